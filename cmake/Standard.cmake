@@ -1,0 +1,38 @@
+# Language level, warnings and instrumentation: the same for every target of the project.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
+
+option(SYSTOLE_WARNINGS_AS_ERRORS "Warnings are errors" OFF)
+option(SYSTOLE_SANITIZE "AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
+option(SYSTOLE_FUZZ "Build the fuzz targets (needs clang)" OFF)
+
+# A build without ccache gives the same, only later.
+find_program(CCACHE ccache)
+if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE}")
+endif()
+
+add_library(systole_options INTERFACE)
+target_include_directories(systole_options INTERFACE "${CMAKE_SOURCE_DIR}")
+target_compile_options(systole_options INTERFACE
+    -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+    $<$<BOOL:${SYSTOLE_WARNINGS_AS_ERRORS}>:-Werror>)
+if(SYSTOLE_SANITIZE)
+    target_compile_options(systole_options INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all
+        -fno-omit-frame-pointer)
+    target_link_options(systole_options INTERFACE -fsanitize=address,undefined)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+        # The instrumentation misleads these warnings of g++ 12's flow analysis, inside its own headers
+        # too; the other presets keep them.
+        target_compile_options(systole_options INTERFACE -Wno-stringop-overflow -Wno-stringop-overread
+            -Wno-array-bounds -Wno-restrict -Wno-maybe-uninitialized)
+    endif()
+endif()
+if(SYSTOLE_FUZZ)
+    target_compile_options(systole_options INTERFACE -fsanitize=fuzzer-no-link,address,undefined
+        -fno-sanitize-recover=all)
+    target_link_options(systole_options INTERFACE -fsanitize=address,undefined)
+endif()
