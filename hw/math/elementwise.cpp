@@ -1,0 +1,99 @@
+#include "hw/math/elementwise.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "hw/math/target_clones.h"
+
+namespace systole::math {
+namespace {
+
+/// A FixedPoint ready for vector loops.
+struct Scale {
+    std::int32_t multiplier;
+    std::int32_t left;
+    std::int32_t right;
+
+    explicit Scale(const FixedPoint& fixed)
+        : multiplier(fixed.multiplier), left(left_shift(fixed.shift)), right(right_shift(fixed.shift)) {}
+
+    SYSTOLE_ALWAYS_INLINE std::int32_t operator()(std::int32_t x) const {
+        return scale(x, multiplier, left, right);
+    }
+};
+
+struct Addition {
+    Scale scale_a;
+    Scale scale_b;
+
+    SYSTOLE_ALWAYS_INLINE std::int32_t operator()(std::int32_t a, std::int32_t b) const {
+        const auto lift = [](std::int32_t x) {
+            return static_cast<std::int32_t>(static_cast<std::uint32_t>(x) << addition_left_shift);
+        };
+        return wrapping_add(scale_a(lift(a)), scale_b(lift(b)));
+    }
+};
+
+struct Multiplication {
+    SYSTOLE_ALWAYS_INLINE std::int32_t operator()(std::int32_t a, std::int32_t b) const {
+        return wrapping_multiply(a, b);
+    }
+};
+
+template <typename Element, typename Operation>
+SYSTOLE_ALWAYS_INLINE void run(const std::uint8_t* a, const std::uint8_t* b, std::size_t count,
+                               const Operation& operation, const Elementwise& parameters, std::uint8_t* out) {
+    const Scale scale_result(parameters.scale);
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::int32_t x = wrapping_subtract(static_cast<Element>(a[i]), parameters.zero_point_a);
+        const std::int32_t y = wrapping_subtract(static_cast<Element>(b[i]), parameters.zero_point_b);
+        const std::int32_t result = wrapping_add(scale_result(operation(x, y)), parameters.zero_point);
+        out[i] =
+            static_cast<std::uint8_t>(std::min(std::max(result, parameters.minimum), parameters.maximum));
+    }
+}
+
+template <typename Operation>
+SYSTOLE_ALWAYS_INLINE void run(const std::uint8_t* a, const std::uint8_t* b, std::size_t count,
+                               const Operation& operation, const Elementwise& parameters, std::uint8_t* out) {
+    if (parameters.signed_elements) {
+        run<std::int8_t>(a, b, count, operation, parameters, out);
+    } else {
+        run<std::uint8_t>(a, b, count, operation, parameters, out);
+    }
+}
+
+SYSTOLE_TARGET_CLONES void add_elements(const std::uint8_t* a, const std::uint8_t* b, std::size_t count,
+                                        const Elementwise& parameters, std::uint8_t* out) {
+    run(a, b, count, Addition{Scale(parameters.scale_a), Scale(parameters.scale_b)}, parameters, out);
+}
+
+SYSTOLE_TARGET_CLONES void multiply_elements(const std::uint8_t* a, const std::uint8_t* b, std::size_t count,
+                                             const Elementwise& parameters, std::uint8_t* out) {
+    run(a, b, count, Multiplication{}, parameters, out);
+}
+
+void check_sizes(std::size_t a, std::size_t b, std::size_t out) {
+    if (a == out && b == out) return;
+    throw std::logic_error(fmt::format("element-wise operation: {} and {} operands, {} results", a, b, out));
+}
+
+}  // namespace
+
+void add(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b, const Elementwise& parameters,
+         std::span<std::uint8_t> out) {
+    check_sizes(a.size(), b.size(), out.size());
+    const Elementwise copy = parameters;  // which `out`, being bytes, cannot alias
+    add_elements(a.data(), b.data(), out.size(), copy, out.data());
+}
+
+void multiply(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b, const Elementwise& parameters,
+              std::span<std::uint8_t> out) {
+    check_sizes(a.size(), b.size(), out.size());
+    const Elementwise copy = parameters;
+    multiply_elements(a.data(), b.data(), out.size(), copy, out.data());
+}
+
+}  // namespace systole::math

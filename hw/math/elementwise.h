@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "hw/math/fixed_point.h"
+
+namespace systole::math {
+
+/// The parameters of an element-wise operation on two quantized tensors of 8-bit elements, in the terms of
+/// the `vector` instruction.
+struct Elementwise {
+    std::int32_t zero_point_a = 0;
+    std::int32_t zero_point_b = 0;
+    FixedPoint scale_a;  ///< of addition only
+    FixedPoint scale_b;  ///< of addition only
+    FixedPoint scale;    ///< of the sum or product
+    std::int32_t zero_point = 0;
+    std::int32_t minimum = 0;
+    std::int32_t maximum = 255;
+    bool signed_elements = false;
+};
+
+/// Before they are scaled, the operands of an addition are multiplied by 2^20, so that little is lost when
+/// they are rounded; `Elementwise::scale` undoes it. As in TFLite.
+inline constexpr std::int32_t addition_left_shift = 20;
+
+/// out[i] = clamp(zero_point + scale(scale_a((a[i] - zero_point_a) << 20) + scale_b(likewise b[i]))).
+/// Scales are those of `multiply_by_quantized_multiplier`; everything wraps around; the low byte is stored.
+/// `out` may be `a` or `b`. Throws std::logic_error where the sizes differ.
+void add(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b, const Elementwise& parameters,
+         std::span<std::uint8_t> out);
+
+/// out[i] = clamp(zero_point + scale((a[i] - zero_point_a) * (b[i] - zero_point_b))), otherwise as `add`.
+void multiply(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b, const Elementwise& parameters,
+              std::span<std::uint8_t> out);
+
+}  // namespace systole::math

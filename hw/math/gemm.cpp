@@ -1,0 +1,81 @@
+#include "hw/math/gemm.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "hw/math/gemm_kernels.h"
+
+namespace systole::math {
+namespace {
+
+/// Adds the time of a scope, and one product, to the statistics, if there are any.
+class Measurement {
+public:
+    Measurement(GemmStatistics* statistics, const GemmProblem& problem) : statistics_(statistics) {
+        if (statistics_ == nullptr) return;
+        ++statistics_->calls;
+        statistics_->macs += std::uint64_t{problem.m} * problem.n * problem.k;
+        start_ = std::chrono::steady_clock::now();
+    }
+    ~Measurement() {
+        if (statistics_ == nullptr) return;
+        const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
+        statistics_->seconds += elapsed.count();
+    }
+    Measurement(const Measurement&) = delete;
+    Measurement& operator=(const Measurement&) = delete;
+
+private:
+    GemmStatistics* statistics_;
+    std::chrono::steady_clock::time_point start_;
+};
+
+/// Products so small that oneDNN's fixed costs of a call exceed ours for the whole of it: tests/bench
+/// shows up to three times.
+bool is_tiny(const GemmProblem& problem) {
+    return problem.n <= 16 && problem.k <= 32 && problem.m <= 2048 / problem.k;
+}
+
+/// Products without elements or without terms; true if it was one.
+bool finish_empty(const GemmProblem& problem) {
+    if (problem.m != 0 && problem.n != 0 && problem.k != 0) return false;
+    if (!problem.accumulate && problem.n != 0) {
+        for (std::size_t i = 0; i < problem.m; ++i) std::fill_n(problem.c + i * problem.ldc, problem.n, 0);
+    }
+    return true;
+}
+
+}  // namespace
+
+void multiply_accumulate(const std::uint8_t* a, std::size_t lda, bool a_signed, const std::int8_t* b,
+                         std::size_t ldb, std::int32_t* c, std::size_t ldc, std::size_t m, std::size_t n,
+                         std::size_t k, bool accumulate, GemmStatistics* statistics) {
+    const GemmProblem problem{.a = {a, lda, a_signed ? ElementFormat::Signed8 : ElementFormat::Unsigned8},
+                              .b = {reinterpret_cast<const std::uint8_t*>(b), ldb, ElementFormat::Signed8},
+                              .c = c,
+                              .ldc = ldc,
+                              .m = m,
+                              .n = n,
+                              .k = k,
+                              .accumulate = accumulate};
+    if (finish_empty(problem)) return;
+    const bool exact = onednn_is_exact();
+    const Measurement measurement(statistics, problem);
+    if (exact && !is_tiny(problem)) {
+        gemm_onednn(problem);
+    } else {
+        gemm_portable(problem);
+    }
+}
+
+void multiply_accumulate_wide(const GemmOperand& a, const GemmOperand& b, std::int32_t* c, std::size_t ldc,
+                              std::size_t m, std::size_t n, std::size_t k, bool accumulate,
+                              GemmStatistics* statistics) {
+    const GemmProblem problem{
+        .a = a, .b = b, .c = c, .ldc = ldc, .m = m, .n = n, .k = k, .accumulate = accumulate};
+    if (finish_empty(problem)) return;
+    const Measurement measurement(statistics, problem);
+    gemm_portable(problem);
+}
+
+}  // namespace systole::math

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace systole::math {
+
+/// What matrix products cost in total. The caller owns it; without one nothing is measured.
+struct GemmStatistics {
+    std::uint64_t calls = 0;
+    std::uint64_t macs = 0;
+    double seconds = 0.0;  ///< wall time
+};
+
+/// C (m x n) = A (m x k) * B (k x n), or C += A * B. All are row major; lda, ldb and ldc are elements from
+/// a row to the next, at least k, n and n. Sums wrap around in 32-bit two's complement; every kernel gives
+/// the same bits.
+///
+/// A's elements are unsigned or two's complement bytes. k = 0 gives zeros (or adds nothing).
+void multiply_accumulate(const std::uint8_t* a, std::size_t lda, bool a_signed, const std::int8_t* b,
+                         std::size_t ldb, std::int32_t* c, std::size_t ldc, std::size_t m, std::size_t n,
+                         std::size_t k, bool accumulate, GemmStatistics* statistics = nullptr);
+
+/// How the elements of an operand lie in memory; 16-bit ones are little endian, at any alignment.
+enum class ElementFormat : std::uint8_t { Unsigned8, Signed8, Unsigned16, Signed16 };
+
+constexpr std::size_t element_bytes(ElementFormat format) {
+    return format == ElementFormat::Unsigned16 || format == ElementFormat::Signed16 ? 2 : 1;
+}
+
+/// A matrix operand of any format.
+struct GemmOperand {
+    const std::uint8_t* data = nullptr;
+    std::size_t row_bytes = 0;  ///< from a row to the next
+    ElementFormat format = ElementFormat::Unsigned8;
+};
+
+/// As `multiply_accumulate`, of operands of 8 or 16 bits in any combination.
+void multiply_accumulate_wide(const GemmOperand& a, const GemmOperand& b, std::int32_t* c, std::size_t ldc,
+                              std::size_t m, std::size_t n, std::size_t k, bool accumulate,
+                              GemmStatistics* statistics = nullptr);
+
+}  // namespace systole::math

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "hw/math/gemm.h"
+
+namespace systole::math {
+
+/// The arguments of `multiply_accumulate` as one thing. The kernels behind it need m, n, k >= 1.
+struct GemmProblem {
+    GemmOperand a;
+    GemmOperand b;
+    std::int32_t* c = nullptr;
+    std::size_t ldc = 0;
+    std::size_t m = 0;
+    std::size_t n = 0;
+    std::size_t k = 0;
+    bool accumulate = false;
+};
+
+/// Our own kernel: exact for all formats, on every processor.
+void gemm_portable(const GemmProblem& problem);
+
+/// oneDNN's kernel: A of 8 bits, B Signed8. Exact only where `onednn_is_exact`. Throws std::logic_error for
+/// other formats and for arguments oneDNN refuses.
+void gemm_onednn(const GemmProblem& problem);
+
+/// Whether oneDNN's kernels are exact on this processor. Those for processors without VNNI add pairs of
+/// products in 16 bits, saturating; products of extreme operands show it. Tried once a process.
+bool onednn_is_exact();
+
+}  // namespace systole::math

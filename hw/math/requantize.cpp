@@ -1,0 +1,162 @@
+#include "hw/math/requantize.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <stdexcept>
+
+#include "hw/math/target_clones.h"
+
+static_assert(std::endian::native == std::endian::little, "results are stored as they lie in registers");
+
+namespace systole::math {
+namespace {
+
+/// Elements worked on at a time: long enough for the vector loops to pay, short enough for the stack and
+/// the first-level cache.
+constexpr std::size_t chunk = 512;
+
+/// Narrower rows than this are put together, so that a loop has something to do.
+constexpr std::size_t short_row = 128;
+
+/// The parameters of up to `chunk` consecutive elements, ready for the vector loop.
+struct Lanes {
+    alignas(64) std::array<std::int32_t, chunk> bias;
+    alignas(64) std::array<std::int32_t, chunk> multiplier;
+    alignas(64) std::array<std::int32_t, chunk> left;
+    alignas(64) std::array<std::int32_t, chunk> right;
+    std::int32_t zero_point;
+    std::int32_t minimum;
+    std::int32_t maximum;
+};
+
+SYSTOLE_ALWAYS_INLINE std::int32_t requantize(std::int32_t accumulator, const Lanes& lanes, std::size_t i) {
+    const std::int32_t sum = wrapping_add(accumulator, lanes.bias[i]);
+    const std::int32_t scaled = scale(sum, lanes.multiplier[i], lanes.left[i], lanes.right[i]);
+    return std::min(std::max(wrapping_add(scaled, lanes.zero_point), lanes.minimum), lanes.maximum);
+}
+
+SYSTOLE_TARGET_CLONES void requantize_elements(const std::int32_t* __restrict accumulators, std::size_t count,
+                                               const Lanes& __restrict lanes, std::uint8_t* __restrict out) {
+    for (std::size_t i = 0; i < count; ++i) {
+        out[i] = static_cast<std::uint8_t>(requantize(accumulators[i], lanes, i));
+    }
+}
+
+SYSTOLE_TARGET_CLONES void requantize_elements_wide(const std::int32_t* __restrict accumulators,
+                                                    std::size_t count, const Lanes& __restrict lanes,
+                                                    std::uint8_t* __restrict out) {
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto result = static_cast<std::uint16_t>(requantize(accumulators[i], lanes, i));
+        std::memcpy(out + i * sizeof(result), &result, sizeof(result));
+    }
+}
+
+template <std::size_t ElementBytes>
+void requantize_span(const std::int32_t* accumulators, std::size_t count, const Lanes& lanes,
+                     std::uint8_t* out) {
+    if constexpr (ElementBytes == 1) {
+        requantize_elements(accumulators, count, lanes, out);
+    } else {
+        requantize_elements_wide(accumulators, count, lanes, out);
+    }
+}
+
+/// Repeats the first `columns` parameters until there are `count`.
+void repeat(std::array<std::int32_t, chunk>& values, std::size_t columns, std::size_t count) {
+    for (std::size_t filled = columns; filled < count; filled *= 2) {
+        std::copy_n(values.begin(), std::min(filled, count - filled),
+                    values.begin() + static_cast<std::ptrdiff_t>(filled));
+    }
+}
+
+/// The parameters of `columns` columns from `first` on, `rows` times.
+void prepare(const Requantization& parameters, std::size_t first, std::size_t columns, std::size_t rows,
+             Lanes& lanes) {
+    std::copy_n(parameters.bias.data() + first, columns, lanes.bias.begin());
+    std::copy_n(parameters.multiplier.data() + first, columns, lanes.multiplier.begin());
+    for (std::size_t i = 0; i < columns; ++i) {
+        lanes.left[i] = left_shift(parameters.shift[first + i]);
+        lanes.right[i] = right_shift(parameters.shift[first + i]);
+    }
+    for (auto* values : {&lanes.bias, &lanes.multiplier, &lanes.left, &lanes.right}) {
+        repeat(*values, columns, rows * columns);
+    }
+    lanes.zero_point = parameters.zero_point;
+    lanes.minimum = parameters.minimum;
+    lanes.maximum = parameters.maximum;
+}
+
+/// Requantizes some rows as if they were one, by way of buffers where they do not lie so.
+template <std::size_t ElementBytes>
+void requantize_together(const std::int32_t* accumulators, std::size_t accumulator_stride, std::size_t rows,
+                         std::size_t columns, const Lanes& lanes, std::uint8_t* out, std::size_t out_stride) {
+    const std::size_t row_bytes = columns * ElementBytes;
+    std::array<std::int32_t, chunk> packed;
+    if (accumulator_stride != columns) {
+        for (std::size_t row = 0; row < rows; ++row) {
+            std::memcpy(packed.data() + row * columns, accumulators + row * accumulator_stride,
+                        columns * sizeof(std::int32_t));
+        }
+        accumulators = packed.data();
+    }
+    if (out_stride == row_bytes) {
+        requantize_span<ElementBytes>(accumulators, rows * columns, lanes, out);
+        return;
+    }
+    std::array<std::uint8_t, chunk * ElementBytes> results;
+    requantize_span<ElementBytes>(accumulators, rows * columns, lanes, results.data());
+    for (std::size_t row = 0; row < rows; ++row) {
+        std::memcpy(out + row * out_stride, results.data() + row * row_bytes, row_bytes);
+    }
+}
+
+template <std::size_t ElementBytes>
+void requantize_all(const std::int32_t* accumulators, std::size_t accumulator_stride, std::size_t rows,
+                    std::size_t columns, const Requantization& parameters, std::uint8_t* out,
+                    std::size_t out_stride) {
+    if (std::min({parameters.bias.size(), parameters.multiplier.size(), parameters.shift.size()}) < columns) {
+        throw std::logic_error(fmt::format("requantize_rows: {} columns, parameters of {}, {} and {}",
+                                           columns, parameters.bias.size(), parameters.multiplier.size(),
+                                           parameters.shift.size()));
+    }
+    if (rows == 0 || columns == 0) return;
+    Lanes lanes;
+    if (columns < short_row) {
+        const std::size_t together = std::min(rows, chunk / columns);
+        prepare(parameters, 0, columns, together, lanes);
+        for (std::size_t row = 0; row < rows; row += together) {
+            requantize_together<ElementBytes>(accumulators + row * accumulator_stride, accumulator_stride,
+                                              std::min(together, rows - row), columns, lanes,
+                                              out + row * out_stride, out_stride);
+        }
+        return;
+    }
+    for (std::size_t first = 0; first < columns; first += chunk) {
+        const std::size_t count = std::min(chunk, columns - first);
+        prepare(parameters, first, count, 1, lanes);
+        for (std::size_t row = 0; row < rows; ++row) {
+            requantize_span<ElementBytes>(accumulators + row * accumulator_stride + first, count, lanes,
+                                          out + row * out_stride + first * ElementBytes);
+        }
+    }
+}
+
+}  // namespace
+
+void requantize_rows(const std::int32_t* accumulators, std::size_t accumulator_stride, std::size_t rows,
+                     std::size_t columns, const Requantization& parameters, std::uint8_t* out,
+                     std::size_t out_stride) {
+    requantize_all<1>(accumulators, accumulator_stride, rows, columns, parameters, out, out_stride);
+}
+
+void requantize_rows_wide(const std::int32_t* accumulators, std::size_t accumulator_stride, std::size_t rows,
+                          std::size_t columns, const Requantization& parameters, std::uint8_t* out,
+                          std::size_t out_stride) {
+    requantize_all<2>(accumulators, accumulator_stride, rows, columns, parameters, out, out_stride);
+}
+
+}  // namespace systole::math

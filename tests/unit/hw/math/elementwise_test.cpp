@@ -1,0 +1,171 @@
+#include "hw/math/elementwise.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <stdexcept>
+#include <vector>
+
+namespace {
+
+using namespace systole::math;
+
+std::int32_t value(std::uint8_t bits, bool is_signed) {
+    return is_signed ? static_cast<std::int8_t>(bits) : static_cast<std::int32_t>(bits);
+}
+
+std::int32_t scaled(std::int32_t x, const FixedPoint& by) {
+    return multiply_by_quantized_multiplier(x, by.multiplier, by.shift);
+}
+
+std::uint8_t finish(std::int32_t x, const Elementwise& p) {
+    return static_cast<std::uint8_t>(
+        std::clamp(wrapping_add(scaled(x, p.scale), p.zero_point), p.minimum, p.maximum));
+}
+
+std::uint8_t sum(std::uint8_t a, std::uint8_t b, const Elementwise& p) {
+    const std::int32_t x = wrapping_subtract(value(a, p.signed_elements), p.zero_point_a);
+    const std::int32_t y = wrapping_subtract(value(b, p.signed_elements), p.zero_point_b);
+    return finish(wrapping_add(scaled(wrapping_multiply(x, 1 << 20), p.scale_a),
+                               scaled(wrapping_multiply(y, 1 << 20), p.scale_b)),
+                  p);
+}
+
+std::uint8_t product(std::uint8_t a, std::uint8_t b, const Elementwise& p) {
+    const std::int32_t x = wrapping_subtract(value(a, p.signed_elements), p.zero_point_a);
+    const std::int32_t y = wrapping_subtract(value(b, p.signed_elements), p.zero_point_b);
+    return finish(wrapping_multiply(x, y), p);
+}
+
+/// All pairs of bytes.
+struct Pairs {
+    std::vector<std::uint8_t> a;
+    std::vector<std::uint8_t> b;
+
+    Pairs() {
+        for (int i = 0; i < 65536; ++i) {
+            a.push_back(static_cast<std::uint8_t>(i));
+            b.push_back(static_cast<std::uint8_t>(i >> 8));
+        }
+    }
+};
+
+/// Scales as TFLite prepares them for an addition.
+Elementwise addition(double scale_a, double scale_b, double scale_out) {
+    const double twice_larger = 2.0 * std::max(scale_a, scale_b);
+    Elementwise parameters;
+    parameters.scale_a = to_fixed_point(scale_a / twice_larger);
+    parameters.scale_b = to_fixed_point(scale_b / twice_larger);
+    parameters.scale = to_fixed_point(twice_larger / (std::ldexp(1.0, addition_left_shift) * scale_out));
+    return parameters;
+}
+
+}  // namespace
+
+TEST_CASE("Element-wise results are their definition's, for any parameters", "[hw][math][elementwise]") {
+    const auto seed = Catch::rngSeed();
+    CAPTURE(seed);
+    std::mt19937 random(seed);
+    const auto any = [&random] { return static_cast<std::int32_t>(random()) >> random() % 32; };
+    const auto scale = [&] { return FixedPoint{any(), static_cast<std::int32_t>(random() % 80) - 40}; };
+    for (int i = 0; i < 2000; ++i) {
+        Elementwise parameters{.zero_point_a = any(),
+                               .zero_point_b = any(),
+                               .scale_a = scale(),
+                               .scale_b = scale(),
+                               .scale = scale(),
+                               .zero_point = any(),
+                               .minimum = any() >> 20,
+                               .maximum = 0,
+                               .signed_elements = i % 2 == 1};
+        parameters.maximum = std::max(parameters.minimum, any() >> 20);
+        std::vector<std::uint8_t> a(random() % 200);
+        std::vector<std::uint8_t> b(a.size());
+        for (auto& byte : a) byte = static_cast<std::uint8_t>(random());
+        for (auto& byte : b) byte = static_cast<std::uint8_t>(random());
+        std::vector<std::uint8_t> sums(a.size());
+        std::vector<std::uint8_t> products(a.size());
+        add(a, b, parameters, sums);
+        multiply(a, b, parameters, products);
+        for (std::size_t e = 0; e < a.size(); ++e) {
+            CAPTURE(i, e);
+            const bool same =
+                sums[e] == sum(a[e], b[e], parameters) && products[e] == product(a[e], b[e], parameters);
+            if (!same) FAIL("element differs");
+        }
+    }
+}
+
+TEST_CASE("An addition is right to the nearest stored value", "[hw][math][elementwise]") {
+    const Pairs pairs;
+    const bool is_signed = GENERATE(false, true);
+    constexpr double scale_a = 0.05;
+    constexpr double scale_b = 0.013;
+    constexpr double scale_out = 0.06;
+    Elementwise parameters = addition(scale_a, scale_b, scale_out);
+    parameters.zero_point_a = is_signed ? -5 : 120;
+    parameters.zero_point_b = is_signed ? 7 : 131;
+    parameters.zero_point = is_signed ? 3 : 128;
+    parameters.signed_elements = is_signed;
+    parameters.minimum = is_signed ? -128 : 0;
+    parameters.maximum = is_signed ? 127 : 255;
+    std::vector<std::uint8_t> out(pairs.a.size());
+    add(pairs.a, pairs.b, parameters, out);
+    double worst = 0.0;
+    for (std::size_t i = 0; i < out.size(); ++i) {
+        const double real = scale_a * (value(pairs.a[i], is_signed) - parameters.zero_point_a) +
+                            scale_b * (value(pairs.b[i], is_signed) - parameters.zero_point_b);
+        const double ideal =
+            std::clamp(real / scale_out + parameters.zero_point, static_cast<double>(parameters.minimum),
+                       static_cast<double>(parameters.maximum));
+        worst = std::max(worst, std::abs(value(out[i], is_signed) - ideal));
+    }
+    CHECK(worst <= 0.501);
+    CHECK(worst > 0.49);
+}
+
+TEST_CASE("A multiplication is right to the nearest stored value", "[hw][math][elementwise]") {
+    const Pairs pairs;
+    constexpr double scale = 0.0077;
+    Elementwise parameters;
+    parameters.zero_point_a = 100;
+    parameters.zero_point_b = 140;
+    parameters.zero_point = 128;
+    parameters.scale = to_fixed_point(scale);
+    std::vector<std::uint8_t> out(pairs.a.size());
+    multiply(pairs.a, pairs.b, parameters, out);
+    double worst = 0.0;
+    for (std::size_t i = 0; i < out.size(); ++i) {
+        const double ideal = std::clamp(scale * (pairs.a[i] - 100) * (pairs.b[i] - 140) + 128, 0.0, 255.0);
+        worst = std::max(worst, std::abs(out[i] - ideal));
+    }
+    // Rounded twice: before the shift to the right and after it.
+    REQUIRE(parameters.scale.shift < 0);
+    CHECK(worst <= 0.5 + std::ldexp(0.5, parameters.scale.shift));
+    CHECK(worst > 0.5);
+}
+
+TEST_CASE("Results may replace an operand", "[hw][math][elementwise]") {
+    const Pairs pairs;
+    Elementwise parameters = addition(0.1, 0.2, 0.3);
+    std::vector<std::uint8_t> expected(pairs.a.size());
+    add(pairs.a, pairs.b, parameters, expected);
+    std::vector<std::uint8_t> a = pairs.a;
+    add(a, pairs.b, parameters, a);
+    CHECK(a == expected);
+    std::vector<std::uint8_t> b = pairs.b;
+    add(pairs.a, b, parameters, b);
+    CHECK(b == expected);
+}
+
+TEST_CASE("Operands and results must be as many", "[hw][math][elementwise]") {
+    const std::vector<std::uint8_t> three(3);
+    const std::vector<std::uint8_t> two(2);
+    std::vector<std::uint8_t> out(3);
+    CHECK_NOTHROW(add(three, three, {}, out));
+    CHECK_THROWS_AS(add(two, three, {}, out), std::logic_error);
+    CHECK_THROWS_AS(add(three, two, {}, out), std::logic_error);
+    CHECK_THROWS_AS(multiply(two, two, {}, out), std::logic_error);
+}

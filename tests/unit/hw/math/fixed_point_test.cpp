@@ -1,0 +1,132 @@
+#include "hw/math/fixed_point.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+#include <random>
+
+namespace {
+
+using namespace systole::math;
+
+constexpr auto highest = std::numeric_limits<std::int32_t>::max();
+constexpr auto lowest = std::numeric_limits<std::int32_t>::min();
+
+/// As the gemmlowp paper's code defines it: a nudge by the sign, a division towards zero.
+std::int32_t high_mul_by_definition(std::int32_t a, std::int32_t b) {
+    if (a == lowest && b == lowest) return highest;
+    const std::int64_t product = std::int64_t{a} * b;
+    const std::int64_t nudge = product >= 0 ? std::int64_t{1} << 30 : 1 - (std::int64_t{1} << 30);
+    return static_cast<std::int32_t>((product + nudge) / (std::int64_t{1} << 31));
+}
+
+std::int32_t divide_by_definition(std::int32_t x, int exponent) {
+    return static_cast<std::int32_t>(std::round(std::ldexp(static_cast<double>(x), -exponent)));
+}
+
+}  // namespace
+
+TEST_CASE("The high product rounds halves upwards and saturates once", "[hw][math][fixed_point]") {
+    CHECK(saturating_rounding_doubling_high_mul(lowest, lowest) == highest);
+    CHECK(saturating_rounding_doubling_high_mul(lowest, highest) == -highest);
+    CHECK(saturating_rounding_doubling_high_mul(1 << 30, 1) == 1);
+    CHECK(saturating_rounding_doubling_high_mul((1 << 30) - 1, 1) == 0);
+    CHECK(saturating_rounding_doubling_high_mul(-(1 << 30), 1) == 0);
+    CHECK(saturating_rounding_doubling_high_mul(-(1 << 30) - 1, 1) == -1);
+    CHECK(saturating_rounding_doubling_high_mul(1000, 1 << 30) == 500);
+}
+
+TEST_CASE("The division rounds halves away from zero", "[hw][math][fixed_point]") {
+    CHECK(rounding_divide_by_power_of_two(5, 1) == 3);
+    CHECK(rounding_divide_by_power_of_two(-5, 1) == -3);
+    CHECK(rounding_divide_by_power_of_two(5, 2) == 1);
+    CHECK(rounding_divide_by_power_of_two(-6, 2) == -2);
+    CHECK(rounding_divide_by_power_of_two(highest, 31) == 1);
+    CHECK(rounding_divide_by_power_of_two(lowest, 31) == -1);
+    CHECK(rounding_divide_by_power_of_two(lowest, 0) == lowest);
+}
+
+TEST_CASE("Both agree with their definitions", "[hw][math][fixed_point]") {
+    const auto seed = Catch::rngSeed();
+    CAPTURE(seed);
+    std::mt19937 random(seed);
+    constexpr std::int32_t special[] = {lowest, lowest + 1, -(1 << 30),  -1,     0,
+                                        1,      1 << 30,    highest - 1, highest};
+    std::uniform_int_distribution<int> bits(0, 31);
+    const auto number = [&] {
+        if (bits(random) < 4) return special[random() % std::size(special)];
+        return static_cast<std::int32_t>(random()) >> bits(random);
+    };
+    for (int i = 0; i < 100000; ++i) {
+        const std::int32_t a = number();
+        const std::int32_t b = number();
+        const int exponent = bits(random);
+        CAPTURE(a, b, exponent);
+        const bool high_agrees = saturating_rounding_doubling_high_mul(a, b) == high_mul_by_definition(a, b);
+        const bool quotient_agrees =
+            rounding_divide_by_power_of_two(a, exponent) == divide_by_definition(a, exponent);
+        REQUIRE((high_agrees && quotient_agrees));
+    }
+}
+
+TEST_CASE("Shifts to the left come first and wrap around, shifts to the right last",
+          "[hw][math][fixed_point]") {
+    constexpr std::int32_t half = 1 << 30;
+    CHECK(multiply_by_quantized_multiplier(100, half, 0) == 50);
+    CHECK(multiply_by_quantized_multiplier(100, half, 3) == 400);
+    CHECK(multiply_by_quantized_multiplier(100, half, -2) == 13);  // 12.5
+    CHECK(multiply_by_quantized_multiplier(-100, half, -2) == -13);
+    CHECK(multiply_by_quantized_multiplier(1 << 30, half, 1) == -(1 << 30));
+    CHECK(multiply_by_quantized_multiplier(1 << 30, half, 2) == 0);
+    // Rounded twice: 2.5 - 2^-31 becomes 3 before it is halved.
+    CHECK(multiply_by_quantized_multiplier(5, half, -1) == 2);
+    CHECK(multiply_by_quantized_multiplier(3, half, -2) == 1);
+}
+
+TEST_CASE("Shifts out of range count as 31 places", "[hw][math][fixed_point]") {
+    constexpr std::int32_t nearly_one = highest;
+    for (const std::int32_t shift : {32, 127, highest}) {
+        CHECK(multiply_by_quantized_multiplier(3, nearly_one, shift) ==
+              multiply_by_quantized_multiplier(3, nearly_one, 31));
+    }
+    for (const std::int32_t shift : {-32, -128, lowest}) {
+        CHECK(multiply_by_quantized_multiplier(highest, nearly_one, shift) ==
+              multiply_by_quantized_multiplier(highest, nearly_one, -31));
+    }
+    CHECK(multiply_by_quantized_multiplier(highest, nearly_one, -31) == 1);
+}
+
+TEST_CASE("Scales become the fixed-point numbers TFLite gives them", "[hw][math][fixed_point]") {
+    CHECK(to_fixed_point(0.0) == FixedPoint{0, 0});
+    CHECK(to_fixed_point(0.5) == FixedPoint{1 << 30, 0});
+    CHECK(to_fixed_point(1.0) == FixedPoint{1 << 30, 1});
+    CHECK(to_fixed_point(0.75) == FixedPoint{3 << 29, 0});
+    CHECK(to_fixed_point(-0.75) == FixedPoint{-(3 << 29), 0});
+    CHECK(to_fixed_point(1.0 - std::ldexp(1.0, -31)) == FixedPoint{highest, 0});
+    CHECK(to_fixed_point(1.0 - std::ldexp(1.0, -33)) == FixedPoint{1 << 30, 1});
+    CHECK(to_fixed_point(std::ldexp(1.0, -32)) == FixedPoint{1 << 30, -31});
+    CHECK(to_fixed_point(std::ldexp(0.999, -32)) == FixedPoint{0, 0});
+    CHECK(to_fixed_point(std::numeric_limits<double>::denorm_min()) == FixedPoint{0, 0});
+    CHECK(to_fixed_point(std::nextafter(std::ldexp(1.0, 30), 0.0)) == FixedPoint{1 << 30, 31});
+}
+
+TEST_CASE("Fixed-point numbers are the nearest ones", "[hw][math][fixed_point]") {
+    const auto seed = Catch::rngSeed();
+    CAPTURE(seed);
+    std::mt19937 random(seed);
+    std::uniform_real_distribution<double> exponent(-31.9, 29.9);
+    for (int i = 0; i < 10000; ++i) {
+        const double real = std::exp2(exponent(random));
+        const FixedPoint fixed = to_fixed_point(real);
+        CAPTURE(real, fixed.multiplier, fixed.shift);
+        const double error = std::abs(std::ldexp(fixed.multiplier, fixed.shift - 31) - real);
+        REQUIRE((fixed.multiplier >= 1 << 30 && error <= std::ldexp(0.5, fixed.shift - 31)));
+    }
+}
+
+TEST_CASE("Scales without a fixed-point number are refused", "[hw][math][fixed_point]") {
+    CHECK_THROWS_AS(to_fixed_point(std::ldexp(1.0, 30)), std::domain_error);
+    CHECK_THROWS_AS(to_fixed_point(-std::ldexp(1.0, 30)), std::domain_error);
+    CHECK_THROWS_AS(to_fixed_point(std::numeric_limits<double>::infinity()), std::domain_error);
+    CHECK_THROWS_WITH(to_fixed_point(std::nan("")), "scale is nan; its magnitude must be below 2^30");
+}
