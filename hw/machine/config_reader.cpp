@@ -1,0 +1,212 @@
+#include "hw/machine/config_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <numeric>
+
+#include "hw/machine/config_error.h"
+
+namespace systole::machine {
+
+namespace {
+
+/// A value as it stands in a message: long ones are cut.
+std::string shown(const nlohmann::json& value) {
+    constexpr std::size_t longest = 40;
+    std::string text = value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+    if (text.size() > longest) text = text.substr(0, longest) + "...";
+    return text;
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        std::size_t diagonal = row[0];
+        row[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t above = row[j];
+            row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
+            diagonal = above;
+        }
+    }
+    return row[b.size()];
+}
+
+}  // namespace
+
+nlohmann::json read_json_object(const std::filesystem::path& path) {
+    std::error_code error;
+    if (std::filesystem::is_directory(path, error)) {
+        throw ConfigError(fmt::format("{}: is a directory; a JSON file is needed", path.string()));
+    }
+    std::ifstream stream(path, std::ios::binary);
+    if (!stream) throw ConfigError(fmt::format("{}: cannot be opened", path.string()));
+    // Deep nesting would exhaust the stack of a recursive reader long before it means anything.
+    constexpr int deepest = 32;
+    const auto limit_depth = [&](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
+        if (depth > deepest) {
+            throw ConfigError(fmt::format("{}: objects nest deeper than {}", path.string(), deepest));
+        }
+        return true;
+    };
+    try {
+        nlohmann::json object = nlohmann::json::parse(stream, limit_depth);
+        if (!object.is_object()) {
+            throw ConfigError(
+                fmt::format("{}: is {}; a JSON object is needed", path.string(), shown(object)));
+        }
+        return object;
+    } catch (const nlohmann::json::exception& parse) {
+        std::string text = parse.what();
+        std::replace(text.begin(), text.end(), '\n', ' ');
+        const auto start = text.find("] ");  // leave the library's own "[json.exception...]" out
+        throw ConfigError(fmt::format("{}: is not JSON: {}", path.string(),
+                                      start == std::string::npos ? text : text.substr(start + 2)));
+    }
+}
+
+std::string_view nearest(std::string_view word, std::span<const std::string> known) {
+    std::string_view best;
+    std::size_t best_distance = std::max<std::size_t>(2, word.size() / 2) + 1;
+    for (const std::string& candidate : known) {
+        // A key that contains the other ("depth", "depth_tiles") is near however long the rest is.
+        const bool part =
+            candidate.find(word) != std::string::npos || word.find(candidate) != std::string_view::npos;
+        const std::size_t distance = part ? 1 : edit_distance(word, candidate);
+        if (distance < best_distance) {
+            best_distance = distance;
+            best = candidate;
+        }
+    }
+    return best;
+}
+
+ConfigReader::ConfigReader(const nlohmann::json& object, std::string file, std::string path)
+    : object_(object), file_(std::move(file)), path_(std::move(path)) {
+    if (!object_.is_object()) {
+        throw ConfigError(fmt::format("{}: {} is {}; an object is needed", file_, path_, shown(object_)));
+    }
+}
+
+std::string ConfigReader::path_of(std::string_view key) const {
+    return path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key);
+}
+
+void ConfigReader::fail(std::string_view key, std::string_view rule) const {
+    const auto found = object_.find(std::string(key));
+    throw ConfigError(fmt::format("{}: {} is {}; {}", file_, path_of(key),
+                                  found == object_.end() ? "missing" : shown(*found), rule));
+}
+
+const nlohmann::json* ConfigReader::find(const Field& field) {
+    known_.emplace_back(field.key);
+    const auto found = object_.find(std::string(field.key));
+    return found == object_.end() ? nullptr : &*found;
+}
+
+const nlohmann::json* ConfigReader::find_object(const Field& field) {
+    const nlohmann::json* value = find(field);
+    if (value != nullptr && !value->is_object()) fail(field.key, "an object is needed");
+    return value;
+}
+
+std::uint64_t ConfigReader::whole_number(const Field& field, const nlohmann::json& value, Range range) const {
+    const std::string rule = fmt::format("it must be a whole number from {} to {}{}{}", range.least,
+                                         range.most, field.unit.empty() ? "" : " ", field.unit);
+    const bool negative =
+        value.is_number_integer() && !value.is_number_unsigned() && value.get<std::int64_t>() < 0;
+    if (!value.is_number_integer() || negative) fail(field.key, rule);
+    const auto number = value.get<std::uint64_t>();
+    if (number < range.least || number > range.most) fail(field.key, rule);
+    return number;
+}
+
+void ConfigReader::field(const Field& field, std::uint32_t& value, Range range) {
+    range.most = std::min<std::uint64_t>(range.most, std::numeric_limits<std::uint32_t>::max());
+    if (const auto* found = find(field))
+        value = static_cast<std::uint32_t>(whole_number(field, *found, range));
+}
+
+void ConfigReader::field(const Field& field, std::uint64_t& value, Range range) {
+    if (const auto* found = find(field)) value = whole_number(field, *found, range);
+}
+
+void ConfigReader::field(const Field& field, double& value, RealRange range) {
+    const auto* found = find(field);
+    if (found == nullptr) return;
+    const std::string rule = fmt::format("it must be a number from {} to {}{}{}", range.least, range.most,
+                                         field.unit.empty() ? "" : " ", field.unit);
+    if (!found->is_number()) fail(field.key, rule);
+    const auto number = found->get<double>();
+    if (!std::isfinite(number) || number < range.least || number > range.most) fail(field.key, rule);
+    value = number;
+}
+
+void ConfigReader::field(const Field& field, bool& value) {
+    const auto* found = find(field);
+    if (found == nullptr) return;
+    if (!found->is_boolean()) fail(field.key, "it must be true or false");
+    value = found->get<bool>();
+}
+
+void ConfigReader::field(const Field& field, std::string& value) {
+    const auto* found = find(field);
+    if (found == nullptr) return;
+    if (!found->is_string()) fail(field.key, "it must be a text in quotes");
+    value = found->get<std::string>();
+}
+
+void ConfigReader::field(const Field& field, std::vector<std::string>& value) {
+    const auto* found = find(field);
+    if (found == nullptr) return;
+    if (!found->is_array()) fail(field.key, "it must be a list of texts");
+    value.clear();
+    for (const auto& element : *found) {
+        if (!element.is_string()) fail(field.key, "it must be a list of texts");
+        value.push_back(element.get<std::string>());
+    }
+}
+
+void ConfigReader::texts(const Field& field, std::map<std::string, std::string>& value) {
+    const auto* found = find_object(field);
+    if (found == nullptr) return;
+    for (const auto& [key, text] : found->items()) {
+        if (!text.is_string())
+            fail(field.key, fmt::format("the value of \"{}\" must be a text in quotes", key));
+        value[key] = text.get<std::string>();
+    }
+}
+
+void ConfigReader::read_choice(const Field& field, std::size_t& index,
+                               std::span<const std::string_view> names) {
+    const auto* found = find(field);
+    if (found == nullptr) return;
+    if (found->is_string()) {
+        const auto chosen = std::find(names.begin(), names.end(), found->get<std::string>());
+        if (chosen != names.end()) {
+            index = static_cast<std::size_t>(chosen - names.begin());
+            return;
+        }
+    }
+    fail(field.key, fmt::format("it must be one of \"{}\"", fmt::join(names, "\", \"")));
+}
+
+void ConfigReader::reject_unknown_keys() const {
+    for (const auto& [key, value] : object_.items()) {
+        if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
+        const std::string_view suggestion = nearest(key, known_);
+        fail(key, suggestion.empty()
+                      ? std::string("it is not a known key")
+                      : fmt::format("it is not a known key; did you mean \"{}\"?", suggestion));
+    }
+}
+
+void ConfigReader::require(std::string_view key) const {
+    if (!has(key)) fail(key, "it is needed");
+}
+
+}  // namespace systole::machine

@@ -1,0 +1,114 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hw/machine/config_fields.h"
+
+namespace systole::machine {
+
+/// Reads a JSON file. Throws ConfigError where it is missing, not JSON, or not an object.
+nlohmann::json read_json_object(const std::filesystem::path& path);
+
+/// Reads the fields of one JSON object, checking types and ranges: json::get alone would turn -1 into
+/// 4294967295 and 2.7 into 2. A structure declares its fields once in a function template
+/// `describe(visitor, config)`; this class is the visitor that reads.
+class ConfigReader {
+public:
+    /// `place` leads every message: "tpu_v1.json" or "tpu_v1.json: weight_fifo".
+    ConfigReader(const nlohmann::json& object, std::string file, std::string path = {});
+
+    void field(const Field& field, std::uint32_t& value, Range range);
+    void field(const Field& field, std::uint64_t& value, Range range);
+    void field(const Field& field, double& value, RealRange range);
+    void field(const Field& field, bool& value);
+    void field(const Field& field, std::string& value);
+    void field(const Field& field, std::vector<std::string>& value);
+    /// One of a list of names, in the order of the enumeration's values.
+    template <class Enum>
+    void choice(const Field& field, Enum& value, std::span<const std::string_view> names) {
+        auto index = static_cast<std::size_t>(value);
+        read_choice(field, index, names);
+        value = static_cast<Enum>(index);
+    }
+    /// An object of its own, described by `describe(visitor, config)`.
+    template <class Config>
+    void section(const Field& field, Config& config) {
+        if (const nlohmann::json* object = find_object(field)) {
+            ConfigReader reader(*object, file_, path_of(field.key));
+            describe(reader, config);
+            reader.reject_unknown_keys();
+        }
+    }
+    /// Free text by key (the sources of numbers).
+    void texts(const Field& field, std::map<std::string, std::string>& value);
+    /// The keys that were asked for are the known ones; any other is an error that suggests the
+    /// nearest known key.
+    void reject_unknown_keys() const;
+    /// Throws ConfigError unless the key is there.
+    void require(std::string_view key) const;
+
+    bool has(std::string_view key) const { return object_.contains(std::string(key)); }
+    const std::string& file() const { return file_; }
+    std::string path_of(std::string_view key) const;
+    [[noreturn]] void fail(std::string_view key, std::string_view rule) const;
+
+private:
+    const nlohmann::json* find(const Field& field);
+    const nlohmann::json* find_object(const Field& field);
+    void read_choice(const Field& field, std::size_t& index, std::span<const std::string_view> names);
+    std::uint64_t whole_number(const Field& field, const nlohmann::json& value, Range range) const;
+
+    const nlohmann::json& object_;
+    std::string file_;
+    std::string path_;
+    std::vector<std::string> known_;
+};
+
+/// The visitor that writes: the effective configuration as JSON.
+class ConfigWriter {
+public:
+    void field(const Field& field, const std::uint32_t& value, Range) {
+        object_[std::string(field.key)] = value;
+    }
+    void field(const Field& field, const std::uint64_t& value, Range) {
+        object_[std::string(field.key)] = value;
+    }
+    void field(const Field& field, const double& value, RealRange) {
+        object_[std::string(field.key)] = value;
+    }
+    void field(const Field& field, const bool& value) { object_[std::string(field.key)] = value; }
+    void field(const Field& field, const std::string& value) { object_[std::string(field.key)] = value; }
+    void field(const Field& field, const std::vector<std::string>& value) {
+        object_[std::string(field.key)] = value;
+    }
+    template <class Enum>
+    void choice(const Field& field, const Enum& value, std::span<const std::string_view> names) {
+        object_[std::string(field.key)] = names[static_cast<std::size_t>(value)];
+    }
+    template <class Config>
+    void section(const Field& field, Config& config) {
+        ConfigWriter writer;
+        describe(writer, config);
+        object_[std::string(field.key)] = writer.object();
+    }
+    void texts(const Field& field, const std::map<std::string, std::string>& value) {
+        if (!value.empty()) object_[std::string(field.key)] = value;
+    }
+
+    const nlohmann::ordered_json& object() const { return object_; }
+
+private:
+    nlohmann::ordered_json object_ = nlohmann::ordered_json::object();
+};
+
+/// The word of `known` with the fewest edits from `word`; empty where none is near.
+std::string_view nearest(std::string_view word, std::span<const std::string> known);
+
+}  // namespace systole::machine

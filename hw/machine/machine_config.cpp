@@ -1,0 +1,239 @@
+#include "hw/machine/machine_config.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "hw/machine/config_error.h"
+#include "hw/machine/config_reader.h"
+
+namespace systole::machine {
+
+namespace {
+
+constexpr double least_bandwidth = 1e-3;
+constexpr double most_bandwidth = 1e5;
+constexpr std::uint32_t most_array_side = 4096;
+constexpr std::uint32_t most_latency = 1'000'000;
+
+}  // namespace
+
+// Each structure's fields, declared once for reading, writing and documentation. (Outside the unnamed
+// namespace, so that the visitors find them by the structure's type.)
+
+template <class Visitor>
+void describe(Visitor& visitor, MatrixUnitConfig& config) {
+    visitor.field({"rows", "cells", "array rows: the elements of a streamed row"}, config.rows,
+                  Range{1, most_array_side});
+    visitor.field({"columns", "cells", "array columns: the sums that leave the array"}, config.columns,
+                  Range{1, most_array_side});
+    visitor.choice({"engine", "", "how the array is computed"}, config.engine, engine_names);
+    visitor.field({"mac_latency_cycles", "cycles", "latency of one multiply-accumulate"},
+                  config.mac_latency_cycles, Range{1, most_latency});
+    visitor.field({"setup_cycles", "cycles", "from the data setup's output to array row 0"},
+                  config.setup_cycles, Range{0, most_latency});
+}
+
+template <class Visitor>
+void describe(Visitor& visitor, SystolicDataSetupConfig& config) {
+    visitor.field({"fetches_per_cycle", "fetches",
+                   "unified-buffer accesses of up to one row of bytes that feed the window walk each cycle"},
+                  config.fetches_per_cycle, Range{1, most_array_side});
+}
+
+template <class Visitor>
+void describe(Visitor& visitor, WeightFifoConfig& config) {
+    visitor.field({"depth_tiles", "tiles", "weight tiles the FIFO can hold or have under way"},
+                  config.depth_tiles, Range{1, 1U << 20U});
+}
+
+template <class Visitor>
+void describe(Visitor& visitor, WeightMemoryConfig& config) {
+    visitor.field({"bytes", "bytes", "size of the weight memory"}, config.bytes,
+                  Range{1, std::uint64_t{1} << 48U});
+    visitor.field({"bandwidth_gb_per_s", "GB/s", "10^9 bytes a second"}, config.bandwidth_gb_per_s,
+                  RealRange{least_bandwidth, most_bandwidth});
+    visitor.field({"latency_cycles", "cycles", "from a read's issue to its first byte"},
+                  config.latency_cycles, Range{0, most_latency});
+    visitor.field({"whole_tiles", "", "every tile moves whole; otherwise only the rows in use"},
+                  config.whole_tiles);
+}
+
+template <class Visitor>
+void describe(Visitor& visitor, UnifiedBufferConfig& config) {
+    visitor.field({"rows", "rows", "rows of one byte for each array row"}, config.rows, Range{1, 1U << 24U});
+    visitor.field({"read_ports", "ports", "readers at once: data setup, activation unit, host interface"},
+                  config.read_ports, Range{1, 3});
+    visitor.field({"write_ports", "ports", "writers at once: activation unit, host interface"},
+                  config.write_ports, Range{1, 2});
+}
+
+template <class Visitor>
+void describe(Visitor& visitor, AccumulatorsConfig& config) {
+    visitor.field({"rows", "rows", "rows of one 32-bit sum for each array column"}, config.rows,
+                  Range{1, 1U << 16U});
+    visitor.field({"banks", "banks", "equal parts of consecutive rows with ports of their own"}, config.banks,
+                  Range{1, 1U << 16U});
+    visitor.field({"ports", "ports", "users of a bank at once: matrix unit, activation unit"}, config.ports,
+                  Range{1, 2});
+    visitor.field({"write_cycles", "cycles", "from the array's last row to the sum in its accumulator"},
+                  config.write_cycles, Range{0, most_latency});
+}
+
+template <class Visitor>
+void describe(Visitor& visitor, ActivationUnitConfig& config) {
+    visitor.field({"latency_cycles", "cycles", "of the activation pipeline, beyond a cycle for each row"},
+                  config.latency_cycles, Range{0, most_latency});
+}
+
+template <class Visitor>
+void describe(Visitor& visitor, HostInterfaceConfig& config) {
+    visitor.field({"read_gb_per_s", "GB/s", "host memory to chip, instructions included"},
+                  config.read_gb_per_s, RealRange{least_bandwidth, most_bandwidth});
+    visitor.field({"write_gb_per_s", "GB/s", "chip to host memory"}, config.write_gb_per_s,
+                  RealRange{least_bandwidth, most_bandwidth});
+    visitor.field({"latency_cycles", "cycles", "from sent to received, each direction"},
+                  config.latency_cycles, Range{0, most_latency});
+}
+
+template <class Visitor>
+void describe(Visitor& visitor, SequencerConfig& config) {
+    // The longest instruction is 32 bytes at most; a smaller buffer could never pass it on.
+    visitor.field({"instruction_buffer_bytes", "bytes", "instructions received and not yet issued"},
+                  config.instruction_buffer_bytes, Range{32, 1U << 30U});
+    visitor.field({"queue_depth", "instructions", "issued and not yet started, for each unit"},
+                  config.queue_depth, Range{1, 1U << 20U});
+    visitor.field({"issue_cycles", "cycles", "from one instruction's issue to the next"}, config.issue_cycles,
+                  Range{0, most_latency});
+}
+
+template <class Visitor>
+void describe(Visitor& visitor, PowerConfig& config) {
+    visitor.field({"idle_watts", "W", "of one chip, powered and idle"}, config.idle_watts, RealRange{0, 1e5});
+    visitor.field({"busy_watts", "W", "of one chip at full load"}, config.busy_watts, RealRange{0, 1e5});
+    visitor.field({"tdp_watts", "W", "thermal design power of one chip"}, config.tdp_watts,
+                  RealRange{0, 1e5});
+}
+
+template <class Visitor>
+void describe(Visitor& visitor, ServerConfig& config) {
+    visitor.field({"dies", "chips", "chips in one server"}, config.dies, Range{1, 1U << 16U});
+    visitor.field({"tdp_watts", "W", "thermal design power of the server, host included"}, config.tdp_watts,
+                  RealRange{0, 1e6});
+    visitor.field({"host_tdp_watts", "W", "thermal design power of the host alone"}, config.host_tdp_watts,
+                  RealRange{0, 1e6});
+}
+
+template <class Visitor>
+void describe(Visitor& visitor, MachineConfig& config) {
+    visitor.field({"schema", "", "what this file is: sim.machine/1"}, config.schema);
+    visitor.field({"name", "", "the machine's name in reports"}, config.name);
+    visitor.field({"clock_mhz", "MHz", "clock of the core"}, config.clock_mhz, RealRange{0.001, 1e6});
+    visitor.section({"matrix_unit", "", "the systolic array"}, config.matrix_unit);
+    visitor.section({"systolic_data_setup", "", "feeds the array"}, config.systolic_data_setup);
+    visitor.section({"weight_fifo", "", "tiles on their way to the array"}, config.weight_fifo);
+    visitor.section({"weight_memory", "", "off-chip memory of the weights"}, config.weight_memory);
+    visitor.section({"unified_buffer", "", "on-chip memory of the activations"}, config.unified_buffer);
+    visitor.section({"accumulators", "", "sums below the array"}, config.accumulators);
+    visitor.section({"activation_unit", "", "from sums to activations"}, config.activation_unit);
+    visitor.section({"host_interface", "", "the link to the host"}, config.host_interface);
+    visitor.section({"sequencer", "", "issues instructions to the units"}, config.sequencer);
+    visitor.section({"power", "", "published watts of the chip"}, config.power);
+    visitor.section({"server", "", "published watts of the server"}, config.server);
+    visitor.texts({"sources", "", "where each number comes from, by dotted key"}, config.sources);
+}
+
+namespace {
+
+/// Rules between fields that no range of a single field can state.
+void validate(const MachineConfig& machine, const std::string& file) {
+    const auto fail = [&](std::string_view key, auto value, std::string_view rule) {
+        throw ConfigError(fmt::format("{}: {} is {}; {}", file, key, value, rule));
+    };
+    if (machine.accumulators.rows % machine.accumulators.banks != 0) {
+        fail("accumulators.banks", machine.accumulators.banks,
+             fmt::format("it must divide accumulators.rows, {}", machine.accumulators.rows));
+    }
+    const PowerConfig& power = machine.power;
+    if (power.busy_watts < power.idle_watts) {
+        fail("power.busy_watts", power.busy_watts,
+             fmt::format("it must be at least power.idle_watts, {}", power.idle_watts));
+    }
+    const ServerConfig& server = machine.server;
+    if (server.tdp_watts < server.host_tdp_watts) {
+        fail("server.tdp_watts", server.tdp_watts,
+             fmt::format("it must be at least server.host_tdp_watts, {}", server.host_tdp_watts));
+    }
+    if (machine.tile_bytes() > machine.weight_memory.bytes) {
+        fail("weight_memory.bytes", machine.weight_memory.bytes,
+             fmt::format("one tile of the array takes {}", machine.tile_bytes()));
+    }
+}
+
+/// Every source must belong to a key of the machine, so that none outlives the number it speaks of.
+void validate_sources(const MachineConfig& machine, const std::string& file) {
+    const nlohmann::ordered_json keys = to_json(machine);
+    for (const auto& [key, text] : machine.sources) {
+        std::string pointer = "/" + key;
+        for (char& letter : pointer) {
+            if (letter == '.') letter = '/';
+        }
+        if (pointer.find('~') != std::string::npos ||
+            !keys.contains(nlohmann::ordered_json::json_pointer(pointer))) {
+            throw ConfigError(
+                fmt::format("{}: sources names \"{}\"; the machine has no such key", file, key));
+        }
+    }
+}
+
+std::uint64_t to_whole(double value, double unit) {
+    return static_cast<std::uint64_t>(std::llround(value * unit));
+}
+
+}  // namespace
+
+std::uint64_t MachineConfig::clock_hz() const {
+    return to_whole(clock_mhz, 1e6);
+}
+
+Rate MachineConfig::weight_rate() const {
+    return make_rate(to_whole(weight_memory.bandwidth_gb_per_s, 1e9), clock_hz());
+}
+
+Rate MachineConfig::host_read_rate() const {
+    return make_rate(to_whole(host_interface.read_gb_per_s, 1e9), clock_hz());
+}
+
+Rate MachineConfig::host_write_rate() const {
+    return make_rate(to_whole(host_interface.write_gb_per_s, 1e9), clock_hz());
+}
+
+double MachineConfig::peak_ops_per_second() const {
+    constexpr double operations_a_mac = 2.0;
+    return operations_a_mac * matrix_unit.rows * matrix_unit.columns * static_cast<double>(clock_hz());
+}
+
+MachineConfig read_machine(const nlohmann::json& object, const std::string& file) {
+    ConfigReader reader(object, file);
+    MachineConfig machine;
+    reader.require("schema");
+    describe(reader, machine);
+    reader.reject_unknown_keys();
+    if (machine.schema != "sim.machine/1") reader.fail("schema", "it must be \"sim.machine/1\"");
+    validate(machine, file);
+    validate_sources(machine, file);
+    return machine;
+}
+
+MachineConfig read_machine(const std::filesystem::path& path) {
+    return read_machine(read_json_object(path), path.string());
+}
+
+nlohmann::ordered_json to_json(const MachineConfig& machine) {
+    MachineConfig copy = machine;  // the field lists name writable fields, for the reader's sake
+    ConfigWriter writer;
+    describe(writer, copy);
+    return writer.object();
+}
+
+}  // namespace systole::machine

@@ -1,0 +1,129 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "hw/machine/config_fields.h"
+#include "hw/machine/rate.h"
+
+/// What machine it is: one plain struct a unit, with default, unit and meaning of each field. The
+/// defaults are a small generic machine where a number is a choice of ours and TPU v1 where it is
+/// published; configs/machines/*.json name a source for each number.
+namespace systole::machine {
+
+/// How the matrix unit is computed; both give the same cycles and the same bits.
+enum class Engine : std::uint8_t { Wavefront };
+inline constexpr std::array<std::string_view, 1> engine_names{"wavefront"};
+
+struct MatrixUnitConfig {
+    std::uint32_t rows = 256;
+    std::uint32_t columns = 256;
+    Engine engine = Engine::Wavefront;
+    std::uint32_t mac_latency_cycles = 1;
+    std::uint32_t setup_cycles = 1;
+};
+
+struct SystolicDataSetupConfig {
+    std::uint32_t fetches_per_cycle = 1;
+};
+
+struct WeightFifoConfig {
+    std::uint32_t depth_tiles = 4;
+};
+
+struct WeightMemoryConfig {
+    std::uint64_t bytes = std::uint64_t{8} << 30;
+    double bandwidth_gb_per_s = 34.0;
+    std::uint32_t latency_cycles = 0;
+    bool whole_tiles = true;
+};
+
+struct UnifiedBufferConfig {
+    std::uint32_t rows = 98304;
+    std::uint32_t read_ports = 3;
+    std::uint32_t write_ports = 2;
+};
+
+struct AccumulatorsConfig {
+    std::uint32_t rows = 4096;
+    std::uint32_t banks = 2;
+    std::uint32_t ports = 2;
+    std::uint32_t write_cycles = 1;
+};
+
+struct ActivationUnitConfig {
+    std::uint32_t latency_cycles = 1;
+};
+
+struct HostInterfaceConfig {
+    double read_gb_per_s = 10.73741824;
+    double write_gb_per_s = 10.73741824;
+    std::uint32_t latency_cycles = 0;
+};
+
+struct SequencerConfig {
+    std::uint32_t instruction_buffer_bytes = 32768;
+    std::uint32_t queue_depth = 32;
+    std::uint32_t issue_cycles = 1;
+};
+
+/// Watts of one chip; all 0 where unknown, and the report then says so.
+struct PowerConfig {
+    double idle_watts = 0.0;
+    double busy_watts = 0.0;
+    double tdp_watts = 0.0;
+};
+
+/// The server the chip is sold in, for performance per watt with the host's share.
+struct ServerConfig {
+    std::uint32_t dies = 1;
+    double tdp_watts = 0.0;       ///< of the whole server
+    double host_tdp_watts = 0.0;  ///< of the same server without accelerators
+};
+
+struct MachineConfig {
+    std::string schema = "sim.machine/1";
+    std::string name = "machine";
+    double clock_mhz = 700.0;
+    MatrixUnitConfig matrix_unit;
+    SystolicDataSetupConfig systolic_data_setup;
+    WeightFifoConfig weight_fifo;
+    WeightMemoryConfig weight_memory;
+    UnifiedBufferConfig unified_buffer;
+    AccumulatorsConfig accumulators;
+    ActivationUnitConfig activation_unit;
+    HostInterfaceConfig host_interface;
+    SequencerConfig sequencer;
+    PowerConfig power;
+    ServerConfig server;
+    /// Where numbers come from, by dotted key.
+    std::map<std::string, std::string> sources;
+
+    std::uint64_t clock_hz() const;
+    /// Bytes a cycle, exact.
+    Rate weight_rate() const;
+    Rate host_read_rate() const;
+    Rate host_write_rate() const;
+    /// Weight bytes of one 8-bit tile.
+    std::uint64_t tile_bytes() const { return std::uint64_t{matrix_unit.rows} * matrix_unit.columns; }
+    /// Bytes of the unified buffer.
+    std::uint64_t unified_buffer_bytes() const {
+        return std::uint64_t{unified_buffer.rows} * matrix_unit.rows;
+    }
+    /// Operations a second, a multiply-accumulate counting two.
+    double peak_ops_per_second() const;
+};
+
+/// From JSON; `file` leads the messages. Throws ConfigError: unknown keys, wrong types, values out of
+/// range, machines that cannot be built.
+MachineConfig read_machine(const nlohmann::json& object, const std::string& file);
+MachineConfig read_machine(const std::filesystem::path& path);
+/// The effective configuration, every key.
+nlohmann::ordered_json to_json(const MachineConfig& machine);
+
+}  // namespace systole::machine

@@ -1,0 +1,139 @@
+#include "hw/machine/machine_config.h"
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+
+#include "hw/machine/config_error.h"
+#include "hw/machine/config_reader.h"
+
+using namespace systole::machine;
+using Catch::Matchers::Contains;
+using nlohmann::json;
+
+namespace {
+
+std::filesystem::path shipped(const std::string& name) {
+    return std::filesystem::path(SYSTOLE_SOURCE_DIR) / "configs/machines" / name;
+}
+
+json tpu_v1() { return read_json_object(shipped("tpu_v1.json")); }
+
+std::string error_of(const json& object) {
+    try {
+        read_machine(object, "test.json");
+    } catch (const ConfigError& error) {
+        return error.what();
+    }
+    return "no error";
+}
+
+/// Visits every leaf below an object, by dotted key.
+void each_leaf(const json& object, const std::string& path,
+               const std::function<void(const std::string&, const json&)>& visit) {
+    for (const auto& [key, value] : object.items()) {
+        const std::string place = path.empty() ? key : path + "." + key;
+        if (value.is_object()) {
+            each_leaf(value, place, visit);
+        } else {
+            visit(place, value);
+        }
+    }
+}
+
+}  // namespace
+
+TEST_CASE("TPU v1 has the published numbers", "[machine]") {
+    const MachineConfig machine = read_machine(shipped("tpu_v1.json"));
+    CHECK(machine.tile_bytes() == 64 * 1024);
+    CHECK(machine.unified_buffer_bytes() == 24 * 1024 * 1024);
+    CHECK(machine.peak_ops_per_second() == Approx(91.75e12).epsilon(1e-3));
+    CHECK(machine.weight_rate() == Rate{340, 7});
+}
+
+TEST_CASE("Every number of a shipped machine names its source", "[machine]") {
+    for (const auto& entry : std::filesystem::directory_iterator(SYSTOLE_SOURCE_DIR "/configs/machines")) {
+        json machine = read_json_object(entry.path());
+        const json sources = machine.at("sources");
+        machine.erase("sources");
+        each_leaf(machine, "", [&](const std::string& key, const json&) {
+            if (key == "schema" || key == "name") return;
+            CAPTURE(entry.path().string(), key);
+            CHECK(sources.contains(key));
+        });
+    }
+}
+
+TEST_CASE("The effective configuration reads back as the same machine", "[machine]") {
+    json changed = tpu_v1();
+    changed["clock_mhz"] = 1050.5;
+    changed["matrix_unit"]["columns"] = 19;
+    const MachineConfig machine = read_machine(changed, "test.json");
+    const json written = json::parse(to_json(machine).dump());
+    CHECK(written == json::parse(to_json(read_machine(written, "again.json")).dump()));
+    CHECK(written.at("clock_mhz") == 1050.5);
+    CHECK(written.at("matrix_unit").at("columns") == 19);
+}
+
+TEST_CASE("An unknown key is an error that suggests the nearest known one", "[machine]") {
+    json machine = tpu_v1();
+    machine["weight_fifo"]["depth"] = 8;
+    CHECK_THAT(error_of(machine), Contains("test.json: weight_fifo.depth is 8") && Contains("depth_tiles"));
+    machine = tpu_v1();
+    machine["clok_mhz"] = 1;
+    CHECK_THAT(error_of(machine), Contains("clok_mhz") && Contains("did you mean \"clock_mhz\""));
+    machine = tpu_v1();
+    machine["sources"]["weight_fifo.depth"] = "somewhere";
+    CHECK_THAT(error_of(machine), Contains("weight_fifo.depth") && Contains("no such key"));
+}
+
+TEST_CASE("Values of the wrong type or out of range are errors with key, value and rule", "[machine]") {
+    struct Case {
+        const char* pointer;
+        json value;
+        const char* message;
+    };
+    const Case wrong = GENERATE(
+        Case{"/weight_fifo/depth_tiles", 0, "weight_fifo.depth_tiles is 0; it must be a whole number from 1"},
+        Case{"/weight_fifo/depth_tiles", -1, "is -1;"}, Case{"/weight_fifo/depth_tiles", 2.7, "is 2.7;"},
+        Case{"/weight_fifo/depth_tiles", "4", "is \"4\";"}, Case{"/weight_fifo/depth_tiles", nullptr, "is null;"},
+        Case{"/matrix_unit/rows", 0, "matrix_unit.rows is 0"},
+        Case{"/matrix_unit/rows", 99999, "matrix_unit.rows is 99999"},
+        Case{"/matrix_unit/engine", "fast", "must be one of \"wavefront\""},
+        Case{"/matrix_unit", 3, "matrix_unit is 3; an object is needed"},
+        Case{"/clock_mhz", 0, "clock_mhz is 0"}, Case{"/clock_mhz", -7.5, "clock_mhz is -7.5"},
+        Case{"/accumulators/banks", 3, "must divide accumulators.rows"},
+        Case{"/power/busy_watts", 1, "power.busy_watts is 1; it must be at least power.idle_watts"},
+        Case{"/weight_memory/bytes", 65535, "one tile of the array takes 65536"},
+        Case{"/schema", "sim.run/1", "it must be \"sim.machine/1\""});
+    json machine = tpu_v1();
+    machine[json::json_pointer(wrong.pointer)] = wrong.value;
+    CHECK_THAT(error_of(machine), Contains(wrong.message) && Contains("test.json: "));
+}
+
+TEST_CASE("Files that are missing, empty, no JSON or hostile are errors in one line", "[machine]") {
+    const auto folder = std::filesystem::temp_directory_path() / "systole_machine_config_test";
+    std::filesystem::create_directories(folder);
+    const auto path = folder / "machine.json";
+    const auto error_of_text = [&](const std::string& text) {
+        std::ofstream(path) << text;
+        try {
+            read_machine(path);
+        } catch (const ConfigError& error) {
+            return std::string(error.what());
+        }
+        return std::string("no error");
+    };
+    for (const std::string& text :
+         {std::string(), std::string("{"), std::string("[]"), std::string("{\"a\":\n\n}"), std::string(100000, '['),
+          std::string("{\"name\": \"\xff\xfe\"}"), std::string("{\"clock_mhz\": 1e999}")}) {
+        const std::string message = error_of_text(text);
+        CAPTURE(message);
+        CHECK_THAT(message, Contains("machine.json: "));
+        CHECK(message.find('\n') == std::string::npos);
+    }
+    std::filesystem::remove_all(folder);
+    CHECK_THROWS_WITH(read_machine(path), Contains("cannot be opened"));
+    CHECK_THROWS_WITH(read_machine(folder.parent_path()), Contains("is a directory"));
+}
