@@ -1,0 +1,126 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <systemc>
+#include <utility>
+
+#include "hw/common/clock.h"
+#include "hw/common/counter.h"
+#include "hw/common/semaphores.h"
+#include "hw/common/wait_state.h"
+
+namespace systole::hw {
+
+/// The place of an instruction in the program, from 0.
+using InstructionNumber = std::uint64_t;
+
+/// What the sequencer hands to a unit: an instruction to carry out, or one of the two kinds of sync.
+template <class Payload>
+struct Command {
+    enum class Kind : std::uint8_t { Work, Wait, Signal };
+
+    InstructionNumber number = 0;
+    Tag tag = 0;
+    Kind kind = Kind::Work;
+    std::uint8_t semaphore = 0;  ///< of Wait and Signal
+    Cycle issued = 0;
+    Payload payload{};
+};
+
+/// The sequencer's side of a unit's queue.
+template <class Payload>
+class CommandSink {
+public:
+    virtual ~CommandSink() = default;
+    /// Puts a command at the end; waits while the queue is full.
+    virtual void push(Command<Payload> command, WaitState& state) = 0;
+    /// Waits until everything pushed has begun, and returns the cycle in which all of it is complete.
+    virtual Cycle drain(WaitState& state) = 0;
+};
+
+/// A unit's queue. It carries out the `sync` commands by itself: the unit sees its instructions, each
+/// as soon as its waits are over.
+template <class Payload>
+class CommandQueue final : public CommandSink<Payload> {
+public:
+    /// `unit` is the number that semaphores know the unit by.
+    CommandQueue(std::size_t unit, std::size_t depth, Semaphores& semaphores, const Clock& clock)
+        : unit_(unit), depth_(depth), semaphores_(semaphores), clock_(clock) {}
+
+    void push(Command<Payload> command, WaitState& state) override {
+        while (commands_.size() >= depth_) {
+            const WaitState::Scope scope(state, "a place in the queue of the unit of instruction",
+                                         command.number);
+            sc_core::wait(taken_);
+        }
+        command.issued = clock_.now();
+        commands_.push_back(std::move(command));
+        pushed_.notify(sc_core::SC_ZERO_TIME);
+    }
+
+    Cycle drain(WaitState& state) override {
+        while (!commands_.empty() || working_) {
+            const WaitState::Scope scope(state, "all units to finish");
+            sc_core::wait(taken_);
+        }
+        return complete_at_;
+    }
+
+    /// The unit's side: the next instruction, once everything before it in the queue has begun and
+    /// its waits are over.
+    Command<Payload> next(WaitState& state) {
+        for (;;) {
+            if (commands_.empty()) {
+                const WaitState::Scope scope(state, "an instruction");
+                while (commands_.empty()) sc_core::wait(pushed_);
+            }
+            switch (commands_.front().kind) {
+                case Command<Payload>::Kind::Wait:
+                    semaphores_.wait(commands_.front().semaphore, unit_, state);
+                    take();
+                    break;
+                case Command<Payload>::Kind::Signal:
+                    semaphores_.signal(commands_.front().semaphore, std::max(clock_.now(), complete_at_));
+                    take();
+                    break;
+                case Command<Payload>::Kind::Work:
+                    working_ = true;
+                    return take();
+            }
+        }
+    }
+
+    /// The instruction that `next` gave last will be complete at this cycle. To be said before the
+    /// unit asks for the next one.
+    void complete(Cycle at) {
+        complete_at_ = std::max(complete_at_, at);
+        working_ = false;
+        taken_.notify(sc_core::SC_ZERO_TIME);
+    }
+
+    /// When everything that has begun is complete.
+    Cycle complete_at() const { return complete_at_; }
+
+private:
+    Command<Payload> take() {
+        Command<Payload> command = std::move(commands_.front());
+        commands_.pop_front();
+        taken_.notify(sc_core::SC_ZERO_TIME);
+        return command;
+    }
+
+    const std::size_t unit_;
+    const std::size_t depth_;
+    Semaphores& semaphores_;
+    const Clock& clock_;
+    std::deque<Command<Payload>> commands_;
+    bool working_ = false;
+    Cycle complete_at_ = 0;
+    sc_core::sc_event pushed_;
+    sc_core::sc_event taken_;
+};
+
+}  // namespace systole::hw

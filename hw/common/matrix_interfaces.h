@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+#include "hw/common/clock.h"
+#include "hw/common/command_queue.h"
+#include "hw/common/counter.h"
+#include "hw/common/wait_state.h"
+
+namespace systole::hw {
+
+/// A stream does not fit the weights it meets.
+class StreamError : public std::runtime_error {
+public:
+    StreamError(InstructionNumber instruction, const std::string& rule)
+        : std::runtime_error(rule), number(instruction) {}
+
+    const InstructionNumber number;
+};
+
+/// A weight tile in the FIFO or the array.
+struct Tile {
+    std::uint32_t rows = 0;     ///< used array rows, from row 0
+    std::uint32_t columns = 0;  ///< used array columns, from column 0
+    std::uint32_t useful_macs = 0;
+    std::uint8_t element_bytes = 1;
+    Cycle whole_at = 0;                    ///< its last byte is in the FIFO
+    const std::uint8_t* values = nullptr;  ///< row by row; null in a run without values
+    std::size_t row_bytes = 0;             ///< from one row to the next
+};
+
+/// The weight FIFO as the matrix unit sees it.
+class TileSource {
+public:
+    virtual ~TileSource() = default;
+    /// The oldest tile whose fetch has been issued; waits until there is one. It need not be whole.
+    virtual const Tile& front(WaitState& state) = 0;
+    /// The oldest tile has been shifted out. Its values stay where they are until two more have been.
+    virtual void release() = 0;
+};
+
+/// Streamed rows of activations: the first byte of a row, and bytes from row to row.
+struct RowBlock {
+    const std::uint8_t* values = nullptr;  ///< null in a run without values
+    std::size_t stride = 0;
+};
+
+/// Where the rows of a stream come from.
+class RowSource {
+public:
+    virtual ~RowSource() = default;
+    /// The stream enters the array in this cycle: gives its rows, the first `elements` elements of
+    /// each. Called once a stream.
+    virtual RowBlock enter(std::uint32_t elements) = 0;
+};
+
+/// A stream of rows that the data setup has ready for the array. Times as in machine::StreamShape.
+struct Stream {
+    InstructionNumber number = 0;
+    Tag tag = 0;
+    Cycle issued = 0;
+    std::uint64_t lines = 0;
+    std::uint64_t line_rows = 1;
+    std::uint64_t passes = 1;
+    std::uint64_t line_cycles = 1;
+    std::uint64_t accumulator_row = 0;
+    bool accumulate = false;
+    bool keep_weights = false;
+    bool signed_activations = false;
+    bool wide_activations = false;
+    bool wide_weights = false;
+    /// The rows it reads were complete at these cycles: written by the activation unit, by the host.
+    Cycle activations_written = 0;
+    Cycle inputs_written = 0;
+    RowSource* source = nullptr;
+};
+
+/// The matrix unit as the data setup sees it.
+class StreamSink {
+public:
+    virtual ~StreamSink() = default;
+    /// Returns when the stream has begun to enter the array; gives the cycle in which its last sums
+    /// are in the accumulators.
+    virtual Cycle enter(const Stream& stream, WaitState& state) = 0;
+};
+
+}  // namespace systole::hw

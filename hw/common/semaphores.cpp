@@ -1,0 +1,32 @@
+#include "hw/common/semaphores.h"
+
+#include <string>
+
+namespace systole::hw {
+
+void Semaphores::signal(std::uint8_t semaphore, Cycle at) {
+    Semaphore& chosen = semaphores_[semaphore];
+    chosen.signals.push(at);
+    chosen.signalled.notify(sc_core::SC_ZERO_TIME);
+}
+
+void Semaphores::wait(std::uint8_t semaphore, std::size_t waiter, WaitState& state) {
+    Semaphore& chosen = semaphores_[semaphore];
+    if (chosen.waiter.value_or(waiter) != waiter) {
+        throw SharedSemaphore("semaphore " + std::to_string(semaphore) +
+                              " has two waiting units; it may have one");
+    }
+    chosen.waiter = waiter;
+    const WaitState::Scope scope(state, "semaphore", semaphore);
+    // An earlier signal may come while a later one is waited for.
+    while (chosen.signals.empty() || chosen.signals.top() > clock_.now()) {
+        if (chosen.signals.empty()) {
+            sc_core::wait(chosen.signalled);
+        } else {
+            sc_core::wait(clock_.delay_until(chosen.signals.top()), chosen.signalled);
+        }
+    }
+    chosen.signals.pop();
+}
+
+}  // namespace systole::hw

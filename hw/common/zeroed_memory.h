@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <type_traits>
+
+namespace systole::hw {
+
+/// An array that begins all zero and takes real memory only where it is touched: a buffer of many
+/// megabytes of which a program uses a corner.
+template <class Element>
+class ZeroedMemory {
+    static_assert(std::is_trivial_v<Element>);
+
+public:
+    explicit ZeroedMemory(std::size_t size)
+        : elements_(static_cast<Element*>(std::calloc(size, sizeof(Element)))) {
+        if (elements_ == nullptr) throw std::bad_alloc();
+    }
+
+    Element* data() { return elements_.get(); }
+    const Element* data() const { return elements_.get(); }
+
+private:
+    struct Free {
+        void operator()(Element* elements) const { std::free(elements); }
+    };
+    std::unique_ptr<Element[], Free> elements_;
+};
+
+}  // namespace systole::hw

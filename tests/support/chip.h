@@ -1,0 +1,54 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hw/isa/assembly.h"
+#include "hw/isa/unit.h"
+#include "hw/machine/machine_config.h"
+#include "hw/tpu/tpu.h"
+#include "tests/support/fresh_simulation.h"
+
+namespace systole::tests {
+
+/// A chip that runs a program of assembly, and everything that is known of the run.
+class Chip : private FreshSimulation, private hw::TraceSink {
+public:
+    explicit Chip(const machine::MachineConfig& machine, const std::string& text,
+                  std::function<unsigned()> held_back = {})
+        : program_(isa::assemble(text, "test")),
+          tpu_("tpu", machine, program_, {.trace = this, .held_back = std::move(held_back)}) {}
+
+    void run() { tpu_.run(); }
+
+    hw::Tpu& operator*() { return tpu_; }
+    hw::Tpu* operator->() { return &tpu_; }
+
+    /// What passed through a unit, in order.
+    std::vector<hw::InstructionTimes> times(isa::Unit unit) const {
+        std::vector<hw::InstructionTimes> chosen;
+        std::copy_if(times_.begin(), times_.end(), std::back_inserter(chosen), [&](const hw::InstructionTimes& t) {
+            return t.unit == static_cast<std::size_t>(unit);
+        });
+        return chosen;
+    }
+    const isa::Program& program() const { return program_; }
+
+private:
+    void instruction(const hw::InstructionTimes& times) override { times_.push_back(times); }
+
+    isa::Program program_;
+    std::vector<hw::InstructionTimes> times_;
+    hw::Tpu tpu_;
+};
+
+/// TPU v1 as it is shipped.
+inline machine::MachineConfig tpu_v1() {
+    return machine::read_machine(std::filesystem::path(SYSTOLE_SOURCE_DIR) / "configs/machines/tpu_v1.json");
+}
+
+}  // namespace systole::tests

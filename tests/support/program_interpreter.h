@@ -1,0 +1,426 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <random>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include "compiler/reference/fixed_point.h"
+#include "hw/isa/footprint.h"
+#include "hw/isa/program.h"
+#include "hw/isa/registers.h"
+
+namespace systole::tests {
+
+/// What the memories of an interpreted machine hold.
+struct InterpretedMachine {
+    std::uint32_t unified_buffer_rows = 0;
+    std::uint32_t accumulator_rows = 0;
+};
+
+/// Runs programs element by element as the instructions' comments define them, without time: slow and as
+/// plain as can be. Memories begin with garbage, and whatever is outside them is an error.
+class ProgramInterpreter {
+public:
+    ProgramInterpreter(const isa::Program& program, const InterpretedMachine& machine,
+                       std::span<const std::uint8_t> input)
+        : program_(program),
+          row_bytes_(program.geometry.rows),
+          columns_(program.geometry.columns),
+          buffer_(std::size_t{machine.unified_buffer_rows} * row_bytes_, 0xA5),
+          accumulators_(std::size_t{machine.accumulator_rows} * columns_, 0x5A5A5A5A) {
+        for (const isa::HostBuffer& buffer : program.buffers) {
+            host_end_ = std::max<std::size_t>(host_end_, buffer.address + buffer.bytes);
+        }
+        host_.assign(host_end_, 0xEE);
+        for (const isa::HostBuffer& buffer : program.buffers) {
+            const auto at = host_.begin() + static_cast<std::ptrdiff_t>(buffer.address);
+            if (buffer.kind == isa::BufferKind::Constant) {
+                std::copy(buffer.contents.begin(), buffer.contents.end(), at);
+            } else if (buffer.kind == isa::BufferKind::Input) {
+                require(input.size() == buffer.bytes, "the input must fill its buffer");
+                std::copy(input.begin(), input.end(), at);
+            }
+        }
+    }
+
+    /// One instruction after the other. A wait whose signal does not stand before it is an error.
+    void run_in_program_order() {
+        isa::Registers registers;
+        for (const isa::Instruction& instruction : program_.instructions) {
+            if (const auto* config = std::get_if<isa::SetConfig>(&instruction)) {
+                registers.set(config->reg, config->value);
+            }
+            require(try_execute(instruction, registers), "a wait stands before its signal");
+        }
+    }
+
+    /// Each unit's queue in order, but whose instruction is next is drawn: only sync makes an order.
+    void run_in_any_order(std::mt19937& random) {
+        struct Issued {
+            const isa::Instruction* instruction;
+            isa::Registers registers;
+        };
+        std::array<std::deque<Issued>, isa::unit_count> queues;
+        isa::Registers registers;
+        for (const isa::Instruction& instruction : program_.instructions) {
+            if (const auto* config = std::get_if<isa::SetConfig>(&instruction)) {
+                registers.set(config->reg, config->value);
+            }
+            if (const auto unit = isa::unit_of(instruction)) {
+                queues[static_cast<std::size_t>(*unit)].push_back({&instruction, registers});
+            }
+        }
+        std::array<std::size_t, isa::unit_count> order{0, 1, 2, 3, 4};
+        while (std::any_of(queues.begin(), queues.end(), [](const auto& queue) { return !queue.empty(); })) {
+            std::shuffle(order.begin(), order.end(), random);
+            bool moved = false;
+            for (const std::size_t unit : order) {
+                // Now and then a unit runs far ahead: as long as nothing holds it.
+                std::uint32_t steps = random() % 4 == 0 ? 1000 : 1;
+                while (steps > 0 && can_step(unit, queues[unit])) {
+                    const Issued next = queues[unit].front();
+                    if (!try_execute(*next.instruction, next.registers)) break;
+                    queues[unit].pop_front();
+                    moved = true;
+                    --steps;
+                }
+                if (moved) break;
+            }
+            require(moved, "the units wait for each other");
+        }
+    }
+
+    /// The contents of the Output buffer.
+    std::vector<std::uint8_t> output() const {
+        for (const isa::HostBuffer& buffer : program_.buffers) {
+            if (buffer.kind != isa::BufferKind::Output) continue;
+            const auto at = host_.begin() + static_cast<std::ptrdiff_t>(buffer.address);
+            return {at, at + static_cast<std::ptrdiff_t>(buffer.bytes)};
+        }
+        throw std::logic_error("the program has no output");
+    }
+
+    /// Signals nobody waited for.
+    std::uint64_t unused_signals() const {
+        std::uint64_t sum = 0;
+        for (const std::uint32_t count : semaphores_) sum += count;
+        return sum;
+    }
+    std::size_t tiles_left() const { return fifo_.size(); }
+    std::uint64_t interrupts() const { return interrupts_; }
+    /// Multiply-accumulates done, counting each tile as it says.
+    std::uint64_t useful_macs() const { return useful_macs_; }
+
+private:
+    using R = isa::Register;
+
+    static void require(bool holds, const char* rule) {
+        if (!holds) throw std::logic_error(rule);
+    }
+
+    /// A matrix instruction needs its tiles in the FIFO, as the hardware sees to by itself.
+    template <typename Queue>
+    bool can_step(std::size_t unit, const Queue& queue) const {
+        if (queue.empty()) return false;
+        if (unit != static_cast<std::size_t>(isa::Unit::Matrix)) return true;
+        const isa::Instruction& next = *queue.front().instruction;
+        if (const auto* c = std::get_if<isa::Convolve>(&next)) return has_tiles(c->flags, c->repeat);
+        if (const auto* m = std::get_if<isa::MatrixMultiply>(&next)) return has_tiles(m->flags, m->repeat);
+        return true;
+    }
+    bool has_tiles(const isa::MatrixFlags& flags, std::uint32_t repeat) const {
+        return flags.keep_weights || fifo_.size() > repeat;
+    }
+
+    bool try_execute(const isa::Instruction& instruction, const isa::Registers& registers) {
+        if (const auto* wait = std::get_if<isa::SyncWait>(&instruction)) {
+            if (semaphores_[wait->semaphore] == 0) return false;
+            --semaphores_[wait->semaphore];
+            return true;
+        }
+        registers_ = &registers;
+        std::visit([this](const auto& each) { execute(each); }, instruction);
+        return true;
+    }
+
+    std::uint32_t reg(R which) const { return (*registers_)[which]; }
+    std::int32_t signed_reg(R which) const { return registers_->as_signed(which); }
+
+    std::uint8_t& byte(std::uint64_t row, std::uint64_t offset) {
+        const std::uint64_t at = row * row_bytes_ + offset;
+        require(at < buffer_.size(), "a row outside the unified buffer");
+        return buffer_[at];
+    }
+    std::int32_t& sum(std::uint64_t row, std::uint64_t column) {
+        require((row + 1) * columns_ <= accumulators_.size(), "a row outside the accumulators");
+        return accumulators_[row * columns_ + column];
+    }
+    static std::int32_t value_of(std::uint8_t bits, bool is_signed) {
+        return is_signed ? static_cast<std::int8_t>(bits) : bits;
+    }
+
+    void execute(const isa::Nop&) {}
+    void execute(const isa::Halt&) {}
+    void execute(const isa::DebugTag&) {}
+    void execute(const isa::SetConfig&) {}
+    void execute(const isa::SyncWait&) {}
+    void execute(const isa::SyncSignal& signal) { ++semaphores_[signal.semaphore]; }
+    void execute(const isa::InterruptHost&) { ++interrupts_; }
+
+    template <typename Move>
+    void for_each_transferred_byte(std::uint64_t address, std::uint64_t row, std::uint64_t block_bytes,
+                                   std::uint64_t blocks, Move move) {
+        const std::uint64_t rows_of_block = (block_bytes + row_bytes_ - 1) / row_bytes_;
+        for (std::uint64_t block = 0; block < blocks; ++block) {
+            for (std::uint64_t i = 0; i < block_bytes; ++i) {
+                move(host_.at(address + block * block_bytes + i), byte(row + block * rows_of_block, i));
+            }
+        }
+    }
+    void execute(const isa::ReadHostMemory& read) {
+        for_each_transferred_byte(read.host_address, read.unified_buffer_row, read.block_bytes, read.blocks,
+                                  [](std::uint8_t& host, std::uint8_t& chip) { chip = host; });
+    }
+    void execute(const isa::WriteHostMemory& write) {
+        for_each_transferred_byte(write.host_address, write.unified_buffer_row, write.block_bytes,
+                                  write.blocks, [](std::uint8_t& host, std::uint8_t& chip) { host = chip; });
+    }
+
+    void execute(const isa::ReadWeights& read) {
+        for (std::uint32_t i = 0; i < read.tiles; ++i) {
+            fifo_.push_back(&program_.tiles.at(std::size_t{read.first_tile} + i));
+        }
+    }
+
+    const isa::WeightTile& next_tile(bool keep) {
+        if (!keep) {
+            require(!fifo_.empty(), "no weight tile was fetched");
+            tile_ = fifo_.front();
+            fifo_.pop_front();
+        }
+        require(tile_ != nullptr, "there are no weights in the array");
+        return *tile_;
+    }
+
+    /// Streams one row; element(i) meets array row i.
+    template <typename Element>
+    void stream(const isa::WeightTile& tile, std::uint64_t accumulator_row, bool accumulate,
+                Element element) {
+        for (std::uint32_t column = 0; column < columns_; ++column) {
+            std::int64_t total = accumulate ? sum(accumulator_row, column) : 0;
+            if (column < tile.columns) {
+                for (std::uint32_t i = 0; i < tile.rows; ++i) {
+                    const auto weight = static_cast<std::int8_t>(tile.values[i * tile.columns + column]);
+                    total += element(i) * weight;
+                }
+            }
+            sum(accumulator_row, column) = reference::wrap(total);
+        }
+        useful_macs_ += tile.useful_macs;
+    }
+
+    void execute(const isa::MatrixMultiply& multiply) {
+        for (std::uint64_t r = 0; r <= multiply.repeat; ++r) {
+            const isa::WeightTile& tile = next_tile(multiply.flags.keep_weights);
+            for (std::uint64_t b = 0; b < multiply.length; ++b) {
+                const std::uint64_t row = multiply.unified_buffer_row + b * reg(R::MultiplyRowStride) + r;
+                stream(tile, multiply.accumulator_row + b, multiply.flags.accumulate || r > 0,
+                       [&](std::uint64_t i) {
+                           return value_of(byte(row, i), multiply.flags.signed_activations);
+                       });
+            }
+        }
+    }
+
+    /// The bits of an element of a tensor; nothing outside the image.
+    std::optional<std::uint8_t> tensor_element(std::uint64_t first_row, std::uint64_t image, std::int64_t y,
+                                               std::int64_t x, std::uint64_t channel) {
+        if (y < 0 || x < 0 || y >= reg(R::WindowInputHeight) || x >= reg(R::WindowInputWidth)) return {};
+        const std::uint64_t pixel =
+            static_cast<std::uint64_t>(y) * reg(R::WindowInputWidth) + static_cast<std::uint64_t>(x);
+        return byte(first_row + image * reg(R::WindowImageRows), pixel * reg(R::WindowChannels) + channel);
+    }
+
+    /// The bits of element (kernel row, kernel column, channel) of a window; nothing outside the image.
+    std::optional<std::uint8_t> window_element(std::uint64_t first_row, std::uint64_t line,
+                                               std::uint64_t output_x, std::uint64_t kernel_row,
+                                               std::uint64_t kernel_column, std::uint64_t channel) {
+        const std::uint64_t output_y = line % reg(R::WindowOutputHeight);
+        const auto y =
+            static_cast<std::int64_t>(output_y * reg(R::WindowStrideY) + kernel_row) - reg(R::WindowPadTop);
+        const auto x = static_cast<std::int64_t>(output_x * reg(R::WindowStrideX) + kernel_column) -
+                       reg(R::WindowPadLeft);
+        return tensor_element(first_row, line / reg(R::WindowOutputHeight), y, x, channel);
+    }
+
+    void execute(const isa::Convolve& convolve) {
+        const std::uint64_t channels = reg(R::WindowChannels);
+        const std::uint64_t kernel_width = reg(R::WindowKernelWidth);
+        const std::uint64_t elements = reg(R::WindowKernelHeight) * kernel_width * channels;
+        const auto padding = static_cast<std::uint8_t>(reg(R::WindowPadValue));
+        for (std::uint64_t r = 0; r <= convolve.repeat; ++r) {
+            const isa::WeightTile& tile = next_tile(convolve.flags.keep_weights);
+            const std::uint64_t first_element = (reg(R::WindowTile) + r) * row_bytes_;
+            require(first_element + tile.rows <= elements, "a tile reaches beyond the window");
+            std::uint64_t accumulator_row = convolve.accumulator_row;
+            for (std::uint64_t l = 0; l < convolve.lines; ++l) {
+                for (std::uint64_t x = 0; x < reg(R::WindowOutputWidth); ++x, ++accumulator_row) {
+                    stream(tile, accumulator_row, convolve.flags.accumulate || r > 0, [&](std::uint64_t i) {
+                        const std::uint64_t element = first_element + i;
+                        const std::uint64_t pixel = element / channels;
+                        const auto bits =
+                            window_element(convolve.unified_buffer_row, convolve.first_line + l, x,
+                                           pixel / kernel_width, pixel % kernel_width, element % channels);
+                        return value_of(bits.value_or(padding), convolve.flags.signed_activations);
+                    });
+                }
+            }
+        }
+    }
+
+    std::int32_t parameter_word(std::uint64_t index) {
+        std::uint32_t word = 0;
+        for (std::uint32_t i = 0; i < 4; ++i) {
+            word |= std::uint32_t{byte(reg(R::ActivationParametersRow), index * 4 + i)} << (8 * i);
+        }
+        return static_cast<std::int32_t>(word);
+    }
+
+    void load_table() {
+        for (std::uint64_t i = 0; i < table_.size(); ++i) table_[i] = byte(reg(R::ActivationTableRow), i);
+    }
+
+    void load_parameters(bool with_table) {
+        const std::uint64_t count = reg(R::ActivationColumns);
+        bias_.clear();
+        multiplier_.clear();
+        shift_.clear();
+        for (std::uint64_t c = 0; c < count; ++c) {
+            bias_.push_back(parameter_word(c));
+            multiplier_.push_back(parameter_word(count + c));
+            shift_.push_back(static_cast<std::int8_t>(byte(reg(R::ActivationParametersRow), 8 * count + c)));
+        }
+        if (with_table) load_table();
+    }
+
+    void execute(const isa::Activate& activate) {
+        const bool lookup = activate.function == isa::ActivationFunction::Lookup;
+        if (activate.load_parameters) load_parameters(lookup);
+        require(bias_.size() == reg(R::ActivationColumns), "the parameters are not loaded");
+        for (std::uint64_t i = 0; i < activate.length; ++i) {
+            const std::uint64_t output = activate.first_output + i;
+            const std::uint64_t image = output / reg(R::ActivationOutputsPerImage);
+            const std::uint64_t pixel = output % reg(R::ActivationOutputsPerImage);
+            for (std::uint64_t c = 0; c < bias_.size(); ++c) {
+                const std::int32_t biased =
+                    reference::wrap(std::int64_t{sum(activate.accumulator_row + i, c)} + bias_[c]);
+                const auto result = static_cast<std::uint8_t>(reference::offset_and_clamp(
+                    reference::scale(biased, multiplier_[c], shift_[c]), signed_reg(R::OutputZeroPoint),
+                    signed_reg(R::OutputMinimum), signed_reg(R::OutputMaximum)));
+                byte(activate.unified_buffer_row + image * reg(R::ActivationImageRows),
+                     pixel * reg(R::ActivationPixelBytes) + reg(R::ActivationChannelOffset) + c) =
+                    lookup ? table_[result] : result;
+            }
+        }
+    }
+
+    void execute(const isa::Vector& vector) {
+        bias_.clear();  // nothing says that loaded parameters outlive vector work
+        if (vector.is_pooling()) return pool(vector);
+        if (vector.operation == isa::VectorOperation::Lookup) load_table();
+        for (std::uint64_t i = 0; i < vector.length * row_bytes_; ++i) {
+            const std::uint8_t a = byte(vector.source_row, i);
+            std::uint8_t& to = byte(vector.destination_row, i);
+            switch (vector.operation) {
+                case isa::VectorOperation::Add:
+                    to = add(a, byte(vector.other_row, i), vector.signed_elements);
+                    break;
+                case isa::VectorOperation::Lookup:
+                    to = table_[a];
+                    break;
+                case isa::VectorOperation::Multiply:
+                case isa::VectorOperation::MaxPool:
+                case isa::VectorOperation::AveragePool:
+                    throw std::logic_error("not an operation we emit");
+            }
+        }
+    }
+
+    std::uint8_t add(std::uint8_t a, std::uint8_t b, bool is_signed) const {
+        const auto term = [&](std::uint8_t bits, R zero_point, R multiplier, R shift) {
+            const std::int32_t centered = value_of(bits, is_signed) - signed_reg(zero_point);
+            return reference::scale(centered * (1 << 20), signed_reg(multiplier), signed_reg(shift));
+        };
+        const std::int64_t total =
+            std::int64_t{term(a, R::VectorZeroPointA, R::VectorMultiplierA, R::VectorShiftA)} +
+            term(b, R::VectorZeroPointB, R::VectorMultiplierB, R::VectorShiftB);
+        const std::int32_t scaled = reference::scale(reference::wrap(total), signed_reg(R::VectorMultiplier),
+                                                     signed_reg(R::VectorShift));
+        return static_cast<std::uint8_t>(reference::offset_and_clamp(scaled, signed_reg(R::OutputZeroPoint),
+                                                                     signed_reg(R::OutputMinimum),
+                                                                     signed_reg(R::OutputMaximum)));
+    }
+
+    void pool(const isa::Vector& vector) {
+        const auto padding = static_cast<std::uint8_t>(reg(R::WindowPadValue));
+        for (std::uint64_t line = vector.first_line; line < vector.first_line + vector.length; ++line) {
+            for (std::uint64_t x = 0; x < reg(R::WindowOutputWidth); ++x) {
+                for (std::uint64_t c = 0; c < reg(R::WindowChannels); ++c) {
+                    std::vector<std::int32_t> values;
+                    for (std::uint64_t kernel_row = 0; kernel_row < reg(R::WindowKernelHeight);
+                         ++kernel_row) {
+                        for (std::uint64_t column = 0; column < reg(R::WindowKernelWidth); ++column) {
+                            auto bits = window_element(vector.source_row, line, x, kernel_row, column, c);
+                            if (!bits && vector.count_padding) bits = padding;
+                            if (bits) values.push_back(value_of(*bits, vector.signed_elements));
+                        }
+                    }
+                    const std::uint64_t image = line / reg(R::WindowOutputHeight);
+                    const std::uint64_t pixel =
+                        (line % reg(R::WindowOutputHeight)) * reg(R::WindowOutputWidth) + x;
+                    byte(vector.destination_row + image * reg(R::ActivationImageRows),
+                         pixel * reg(R::WindowChannels) + c) = pooled(values, vector.operation);
+                }
+            }
+        }
+    }
+
+    static std::uint8_t pooled(const std::vector<std::int32_t>& values, isa::VectorOperation operation) {
+        require(!values.empty(), "a window without elements");
+        if (operation == isa::VectorOperation::MaxPool) {
+            return static_cast<std::uint8_t>(*std::max_element(values.begin(), values.end()));
+        }
+        double total = 0;
+        for (const std::int32_t value : values) total += value;
+        // Far from the halves, division in floating point cannot err; at them, it is exact.
+        return static_cast<std::uint8_t>(std::lround(total / static_cast<double>(values.size())));
+    }
+
+    const isa::Program& program_;
+    const std::uint64_t row_bytes_;
+    const std::uint64_t columns_;
+    std::vector<std::uint8_t> buffer_;
+    std::vector<std::int32_t> accumulators_;
+    std::size_t host_end_ = 0;
+    std::vector<std::uint8_t> host_;
+    std::array<std::uint32_t, 256> semaphores_{};
+    std::deque<const isa::WeightTile*> fifo_;
+    const isa::WeightTile* tile_ = nullptr;
+    const isa::Registers* registers_ = nullptr;
+    std::vector<std::int32_t> bias_, multiplier_;
+    std::vector<std::int8_t> shift_;
+    std::array<std::uint8_t, 256> table_{};
+    std::uint64_t interrupts_ = 0;
+    std::uint64_t useful_macs_ = 0;
+};
+
+}  // namespace systole::tests

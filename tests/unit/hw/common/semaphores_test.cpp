@@ -1,0 +1,61 @@
+#include "hw/common/semaphores.h"
+
+#include <catch2/catch.hpp>
+#include <systemc>
+
+#include "tests/support/fresh_simulation.h"
+
+using namespace systole::hw;
+
+namespace {
+
+struct Bench : systole::tests::FreshSimulation {
+    Clock clock;
+    Semaphores semaphores{clock};
+    WaitState state{"test"};
+};
+
+}  // namespace
+
+TEST_CASE("A wait goes on in the cycle of the signal", "[hw][semaphores]") {
+    Bench bench;
+    sc_core::sc_spawn([&] {
+        bench.semaphores.wait(3, 0, bench.state);
+        CHECK(bench.clock.now() == 40);
+        bench.semaphores.wait(3, 0, bench.state);
+        CHECK(bench.clock.now() == 40);
+        bench.semaphores.wait(3, 0, bench.state);
+        CHECK(bench.clock.now() == 55);
+    });
+    sc_core::sc_spawn([&] {
+        bench.clock.wait_until(10);
+        bench.semaphores.signal(3, 40);  // known ahead
+        bench.semaphores.signal(3, 40);
+        bench.clock.wait_until(55);
+        bench.semaphores.signal(3, 55);
+    });
+    sc_core::sc_start();
+    CHECK(sc_core::sc_time_stamp() == sc_core::sc_time(55, sc_core::SC_NS));
+}
+
+TEST_CASE("A signal that comes later but holds earlier ends the wait", "[hw][semaphores]") {
+    Bench bench;
+    sc_core::sc_spawn([&] {
+        bench.semaphores.wait(0, 0, bench.state);
+        CHECK(bench.clock.now() == 20);
+    });
+    sc_core::sc_spawn([&] {
+        bench.semaphores.signal(0, 90);
+        bench.clock.wait_until(15);
+        bench.semaphores.signal(0, 20);
+    });
+    sc_core::sc_start();
+}
+
+TEST_CASE("A waiting unit says what it waits for", "[hw][semaphores]") {
+    Bench bench;
+    sc_core::sc_spawn([&] { bench.semaphores.wait(7, 0, bench.state); });
+    sc_core::sc_start();
+    CHECK(bench.state.what() == "semaphore");
+    CHECK(bench.state.number() == 7);
+}
