@@ -18,7 +18,7 @@ endfunction()
 #
 # One Catch2 program of all *_test.cpp directly in tests/DIRECTORY; every test case is a CTest test and
 # a process of its own. The files are globbed, so none can be forgotten; a test that says SKIPPED is
-# counted as skipped.
+# counted as skipped. Libraries that the files include are linked without being named.
 function(systole_tests name)
     cmake_parse_arguments(PARSE_ARGV 1 tests "" "DIRECTORY" "LINKS")
     file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/tests/${tests_DIRECTORY}/*_test.cpp")
@@ -26,7 +26,15 @@ function(systole_tests name)
         return()
     endif()
     add_executable(${name} ${sources})
-    target_link_libraries(${name} PRIVATE systole::test_support ${tests_LINKS})
+    set(libraries systole::test_support ${tests_LINKS})
+    foreach(source ${sources})
+        systole_libraries_of("${source}" included)
+        if(included)
+            list(APPEND libraries ${included})
+        endif()
+    endforeach()
+    list(REMOVE_DUPLICATES libraries)
+    target_link_libraries(${name} PRIVATE ${libraries})
     catch_discover_tests(${name} TEST_PREFIX "${tests_DIRECTORY}: " PROPERTIES SKIP_REGULAR_EXPRESSION "SKIPPED")
     set_property(GLOBAL APPEND PROPERTY SYSTOLE_TEST_SOURCES ${sources})
 endfunction()

@@ -4,7 +4,7 @@ namespace systole::hw {
 
 sc_core::sc_time Clock::delay_until(Cycle cycle) const {
     const sc_core::sc_time then = period_ * static_cast<double>(cycle);
-    const sc_core::sc_time now = sc_core::sc_time_stamp();
+    const sc_core::sc_time& now = sc_core::sc_time_stamp();
     return then > now ? then - now : sc_core::SC_ZERO_TIME;
 }
 

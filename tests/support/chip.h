@@ -31,9 +31,8 @@ public:
     /// What passed through a unit, in order.
     std::vector<hw::InstructionTimes> times(isa::Unit unit) const {
         std::vector<hw::InstructionTimes> chosen;
-        std::copy_if(times_.begin(), times_.end(), std::back_inserter(chosen), [&](const hw::InstructionTimes& t) {
-            return t.unit == static_cast<std::size_t>(unit);
-        });
+        std::copy_if(times_.begin(), times_.end(), std::back_inserter(chosen),
+                     [&](const hw::InstructionTimes& t) { return t.unit == static_cast<std::size_t>(unit); });
         return chosen;
     }
     const isa::Program& program() const { return program_; }

@@ -19,11 +19,14 @@ std::vector<Access> writes(std::uint64_t first, std::uint64_t last) {
 
 }  // namespace
 
-TEST_CASE("A read may begin in the cycle in which the earlier write is complete, not before", "[hw][order_checker]") {
+TEST_CASE("A read may begin in the cycle in which the earlier write is complete, not before",
+          "[hw][order_checker]") {
     OrderChecker order(2);
     order.issue(writer, 0, writes(10, 20));
     order.issue(reader, 1, reads(19, 30));
-    SECTION("not begun yet") { CHECK_THROWS_AS(order.begin(reader, 1, 5), OrderViolation); }
+    SECTION("not begun yet") {
+        CHECK_THROWS_AS(order.begin(reader, 1, 5), OrderViolation);
+    }
     SECTION("begun") {
         order.begin(writer, 0, 3);
         order.complete(writer, 0, 50);
@@ -32,7 +35,8 @@ TEST_CASE("A read may begin in the cycle in which the earlier write is complete,
     }
 }
 
-TEST_CASE("Only shared rows of one memory conflict, and only with a write among them", "[hw][order_checker]") {
+TEST_CASE("Only shared rows of one memory conflict, and only with a write among them",
+          "[hw][order_checker]") {
     OrderChecker order(2);
     order.issue(writer, 0, writes(10, 20));
     order.issue(reader, 1, reads(20, 30));

@@ -61,7 +61,8 @@ TEST_CASE("A message goes first and holds the transfer under way up by its own t
                }});
 }
 
-TEST_CASE("Messages sent together follow each other, and a transfer begins behind them", "[hw][shared_link]") {
+TEST_CASE("Messages sent together follow each other, and a transfer begins behind them",
+          "[hw][shared_link]") {
     const bool message_first = GENERATE(true, false);
     Bench bench;
     const std::function<void()> messages = [&] {

@@ -18,7 +18,9 @@ std::filesystem::path shipped(const std::string& name) {
     return std::filesystem::path(SYSTOLE_SOURCE_DIR) / "configs/machines" / name;
 }
 
-json tpu_v1() { return read_json_object(shipped("tpu_v1.json")); }
+json tpu_v1() {
+    return read_json_object(shipped("tpu_v1.json"));
+}
 
 std::string error_of(const json& object) {
     try {
@@ -97,7 +99,8 @@ TEST_CASE("Values of the wrong type or out of range are errors with key, value a
     const Case wrong = GENERATE(
         Case{"/weight_fifo/depth_tiles", 0, "weight_fifo.depth_tiles is 0; it must be a whole number from 1"},
         Case{"/weight_fifo/depth_tiles", -1, "is -1;"}, Case{"/weight_fifo/depth_tiles", 2.7, "is 2.7;"},
-        Case{"/weight_fifo/depth_tiles", "4", "is \"4\";"}, Case{"/weight_fifo/depth_tiles", nullptr, "is null;"},
+        Case{"/weight_fifo/depth_tiles", "4", "is \"4\";"},
+        Case{"/weight_fifo/depth_tiles", nullptr, "is null;"},
         Case{"/matrix_unit/rows", 0, "matrix_unit.rows is 0"},
         Case{"/matrix_unit/rows", 99999, "matrix_unit.rows is 99999"},
         Case{"/matrix_unit/engine", "fast", "must be one of \"wavefront\""},
@@ -126,8 +129,9 @@ TEST_CASE("Files that are missing, empty, no JSON or hostile are errors in one l
         return std::string("no error");
     };
     for (const std::string& text :
-         {std::string(), std::string("{"), std::string("[]"), std::string("{\"a\":\n\n}"), std::string(100000, '['),
-          std::string("{\"name\": \"\xff\xfe\"}"), std::string("{\"clock_mhz\": 1e999}")}) {
+         {std::string(), std::string("{"), std::string("[]"), std::string("{\"a\":\n\n}"),
+          std::string(100000, '['), std::string("{\"name\": \"\xff\xfe\"}"),
+          std::string("{\"clock_mhz\": 1e999}")}) {
         const std::string message = error_of_text(text);
         CAPTURE(message);
         CHECK_THAT(message, Contains("machine.json: "));

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <systemc>
+#include <utility>
+
+#include "hw/common/counter.h"
+#include "hw/common/memory_interfaces.h"
+#include "hw/common/zeroed_memory.h"
+#include "hw/machine/machine_config.h"
+
+namespace systole::hw {
+
+struct AccumulatorCounters final : CounterGroup {
+    AccumulatorCounters() : CounterGroup("accumulators") {}
+    Counter& reads = add("reads", CounterUnit::Rows, "rows read by the activation unit");
+    Counter& writes = add("writes", CounterUnit::Rows, "rows written or added to by the matrix unit");
+};
+
+/// The sums below the array: rows of one 32-bit sum for each array column. Sums wrap around.
+class Accumulators final : public sc_core::sc_module, public AccumulatorAccess {
+public:
+    Accumulators(const sc_core::sc_module_name& name, const machine::MachineConfig& machine);
+
+    std::size_t columns() const override { return columns_; }
+    const std::int32_t* read(std::uint64_t first, std::uint64_t count) const override;
+    std::int32_t* write(std::uint64_t first, std::uint64_t count) override;
+    void count_reads(std::uint64_t rows, Tag tag) override { counters_.reads.add(rows, tag); }
+    void count_writes(std::uint64_t rows, Tag tag) override { counters_.writes.add(rows, tag); }
+    std::pair<std::size_t, std::size_t> banks(std::uint64_t first, std::uint64_t count) const override;
+
+    const AccumulatorCounters& counters() const { return counters_; }
+
+private:
+    const std::size_t rows_;
+    const std::size_t columns_;
+    const std::size_t bank_rows_;
+    ZeroedMemory<std::int32_t> sums_;
+    AccumulatorCounters counters_;
+};
+
+}  // namespace systole::hw

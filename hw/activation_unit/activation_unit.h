@@ -1,0 +1,86 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <systemc>
+#include <vector>
+
+#include "hw/activation_unit/parameters.h"
+#include "hw/common/clock.h"
+#include "hw/common/command_queue.h"
+#include "hw/common/counter.h"
+#include "hw/common/memory_interfaces.h"
+#include "hw/common/order_checker.h"
+#include "hw/common/port_arbiter.h"
+#include "hw/common/process.h"
+#include "hw/common/trace.h"
+#include "hw/common/values.h"
+#include "hw/common/wait_state.h"
+#include "hw/isa/bound_instruction.h"
+#include "hw/machine/machine_config.h"
+
+namespace systole::hw {
+
+struct ActivationUnitCounters final : CounterGroup {
+    ActivationUnitCounters() : CounterGroup("activation_unit") {}
+    Counter& rows = add("rows", CounterUnit::Rows, "accumulator rows activated");
+    Counter& vector_rows =
+        add("vector_rows", CounterUnit::Rows, "unified-buffer rows written by vector work");
+    Counter& busy_cycles = add("busy_cycles", CounterUnit::Cycles, "rows moved through the pipeline");
+    Counter& drain_cycles = add("drain_cycles", CounterUnit::Cycles,
+                                "an instruction that reads the buffer waited for its predecessor's writes");
+    Counter& port_stall_cycles = add("port_stall_cycles", CounterUnit::Cycles, "a memory port was taken");
+};
+
+/// From sums to activations: requantization, activation function, vector work, pooling, and back into
+/// the unified buffer.
+///
+/// Timing (docs/timing.md): an accumulator row a cycle (more where a row has more bytes than a
+/// unified-buffer access), each in the buffer `latency` after its cycle. Loading parameters goes
+/// before at a unified-buffer row a cycle. Vector work takes a cycle for each unified-buffer access
+/// it reads or writes, whichever are more. Instructions follow each other without a gap, but one that
+/// reads the buffer begins when the writes of the one before are complete.
+class ActivationUnit final : public sc_core::sc_module {
+public:
+    ActivationUnit(const sc_core::sc_module_name& name, const machine::MachineConfig& machine, Values values,
+                   const Clock& clock, Semaphores& semaphores, OrderChecker& order,
+                   AccumulatorAccess& accumulators, UnifiedBufferAccess& buffer, PortArbiter& ports,
+                   Failure& failure, TraceSink* trace);
+
+    CommandQueue<isa::BoundInstruction>& queue() { return queue_; }
+    const WaitState& wait_state() const { return wait_state_; }
+    const ActivationUnitCounters& counters() const { return counters_; }
+
+private:
+    /// What an instruction takes: cycles of the pipeline, and accesses.
+    struct Cost {
+        Cycle cycles = 0;
+        std::uint64_t buffer_reads = 0;
+        std::uint64_t buffer_writes = 0;
+        std::uint64_t accumulator_reads = 0;
+    };
+
+    void run();
+    Cost cost(const isa::Activate& activate, const isa::BoundInstruction& bound) const;
+    Cost cost(const isa::Vector& vector, const isa::BoundInstruction& bound) const;
+    Cycle take_ports(const isa::BoundInstruction& bound, const Cost& cost);
+    void compute(const isa::Activate& activate, const isa::BoundInstruction& bound);
+    void compute(const isa::Vector& vector, const isa::BoundInstruction& bound);
+
+    const Cycle latency_;
+    const Values values_;
+    const Clock& clock_;
+    OrderChecker& order_;
+    AccumulatorAccess& accumulators_;
+    UnifiedBufferAccess& buffer_;
+    PortArbiter& ports_;
+    TraceSink* const trace_;
+    CommandQueue<isa::BoundInstruction> queue_;
+    WaitState wait_state_{"activation"};
+    RequantizationParameters parameters_;
+    Cycle free_at_ = 0;
+    std::vector<PortArbiter::Need> needs_;
+    ActivationUnitCounters counters_;
+};
+
+}  // namespace systole::hw

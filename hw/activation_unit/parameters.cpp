@@ -1,0 +1,41 @@
+#include "hw/activation_unit/parameters.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace systole::hw {
+
+static_assert(std::endian::native == std::endian::little, "parameters are read as they lie in memory");
+
+void RequantizationParameters::load(const std::uint8_t* bytes, std::size_t columns) {
+    bias_.resize(columns);
+    multiplier_.resize(columns);
+    shift_.resize(columns);
+    std::memcpy(bias_.data(), bytes, columns * sizeof(std::int32_t));
+    bytes += columns * sizeof(std::int32_t);
+    std::memcpy(multiplier_.data(), bytes, columns * sizeof(std::int32_t));
+    bytes += columns * sizeof(std::int32_t);
+    std::memcpy(shift_.data(), bytes, columns);
+}
+
+void RequantizationParameters::load_table(const std::uint8_t* bytes) {
+    std::copy_n(bytes, table_.size(), table_.begin());
+}
+
+math::Requantization RequantizationParameters::bind(const isa::Registers& registers) {
+    const std::size_t columns = registers[isa::Register::ActivationColumns];
+    if (bias_.size() < columns) {
+        bias_.resize(columns);
+        multiplier_.resize(columns);
+        shift_.resize(columns);
+    }
+    return {.bias = bias_,
+            .multiplier = multiplier_,
+            .shift = shift_,
+            .zero_point = registers.as_signed(isa::Register::OutputZeroPoint),
+            .minimum = registers.as_signed(isa::Register::OutputMinimum),
+            .maximum = registers.as_signed(isa::Register::OutputMaximum)};
+}
+
+}  // namespace systole::hw

@@ -1,0 +1,135 @@
+#include "hw/host_interface/host_interface.h"
+
+#include <fmt/format.h>
+
+#include <variant>
+
+#include "hw/common/ports.h"
+#include "hw/isa/unit.h"
+
+namespace systole::hw {
+
+namespace {
+
+constexpr std::size_t read_unit = static_cast<std::size_t>(isa::Unit::HostRead);
+constexpr std::size_t write_unit = static_cast<std::size_t>(isa::Unit::HostWrite);
+
+std::uint64_t rows_of_block(std::uint64_t block_bytes, std::uint64_t row_bytes) {
+    return (block_bytes + row_bytes - 1) / row_bytes;
+}
+
+}  // namespace
+
+HostInterface::HostInterface(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
+                             Values values, const Clock& clock, Semaphores& semaphores, OrderChecker& order,
+                             UnifiedBufferAccess& buffer, PortArbiter& ports, Failure& failure,
+                             TraceSink* trace)
+    : sc_module(name),
+      latency_(machine.host_interface.latency_cycles),
+      values_(values),
+      clock_(clock),
+      order_(order),
+      buffer_(buffer),
+      ports_(ports),
+      trace_(trace),
+      inbound_({machine.host_read_rate().bytes, machine.host_read_rate().cycles}, clock),
+      outbound_({machine.host_write_rate().bytes, machine.host_write_rate().cycles}, clock),
+      read_queue_(read_unit, machine.sequencer.queue_depth, semaphores, clock),
+      write_queue_(write_unit, machine.sequencer.queue_depth, semaphores, clock) {
+    spawn("host_read", failure, [this] { run_reads(); });
+    spawn("host_write", failure, [this] { run_writes(); });
+}
+
+Cycle HostInterface::send_instruction(std::uint64_t bytes) {
+    counters_.instruction_bytes.add(bytes, 0);
+    return inbound_.send_urgent(bytes) + latency_;
+}
+
+void HostInterface::move(tlm::tlm_command direction, InstructionNumber number, std::uint64_t address,
+                         std::uint8_t* bytes, std::uint32_t length) {
+    tlm::tlm_generic_payload payload;
+    payload.set_command(direction);
+    payload.set_address(address);
+    payload.set_data_length(length);
+    payload.set_streaming_width(length);
+    payload.set_data_ptr(bytes);
+    sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+    memory->b_transport(payload, delay);
+    if (!payload.is_response_ok()) {
+        throw TransferError(number, fmt::format("host bytes {} to {} lie in none of the program's buffers",
+                                                address, address + length - 1));
+    }
+}
+
+void HostInterface::run_reads() {
+    for (;;) {
+        const auto command = read_queue_.next(read_wait_state_);
+        const auto& read = std::get<isa::ReadHostMemory>(command.payload.instruction);
+        const std::uint64_t block_rows = rows_of_block(read.block_bytes, buffer_.row_bytes());
+        counters_.port_stall_cycles.add(
+            ports_.acquire(host_read_user, {{buffer_write_port}}, read_wait_state_), command.tag);
+        const Cycle begun = clock_.now();
+        order_.begin(read_unit, command.number, begun);
+        std::uint8_t* rows = buffer_.write(read.unified_buffer_row, block_rows * read.blocks);
+        for (std::uint64_t block = 0; block < read.blocks; ++block) {
+            std::uint8_t* const target =
+                values_ == Values::Computed ? rows + block * block_rows * buffer_.row_bytes() : nullptr;
+            move(tlm::TLM_READ_COMMAND, command.number, read.host_address + block * read.block_bytes, target,
+                 read.block_bytes);
+        }
+        const std::uint64_t bytes = std::uint64_t{read.block_bytes} * read.blocks;
+        inbound_.transfer(bytes);
+        ports_.release(host_read_user);
+        const Cycle sent = clock_.now();
+        counters_.read_bytes.add(bytes, command.tag);
+        counters_.read_cycles.add(sent - begun, command.tag);
+        buffer_.count_writes(block_rows * read.blocks, command.tag);
+        order_.complete(read_unit, command.number, sent + latency_);
+        read_queue_.complete(sent + latency_);
+        if (trace_ != nullptr) {
+            trace_->instruction(
+                {read_unit, command.number, command.tag, command.issued, begun, sent, sent + latency_});
+        }
+    }
+}
+
+void HostInterface::run_writes() {
+    for (;;) {
+        const auto command = write_queue_.next(write_wait_state_);
+        const Cycle begun = clock_.now();
+        if (const auto* write = std::get_if<isa::WriteHostMemory>(&command.payload.instruction)) {
+            const std::uint64_t block_rows = rows_of_block(write->block_bytes, buffer_.row_bytes());
+            counters_.port_stall_cycles.add(
+                ports_.acquire(host_write_user, {{buffer_read_port}}, write_wait_state_), command.tag);
+            order_.begin(write_unit, command.number, clock_.now());
+            const std::uint8_t* rows = buffer_.read(write->unified_buffer_row, block_rows * write->blocks);
+            for (std::uint64_t block = 0; block < write->blocks; ++block) {
+                // TLM payloads carry a writable pointer; a write command only reads through it.
+                auto* const source =
+                    values_ == Values::Computed
+                        ? const_cast<std::uint8_t*>(rows + block * block_rows * buffer_.row_bytes())
+                        : nullptr;
+                move(tlm::TLM_WRITE_COMMAND, command.number, write->host_address + block * write->block_bytes,
+                     source, write->block_bytes);
+            }
+            const std::uint64_t bytes = std::uint64_t{write->block_bytes} * write->blocks;
+            outbound_.transfer(bytes);
+            ports_.release(host_write_user);
+            counters_.write_bytes.add(bytes, command.tag);
+            counters_.write_cycles.add(clock_.now() - begun, command.tag);
+            buffer_.count_reads(block_rows * write->blocks, command.tag);
+        } else {
+            order_.begin(write_unit, command.number, begun);
+            counters_.interrupts.add(1, command.tag);
+        }
+        const Cycle sent = clock_.now();
+        order_.complete(write_unit, command.number, sent + latency_);
+        write_queue_.complete(sent + latency_);
+        if (trace_ != nullptr) {
+            trace_->instruction(
+                {write_unit, command.number, command.tag, command.issued, begun, sent, sent + latency_});
+        }
+    }
+}
+
+}  // namespace systole::hw

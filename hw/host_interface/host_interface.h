@@ -1,0 +1,94 @@
+#pragma once
+
+#include <tlm_utils/simple_initiator_socket.h>
+
+#include <cstdint>
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "hw/common/clock.h"
+#include "hw/common/command_queue.h"
+#include "hw/common/counter.h"
+#include "hw/common/instruction_path.h"
+#include "hw/common/memory_interfaces.h"
+#include "hw/common/order_checker.h"
+#include "hw/common/port_arbiter.h"
+#include "hw/common/process.h"
+#include "hw/common/shared_link.h"
+#include "hw/common/trace.h"
+#include "hw/common/values.h"
+#include "hw/common/wait_state.h"
+#include "hw/isa/bound_instruction.h"
+#include "hw/machine/machine_config.h"
+
+namespace systole::hw {
+
+struct HostInterfaceCounters final : CounterGroup {
+    HostInterfaceCounters() : CounterGroup("host_interface") {}
+    Counter& read_bytes =
+        add("read_bytes", CounterUnit::Bytes, "data from host memory into the unified buffer");
+    Counter& write_bytes =
+        add("write_bytes", CounterUnit::Bytes, "data from the unified buffer to host memory");
+    Counter& instruction_bytes = add("instruction_bytes", CounterUnit::Bytes, "instructions received");
+    Counter& interrupts = add("interrupts", CounterUnit::Instructions, "interrupts sent to the host");
+    Counter& read_cycles = add("read_cycles", CounterUnit::Cycles, "a read was under way on the link");
+    Counter& write_cycles = add("write_cycles", CounterUnit::Cycles, "a write was under way on the link");
+    Counter& port_stall_cycles = add("port_stall_cycles", CounterUnit::Cycles, "a memory port was taken");
+};
+
+/// The link to the host: data in and out of the unified buffer, and instructions in.
+///
+/// Timing: each direction moves bytes at its bandwidth, exactly, and what was sent arrives `latency`
+/// later. Transfers of one direction follow each other; instructions go first.
+class HostInterface final : public sc_core::sc_module, public InstructionPath {
+public:
+    HostInterface(const sc_core::sc_module_name& name, const machine::MachineConfig& machine, Values values,
+                  const Clock& clock, Semaphores& semaphores, OrderChecker& order,
+                  UnifiedBufferAccess& buffer, PortArbiter& ports, Failure& failure, TraceSink* trace);
+
+    CommandQueue<isa::BoundInstruction>& read_queue() { return read_queue_; }
+    CommandQueue<isa::BoundInstruction>& write_queue() { return write_queue_; }
+    const WaitState& read_wait_state() const { return read_wait_state_; }
+    const WaitState& write_wait_state() const { return write_wait_state_; }
+
+    Cycle send_instruction(std::uint64_t bytes) override;
+
+    const HostInterfaceCounters& counters() const { return counters_; }
+
+    tlm_utils::simple_initiator_socket<HostInterface> memory{"memory"};
+
+private:
+    void run_reads();
+    void run_writes();
+    /// Moves a block between host memory and the unified buffer; throws TransferError where the host
+    /// has no such memory.
+    void move(tlm::tlm_command direction, InstructionNumber number, std::uint64_t address,
+              std::uint8_t* bytes, std::uint32_t length);
+
+    const Cycle latency_;
+    const Values values_;
+    const Clock& clock_;
+    OrderChecker& order_;
+    UnifiedBufferAccess& buffer_;
+    PortArbiter& ports_;
+    TraceSink* const trace_;
+    SharedLink inbound_;
+    SharedLink outbound_;
+    CommandQueue<isa::BoundInstruction> read_queue_;
+    CommandQueue<isa::BoundInstruction> write_queue_;
+    WaitState read_wait_state_{"host_read"};
+    WaitState write_wait_state_{"host_write"};
+    HostInterfaceCounters counters_;
+};
+
+/// An instruction names host memory that none of the program's buffers covers.
+class TransferError : public std::runtime_error {
+public:
+    TransferError(InstructionNumber instruction, const std::string& rule)
+        : std::runtime_error(rule), number(instruction) {}
+
+    const InstructionNumber number;
+};
+
+}  // namespace systole::hw

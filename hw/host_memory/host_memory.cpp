@@ -1,0 +1,59 @@
+#include "hw/host_memory/host_memory.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace systole::hw {
+
+HostMemory::HostMemory(const sc_core::sc_module_name& name, Values values)
+    : sc_module(name), values_(values) {
+    socket.register_b_transport(this, &HostMemory::b_transport);
+}
+
+void HostMemory::load(const isa::Program& program) {
+    for (const isa::HostBuffer& buffer : program.buffers) {
+        Region region{.address = buffer.address, .length = buffer.bytes, .bytes = {}};
+        if (values_ == Values::Computed) {
+            region.bytes = buffer.contents;
+            region.bytes.resize(buffer.bytes);
+        }
+        regions_.push_back(std::move(region));
+    }
+    std::sort(regions_.begin(), regions_.end(),
+              [](const Region& a, const Region& b) { return a.address < b.address; });
+}
+
+std::span<std::uint8_t> HostMemory::bytes(const isa::HostBuffer& buffer) {
+    Region* region = find(buffer.address, buffer.bytes);
+    sc_assert(region != nullptr);
+    return region->bytes;
+}
+
+HostMemory::Region* HostMemory::find(std::uint64_t address, std::uint64_t length) {
+    const auto behind =
+        std::upper_bound(regions_.begin(), regions_.end(), address,
+                         [](std::uint64_t a, const Region& region) { return a < region.address; });
+    if (behind == regions_.begin()) return nullptr;
+    Region& region = *std::prev(behind);
+    const std::uint64_t offset = address - region.address;
+    return offset <= region.length && length <= region.length - offset ? &region : nullptr;
+}
+
+void HostMemory::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time&) {
+    Region* region = find(payload.get_address(), payload.get_data_length());
+    if (region == nullptr) {
+        payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+        return;
+    }
+    if (payload.get_data_ptr() != nullptr) {
+        std::uint8_t* const bytes = region->bytes.data() + (payload.get_address() - region->address);
+        if (payload.is_read()) {
+            std::memcpy(payload.get_data_ptr(), bytes, payload.get_data_length());
+        } else {
+            std::memcpy(bytes, payload.get_data_ptr(), payload.get_data_length());
+        }
+    }
+    payload.set_response_status(tlm::TLM_OK_RESPONSE);
+}
+
+}  // namespace systole::hw

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <tlm_utils/simple_target_socket.h>
+
+#include <cstdint>
+#include <span>
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "hw/common/values.h"
+#include "hw/isa/program.h"
+
+namespace systole::hw {
+
+/// The buffers of a program in the host's memory. It adds no time: the host interface's link does.
+class HostMemory final : public sc_core::sc_module {
+public:
+    HostMemory(const sc_core::sc_module_name& name, Values values);
+
+    /// Makes room for the program's buffers and fills the constant ones.
+    void load(const isa::Program& program);
+    /// The bytes of one of the program's buffers.
+    std::span<std::uint8_t> bytes(const isa::HostBuffer& buffer);
+
+    tlm_utils::simple_target_socket<HostMemory> socket{"socket"};
+
+private:
+    struct Region {
+        std::uint64_t address = 0;
+        std::uint64_t length = 0;
+        std::vector<std::uint8_t> bytes;  ///< empty in a run without values
+    };
+
+    void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+    Region* find(std::uint64_t address, std::uint64_t length);
+
+    const Values values_;
+    std::vector<Region> regions_;  ///< by address
+};
+
+}  // namespace systole::hw

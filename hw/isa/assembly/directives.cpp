@@ -1,0 +1,158 @@
+#include "hw/isa/assembly/directives.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "hw/isa/fields.h"
+#include "hw/isa/program_rules.h"
+
+namespace systole::isa {
+namespace {
+
+constexpr std::uint64_t largest32 = largest_of(4);
+
+/// Sizes with `x` between them: 28x28x1.
+std::vector<std::uint32_t> shape_of(const Operands& operands, const Token& token) {
+    std::vector<std::uint32_t> shape;
+    std::string_view rest = token.value;
+    while (true) {
+        const std::size_t cross = rest.find('x');
+        Token size = token;
+        size.value = rest.substr(0, cross);
+        shape.push_back(static_cast<std::uint32_t>(operands.number(size, 1, largest32)));
+        if (cross == std::string_view::npos) return shape;
+        rest.remove_prefix(cross + 1);
+    }
+}
+
+double real_number(const Operands& operands, const Token& token) {
+    const char* const end = token.value.data() + token.value.size();
+    double value = 0;
+    const auto [stopped, error] = std::from_chars(token.value.data(), end, value);
+    if (token.is_quoted || error != std::errc() || stopped != end) {
+        operands.fail(token, "must be a number");
+    }
+    return value;
+}
+
+BorderTensor border_tensor(Operands& operands) {
+    BorderTensor tensor;
+    tensor.name = operands.word("name").value;
+    if (const Token* shape = operands.keyed("shape")) tensor.shape = shape_of(operands, *shape);
+    if (const Token* scale = operands.keyed("scale")) tensor.scale = real_number(operands, *scale);
+    if (const Token* zero = operands.keyed("zero_point")) {
+        tensor.zero_point = static_cast<std::int32_t>(operands.bits(*zero, zero->value, 4));
+    }
+    tensor.is_signed = operands.flag("signed");
+    if (const auto rule = broken_rule(tensor)) operands.fail(*rule);
+    return tensor;
+}
+
+}  // namespace
+
+bool Directives::take(Operands& operands) {
+    struct Entry {
+        std::string_view name;
+        void (Directives::*handle)(Operands&);
+    };
+    static constexpr std::array<Entry, 8> entries = {{{".array", &Directives::array},
+                                                      {".model", &Directives::model},
+                                                      {".input", &Directives::input},
+                                                      {".output", &Directives::output},
+                                                      {".host_operation", &Directives::host_operation},
+                                                      {".layer", &Directives::layer},
+                                                      {".buffer", &Directives::buffer},
+                                                      {".tile", &Directives::tile}}};
+    if (open_) {
+        auto& bytes = open_->is_tile ? program_.tiles.back().values : program_.buffers.back().contents;
+        if (append_values(operands, bytes, budget_)) {
+            operands.finish();
+            return true;
+        }
+        close();
+    }
+    const auto entry = std::find_if(entries.begin(), entries.end(),
+                                    [&](const Entry& each) { return each.name == operands.name(); });
+    if (entry == entries.end()) return false;
+    (this->*entry->handle)(operands);
+    operands.finish();
+    return true;
+}
+
+void Directives::close() {
+    if (!open_) return;
+    const auto rule = open_->is_tile ? broken_rule(program_.tiles.back(), program_.geometry)
+                                     : broken_rule(program_.buffers.back());
+    if (rule) fail_at(open_->place, *rule);
+    open_.reset();
+}
+
+void Directives::array(Operands& operands) {
+    if (has_array_) operands.fail("there is one for a program");
+    if (!program_.tiles.empty()) operands.fail("must stand above the first .tile");
+    has_array_ = true;
+    program_.geometry.rows = static_cast<std::uint32_t>(operands.number("rows", 1, largest_array_side));
+    program_.geometry.columns = static_cast<std::uint32_t>(operands.number("columns", 1, largest_array_side));
+}
+
+void Directives::model(Operands& operands) {
+    if (has_model_) operands.fail("there is one for a program");
+    has_model_ = true;
+    program_.model = operands.word("name").value;
+    program_.batch = static_cast<std::uint32_t>(operands.keyed_number("batch", 0, 0, largest32));
+    program_.inferences = operands.keyed_number("inferences", 0, 0, UINT64_MAX);
+}
+
+void Directives::layer(Operands& operands) {
+    LayerInfo layer;
+    layer.name = operands.word("name").value;
+    layer.kind = operands.word("kind").value;
+    layer.macs = operands.keyed_number("macs", 0, 0, UINT64_MAX);
+    program_.layers.push_back(std::move(layer));
+}
+
+void Directives::input(Operands& operands) {
+    program_.inputs.push_back(border_tensor(operands));
+}
+
+void Directives::output(Operands& operands) {
+    program_.outputs.push_back(border_tensor(operands));
+}
+
+void Directives::host_operation(Operands& operands) {
+    HostOperation operation;
+    operation.kind = operands.word("kind").value;
+    operation.layer = operands.word("layer").value;
+    program_.host_operations.push_back(std::move(operation));
+}
+
+void Directives::buffer(Operands& operands) {
+    const Token& name = operands.word("name");
+    HostBuffer buffer;
+    buffer.name = name.value;
+    buffer.kind = static_cast<BufferKind>(operands.choice("kind", buffer_kind_names()));
+    buffer.address = operands.number("address", 0, host_memory_limit - 1);
+    buffer.bytes = operands.number("bytes", 1, host_memory_limit - buffer.address);
+    if (!addresses_.emplace(buffer.name, buffer.address).second) operands.fail(name, "the name is taken");
+    const bool is_constant = buffer.kind == BufferKind::Constant;
+    if (is_constant) buffer.contents = generated_values(operands, buffer.bytes, 1, budget_);
+    program_.buffers.push_back(std::move(buffer));
+    if (is_constant) open_ = Open{.place = operands.place(), .is_tile = false};
+}
+
+void Directives::tile(Operands& operands) {
+    WeightTile tile;
+    tile.rows = static_cast<std::uint32_t>(operands.number("rows", 1, program_.geometry.rows));
+    tile.columns = static_cast<std::uint32_t>(operands.number("columns", 1, program_.geometry.columns));
+    const std::uint64_t elements = std::uint64_t{tile.rows} * tile.columns;
+    tile.useful_macs = static_cast<std::uint32_t>(operands.keyed_number("useful", elements, 0, elements));
+    tile.element_bytes = static_cast<std::uint8_t>(operands.keyed_number("bytes", 1, 1, 2));
+    tile.values = generated_values(operands, elements * tile.element_bytes, tile.element_bytes, budget_);
+    program_.tiles.push_back(std::move(tile));
+    open_ = Open{.place = operands.place(), .is_tile = true};
+}
+
+}  // namespace systole::isa

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <optional>
+
+#include "hw/isa/assembly/host_labels.h"
+#include "hw/isa/assembly/operands.h"
+#include "hw/isa/assembly/values.h"
+#include "hw/isa/program.h"
+
+namespace systole::isa {
+
+/// Builds everything of a program but its instructions, from the statements that begin with a dot.
+class Directives {
+public:
+    explicit Directives(Program& program) : program_(program) {}
+
+    /// Takes the statement if it is a directive. Throws ProgramError with its place.
+    bool take(Operands& operands);
+
+    /// The host buffers declared so far.
+    const HostAddresses& addresses() const { return addresses_; }
+
+    /// What follows cannot add values to the tile or buffer declared last: holds it against its
+    /// rules. Nothing happens if that has been done.
+    void close();
+
+private:
+    void array(Operands& operands);
+    void model(Operands& operands);
+    void layer(Operands& operands);
+    void input(Operands& operands);
+    void output(Operands& operands);
+    void host_operation(Operands& operands);
+    void buffer(Operands& operands);
+    void tile(Operands& operands);
+    /// The declaration values may still be added to.
+    struct Open {
+        Place place;
+        bool is_tile = false;  ///< the last tile; else the last buffer
+    };
+
+    Program& program_;
+    HostAddresses addresses_;
+    GenerationBudget budget_;
+    std::optional<Open> open_;
+    bool has_array_ = false;
+    bool has_model_ = false;
+};
+
+}  // namespace systole::isa

@@ -1,0 +1,99 @@
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "hw/isa/assembly.h"
+#include "hw/isa/assembly/field_printer.h"
+#include "hw/isa/assembly/text.h"
+#include "hw/isa/assembly/values.h"
+#include "hw/isa/program_rules.h"
+
+namespace systole::isa {
+namespace {
+
+class Writer {
+public:
+    template <class... Arguments>
+    void write(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+        fmt::format_to(std::back_inserter(text_), format, std::forward<Arguments>(arguments)...);
+    }
+
+    void tensor(std::string_view directive, const BorderTensor& tensor) {
+        write("{} {}", directive, as_word(tensor.name));
+        std::string_view before = " shape=";
+        for (const std::uint32_t size : tensor.shape) {
+            write("{}{}", before, size);
+            before = "x";
+        }
+        if (tensor.scale != 1.0) write(" scale={}", tensor.scale);
+        if (tensor.zero_point != 0) write(" zero_point={}", tensor.zero_point);
+        write("{}\n", tensor.is_signed ? " signed" : "");
+    }
+
+    void network(const Program& program) {
+        if (!program.model.empty() || program.batch != 0 || program.inferences != 0) {
+            write(".model {}", as_word(program.model));
+            if (program.batch != 0) write(" batch={}", program.batch);
+            if (program.inferences != 0) write(" inferences={}", program.inferences);
+            write("\n");
+        }
+        for (const BorderTensor& each : program.inputs) tensor(".input", each);
+        for (const BorderTensor& each : program.outputs) tensor(".output", each);
+        for (const HostOperation& operation : program.host_operations) {
+            write(".host_operation {} {}\n", as_word(operation.kind), as_word(operation.layer));
+        }
+        for (const LayerInfo& layer : program.layers) {
+            write(".layer {} {}", as_word(layer.name), as_word(layer.kind));
+            if (layer.macs != 0) write(" macs={}", layer.macs);
+            write("\n");
+        }
+    }
+
+    void buffer(const HostBuffer& buffer) {
+        write(".buffer {} {} {:#x} {}", as_word(buffer.name),
+              buffer_kind_names()[static_cast<std::size_t>(buffer.kind)], buffer.address, buffer.bytes);
+        text_ += buffer.kind == BufferKind::Constant ? values_text(buffer.contents, 1, budget_) : "\n";
+    }
+
+    void tile(const WeightTile& tile) {
+        write(".tile {} {}", tile.rows, tile.columns);
+        if (tile.useful_macs != tile.rows * tile.columns) write(" useful={}", tile.useful_macs);
+        if (tile.element_bytes != 1) write(" bytes={}", tile.element_bytes);
+        text_ += values_text(tile.values, tile.element_bytes, budget_);
+    }
+
+    void instruction(const Instruction& instruction, const HostLabels& labels,
+                     const std::vector<LayerInfo>& layers) {
+        text_ += instruction_text(instruction, labels);
+        const auto* tag = std::get_if<DebugTag>(&instruction);
+        if (tag != nullptr && tag->tag != 0 && !layers.empty()) {
+            write("  # {}", as_word(layers.at(tag->tag - 1U).name));
+        }
+        text_ += '\n';
+    }
+
+    std::string take() { return std::move(text_); }
+
+private:
+    std::string text_;
+    GenerationBudget budget_;
+};
+
+}  // namespace
+
+std::string disassemble(const Program& program) {
+    validate(program);
+    Writer writer;
+    writer.write(".array {} {}\n", program.geometry.rows, program.geometry.columns);
+    writer.network(program);
+    for (const HostBuffer& buffer : program.buffers) writer.buffer(buffer);
+    for (const WeightTile& tile : program.tiles) writer.tile(tile);
+    writer.write("\n");
+    const HostLabels labels(program.buffers);
+    for (const Instruction& instruction : program.instructions) {
+        writer.instruction(instruction, labels, program.layers);
+    }
+    return writer.take();
+}
+
+}  // namespace systole::isa

@@ -1,0 +1,162 @@
+#include "hw/isa/encoding.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <stdexcept>
+
+#include "hw/isa/assembly.h"
+#include "hw/isa/field_checker.h"
+#include "hw/isa/instruction_list.h"
+#include "hw/isa/program_error.h"
+
+namespace systole::isa {
+namespace {
+
+class FieldWriter final : public FieldChecker {
+public:
+    explicit FieldWriter(std::vector<std::uint8_t>& bytes) : bytes_(bytes) {}
+
+    void flags(std::span<const FlagField> flags) override {
+        std::uint64_t bits = 0;
+        for (std::size_t i = 0; i < flags.size(); ++i) bits |= std::uint64_t{flags[i].value} << i;
+        append(bits, 1);
+    }
+
+    void host_address(std::uint64_t& address) override {
+        FieldChecker::host_address(address);
+        append(address, host_address_bytes);
+    }
+
+protected:
+    void visit_number(const NumberField& field, std::uint64_t& value) override {
+        FieldChecker::visit_number(field, value);
+        append(value, field.bytes);
+    }
+
+    void visit_choice(std::string_view name, std::span<const std::string_view> words,
+                      std::size_t& index) override {
+        FieldChecker::visit_choice(name, words, index);
+        append(index, 1);
+    }
+
+private:
+    void append(std::uint64_t value, std::uint8_t count) {
+        for (std::uint8_t i = 0; i < count; ++i)
+            bytes_.push_back(static_cast<std::uint8_t>(value >> (8 * i)));
+    }
+
+    std::vector<std::uint8_t>& bytes_;
+};
+
+/// Reads from exactly the bytes of one instruction.
+class FieldReader final : public FieldChecker {
+public:
+    explicit FieldReader(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
+
+    void flags(std::span<const FlagField> flags) override {
+        const std::uint64_t bits = take(1);
+        if (bits >> flags.size() != 0) {
+            throw ProgramError(
+                fmt::format("flags are {:#04x}; bits from {} on must be 0", bits, flags.size()));
+        }
+        for (std::size_t i = 0; i < flags.size(); ++i) flags[i].value = ((bits >> i) & 1) != 0;
+    }
+
+    void host_address(std::uint64_t& address) override { address = take(host_address_bytes); }
+
+protected:
+    void visit_number(const NumberField& field, std::uint64_t& value) override {
+        value = take(field.bytes);  // as many bytes cannot hold too much
+        if (value < field.minimum) FieldChecker::visit_number(field, value);
+    }
+
+    void visit_choice(std::string_view name, std::span<const std::string_view> words,
+                      std::size_t& index) override {
+        index = take(1);
+        FieldChecker::visit_choice(name, words, index);
+    }
+
+private:
+    std::uint64_t take(std::uint8_t count) {
+        if (count > bytes_.size()) throw std::logic_error("encoded_bytes is too small for the fields");
+        const auto taken = bytes_.first(count);
+        bytes_ = bytes_.subspan(count);
+        std::uint64_t value = 0;
+        for (std::uint8_t i = 0; i < count; ++i) value |= std::uint64_t{taken[i]} << (8 * i);
+        return value;
+    }
+
+    std::span<const std::uint8_t> bytes_;
+};
+
+/// How instructions of an opcode are read.
+struct Kind {
+    std::string_view mnemonic;
+    std::size_t bytes = 0;  ///< with the opcode; 0: there is no such opcode
+    Instruction (*read)(FieldReader&) = nullptr;
+};
+
+template <class Each>
+Instruction read(FieldReader& reader) {
+    Each instruction;
+    instruction.fields(reader);
+    return instruction;
+}
+
+constexpr std::array<Kind, 256> kinds = [] {
+    std::array<Kind, 256> result;
+    for_each_kind([&]<class Each>(const Each&) {
+        Kind& kind = result[Each::opcode];
+        if (kind.bytes != 0) throw "two instructions have the same opcode";  // fails to compile
+        kind = {.mnemonic = Each::mnemonic, .bytes = Each::encoded_bytes, .read = &read<Each>};
+    });
+    return result;
+}();
+
+}  // namespace
+
+void encode(const Instruction& instruction, std::vector<std::uint8_t>& bytes) {
+    const std::size_t begin = bytes.size();
+    bytes.push_back(std::visit([](const auto& each) { return each.opcode; }, instruction));
+    FieldWriter writer(bytes);
+    try {
+        visit_fields(instruction, writer);
+    } catch (const ProgramError& error) {
+        bytes.resize(begin);
+        throw ProgramError(fmt::format("{}: {}", to_string(instruction), error.what()));
+    }
+}
+
+Instruction decode(std::span<const std::uint8_t> bytes, std::size_t& offset) {
+    if (offset >= bytes.size()) {
+        throw ProgramError(fmt::format("byte {}: an instruction is missing", offset));
+    }
+    const std::span<const std::uint8_t> rest = bytes.subspan(offset);
+    const Kind& kind = kinds[rest.front()];
+    if (kind.bytes == 0) {
+        throw ProgramError(fmt::format("byte {}: {:#04x} is not an opcode", offset, rest.front()));
+    }
+    if (rest.size() < kind.bytes) {
+        throw ProgramError(fmt::format("byte {}: {} takes {} bytes; {} are left", offset, kind.mnemonic,
+                                       kind.bytes, rest.size()));
+    }
+    FieldReader reader(rest.subspan(1, kind.bytes - 1));
+    try {
+        Instruction instruction = kind.read(reader);
+        offset += kind.bytes;
+        return instruction;
+    } catch (const ProgramError& error) {
+        throw ProgramError(fmt::format("byte {}: {}: {}", offset, kind.mnemonic, error.what()));
+    }
+}
+
+std::size_t encoded_size(const Instruction& instruction) {
+    return std::visit([](const auto& each) { return each.encoded_bytes; }, instruction);
+}
+
+std::string_view mnemonic(const Instruction& instruction) {
+    return std::visit([](const auto& each) { return each.mnemonic; }, instruction);
+}
+
+}  // namespace systole::isa

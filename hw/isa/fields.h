@@ -1,0 +1,78 @@
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace systole::isa {
+
+/// A number of an instruction.
+struct NumberField {
+    std::string_view name;      ///< in messages, and in assembly the key of `key=value`
+    std::uint8_t bytes = 4;     ///< encoded, little endian
+    std::uint64_t minimum = 0;  ///< smaller values are errors
+    /// The value assembly may leave out; without one the operand is required.
+    std::optional<std::uint64_t> absent = std::nullopt;
+    bool positional = false;  ///< assembly takes the bare number
+    bool is_signed = false;   ///< assembly shows it as two's complement
+};
+
+/// A bit of an instruction's flags byte.
+struct FlagField {
+    std::string_view word;  ///< in assembly, present where the bit is set
+    bool& value;
+    std::string_view clear_word = {};  ///< in assembly, printed where the bit is clear
+};
+
+/// Byte addresses of host memory take this many bytes in an instruction.
+inline constexpr std::uint8_t host_address_bytes = 5;
+inline constexpr std::uint64_t host_memory_limit = std::uint64_t{1} << (8 * host_address_bytes);
+
+/// The largest number that fits `bytes` bytes (1 to 8).
+constexpr std::uint64_t largest_of(std::uint8_t bytes) {
+    return ~std::uint64_t{0} >> (64 - 8 * bytes);
+}
+
+/// Walks the fields of an instruction in the order of their encoding. Every instruction shows its
+/// fields once, in `fields(FieldVisitor&)`; encoding, decoding, printing and parsing are visitors.
+/// Visitors that read an instruction leave the fields as they are, the others set them.
+class FieldVisitor {
+public:
+    FieldVisitor() = default;
+    FieldVisitor(const FieldVisitor&) = delete;
+    FieldVisitor& operator=(const FieldVisitor&) = delete;
+    virtual ~FieldVisitor() = default;
+
+    template <std::unsigned_integral Value>
+    void number(const NumberField& field, Value& value) {
+        std::uint64_t wide = value;
+        visit_number(field, wide);
+        value = static_cast<Value>(wide);
+    }
+
+    /// One byte: the index of a word.
+    template <class Enum>
+    void choice(std::string_view name, std::span<const std::string_view> words, Enum& value) {
+        auto index = static_cast<std::size_t>(value);
+        visit_choice(name, words, index);
+        value = static_cast<Enum>(index);
+    }
+
+    /// One byte: flag i is bit i, the other bits are 0.
+    virtual void flags(std::span<const FlagField> flags) = 0;
+
+    virtual void host_address(std::uint64_t& address) = 0;
+
+    /// What must hold between fields already visited; `rule` is the sentence that says so.
+    virtual void rule(bool holds, std::string_view rule) = 0;
+
+protected:
+    virtual void visit_number(const NumberField& field, std::uint64_t& value) = 0;
+    virtual void visit_choice(std::string_view name, std::span<const std::string_view> words,
+                              std::size_t& index) = 0;
+};
+
+}  // namespace systole::isa

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "hw/isa/instruction.h"
+#include "hw/isa/program.h"
+#include "hw/isa/registers.h"
+
+namespace systole::isa {
+
+/// Rows [first, last) of a memory.
+struct RowRange {
+    std::uint64_t first = 0;
+    std::uint64_t last = 0;
+
+    bool empty() const { return first >= last; }
+    bool overlaps(const RowRange& other) const { return first < other.last && other.first < last; }
+    bool operator==(const RowRange&) const = default;
+};
+
+/// The rows an instruction touches, from the lowest to the highest of each kind: what the order
+/// between instructions is checked by.
+struct Footprint {
+    RowRange buffer_read;        ///< unified buffer
+    RowRange buffer_read_other;  ///< unified buffer: second operand, parameters
+    RowRange buffer_read_table;  ///< unified buffer: lookup table
+    RowRange buffer_write;       ///< unified buffer
+    RowRange accumulator_read;
+    RowRange accumulator_write;  ///< of accumulating instructions: read and written
+};
+
+/// The footprint of all repetitions of an instruction together, under these registers.
+/// Throws ProgramError where the fields make no sense under the registers (lines outside the image,
+/// zero sizes); it does not know the sizes of the memories.
+Footprint footprint(const Instruction& instruction, const Registers& registers, const Geometry& geometry);
+
+/// The unit whose queue takes the instruction; none for those the sequencer runs itself (nop, halt,
+/// debug_tag, set_config).
+std::optional<Unit> unit_of(const Instruction& instruction);
+
+}  // namespace systole::isa

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <variant>
+
+#include "hw/isa/instructions/activate.h"
+#include "hw/isa/instructions/convolve.h"
+#include "hw/isa/instructions/debug_tag.h"
+#include "hw/isa/instructions/halt.h"
+#include "hw/isa/instructions/interrupt_host.h"
+#include "hw/isa/instructions/matrix_multiply.h"
+#include "hw/isa/instructions/nop.h"
+#include "hw/isa/instructions/read_host_memory.h"
+#include "hw/isa/instructions/read_weights.h"
+#include "hw/isa/instructions/set_config.h"
+#include "hw/isa/instructions/sync_signal.h"
+#include "hw/isa/instructions/sync_wait.h"
+#include "hw/isa/instructions/vector.h"
+#include "hw/isa/instructions/write_host_memory.h"
+
+namespace systole::isa {
+
+using Instruction =
+    std::variant<Nop, Halt, SyncWait, SyncSignal, InterruptHost, DebugTag, SetConfig, ReadHostMemory,
+                 WriteHostMemory, ReadWeights, MatrixMultiply, Convolve, Activate, Vector>;
+
+}  // namespace systole::isa

@@ -1,0 +1,83 @@
+#include "hw/isa/instructions/activate.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "hw/isa/fields.h"
+#include "hw/isa/program.h"
+#include "hw/isa/program_error.h"
+#include "hw/isa/requantization.h"
+#include "hw/isa/rows.h"
+
+namespace systole::isa {
+namespace {
+
+/// The columns an instruction reads and the bytes they become within a written pixel.
+struct PixelPart {
+    std::uint64_t columns = 0;
+    std::uint64_t pixel_bytes = 0;
+    std::uint64_t begin = 0;  ///< byte of the pixel
+    std::uint64_t end = 0;
+};
+
+PixelPart pixel_part(const Registers& registers, const Geometry& geometry, std::uint64_t element_bytes) {
+    PixelPart part;
+    part.columns = at_least_one(registers, Register::ActivationColumns);
+    if (part.columns > geometry.columns) {
+        throw ProgramError(
+            fmt::format("activation.columns is {}; the array has {}", part.columns, geometry.columns));
+    }
+    part.pixel_bytes = at_least_one(registers, Register::ActivationPixelBytes);
+    part.begin = registers[Register::ActivationChannelOffset];
+    part.end = part.begin + part.columns * element_bytes;
+    if (part.end > part.pixel_bytes) {
+        throw ProgramError(
+            fmt::format("activation.pixel_bytes is {}; the columns end at byte {} of the pixel",
+                        part.pixel_bytes, part.end));
+    }
+    return part;
+}
+
+}  // namespace
+
+void Activate::fields(FieldVisitor& visitor) {
+    bool lookup = function == ActivationFunction::Lookup;
+    visitor.flags(std::array<FlagField, 3>{
+        {{"lookup", lookup, "identity"}, {"load", load_parameters}, {"wide", wide_output}}});
+    function = lookup ? ActivationFunction::Lookup : ActivationFunction::Identity;
+    visitor.number({.name = "ub", .bytes = 3}, unified_buffer_row);
+    visitor.number({.name = "acc", .bytes = 2}, accumulator_row);
+    visitor.number({.name = "rows", .bytes = 2, .minimum = 1}, length);
+    visitor.number({.name = "first", .bytes = 4, .absent = 0}, first_output);
+    visitor.rule(!lookup || !wide_output, "wide is not for lookup");
+}
+
+Footprint Activate::footprint(const Registers& registers, const Geometry& geometry) const {
+    check_output_range(registers);
+    const PixelPart part = pixel_part(registers, geometry, wide_output ? 2 : 1);
+    const std::uint64_t pixels = at_least_one(registers, Register::ActivationOutputsPerImage);
+    const ImageLayout layout = {.first_row = unified_buffer_row,
+                                .image_bytes = pixels * part.pixel_bytes,
+                                .image_rows = Register::ActivationImageRows,
+                                .row_bytes = geometry.rows};
+    const std::uint64_t last_output = std::uint64_t{first_output} + length - 1;
+
+    Footprint result;
+    result.accumulator_read = accumulator_rows(accumulator_row, length);
+    result.buffer_write = image_byte_rows(
+        layout, registers,
+        {.image = first_output / pixels, .byte = (first_output % pixels) * part.pixel_bytes + part.begin},
+        {.image = last_output / pixels, .byte = (last_output % pixels) * part.pixel_bytes + part.end});
+    if (load_parameters) {
+        result.buffer_read_other = buffer_rows(registers[Register::ActivationParametersRow],
+                                               divide_up(parameter_bytes * part.columns, geometry.rows));
+        if (function == ActivationFunction::Lookup) {
+            result.buffer_read_table =
+                buffer_rows(registers[Register::ActivationTableRow], divide_up(table_bytes, geometry.rows));
+        }
+    }
+    return result;
+}
+
+}  // namespace systole::isa

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "hw/isa/forward.h"
+#include "hw/isa/unit.h"
+
+namespace systole::isa {
+
+/// What the activation unit does to a requantized value.
+enum class ActivationFunction : std::uint8_t {
+    Identity,  ///< clamp to output.minimum .. output.maximum, which makes ReLU and ReLU6 too
+    Lookup,    ///< clamp, then the 256-entry table, indexed by the value's low byte
+};
+
+/// Requantizes `length` accumulator rows and writes them to the unified buffer.
+/// Row i is pixel (first_output + i) % outputs_per_image of image
+/// (first_output + i) / outputs_per_image of the tensor at `unified_buffer_row`. Column c becomes
+/// clamp(zero_point + scale(accumulator + bias[c], multiplier[c], shift[c])).
+struct Activate {
+    static constexpr std::string_view mnemonic = "activate";
+    static constexpr std::uint8_t opcode = 0x30;
+    static constexpr std::size_t encoded_bytes = 13;
+
+    std::uint16_t accumulator_row = 0;
+    std::uint32_t unified_buffer_row = 0;  ///< 3 bytes encoded
+    std::uint16_t length = 0;              ///< rows; at least 1
+    std::uint32_t first_output = 0;
+    ActivationFunction function = ActivationFunction::Identity;
+    /// First read the parameters (int32 bias, int32 multiplier, int8 shift: three arrays of
+    /// activation.columns, little endian, packed, at activation.parameters_row) and, for Lookup, the
+    /// table at activation.table_row. Otherwise those of the instruction before are used.
+    bool load_parameters = false;
+    /// Write 16-bit results, little endian, instead of 8-bit. Not with Lookup.
+    bool wide_output = false;
+
+    /// Shows every field, in the order of the encoding.
+    void fields(FieldVisitor& visitor);
+    /// The unit whose queue takes it; none: the sequencer runs it.
+    std::optional<Unit> queue() const { return Unit::Activation; }
+    /// See hw/isa/footprint.h; errors do not name the instruction.
+    Footprint footprint(const Registers& registers, const Geometry& geometry) const;
+
+    bool operator==(const Activate&) const = default;
+};
+
+}  // namespace systole::isa

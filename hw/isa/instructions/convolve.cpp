@@ -1,0 +1,48 @@
+#include "hw/isa/instructions/convolve.h"
+
+#include <fmt/format.h>
+
+#include "hw/isa/fields.h"
+#include "hw/isa/program_error.h"
+#include "hw/isa/rows.h"
+#include "hw/isa/window.h"
+
+namespace systole::isa {
+namespace {
+
+/// Every repetition must have elements of the window to stream.
+void check_window_tiles(const Registers& registers, std::uint64_t repeat, std::uint64_t array_rows) {
+    const std::uint64_t tiles = divide_up(window_elements(registers), array_rows);
+    const std::uint64_t last = registers[Register::WindowTile] + repeat;
+    if (last >= tiles) {
+        throw ProgramError(
+            fmt::format("window.tile is {}; with repeat={} the last repetition takes tile {} of a "
+                        "window of {}",
+                        registers[Register::WindowTile], repeat, last, tiles));
+    }
+}
+
+}  // namespace
+
+void Convolve::fields(FieldVisitor& visitor) {
+    visit_flags(visitor, flags);
+    visitor.number({.name = "repeat", .bytes = 1, .absent = 0}, repeat);
+    visitor.number({.name = "ub", .bytes = 3}, unified_buffer_row);
+    visitor.number({.name = "acc", .bytes = 2}, accumulator_row);
+    visitor.number({.name = "line", .bytes = 2, .absent = 0}, first_line);
+    visitor.number({.name = "lines", .bytes = 2, .minimum = 1}, lines);
+    visitor.rule(!flags.keep_weights || repeat == 0, "repeat must be 0 with keep");
+}
+
+Footprint Convolve::footprint(const Registers& registers, const Geometry& geometry) const {
+    check_window(registers);
+    check_window_tiles(registers, repeat, geometry.rows);
+    Footprint result;
+    result.buffer_read = read_images(registers, unified_buffer_row, {.first = first_line, .count = lines},
+                                     flags.wide_activations ? 2 : 1, geometry.rows);
+    result.accumulator_write =
+        accumulator_rows(accumulator_row, std::uint64_t{lines} * registers[Register::WindowOutputWidth]);
+    return result;
+}
+
+}  // namespace systole::isa

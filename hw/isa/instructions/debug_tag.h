@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "hw/isa/forward.h"
+#include "hw/isa/unit.h"
+
+namespace systole::isa {
+
+/// Marks all later instructions, until the next tag, as belonging to one layer: every counter can be
+/// reported by tag. Tag 0 holds before the first.
+struct DebugTag {
+    static constexpr std::string_view mnemonic = "tag";
+    static constexpr std::uint8_t opcode = 0x06;
+    static constexpr std::size_t encoded_bytes = 3;
+
+    std::uint16_t tag = 0;
+
+    /// Shows every field, in the order of the encoding.
+    void fields(FieldVisitor& visitor);
+    /// The unit whose queue takes it; none: the sequencer runs it.
+    std::optional<Unit> queue() const { return std::nullopt; }
+    /// See hw/isa/footprint.h; errors do not name the instruction.
+    Footprint footprint(const Registers& registers, const Geometry& geometry) const;
+
+    bool operator==(const DebugTag&) const = default;
+};
+
+}  // namespace systole::isa

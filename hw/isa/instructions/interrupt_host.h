@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "hw/isa/forward.h"
+#include "hw/isa/unit.h"
+
+namespace systole::isa {
+
+/// Tells the host that every earlier write to host memory is done. Runs in the `host_write` queue.
+struct InterruptHost {
+    static constexpr std::string_view mnemonic = "interrupt";
+    static constexpr std::uint8_t opcode = 0x05;
+    static constexpr std::size_t encoded_bytes = 1;
+
+    /// Shows every field, in the order of the encoding.
+    void fields(FieldVisitor& visitor);
+    /// The unit whose queue takes it; none: the sequencer runs it.
+    std::optional<Unit> queue() const { return Unit::HostWrite; }
+    /// See hw/isa/footprint.h; errors do not name the instruction.
+    Footprint footprint(const Registers& registers, const Geometry& geometry) const;
+
+    bool operator==(const InterruptHost&) const = default;
+};
+
+}  // namespace systole::isa

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "hw/isa/forward.h"
+#include "hw/isa/operands.h"
+#include "hw/isa/unit.h"
+
+namespace systole::isa {
+
+/// Streams `length` unified-buffer rows through the array into as many accumulator rows.
+/// Streamed row b of repetition r is read from
+/// `unified_buffer_row` + b * multiply.row_stride + r * (2 for 16-bit activations, else 1), its first
+/// element meeting array row 0. Repetition r takes the r-th next weight tile: the loop over the tiles
+/// of a product deeper than the array is high. 12 bytes encoded.
+struct MatrixMultiply {
+    static constexpr std::string_view mnemonic = "matmul";
+    static constexpr std::uint8_t opcode = 0x20;
+    static constexpr std::size_t encoded_bytes = 12;
+
+    std::uint32_t unified_buffer_row = 0;  ///< 3 bytes encoded
+    std::uint16_t accumulator_row = 0;
+    std::uint32_t length = 0;  ///< rows; at least 1
+    MatrixFlags flags = {};
+    std::uint8_t repeat = 0;  ///< repetitions after the first; 0 with keep_weights
+
+    /// Shows every field, in the order of the encoding.
+    void fields(FieldVisitor& visitor);
+    /// The unit whose queue takes it; none: the sequencer runs it.
+    std::optional<Unit> queue() const { return Unit::Matrix; }
+    /// See hw/isa/footprint.h; errors do not name the instruction.
+    Footprint footprint(const Registers& registers, const Geometry& geometry) const;
+
+    bool operator==(const MatrixMultiply&) const = default;
+};
+
+}  // namespace systole::isa

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "hw/isa/forward.h"
+#include "hw/isa/unit.h"
+
+namespace systole::isa {
+
+/// Copies `blocks` blocks of `block_bytes` bytes, contiguous in host memory from `host_address` on,
+/// into the unified buffer. Block i begins at row `unified_buffer_row` + i * rows of a block, a block
+/// taking ceil(block_bytes / row bytes) rows; the rest of a block's last row keeps its bytes.
+struct ReadHostMemory {
+    static constexpr std::string_view mnemonic = "read_host";
+    static constexpr std::uint8_t opcode = 0x10;
+    static constexpr std::size_t encoded_bytes = 15;
+
+    std::uint64_t host_address = 0;        ///< byte; 5 bytes encoded
+    std::uint32_t unified_buffer_row = 0;  ///< 3 bytes encoded
+    std::uint32_t block_bytes = 0;         ///< at least 1
+    std::uint16_t blocks = 1;              ///< at least 1
+
+    /// Shows every field, in the order of the encoding.
+    void fields(FieldVisitor& visitor);
+    /// The unit whose queue takes it; none: the sequencer runs it.
+    std::optional<Unit> queue() const { return Unit::HostRead; }
+    /// See hw/isa/footprint.h; errors do not name the instruction.
+    Footprint footprint(const Registers& registers, const Geometry& geometry) const;
+
+    bool operator==(const ReadHostMemory&) const = default;
+};
+
+}  // namespace systole::isa

@@ -1,0 +1,17 @@
+#include "hw/isa/instructions/read_weights.h"
+
+#include "hw/isa/fields.h"
+#include "hw/isa/footprint.h"
+
+namespace systole::isa {
+
+void ReadWeights::fields(FieldVisitor& visitor) {
+    visitor.number({.name = "tile", .bytes = 4}, first_tile);
+    visitor.number({.name = "count", .bytes = 2, .minimum = 1, .absent = 1}, tiles);
+}
+
+Footprint ReadWeights::footprint(const Registers& /*registers*/, const Geometry& /*geometry*/) const {
+    return {};
+}
+
+}  // namespace systole::isa

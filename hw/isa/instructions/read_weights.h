@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "hw/isa/forward.h"
+#include "hw/isa/unit.h"
+
+namespace systole::isa {
+
+/// Fetches `tiles` weight tiles, `first_tile` onwards, from weight memory into the weight FIFO.
+/// Tiles of one program lie behind each other in weight memory; each is a whole array of weights.
+struct ReadWeights {
+    static constexpr std::string_view mnemonic = "read_weights";
+    static constexpr std::uint8_t opcode = 0x12;
+    static constexpr std::size_t encoded_bytes = 7;
+
+    std::uint32_t first_tile = 0;
+    std::uint16_t tiles = 1;  ///< at least 1: the repeat field
+
+    /// Shows every field, in the order of the encoding.
+    void fields(FieldVisitor& visitor);
+    /// The unit whose queue takes it; none: the sequencer runs it.
+    std::optional<Unit> queue() const { return Unit::Weights; }
+    /// See hw/isa/footprint.h; errors do not name the instruction.
+    Footprint footprint(const Registers& registers, const Geometry& geometry) const;
+
+    bool operator==(const ReadWeights&) const = default;
+};
+
+}  // namespace systole::isa

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "hw/isa/forward.h"
+#include "hw/isa/registers.h"
+#include "hw/isa/unit.h"
+
+namespace systole::isa {
+
+/// Writes a register; see `Register` for when it takes effect.
+struct SetConfig {
+    static constexpr std::string_view mnemonic = "set";
+    static constexpr std::uint8_t opcode = 0x07;
+    static constexpr std::size_t encoded_bytes = 6;
+
+    Register reg = Register::WindowInputHeight;
+    std::uint32_t value = 0;
+
+    /// Shows every field, in the order of the encoding.
+    void fields(FieldVisitor& visitor);
+    /// The unit whose queue takes it; none: the sequencer runs it.
+    std::optional<Unit> queue() const { return std::nullopt; }
+    /// See hw/isa/footprint.h; errors do not name the instruction.
+    Footprint footprint(const Registers& registers, const Geometry& geometry) const;
+
+    bool operator==(const SetConfig&) const = default;
+};
+
+}  // namespace systole::isa

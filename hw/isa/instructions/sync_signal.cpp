@@ -1,0 +1,17 @@
+#include "hw/isa/instructions/sync_signal.h"
+
+#include "hw/isa/fields.h"
+#include "hw/isa/footprint.h"
+
+namespace systole::isa {
+
+void SyncSignal::fields(FieldVisitor& visitor) {
+    visitor.choice("unit", unit_names(), unit);
+    visitor.number({.name = "sem", .bytes = 1}, semaphore);
+}
+
+Footprint SyncSignal::footprint(const Registers& /*registers*/, const Geometry& /*geometry*/) const {
+    return {};
+}
+
+}  // namespace systole::isa

@@ -1,0 +1,54 @@
+#include "hw/isa/instructions/vector.h"
+
+#include <array>
+
+#include "hw/isa/fields.h"
+#include "hw/isa/program.h"
+#include "hw/isa/requantization.h"
+#include "hw/isa/rows.h"
+#include "hw/isa/window.h"
+
+namespace systole::isa {
+namespace {
+
+constexpr std::array<std::string_view, 5> operation_names = {"add", "multiply", "lookup", "max_pool",
+                                                             "average_pool"};
+
+}  // namespace
+
+void Vector::fields(FieldVisitor& visitor) {
+    visitor.choice("operation", operation_names, operation);
+    visitor.flags(std::array<FlagField, 2>{{{"signed", signed_elements}, {"count_padding", count_padding}}});
+    visitor.number({.name = "dst", .bytes = 3}, destination_row);
+    visitor.number({.name = "src", .bytes = 3}, source_row);
+    visitor.number({.name = "other", .bytes = 3, .absent = 0}, other_row);
+    visitor.number({.name = "line", .bytes = 4, .absent = 0}, first_line);
+    visitor.number({.name = is_pooling() ? "lines" : "rows", .bytes = 4, .minimum = 1}, length);
+    visitor.rule(has_other() || other_row == 0, "other is for add and multiply");
+    visitor.rule(is_pooling() || first_line == 0, "line is for pooling");
+    visitor.rule(is_pooling() || !count_padding, "count_padding is for pooling");
+}
+
+Footprint Vector::footprint(const Registers& registers, const Geometry& geometry) const {
+    Footprint result;
+    if (is_pooling()) {
+        check_window(registers);
+        if (!count_padding) check_windows_meet_image(registers);
+        const LineRange lines = {.first = first_line, .count = length};
+        result.buffer_read = read_images(registers, source_row, lines, 1, geometry.rows);
+        result.buffer_write = written_lines(registers, destination_row, lines, geometry.rows);
+        return result;
+    }
+    result.buffer_read = buffer_rows(source_row, length);
+    result.buffer_write = buffer_rows(destination_row, length);
+    if (has_other()) {
+        check_output_range(registers);
+        result.buffer_read_other = buffer_rows(other_row, length);
+    } else {
+        result.buffer_read_table =
+            buffer_rows(registers[Register::ActivationTableRow], divide_up(table_bytes, geometry.rows));
+    }
+    return result;
+}
+
+}  // namespace systole::isa

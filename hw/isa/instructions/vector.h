@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "hw/isa/forward.h"
+#include "hw/isa/unit.h"
+
+namespace systole::isa {
+
+/// Operations of the vector and pooling stage behind the activation function. Elements are 8-bit.
+enum class VectorOperation : std::uint8_t {
+    Add,          ///< element-wise over whole rows: scale(a) + scale(b), requantized
+    Multiply,     ///< element-wise over whole rows: a * b, requantized
+    Lookup,       ///< element-wise over whole rows: the table at activation.table_row
+    MaxPool,      ///< the largest of each window, by channel
+    AveragePool,  ///< the mean of each window, by channel, rounded half away from zero
+};
+
+/// Works from unified buffer to unified buffer.
+///
+/// Add, Multiply, Lookup: `length` rows from `source_row` (and `other_row`) to `destination_row`.
+///
+/// MaxPool, AveragePool: `length` output lines from line `first_line` on, lines numbered as in
+/// `convolve`, of the tensor whose first image begins at `source_row`; the window.* registers say
+/// how windows lie. The output tensor begins at `destination_row`, packed, activation.image_rows from
+/// image to image. Elements outside the image do not count, unless `count_padding`: then they have
+/// the value window.pad_value.
+struct Vector {
+    static constexpr std::string_view mnemonic = "vector";
+    static constexpr std::uint8_t opcode = 0x31;
+    static constexpr std::size_t encoded_bytes = 20;
+
+    VectorOperation operation = VectorOperation::Add;
+    std::uint32_t destination_row = 0;  ///< 3 bytes encoded
+    std::uint32_t source_row = 0;       ///< 3 bytes encoded
+    std::uint32_t other_row = 0;        ///< 3 bytes encoded; the second operand of Add and Multiply
+    std::uint32_t length = 0;           ///< rows or lines; at least 1
+    std::uint32_t first_line = 0;       ///< pooling only
+    bool signed_elements = false;
+    bool count_padding = false;
+
+    /// MaxPool or AveragePool: `length` counts output lines.
+    bool is_pooling() const {
+        return operation == VectorOperation::MaxPool || operation == VectorOperation::AveragePool;
+    }
+    /// Add or Multiply: `other_row` is read.
+    bool has_other() const {
+        return operation == VectorOperation::Add || operation == VectorOperation::Multiply;
+    }
+
+    /// Shows every field, in the order of the encoding.
+    void fields(FieldVisitor& visitor);
+    /// The unit whose queue takes it; none: the sequencer runs it.
+    std::optional<Unit> queue() const { return Unit::Activation; }
+    /// See hw/isa/footprint.h; errors do not name the instruction.
+    Footprint footprint(const Registers& registers, const Geometry& geometry) const;
+
+    bool operator==(const Vector&) const = default;
+};
+
+}  // namespace systole::isa

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hw/isa/instruction.h"
+
+namespace systole::isa {
+
+/// The array a program was made for. Tile shapes, row bytes and the window walk depend on it.
+struct Geometry {
+    std::uint32_t rows = 256;     ///< array rows = bytes of a unified-buffer row
+    std::uint32_t columns = 256;  ///< array columns = elements of an accumulator row
+
+    bool operator==(const Geometry&) const = default;
+};
+
+/// One tile of the weight image. In weight memory it takes rows * columns of the array whatever part
+/// of it is used.
+struct WeightTile {
+    std::uint32_t rows = 0;          ///< used array rows, from row 0
+    std::uint32_t columns = 0;       ///< used array columns, from column 0
+    std::uint8_t element_bytes = 1;  ///< 1 or 2 (little endian)
+    /// Multiply-accumulates a streamed row needs of this tile; rows * columns unless the layer has
+    /// structural zeros in it (a depthwise convolution).
+    std::uint32_t useful_macs = 0;
+    std::vector<std::uint8_t> values = {};  ///< rows * columns * element_bytes, row by row, two's complement
+
+    bool operator==(const WeightTile&) const = default;
+};
+
+enum class BufferKind : std::uint8_t {
+    Input,     ///< the host fills it before the run
+    Output,    ///< the host reads it after the run
+    Constant,  ///< parameters; the program carries the contents
+};
+
+/// "input", "output", "constant": the names used in assembly, in the order of the kinds.
+std::span<const std::string_view> buffer_kind_names();
+
+/// A range of host memory. Ranges do not overlap.
+struct HostBuffer {
+    std::string name;
+    BufferKind kind = BufferKind::Input;
+    std::uint64_t address = 0;
+    std::uint64_t bytes = 0;
+    std::vector<std::uint8_t> contents = {};  ///< `bytes` of them for Constant, else empty
+
+    bool operator==(const HostBuffer&) const = default;
+};
+
+/// A quantized tensor at the border between host and chip: real = scale * (stored - zero_point).
+struct BorderTensor {
+    std::string name;
+    std::vector<std::uint32_t> shape = {};  ///< of one inference
+    double scale = 1.0;
+    std::int32_t zero_point = 0;
+    bool is_signed = false;  ///< int8 instead of uint8
+
+    bool operator==(const BorderTensor&) const = default;
+};
+
+/// Work the chip leaves to the host, in order, on the last output tensor.
+struct HostOperation {
+    std::string kind;   ///< "softmax"
+    std::string layer;  ///< the layer it belongs to
+
+    bool operator==(const HostOperation&) const = default;
+};
+
+/// What a tag stands for in the network.
+struct LayerInfo {
+    std::string name;        ///< as in the network file
+    std::string kind;        ///< "convolution", "dense", ...
+    std::uint64_t macs = 0;  ///< multiply-accumulates the layer needs for one inference
+
+    bool operator==(const LayerInfo&) const = default;
+};
+
+/// Everything a run needs besides the machine and the data.
+struct Program {
+    Geometry geometry;
+    std::vector<Instruction> instructions;
+    std::vector<WeightTile> tiles;
+    std::vector<HostBuffer> buffers;
+
+    // Describes the network to reports; hand-written programs leave it empty.
+    std::string model;
+    std::uint32_t batch = 0;
+    std::uint64_t inferences = 0;
+    std::vector<LayerInfo> layers;      ///< tag t is layers[t - 1]
+    std::vector<BorderTensor> inputs;   ///< one; its elements lie packed in the Input buffer
+    std::vector<BorderTensor> outputs;  ///< one; its elements lie packed in the Output buffer
+    std::vector<HostOperation> host_operations;
+
+    bool operator==(const Program&) const = default;
+};
+
+}  // namespace systole::isa

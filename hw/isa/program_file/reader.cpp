@@ -1,0 +1,209 @@
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "hw/isa/encoding.h"
+#include "hw/isa/program_error.h"
+#include "hw/isa/program_file.h"
+#include "hw/isa/program_file/byte_reader.h"
+#include "hw/isa/program_file/format.h"
+#include "hw/isa/program_rules.h"
+
+namespace systole::isa {
+namespace {
+
+/// Checks magic, version, length and sum; the reader of the content.
+ByteReader open_content(std::span<const std::uint8_t> file) {
+    ByteReader header(file, 0, file.size());
+    if (!std::ranges::equal(header.bytes(file_format::magic.size(), "magic"), file_format::magic)) {
+        ByteReader::fail_at(0, "not a program file: the first 8 bytes are not those of one");
+    }
+    const std::size_t version_at = header.position();
+    const std::uint32_t version = header.number32("version");
+    if (version != file_format::version) {
+        ByteReader::fail_at(version_at, fmt::format("version is {}; this program reads version {}", version,
+                                                    file_format::version));
+    }
+    const std::size_t sum_at = header.position();
+    const std::uint32_t written_sum = header.number32("CRC-32");
+    const std::size_t length_at = header.position();
+    const std::uint64_t length = header.number64("length");
+    if (length != header.remaining()) {
+        ByteReader::fail_at(length_at, fmt::format("the content is {} bytes; the header says {}",
+                                                   header.remaining(), length));
+    }
+    const auto content = file.subspan(file_format::header_bytes);
+    const auto sum = static_cast<std::uint32_t>(crc32_z(0, content.data(), content.size()));
+    if (sum != written_sum) {
+        ByteReader::fail_at(sum_at, fmt::format("CRC-32 of the content is {:#010x}; the header says {:#010x}",
+                                                sum, written_sum));
+    }
+    return header;
+}
+
+ByteReader open_section(std::span<const std::uint8_t> file, ByteReader& content,
+                        const file_format::Tag& tag) {
+    const std::string_view wanted(tag.data(), tag.size());
+    const std::size_t begin = content.position();
+    if (!std::ranges::equal(content.bytes(tag.size(), wanted), tag)) {
+        ByteReader::fail_at(begin, fmt::format("section {} must begin here", wanted));
+    }
+    const std::uint64_t length = content.number64(wanted);
+    const std::size_t first = content.position();
+    content.bytes(length, wanted);
+    return {file, first, content.position()};
+}
+
+std::vector<std::uint8_t> copy(std::span<const std::uint8_t> bytes) {
+    return {bytes.begin(), bytes.end()};
+}
+
+/// Reads `count` things with `read_one`.
+template <class Each, class ReadOne>
+std::vector<Each> list(ByteReader& reader, std::size_t smallest, std::string_view what, ReadOne read_one) {
+    const std::size_t count = reader.count(smallest, what);
+    std::vector<Each> all;
+    all.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) all.push_back(read_one(reader));
+    return all;
+}
+
+LayerInfo read_layer(ByteReader& reader) {
+    LayerInfo layer;
+    layer.name = reader.string("layer name");
+    layer.kind = reader.string("layer kind");
+    layer.macs = reader.number64("layer macs");
+    return layer;
+}
+
+BorderTensor read_tensor(ByteReader& reader) {
+    BorderTensor tensor;
+    tensor.name = reader.string("tensor name");
+    tensor.shape = list<std::uint32_t>(reader, 4, "sizes of a shape",
+                                       [](ByteReader& sizes) { return sizes.number32("size of a shape"); });
+    tensor.scale = reader.real("tensor scale");
+    tensor.zero_point = static_cast<std::int32_t>(reader.number32("tensor zero point"));
+    tensor.is_signed = reader.boolean("tensor sign");
+    return tensor;
+}
+
+HostOperation read_host_operation(ByteReader& reader) {
+    HostOperation operation;
+    operation.kind = reader.string("host operation");
+    operation.layer = reader.string("layer of a host operation");
+    return operation;
+}
+
+HostBuffer read_buffer(ByteReader& reader) {
+    HostBuffer buffer;
+    buffer.name = reader.string("host buffer name");
+    const std::size_t kind_at = reader.position();
+    const std::uint8_t kind = reader.number8("host buffer kind");
+    if (kind >= buffer_kind_names().size()) {
+        ByteReader::fail_at(kind_at, fmt::format("host buffer kind is {}; it must be below {}", kind,
+                                                 buffer_kind_names().size()));
+    }
+    buffer.kind = static_cast<BufferKind>(kind);
+    buffer.address = reader.number64("host buffer address");
+    buffer.bytes = reader.number64("host buffer bytes");
+    if (buffer.kind == BufferKind::Constant) {
+        buffer.contents = copy(reader.bytes(buffer.bytes, "contents of a host buffer"));
+    }
+    return buffer;
+}
+
+WeightTile read_tile(ByteReader& reader) {
+    const std::size_t begin = reader.position();
+    WeightTile tile;
+    tile.rows = reader.number32("tile rows");
+    tile.columns = reader.number32("tile columns");
+    tile.element_bytes = reader.number8("tile element bytes");
+    tile.useful_macs = reader.number32("tile useful MACs");
+    if (std::max(tile.rows, tile.columns) > largest_array_side) {
+        ByteReader::fail_at(begin, fmt::format("a tile of {} x {}; each must be at most {}", tile.rows,
+                                               tile.columns, largest_array_side));
+    }
+    tile.values =
+        copy(reader.bytes(std::uint64_t{tile.rows} * tile.columns * tile.element_bytes, "values of a tile"));
+    return tile;
+}
+
+std::vector<Instruction> read_code(std::span<const std::uint8_t> file, ByteReader& reader) {
+    const std::size_t count = reader.count(1, "instructions");
+    const auto up_to_end = file.first(reader.position() + reader.remaining());
+    std::size_t offset = reader.position();
+    std::vector<Instruction> instructions;
+    instructions.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) instructions.push_back(decode(up_to_end, offset));
+    reader.bytes(offset - reader.position(), "instructions");
+    return instructions;
+}
+
+Program read_content(std::span<const std::uint8_t> file) {
+    ByteReader content = open_content(file);
+    Program program;
+
+    ByteReader array = open_section(file, content, file_format::array_section);
+    program.geometry.rows = array.number32("array rows");
+    program.geometry.columns = array.number32("array columns");
+    array.finish("the array section");
+
+    ByteReader network = open_section(file, content, file_format::network_section);
+    program.model = network.string("model name");
+    program.batch = network.number32("batch");
+    program.inferences = network.number64("inferences");
+    program.inputs = list<BorderTensor>(network, 21, "inputs", read_tensor);
+    program.outputs = list<BorderTensor>(network, 21, "outputs", read_tensor);
+    program.host_operations = list<HostOperation>(network, 8, "host operations", read_host_operation);
+    program.layers = list<LayerInfo>(network, 16, "layers", read_layer);
+    network.finish("the network section");
+
+    ByteReader buffers = open_section(file, content, file_format::buffer_section);
+    program.buffers = list<HostBuffer>(buffers, 21, "host buffers", read_buffer);
+    buffers.finish("the host buffer section");
+
+    ByteReader tiles = open_section(file, content, file_format::tile_section);
+    program.tiles = list<WeightTile>(tiles, 13, "tiles", read_tile);
+    tiles.finish("the tile section");
+
+    ByteReader code = open_section(file, content, file_format::code_section);
+    program.instructions = read_code(file, code);
+    code.finish("the code section");
+
+    content.finish("the file");
+    validate(program);
+    return program;
+}
+
+}  // namespace
+
+Program read_program(std::span<const std::uint8_t> file, std::string_view name) {
+    try {
+        return read_content(file);
+    } catch (const ProgramError& error) {
+        throw ProgramError(fmt::format("{}: {}", name, error.what()));
+    }
+}
+
+Program read_program(const std::filesystem::path& path) {
+    const auto fail = [&](std::string_view why) {
+        throw ProgramError(fmt::format("{}: cannot be read: {}", path.string(), why));
+    };
+    std::error_code error;
+    const std::uintmax_t size = std::filesystem::file_size(path, error);
+    if (error) fail(error.message());
+    std::vector<std::uint8_t> file;
+    try {
+        file.resize(size);
+    } catch (const std::exception&) {
+        fail("there is not enough memory");
+    }
+    std::ifstream stream(path, std::ios::binary);
+    stream.read(reinterpret_cast<char*>(file.data()), static_cast<std::streamsize>(size));
+    if (!stream) fail("reading failed");
+    return read_program(file, path.string());
+}
+
+}  // namespace systole::isa

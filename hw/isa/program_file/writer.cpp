@@ -1,0 +1,163 @@
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <bit>
+#include <fstream>
+#include <string>
+
+#include "hw/isa/encoding.h"
+#include "hw/isa/program_error.h"
+#include "hw/isa/program_file.h"
+#include "hw/isa/program_file/format.h"
+#include "hw/isa/program_rules.h"
+
+namespace systole::isa {
+namespace {
+
+class ByteWriter {
+public:
+    void number(std::uint64_t value, unsigned size) {
+        for (unsigned i = 0; i < size; ++i) bytes_.push_back(static_cast<std::uint8_t>(value >> (8 * i)));
+    }
+    void count(std::size_t value) {
+        if (value > UINT32_MAX)
+            throw ProgramError(fmt::format("{} of a kind; a file holds {}", value, UINT32_MAX));
+        number(value, 4);
+    }
+    void string(const std::string& text) {
+        count(text.size());
+        append(text);
+    }
+    template <class Range>
+    void append(const Range& range) {
+        const std::size_t end = bytes_.size();
+        bytes_.resize(end + range.size());
+        std::copy(range.begin(), range.end(), bytes_.begin() + static_cast<std::ptrdiff_t>(end));
+    }
+
+    /// Begins a section; its length is set when it ends.
+    void begin_section(const file_format::Tag& tag) {
+        append(tag);
+        number(0, 8);
+        section_ = bytes_.size();
+    }
+    void end_section() {
+        const std::uint64_t length = bytes_.size() - section_;
+        for (unsigned i = 0; i < 8; ++i)
+            bytes_[section_ - 8 + i] = static_cast<std::uint8_t>(length >> (8 * i));
+    }
+
+    std::vector<std::uint8_t>& bytes() { return bytes_; }
+
+private:
+    std::vector<std::uint8_t> bytes_;
+    std::size_t section_ = 0;
+};
+
+void write_tensors(ByteWriter& writer, const std::vector<BorderTensor>& tensors) {
+    writer.count(tensors.size());
+    for (const BorderTensor& tensor : tensors) {
+        writer.string(tensor.name);
+        writer.count(tensor.shape.size());
+        for (const std::uint32_t size : tensor.shape) writer.number(size, 4);
+        writer.number(std::bit_cast<std::uint64_t>(tensor.scale), 8);
+        writer.number(static_cast<std::uint32_t>(tensor.zero_point), 4);
+        writer.number(tensor.is_signed ? 1 : 0, 1);
+    }
+}
+
+void write_network(ByteWriter& writer, const Program& program) {
+    writer.string(program.model);
+    writer.number(program.batch, 4);
+    writer.number(program.inferences, 8);
+    write_tensors(writer, program.inputs);
+    write_tensors(writer, program.outputs);
+    writer.count(program.host_operations.size());
+    for (const HostOperation& operation : program.host_operations) {
+        writer.string(operation.kind);
+        writer.string(operation.layer);
+    }
+    writer.count(program.layers.size());
+    for (const LayerInfo& layer : program.layers) {
+        writer.string(layer.name);
+        writer.string(layer.kind);
+        writer.number(layer.macs, 8);
+    }
+}
+
+void write_buffers(ByteWriter& writer, const std::vector<HostBuffer>& buffers) {
+    writer.count(buffers.size());
+    for (const HostBuffer& buffer : buffers) {
+        writer.string(buffer.name);
+        writer.number(static_cast<std::uint8_t>(buffer.kind), 1);
+        writer.number(buffer.address, 8);
+        writer.number(buffer.bytes, 8);
+        writer.append(buffer.contents);
+    }
+}
+
+void write_tiles(ByteWriter& writer, const std::vector<WeightTile>& tiles) {
+    writer.count(tiles.size());
+    for (const WeightTile& tile : tiles) {
+        writer.number(tile.rows, 4);
+        writer.number(tile.columns, 4);
+        writer.number(tile.element_bytes, 1);
+        writer.number(tile.useful_macs, 4);
+        writer.append(tile.values);
+    }
+}
+
+std::vector<std::uint8_t> content_of(const Program& program) {
+    ByteWriter writer;
+    writer.begin_section(file_format::array_section);
+    writer.number(program.geometry.rows, 4);
+    writer.number(program.geometry.columns, 4);
+    writer.end_section();
+    writer.begin_section(file_format::network_section);
+    write_network(writer, program);
+    writer.end_section();
+    writer.begin_section(file_format::buffer_section);
+    write_buffers(writer, program.buffers);
+    writer.end_section();
+    writer.begin_section(file_format::tile_section);
+    write_tiles(writer, program.tiles);
+    writer.end_section();
+    writer.begin_section(file_format::code_section);
+    writer.count(program.instructions.size());
+    for (const Instruction& instruction : program.instructions) encode(instruction, writer.bytes());
+    writer.end_section();
+    return std::move(writer.bytes());
+}
+
+void put(std::ostream& stream, const std::vector<std::uint8_t>& bytes) {
+    stream.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+}
+
+}  // namespace
+
+void write_program(const Program& program, std::ostream& stream) {
+    validate(program);
+    const std::vector<std::uint8_t> content = content_of(program);
+    ByteWriter header;
+    header.append(file_format::magic);
+    header.number(file_format::version, 4);
+    header.number(crc32_z(0, content.data(), content.size()), 4);
+    header.number(content.size(), 8);
+    put(stream, header.bytes());
+    put(stream, content);
+    if (!stream) throw ProgramError("the program file cannot be written");
+}
+
+void write_program(const Program& program, const std::filesystem::path& path) {
+    std::ofstream stream(path, std::ios::binary);
+    try {
+        write_program(program, stream);
+        stream.close();
+        if (!stream) throw ProgramError("the program file cannot be written");
+    } catch (const ProgramError& error) {
+        throw ProgramError(fmt::format("{}: {}", path.string(), error.what()));
+    }
+}
+
+}  // namespace systole::isa

@@ -1,0 +1,148 @@
+#include "hw/isa/program_rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_set>
+
+#include "hw/isa/assembly.h"
+#include "hw/isa/assembly/text.h"
+#include "hw/isa/field_checker.h"
+#include "hw/isa/program_error.h"
+
+namespace systole::isa {
+namespace {
+
+[[noreturn]] void fail(const std::string& part, const std::string& rule) {
+    throw ProgramError(fmt::format("{}: {}", part, rule));
+}
+
+void check_buffers(const std::vector<HostBuffer>& buffers) {
+    std::unordered_set<std::string_view> names;
+    std::vector<const HostBuffer*> by_address;
+    for (const HostBuffer& buffer : buffers) {
+        if (const auto rule = broken_rule(buffer)) fail("host buffer " + quoted(buffer.name), *rule);
+        if (!names.insert(buffer.name).second) {
+            fail("host buffer " + quoted(buffer.name), "the name is taken");
+        }
+        by_address.push_back(&buffer);
+    }
+    std::sort(by_address.begin(), by_address.end(),
+              [](const HostBuffer* a, const HostBuffer* b) { return a->address < b->address; });
+    for (std::size_t i = 1; i < by_address.size(); ++i) {
+        const HostBuffer& before = *by_address[i - 1];
+        if (before.address + before.bytes > by_address[i]->address) {
+            fail("host buffer " + quoted(by_address[i]->name), "it overlaps " + quoted(before.name));
+        }
+    }
+}
+
+void check_instruction(const Program& program, std::size_t index) {
+    const Instruction& instruction = program.instructions[index];
+    const auto part = [&] { return fmt::format("instruction {}: {}", index, to_string(instruction)); };
+    try {
+        check_fields(instruction);
+    } catch (const ProgramError& error) {
+        fail(part(), error.what());
+    }
+    if (const auto rule = broken_rule(instruction, program)) fail(part(), *rule);
+}
+
+}  // namespace
+
+std::optional<std::string> broken_rule(const Geometry& geometry) {
+    for (const auto& [what, side] : {std::pair{"rows", geometry.rows}, {"columns", geometry.columns}}) {
+        if (side == 0 || side > largest_array_side) {
+            return fmt::format("{} is {}; it must be from 1 to {}", what, side, largest_array_side);
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<std::string> broken_rule(const WeightTile& tile, const Geometry& geometry) {
+    if (tile.rows == 0 || tile.rows > geometry.rows) {
+        return fmt::format("rows is {}; it must be from 1 to the array's {}", tile.rows, geometry.rows);
+    }
+    if (tile.columns == 0 || tile.columns > geometry.columns) {
+        return fmt::format("columns is {}; it must be from 1 to the array's {}", tile.columns,
+                           geometry.columns);
+    }
+    if (tile.element_bytes != 1 && tile.element_bytes != 2) {
+        return fmt::format("bytes is {}; it must be 1 or 2", tile.element_bytes);
+    }
+    const std::uint64_t elements = std::uint64_t{tile.rows} * tile.columns;
+    if (tile.useful_macs > elements) {
+        return fmt::format("useful is {}; it must be at most rows * columns, which is {}", tile.useful_macs,
+                           elements);
+    }
+    if (tile.values.size() != elements * tile.element_bytes) {
+        return fmt::format("the values are {} bytes; they must be rows * columns * bytes, which is {}",
+                           tile.values.size(), elements * tile.element_bytes);
+    }
+    return std::nullopt;
+}
+
+std::optional<std::string> broken_rule(const HostBuffer& buffer) {
+    if (buffer.name.empty()) return "the name is empty";
+    if (static_cast<std::size_t>(buffer.kind) >= buffer_kind_names().size()) {
+        return fmt::format("kind is {}; it must be below {}", static_cast<unsigned>(buffer.kind),
+                           buffer_kind_names().size());
+    }
+    if (buffer.bytes == 0) return "bytes is 0; it must be at least 1";
+    if (buffer.bytes > host_memory_limit || buffer.address > host_memory_limit - buffer.bytes) {
+        return fmt::format("{} bytes from {:#x} on end above address {:#x}", buffer.bytes, buffer.address,
+                           host_memory_limit - 1);
+    }
+    const std::uint64_t carried = buffer.kind == BufferKind::Constant ? buffer.bytes : 0;
+    if (buffer.contents.size() != carried) {
+        return fmt::format("the contents are {} bytes; they must be {}", buffer.contents.size(), carried);
+    }
+    return std::nullopt;
+}
+
+std::optional<std::string> broken_rule(const BorderTensor& tensor) {
+    std::uint64_t elements = 1;
+    for (const std::uint32_t size : tensor.shape) {
+        if (size == 0) return "a size of the shape is 0; each must be at least 1";
+        if (size > host_memory_limit / elements)
+            return "the shape has more elements than host memory has bytes";
+        elements *= size;
+    }
+    if (!std::isfinite(tensor.scale) || tensor.scale <= 0) {
+        return fmt::format("scale is {}; it must be a finite number above 0", tensor.scale);
+    }
+    return std::nullopt;
+}
+
+std::optional<std::string> broken_rule(const Instruction& instruction, const Program& program) {
+    if (const auto* read = std::get_if<ReadWeights>(&instruction)) {
+        if (std::uint64_t{read->first_tile} + read->tiles > program.tiles.size()) {
+            return fmt::format("the program has {} tiles", program.tiles.size());
+        }
+    }
+    if (const auto* tag = std::get_if<DebugTag>(&instruction)) {
+        if (!program.layers.empty() && tag->tag > program.layers.size()) {
+            return fmt::format("the program has {} layers", program.layers.size());
+        }
+    }
+    return std::nullopt;
+}
+
+void validate(const Program& program) {
+    if (const auto rule = broken_rule(program.geometry)) fail("array", *rule);
+    for (std::size_t i = 0; i < program.tiles.size(); ++i) {
+        if (const auto rule = broken_rule(program.tiles[i], program.geometry)) {
+            fail(fmt::format("tile {}", i), *rule);
+        }
+    }
+    check_buffers(program.buffers);
+    for (const auto* tensors : {&program.inputs, &program.outputs}) {
+        for (const BorderTensor& tensor : *tensors) {
+            if (const auto rule = broken_rule(tensor)) fail("tensor " + quoted(tensor.name), *rule);
+        }
+    }
+    for (std::size_t i = 0; i < program.instructions.size(); ++i) check_instruction(program, i);
+}
+
+}  // namespace systole::isa

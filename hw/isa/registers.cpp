@@ -1,0 +1,99 @@
+#include "hw/isa/registers.h"
+
+#include <algorithm>
+
+namespace systole::isa {
+namespace {
+
+struct Entry {
+    Register reg;
+    std::string_view name;
+    std::uint32_t initial = 0;
+    bool is_signed = false;
+};
+
+constexpr std::array<Entry, register_count> entries = {{
+    {.reg = Register::WindowInputHeight, .name = "window.input_height"},
+    {.reg = Register::WindowInputWidth, .name = "window.input_width"},
+    {.reg = Register::WindowChannels, .name = "window.channels"},
+    {.reg = Register::WindowImageRows, .name = "window.image_rows", .initial = 1},
+    {.reg = Register::WindowKernelHeight, .name = "window.kernel_height", .initial = 1},
+    {.reg = Register::WindowKernelWidth, .name = "window.kernel_width", .initial = 1},
+    {.reg = Register::WindowStrideY, .name = "window.stride_y", .initial = 1},
+    {.reg = Register::WindowStrideX, .name = "window.stride_x", .initial = 1},
+    {.reg = Register::WindowPadTop, .name = "window.pad_top"},
+    {.reg = Register::WindowPadLeft, .name = "window.pad_left"},
+    {.reg = Register::WindowOutputHeight, .name = "window.output_height"},
+    {.reg = Register::WindowOutputWidth, .name = "window.output_width"},
+    {.reg = Register::WindowPadValue, .name = "window.pad_value"},
+    {.reg = Register::WindowTile, .name = "window.tile"},
+    {.reg = Register::MultiplyRowStride, .name = "multiply.row_stride", .initial = 1},
+    {.reg = Register::ActivationColumns, .name = "activation.columns"},
+    {.reg = Register::ActivationPixelBytes, .name = "activation.pixel_bytes"},
+    {.reg = Register::ActivationChannelOffset, .name = "activation.channel_offset"},
+    {.reg = Register::ActivationImageRows, .name = "activation.image_rows", .initial = 1},
+    {.reg = Register::ActivationOutputsPerImage, .name = "activation.outputs_per_image"},
+    {.reg = Register::ActivationParametersRow, .name = "activation.parameters_row"},
+    {.reg = Register::ActivationTableRow, .name = "activation.table_row"},
+    {.reg = Register::OutputZeroPoint, .name = "output.zero_point", .is_signed = true},
+    {.reg = Register::OutputMinimum, .name = "output.minimum", .is_signed = true},
+    {.reg = Register::OutputMaximum, .name = "output.maximum", .initial = 255, .is_signed = true},
+    {.reg = Register::VectorZeroPointA, .name = "vector.zero_point_a", .is_signed = true},
+    {.reg = Register::VectorZeroPointB, .name = "vector.zero_point_b", .is_signed = true},
+    {.reg = Register::VectorMultiplierA, .name = "vector.multiplier_a"},
+    {.reg = Register::VectorMultiplierB, .name = "vector.multiplier_b"},
+    {.reg = Register::VectorShiftA, .name = "vector.shift_a", .is_signed = true},
+    {.reg = Register::VectorShiftB, .name = "vector.shift_b", .is_signed = true},
+    {.reg = Register::VectorMultiplier, .name = "vector.multiplier"},
+    {.reg = Register::VectorShift, .name = "vector.shift", .is_signed = true},
+}};
+
+constexpr bool in_order() {
+    for (std::size_t i = 0; i < register_count; ++i) {
+        if (static_cast<std::size_t>(entries[i].reg) != i) return false;
+    }
+    return true;
+}
+static_assert(in_order());
+
+constexpr std::array<std::string_view, register_count> names = [] {
+    std::array<std::string_view, register_count> result;
+    std::transform(entries.begin(), entries.end(), result.begin(),
+                   [](const Entry& entry) { return entry.name; });
+    return result;
+}();
+
+const Entry& entry_of(Register reg) {
+    return entries.at(static_cast<std::size_t>(reg));
+}
+
+}  // namespace
+
+std::string_view name(Register reg) {
+    return entry_of(reg).name;
+}
+
+std::span<const std::string_view> register_names() {
+    return names;
+}
+
+std::optional<Register> find_register(std::string_view name) {
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end()) return std::nullopt;
+    return static_cast<Register>(found - names.begin());
+}
+
+bool is_signed(Register reg) {
+    return entry_of(reg).is_signed;
+}
+
+std::uint32_t initial_value(Register reg) {
+    return entry_of(reg).initial;
+}
+
+Registers::Registers() {
+    std::transform(entries.begin(), entries.end(), values_.begin(),
+                   [](const Entry& entry) { return entry.initial; });
+}
+
+}  // namespace systole::isa

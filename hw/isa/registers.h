@@ -1,0 +1,93 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace systole::isa {
+
+/// The registers `set_config` writes. A write holds for every later instruction in program order:
+/// the sequencer binds the values to each instruction when it issues it.
+enum class Register : std::uint8_t {
+    // The window walk of `convolve` and of the pooling operations of `vector`. A tensor lies in the
+    // unified buffer image by image, each image starting at a row of its own and packed inside in
+    // height, width, channel order.
+    WindowInputHeight,   ///< pixels
+    WindowInputWidth,    ///< pixels
+    WindowChannels,      ///< elements of a pixel
+    WindowImageRows,     ///< unified-buffer rows from one image to the next
+    WindowKernelHeight,  ///< pixels
+    WindowKernelWidth,   ///< pixels
+    WindowStrideY,       ///< pixels
+    WindowStrideX,       ///< pixels
+    WindowPadTop,        ///< pixels above the image that a window may touch
+    WindowPadLeft,       ///< pixels left of the image that a window may touch
+    WindowOutputHeight,  ///< windows of an image from top to bottom
+    WindowOutputWidth,   ///< windows of an image from left to right
+    WindowPadValue,      ///< value of every element outside the image (as the element's bits)
+    WindowTile,          ///< first weight tile along the window: elements from tile * array rows
+
+    MultiplyRowStride,  ///< rows from one streamed row of `matrix_multiply` to the next
+
+    // Where and how the activation unit writes.
+    ActivationColumns,          ///< accumulator columns it reads, from column 0
+    ActivationPixelBytes,       ///< bytes from one written pixel to the next
+    ActivationChannelOffset,    ///< byte of the pixel at which the columns begin
+    ActivationImageRows,        ///< unified-buffer rows from one image to the next
+    ActivationOutputsPerImage,  ///< pixels of an image
+    ActivationParametersRow,    ///< unified-buffer row of the requantization parameters
+    ActivationTableRow,         ///< unified-buffer row of the 256-byte lookup table
+    OutputZeroPoint,            ///< added after scaling (signed)
+    OutputMinimum,              ///< results below are clamped (signed)
+    OutputMaximum,              ///< results above are clamped (signed)
+
+    // Element-wise vector work: result = clamp(zero_point + scale(f(a - zero_a, b - zero_b))).
+    VectorZeroPointA,   ///< (signed)
+    VectorZeroPointB,   ///< (signed)
+    VectorMultiplierA,  ///< Q31 fixed point
+    VectorMultiplierB,  ///< Q31 fixed point
+    VectorShiftA,       ///< power of two, positive to the left (signed)
+    VectorShiftB,       ///< power of two, positive to the left (signed)
+    VectorMultiplier,   ///< Q31 fixed point, of the result
+    VectorShift,        ///< power of two, positive to the left (signed), of the result
+};
+
+inline constexpr std::size_t register_count = static_cast<std::size_t>(Register::VectorShift) + 1;
+
+/// The name used in assembly: "window.input_height", "activation.columns", "output.minimum",
+/// "vector.multiplier_a", ...
+std::string_view name(Register reg);
+
+/// All names, in the order of the registers.
+std::span<const std::string_view> register_names();
+
+/// The register of that name, if there is one.
+std::optional<Register> find_register(std::string_view name);
+
+/// Assembly shows the value as two's complement.
+bool is_signed(Register reg);
+
+/// The value a register has before the first `set_config`: 1 for strides, kernel sizes, row strides
+/// and image rows, 255 for output.maximum, 0 for the rest.
+std::uint32_t initial_value(Register reg);
+
+/// The contents of all registers.
+class Registers {
+public:
+    Registers();
+
+    std::uint32_t operator[](Register reg) const { return values_[static_cast<std::size_t>(reg)]; }
+    /// The value read as two's complement.
+    std::int32_t as_signed(Register reg) const { return static_cast<std::int32_t>((*this)[reg]); }
+    void set(Register reg, std::uint32_t value) { values_[static_cast<std::size_t>(reg)] = value; }
+
+    bool operator==(const Registers&) const = default;
+
+private:
+    std::array<std::uint32_t, register_count> values_;
+};
+
+}  // namespace systole::isa

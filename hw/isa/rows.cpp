@@ -1,0 +1,52 @@
+#include "hw/isa/rows.h"
+
+#include <fmt/format.h>
+
+#include "hw/isa/program_error.h"
+
+namespace systole::isa {
+namespace {
+
+RowRange checked_rows(std::string_view memory, std::uint64_t first, std::uint64_t count,
+                      std::uint64_t limit) {
+    const std::uint64_t last = saturating_sum(first, count);
+    if (last > limit) {
+        throw ProgramError(fmt::format("{} rows from {} on end before row {}; addresses end at row {}",
+                                       memory, first, last, limit - 1));
+    }
+    return {.first = first, .last = last};
+}
+
+}  // namespace
+
+std::uint64_t at_least_one(const Registers& registers, Register reg) {
+    if (registers[reg] == 0) throw ProgramError(fmt::format("{} is 0; it must be at least 1", name(reg)));
+    return registers[reg];
+}
+
+RowRange buffer_rows(std::uint64_t first, std::uint64_t count) {
+    return checked_rows("unified-buffer", first, count, buffer_row_limit);
+}
+
+RowRange accumulator_rows(std::uint64_t first, std::uint64_t count) {
+    return checked_rows("accumulator", first, count, accumulator_row_limit);
+}
+
+RowRange image_byte_rows(const ImageLayout& layout, const Registers& registers, ImageByte first,
+                         ImageByte end) {
+    const std::uint64_t pitch = at_least_one(registers, layout.image_rows);
+    const std::uint64_t rows_of_image = divide_up(layout.image_bytes, layout.row_bytes);
+    if (end.image > first.image && pitch < rows_of_image) {
+        throw ProgramError(
+            fmt::format("{} is {}; an image takes {} rows", name(layout.image_rows), pitch, rows_of_image));
+    }
+    const auto row_of_image = [&](std::uint64_t image) {
+        return saturating_sum(layout.first_row, saturating_product(image, pitch));
+    };
+    const std::uint64_t first_row = saturating_sum(row_of_image(first.image), first.byte / layout.row_bytes);
+    const std::uint64_t end_row =
+        saturating_sum(row_of_image(end.image), divide_up(end.byte, layout.row_bytes));
+    return buffer_rows(first_row, end_row - first_row);
+}
+
+}  // namespace systole::isa

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+
+#include "hw/isa/footprint.h"
+
+// Row arithmetic of footprints. Registers are any 32-bit numbers, so sums and products saturate; a
+// saturated row lies beyond every address and is an error in buffer_rows and accumulator_rows.
+namespace systole::isa {
+
+/// Row addresses of the unified buffer take 3 bytes, those of the accumulators 2.
+inline constexpr std::uint64_t buffer_row_limit = std::uint64_t{1} << 24;
+inline constexpr std::uint64_t accumulator_row_limit = std::uint64_t{1} << 16;
+
+inline std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) {
+    std::uint64_t sum = 0;
+    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+inline std::uint64_t saturating_product(std::uint64_t a, std::uint64_t b) {
+    std::uint64_t product = 0;
+    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+constexpr std::uint64_t divide_up(std::uint64_t amount, std::uint64_t step) {
+    return amount / step + (amount % step != 0 ? 1 : 0);
+}
+
+/// The register's value. Throws ProgramError naming the register if it is 0.
+std::uint64_t at_least_one(const Registers& registers, Register reg);
+
+/// `count` rows from `first` on. Throws ProgramError if no address can name the last one.
+RowRange buffer_rows(std::uint64_t first, std::uint64_t count);
+RowRange accumulator_rows(std::uint64_t first, std::uint64_t count);
+
+/// Where the images of a tensor lie in the unified buffer.
+struct ImageLayout {
+    std::uint64_t first_row = 0;                      ///< of the first image
+    std::uint64_t image_bytes = 0;                    ///< at least 1
+    Register image_rows = Register::WindowImageRows;  ///< holds the rows from one image to the next
+    std::uint64_t row_bytes = 0;                      ///< at least 1
+};
+
+struct ImageByte {
+    std::uint64_t image = 0;
+    std::uint64_t byte = 0;
+};
+
+/// The rows from byte `first` up to before byte `end` (of the same or a later image). Throws
+/// ProgramError if the range reaches into a second image and images overlap.
+RowRange image_byte_rows(const ImageLayout& layout, const Registers& registers, ImageByte first,
+                         ImageByte end);
+
+}  // namespace systole::isa

@@ -1,0 +1,97 @@
+#include "hw/isa/window.h"
+
+#include <fmt/format.h>
+
+#include "hw/isa/program_error.h"
+#include "hw/isa/rows.h"
+
+namespace systole::isa {
+namespace {
+
+/// The registers of one direction of the window walk.
+struct Axis {
+    Register input;
+    Register kernel;
+    Register stride;
+    Register pad;
+    Register output;
+};
+
+constexpr Axis vertical = {.input = Register::WindowInputHeight,
+                           .kernel = Register::WindowKernelHeight,
+                           .stride = Register::WindowStrideY,
+                           .pad = Register::WindowPadTop,
+                           .output = Register::WindowOutputHeight};
+constexpr Axis horizontal = {.input = Register::WindowInputWidth,
+                             .kernel = Register::WindowKernelWidth,
+                             .stride = Register::WindowStrideX,
+                             .pad = Register::WindowPadLeft,
+                             .output = Register::WindowOutputWidth};
+
+void check_meets_image(const Registers& registers, const Axis& axis) {
+    if (registers[axis.pad] >= registers[axis.kernel]) {
+        throw ProgramError(
+            fmt::format("{} is {}; it must be below {}, which is {}: the first window would lie "
+                        "outside the image",
+                        name(axis.pad), registers[axis.pad], name(axis.kernel), registers[axis.kernel]));
+    }
+    const std::uint64_t last_begins = (std::uint64_t{registers[axis.output]} - 1) * registers[axis.stride];
+    const std::uint64_t image_ends = std::uint64_t{registers[axis.pad]} + registers[axis.input];
+    if (last_begins >= image_ends) {
+        throw ProgramError(fmt::format("{} is {}; the last window would lie outside the image",
+                                       name(axis.output), registers[axis.output]));
+    }
+}
+
+}  // namespace
+
+void check_window(const Registers& registers) {
+    at_least_one(registers, Register::WindowChannels);
+    for (const Axis& axis : {vertical, horizontal}) {
+        for (const Register reg : {axis.input, axis.kernel, axis.stride, axis.output}) {
+            at_least_one(registers, reg);
+        }
+    }
+}
+
+void check_windows_meet_image(const Registers& registers) {
+    for (const Axis& axis : {vertical, horizontal}) check_meets_image(registers, axis);
+}
+
+std::uint64_t window_elements(const Registers& registers) {
+    const std::uint64_t pixels =
+        std::uint64_t{registers[Register::WindowKernelHeight]} * registers[Register::WindowKernelWidth];
+    return saturating_product(pixels, registers[Register::WindowChannels]);
+}
+
+RowRange read_images(const Registers& registers, std::uint64_t first_row, LineRange lines,
+                     std::uint64_t element_bytes, std::uint64_t row_bytes) {
+    const std::uint64_t pixels =
+        std::uint64_t{registers[Register::WindowInputHeight]} * registers[Register::WindowInputWidth];
+    const std::uint64_t pixel_bytes = registers[Register::WindowChannels] * element_bytes;
+    const ImageLayout layout = {.first_row = first_row,
+                                .image_bytes = saturating_product(pixels, pixel_bytes),
+                                .image_rows = Register::WindowImageRows,
+                                .row_bytes = row_bytes};
+    const std::uint64_t height = registers[Register::WindowOutputHeight];
+    return image_byte_rows(layout, registers, {.image = lines.first / height, .byte = 0},
+                           {.image = (lines.first + lines.count - 1) / height, .byte = layout.image_bytes});
+}
+
+RowRange written_lines(const Registers& registers, std::uint64_t first_row, LineRange lines,
+                       std::uint64_t row_bytes) {
+    const std::uint64_t height = registers[Register::WindowOutputHeight];
+    const std::uint64_t line_bytes =
+        std::uint64_t{registers[Register::WindowOutputWidth]} * registers[Register::WindowChannels];
+    const ImageLayout layout = {.first_row = first_row,
+                                .image_bytes = saturating_product(height, line_bytes),
+                                .image_rows = Register::ActivationImageRows,
+                                .row_bytes = row_bytes};
+    const std::uint64_t last = lines.first + lines.count - 1;
+    return image_byte_rows(
+        layout, registers,
+        {.image = lines.first / height, .byte = saturating_product(lines.first % height, line_bytes)},
+        {.image = last / height, .byte = saturating_product(last % height + 1, line_bytes)});
+}
+
+}  // namespace systole::isa

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+
+#include "hw/isa/footprint.h"
+
+// What the window.* registers mean for the rows an instruction touches.
+namespace systole::isa {
+
+/// Output lines [first, first + count), numbered through the images.
+struct LineRange {
+    std::uint64_t first = 0;
+    std::uint64_t count = 0;  ///< at least 1
+};
+
+/// Throws ProgramError if a size, kernel size or stride of the window.* registers is 0.
+void check_window(const Registers& registers);
+
+/// Throws ProgramError if the registers make windows that lie wholly outside the image.
+void check_windows_meet_image(const Registers& registers);
+
+/// Elements of a window.
+std::uint64_t window_elements(const Registers& registers);
+
+/// The whole images the lines' windows lie in. The registers have passed check_window.
+RowRange read_images(const Registers& registers, std::uint64_t first_row, LineRange lines,
+                     std::uint64_t element_bytes, std::uint64_t row_bytes);
+
+/// The rows of the lines in a packed 8-bit output tensor, activation.image_rows from image to image.
+RowRange written_lines(const Registers& registers, std::uint64_t first_row, LineRange lines,
+                       std::uint64_t row_bytes);
+
+}  // namespace systole::isa

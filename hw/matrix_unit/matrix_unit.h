@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <systemc>
+#include <vector>
+
+#include "hw/common/clock.h"
+#include "hw/common/counter.h"
+#include "hw/common/matrix_interfaces.h"
+#include "hw/common/memory_interfaces.h"
+#include "hw/common/port_arbiter.h"
+#include "hw/common/process.h"
+#include "hw/common/trace.h"
+#include "hw/common/values.h"
+#include "hw/common/wait_state.h"
+#include "hw/machine/machine_config.h"
+#include "hw/machine/timing.h"
+#include "hw/matrix_unit/engine.h"
+
+namespace systole::hw {
+
+/// Where every cycle of the matrix unit went. The first four are a partition of all cycles.
+struct MatrixUnitCounters final : CounterGroup {
+    MatrixUnitCounters() : CounterGroup("matrix_unit") {}
+    Counter& active_cycles = add("active_cycles", CounterUnit::Cycles, "a row entered the array");
+    Counter& weight_stall_cycles = add("weight_stall_cycles", CounterUnit::Cycles,
+                                       "rows were there, the weight tile was not whole in the FIFO");
+    Counter& weight_shift_cycles =
+        add("weight_shift_cycles", CounterUnit::Cycles, "rows were there, the weight tile was shifting in");
+    Counter& non_matrix_cycles =
+        add("non_matrix_cycles", CounterUnit::Cycles, "no instruction issued, or its rows were not there");
+    // Reasons for non-matrix cycles; they may overlap.
+    Counter& raw_stall_cycles = add("raw_stall_cycles", CounterUnit::Cycles,
+                                    "non-matrix: rows were still being written by the activation unit");
+    Counter& input_stall_cycles = add("input_stall_cycles", CounterUnit::Cycles,
+                                      "non-matrix: rows were still being delivered by the host");
+    Counter& setup_stall_cycles = add("setup_stall_cycles", CounterUnit::Cycles,
+                                      "non-matrix: the data setup was still collecting a line");
+    Counter& port_stall_cycles =
+        add("port_stall_cycles", CounterUnit::Cycles, "non-matrix: a memory port was taken");
+    // What the active cycles did: together active_cycles times the array's cells.
+    Counter& useful_macs =
+        add("useful_macs", CounterUnit::Macs, "cells that did a multiply-accumulate a layer needs");
+    Counter& unused_macs = add("unused_macs", CounterUnit::Macs, "cells that did not, in active cycles");
+    Counter& tiles = add("tiles", CounterUnit::Tiles, "weight tiles shifted in");
+};
+
+/// The systolic array: weight tiles shift in from the FIFO, rows stream in from the data setup, sums
+/// leave for the accumulators.
+///
+/// Timing (docs/timing.md): a stream's row takes `passes` cycles of input; streams follow each other
+/// without a gap. Two weight planes: one computes, a shadow plane fills. A tile whole at the head of
+/// the FIFO shifts into the shadow plane in as many cycles as the array has rows; the switch travels
+/// with a stream's first row and costs nothing; the shadow plane is free one cycle after it.
+class MatrixUnit final : public sc_core::sc_module, public StreamSink {
+public:
+    MatrixUnit(const sc_core::sc_module_name& name, const machine::MachineConfig& machine, Values values,
+               const Clock& clock, TileSource& weights, AccumulatorAccess& accumulators, PortArbiter& ports,
+               Failure& failure, TraceSink* trace);
+
+    Cycle enter(const Stream& stream, WaitState& state) override;
+
+    /// The program ended at this cycle: what the matrix unit has not accounted for yet was non-matrix.
+    void finish(Cycle end, Tag tag);
+
+    const WaitState& weight_wait_state() const { return wait_state_; }
+    const MatrixUnitCounters& counters() const { return counters_; }
+    const math::GemmStatistics& gemm() const { return engine_->gemm(); }
+
+private:
+    void shift_tiles();
+    void check(const Stream& stream, const Tile& tile) const;
+    void take_ports(const Stream& stream, Cycle span, WaitState& state);
+    void account_wait(const Stream& stream, Cycle rows_ready, Cycle entry, Cycle port_wait);
+
+    const std::uint64_t rows_;
+    const std::uint64_t columns_;
+    const Cycle latency_;
+    const Values values_;
+    const Clock& clock_;
+    TileSource& weights_;
+    AccumulatorAccess& accumulators_;
+    PortArbiter& ports_;
+    TraceSink* const trace_;
+    std::unique_ptr<MatrixEngine> engine_;
+
+    Tile active_;  ///< the plane that computes; no rows before the first switch
+    Tile shadow_;  ///< the plane that fills
+    bool shadow_full_ = false;
+    Cycle shadow_free_at_ = 0;
+    sc_core::sc_event shadow_filled_;
+    sc_core::sc_event shadow_freed_;
+    Cycle input_free_at_ = 0;  ///< the next stream may enter
+
+    std::vector<PortArbiter::Need> needs_;
+    WaitState wait_state_{"weight shift"};
+    MatrixUnitCounters counters_;
+};
+
+}  // namespace systole::hw

@@ -1,0 +1,152 @@
+#include "hw/sequencer/sequencer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "hw/isa/encoding.h"
+#include "hw/isa/program_error.h"
+
+namespace systole::hw {
+
+namespace {
+
+/// The rows an instruction touches, as the order checker wants them.
+std::vector<Access> accesses_of(const isa::Footprint& footprint) {
+    std::vector<Access> accesses;
+    const auto add = [&](Memory memory, bool writes, const isa::RowRange& rows) {
+        if (!rows.empty()) accesses.push_back({memory, writes, rows.first, rows.last});
+    };
+    add(Memory::UnifiedBuffer, false, footprint.buffer_read);
+    add(Memory::UnifiedBuffer, false, footprint.buffer_read_other);
+    add(Memory::UnifiedBuffer, false, footprint.buffer_read_table);
+    add(Memory::UnifiedBuffer, true, footprint.buffer_write);
+    add(Memory::Accumulators, false, footprint.accumulator_read);
+    add(Memory::Accumulators, true, footprint.accumulator_write);
+    return accesses;
+}
+
+}  // namespace
+
+Sequencer::Sequencer(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
+                     const Clock& clock, OrderChecker& order, InstructionPath& path,
+                     std::array<Sink*, isa::unit_count> units, Failure& failure)
+    : sc_module(name),
+      buffer_rows_(machine.unified_buffer.rows),
+      accumulator_rows_(machine.accumulators.rows),
+      buffer_bytes_(machine.sequencer.instruction_buffer_bytes),
+      issue_cycles_(machine.sequencer.issue_cycles),
+      clock_(clock),
+      order_(order),
+      path_(path),
+      units_(units) {
+    spawn("sequencer", failure, [this] { run(); });
+}
+
+void Sequencer::receive() {
+    while (next_sent_ < program_->instructions.size()) {
+        const std::uint64_t bytes = isa::encoded_size(program_->instructions[next_sent_]);
+        if (buffered_bytes_ + bytes > buffer_bytes_) return;
+        buffered_bytes_ += bytes;
+        arrivals_.push_back(path_.send_instruction(bytes));
+        ++next_sent_;
+    }
+}
+
+void Sequencer::run() {
+    Cycle next_issue = 0;
+    while (!halted_) {
+        if (next_ == program_->instructions.size()) {
+            throw isa::ProgramError("the program ends without halt");
+        }
+        receive();
+        clock_.wait_until(next_issue);
+        const Cycle ready = clock_.now();
+        clock_.wait_until(arrivals_.front());
+        counters_.empty_cycles.add(clock_.now() - ready, tag_);
+        const isa::Instruction& instruction = program_->instructions[next_];
+        try {
+            issue(instruction);
+        } catch (const isa::ProgramError& error) {
+            throw isa::ProgramError(
+                fmt::format("instruction {} ({}): {}", next_, isa::mnemonic(instruction), error.what()));
+        }
+        counters_.instructions.add(1, tag_);
+        arrivals_.pop_front();
+        buffered_bytes_ -= isa::encoded_size(instruction);
+        ++next_;
+        next_issue = clock_.now() + issue_cycles_;
+    }
+}
+
+void Sequencer::issue(const isa::Instruction& instruction) {
+    Command<isa::BoundInstruction> command{.number = next_, .tag = tag_};
+    if (const auto* wait = std::get_if<isa::SyncWait>(&instruction)) {
+        command.kind = Command<isa::BoundInstruction>::Kind::Wait;
+        command.semaphore = wait->semaphore;
+        push(instruction, wait->unit, std::move(command));
+    } else if (const auto* signal = std::get_if<isa::SyncSignal>(&instruction)) {
+        command.kind = Command<isa::BoundInstruction>::Kind::Signal;
+        command.semaphore = signal->semaphore;
+        push(instruction, signal->unit, std::move(command));
+    } else if (const auto unit = isa::unit_of(instruction)) {
+        push(instruction, *unit, std::move(command));
+    } else if (const auto* config = std::get_if<isa::SetConfig>(&instruction)) {
+        set(*config);
+    } else if (const auto* tag = std::get_if<isa::DebugTag>(&instruction)) {
+        tag_ = tag->tag;
+    } else if (std::holds_alternative<isa::Halt>(instruction)) {
+        end_ = clock_.now();
+        for (Sink* unit_queue : units_) end_ = std::max(end_, unit_queue->drain(wait_state_));
+        clock_.wait_until(end_);
+        halted_ = true;
+    }
+}
+
+void Sequencer::push(const isa::Instruction& instruction, isa::Unit unit,
+                     Command<isa::BoundInstruction> command) {
+    if (command.kind == Command<isa::BoundInstruction>::Kind::Work) {
+        if (const auto* read = std::get_if<isa::ReadWeights>(&instruction)) check_tiles(*read);
+        command.payload = {instruction, registers_,
+                           isa::footprint(instruction, *registers_, program_->geometry)};
+        check_rows(instruction, command.payload.footprint);
+        order_.issue(static_cast<std::size_t>(unit), command.number, accesses_of(command.payload.footprint));
+    }
+    const Cycle asked = clock_.now();
+    units_[static_cast<std::size_t>(unit)]->push(std::move(command), wait_state_);
+    counters_.queue_full_cycles.add(clock_.now() - asked, tag_);
+}
+
+void Sequencer::set(const isa::SetConfig& set) {
+    // Instructions under way keep the values they were issued with.
+    auto changed = std::make_shared<isa::Registers>(*registers_);
+    changed->set(set.reg, set.value);
+    registers_ = std::move(changed);
+}
+
+void Sequencer::check_rows(const isa::Instruction& instruction, const isa::Footprint& footprint) const {
+    const auto check = [&](const isa::RowRange& rows, std::uint64_t limit, std::string_view memory) {
+        if (rows.empty() || rows.last <= limit) return;
+        throw isa::ProgramError(fmt::format("{} touches {} row {}; the machine has {}",
+                                            isa::mnemonic(instruction), memory, rows.last - 1, limit));
+    };
+    check(footprint.buffer_read, buffer_rows_, "unified-buffer");
+    check(footprint.buffer_read_other, buffer_rows_, "unified-buffer");
+    check(footprint.buffer_read_table, buffer_rows_, "unified-buffer");
+    check(footprint.buffer_write, buffer_rows_, "unified-buffer");
+    check(footprint.accumulator_read, accumulator_rows_, "accumulator");
+    check(footprint.accumulator_write, accumulator_rows_, "accumulator");
+}
+
+void Sequencer::check_tiles(const isa::ReadWeights& read) const {
+    const std::uint64_t last = std::uint64_t{read.first_tile} + read.tiles;
+    if (last > program_->tiles.size()) {
+        throw isa::ProgramError(
+            fmt::format("tile {} is wanted; the program has {}", last - 1, program_->tiles.size()));
+    }
+}
+
+}  // namespace systole::hw

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <systemc>
+
+#include "hw/common/clock.h"
+#include "hw/common/command_queue.h"
+#include "hw/common/counter.h"
+#include "hw/common/instruction_path.h"
+#include "hw/common/order_checker.h"
+#include "hw/common/process.h"
+#include "hw/common/wait_state.h"
+#include "hw/isa/bound_instruction.h"
+#include "hw/isa/program.h"
+#include "hw/isa/unit.h"
+#include "hw/machine/machine_config.h"
+
+namespace systole::hw {
+
+struct SequencerCounters final : CounterGroup {
+    SequencerCounters() : CounterGroup("sequencer") {}
+    Counter& instructions =
+        add("instructions", CounterUnit::Instructions, "instructions issued, sync included");
+    Counter& empty_cycles = add("empty_cycles", CounterUnit::Cycles, "the next instruction had not arrived");
+    Counter& queue_full_cycles =
+        add("queue_full_cycles", CounterUnit::Cycles, "the next instruction's queue was full");
+};
+
+/// The instruction buffer and what issues from it, in program order, to the units' queues.
+///
+/// Timing: the host sends instructions as long as they fit the instruction buffer; one leaves the
+/// buffer when it is issued. Issues are `issue_cycles` apart. A full queue holds up all that follows.
+/// `halt` ends the program in the cycle in which all earlier instructions are complete.
+class Sequencer final : public sc_core::sc_module {
+public:
+    using Sink = CommandSink<isa::BoundInstruction>;
+
+    Sequencer(const sc_core::sc_module_name& name, const machine::MachineConfig& machine, const Clock& clock,
+              OrderChecker& order, InstructionPath& path, std::array<Sink*, isa::unit_count> units,
+              Failure& failure);
+
+    /// The program must outlive the run.
+    void load(const isa::Program& program) { program_ = &program; }
+
+    bool halted() const { return halted_; }
+    /// The cycle in which the program ended.
+    Cycle end() const { return end_; }
+    /// The tag in force at the end.
+    Tag last_tag() const { return tag_; }
+    /// Instructions issued so far.
+    InstructionNumber issued() const { return next_; }
+
+    const WaitState& wait_state() const { return wait_state_; }
+    const SequencerCounters& counters() const { return counters_; }
+
+private:
+    void run();
+    /// Lets the host send what fits the instruction buffer.
+    void receive();
+    void issue(const isa::Instruction& instruction);
+    void push(const isa::Instruction& instruction, isa::Unit unit, Command<isa::BoundInstruction> command);
+    void set(const isa::SetConfig& set);
+    /// Throws ProgramError where the footprint lies outside the machine's memories.
+    void check_rows(const isa::Instruction& instruction, const isa::Footprint& footprint) const;
+    void check_tiles(const isa::ReadWeights& read) const;
+
+    const std::uint64_t buffer_rows_;
+    const std::uint64_t accumulator_rows_;
+    const std::uint64_t buffer_bytes_;
+    const Cycle issue_cycles_;
+    const Clock& clock_;
+    OrderChecker& order_;
+    InstructionPath& path_;
+    const std::array<Sink*, isa::unit_count> units_;
+
+    const isa::Program* program_ = nullptr;
+    InstructionNumber next_ = 0;       ///< to issue
+    InstructionNumber next_sent_ = 0;  ///< by the host
+    std::uint64_t buffered_bytes_ = 0;
+    std::deque<Cycle> arrivals_;  ///< of the instructions in the buffer
+    std::shared_ptr<const isa::Registers> registers_ = std::make_shared<isa::Registers>();
+    Tag tag_ = 0;
+    bool halted_ = false;
+    Cycle end_ = 0;
+    WaitState wait_state_{"sequencer"};
+    SequencerCounters counters_;
+};
+
+}  // namespace systole::hw

@@ -1,0 +1,167 @@
+#include "hw/systolic_data_setup/systolic_data_setup.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <variant>
+
+#include "hw/isa/operands.h"
+#include "hw/isa/unit.h"
+#include "hw/isa/window_geometry.h"
+#include "hw/machine/timing.h"
+#include "hw/math/window.h"
+#include "hw/systolic_data_setup/window_walk.h"
+
+namespace systole::hw {
+
+namespace {
+
+constexpr std::size_t unit = static_cast<std::size_t>(isa::Unit::Matrix);
+
+std::uint32_t element_bytes(const isa::MatrixFlags& flags) {
+    return flags.wide_activations ? 2 : 1;
+}
+
+const isa::MatrixFlags& flags_of(const isa::Instruction& instruction) {
+    const auto* multiply = std::get_if<isa::MatrixMultiply>(&instruction);
+    return multiply != nullptr ? multiply->flags : std::get<isa::Convolve>(instruction).flags;
+}
+
+std::uint32_t repetitions_of(const isa::Instruction& instruction) {
+    const auto* multiply = std::get_if<isa::MatrixMultiply>(&instruction);
+    return 1U + (multiply != nullptr ? multiply->repeat : std::get<isa::Convolve>(instruction).repeat);
+}
+
+}  // namespace
+
+SystolicDataSetup::SystolicDataSetup(const sc_core::sc_module_name& name,
+                                     const machine::MachineConfig& machine, Values values, const Clock& clock,
+                                     Semaphores& semaphores, OrderChecker& order, UnifiedBufferAccess& buffer,
+                                     StreamSink& array, Failure& failure)
+    : sc_module(name),
+      array_rows_(machine.matrix_unit.rows),
+      fetches_per_cycle_(machine.systolic_data_setup.fetches_per_cycle),
+      values_(values),
+      clock_(clock),
+      order_(order),
+      buffer_(buffer),
+      array_(array),
+      queue_(unit, machine.sequencer.queue_depth, semaphores, clock) {
+    spawn("systolic_data_setup", failure, [this] { run(); });
+}
+
+void SystolicDataSetup::run() {
+    for (;;) {
+        const BoundCommand command = queue_.next(wait_state_);
+        const Cycle complete = stream(command);
+        order_.complete(unit, command.number, complete);
+        queue_.complete(complete);
+    }
+}
+
+Cycle SystolicDataSetup::stream(const BoundCommand& command) {
+    const isa::BoundInstruction& bound = command.payload;
+    const isa::MatrixFlags& flags = flags_of(bound.instruction);
+    const isa::RowRange& read = bound.footprint.buffer_read;
+    command_ = &command;
+    Cycle complete = 0;
+    const std::uint32_t repetitions = repetitions_of(bound.instruction);
+    for (repetition_ = 0; repetition_ < repetitions; ++repetition_) {
+        walk_ = walk(bound);
+        const std::uint64_t passes = isa::passes(flags);
+        complete = array_.enter(
+            {.number = command.number,
+             .tag = command.tag,
+             .issued = command.issued,
+             .lines = walk_.lines,
+             .line_rows = walk_.line_rows,
+             .passes = passes,
+             .line_cycles = std::max(walk_.line_rows * passes,
+                                     machine::cycles_at(walk_.line_fetches, fetches_per_cycle_)),
+             .accumulator_row = walk_.accumulator_row,
+             .accumulate = flags.accumulate || repetition_ > 0,
+             .keep_weights = flags.keep_weights,
+             .signed_activations = flags.signed_activations,
+             .wide_activations = flags.wide_activations,
+             .wide_weights = flags.wide_weights,
+             .activations_written =
+                 order_.written(static_cast<std::size_t>(isa::Unit::Activation), read.first, read.last),
+             .inputs_written =
+                 order_.written(static_cast<std::size_t>(isa::Unit::HostRead), read.first, read.last),
+             .source = this},
+            wait_state_);
+    }
+    return complete;
+}
+
+SystolicDataSetup::Walk SystolicDataSetup::walk(const isa::BoundInstruction& bound) const {
+    if (const auto* multiply = std::get_if<isa::MatrixMultiply>(&bound.instruction)) {
+        return {.lines = multiply->length,
+                .line_rows = 1,
+                .line_fetches = element_bytes(multiply->flags),
+                .accumulator_row = multiply->accumulator_row};
+    }
+    const auto& convolve = std::get<isa::Convolve>(bound.instruction);
+    const isa::Registers& registers = *bound.registers;
+    const math::WindowGeometry geometry =
+        isa::window_geometry<math::WindowGeometry>(registers, buffer_.row_bytes());
+    return {.lines = convolve.lines,
+            .line_rows = geometry.output_width,
+            .line_fetches = fetches_of_line(geometry, window_part(registers, repetition_, array_rows_),
+                                            element_bytes(convolve.flags), buffer_.row_bytes()),
+            .accumulator_row = convolve.accumulator_row};
+}
+
+RowBlock SystolicDataSetup::enter(std::uint32_t elements) {
+    const BoundCommand& command = *command_;
+    if (repetition_ == 0) order_.begin(unit, command.number, clock_.now());
+    counters_.rows.add(walk_.lines * walk_.line_rows, command.tag);
+    counters_.fetches.add(walk_.lines * walk_.line_fetches, command.tag);
+    buffer_.count_reads(walk_.lines * walk_.line_fetches, command.tag);
+    const isa::Registers& registers = *command.payload.registers;
+    if (const auto* multiply = std::get_if<isa::MatrixMultiply>(&command.payload.instruction)) {
+        return values_ == Values::Computed ? rows_of(*multiply, registers) : RowBlock{};
+    }
+    const auto& convolve = std::get<isa::Convolve>(command.payload.instruction);
+    const WindowPart part = window_part(registers, repetition_, array_rows_);
+    if (elements > part.elements) {
+        throw StreamError(command.number,
+                          fmt::format("its weight tile has {} rows, the window has {} elements left at "
+                                      "element {}",
+                                      elements, part.elements, part.begin));
+    }
+    return values_ == Values::Computed ? rows_of(convolve, registers, elements) : RowBlock{};
+}
+
+RowBlock SystolicDataSetup::rows_of(const isa::MatrixMultiply& multiply,
+                                    const isa::Registers& registers) const {
+    const std::uint64_t stride = registers[isa::Register::MultiplyRowStride];
+    const std::uint64_t element_rows = element_bytes(multiply.flags);
+    const std::uint64_t first = multiply.unified_buffer_row + repetition_ * element_rows;
+    const std::uint64_t count = (multiply.length - 1) * stride + element_rows;
+    return {buffer_.read(first, count), stride * buffer_.row_bytes()};
+}
+
+RowBlock SystolicDataSetup::rows_of(const isa::Convolve& convolve, const isa::Registers& registers,
+                                    std::uint32_t elements) {
+    const isa::RowRange& images = command_->payload.footprint.buffer_read;
+    // Lines are numbered from the first image on, the rows begin at the first image that is read.
+    const math::WindowGeometry geometry =
+        isa::window_geometry<math::WindowGeometry>(registers, buffer_.row_bytes());
+    const std::uint64_t skipped = convolve.first_line / geometry.output_height;
+    const std::uint8_t* tensor = buffer_.read(images.first, images.last - images.first);
+    const math::WindowRange range{.begin = window_part(registers, repetition_, array_rows_).begin,
+                                  .count = elements,
+                                  .first_line = convolve.first_line - skipped * geometry.output_height,
+                                  .lines = convolve.lines};
+    const std::size_t width = element_bytes(convolve.flags);
+    if (const auto view = math::contiguous_windows(tensor, geometry, range, width))
+        return {view->data, view->row_bytes};
+    const std::size_t row_bytes = elements * width;
+    windows_.resize(walk_.lines * walk_.line_rows * row_bytes);
+    const auto pad = static_cast<std::uint16_t>(registers[isa::Register::WindowPadValue]);
+    math::gather_windows(tensor, geometry, range, pad, width, windows_.data(), row_bytes);
+    return {windows_.data(), row_bytes};
+}
+
+}  // namespace systole::hw

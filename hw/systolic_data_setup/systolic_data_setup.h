@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+#include <systemc>
+#include <vector>
+
+#include "hw/common/clock.h"
+#include "hw/common/command_queue.h"
+#include "hw/common/counter.h"
+#include "hw/common/matrix_interfaces.h"
+#include "hw/common/memory_interfaces.h"
+#include "hw/common/order_checker.h"
+#include "hw/common/process.h"
+#include "hw/common/values.h"
+#include "hw/common/wait_state.h"
+#include "hw/isa/bound_instruction.h"
+#include "hw/machine/machine_config.h"
+
+namespace systole::hw {
+
+struct SystolicDataSetupCounters final : CounterGroup {
+    SystolicDataSetupCounters() : CounterGroup("systolic_data_setup") {}
+    Counter& rows = add("rows", CounterUnit::Rows, "rows streamed into the array");
+    Counter& fetches = add("fetches", CounterUnit::Rows, "unified-buffer accesses made for them");
+};
+
+/// Runs the matrix queue: walks the unified buffer as `matrix_multiply` and `convolve` say and streams
+/// the rows into the matrix unit, skewed so that the wavefront finds each element in its cycle.
+///
+/// Timing: `fetches_per_cycle` accesses of up to one row of bytes each cycle. A row of
+/// `matrix_multiply` is one access a byte of element width. A line of windows is
+/// machine::line_fetches accesses for each kernel row it takes elements from; while that is at most
+/// the line's cycles of array input, rows follow each other without a gap, otherwise each line takes
+/// as long as its accesses.
+class SystolicDataSetup final : public sc_core::sc_module, public RowSource {
+public:
+    SystolicDataSetup(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
+                      Values values, const Clock& clock, Semaphores& semaphores, OrderChecker& order,
+                      UnifiedBufferAccess& buffer, StreamSink& array, Failure& failure);
+
+    CommandQueue<isa::BoundInstruction>& queue() { return queue_; }
+    const WaitState& wait_state() const { return wait_state_; }
+
+    RowBlock enter(std::uint32_t elements) override;
+
+    const SystolicDataSetupCounters& counters() const { return counters_; }
+
+private:
+    using BoundCommand = Command<isa::BoundInstruction>;
+
+    struct Walk {
+        std::uint64_t lines = 0;
+        std::uint64_t line_rows = 1;
+        std::uint64_t line_fetches = 1;
+        std::uint64_t accumulator_row = 0;
+    };
+
+    void run();
+    /// Streams all repetitions; returns the cycle in which the last is complete.
+    Cycle stream(const BoundCommand& command);
+    /// The lines of the repetition under way and the accesses that fetch one.
+    Walk walk(const isa::BoundInstruction& bound) const;
+    RowBlock rows_of(const isa::MatrixMultiply& multiply, const isa::Registers& registers) const;
+    RowBlock rows_of(const isa::Convolve& convolve, const isa::Registers& registers, std::uint32_t elements);
+
+    const std::uint32_t array_rows_;
+    const std::uint32_t fetches_per_cycle_;
+    const Values values_;
+    const Clock& clock_;
+    OrderChecker& order_;
+    UnifiedBufferAccess& buffer_;
+    StreamSink& array_;
+    CommandQueue<isa::BoundInstruction> queue_;
+    WaitState wait_state_{"matrix"};
+
+    // The stream under way.
+    const BoundCommand* command_ = nullptr;
+    std::uint32_t repetition_ = 0;
+    Walk walk_;
+    std::vector<std::uint8_t> windows_;
+
+    SystolicDataSetupCounters counters_;
+};
+
+}  // namespace systole::hw

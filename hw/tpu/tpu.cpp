@@ -1,0 +1,164 @@
+#include "hw/tpu/tpu.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "hw/common/ports.h"
+#include "hw/isa/assembly.h"
+#include "hw/isa/program_error.h"
+
+namespace systole::hw {
+
+namespace {
+
+Clock make_clock(std::function<unsigned()> held_back) {
+    Clock clock;
+    if (held_back) clock.perturb(std::move(held_back));
+    return clock;
+}
+
+constexpr std::uint32_t buffer_readers = 3;     // data setup, activation unit, host interface
+constexpr std::uint32_t buffer_writers = 2;     // activation unit, host interface
+constexpr std::uint32_t accumulator_users = 2;  // matrix unit, activation unit
+
+std::vector<std::uint32_t> port_capacities(const machine::MachineConfig& machine) {
+    std::vector<std::uint32_t> capacities(first_bank_port + machine.accumulators.banks,
+                                          machine.accumulators.ports);
+    capacities[buffer_read_port] = machine.unified_buffer.read_ports;
+    capacities[buffer_write_port] = machine.unified_buffer.write_ports;
+    return capacities;
+}
+
+bool ports_contended(const machine::MachineConfig& machine) {
+    return machine.unified_buffer.read_ports < buffer_readers ||
+           machine.unified_buffer.write_ports < buffer_writers ||
+           machine.accumulators.ports < accumulator_users;
+}
+
+/// The weight image as it lies in weight memory: each tile takes the whole array's place.
+std::vector<std::uint8_t> weight_image(const isa::Program& program, const machine::MachineConfig& machine) {
+    std::uint64_t bytes = 0;
+    for (const isa::WeightTile& tile : program.tiles) bytes += machine.tile_bytes() * tile.element_bytes;
+    std::vector<std::uint8_t> image(bytes);
+    std::uint8_t* place = image.data();
+    for (const isa::WeightTile& tile : program.tiles) {
+        const std::size_t row_bytes = std::size_t{tile.columns} * tile.element_bytes;
+        const std::size_t stride = std::size_t{machine.matrix_unit.columns} * tile.element_bytes;
+        for (std::size_t row = 0; row < tile.rows; ++row) {
+            std::copy_n(tile.values.data() + row * row_bytes, row_bytes, place + row * stride);
+        }
+        place += machine.tile_bytes() * tile.element_bytes;
+    }
+    return image;
+}
+
+const isa::Program& check_fits(const isa::Program& program, const machine::MachineConfig& machine) {
+    const isa::Geometry& geometry = program.geometry;
+    if (geometry.rows != machine.matrix_unit.rows || geometry.columns != machine.matrix_unit.columns) {
+        throw isa::ProgramError(fmt::format(
+            "the program was made for an array of {} x {}; machine {} has {} x {}", geometry.rows,
+            geometry.columns, machine.name, machine.matrix_unit.rows, machine.matrix_unit.columns));
+    }
+    std::uint64_t bytes = 0;
+    for (const isa::WeightTile& tile : program.tiles) bytes += machine.tile_bytes() * tile.element_bytes;
+    if (bytes > machine.weight_memory.bytes) {
+        throw isa::ProgramError(
+            fmt::format("the program's {} weight tiles take {} bytes; the weight memory has {}",
+                        program.tiles.size(), bytes, machine.weight_memory.bytes));
+    }
+    return program;
+}
+
+}  // namespace
+
+Tpu::Tpu(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
+         const isa::Program& program, TpuOptions options)
+    : sc_module(name),
+      program_(check_fits(program, machine)),
+      clock_(make_clock(std::move(options.held_back))),
+      semaphores_(clock_),
+      order_(isa::unit_count),
+      ports_(port_capacities(machine), ports_contended(machine), clock_),
+      host_memory_("host_memory", options.values),
+      unified_buffer_("unified_buffer", machine),
+      host_interface_("host_interface", machine, options.values, clock_, semaphores_, order_, unified_buffer_,
+                      ports_, failure_, options.trace),
+      weight_memory_("weight_memory", machine, clock_),
+      weight_fifo_("weight_fifo", machine, options.values, clock_, semaphores_, order_, failure_,
+                   options.trace),
+      accumulators_("accumulators", machine),
+      matrix_unit_("matrix_unit", machine, options.values, clock_, weight_fifo_, accumulators_, ports_,
+                   failure_, options.trace),
+      systolic_data_setup_("systolic_data_setup", machine, options.values, clock_, semaphores_, order_,
+                           unified_buffer_, matrix_unit_, failure_),
+      activation_unit_("activation_unit", machine, options.values, clock_, semaphores_, order_, accumulators_,
+                       unified_buffer_, ports_, failure_, options.trace),
+      sequencer_("sequencer", machine, clock_, order_, host_interface_,
+                 {&host_interface_.read_queue(), &host_interface_.write_queue(), &weight_fifo_.queue(),
+                  &systolic_data_setup_.queue(), &activation_unit_.queue()},
+                 failure_) {
+    host_interface_.memory.bind(host_memory_.socket);
+    weight_fifo_.memory.bind(weight_memory_.socket);
+    host_memory_.load(program);
+    if (options.values == Values::Computed) weight_memory_.load(weight_image(program, machine));
+    weight_fifo_.load(program);
+    sequencer_.load(program);
+}
+
+void Tpu::run(const std::function<void(InstructionNumber)>& progress, Cycle pause) {
+    const bool in_steps = progress && pause > 0;
+    try {
+        do {
+            if (in_steps) {
+                sc_core::sc_start(clock_.delay_until(clock_.now() + pause), sc_core::SC_EXIT_ON_STARVATION);
+            } else {
+                sc_core::sc_start();
+            }
+            failure_.rethrow();
+            if (in_steps) progress(sequencer_.issued());
+        } while (in_steps && sc_core::sc_pending_activity());
+    } catch (const OrderViolation& violation) {
+        throw isa::ProgramError(
+            fmt::format("instruction {} begins while instruction {} is not complete, and both touch {} rows "
+                        "{} to {}; a sync "
+                        "between their units is missing",
+                        describe(violation.later), describe(violation.earlier),
+                        violation.access.memory == Memory::UnifiedBuffer ? "unified-buffer" : "accumulator",
+                        violation.access.first, violation.access.last - 1));
+    } catch (const StreamError& error) {
+        throw isa::ProgramError(fmt::format("instruction {}: {}", describe(error.number), error.what()));
+    } catch (const TransferError& error) {
+        throw isa::ProgramError(fmt::format("instruction {}: {}", describe(error.number), error.what()));
+    } catch (const SharedSemaphore& error) {
+        throw isa::ProgramError(error.what());
+    }
+    if (!sequencer_.halted()) report_stuck();
+    matrix_unit_.finish(sequencer_.end(), sequencer_.last_tag());
+}
+
+std::string Tpu::describe(InstructionNumber number) const {
+    return fmt::format("{} ({})", number, isa::to_string(program_.instructions.at(number)));
+}
+
+void Tpu::report_stuck() const {
+    std::string waits;
+    for (const WaitState* state :
+         {&sequencer_.wait_state(), &host_interface_.read_wait_state(), &host_interface_.write_wait_state(),
+          &weight_fifo_.wait_state(), &systolic_data_setup_.wait_state(), &activation_unit_.wait_state()}) {
+        if (state->what().empty() || state->what() == "an instruction") continue;
+        const bool numbered = state->what().ends_with("semaphore") || state->what().ends_with("instruction");
+        waits += fmt::format("{}{} waits for {}{}", waits.empty() ? "" : "; ", state->unit(), state->what(),
+                             numbered ? fmt::format(" {}", state->number()) : "");
+    }
+    throw isa::ProgramError(fmt::format("the program cannot finish: {}", waits));
+}
+
+std::vector<const CounterGroup*> Tpu::counters() const {
+    return {&sequencer_.counters(),    &host_interface_.counters(),      &unified_buffer_.counters(),
+            &weight_fifo_.counters(),  &systolic_data_setup_.counters(), &matrix_unit_.counters(),
+            &accumulators_.counters(), &activation_unit_.counters()};
+}
+
+}  // namespace systole::hw

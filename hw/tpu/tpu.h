@@ -1,0 +1,98 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <systemc>
+#include <vector>
+
+#include "hw/accumulators/accumulators.h"
+#include "hw/activation_unit/activation_unit.h"
+#include "hw/common/clock.h"
+#include "hw/common/counter.h"
+#include "hw/common/order_checker.h"
+#include "hw/common/port_arbiter.h"
+#include "hw/common/process.h"
+#include "hw/common/semaphores.h"
+#include "hw/common/trace.h"
+#include "hw/common/values.h"
+#include "hw/host_interface/host_interface.h"
+#include "hw/host_memory/host_memory.h"
+#include "hw/isa/program.h"
+#include "hw/machine/machine_config.h"
+#include "hw/matrix_unit/matrix_unit.h"
+#include "hw/sequencer/sequencer.h"
+#include "hw/systolic_data_setup/systolic_data_setup.h"
+#include "hw/unified_buffer/unified_buffer.h"
+#include "hw/weight_fifo/weight_fifo.h"
+#include "hw/weight_memory/weight_memory.h"
+
+namespace systole::hw {
+
+/// What a run is observed and perturbed by.
+struct TpuOptions {
+    Values values = Values::Computed;
+    TraceSink* trace = nullptr;
+    /// See Clock::perturb.
+    std::function<unsigned()> held_back;
+};
+
+/// The chip: makes the units and wires them in the order of the data's path. The only place where
+/// units meet.
+///
+/// One program a chip, one chip a SystemC simulation.
+class Tpu final : public sc_core::sc_module {
+public:
+    /// Loads the program: weights into weight memory, constants into host memory. The program must
+    /// outlive the chip. Throws ProgramError where it was made for another machine.
+    Tpu(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
+        const isa::Program& program, TpuOptions options);
+
+    /// The host's side of one of the program's buffers: filled before the run, read after it.
+    std::span<std::uint8_t> host_bytes(const isa::HostBuffer& buffer) { return host_memory_.bytes(buffer); }
+
+    /// Simulates until `halt`. `pause` cycles at most, then calls `progress` with the number of
+    /// instructions issued, and goes on. Throws ProgramError: a missing sync, a program that can never
+    /// finish, rows and tiles that are not there.
+    void run(const std::function<void(InstructionNumber)>& progress = {}, Cycle pause = 0);
+
+    /// Cycles from the first to the end of the program.
+    Cycle cycles() const { return sequencer_.end(); }
+    /// The counters of every unit.
+    std::vector<const CounterGroup*> counters() const;
+
+    const MatrixUnitCounters& matrix_unit() const { return matrix_unit_.counters(); }
+    const WeightFifoCounters& weight_fifo() const { return weight_fifo_.counters(); }
+    const HostInterfaceCounters& host_interface() const { return host_interface_.counters(); }
+    const UnifiedBuffer& unified_buffer() const { return unified_buffer_; }
+    const Accumulators& accumulators() const { return accumulators_; }
+    /// Wall time inside the matrix products.
+    const math::GemmStatistics& gemm() const { return matrix_unit_.gemm(); }
+
+private:
+    [[noreturn]] void report_stuck() const;
+    std::string describe(InstructionNumber number) const;
+
+    const isa::Program& program_;
+    Clock clock_;
+    Failure failure_;
+    Semaphores semaphores_;
+    OrderChecker order_;
+    PortArbiter ports_;
+
+    HostMemory host_memory_;
+    UnifiedBuffer unified_buffer_;
+    HostInterface host_interface_;
+    WeightMemory weight_memory_;
+    WeightFifo weight_fifo_;
+    Accumulators accumulators_;
+    MatrixUnit matrix_unit_;
+    SystolicDataSetup systolic_data_setup_;
+    ActivationUnit activation_unit_;
+    Sequencer sequencer_;
+};
+
+}  // namespace systole::hw

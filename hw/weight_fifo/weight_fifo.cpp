@@ -1,0 +1,112 @@
+#include "hw/weight_fifo/weight_fifo.h"
+
+#include "hw/isa/unit.h"
+
+namespace systole::hw {
+
+namespace {
+
+constexpr std::size_t unit = static_cast<std::size_t>(isa::Unit::Weights);
+constexpr std::size_t buffers_in_array = 2;
+
+}  // namespace
+
+WeightFifo::WeightFifo(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
+                       Values values, const Clock& clock, Semaphores& semaphores, OrderChecker& order,
+                       Failure& failure, TraceSink* trace)
+    : sc_module(name),
+      depth_(machine.weight_fifo.depth_tiles),
+      columns_(machine.matrix_unit.columns),
+      tile_bytes_(machine.tile_bytes()),
+      whole_tiles_(machine.weight_memory.whole_tiles),
+      values_(values),
+      clock_(clock),
+      order_(order),
+      trace_(trace),
+      queue_(unit, machine.sequencer.queue_depth, semaphores, clock),
+      buffers_(std::size_t{depth_} + buffers_in_array) {
+    spawn("weight_fifo", failure, [this] { run(); });
+}
+
+void WeightFifo::load(const isa::Program& program) {
+    std::uint64_t address = 0;
+    for (const isa::WeightTile& tile : program.tiles) {
+        stored_.push_back({.address = address,
+                           .shape = {.rows = tile.rows,
+                                     .columns = tile.columns,
+                                     .useful_macs = tile.useful_macs,
+                                     .element_bytes = tile.element_bytes,
+                                     .whole_at = 0,
+                                     .values = nullptr,
+                                     .row_bytes = std::size_t{columns_} * tile.element_bytes}});
+        address += tile_bytes_ * tile.element_bytes;
+    }
+}
+
+void WeightFifo::run() {
+    for (;;) {
+        const auto command = queue_.next(wait_state_);
+        const auto& read = std::get<isa::ReadWeights>(command.payload.instruction);
+        InstructionTimes times{.unit = unit,
+                               .number = command.number,
+                               .tag = command.tag,
+                               .issued = command.issued,
+                               .begun = clock_.now()};
+        order_.begin(unit, command.number, clock_.now());
+        for (std::uint32_t i = 0; i < read.tiles; ++i) fetch(read.first_tile + i, command.tag);
+        order_.complete(unit, command.number, clock_.now());
+        queue_.complete(clock_.now());
+        times.released = times.complete = clock_.now();
+        if (trace_ != nullptr) trace_->instruction(times);
+    }
+}
+
+void WeightFifo::fetch(std::uint32_t number, Tag tag) {
+    const Cycle asked = clock_.now();
+    while (tiles_.size() == depth_) {
+        const WaitState::Scope scope(wait_state_, "a free slot of the weight FIFO");
+        sc_core::wait(freed_);
+    }
+    counters_.full_cycles.add(clock_.now() - asked, tag);
+
+    const StoredTile& stored = stored_.at(number);
+    Tile tile = stored.shape;
+    const std::uint64_t bytes =
+        whole_tiles_ ? tile_bytes_ * tile.element_bytes : std::uint64_t{tile.rows} * tile.row_bytes;
+    tlm::tlm_generic_payload payload;
+    payload.set_read();
+    payload.set_address(stored.address);
+    payload.set_data_length(static_cast<unsigned>(bytes));
+    payload.set_streaming_width(static_cast<unsigned>(bytes));
+    if (values_ == Values::Computed) {
+        std::vector<std::uint8_t>& buffer = buffers_[next_buffer_];
+        next_buffer_ = (next_buffer_ + 1) % buffers_.size();
+        buffer.resize(bytes);
+        payload.set_data_ptr(buffer.data());
+        tile.values = buffer.data();
+    }
+    sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+    memory->b_transport(payload, delay);
+    sc_assert(payload.is_response_ok());
+    tile.whole_at = clock_.after(delay);
+    tiles_.push_back(tile);
+    counters_.tiles.add(1, tag);
+    counters_.bytes.add(bytes, tag);
+    issued_.notify(sc_core::SC_ZERO_TIME);
+}
+
+const Tile& WeightFifo::front(WaitState& state) {
+    while (tiles_.empty()) {
+        const WaitState::Scope scope(state, "a weight tile");
+        sc_core::wait(issued_);
+    }
+    return tiles_.front();
+}
+
+void WeightFifo::release() {
+    sc_assert(!tiles_.empty());
+    tiles_.pop_front();
+    freed_.notify(sc_core::SC_ZERO_TIME);
+}
+
+}  // namespace systole::hw

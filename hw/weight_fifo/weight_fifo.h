@@ -1,0 +1,86 @@
+#pragma once
+
+#include <tlm_utils/simple_initiator_socket.h>
+
+#include <cstdint>
+#include <deque>
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "hw/common/clock.h"
+#include "hw/common/command_queue.h"
+#include "hw/common/counter.h"
+#include "hw/common/matrix_interfaces.h"
+#include "hw/common/order_checker.h"
+#include "hw/common/process.h"
+#include "hw/common/trace.h"
+#include "hw/common/values.h"
+#include "hw/common/wait_state.h"
+#include "hw/isa/bound_instruction.h"
+#include "hw/isa/program.h"
+#include "hw/machine/machine_config.h"
+
+namespace systole::hw {
+
+struct WeightFifoCounters final : CounterGroup {
+    WeightFifoCounters() : CounterGroup("weight_fifo") {}
+    Counter& tiles = add("tiles", CounterUnit::Tiles, "tiles fetched");
+    Counter& bytes = add("bytes", CounterUnit::Bytes, "bytes fetched from weight memory");
+    Counter& full_cycles = add("full_cycles", CounterUnit::Cycles, "a fetch waited for a free slot");
+};
+
+/// Fetches weight tiles in program order and holds them until the array has taken them.
+///
+/// Timing: a slot is taken when its fetch is issued and is free again when its tile has been shifted
+/// out. `read_weights` is complete when its last fetch has been issued. The FIFO adds no cycle of its
+/// own: who waits goes on in the cycle of the event.
+class WeightFifo final : public sc_core::sc_module, public TileSource {
+public:
+    WeightFifo(const sc_core::sc_module_name& name, const machine::MachineConfig& machine, Values values,
+               const Clock& clock, Semaphores& semaphores, OrderChecker& order, Failure& failure,
+               TraceSink* trace);
+
+    /// The tiles that instructions name; their values are read from weight memory.
+    void load(const isa::Program& program);
+
+    CommandQueue<isa::BoundInstruction>& queue() { return queue_; }
+    const WaitState& wait_state() const { return wait_state_; }
+
+    const Tile& front(WaitState& state) override;
+    void release() override;
+
+    const WeightFifoCounters& counters() const { return counters_; }
+
+    tlm_utils::simple_initiator_socket<WeightFifo> memory{"memory"};
+
+private:
+    void run();
+    void fetch(std::uint32_t tile, Tag tag);
+
+    struct StoredTile {
+        std::uint64_t address = 0;
+        Tile shape;
+    };
+
+    const std::uint32_t depth_;
+    const std::uint32_t columns_;
+    const std::uint64_t tile_bytes_;
+    const bool whole_tiles_;
+    const Values values_;
+    const Clock& clock_;
+    OrderChecker& order_;
+    TraceSink* const trace_;
+    CommandQueue<isa::BoundInstruction> queue_;
+    WaitState wait_state_{"weights"};
+    std::vector<StoredTile> stored_;
+    std::deque<Tile> tiles_;
+    /// One buffer for each slot and two for the array, which goes on using what it has taken.
+    std::vector<std::vector<std::uint8_t>> buffers_;
+    std::size_t next_buffer_ = 0;
+    sc_core::sc_event issued_;
+    sc_core::sc_event freed_;
+    WeightFifoCounters counters_;
+};
+
+}  // namespace systole::hw

@@ -1,0 +1,39 @@
+#include "hw/weight_memory/weight_memory.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace systole::hw {
+
+WeightMemory::WeightMemory(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
+                           const Clock& clock)
+    : sc_module(name),
+      bytes_(machine.weight_memory.bytes),
+      latency_(machine.weight_memory.latency_cycles),
+      rate_(machine.weight_rate().bytes, machine.weight_rate().cycles),
+      clock_(clock) {
+    socket.register_b_transport(this, &WeightMemory::b_transport);
+}
+
+void WeightMemory::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+    const std::uint64_t address = payload.get_address();
+    const std::uint64_t length = payload.get_data_length();
+    if (!payload.is_read()) {
+        payload.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
+        return;
+    }
+    if (address > bytes_ || length > bytes_ - address) {
+        payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+        return;
+    }
+    if (payload.get_data_ptr() != nullptr) {
+        sc_assert(address + length <= image_.size());
+        std::memcpy(payload.get_data_ptr(), image_.data() + address, length);
+    }
+    const ExactTime first_byte{clock_.after(delay) + latency_, 0};
+    busy_until_ = rate_.after(std::max(first_byte, busy_until_), length);
+    delay = clock_.delay_until(busy_until_.whole);
+    payload.set_response_status(tlm::TLM_OK_RESPONSE);
+}
+
+}  // namespace systole::hw

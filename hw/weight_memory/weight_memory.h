@@ -1,0 +1,43 @@
+#pragma once
+
+#include <tlm_utils/simple_target_socket.h>
+
+#include <cstdint>
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "hw/common/clock.h"
+#include "hw/common/exact_time.h"
+#include "hw/machine/machine_config.h"
+
+namespace systole::hw {
+
+/// Off-chip memory of the weights, read-only while a program runs.
+///
+/// Timing: a read's first byte comes `latency` after its issue, or behind the last byte of the read
+/// before, whichever is later; then bytes come at the bandwidth, exactly. A read is done in the cycle
+/// in which its last byte comes. `b_transport` does not wait: it adds the time to the delay it is
+/// given, so that reads can be issued ahead. A read without a data pointer asks for its timing alone.
+class WeightMemory final : public sc_core::sc_module {
+public:
+    WeightMemory(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
+                 const Clock& clock);
+
+    /// What the driver wrote before the program began, from address 0 on.
+    void load(std::vector<std::uint8_t> image) { image_ = std::move(image); }
+
+    tlm_utils::simple_target_socket<WeightMemory> socket{"socket"};
+
+private:
+    void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+
+    const std::uint64_t bytes_;
+    const Cycle latency_;
+    const TransferRate rate_;
+    const Clock& clock_;
+    std::vector<std::uint8_t> image_;
+    ExactTime busy_until_;
+};
+
+}  // namespace systole::hw

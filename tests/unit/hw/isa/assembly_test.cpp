@@ -1,0 +1,232 @@
+// The text assembly of docs/isa.md, "Assembly".
+#include "hw/isa/assembly.h"
+
+#include <catch2/catch.hpp>
+
+#include "hw/isa/program_error.h"
+#include "tests/unit/hw/isa/random_program.h"
+
+using namespace systole::isa;
+using Catch::Matchers::Message;
+using systole::isa::tests::RandomPrograms;
+
+namespace {
+
+Instruction one(const std::string& line) {
+    const Program program = assemble(line, "one.asm");
+    REQUIRE(program.instructions.size() == 1);
+    return program.instructions.front();
+}
+
+void check_error(const std::string& text, const std::string& message) {
+    CAPTURE(text);
+    CHECK_THROWS_MATCHES(assemble(text, "x.asm"), ProgramError, Message("x.asm:" + message));
+}
+
+}  // namespace
+
+TEST_CASE("Programs survive disassembling and assembling", "[isa][assembly]") {
+    const auto seed = GENERATE(range(1U, 60U));
+    CAPTURE(seed);
+    const Program program = RandomPrograms(seed).program();
+    const std::string text = disassemble(program);
+    CAPTURE(text);
+    const Program again = assemble(text, "random.asm");
+    CHECK(again == program);
+    CHECK(disassemble(again) == text);
+}
+
+TEST_CASE("Every line of assembly stands for its instruction", "[isa][assembly]") {
+    CHECK(one("nop") == Instruction(Nop{}));
+    CHECK(one("halt") == Instruction(Halt{}));
+    CHECK(one("interrupt") == Instruction(InterruptHost{}));
+    CHECK(one("sync.wait matrix sem=3") == Instruction(SyncWait{.unit = Unit::Matrix, .semaphore = 3}));
+    CHECK(one("sync.signal host_read sem=0x10") ==
+          Instruction(SyncSignal{.unit = Unit::HostRead, .semaphore = 16}));
+    CHECK(one("tag 65535") == Instruction(DebugTag{.tag = 65535}));
+    CHECK(one("set window.input_height 28") ==
+          Instruction(SetConfig{.reg = Register::WindowInputHeight, .value = 28}));
+    CHECK(one("set output.zero_point -128") ==
+          Instruction(SetConfig{.reg = Register::OutputZeroPoint, .value = 0xffffff80}));
+    CHECK(one("read_host 0x100 ub=1 block=784 count=64") ==
+          Instruction(ReadHostMemory{
+              .host_address = 256, .unified_buffer_row = 1, .block_bytes = 784, .blocks = 64}));
+    CHECK(one("write_host 5 ub=1 block=784") ==
+          Instruction(
+              WriteHostMemory{.host_address = 5, .unified_buffer_row = 1, .block_bytes = 784, .blocks = 1}));
+    CHECK(one(".tile 1 1 fill 0; .tile 1 1 fill 0; read_weights tile=1") ==
+          Instruction(ReadWeights{.first_tile = 1, .tiles = 1}));
+    CHECK(one("matmul acc=2 ub=3 rows=200 accumulate keep signed wide_a wide_w") ==
+          Instruction(MatrixMultiply{.unified_buffer_row = 3,
+                                     .accumulator_row = 2,
+                                     .length = 200,
+                                     .flags = {.accumulate = true,
+                                               .keep_weights = true,
+                                               .signed_activations = true,
+                                               .wide_activations = true,
+                                               .wide_weights = true}}));
+    CHECK(one("convolve ub=0 acc=0 line=28 lines=56 repeat=4") ==
+          Instruction(Convolve{.first_line = 28, .lines = 56, .repeat = 4}));
+    CHECK(one("activate acc=0 ub=1024 rows=200 first=9 identity load wide") ==
+          Instruction(Activate{.unified_buffer_row = 1024,
+                               .length = 200,
+                               .first_output = 9,
+                               .load_parameters = true,
+                               .wide_output = true}));
+    CHECK(one("activate acc=0 ub=0 rows=1 lookup") ==
+          Instruction(Activate{.length = 1, .function = ActivationFunction::Lookup}));
+    CHECK(one("vector max_pool dst=10 src=20 line=14 lines=14 signed count_padding") ==
+          Instruction(Vector{.operation = VectorOperation::MaxPool,
+                             .destination_row = 10,
+                             .source_row = 20,
+                             .length = 14,
+                             .first_line = 14,
+                             .signed_elements = true,
+                             .count_padding = true}));
+    CHECK(one("vector add dst=10 src=20 other=30 rows=5") ==
+          Instruction(Vector{.operation = VectorOperation::Add,
+                             .destination_row = 10,
+                             .source_row = 20,
+                             .other_row = 30,
+                             .length = 5}));
+}
+
+TEST_CASE("An instruction is shown as one line of assembly", "[isa][assembly]") {
+    CHECK(
+        to_string(MatrixMultiply{.unified_buffer_row = 3, .length = 200, .flags = {.wide_weights = true}}) ==
+        "matmul ub=3 acc=0 rows=200 wide_w");
+    CHECK(to_string(Activate{.length = 1}) == "activate ub=0 acc=0 rows=1 identity");
+    CHECK(to_string(ReadHostMemory{.host_address = 4096, .block_bytes = 9, .blocks = 2}) ==
+          "read_host 0x1000 ub=0 block=9 count=2");
+    CHECK(to_string(SetConfig{.reg = Register::OutputMinimum, .value = 0xffffffff}) ==
+          "set output.minimum -1");
+    CHECK(to_string(SetConfig{.reg = Register::WindowTile, .value = 0xffffffff}) ==
+          "set window.tile 4294967295");
+    CHECK(to_string(SyncWait{.unit = static_cast<Unit>(9)}) == "sync.wait unit?9 sem=0");
+}
+
+TEST_CASE("Blanks, comments and semicolons lie between words and statements", "[isa][assembly]") {
+    const Program program = assemble("\t tag 1 ;; nop;halt # tag 2\r\n\n#nop\n  interrupt#", "x.asm");
+    CHECK(program.instructions ==
+          std::vector<Instruction>{DebugTag{.tag = 1}, Nop{}, Halt{}, InterruptHost{}});
+    CHECK(assemble("", "x.asm") == Program());
+}
+
+TEST_CASE("Host addresses are labels with or without an offset", "[isa][assembly]") {
+    const Program program = assemble(
+        ".buffer in input 0x1000 64\n.buffer out output 8192 64\n"
+        "read_host in ub=0 block=1\nread_host in+63 ub=0 block=1\nread_host in+0x40 ub=0 block=1\n"
+        "write_host out+1 ub=0 block=1\n",
+        "x.asm");
+    CHECK(std::get<ReadHostMemory>(program.instructions[0]).host_address == 0x1000);
+    CHECK(std::get<ReadHostMemory>(program.instructions[1]).host_address == 0x1000 + 63);
+    CHECK(std::get<ReadHostMemory>(program.instructions[2]).host_address == 0x1000 + 64);
+    CHECK(std::get<WriteHostMemory>(program.instructions[3]).host_address == 8193);
+    const std::string text = disassemble(program);
+    CHECK(text.find("read_host in ub") != std::string::npos);
+    CHECK(text.find("read_host in+63 ub") != std::string::npos);
+    CHECK(text.find("read_host 0x1040 ub") != std::string::npos);  // behind the buffer: not its byte
+    CHECK(text.find("write_host out+1 ub") != std::string::npos);
+}
+
+TEST_CASE("Tiles and constants take their values from generators or lists", "[isa][assembly]") {
+    const Program program = assemble(
+        ".array 4 4\n"
+        ".tile 2 3 fill -3\n"
+        ".tile 1 2 bytes=2 useful=1 fill -2\n"
+        ".tile 2 2\n .data 01ff\n .data 7F 80\n"
+        ".tile 4 4 random 7\n.tile 4 4 random 7\n.tile 4 4 random 8\n"
+        ".buffer c constant 0 14\n .int32 1 2*-1\n .int8 2*5\n"
+        ".buffer d constant 14 4\n .int16 -2 0x102\n",
+        "x.asm");
+    CHECK(program.geometry == Geometry{4, 4});
+    REQUIRE(program.tiles.size() == 6);
+    CHECK(program.tiles[0] == WeightTile{2, 3, 1, 6, std::vector<std::uint8_t>(6, 0xfd)});
+    CHECK(program.tiles[1] == WeightTile{1, 2, 2, 1, {0xfe, 0xff, 0xfe, 0xff}});
+    CHECK(program.tiles[2] == WeightTile{2, 2, 1, 4, {0x01, 0xff, 0x7f, 0x80}});
+    CHECK(program.tiles[3] == program.tiles[4]);
+    CHECK(program.tiles[3] != program.tiles[5]);
+    REQUIRE(program.buffers.size() == 2);
+    CHECK(program.buffers[0].contents ==
+          std::vector<std::uint8_t>{1, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255, 5, 5});
+    CHECK(program.buffers[1].contents == std::vector<std::uint8_t>{0xfe, 0xff, 0x02, 0x01});
+}
+
+TEST_CASE("Random values are those of splitmix64", "[isa][assembly]") {
+    // The generator's published first two outputs for seed 1234567.
+    const Program program = assemble(".buffer c constant 0 16 random 1234567", "x.asm");
+    std::vector<std::uint8_t> expected;
+    for (const std::uint64_t output : {6457827717110365317U, 3203168211198807973U}) {
+        for (int i = 0; i < 8; ++i) expected.push_back(static_cast<std::uint8_t>(output >> (8 * i)));
+    }
+    CHECK(program.buffers.front().contents == expected);
+}
+
+TEST_CASE("Metadata has its directives", "[isa][assembly]") {
+    const Program program = assemble(
+        ".model \"mnist \\\"cnn\\\"\" batch=64 inferences=10000\n"
+        ".input image shape=28x28x1 scale=0.5 zero_point=-3 signed\n.output scores shape=10\n"
+        ".host_operation softmax dense_1\n.layer conv2d convolution macs=97344\n.layer \"a b\" dense\n",
+        "x.asm");
+    CHECK(program.model == "mnist \"cnn\"");
+    CHECK(program.batch == 64);
+    CHECK(program.inferences == 10000);
+    CHECK(program.inputs == std::vector<BorderTensor>{{"image", {28, 28, 1}, 0.5, -3, true}});
+    CHECK(program.outputs == std::vector<BorderTensor>{{"scores", {10}, 1.0, 0, false}});
+    CHECK(program.host_operations == std::vector<HostOperation>{{"softmax", "dense_1"}});
+    CHECK(program.layers == std::vector<LayerInfo>{{"conv2d", "convolution", 97344}, {"a b", "dense", 0}});
+}
+
+TEST_CASE("Errors name file, line, column, word and rule", "[isa][assembly]") {
+    check_error("nop\n  multiply ub=0", "2:3: multiply: no such instruction or directive");
+    check_error("matmul ub=0 acc=0", "1:1: matmul: rows= is missing");
+    check_error("matmul ub=0 acc=0 rows=0", "1:19: rows=0: must be a whole number from 1 to 4294967295");
+    check_error("matmul ub=16777216 acc=0 rows=1",
+                "1:8: ub=16777216: must be a whole number from 0 to 16777215");
+    check_error("matmul ub=-1 acc=0 rows=1", "1:8: ub=-1: must be a whole number from 0 to 16777215");
+    check_error("matmul ub=1.5 acc=0 rows=1", "1:8: ub=1.5: must be a whole number from 0 to 16777215");
+    check_error("matmul ub=0x acc=0 rows=1", "1:8: ub=0x: must be a whole number from 0 to 16777215");
+    check_error("matmul ub=99999999999999999999 acc=0 rows=1",
+                "1:8: ub=99999999999999999999: must be a whole number from 0 to 16777215");
+    check_error("matmul ub=0 acc=0 rows=1 keep repeat=1", "1:1: matmul: repeat must be 0 with keep");
+    check_error(
+        "matmul ub=0 acc=0 rows=1 ub=2",
+        "1:26: ub=2: not an operand of matmul, or one too many; it takes accumulate, keep, signed, wide_a, "
+        "wide_w, repeat, ub, acc, rows");
+    check_error("activate acc=0 ub=0 rows=1 lookup identity", "1:1: activate: identity contradicts lookup");
+    check_error("vector add dst=0 src=0 lines=1", "1:1: vector: rows= is missing");
+    check_error("vector pool dst=0 src=0 lines=1",
+                "1:8: pool: operation must be one of add, multiply, lookup, max_pool, average_pool");
+    check_error("tag", "1:1: tag: tag is missing");
+    check_error("halt now", "1:6: now: halt takes no operands");
+    check_error("set output.minimum -2147483649",
+                "1:20: -2147483649: -2147483649 must be a whole number from -2147483648 to 4294967295");
+    check_error("read_host out ub=0 block=1",
+                "1:11: out: must be a number or a host buffer declared above, with or without +offset");
+    check_error("read_weights tile=0", "1:1: read_weights: the program has 0 tiles");
+    check_error(".layer a b\ntag 2", "2:1: tag: the program has 1 layers");
+    check_error("tag \"1", "1:5: \"1: the closing quote is missing");
+    check_error(".array 4 4\n.array 4 4", "2:1: .array: there is one for a program");
+    check_error(".array 4 5000", "1:10: 5000: must be a whole number from 1 to 4096");
+    check_error(".tile 1 1 fill 1\n.array 4 4", "2:1: .array: must stand above the first .tile");
+    check_error(".tile 1 257 fill 0", "1:9: 257: must be a whole number from 1 to 256");
+    check_error(".tile 1 2\nnop",
+                "1:1: .tile: the values are 0 bytes; they must be rows * columns * bytes, which is 2");
+    check_error(".tile 1 2\n.data 010", "2:7: 010: must be pairs of hexadecimal digits");
+    check_error(".tile 1 2 zeros", "1:11: zeros: must be fill or random");
+    check_error(".buffer a input 0 8\n.buffer a output 8 8", "2:9: a: the name is taken");
+    check_error(".buffer a input 0xffffffffff 2", "1:30: 2: must be a whole number from 1 to 1");
+    check_error(".buffer c constant 0 0xffffffffff fill 0",
+                "1:35: fill: a text generates at most 268435456 bytes of values");
+    check_error(".buffer c constant 0 8\n.int32 100000000*0",
+                "2:8: 100000000*0: a text generates at most 268435456 bytes of values");
+    check_error(".input a scale=nan", "1:1: .input: scale is nan; it must be a finite number above 0");
+    check_error(".input a shape=4x", "1:10: shape=4x: must be a whole number from 1 to 4294967295");
+    check_error("no\x01p", "1:1: \"no\\x01p\": outside of quotes, words are of printable ASCII characters");
+}
+
+TEST_CASE("Errors between statements name the file", "[isa][assembly]") {
+    CHECK_THROWS_MATCHES(assemble(".buffer a input 0 8\n.buffer b output 7 8", "x.asm"), ProgramError,
+                         Message("x.asm: host buffer \"b\": it overlaps \"a\""));
+    CHECK_NOTHROW(assemble(".buffer a input 0 8\n.buffer b output 8 8", "x.asm"));
+}

@@ -1,0 +1,236 @@
+// The encodings of docs/isa.md, "Encoding", to the bit.
+#include "hw/isa/encoding.h"
+
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "hw/isa/assembly.h"
+#include "hw/isa/footprint.h"
+#include "hw/isa/program_error.h"
+#include "tests/unit/hw/isa/random_program.h"
+
+using namespace systole::isa;
+using Catch::Matchers::Message;
+using systole::isa::tests::RandomPrograms;
+
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+Bytes encoded(const Instruction& instruction) {
+    Bytes bytes;
+    encode(instruction, bytes);
+    return bytes;
+}
+
+Instruction decoded(const Bytes& bytes) {
+    std::size_t offset = 0;
+    return decode(bytes, offset);
+}
+
+}  // namespace
+
+TEST_CASE("Instructions are encoded as specified", "[isa][encoding]") {
+    CHECK(encoded(Nop{}) == Bytes{0x01});
+    CHECK(encoded(Halt{}) == Bytes{0x02});
+    CHECK(encoded(SyncWait{.unit = Unit::Activation, .semaphore = 200}) == Bytes{0x03, 4, 200});
+    CHECK(encoded(SyncSignal{.unit = Unit::HostRead, .semaphore = 7}) == Bytes{0x04, 0, 7});
+    CHECK(encoded(InterruptHost{}) == Bytes{0x05});
+    CHECK(encoded(DebugTag{.tag = 0x1234}) == Bytes{0x06, 0x34, 0x12});
+    CHECK(encoded(SetConfig{.reg = Register::WindowStrideY, .value = 0x04030201}) ==
+          Bytes{0x07, 6, 1, 2, 3, 4});
+    CHECK(encoded(ReadHostMemory{.host_address = 0x0504030201,
+                                 .unified_buffer_row = 0x080706,
+                                 .block_bytes = 0x0c0b0a09,
+                                 .blocks = 0x0e0d}) ==
+          Bytes{0x10, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14});
+    CHECK(encoded(WriteHostMemory{.host_address = 0x0504030201,
+                                  .unified_buffer_row = 0x080706,
+                                  .block_bytes = 0x0c0b0a09,
+                                  .blocks = 0x0e0d}) ==
+          Bytes{0x11, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14});
+    CHECK(encoded(ReadWeights{.first_tile = 0x04030201, .tiles = 0x0605}) == Bytes{0x12, 1, 2, 3, 4, 5, 6});
+    CHECK(encoded(MatrixMultiply{.unified_buffer_row = 0x040302,
+                                 .accumulator_row = 0x0605,
+                                 .length = 0x0a090807,
+                                 .flags = {},
+                                 .repeat = 1}) == Bytes{0x20, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10});
+    CHECK(encoded(Convolve{.unified_buffer_row = 0x040302,
+                           .accumulator_row = 0x0605,
+                           .first_line = 0x0807,
+                           .lines = 0x0a09,
+                           .flags = {},
+                           .repeat = 1}) == Bytes{0x21, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10});
+    CHECK(encoded(Activate{.accumulator_row = 0x0504,
+                           .unified_buffer_row = 0x030201,
+                           .length = 0x0706,
+                           .first_output = 0x0b0a0908}) == Bytes{0x30, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
+    CHECK(encoded(Vector{.operation = VectorOperation::Multiply,
+                         .destination_row = 0x030201,
+                         .source_row = 0x060504,
+                         .other_row = 0x090807,
+                         .length = 0x0d0c0b0a}) ==
+          Bytes{0x31, 1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 0, 0, 0, 10, 11, 12, 13});
+    CHECK(encoded(Vector{.operation = VectorOperation::MaxPool, .length = 1, .first_line = 0x04030201}) ==
+          Bytes{0x31, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 1, 0, 0, 0});
+}
+
+TEST_CASE("Flags have their bits", "[isa][encoding]") {
+    const auto matrix = [](MatrixFlags flags) {
+        return encoded(MatrixMultiply{.length = 1, .flags = flags})[1];
+    };
+    CHECK(matrix({.accumulate = true}) == 0x01);
+    CHECK(matrix({.keep_weights = true}) == 0x02);
+    CHECK(matrix({.signed_activations = true}) == 0x04);
+    CHECK(matrix({.wide_activations = true}) == 0x08);
+    CHECK(matrix({.wide_weights = true}) == 0x10);
+    const auto activate = [](Activate instruction) {
+        instruction.length = 1;
+        return encoded(instruction)[1];
+    };
+    CHECK(activate({.function = ActivationFunction::Lookup}) == 0x01);
+    CHECK(activate({.load_parameters = true}) == 0x02);
+    CHECK(activate({.wide_output = true}) == 0x04);
+    const auto vector = [](Vector instruction) {
+        instruction.length = 1;
+        instruction.operation = VectorOperation::AveragePool;
+        return encoded(instruction)[2];
+    };
+    CHECK(vector({.signed_elements = true}) == 0x01);
+    CHECK(vector({.count_padding = true}) == 0x02);
+}
+
+TEST_CASE("Bits without a meaning must be 0", "[isa][encoding]") {
+    for (const Instruction& instruction :
+         {Instruction(MatrixMultiply{.length = 1}), Instruction(Convolve{.lines = 1}),
+          Instruction(Activate{.length = 1}), Instruction(Vector{.length = 1})}) {
+        const bool is_vector = std::holds_alternative<Vector>(instruction);
+        const std::size_t flags = is_vector ? 2 : 1;
+        const unsigned used = is_vector ? 2 : std::holds_alternative<Activate>(instruction) ? 3 : 5;
+        for (unsigned bit = used; bit < 8; ++bit) {
+            Bytes bytes = encoded(instruction);
+            bytes[flags] = static_cast<std::uint8_t>(1U << bit);
+            CHECK_THROWS_AS(decoded(bytes), ProgramError);
+        }
+    }
+}
+
+TEST_CASE("Every instruction survives encoding and decoding", "[isa][encoding]") {
+    const auto seed = GENERATE(1U, 2U, 3U);
+    CAPTURE(seed);
+    RandomPrograms random(seed);
+    Bytes stream;
+    std::vector<Instruction> expected;
+    for (std::size_t kind = 0; kind < std::variant_size_v<Instruction>; ++kind) {
+        for (int i = 0; i < 200; ++i) {
+            expected.push_back(random.instruction(kind));
+            const std::size_t before = stream.size();
+            encode(expected.back(), stream);
+            REQUIRE(stream.size() - before == encoded_size(expected.back()));
+        }
+    }
+    std::size_t offset = 0;
+    for (const Instruction& instruction : expected) REQUIRE(decode(stream, offset) == instruction);
+    CHECK(offset == stream.size());
+}
+
+TEST_CASE("A cut instruction is an error at every length", "[isa][encoding]") {
+    RandomPrograms random(4);
+    for (std::size_t kind = 0; kind < std::variant_size_v<Instruction>; ++kind) {
+        const Bytes whole = encoded(random.instruction(kind));
+        for (std::size_t length = 0; length < whole.size(); ++length) {
+            CHECK_THROWS_AS(decoded({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(length)}),
+                            ProgramError);
+        }
+    }
+}
+
+TEST_CASE("Only the specified opcodes exist", "[isa][encoding]") {
+    const std::set<int> opcodes = {0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07,
+                                   0x10, 0x11, 0x12, 0x20, 0x21, 0x30, 0x31};
+    for (int opcode = 0; opcode < 256; ++opcode) {
+        CAPTURE(opcode);
+        Bytes bytes(32, 1);  // fields that every instruction accepts
+        bytes[0] = static_cast<std::uint8_t>(opcode);
+        // `keep` needs repeat 0, and flags 1 with operation 1 suit the rest.
+        if (opcodes.count(opcode) == 0) {
+            CHECK_THROWS_AS(decoded(bytes), ProgramError);
+        } else if (opcode == 0x31) {
+            bytes[1] = 3;  // a pooling operation: `line` and `other` are not for all
+            bytes[9] = bytes[10] = bytes[11] = 0;
+            CHECK_NOTHROW(decoded(bytes));
+        } else {
+            CHECK_NOTHROW(decoded(bytes));
+        }
+    }
+}
+
+TEST_CASE("Errors name the byte, the instruction, the value and the rule", "[isa][encoding]") {
+    const Bytes zero_rows = {0x01, 0x20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    std::size_t offset = 1;
+    CHECK_THROWS_MATCHES(decode(zero_rows, offset), ProgramError,
+                         Message("byte 1: matmul: rows is 0; it must be at least 1"));
+    CHECK(offset == 1);
+    CHECK_THROWS_MATCHES(decoded({0xee}), ProgramError, Message("byte 0: 0xee is not an opcode"));
+    CHECK_THROWS_MATCHES(decoded({0x07, 33, 0, 0, 0, 0}), ProgramError,
+                         Message("byte 0: set: register is 33; it must be below 33"));
+    CHECK_THROWS_MATCHES(decoded({0x03, 5, 0}), ProgramError,
+                         Message("byte 0: sync.wait: unit is 5; it must be below 5"));
+    CHECK_THROWS_MATCHES(decoded({0x12, 0, 0, 0, 0, 0, 0}), ProgramError,
+                         Message("byte 0: read_weights: count is 0; it must be at least 1"));
+    CHECK_THROWS_MATCHES(decoded({0x20, 2, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0}), ProgramError,
+                         Message("byte 0: matmul: repeat must be 0 with keep"));
+    CHECK_THROWS_MATCHES(decoded({0x30, 5, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0}), ProgramError,
+                         Message("byte 0: activate: wide is not for lookup"));
+}
+
+TEST_CASE("A field that does not fit its encoding is an error, and nothing is appended", "[isa][encoding]") {
+    Bytes bytes = {9};
+    encode(MatrixMultiply{.unified_buffer_row = 0xffffff, .length = 1}, bytes);
+    REQUIRE(bytes.size() == 13);
+    CHECK_THROWS_MATCHES(
+        encode(MatrixMultiply{.unified_buffer_row = 0x1000000, .length = 1}, bytes), ProgramError,
+        Message("matmul ub=16777216 acc=0 rows=1: ub is 16777216; it must be at most 16777215"));
+    CHECK(bytes.size() == 13);
+    CHECK_NOTHROW(encoded(ReadHostMemory{.host_address = 0xffffffffff, .block_bytes = 1}));
+    CHECK_THROWS_AS(encoded(ReadHostMemory{.host_address = 0x10000000000, .block_bytes = 1}), ProgramError);
+    CHECK_THROWS_AS(encoded(ReadHostMemory{.block_bytes = 0}), ProgramError);
+    CHECK_THROWS_AS(encoded(WriteHostMemory{.block_bytes = 1, .blocks = 0}), ProgramError);
+    CHECK_THROWS_AS(encoded(SyncWait{.unit = static_cast<Unit>(5)}), ProgramError);
+    CHECK_THROWS_AS(encoded(SetConfig{.reg = static_cast<Register>(register_count)}), ProgramError);
+    CHECK_THROWS_AS(encoded(Convolve{.lines = 0}), ProgramError);
+    CHECK_THROWS_AS(encoded(Activate{.length = 0}), ProgramError);
+    CHECK_THROWS_AS(encoded(Vector{.length = 0}), ProgramError);
+    CHECK_THROWS_AS(encoded(Vector{.operation = VectorOperation::Lookup, .other_row = 1, .length = 1}),
+                    ProgramError);
+    CHECK_THROWS_AS(encoded(Vector{.operation = VectorOperation::Add, .length = 1, .first_line = 1}),
+                    ProgramError);
+    CHECK_THROWS_AS(encoded(Vector{.operation = VectorOperation::Add, .length = 1, .count_padding = true}),
+                    ProgramError);
+}
+
+TEST_CASE("Units take the instructions of their queue", "[isa][encoding]") {
+    CHECK_FALSE(unit_of(Nop{}));
+    CHECK_FALSE(unit_of(Halt{}));
+    CHECK_FALSE(unit_of(DebugTag{}));
+    CHECK_FALSE(unit_of(SetConfig{}));
+    CHECK(unit_of(SyncWait{.unit = Unit::Weights}) == Unit::Weights);
+    CHECK(unit_of(SyncSignal{.unit = Unit::HostWrite}) == Unit::HostWrite);
+    CHECK(unit_of(InterruptHost{}) == Unit::HostWrite);
+    CHECK(unit_of(ReadHostMemory{}) == Unit::HostRead);
+    CHECK(unit_of(WriteHostMemory{}) == Unit::HostWrite);
+    CHECK(unit_of(ReadWeights{}) == Unit::Weights);
+    CHECK(unit_of(MatrixMultiply{}) == Unit::Matrix);
+    CHECK(unit_of(Convolve{}) == Unit::Matrix);
+    CHECK(unit_of(Activate{}) == Unit::Activation);
+    CHECK(unit_of(Vector{}) == Unit::Activation);
+}
+
+TEST_CASE("The mnemonic is the first word of an instruction's assembly", "[isa][encoding]") {
+    RandomPrograms random(5);
+    for (std::size_t kind = 0; kind < std::variant_size_v<Instruction>; ++kind) {
+        const Instruction instruction = random.instruction(kind);
+        const std::string text = to_string(instruction);
+        CHECK(text.substr(0, text.find(' ')) == mnemonic(instruction));
+    }
+}

@@ -1,0 +1,367 @@
+// The rows instructions touch: docs/isa.md, "Footprints".
+#include "hw/isa/footprint.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <random>
+
+#include "hw/isa/program_error.h"
+
+using namespace systole::isa;
+using Catch::Matchers::Message;
+
+namespace {
+
+constexpr Geometry array_256 = {.rows = 256, .columns = 256};
+
+using Settings = std::vector<std::pair<Register, std::uint32_t>>;
+
+Registers with(const Settings& settings, Registers registers = Registers()) {
+    for (const auto& [reg, value] : settings) registers.set(reg, value);
+    return registers;
+}
+
+/// 28 x 28 x 2 images in 7 rows each, 3 x 3 windows, 26 x 24 of them.
+const Settings window_settings = {{Register::WindowInputHeight, 28},  {Register::WindowInputWidth, 28},
+                                  {Register::WindowChannels, 2},      {Register::WindowImageRows, 7},
+                                  {Register::WindowKernelHeight, 3},  {Register::WindowKernelWidth, 3},
+                                  {Register::WindowOutputHeight, 26}, {Register::WindowOutputWidth, 24}};
+
+/// 100 pixels of 40 bytes in 16 rows an image, columns 8 to 28 of each.
+const Settings activation_settings = {
+    {Register::ActivationColumns, 20},          {Register::ActivationPixelBytes, 40},
+    {Register::ActivationChannelOffset, 8},     {Register::ActivationImageRows, 16},
+    {Register::ActivationOutputsPerImage, 100}, {Register::ActivationParametersRow, 500},
+    {Register::ActivationTableRow, 600}};
+
+void check_error(const Instruction& instruction, const Settings& settings, const std::string& rule) {
+    CHECK_THROWS_WITH(footprint(instruction, with(settings), array_256),
+                      Catch::Matchers::EndsWith(": " + rule));
+}
+
+Settings changed(Settings settings, Register reg, std::uint32_t value) {
+    settings.emplace_back(reg, value);
+    return settings;
+}
+
+/// The lowest and highest rows of bytes touched one by one.
+struct TouchedRows {
+    std::uint64_t row_bytes;
+    RowRange rows = {.first = UINT64_MAX, .last = 0};
+
+    void touch(std::uint64_t base_row, std::uint64_t byte) {
+        const std::uint64_t row = base_row + byte / row_bytes;
+        rows.first = std::min(rows.first, row);
+        rows.last = std::max(rows.last, row + 1);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("Instructions that touch no row have empty footprints", "[isa][footprint]") {
+    const Instruction instructions[] = {Nop{},           Halt{},     SyncWait{},  SyncSignal{},
+                                        InterruptHost{}, DebugTag{}, SetConfig{}, ReadWeights{}};
+    for (const Instruction& instruction : instructions) {
+        const Footprint touched = footprint(instruction, Registers(), array_256);
+        CHECK(touched.buffer_read.empty());
+        CHECK(touched.buffer_read_other.empty());
+        CHECK(touched.buffer_read_table.empty());
+        CHECK(touched.buffer_write.empty());
+        CHECK(touched.accumulator_read.empty());
+        CHECK(touched.accumulator_write.empty());
+    }
+}
+
+TEST_CASE("Host transfers touch whole rows, block by block", "[isa][footprint]") {
+    const auto bytes = GENERATE(1U, 256U, 257U, 784U);
+    const std::uint64_t rows = (bytes + 255) / 256;
+    const Footprint read = footprint(
+        ReadHostMemory{.unified_buffer_row = 10, .block_bytes = bytes, .blocks = 3}, Registers(), array_256);
+    CHECK(read.buffer_write == RowRange{10, 10 + 3 * rows});
+    CHECK(read.buffer_read.empty());
+    const Footprint write = footprint(
+        WriteHostMemory{.unified_buffer_row = 10, .block_bytes = bytes, .blocks = 3}, Registers(), array_256);
+    CHECK(write.buffer_read == RowRange{10, 10 + 3 * rows});
+    CHECK(write.buffer_write.empty());
+}
+
+TEST_CASE("matmul reads streamed rows a stride apart, each as deep as the repetitions", "[isa][footprint]") {
+    const auto stride = GENERATE(1U, 3U);
+    const auto wide = GENERATE(false, true);
+    const auto repeat = GENERATE(std::uint8_t{0}, std::uint8_t{4});
+    const MatrixMultiply multiply = {.unified_buffer_row = 100,
+                                     .accumulator_row = 7,
+                                     .length = 50,
+                                     .flags = {.wide_activations = wide},
+                                     .repeat = repeat};
+    const Footprint touched = footprint(multiply, with({{Register::MultiplyRowStride, stride}}), array_256);
+    CHECK(touched.buffer_read == RowRange{100, 100 + 49 * stride + (repeat + 1U) * (wide ? 2 : 1)});
+    CHECK(touched.accumulator_write == RowRange{7, 57});
+    CHECK(touched.buffer_write.empty());
+    CHECK(touched.accumulator_read.empty());
+}
+
+TEST_CASE("convolve reads the whole images its lines lie in", "[isa][footprint]") {
+    const Registers registers = with(window_settings);
+    const auto reads = [&](std::uint16_t first, std::uint16_t lines, bool wide = false) {
+        const Convolve convolve = {.unified_buffer_row = 100,
+                                   .accumulator_row = 5,
+                                   .first_line = first,
+                                   .lines = lines,
+                                   .flags = {.wide_activations = wide}};
+        const Footprint touched = footprint(convolve, registers, array_256);
+        CHECK(touched.accumulator_write == RowRange{5, 5U + lines * 24U});
+        return touched.buffer_read;
+    };
+    CHECK(reads(0, 1) == RowRange{100, 107});
+    CHECK(reads(25, 1) == RowRange{100, 107});
+    CHECK(reads(25, 2) == RowRange{100, 114});
+    CHECK(reads(26, 26) == RowRange{107, 114});
+    CHECK(reads(26, 27) == RowRange{107, 121});
+    CHECK(reads(0, 26, true) == RowRange{100, 113});  // 3136 bytes
+}
+
+TEST_CASE("activate reads accumulators and parameters and writes its pixels", "[isa][footprint]") {
+    const Registers registers = with(activation_settings);
+    Activate activate = {.accumulator_row = 3, .unified_buffer_row = 50, .length = 10, .first_output = 95};
+    Footprint touched = footprint(activate, registers, array_256);
+    CHECK(touched.accumulator_read == RowRange{3, 13});
+    CHECK(touched.accumulator_write.empty());
+    CHECK(touched.buffer_read.empty());
+    CHECK(touched.buffer_read_other.empty());
+    CHECK(touched.buffer_read_table.empty());
+    // From pixel 95 of image 0, byte 3808, to pixel 4 of image 1, byte 188.
+    CHECK(touched.buffer_write == RowRange{50 + 14, 50 + 16 + 1});
+
+    activate.load_parameters = true;
+    touched = footprint(activate, registers, array_256);
+    CHECK(touched.buffer_read_other == RowRange{500, 501});  // 180 bytes
+    CHECK(touched.buffer_read_table.empty());
+    activate.function = ActivationFunction::Lookup;
+    activate.length = 1;  // an image takes more rows of 64 bytes than registers say
+    touched = footprint(activate, registers, {.rows = 64, .columns = 64});
+    CHECK(touched.buffer_read_other == RowRange{500, 503});
+    CHECK(touched.buffer_read_table == RowRange{600, 604});
+}
+
+TEST_CASE("activate's written rows are those of a walk over the pixels", "[isa][footprint]") {
+    const auto seed = GENERATE(range(1U, 200U));
+    CAPTURE(seed);
+    std::mt19937 engine(seed);
+    const auto from = [&](std::uint32_t low, std::uint32_t high) {
+        return std::uniform_int_distribution<std::uint32_t>(low, high)(engine);
+    };
+    const Geometry geometry = {.rows = from(1, 40), .columns = 32};
+    const bool wide = from(0, 1) == 1;
+    const std::uint32_t columns = from(1, 32);
+    const std::uint32_t part = columns * (wide ? 2 : 1);
+    const std::uint32_t offset = from(0, 50);
+    const std::uint32_t pixel_bytes = offset + part + from(0, 50);
+    const std::uint32_t pixels = from(1, 30);
+    const std::uint32_t image_rows = (pixels * pixel_bytes + geometry.rows - 1) / geometry.rows + from(0, 3);
+    const Registers registers = with({{Register::ActivationColumns, columns},
+                                      {Register::ActivationPixelBytes, pixel_bytes},
+                                      {Register::ActivationChannelOffset, offset},
+                                      {Register::ActivationImageRows, image_rows},
+                                      {Register::ActivationOutputsPerImage, pixels}});
+    const Activate activate = {.unified_buffer_row = from(0, 1000),
+                               .length = static_cast<std::uint16_t>(from(1, 100)),
+                               .first_output = from(0, 100),
+                               .wide_output = wide};
+    TouchedRows walked{geometry.rows};
+    for (std::uint32_t i = 0; i < activate.length; ++i) {
+        const std::uint32_t output = activate.first_output + i;
+        const std::uint32_t image_row = activate.unified_buffer_row + output / pixels * image_rows;
+        const std::uint32_t pixel = output % pixels * pixel_bytes + offset;
+        for (std::uint32_t byte = 0; byte < part; ++byte) walked.touch(image_row, pixel + byte);
+    }
+    CHECK(footprint(activate, registers, geometry).buffer_write == walked.rows);
+}
+
+TEST_CASE("Element-wise work touches whole rows", "[isa][footprint]") {
+    const Registers registers = with({{Register::ActivationTableRow, 77}});
+    Vector vector = {.operation = VectorOperation::Add,
+                     .destination_row = 10,
+                     .source_row = 20,
+                     .other_row = 30,
+                     .length = 5};
+    Footprint touched = footprint(vector, registers, array_256);
+    CHECK(touched.buffer_read == RowRange{20, 25});
+    CHECK(touched.buffer_read_other == RowRange{30, 35});
+    CHECK(touched.buffer_write == RowRange{10, 15});
+    CHECK(touched.buffer_read_table.empty());
+    vector.operation = VectorOperation::Multiply;
+    CHECK(footprint(vector, registers, array_256).buffer_read_other == RowRange{30, 35});
+    vector.operation = VectorOperation::Lookup;
+    vector.other_row = 0;
+    touched = footprint(vector, registers, array_256);
+    CHECK(touched.buffer_read == RowRange{20, 25});
+    CHECK(touched.buffer_read_other.empty());
+    CHECK(touched.buffer_read_table == RowRange{77, 78});
+}
+
+TEST_CASE("Pooling's written rows are those of a walk over the lines", "[isa][footprint]") {
+    const auto seed = GENERATE(range(1U, 200U));
+    CAPTURE(seed);
+    std::mt19937 engine(seed);
+    const auto from = [&](std::uint32_t low, std::uint32_t high) {
+        return std::uniform_int_distribution<std::uint32_t>(low, high)(engine);
+    };
+    const Geometry geometry = {.rows = from(1, 40), .columns = 8};
+    const std::uint32_t height = from(1, 9);
+    const std::uint32_t width = from(1, 9);
+    const std::uint32_t channels = from(1, 20);
+    const auto rows_of = [&](std::uint32_t bytes) { return (bytes + geometry.rows - 1) / geometry.rows; };
+    const std::uint32_t input_rows = rows_of(4 * height * width * channels);
+    const std::uint32_t read_pitch = input_rows + from(0, 3);
+    const std::uint32_t write_pitch = rows_of(height * width * channels) + from(0, 3);
+    const Registers registers = with({{Register::WindowInputHeight, 2 * height},
+                                      {Register::WindowInputWidth, 2 * width},
+                                      {Register::WindowChannels, channels},
+                                      {Register::WindowKernelHeight, 2},
+                                      {Register::WindowKernelWidth, 2},
+                                      {Register::WindowStrideY, 2},
+                                      {Register::WindowStrideX, 2},
+                                      {Register::WindowOutputHeight, height},
+                                      {Register::WindowOutputWidth, width},
+                                      {Register::WindowImageRows, read_pitch},
+                                      {Register::ActivationImageRows, write_pitch}});
+    const Vector pool = {.operation = VectorOperation::MaxPool,
+                         .destination_row = from(0, 1000),
+                         .source_row = from(0, 1000),
+                         .length = from(1, 40),
+                         .first_line = from(0, 40)};
+    TouchedRows written{geometry.rows};
+    const std::uint32_t line_bytes = width * channels;
+    for (std::uint32_t line = pool.first_line; line < pool.first_line + pool.length; ++line) {
+        for (std::uint32_t byte = 0; byte < line_bytes; ++byte) {
+            written.touch(pool.destination_row + line / height * write_pitch,
+                          line % height * line_bytes + byte);
+        }
+    }
+    const Footprint touched = footprint(pool, registers, geometry);
+    CHECK(touched.buffer_write == written.rows);
+    const std::uint32_t last_image = (pool.first_line + pool.length - 1) / height;
+    CHECK(touched.buffer_read == RowRange{pool.source_row + pool.first_line / height * read_pitch,
+                                          pool.source_row + last_image * read_pitch + input_rows});
+}
+
+TEST_CASE("Registers that make no sense are named", "[isa][footprint]") {
+    const Convolve convolve = {.lines = 1};
+    for (const Register reg :
+         {Register::WindowInputHeight, Register::WindowInputWidth, Register::WindowChannels,
+          Register::WindowImageRows, Register::WindowKernelHeight, Register::WindowKernelWidth,
+          Register::WindowStrideY, Register::WindowStrideX, Register::WindowOutputHeight,
+          Register::WindowOutputWidth}) {
+        check_error(convolve, changed(window_settings, reg, 0),
+                    std::string(name(reg)) + " is 0; it must be at least 1");
+    }
+    for (const Register reg : {Register::ActivationColumns, Register::ActivationPixelBytes,
+                               Register::ActivationImageRows, Register::ActivationOutputsPerImage}) {
+        check_error(Activate{.length = 1}, changed(activation_settings, reg, 0),
+                    std::string(name(reg)) + " is 0; it must be at least 1");
+    }
+    check_error(MatrixMultiply{.length = 1}, {{Register::MultiplyRowStride, 0}},
+                "multiply.row_stride is 0; it must be at least 1");
+    check_error(Activate{.length = 1}, changed(activation_settings, Register::ActivationColumns, 257),
+                "activation.columns is 257; the array has 256");
+    check_error(Activate{.length = 1}, changed(activation_settings, Register::ActivationPixelBytes, 27),
+                "activation.pixel_bytes is 27; the columns end at byte 28 of the pixel");
+    check_error(Activate{.length = 101}, changed(activation_settings, Register::ActivationImageRows, 15),
+                "activation.image_rows is 15; an image takes 16 rows");
+    CHECK_NOTHROW(footprint(Activate{.length = 100},
+                            with(changed(activation_settings, Register::ActivationImageRows, 15)),
+                            array_256));
+    check_error(Activate{.length = 1}, changed(activation_settings, Register::OutputMinimum, 256),
+                "output.minimum is 256; it must be at most output.maximum, which is 255");
+    CHECK_NOTHROW(footprint(Activate{.length = 1},
+                            with(changed(activation_settings, Register::OutputMinimum, 0x80000000)),
+                            array_256));
+}
+
+TEST_CASE("Every repetition of convolve has elements of the window", "[isa][footprint]") {
+    const Settings settings =
+        changed(window_settings, Register::WindowChannels, 200);  // 1800: 8 tiles of 256
+    const auto roomy = changed(settings, Register::WindowTile, 5);
+    CHECK_NOTHROW(footprint(Convolve{.lines = 1, .repeat = 2}, with(roomy), array_256));
+    check_error(Convolve{.lines = 1, .repeat = 3}, roomy,
+                "window.tile is 5; with repeat=3 the last repetition takes tile 8 of a window of 8");
+}
+
+TEST_CASE("Pooling windows without an element are errors unless padding counts", "[isa][footprint]") {
+    Vector pool = {.operation = VectorOperation::AveragePool, .length = 1};
+    const Settings above = changed(window_settings, Register::WindowPadTop, 3);
+    check_error(
+        pool, above,
+        "window.pad_top is 3; it must be below window.kernel_height, which is 3: the first window would "
+        "lie outside the image");
+    const Settings right = changed(window_settings, Register::WindowOutputWidth, 29);
+    check_error(pool, right, "window.output_width is 29; the last window would lie outside the image");
+    // The last window holds one column of the image, the others lie in the padding to the right.
+    CHECK_NOTHROW(
+        footprint(pool, with(changed(window_settings, Register::WindowOutputWidth, 28)), array_256));
+    pool.count_padding = true;
+    CHECK_NOTHROW(footprint(pool, with(above), array_256));
+    CHECK_NOTHROW(footprint(pool, with(right), array_256));
+}
+
+TEST_CASE("Footprints end where addresses end", "[isa][footprint]") {
+    CHECK(
+        footprint(ReadHostMemory{.unified_buffer_row = 0xffffff, .block_bytes = 256}, Registers(), array_256)
+            .buffer_write == RowRange{0xffffff, 0x1000000});
+    CHECK_THROWS_MATCHES(
+        footprint(ReadHostMemory{.unified_buffer_row = 0xffffff, .block_bytes = 257}, Registers(), array_256),
+        ProgramError,
+        Message("read_host 0x0 ub=16777215 block=257: unified-buffer rows from 16777215 on end before row "
+                "16777217; "
+                "addresses end at row 16777215"));
+    CHECK_NOTHROW(footprint(MatrixMultiply{.accumulator_row = 65535, .length = 1}, Registers(), array_256));
+    CHECK_THROWS_AS(footprint(MatrixMultiply{.accumulator_row = 65535, .length = 2}, Registers(), array_256),
+                    ProgramError);
+    CHECK_THROWS_AS(footprint(MatrixMultiply{.length = 0}, Registers(), array_256), ProgramError);
+    CHECK_THROWS_AS(footprint(Nop{}, Registers(), {.rows = 0, .columns = 1}), ProgramError);
+}
+
+TEST_CASE("Registers of any value give rows that addresses name, or an error", "[isa][footprint]") {
+    const auto seed = GENERATE(1U, 2U, 3U);
+    CAPTURE(seed);
+    std::mt19937 engine(seed);
+    const auto any = [&]() -> std::uint32_t {
+        const auto shift = std::uniform_int_distribution<std::uint32_t>(0, 31)(engine);
+        return static_cast<std::uint32_t>(engine()) >> shift;
+    };
+    int sensible = 0;
+    int rejected = 0;
+    for (int i = 0; i < 20'000; ++i) {
+        Registers registers;
+        for (std::size_t reg = 0; reg < register_count; ++reg)
+            registers.set(static_cast<Register>(reg), any());
+        registers.set(Register::OutputMinimum, 0);
+        registers.set(Register::OutputMaximum, 255);
+        const Instruction instructions[] = {
+            Convolve{.unified_buffer_row = any() >> 8, .lines = static_cast<std::uint16_t>(1 | any())},
+            MatrixMultiply{.unified_buffer_row = any() >> 8, .length = 1 | any()},
+            Activate{.length = static_cast<std::uint16_t>(1 | any()),
+                     .first_output = any(),
+                     .load_parameters = true},
+            Vector{.operation = VectorOperation::MaxPool,
+                   .length = 1 | any(),
+                   .first_line = any(),
+                   .count_padding = true}};
+        for (const Instruction& instruction : instructions) {
+            try {
+                const Footprint touched = footprint(instruction, registers, array_256);
+                ++sensible;
+                for (const RowRange& rows :
+                     {touched.buffer_read, touched.buffer_read_other, touched.buffer_write}) {
+                    REQUIRE(rows.first <= rows.last);
+                    REQUIRE(rows.last <= std::uint64_t{1} << 24);
+                }
+            } catch (const ProgramError&) {
+                ++rejected;
+            }
+        }
+    }
+    CHECK(sensible > 100);
+    CHECK(rejected > 100);
+}

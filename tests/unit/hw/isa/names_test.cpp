@@ -1,0 +1,57 @@
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "hw/isa/registers.h"
+#include "hw/isa/unit.h"
+
+using namespace systole::isa;
+
+TEST_CASE("A unit is found by its name", "[isa]") {
+    CHECK(name(Unit::HostRead) == "host_read");
+    CHECK(name(Unit::HostWrite) == "host_write");
+    CHECK(name(Unit::Weights) == "weights");
+    CHECK(name(Unit::Matrix) == "matrix");
+    CHECK(name(Unit::Activation) == "activation");
+    for (std::size_t i = 0; i < unit_count; ++i) {
+        CHECK(find_unit(name(static_cast<Unit>(i))) == static_cast<Unit>(i));
+    }
+    CHECK_FALSE(find_unit("matri"));
+    CHECK_FALSE(find_unit(""));
+}
+
+TEST_CASE("Every register has a name of its own, by which it is found", "[isa]") {
+    CHECK(name(Register::WindowInputHeight) == "window.input_height");
+    CHECK(name(Register::WindowTile) == "window.tile");
+    CHECK(name(Register::MultiplyRowStride) == "multiply.row_stride");
+    CHECK(name(Register::ActivationOutputsPerImage) == "activation.outputs_per_image");
+    CHECK(name(Register::OutputMinimum) == "output.minimum");
+    CHECK(name(Register::VectorMultiplierA) == "vector.multiplier_a");
+    CHECK(name(Register::VectorShift) == "vector.shift");
+    std::set<std::string_view> names;
+    for (std::size_t i = 0; i < register_count; ++i) {
+        const auto reg = static_cast<Register>(i);
+        CHECK(find_register(name(reg)) == reg);
+        names.insert(name(reg));
+    }
+    CHECK(names.size() == register_count);
+    CHECK_FALSE(find_register("window"));
+}
+
+TEST_CASE("Registers begin with their initial values and keep what is written", "[isa]") {
+    const std::set<Register> ones = {Register::WindowImageRows,    Register::WindowKernelHeight,
+                                     Register::WindowKernelWidth,  Register::WindowStrideY,
+                                     Register::WindowStrideX,      Register::MultiplyRowStride,
+                                     Register::ActivationImageRows};
+    Registers registers;
+    for (std::size_t i = 0; i < register_count; ++i) {
+        const auto reg = static_cast<Register>(i);
+        const std::uint32_t expected =
+            reg == Register::OutputMaximum ? 255 : (ones.count(reg) == 1 ? 1U : 0U);
+        CHECK(initial_value(reg) == expected);
+        CHECK(registers[reg] == expected);
+    }
+    registers.set(Register::OutputZeroPoint, 0xffffff80);
+    CHECK(registers.as_signed(Register::OutputZeroPoint) == -128);
+    CHECK(registers[Register::OutputMinimum] == 0);
+    CHECK(registers != Registers());
+}

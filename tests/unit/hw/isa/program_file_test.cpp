@@ -1,0 +1,176 @@
+// The program file of docs/isa.md, "Program files".
+#include "hw/isa/program_file.h"
+
+#include <zlib.h>
+
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <sstream>
+
+#include "hw/isa/program_error.h"
+#include "tests/unit/hw/isa/random_program.h"
+
+using namespace systole::isa;
+using Catch::Matchers::Contains;
+using Catch::Matchers::Message;
+using systole::isa::tests::RandomPrograms;
+
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+constexpr std::size_t header_bytes = 24;
+
+Bytes file_of(const Program& program) {
+    std::ostringstream stream;
+    write_program(program, stream);
+    const std::string text = stream.str();
+    return {text.begin(), text.end()};
+}
+
+/// A program in which every part is there.
+Program small_program() {
+    for (std::uint64_t seed = 100;; ++seed) {
+        Program program = RandomPrograms(seed).program();
+        const bool has_constant =
+            std::any_of(program.buffers.begin(), program.buffers.end(),
+                        [](const HostBuffer& buffer) { return buffer.kind == BufferKind::Constant; });
+        if (has_constant && !program.tiles.empty() && !program.layers.empty() && !program.inputs.empty() &&
+            !program.host_operations.empty() && program.instructions.size() > 10) {
+            return program;
+        }
+    }
+}
+
+/// Sets length and sum of the header to those of the content, as a forger would.
+Bytes sealed(Bytes file) {
+    const std::uint64_t length = file.size() - header_bytes;
+    const std::uint64_t sum = crc32_z(0, file.data() + header_bytes, length);
+    for (std::size_t i = 0; i < 4; ++i) file[12 + i] = static_cast<std::uint8_t>(sum >> (8 * i));
+    for (std::size_t i = 0; i < 8; ++i) file[16 + i] = static_cast<std::uint8_t>(length >> (8 * i));
+    return file;
+}
+
+}  // namespace
+
+TEST_CASE("Programs survive being written and read", "[isa][program_file]") {
+    const auto seed = GENERATE(range(1U, 60U));
+    CAPTURE(seed);
+    const Program program = RandomPrograms(seed).program();
+    CHECK(read_program(file_of(program), "random.tpu") == program);
+}
+
+TEST_CASE("Programs survive a file on disk", "[isa][program_file]") {
+    const Program program = small_program();
+    const auto path = std::filesystem::temp_directory_path() / "systole_program_file_test.tpu";
+    write_program(program, path);
+    CHECK(read_program(path) == program);
+    std::filesystem::remove(path);
+    CHECK_THROWS_MATCHES(read_program(path), ProgramError,
+                         Message(path.string() + ": cannot be read: No such file or directory"));
+    CHECK_THROWS_AS(read_program(std::filesystem::temp_directory_path()), ProgramError);
+    CHECK_THROWS_AS(write_program(program, path / "no such folder"), ProgramError);
+}
+
+TEST_CASE("The file is laid out as specified", "[isa][program_file]") {
+    Program program;
+    program.geometry = {.rows = 3, .columns = 2};
+    program.tiles = {{.rows = 1, .columns = 2, .element_bytes = 1, .useful_macs = 2, .values = {7, 8}}};
+    program.instructions = {Nop{}, DebugTag{.tag = 0}, Halt{}};
+    const Bytes content = {
+        'A', 'R', 'R', 'Y', 8,  0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 2,    0,    0, 0,  //
+        'N', 'E', 'T', 'W', 32, 0, 0, 0, 0, 0, 0, 0,                                //
+        0,   0,   0,   0,   0,  0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  // model, batch, inferences
+        0,   0,   0,   0,   0,  0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  // four empty lists
+        'B', 'U', 'F', 'S', 4,  0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  //
+        'T', 'I', 'L', 'E', 19, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0,  //
+        1,   0,   0,   0,   2,  0, 0, 0, 1, 2, 0, 0, 0, 7, 8,     //
+        'C', 'O', 'D', 'E', 9,  0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0x01, 0x06, 0, 0, 0x02};
+    Bytes expected = {0x89, 'T', 'P', 'U', 13, 10, 26, 10, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    expected.insert(expected.end(), content.begin(), content.end());
+    CHECK(file_of(program) == sealed(expected));
+}
+
+TEST_CASE("A file cut anywhere is an error", "[isa][program_file]") {
+    const Bytes file = file_of(small_program());
+    for (std::size_t length = 0; length < file.size(); ++length) {
+        const Bytes cut(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(length));
+        REQUIRE_THROWS_AS(read_program(cut, "cut.tpu"), ProgramError);
+        // A forger makes length and sum right again: the content is still too short.
+        if (length >= header_bytes) REQUIRE_THROWS_AS(read_program(sealed(cut), "cut.tpu"), ProgramError);
+    }
+}
+
+TEST_CASE("A file with a wrong bit is an error", "[isa][program_file]") {
+    Bytes file = file_of(small_program());
+    for (std::size_t bit = 0; bit < 8 * file.size(); ++bit) {
+        const auto mask = static_cast<std::uint8_t>(1U << (bit % 8));
+        file[bit / 8] ^= mask;
+        REQUIRE_THROWS_AS(read_program(file, "flipped.tpu"), ProgramError);
+        file[bit / 8] ^= mask;
+    }
+    CHECK_NOTHROW(read_program(file, "whole.tpu"));
+}
+
+TEST_CASE("A forged file is a program that keeps the rules or an error", "[isa][program_file]") {
+    const Bytes file = file_of(small_program());
+    std::size_t accepted = 0;
+    std::size_t rejected = 0;
+    for (std::size_t byte = header_bytes; byte < file.size(); ++byte) {
+        for (const std::uint8_t value : Bytes{0x00, 0x01, 0x7f, 0xff}) {
+            Bytes forged = file;
+            forged[byte] = value;
+            try {
+                const Program program = read_program(sealed(forged), "forged.tpu");
+                REQUIRE(file_of(program) == sealed(forged));
+                ++accepted;
+            } catch (const ProgramError&) {
+                ++rejected;
+            }
+        }
+    }
+    CHECK(accepted > 0);
+    CHECK(rejected > 0);
+}
+
+TEST_CASE("Errors of a file name it, the byte, the value and the rule", "[isa][program_file]") {
+    const auto check = [](const Bytes& file, const std::string& message) {
+        CHECK_THROWS_MATCHES(read_program(file, "x.tpu"), ProgramError, Message("x.tpu: byte " + message));
+    };
+    Program program;
+    program.instructions = {Halt{}};
+    const Bytes file = file_of(program);
+    check({}, "0: magic takes 8 bytes; 0 are left");
+    check(Bytes(100), "0: not a program file: the first 8 bytes are not those of one");
+    Bytes changed = file;
+    changed[8] = 2;
+    check(changed, "8: version is 2; this program reads version 1");
+    changed = file;
+    changed.back() = 0x01;
+    CHECK_THROWS_WITH(read_program(changed, "x.tpu"),
+                      Contains("x.tpu: byte 12: CRC-32 of the content is 0x"));
+    changed = file;
+    changed.push_back(0);
+    check(changed, "16: the content is 114 bytes; the header says 113");
+    check(sealed(changed), "137: 1 bytes too many in the file");
+    changed = file;
+    changed.back() = 0xfe;
+    check(sealed(changed), "136: 0xfe is not an opcode");
+    changed = file;
+    changed[24] = 'B';
+    check(sealed(changed), "24: section ARRY must begin here");
+    changed = file;
+    for (std::size_t i = 28; i < 36; ++i) changed[i] = 0xff;
+    check(sealed(changed), "36: ARRY takes 18446744073709551615 bytes; 101 are left");
+    changed = file;
+    for (std::size_t i = 132; i < 136; ++i) changed[i] = 0xff;
+    check(sealed(changed), "132: 4294967295 instructions do not fit the 1 bytes left");
+}
+
+TEST_CASE("A program that breaks a rule is not written", "[isa][program_file]") {
+    Program program;
+    program.instructions = {Halt{}, MatrixMultiply{.unified_buffer_row = 1 << 24, .length = 1}};
+    std::ostringstream stream;
+    CHECK_THROWS_WITH(write_program(program, stream), Contains("instruction 1: matmul ub=16777216"));
+    CHECK(stream.str().empty());
+}

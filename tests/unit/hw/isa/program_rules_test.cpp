@@ -1,0 +1,101 @@
+#include "hw/isa/program_rules.h"
+
+#include <catch2/catch.hpp>
+#include <limits>
+
+#include "hw/isa/program_error.h"
+
+using namespace systole::isa;
+using Catch::Matchers::Message;
+
+namespace {
+
+/// A program in which each part is there once.
+Program sound() {
+    Program program;
+    program.geometry = {.rows = 4, .columns = 3};
+    program.tiles = {{.rows = 2,
+                      .columns = 3,
+                      .element_bytes = 2,
+                      .useful_macs = 6,
+                      .values = std::vector<std::uint8_t>(12)}};
+    program.buffers = {
+        {.name = "in", .kind = BufferKind::Input, .address = 8, .bytes = 8, .contents = {}},
+        {.name = "c", .kind = BufferKind::Constant, .address = 0, .bytes = 2, .contents = {1, 2}}};
+    program.layers = {{.name = "dense", .kind = "dense", .macs = 1}};
+    program.inputs = {{.name = "x", .shape = {2, 4}}};
+    program.instructions = {DebugTag{.tag = 1}, ReadWeights{.first_tile = 0, .tiles = 1}};
+    return program;
+}
+
+template <class Change>
+void check_broken(Change change, const std::string& message) {
+    Program program = sound();
+    change(program);
+    CHECK_THROWS_MATCHES(validate(program), ProgramError, Message(message));
+}
+
+}  // namespace
+
+TEST_CASE("A sound program breaks no rule", "[isa][rules]") {
+    CHECK_NOTHROW(validate(sound()));
+}
+
+TEST_CASE("Each rule of a program is held", "[isa][rules]") {
+    check_broken([](Program& p) { p.geometry.rows = 0; }, "array: rows is 0; it must be from 1 to 4096");
+    check_broken([](Program& p) { p.geometry.columns = 4097; },
+                 "array: columns is 4097; it must be from 1 to 4096");
+    check_broken([](Program& p) { p.geometry.rows = 1; },
+                 "tile 0: rows is 2; it must be from 1 to the array's 1");
+    check_broken([](Program& p) { p.tiles[0].columns = 4; },
+                 "tile 0: columns is 4; it must be from 1 to the array's 3");
+    check_broken([](Program& p) { p.tiles[0].element_bytes = 3; }, "tile 0: bytes is 3; it must be 1 or 2");
+    check_broken([](Program& p) { p.tiles[0].useful_macs = 7; },
+                 "tile 0: useful is 7; it must be at most rows * columns, which is 6");
+    check_broken([](Program& p) { p.tiles[0].values.pop_back(); },
+                 "tile 0: the values are 11 bytes; they must be rows * columns * bytes, which is 12");
+    check_broken([](Program& p) { p.buffers[0].name.clear(); }, "host buffer \"\": the name is empty");
+    check_broken([](Program& p) { p.buffers[0].name = p.buffers[1].name; },
+                 "host buffer \"c\": the name is taken");
+    check_broken([](Program& p) { p.buffers[0].address = 1; }, "host buffer \"in\": it overlaps \"c\"");
+    check_broken([](Program& p) { p.buffers[0].bytes = 0; },
+                 "host buffer \"in\": bytes is 0; it must be at least 1");
+    check_broken([](Program& p) { p.buffers[0].kind = static_cast<BufferKind>(3); },
+                 "host buffer \"in\": kind is 3; it must be below 3");
+    check_broken([](Program& p) { p.buffers[0].contents = {1}; },
+                 "host buffer \"in\": the contents are 1 bytes; they must be 0");
+    check_broken([](Program& p) { p.buffers[1].contents = {1}; },
+                 "host buffer \"c\": the contents are 1 bytes; they must be 2");
+    check_broken([](Program& p) { p.buffers[0].address = 0xfffffffff9; },
+                 "host buffer \"in\": 8 bytes from 0xfffffffff9 on end above address 0xffffffffff");
+    check_broken([](Program& p) { p.buffers[0].address = UINT64_MAX; },
+                 "host buffer \"in\": 8 bytes from 0xffffffffffffffff on end above address 0xffffffffff");
+    check_broken(
+        [](Program& p) {
+            p.inputs[0].shape = {2, 0};
+        },
+        "tensor \"x\": a size of the shape is 0; each must be at least 1");
+    check_broken([](Program& p) { p.inputs[0].shape = std::vector<std::uint32_t>(5, UINT32_MAX); },
+                 "tensor \"x\": the shape has more elements than host memory has bytes");
+    check_broken([](Program& p) { p.inputs[0].scale = 0; },
+                 "tensor \"x\": scale is 0; it must be a finite number above 0");
+    check_broken([](Program& p) { p.inputs[0].scale = std::numeric_limits<double>::infinity(); },
+                 "tensor \"x\": scale is inf; it must be a finite number above 0");
+    check_broken([](Program& p) { p.tiles.clear(); },
+                 "instruction 1: read_weights tile=0: the program has 0 tiles");
+    check_broken([](Program& p) { p.instructions[0] = DebugTag{.tag = 2}; },
+                 "instruction 0: tag 2: the program has 1 layers");
+    check_broken([](Program& p) { p.instructions[1] = Convolve{.lines = 0}; },
+                 "instruction 1: convolve ub=0 acc=0 lines=0: lines is 0; it must be at least 1");
+}
+
+TEST_CASE("Rules end where they say", "[isa][rules]") {
+    Program program = sound();
+    program.geometry = {.rows = 4096, .columns = 4096};
+    program.buffers[0].address = 0xfffffffff8;
+    program.inputs[0].shape = {1U << 20, 1U << 20};
+    CHECK_NOTHROW(validate(program));
+    program.layers.clear();  // tags of hand-written programs stand for nothing
+    program.instructions[0] = DebugTag{.tag = 65535};
+    CHECK_NOTHROW(validate(program));
+}

@@ -1,0 +1,190 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <type_traits>
+
+#include "hw/isa/instruction_list.h"
+#include "hw/isa/program.h"
+
+namespace systole::isa::tests {
+
+/// Makes instructions and programs that keep every rule, from a seed the tests print.
+class RandomPrograms {
+public:
+    explicit RandomPrograms(std::uint64_t seed) : engine_(seed) {}
+
+    std::uint64_t from(std::uint64_t lowest, std::uint64_t highest) {
+        // The extremes are where encodings break.
+        switch (std::uniform_int_distribution<int>(0, 7)(engine_)) {
+            case 0:
+                return lowest;
+            case 1:
+                return highest;
+            default:
+                return std::uniform_int_distribution<std::uint64_t>(lowest, highest)(engine_);
+        }
+    }
+    bool coin() { return from(0, 1) == 1; }
+
+    /// A kind by its index in `Instruction`.
+    Instruction instruction(std::size_t kind) {
+        Instruction result;
+        std::size_t index = 0;
+        for_each_kind([&](auto each) {
+            if (index++ == kind) {
+                fill(each);
+                result = each;
+            }
+        });
+        return result;
+    }
+    Instruction instruction() { return instruction(from(0, std::variant_size_v<Instruction> - 1)); }
+
+    Program program() {
+        Program program;
+        program.geometry = {.rows = number32(1, 40), .columns = number32(1, 40)};
+        if (coin()) {
+            program.model = name();
+            program.batch = number32(0, UINT32_MAX);
+            program.inferences = from(0, UINT64_MAX);
+        }
+        for (std::uint64_t i = from(0, 3); i > 0; --i)
+            program.layers.push_back({name(), name(), from(0, UINT64_MAX)});
+        for (std::uint64_t i = from(0, 2); i > 0; --i) program.inputs.push_back(tensor());
+        for (std::uint64_t i = from(0, 2); i > 0; --i) program.outputs.push_back(tensor());
+        for (std::uint64_t i = from(0, 2); i > 0; --i) program.host_operations.push_back({name(), name()});
+        add_buffers(program);
+        for (std::uint64_t i = from(0, 3); i > 0; --i) program.tiles.push_back(tile(program.geometry));
+        for (std::uint64_t i = from(0, 60); i > 0; --i) add_instruction(program);
+        return program;
+    }
+
+private:
+    std::uint32_t number32(std::uint64_t lowest, std::uint64_t highest) {
+        return static_cast<std::uint32_t>(from(lowest, highest));
+    }
+    std::uint32_t row() { return number32(0, 0xffffff); }
+    std::uint16_t number16(std::uint64_t lowest = 0) {
+        return static_cast<std::uint16_t>(from(lowest, 0xffff));
+    }
+    std::uint8_t number8(std::uint64_t highest = 0xff) { return static_cast<std::uint8_t>(from(0, highest)); }
+
+    MatrixFlags matrix_flags() { return {coin(), coin(), coin(), coin(), coin()}; }
+
+    template <class Each>
+    void fill(Each& each) {
+        if constexpr (std::is_same_v<Each, SyncWait> || std::is_same_v<Each, SyncSignal>) {
+            each = {static_cast<Unit>(number8(unit_count - 1)), number8()};
+        } else if constexpr (std::is_same_v<Each, DebugTag>) {
+            each = {number16()};
+        } else if constexpr (std::is_same_v<Each, SetConfig>) {
+            each = {static_cast<Register>(number8(register_count - 1)), number32(0, UINT32_MAX)};
+        } else if constexpr (std::is_same_v<Each, ReadHostMemory> || std::is_same_v<Each, WriteHostMemory>) {
+            each = {from(0, 0xff'ffff'ffff), row(), number32(1, UINT32_MAX), number16(1)};
+        } else if constexpr (std::is_same_v<Each, ReadWeights>) {
+            each = {number32(0, UINT32_MAX), number16(1)};
+        } else if constexpr (std::is_same_v<Each, MatrixMultiply>) {
+            each = {row(), number16(), number32(1, UINT32_MAX), matrix_flags(), number8()};
+            if (each.flags.keep_weights) each.repeat = 0;
+        } else if constexpr (std::is_same_v<Each, Convolve>) {
+            each = {row(), number16(), number16(), number16(1), matrix_flags(), number8()};
+            if (each.flags.keep_weights) each.repeat = 0;
+        } else if constexpr (std::is_same_v<Each, Activate>) {
+            each = {number16(),
+                    row(),
+                    number16(1),
+                    number32(0, UINT32_MAX),
+                    static_cast<ActivationFunction>(number8(1)),
+                    coin(),
+                    coin()};
+            if (each.function == ActivationFunction::Lookup) each.wide_output = false;
+        } else if constexpr (std::is_same_v<Each, Vector>) {
+            each.operation = static_cast<VectorOperation>(number8(4));
+            each.destination_row = row();
+            each.source_row = row();
+            each.length = number32(1, UINT32_MAX);
+            each.signed_elements = coin();
+            if (each.has_other()) each.other_row = row();
+            if (each.is_pooling()) {
+                each.first_line = number32(0, UINT32_MAX);
+                each.count_padding = coin();
+            }
+        }  // the rest have no fields
+    }
+
+    std::string name() {
+        constexpr std::array<const char*, 6> simple = {"x", "conv2d/kernel:0", "a b", "", "50%", "signed"};
+        if (coin()) return simple[from(0, simple.size() - 1)];
+        std::string text;
+        for (std::uint64_t i = from(0, 12); i > 0; --i) text += static_cast<char>(number8());
+        return text;
+    }
+
+    BorderTensor tensor() {
+        BorderTensor tensor;
+        tensor.name = name();
+        for (std::uint64_t i = from(0, 3); i > 0; --i) tensor.shape.push_back(number32(1, 1000));
+        tensor.scale = std::uniform_real_distribution<double>(1e-9, 3)(engine_);
+        tensor.zero_point = static_cast<std::int32_t>(number32(0, UINT32_MAX));
+        tensor.is_signed = coin();
+        return tensor;
+    }
+
+    /// Random or all alike: assembly writes the two differently.
+    std::vector<std::uint8_t> bytes(std::size_t count, std::size_t element_bytes) {
+        std::vector<std::uint8_t> bytes(count);
+        const bool alike = coin();
+        for (std::size_t i = 0; i < count; ++i) {
+            bytes[i] = alike && i >= element_bytes ? bytes[i - element_bytes] : number8();
+        }
+        return bytes;
+    }
+
+    WeightTile tile(const Geometry& geometry) {
+        WeightTile tile;
+        tile.rows = number32(1, geometry.rows);
+        tile.columns = number32(1, geometry.columns);
+        tile.element_bytes = static_cast<std::uint8_t>(from(1, 2));
+        tile.useful_macs = number32(0, tile.rows * tile.columns);
+        tile.values = bytes(std::size_t{tile.rows} * tile.columns * tile.element_bytes, tile.element_bytes);
+        return tile;
+    }
+
+    void add_buffers(Program& program) {
+        std::uint64_t address = 0;
+        for (std::uint64_t i = from(0, 4); i > 0; --i) {
+            HostBuffer buffer;
+            buffer.name = name() + std::to_string(i);
+            buffer.kind = static_cast<BufferKind>(number8(2));
+            buffer.address = address + from(0, 100'000);
+            buffer.bytes = from(1, 90);
+            if (buffer.kind == BufferKind::Constant) buffer.contents = bytes(buffer.bytes, 1);
+            address = buffer.address + buffer.bytes;
+            program.buffers.push_back(std::move(buffer));
+        }
+    }
+
+    void add_instruction(Program& program) {
+        Instruction added = instruction();
+        if (auto* tag = std::get_if<DebugTag>(&added); tag != nullptr && !program.layers.empty()) {
+            tag->tag = static_cast<std::uint16_t>(from(0, program.layers.size()));
+        }
+        if (auto* read = std::get_if<ReadWeights>(&added)) {
+            if (program.tiles.empty()) return;
+            read->first_tile = number32(0, program.tiles.size() - 1);
+            read->tiles = static_cast<std::uint16_t>(from(1, program.tiles.size() - read->first_tile));
+        }
+        if (auto* read = std::get_if<ReadHostMemory>(&added); read != nullptr && !program.buffers.empty()) {
+            const HostBuffer& buffer = program.buffers[from(0, program.buffers.size() - 1)];
+            read->host_address = buffer.address + from(0, buffer.bytes);
+        }
+        program.instructions.push_back(added);
+    }
+
+    std::mt19937_64 engine_;
+};
+
+}  // namespace systole::isa::tests

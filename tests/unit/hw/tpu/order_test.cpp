@@ -1,0 +1,153 @@
+// What a program may rely on, and what is found when it does not say what it relies on.
+#include <catch2/catch.hpp>
+#include <random>
+#include <string>
+
+#include "hw/isa/program_error.h"
+#include "tests/support/chip.h"
+
+using namespace systole;
+using Catch::Matchers::Contains;
+using tests::Chip;
+
+namespace {
+
+machine::MachineConfig small_machine() {
+    machine::MachineConfig machine;
+    machine.matrix_unit.rows = 8;
+    machine.matrix_unit.columns = 6;
+    machine.unified_buffer.rows = 64;
+    machine.accumulators.rows = 32;
+    machine.host_interface.read_gb_per_s = machine.host_interface.write_gb_per_s = 2.1;
+    machine.weight_memory.bandwidth_gb_per_s = 3.3;
+    return machine;
+}
+
+const std::string head =
+    ".array 8 6\n.buffer in input 0x0 64\n.buffer out output 0x1000 64\n.buffer parameters constant 0x2000 "
+    "54 fill 1\n"
+    ".tile 8 6 random 3\n";
+
+/// In, multiply, activate, out, with a sync at each step; `without` leaves the line with that text out.
+std::string chain(const std::string& without = "") {
+    std::string text = head +
+                       "set activation.columns 6\nset activation.pixel_bytes 6\nset activation.image_rows 1\n"
+                       "set activation.outputs_per_image 1\nset activation.parameters_row 40\n"
+                       "read_host parameters ub=40 block=54 count=1\n"
+                       "read_host in ub=0 block=8 count=8\n"
+                       "sync.signal host_read sem=1\nread_weights tile=0\nsync.wait matrix sem=1\n"
+                       "matmul ub=0 acc=0 rows=8\n"
+                       "sync.signal matrix sem=2\nsync.wait activation sem=2\n"
+                       "activate acc=0 ub=16 rows=8 first=0 identity load\n"
+                       "sync.signal activation sem=3\nsync.wait host_write sem=3\n"
+                       "write_host out ub=16 block=6 count=8\ninterrupt\nhalt\n";
+    if (!without.empty()) {
+        const auto at = text.find(without);
+        REQUIRE(at != std::string::npos);
+        text.erase(at, text.find('\n', at) + 1 - at);
+    }
+    return text;
+}
+
+std::string error_of(const std::string& text) {
+    Chip chip(small_machine(), text);
+    try {
+        chip.run();
+    } catch (const isa::ProgramError& error) {
+        return error.what();
+    }
+    return "no error";
+}
+
+}  // namespace
+
+TEST_CASE("A program with every sync runs to its end", "[order]") {
+    Chip chip(small_machine(), chain());
+    chip.run();
+    CHECK(chip->cycles() > 0);
+    CHECK(chip->host_interface().write_bytes.value() == 48);
+}
+
+TEST_CASE("A missing sync is found and both instructions are named", "[order]") {
+    CHECK_THAT(error_of(chain("sync.wait matrix")),
+               Contains("matmul") && Contains("read_host") && Contains("unified-buffer rows 0 to 7"));
+    // Without parameters to load there is nothing but the sums that it could be too early for.
+    std::string sums_only = chain("sync.wait activation");
+    sums_only.erase(sums_only.find(" load"), 5);
+    CHECK_THAT(error_of(sums_only),
+               Contains("activate") && Contains("matmul") && Contains("accumulator rows 0 to 7"));
+    CHECK_THAT(error_of(chain("sync.wait host_write")), Contains("write_host") && Contains("activate"));
+}
+
+TEST_CASE("Writing over rows that an earlier instruction still has to read is found too", "[order]") {
+    const std::string text =
+        head + "read_weights tile=0\nmatmul ub=0 acc=0 rows=8\nread_host in ub=0 block=8 count=8\nhalt\n";
+    CHECK_THAT(error_of(text), Contains("read_host") && Contains("matmul"));
+}
+
+TEST_CASE("A program that can never finish ends with what each unit waits for", "[order]") {
+    CHECK_THAT(error_of(chain("sync.signal matrix")),
+               Contains("cannot finish") && Contains("activation waits for semaphore 2"));
+    CHECK_THAT(error_of(chain("read_weights")), Contains("matrix waits for a weight tile"));
+}
+
+TEST_CASE("Two units may not wait for one semaphore", "[order]") {
+    CHECK_THAT(
+        error_of(head + "sync.wait matrix sem=1\nsync.wait activation sem=1\nsync.signal host_read sem=1\n"
+                        "sync.signal host_read sem=1\nhalt\n"),
+        Contains("semaphore 1"));
+}
+
+TEST_CASE("Rows that the machine does not have are refused, the last ones are not", "[order]") {
+    CHECK(error_of(head + "read_weights tile=0\nmatmul ub=56 acc=24 rows=8\nhalt\n") == "no error");
+    CHECK_THAT(error_of(head + "read_weights tile=0\nmatmul ub=57 acc=24 rows=8\nhalt\n"),
+               Contains("unified-buffer row 64") && Contains("instruction 1"));
+    CHECK_THAT(error_of(head + "read_weights tile=0\nmatmul ub=56 acc=25 rows=8\nhalt\n"),
+               Contains("accumulator row 32"));
+}
+
+TEST_CASE("Keeping weights where there are none is refused", "[order]") {
+    CHECK_THAT(error_of(head + "matmul ub=0 acc=0 rows=1 keep\nhalt\n"),
+               Contains("instruction 0") && Contains("weights"));
+}
+
+TEST_CASE("A program without halt is refused", "[order]") {
+    CHECK_THAT(error_of(head + "nop\n"), Contains("halt"));
+}
+
+TEST_CASE("Nothing depends on the order in which SystemC runs processes", "[order]") {
+    const auto ports = GENERATE(1U, 2U, 3U);
+    machine::MachineConfig machine = small_machine();
+    machine.unified_buffer.read_ports = ports;
+    machine.unified_buffer.write_ports = std::min(ports, 2U);
+    machine.accumulators.ports = std::min(ports, 2U);
+    std::string body;
+    for (int i = 0; i < 6; ++i) {
+        body += chain().substr(head.size(), chain().size() - head.size() - std::string("halt\n").size());
+        // The next round overwrites what this one still uses.
+        body += "sync.signal host_write sem=9\nsync.wait host_read sem=9\n";
+    }
+    const std::string text = head + body + "halt\n";
+
+    Chip calm(machine, text);
+    calm.run();
+    const auto seed = GENERATE(1U, 2U, 3U, 4U, 5U, 6U, 7U, 8U);
+    CAPTURE(ports, seed);
+    std::mt19937 random(seed);
+    Chip shaken(machine, text, [&] { return static_cast<unsigned>(random() % 5); });
+    shaken.run();
+    CHECK(shaken->cycles() == calm->cycles());
+    for (const auto unit : {isa::Unit::HostRead, isa::Unit::HostWrite, isa::Unit::Weights, isa::Unit::Matrix,
+                            isa::Unit::Activation}) {
+        CHECK(shaken.times(unit) == calm.times(unit));
+    }
+    const auto calm_counters = calm->counters();
+    const auto shaken_counters = shaken->counters();
+    for (std::size_t group = 0; group < calm_counters.size(); ++group) {
+        auto other = shaken_counters[group]->begin();
+        for (const hw::Counter& counter : *calm_counters[group]) {
+            CAPTURE(calm_counters[group]->unit(), counter.name());
+            CHECK(counter.value() == (other++)->value());
+        }
+    }
+}

@@ -1,0 +1,193 @@
+// The rules of docs/timing.md on the whole chip, at odd parameter values.
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "tests/support/chip.h"
+
+using namespace systole;
+using tests::Chip;
+
+namespace {
+
+machine::MachineConfig odd_machine() {
+    machine::MachineConfig machine;
+    machine.matrix_unit.rows = 7;
+    machine.matrix_unit.columns = 5;
+    machine.matrix_unit.mac_latency_cycles = 3;
+    machine.matrix_unit.setup_cycles = 2;
+    machine.accumulators.write_cycles = 4;
+    machine.accumulators.rows = 64;
+    machine.unified_buffer.rows = 256;
+    machine.activation_unit.latency_cycles = 6;
+    machine.weight_memory.bandwidth_gb_per_s = 0.7;  // one byte a cycle
+    machine.weight_memory.latency_cycles = 11;
+    machine.host_interface.read_gb_per_s = 700;  // out of the way
+    machine.host_interface.write_gb_per_s = 700;
+    return machine;
+}
+
+constexpr std::uint64_t latency = 2 + 7 * 3 + (5 - 1) + 4;
+const std::string head = ".array 7 5\n.tile 7 5 random 1\n";
+const std::string wide_head = ".array 7 5\n.tile 7 5 bytes=2 random 1\n";
+
+std::string activation_setup(int columns) {
+    return "set activation.columns " + std::to_string(columns) + "\nset activation.pixel_bytes " +
+           std::to_string(columns) +
+           "\nset activation.outputs_per_image 100\nset activation.image_rows 200\n";
+}
+
+}  // namespace
+
+TEST_CASE("Rule 1: the last sums are complete latency cycles after the last pass of the last row",
+          "[timing]") {
+    struct Case {
+        const char* flags;
+        std::uint64_t passes;
+        bool wide_weights;
+    };
+    const auto rows = GENERATE(1U, 3U, 7U, 19U);
+    const auto precision = GENERATE(Case{"", 1, false}, Case{"wide_a", 2, false}, Case{"wide_w", 2, true},
+                                    Case{"wide_a wide_w", 4, true});
+    CAPTURE(rows, precision.flags);
+    Chip chip(odd_machine(), (precision.wide_weights ? wide_head : head) + "set multiply.row_stride 2\n" +
+                                 "read_weights tile=0\nmatmul ub=0 acc=0 rows=" + std::to_string(rows) + " " +
+                                 precision.flags + "\nhalt\n");
+    chip.run();
+    const auto multiply = chip.times(isa::Unit::Matrix).at(0);
+    CHECK(multiply.released == multiply.begun + rows * precision.passes);
+    CHECK(multiply.complete == multiply.begun + rows * precision.passes - 1 + latency);
+    CHECK(chip->cycles() == multiply.complete);
+    CHECK(chip->matrix_unit().active_cycles.value() == rows * precision.passes);
+    CHECK(chip->matrix_unit().useful_macs.value() == rows * precision.passes * 35);
+}
+
+TEST_CASE("Rule 1: back to back, products leave no bubble", "[timing]") {
+    Chip chip(odd_machine(),
+              head +
+                  "read_weights tile=0\nmatmul ub=0 acc=0 rows=5\nmatmul ub=0 acc=0 rows=1 keep\n"
+                  "matmul ub=0 acc=8 rows=9 keep accumulate\nmatmul ub=0 acc=8 rows=2 keep\nhalt\n");
+    chip.run();
+    const auto multiplies = chip.times(isa::Unit::Matrix);
+    for (std::size_t i = 1; i < multiplies.size(); ++i)
+        CHECK(multiplies[i].begun == multiplies[i - 1].released);
+}
+
+TEST_CASE("Rule 2: a shift takes as many cycles as the array has rows and needs the tile whole", "[timing]") {
+    Chip chip(odd_machine(), head + "read_weights tile=0\nmatmul ub=0 acc=0 rows=1\nhalt\n");
+    chip.run();
+    const auto fetch = chip.times(isa::Unit::Weights).at(0);
+    const auto multiply = chip.times(isa::Unit::Matrix).at(0);
+    constexpr std::uint64_t tile_bytes = 35;  // one byte a cycle
+    CHECK(multiply.begun == fetch.begun + 11 + tile_bytes + 7);
+}
+
+TEST_CASE("Rule 2: the shadow plane is free one cycle after the switch", "[timing]") {
+    machine::MachineConfig machine = odd_machine();
+    machine.weight_memory.bandwidth_gb_per_s = 7000;  // tiles are always there
+    const auto rows = GENERATE(1U, 7U, 8U, 9U, 20U);
+    CAPTURE(rows);
+    std::string text = head;
+    for (int i = 0; i < 6; ++i)
+        text += "read_weights tile=0\nmatmul ub=0 acc=0 rows=" + std::to_string(rows) + "\n";
+    Chip chip(machine, text + "halt\n");
+    chip.run();
+    const auto multiplies = chip.times(isa::Unit::Matrix);
+    // The next tile shifts in from the cycle after the switch on: 1 + 7 cycles, or the rows, if more.
+    const std::uint64_t period = std::max<std::uint64_t>(rows, 1 + 7);
+    for (std::size_t i = 1; i < multiplies.size(); ++i)
+        CHECK(multiplies[i].begun == multiplies[i - 1].begun + period);
+    CHECK(chip->matrix_unit().weight_shift_cycles.value() >= 5 * (period - rows));
+}
+
+TEST_CASE("Rule 3: a fetch waits for a free slot, and a slot is free when its tile has been shifted out",
+          "[timing]") {
+    machine::MachineConfig machine = odd_machine();
+    machine.weight_fifo.depth_tiles = GENERATE(1U, 2U, 3U);
+    const std::uint64_t depth = machine.weight_fifo.depth_tiles;
+    CAPTURE(depth);
+    std::string text = head;
+    for (std::uint64_t i = 0; i <= depth; ++i) text += "read_weights tile=0\n";
+    Chip chip(machine, text + "halt\n");
+    chip.run();
+    const auto fetches = chip.times(isa::Unit::Weights);
+    REQUIRE(fetches.size() == depth + 1);
+    // The first tile shifts into the shadow plane by itself; nothing else leaves.
+    const std::uint64_t first_shifted = fetches.front().begun + 11 + 35 + 7;
+    CHECK(fetches[depth].complete == first_shifted);
+    CHECK(fetches[depth - 1].complete < first_shifted);
+    CHECK(chip->weight_fifo().full_cycles.value() == first_shifted - fetches[depth].begun);
+}
+
+TEST_CASE("Rule 7: an accumulator row a cycle, in the buffer after the pipeline's latency", "[timing]") {
+    const auto rows = GENERATE(1U, 2U, 33U);
+    Chip chip(odd_machine(), head + activation_setup(5) + "activate acc=0 ub=0 rows=" + std::to_string(rows) +
+                                 " first=0 identity\nactivate acc=40 ub=100 rows=3 first=0 identity\nhalt\n");
+    chip.run();
+    const auto activates = chip.times(isa::Unit::Activation);
+    CHECK(activates[0].complete == activates[0].begun + rows + 6);
+    CHECK(activates[1].begun == activates[0].begun + rows);
+}
+
+TEST_CASE("Rule 7: rows of more bytes than a buffer access take as many cycles as accesses", "[timing]") {
+    Chip chip(odd_machine(), head + activation_setup(5) +
+                                 "set activation.pixel_bytes 10\nset output.maximum 32767\n"
+                                 "activate acc=0 ub=0 rows=4 first=0 identity wide\nhalt\n");
+    chip.run();
+    const auto activate = chip.times(isa::Unit::Activation).at(0);
+    CHECK(activate.released == activate.begun + 4 * 2);  // 10 bytes in accesses of 7
+}
+
+TEST_CASE("Rule 8: the four classes are all cycles, whatever the program waits for", "[timing]") {
+    machine::MachineConfig machine = odd_machine();
+    machine.host_interface.read_gb_per_s = 0.31;
+    Chip chip(machine, head + ".buffer in input 0x0 140\n" + activation_setup(5) +
+                           "set activation.pixel_bytes 7\n"
+                           "read_host in ub=0 block=7 count=20\nsync.signal host_read sem=0\n"
+                           "read_weights tile=0\nread_weights tile=0\n"
+                           "sync.wait matrix sem=0\nmatmul ub=0 acc=0 rows=20\n"
+                           "sync.signal matrix sem=1\nsync.wait activation sem=1\n"
+                           "activate acc=0 ub=20 rows=20 first=0 identity\n"
+                           "sync.signal activation sem=2\nsync.wait matrix sem=2\n"
+                           "matmul ub=20 acc=32 rows=20\nhalt\n");
+    chip.run();
+    const auto& counters = chip->matrix_unit();
+    CHECK(counters.active_cycles.value() + counters.weight_stall_cycles.value() +
+              counters.weight_shift_cycles.value() + counters.non_matrix_cycles.value() ==
+          chip->cycles());
+    const auto multiplies = chip.times(isa::Unit::Matrix);
+    const auto read = chip.times(isa::Unit::HostRead).at(0);
+    const auto activate = chip.times(isa::Unit::Activation).at(0);
+    // The input arrives long after the weights: all the wait for the first product is the input's.
+    CHECK(multiplies[0].begun == read.complete);
+    CHECK(counters.input_stall_cycles.value() == read.complete);
+    // The second product follows the activations it reads in the cycle in which they are complete.
+    CHECK(multiplies[1].begun == activate.complete);
+    CHECK(counters.raw_stall_cycles.value() == activate.complete - multiplies[0].released);
+    CHECK(counters.weight_stall_cycles.value() == 0);
+    CHECK(counters.weight_shift_cycles.value() == 0);
+}
+
+TEST_CASE("Rule 6: a unit waits for a port that another holds", "[timing]") {
+    machine::MachineConfig machine = odd_machine();
+    machine.accumulators.ports = 1;
+    machine.accumulators.banks = 2;
+    const auto bank = GENERATE(0U, 1U);
+    CAPTURE(bank);
+    // The product fills rows of bank 0; the activation unit reads bank 0 or bank 1 meanwhile.
+    Chip chip(machine,
+              head + activation_setup(5) + "read_weights tile=0\nmatmul ub=0 acc=0 rows=20\n" +
+                  "sync.signal weights sem=0\nsync.wait activation sem=0\nmatmul ub=0 acc=0 rows=12 keep\n" +
+                  "nop\nmatmul ub=0 acc=0 rows=12 keep\nactivate acc=" + std::to_string(bank * 32 + 24) +
+                  " ub=100 rows=8 first=0 identity\nhalt\n");
+    chip.run();
+    const auto activate = chip.times(isa::Unit::Activation).at(0);
+    const auto multiplies = chip.times(isa::Unit::Matrix);
+    if (bank == 1) {
+        CHECK(activate.begun < multiplies[0].begun);
+    } else {
+        // Begins before the first product takes the bank, and the product waits for it, or after the last.
+        const bool before = activate.released <= multiplies[0].begun;
+        const bool after = activate.begun >= multiplies[2].complete;
+        CHECK((before || after));
+    }
+}
