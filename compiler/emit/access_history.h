@@ -1,0 +1,47 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+
+#include "hw/isa/footprint.h"
+#include "hw/isa/unit.h"
+
+namespace systole::emit {
+
+/// Place of an instruction in a program, counted from 1; 0 is none.
+using Position = std::uint32_t;
+
+/// An instruction of each unit, or none.
+using UnitPositions = std::array<Position, isa::unit_count>;
+
+enum class Access : std::uint8_t { Read, Write };
+
+/// Which instructions last touched which rows of a memory: its rows in segments of one history each.
+///
+/// It relies on every recorded access being ordered behind the ones it conflicts with. Then whoever comes
+/// after the last writer of a row comes after everything before that, which can be forgotten.
+class AccessHistory {
+public:
+    /// Raises `latest` to the latest instruction of each unit that conflicts with an access: that touched
+    /// one of its rows, with one of the two writing.
+    void find_conflicts(const isa::RowRange& rows, Access access, UnitPositions& latest) const;
+
+    /// The access of an instruction behind all recorded ones.
+    void record(const isa::RowRange& rows, Access access, isa::Unit unit, Position position);
+
+private:
+    struct Segment {
+        std::size_t writer = 0;  ///< unit
+        Position written = 0;
+        UnitPositions read{};  ///< since then
+    };
+
+    /// Makes a segment begin at the row.
+    std::map<std::uint64_t, Segment>::iterator split(std::uint64_t row);
+
+    /// By first row; a segment ends where the next begins.
+    std::map<std::uint64_t, Segment> segments_{{0, Segment{}}};
+};
+
+}  // namespace systole::emit

@@ -1,0 +1,48 @@
+#include "compiler/emit/compile.h"
+
+#include "compiler/emit/constants.h"
+#include "compiler/emit/emitter.h"
+#include "compiler/emit/host_memory.h"
+#include "compiler/emit/synchronize.h"
+#include "compiler/emit/weight_image.h"
+
+namespace systole::emit {
+namespace {
+
+isa::BorderTensor border_tensor(const quantized::Tensor& tensor) {
+    return {.name = tensor.name,
+            .shape = {tensor.shape.height, tensor.shape.width, tensor.shape.channels},
+            .scale = tensor.scale,
+            .zero_point = tensor.zero_point,
+            .is_signed = tensor.is_signed};
+}
+
+}  // namespace
+
+isa::Program emit_program(const quantized::Network& network, const schedule::Schedule& schedule) {
+    const HostMemory memory = lay_out_host_memory(network, schedule);
+    isa::Program program;
+    program.geometry = schedule.target.geometry;
+    program.instructions = synchronize(Emitter(network, schedule, memory).emit(), program.geometry);
+    program.tiles = weight_image(network, schedule);
+    program.buffers = host_buffers(memory, schedule.options.inferences, constant_rows(network, schedule));
+    program.model = network.name;
+    program.batch = schedule.options.batch;
+    program.inferences = schedule.options.inferences;
+    for (const schedule::LayerPlan& layer : schedule.layers) {
+        program.layers.push_back({.name = layer.name, .kind = layer.kind, .macs = layer.macs});
+    }
+    program.inputs.push_back(border_tensor(network.tensors[network.input]));
+    program.outputs.push_back(border_tensor(network.tensors[network.output]));
+    for (const quantized::Network::HostOperation& operation : network.host_operations) {
+        program.host_operations.push_back({.kind = operation.kind, .layer = operation.layer});
+    }
+    return program;
+}
+
+isa::Program compile(const quantized::Network& network, const schedule::Target& target,
+                     const schedule::Options& options) {
+    return emit_program(network, schedule::make_schedule(network, target, options));
+}
+
+}  // namespace systole::emit

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "compiler/graph/quantized_network.h"
+#include "compiler/schedule/options.h"
+#include "compiler/schedule/schedule.h"
+#include "compiler/schedule/target.h"
+#include "hw/isa/program.h"
+
+/// From a schedule to a program.
+namespace systole::emit {
+
+/// The program that carries out a schedule of the network.
+isa::Program emit_program(const quantized::Network& network, const schedule::Schedule& schedule);
+
+/// The network as a program for the target: all inferences, batch by batch. Throws ModelError, in one line,
+/// where the network does not fit the target, std::logic_error where it contradicts itself.
+isa::Program compile(const quantized::Network& network, const schedule::Target& target,
+                     const schedule::Options& options);
+
+}  // namespace systole::emit

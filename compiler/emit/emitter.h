@@ -1,0 +1,65 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "compiler/emit/host_memory.h"
+#include "compiler/emit/instruction_stream.h"
+#include "compiler/graph/quantized_network.h"
+#include "compiler/schedule/schedule.h"
+#include "hw/isa/instruction.h"
+
+namespace systole::emit {
+
+/// Turns the operations of a schedule into instructions, one after the other. It writes no sync: what has
+/// to wait for what is found afterwards, from the rows instructions touch.
+class Emitter {
+public:
+    Emitter(const quantized::Network& network, const schedule::Schedule& schedule, const HostMemory& memory);
+
+    /// The instructions of all operations, then the interrupt that tells the host, and halt.
+    std::vector<isa::Instruction> emit();
+
+    // One overload a kind of operation.
+    void operator()(const schedule::ReadInput& read);
+    void operator()(const schedule::ReadConstants& read);
+    void operator()(const schedule::ConvolveLines& work);
+    void operator()(const schedule::MultiplyImages& work);
+    void operator()(const schedule::ActivatePixels& work);
+    void operator()(const schedule::PoolLines& work);
+    void operator()(const schedule::ElementwiseRows& work);
+    void operator()(const schedule::WriteOutput& write);
+
+private:
+    /// What the activation unit has loaded: `load_parameters` is set where an instruction needs another.
+    struct LoadedParameters {
+        std::uint32_t parameters_row = 0;
+        std::uint32_t columns = 0;
+        std::optional<std::uint32_t> table_row;
+
+        bool operator==(const LoadedParameters&) const = default;
+    };
+
+    const quantized::Layer& begin_layer(std::uint32_t layer);
+    /// The row at which an image of a tensor begins.
+    std::uint32_t row_of(quantized::TensorId tensor, std::uint32_t image) const;
+    const quantized::Tensor& tensor(quantized::TensorId id) const { return network_.tensors[id]; }
+
+    template <typename Transfer>
+    void transfer(quantized::TensorId tensor, std::uint64_t host_address, std::uint32_t images);
+    isa::MatrixFlags fetch(const schedule::MatrixWork& work, const quantized::Tensor& input);
+    void set_window(const graph::Window& window, quantized::TensorId input, const graph::Shape& output);
+    void set_output_range(std::int32_t zero_point, std::int32_t minimum, std::int32_t maximum);
+    void add_rows(const quantized::Add& add, const quantized::Layer& layer, const schedule::Piece& rows);
+    void look_up_rows(const schedule::LayerPlan& plan, const quantized::Layer& layer,
+                      const schedule::Piece& rows);
+    void append_vector(const isa::Vector& vector);
+
+    const quantized::Network& network_;
+    const schedule::Schedule& schedule_;
+    const HostMemory& memory_;
+    InstructionStream stream_;
+    std::optional<LoadedParameters> loaded_;
+};
+
+}  // namespace systole::emit

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "compiler/graph/quantized_network.h"
+#include "compiler/schedule/schedule.h"
+#include "hw/isa/program.h"
+
+namespace systole::emit {
+
+/// Where the program's data lie in host memory. Input and output hold all inferences, packed.
+struct HostMemory {
+    std::uint64_t constants_address = 0;
+    std::uint64_t constants_bytes = 0;  ///< 0: the program has none
+    std::uint64_t input_address = 0;
+    std::uint64_t input_bytes_per_image = 0;
+    std::uint64_t output_address = 0;
+    std::uint64_t output_bytes_per_image = 0;
+};
+
+/// Throws ModelError where the inferences take more than instructions can address.
+HostMemory lay_out_host_memory(const quantized::Network& network, const schedule::Schedule& schedule);
+
+/// The buffers, the constants' with its contents.
+std::vector<isa::HostBuffer> host_buffers(const HostMemory& memory, std::uint64_t inferences,
+                                          std::vector<std::uint8_t> constants);
+
+}  // namespace systole::emit

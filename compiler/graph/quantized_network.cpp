@@ -1,0 +1,35 @@
+#include "compiler/graph/quantized_network.h"
+
+namespace systole::quantized {
+namespace {
+
+std::uint64_t kernel_elements(const graph::Window& window) {
+    return std::uint64_t{window.kernel_height} * window.kernel_width;
+}
+
+/// Multiply-accumulates of each kind of operation, from the shapes of its input and output.
+struct CountMacs {
+    const graph::Shape& input;
+    const graph::Shape& output;
+
+    std::uint64_t operator()(const Convolution& convolution) const {
+        return output.elements() * kernel_elements(convolution.window) * input.channels;
+    }
+    std::uint64_t operator()(const DepthwiseConvolution& convolution) const {
+        return output.elements() * kernel_elements(convolution.window);
+    }
+    std::uint64_t operator()(const Dense&) const { return input.elements() * output.elements(); }
+    std::uint64_t operator()(const Pool&) const { return 0; }
+    std::uint64_t operator()(const Add&) const { return 0; }
+    std::uint64_t operator()(const Lookup&) const { return 0; }
+};
+
+}  // namespace
+
+std::uint64_t macs(const Network& network, const Layer& layer) {
+    const graph::Shape& input = network.tensors.at(layer.inputs.at(0)).shape;
+    const graph::Shape& output = network.tensors.at(layer.output).shape;
+    return std::visit(CountMacs{input, output}, layer.operation);
+}
+
+}  // namespace systole::quantized

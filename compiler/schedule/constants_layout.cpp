@@ -1,0 +1,34 @@
+#include "compiler/schedule/constants_layout.h"
+
+#include <fmt/format.h>
+
+#include "compiler/model_error.h"
+#include "compiler/schedule/arithmetic.h"
+
+namespace systole::schedule {
+
+std::uint32_t lay_out_constants(const quantized::Network& network, const Target& target,
+                                std::vector<LayerPlan>& plans) {
+    const std::uint64_t row_bytes = target.geometry.rows;
+    std::uint64_t next_row = 0;
+    const auto take = [&](std::uint64_t bytes) {
+        const std::uint64_t row = next_row;
+        next_row += divide_up(bytes, row_bytes);
+        if (next_row > target.unified_buffer_rows) {
+            throw ModelError(
+                fmt::format("{}: requantization parameters and tables take {} bytes and more; the unified "
+                            "buffer has {}",
+                            network.name, next_row * row_bytes, target.unified_buffer_rows * row_bytes));
+        }
+        return static_cast<std::uint32_t>(row);
+    };
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+        for (const ColumnTile& column : plans[i].tiling.columns) {
+            plans[i].parameter_rows.push_back(take(parameter_bytes * column.channels));
+        }
+        if (const auto* table = lookup_table(network.layers[i])) plans[i].table_row = take(table->size());
+    }
+    return static_cast<std::uint32_t>(next_row);
+}
+
+}  // namespace systole::schedule

@@ -1,0 +1,82 @@
+#include "compiler/schedule/layer_plan.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "compiler/model_error.h"
+#include "compiler/schedule/lowering.h"
+
+namespace systole::schedule {
+namespace {
+
+/// The parts of an operation that more than one kind has.
+struct RequantizationOf {
+    const quantized::Requantization* operator()(const quantized::Convolution& c) const {
+        return &c.requantization;
+    }
+    const quantized::Requantization* operator()(const quantized::DepthwiseConvolution& c) const {
+        return &c.requantization;
+    }
+    const quantized::Requantization* operator()(const quantized::Dense& d) const { return &d.requantization; }
+    const quantized::Requantization* operator()(const quantized::Pool&) const { return nullptr; }
+    const quantized::Requantization* operator()(const quantized::Add&) const { return nullptr; }
+    const quantized::Requantization* operator()(const quantized::Lookup&) const { return nullptr; }
+};
+
+void check_ids(const LayerView& view) {
+    const std::size_t tensors = view.network.tensors.size();
+    view.require(!view.layer.inputs.empty() && view.layer.output < tensors, "it must have inputs and output");
+    for (const quantized::TensorId id : view.layer.inputs) {
+        view.require(id < tensors, "its inputs must be tensors of the network");
+        view.require(view.input().shape.elements() > 0, "its tensors must have elements");
+    }
+    view.require(view.output().shape.elements() > 0, "its tensors must have elements");
+}
+
+void check_weight_memory(const quantized::Network& network, const Target& target, std::uint64_t tiles) {
+    const isa::Geometry& array = target.geometry;
+    const std::uint64_t tile_bytes = std::uint64_t{array.rows} * array.columns;
+    if (tiles > target.weight_memory_bytes / tile_bytes) {
+        throw ModelError(
+            fmt::format("{}: its weights take {} tiles of {} x {} bytes; the weight memory has {} bytes",
+                        network.name, tiles, array.rows, array.columns, target.weight_memory_bytes));
+    }
+}
+
+}  // namespace
+
+const quantized::Requantization* requantization(const quantized::Layer& layer) {
+    return std::visit(RequantizationOf{}, layer.operation);
+}
+
+const std::array<std::uint8_t, 256>* lookup_table(const quantized::Layer& layer) {
+    if (const auto* lookup = std::get_if<quantized::Lookup>(&layer.operation)) return &lookup->table;
+    const quantized::Requantization* rules = requantization(layer);
+    return rules != nullptr && rules->table ? &*rules->table : nullptr;
+}
+
+std::vector<LayerPlan> plan_layers(const quantized::Network& network, const Target& target) {
+    constexpr std::size_t most_layers = std::numeric_limits<std::uint16_t>::max();
+    if (network.layers.size() > most_layers) {
+        throw ModelError(fmt::format("{}: it has {} layers; there may be at most {}", network.name,
+                                     network.layers.size(), most_layers));
+    }
+    std::vector<LayerPlan> plans;
+    std::uint64_t tiles = 0;
+    for (const quantized::Layer& layer : network.layers) {
+        const LayerView view{network, layer, target};
+        check_ids(view);
+        LayerPlan layer_plan;
+        layer_plan.name = layer.name;
+        layer_plan.macs = quantized::macs(network, layer);
+        std::visit([&](const auto& operation) { plan(operation, view, layer_plan); }, layer.operation);
+        layer_plan.first_weight_tile = static_cast<std::uint32_t>(tiles);
+        tiles += layer_plan.tiling.tiles;
+        check_weight_memory(network, target, tiles);
+        plans.push_back(std::move(layer_plan));
+    }
+    return plans;
+}
+
+}  // namespace systole::schedule

@@ -1,0 +1,34 @@
+// Pooling: vector work by lines of the output. It is cut like matrix work, so that the layer behind it can
+// begin with the first images.
+#include <fmt/format.h>
+
+#include "compiler/schedule/lowering.h"
+#include "compiler/schedule/window_check.h"
+#include "hw/math/pooling.h"
+
+namespace systole::schedule {
+
+void plan(const quantized::Pool& pool, const LayerView& view, LayerPlan& plan) {
+    check_window(view, pool.window);
+    view.require(view.input().shape.channels == view.output().shape.channels, "pooling keeps the channels");
+    view.require(view.input().is_signed == view.output().is_signed, "pooling keeps the kind of elements");
+    const std::uint64_t pixels = std::uint64_t{pool.window.kernel_height} * pool.window.kernel_width;
+    if (pixels > math::largest_pooling_window) {
+        view.reject(fmt::format("a pooling window has {} pixels; it may have at most {}", pixels,
+                                math::largest_pooling_window));
+    }
+    if (!pool.count_padding && !windows_meet_image(view, pool.window)) {
+        view.reject("a pooling window lies wholly in the padding; each must touch the image");
+    }
+    plan.kind = pool.kind == quantized::PoolKind::Max ? "max_pool" : "average_pool";
+}
+
+void lower(const quantized::Pool&, PassContext& context) {
+    const graph::Shape& output = context.view.output().shape;
+    for (const Chunk& chunk :
+         cut_lines(output, context.images, context.accumulators.part(AccumulatorParts::halves))) {
+        context.operations.emplace_back(PoolLines{.layer = context.layer, .chunk = chunk});
+    }
+}
+
+}  // namespace systole::schedule

@@ -1,0 +1,22 @@
+#include "compiler/schedule/lowering.h"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+#include "compiler/model_error.h"
+
+namespace systole::schedule {
+
+void LayerView::require(bool holds, std::string_view rule) const {
+    if (!holds) {
+        throw std::logic_error(
+            fmt::format("quantized network \"{}\": layer \"{}\": {}", network.name, layer.name, rule));
+    }
+}
+
+void LayerView::reject(std::string_view message) const {
+    throw ModelError(fmt::format("{}: layer \"{}\": {}", network.name, layer.name, message));
+}
+
+}  // namespace systole::schedule

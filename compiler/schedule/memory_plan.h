@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compiler/graph/quantized_network.h"
+#include "compiler/schedule/options.h"
+#include "compiler/schedule/row_allocation.h"
+#include "compiler/schedule/target.h"
+
+namespace systole::schedule {
+
+/// Where a tensor lies in the unified buffer: image by image, each beginning at a row, packed inside in
+/// height, width, channel order. So reshaping a tensor costs nothing.
+struct TensorPlacement {
+    std::string name;
+    std::uint32_t row = 0;
+    std::uint32_t image_rows = 0;  ///< rows from one image to the next; 0 where nothing uses the tensor
+
+    bool operator==(const TensorPlacement&) const = default;
+};
+
+/// How many images are in the unified buffer together, and where.
+struct MemoryPlan {
+    /// A batch that does not fit goes through the network in several passes of at most as many images.
+    std::uint32_t images_per_pass = 0;
+    /// Input and output have rows of their own: the input of the next pass arrives, and the output of
+    /// the one before leaves, while a pass is computed.
+    bool overlap_transfers = false;
+    std::uint32_t rows = 0;  ///< in use, with those of constants
+    std::vector<TensorPlacement> tensors;
+
+    bool operator==(const MemoryPlan&) const = default;
+};
+
+/// Rows of an image of the tensor.
+std::uint64_t image_rows(const quantized::Tensor& tensor, const Target& target);
+
+/// From when to when each tensor of a pass needs its rows of one image. Step 0 reads the input, step
+/// l + 1 computes layer l, the step behind the last layer writes the output.
+std::vector<Lifetime> tensor_lifetimes(const quantized::Network& network, const Target& target,
+                                       bool overlap_transfers);
+
+/// The step that last reads a tensor; 0 if none does.
+std::uint32_t last_reading_step(const quantized::Network& network, quantized::TensorId tensor);
+
+/// Plans the unified buffer above `constant_rows`. Transfers overlap where one image fits with that,
+/// unless all images make a single pass. Batches are cut into the fewest passes. Throws ModelError where
+/// not even one image fits.
+MemoryPlan plan_memory(const quantized::Network& network, const Target& target, const Options& options,
+                       std::uint32_t constant_rows);
+
+}  // namespace systole::schedule

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstdint>
+#include <variant>
+
+#include "compiler/schedule/chunking.h"
+
+namespace systole::schedule {
+
+// What the chip is told to do, in program order, still in terms of layers, images and tiles.
+
+/// Brings images of the network's input into the unified buffer.
+struct ReadInput {
+    std::uint64_t first_inference = 0;
+    std::uint32_t images = 0;
+
+    bool operator==(const ReadInput&) const = default;
+};
+
+/// Brings parameters and tables of all layers into the unified buffer, for the whole program.
+struct ReadConstants {
+    bool operator==(const ReadConstants&) const = default;
+};
+
+/// Streams lines of a layer's output against consecutive weight tiles of one column tile.
+struct MatrixWork {
+    std::uint32_t layer = 0;
+    Chunk chunk;
+    std::uint32_t accumulator_row = 0;
+    std::uint32_t first_element_tile = 0;
+    std::uint32_t first_weight_tile = 0;  ///< in the weight image
+    std::uint32_t tiles = 0;              ///< 1 to 256
+    bool accumulate = false;              ///< adds to what tiles before have left
+    bool keep_weights = false;            ///< the tile is in the array already
+
+    bool operator==(const MatrixWork&) const = default;
+};
+
+/// Matrix work on the windows of a convolution.
+struct ConvolveLines : MatrixWork {
+    bool operator==(const ConvolveLines&) const = default;
+};
+
+/// Matrix work on whole images, a line each, of a dense layer.
+struct MultiplyImages : MatrixWork {
+    bool operator==(const MultiplyImages&) const = default;
+};
+
+/// Requantizes the sums of one column tile into the layer's output.
+struct ActivatePixels {
+    std::uint32_t layer = 0;
+    std::uint32_t column = 0;  ///< column tile
+    std::uint32_t accumulator_row = 0;
+    std::uint32_t first_image = 0;
+    std::uint32_t first_pixel = 0;  ///< of that image
+    std::uint32_t pixels = 0;
+
+    bool operator==(const ActivatePixels&) const = default;
+};
+
+/// Pools lines of a layer's output.
+struct PoolLines {
+    std::uint32_t layer = 0;
+    Chunk chunk;
+
+    bool operator==(const PoolLines&) const = default;
+};
+
+/// Computes unified-buffer rows of the output of an addition or a lookup, counted from the tensor's
+/// first row.
+struct ElementwiseRows {
+    std::uint32_t layer = 0;
+    Piece rows;
+
+    bool operator==(const ElementwiseRows&) const = default;
+};
+
+/// Sends images of the network's output to the host.
+struct WriteOutput {
+    std::uint64_t first_inference = 0;
+    std::uint32_t images = 0;
+
+    bool operator==(const WriteOutput&) const = default;
+};
+
+using Operation = std::variant<ReadInput, ReadConstants, ConvolveLines, MultiplyImages, ActivatePixels,
+                               PoolLines, ElementwiseRows, WriteOutput>;
+
+}  // namespace systole::schedule

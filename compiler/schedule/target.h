@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+
+#include "hw/isa/program.h"
+
+namespace systole::schedule {
+
+/// What the compiler needs to know of the machine; the caller fills it from the machine's
+/// configuration, which is validated. All at least 1.
+struct Target {
+    isa::Geometry geometry;
+    std::uint32_t accumulator_rows = 4096;      ///< each `geometry.columns` sums
+    std::uint32_t unified_buffer_rows = 98304;  ///< each `geometry.rows` bytes
+    std::uint64_t weight_memory_bytes = 1ULL << 33;
+
+    bool operator==(const Target&) const = default;
+};
+
+}  // namespace systole::schedule

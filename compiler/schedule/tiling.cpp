@@ -1,0 +1,72 @@
+#include "compiler/schedule/tiling.h"
+
+#include <algorithm>
+
+#include "compiler/schedule/arithmetic.h"
+
+namespace systole::schedule {
+namespace {
+
+/// Appends the element tile to the column tile, to its last run where it follows directly.
+void append_tile(ColumnTile& column, std::uint32_t element_tile, std::uint32_t weight_tile) {
+    if (!column.runs.empty()) {
+        TileRun& last = column.runs.back();
+        if (last.first_element_tile + last.tiles == element_tile) {
+            ++last.tiles;
+            return;
+        }
+    }
+    column.runs.push_back({.first_element_tile = element_tile, .tiles = 1, .first_weight_tile = weight_tile});
+}
+
+/// The column tiles of `channels` output channels, without their runs.
+std::vector<ColumnTile> cut_columns(std::uint32_t channels, const isa::Geometry& geometry) {
+    std::vector<ColumnTile> columns;
+    for (std::uint32_t first = 0; first < channels; first += geometry.columns) {
+        columns.push_back(
+            {.first_channel = first, .channels = std::min(geometry.columns, channels - first), .runs = {}});
+        if (channels - first <= geometry.columns) break;
+    }
+    return columns;
+}
+
+}  // namespace
+
+Tiling dense_tiling(std::uint64_t elements, std::uint32_t channels, const isa::Geometry& geometry) {
+    Tiling tiling{.elements = elements, .channels = channels, .tiles = 0, .columns = {}};
+    tiling.columns = cut_columns(channels, geometry);
+    const auto element_tiles = static_cast<std::uint32_t>(divide_up(elements, std::uint64_t{geometry.rows}));
+    for (ColumnTile& column : tiling.columns) {
+        column.runs.push_back(
+            {.first_element_tile = 0, .tiles = element_tiles, .first_weight_tile = tiling.tiles});
+        tiling.tiles += element_tiles;
+    }
+    return tiling;
+}
+
+Tiling depthwise_tiling(const graph::Window& window, std::uint32_t input_channels,
+                        std::uint32_t channel_multiplier, const isa::Geometry& geometry) {
+    const std::uint64_t kernel_elements = std::uint64_t{window.kernel_height} * window.kernel_width;
+    const std::uint32_t channels = input_channels * channel_multiplier;
+    Tiling tiling{
+        .elements = kernel_elements * input_channels, .channels = channels, .tiles = 0, .columns = {}};
+    tiling.columns = cut_columns(channels, geometry);
+    for (ColumnTile& column : tiling.columns) {
+        // At each kernel element, the outputs see a range of the input channels: the tiles it touches.
+        const std::uint32_t first_input = column.first_channel / channel_multiplier;
+        const std::uint32_t last_input = (column.first_channel + column.channels - 1) / channel_multiplier;
+        std::uint64_t next_tile = 0;
+        for (std::uint64_t kernel_element = 0; kernel_element < kernel_elements; ++kernel_element) {
+            const std::uint64_t base = kernel_element * input_channels;
+            const std::uint64_t first_tile = std::max(next_tile, (base + first_input) / geometry.rows);
+            const std::uint64_t last_tile = (base + last_input) / geometry.rows;
+            for (std::uint64_t tile = first_tile; tile <= last_tile; ++tile) {
+                append_tile(column, static_cast<std::uint32_t>(tile), tiling.tiles++);
+                next_tile = tile + 1;
+            }
+        }
+    }
+    return tiling;
+}
+
+}  // namespace systole::schedule

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "compiler/graph/tensor_shape.h"
+#include "hw/isa/program.h"
+
+namespace systole::schedule {
+
+/// Weight tiles that follow each other along the elements of a window (or of a dense layer's input):
+/// element tile t holds elements [t * array rows, ...).
+struct TileRun {
+    std::uint32_t first_element_tile = 0;
+    std::uint32_t tiles = 0;
+    std::uint32_t first_weight_tile = 0;  ///< index of the first among the tiles of the layer
+
+    bool operator==(const TileRun&) const = default;
+};
+
+/// The weight tiles that make one group of output channels, at most as many as the array has columns.
+struct ColumnTile {
+    std::uint32_t first_channel = 0;
+    std::uint32_t channels = 0;
+    std::vector<TileRun> runs;
+
+    bool operator==(const ColumnTile&) const = default;
+};
+
+/// How a layer's weight matrix, window elements x output channels, is cut into tiles. Tiles are numbered
+/// column tile by column tile, in each from the first element to the last: the order of their use.
+struct Tiling {
+    std::uint64_t elements = 0;
+    std::uint32_t channels = 0;
+    std::uint32_t tiles = 0;
+    std::vector<ColumnTile> columns;
+
+    bool operator==(const Tiling&) const = default;
+};
+
+/// Tiles of a matrix without structure: all of them.
+Tiling dense_tiling(std::uint64_t elements, std::uint32_t channels, const isa::Geometry& geometry);
+
+/// Tiles of a depthwise convolution, whose matrix connects input channel c only with the output channels
+/// c * channel_multiplier ... : tiles without any such element are left out.
+Tiling depthwise_tiling(const graph::Window& window, std::uint32_t input_channels,
+                        std::uint32_t channel_multiplier, const isa::Geometry& geometry);
+
+}  // namespace systole::schedule

@@ -1,0 +1,111 @@
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "compiler/schedule/schedule.h"
+
+namespace systole::schedule {
+namespace {
+
+/// "a .. b" of `count` things from `first` on.
+std::string range(std::uint64_t first, std::uint64_t count) {
+    return count == 1 ? fmt::format("{}", first) : fmt::format("{}..{}", first, first + count - 1);
+}
+
+class Writer {
+public:
+    explicit Writer(const Schedule& schedule) : schedule_(schedule) {}
+
+    std::string write() {
+        write_head();
+        for (const TensorPlacement& tensor : schedule_.memory.tensors) write_tensor(tensor);
+        for (std::size_t i = 0; i < schedule_.layers.size(); ++i) write_layer(i, schedule_.layers[i]);
+        for (const Operation& operation : schedule_.operations) std::visit(*this, operation);
+        return std::move(text_);
+    }
+
+    void operator()(const ReadInput& read) {
+        line("read input {}", range(read.first_inference, read.images));
+    }
+    void operator()(const ReadConstants&) {
+        line("read constants to rows {}", range(0, schedule_.constant_rows));
+    }
+    void operator()(const ConvolveLines& work) { write_matrix_work("convolve", work); }
+    void operator()(const MultiplyImages& work) { write_matrix_work("multiply", work); }
+    void operator()(const ActivatePixels& work) {
+        line("layer {} activate accumulators {} as column tile {}, image {} from pixel {}", work.layer + 1,
+             range(work.accumulator_row, work.pixels), work.column, work.first_image, work.first_pixel);
+    }
+    void operator()(const PoolLines& work) { line("layer {} pool {}", work.layer + 1, lines(work.chunk)); }
+    void operator()(const ElementwiseRows& work) {
+        line("layer {} compute rows {}", work.layer + 1, range(work.rows.first, work.rows.count));
+    }
+    void operator()(const WriteOutput& write) {
+        line("write output {}", range(write.first_inference, write.images));
+    }
+
+private:
+    template <typename... Arguments>
+    void line(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+        fmt::format_to(std::back_inserter(text_), format, std::forward<Arguments>(arguments)...);
+        text_ += '\n';
+    }
+
+    static std::string lines(const Chunk& chunk) {
+        return fmt::format("{} lines from image {} line {}", chunk.lines, chunk.first_image,
+                           chunk.first_line);
+    }
+
+    void write_head() {
+        const Target& target = schedule_.target;
+        const MemoryPlan& memory = schedule_.memory;
+        line("network {:?}: {} inferences in batches of {}", schedule_.network, schedule_.options.inferences,
+             schedule_.options.batch);
+        line("array {} x {}, {} accumulator rows, {} unified-buffer rows, {} bytes of weight memory",
+             target.geometry.rows, target.geometry.columns, target.accumulator_rows,
+             target.unified_buffer_rows, target.weight_memory_bytes);
+        line("passes of at most {} images, transfers {}", memory.images_per_pass,
+             memory.overlap_transfers ? "overlap" : "in turn");
+        line("{} weight tiles, {} unified-buffer rows in use, {} of them constants", schedule_.weight_tiles,
+             memory.rows, schedule_.constant_rows);
+    }
+
+    void write_tensor(const TensorPlacement& tensor) {
+        if (tensor.image_rows == 0) return;
+        line("tensor {:?} from row {}, {} rows an image", tensor.name, tensor.row, tensor.image_rows);
+    }
+
+    void write_layer(std::size_t index, const LayerPlan& layer) {
+        line("layer {} {:?} {}, {} MACs", index + 1, layer.name, layer.kind, layer.macs);
+        for (std::size_t j = 0; j < layer.tiling.columns.size(); ++j) {
+            const ColumnTile& column = layer.tiling.columns[j];
+            std::string runs;
+            for (const TileRun& run : column.runs) {
+                fmt::format_to(
+                    std::back_inserter(runs), " {} = tiles {}", range(run.first_element_tile, run.tiles),
+                    range(std::uint64_t{layer.first_weight_tile} + run.first_weight_tile, run.tiles));
+            }
+            line("  column tile {}: channels {}, parameters in row {}, element tiles{}", j,
+                 range(column.first_channel, column.channels), layer.parameter_rows[j], runs);
+        }
+        if (layer.table_row) line("  table in row {}", *layer.table_row);
+    }
+
+    void write_matrix_work(const char* verb, const MatrixWork& work) {
+        line("layer {} {} {}, element tiles {}, {} tiles {}, {} accumulators from {}", work.layer + 1, verb,
+             lines(work.chunk), range(work.first_element_tile, work.tiles),
+             work.keep_weights ? "kept" : "fetched", range(work.first_weight_tile, work.tiles),
+             work.accumulate ? "add to" : "into", work.accumulator_row);
+    }
+
+    const Schedule& schedule_;
+    std::string text_;
+};
+
+}  // namespace
+
+std::string to_text(const Schedule& schedule) {
+    return Writer(schedule).write();
+}
+
+}  // namespace systole::schedule

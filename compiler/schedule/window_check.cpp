@@ -1,0 +1,41 @@
+#include "compiler/schedule/window_check.h"
+
+namespace systole::schedule {
+namespace {
+
+bool positions_fit(std::uint32_t input, std::uint32_t pad_before, std::uint32_t pad_after,
+                   std::uint32_t kernel, std::uint32_t stride, std::uint32_t output) {
+    const std::uint64_t padded = std::uint64_t{input} + pad_before + pad_after;
+    return padded >= kernel && output == (padded - kernel) / stride + 1;
+}
+
+bool positions_meet(std::uint32_t input, std::uint32_t pad_before, std::uint32_t kernel, std::uint32_t stride,
+                    std::uint32_t output) {
+    const std::uint64_t last_begins = (std::uint64_t{output} - 1) * stride;
+    return pad_before < kernel && last_begins < std::uint64_t{pad_before} + input;
+}
+
+}  // namespace
+
+void check_window(const LayerView& view, const graph::Window& window) {
+    const graph::Shape& input = view.input().shape;
+    const graph::Shape& output = view.output().shape;
+    view.require(
+        window.kernel_height > 0 && window.kernel_width > 0 && window.stride_y > 0 && window.stride_x > 0,
+        "kernel and strides must be at least 1");
+    view.require(positions_fit(input.height, window.pad_top, window.pad_bottom, window.kernel_height,
+                               window.stride_y, output.height) &&
+                     positions_fit(input.width, window.pad_left, window.pad_right, window.kernel_width,
+                                   window.stride_x, output.width),
+                 "the output's height and width must be the number of windows");
+}
+
+bool windows_meet_image(const LayerView& view, const graph::Window& window) {
+    const graph::Shape& input = view.input().shape;
+    const graph::Shape& output = view.output().shape;
+    return positions_meet(input.height, window.pad_top, window.kernel_height, window.stride_y,
+                          output.height) &&
+           positions_meet(input.width, window.pad_left, window.kernel_width, window.stride_x, output.width);
+}
+
+}  // namespace systole::schedule

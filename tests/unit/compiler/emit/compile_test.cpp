@@ -1,0 +1,322 @@
+#include "compiler/emit/compile.h"
+
+#include <catch2/catch.hpp>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "compiler/emit/host_memory.h"
+#include "compiler/model_error.h"
+#include "compiler/reference/integer_executor.h"
+#include "hw/isa/program_rules.h"
+#include "tests/support/program_interpreter.h"
+#include "tests/support/random_network.h"
+
+namespace systole::emit {
+namespace {
+
+std::uint32_t draw(std::mt19937& random, std::uint32_t low, std::uint32_t high) {
+    return low + static_cast<std::uint32_t>(random() % (high - low + 1));
+}
+
+std::uint32_t widest_output(const quantized::Network& network) {
+    std::uint32_t width = 1;
+    for (const quantized::Layer& layer : network.layers) {
+        width = std::max(width, network.tensors[layer.output].shape.width);
+    }
+    return width;
+}
+
+/// The fewest unified-buffer rows with which one image of the network can be computed.
+std::uint32_t fewest_rows(const quantized::Network& network, schedule::Target target) {
+    target.unified_buffer_rows = std::numeric_limits<std::uint16_t>::max();
+    return schedule::make_schedule(network, target, {.batch = 1, .inferences = 1}).memory.rows;
+}
+
+/// A machine on which the network just fits, or somewhat larger.
+schedule::Target random_target(const quantized::Network& network, std::mt19937& random) {
+    schedule::Target target;
+    target.geometry = {.rows = draw(random, 1, 40), .columns = draw(random, 1, 40)};
+    target.accumulator_rows = widest_output(network) + draw(random, 0, 60);
+    const std::uint32_t least = fewest_rows(network, target);
+    target.unified_buffer_rows = least + draw(random, 0, 4 * least);
+    return target;
+}
+
+tests::ProgramInterpreter interpreter(const isa::Program& program, const schedule::Target& target,
+                                      std::span<const std::uint8_t> input) {
+    return {program,
+            {.unified_buffer_rows = target.unified_buffer_rows, .accumulator_rows = target.accumulator_rows},
+            input};
+}
+
+std::string describe(std::uint32_t seed, const schedule::Target& target, const schedule::Options& options) {
+    return fmt::format("seed {}: array {} x {}, {} accumulators, {} buffer rows, batch {}, {} inferences",
+                       seed, target.geometry.rows, target.geometry.columns, target.accumulator_rows,
+                       target.unified_buffer_rows, options.batch, options.inferences);
+}
+
+/// A dense network, without anything unusual.
+quantized::Network dense_network(std::uint32_t inputs, std::uint32_t outputs) {
+    std::mt19937 random(1);
+    quantized::Network network;
+    network.name = "net.h5";
+    network.tensors = {{.name = "image", .shape = {1, 1, inputs}},
+                       {.name = "scores", .shape = {1, 1, outputs}}};
+    quantized::Dense dense;
+    for (std::uint64_t i = 0; i < std::uint64_t{inputs} * outputs; ++i) {
+        dense.weights.push_back(static_cast<std::int8_t>(random()));
+    }
+    dense.requantization.bias.assign(outputs, 100);
+    dense.requantization.multiplier.assign(outputs, 1 << 30);
+    dense.requantization.shift.assign(outputs, -9);
+    network.layers.push_back({.name = "dense", .inputs = {0}, .output = 1, .operation = dense});
+    network.output = 1;
+    return network;
+}
+
+template <typename Kind>
+std::vector<Kind> all_of(const isa::Program& program) {
+    std::vector<Kind> found;
+    for (const isa::Instruction& instruction : program.instructions) {
+        if (const auto* match = std::get_if<Kind>(&instruction)) found.push_back(*match);
+    }
+    return found;
+}
+
+}  // namespace
+
+TEST_CASE("Compiled random networks compute what the integer reference computes", "[compiler][emit]") {
+    const std::uint32_t seed = 20240611;
+    INFO("first seed " << seed);
+    std::set<std::string> kinds;
+    std::uint32_t split_batches = 0, in_turn = 0, overlapping = 0, kept_weights = 0;
+    for (std::uint32_t run = 0; run < 400; ++run) {
+        std::mt19937 random(seed + run);
+        tests::RandomNetwork networks(random);
+        const quantized::Network network = networks.draw();
+        const schedule::Target target = random_target(network, random);
+        const schedule::Options options{.batch = draw(random, 1, 7), .inferences = draw(random, 1, 12)};
+        INFO(describe(seed + run, target, options));
+
+        const auto inferences = static_cast<std::uint32_t>(options.inferences);
+        const std::vector<std::uint8_t> input =
+            networks.bytes(inferences * network.tensors[network.input].shape.elements());
+        const std::vector<std::uint8_t> expected = reference::execute(network, input, inferences);
+
+        const schedule::Schedule plan = schedule::make_schedule(network, target, options);
+        INFO(schedule::to_text(plan));
+        const isa::Program program = emit_program(network, plan);
+        REQUIRE(program == compile(network, target, options));
+        REQUIRE_NOTHROW(isa::validate(program));
+
+        auto in_order = interpreter(program, target, input);
+        in_order.run_in_program_order();
+        REQUIRE(in_order.output() == expected);
+        CHECK(in_order.unused_signals() == 0);
+        CHECK(in_order.tiles_left() == 0);
+        CHECK(in_order.interrupts() == 1);
+
+        auto shuffled = interpreter(program, target, input);
+        shuffled.run_in_any_order(random);
+        REQUIRE(shuffled.output() == expected);
+
+        std::uint64_t macs = 0;
+        for (const isa::LayerInfo& layer : program.layers) {
+            macs += layer.macs * options.inferences;
+            kinds.insert(layer.kind);
+        }
+        CHECK(in_order.useful_macs() == macs);
+        if (plan.memory.images_per_pass < std::min(options.batch, inferences)) ++split_batches;
+        ++(plan.memory.overlap_transfers ? overlapping : in_turn);
+        for (const auto& convolve : all_of<isa::Convolve>(program))
+            kept_weights += convolve.flags.keep_weights;
+    }
+    CHECK(kinds == std::set<std::string>{"convolution", "depthwise_convolution", "dense", "max_pool",
+                                         "average_pool", "add", "lookup"});
+    CHECK(split_batches > 20);
+    CHECK(in_turn > 20);
+    CHECK(overlapping > 20);
+    CHECK(kept_weights > 20);
+}
+
+TEST_CASE("A network fits a unified buffer of exactly the rows it needs", "[compiler][emit]") {
+    const std::uint32_t seed = 77;
+    INFO("first seed " << seed);
+    for (std::uint32_t run = 0; run < 50; ++run) {
+        std::mt19937 random(seed + run);
+        const quantized::Network network = tests::RandomNetwork(random).draw();
+        schedule::Target target = random_target(network, random);
+        target.unified_buffer_rows = fewest_rows(network, target);
+        INFO(describe(seed + run, target, {}));
+        CHECK_NOTHROW(compile(network, target, {.batch = 3, .inferences = 5}));
+        --target.unified_buffer_rows;
+        CHECK_THROWS_AS(compile(network, target, {.batch = 3, .inferences = 5}), ModelError);
+    }
+}
+
+TEST_CASE("More than 256 tiles along a product take several instructions", "[compiler][emit]") {
+    const std::uint32_t tiles = 256 * 2 + 3;
+    const quantized::Network network = dense_network(tiles * 2, 3);
+    schedule::Target target;
+    target.geometry = {.rows = 2, .columns = 4};
+    target.unified_buffer_rows = 4096;
+    const isa::Program program = compile(network, target, {.batch = 2, .inferences = 2});
+    const auto multiplies = all_of<isa::MatrixMultiply>(program);
+    REQUIRE(multiplies.size() == 3);
+    CHECK(multiplies[0].repeat == 255);
+    CHECK_FALSE(multiplies[0].flags.accumulate);
+    CHECK(multiplies[1].repeat == 255);
+    CHECK(multiplies[1].flags.accumulate);
+    CHECK(multiplies[2].repeat == 2);
+    CHECK(multiplies[2].flags.accumulate);
+
+    std::mt19937 random(3);
+    const std::vector<std::uint8_t> input = tests::RandomNetwork(random).bytes(2 * 2 * tiles);
+    auto machine = interpreter(program, target, input);
+    machine.run_in_program_order();
+    CHECK(machine.output() == reference::execute(network, input, 2));
+}
+
+TEST_CASE("A network without layers gives its input back", "[compiler][emit]") {
+    quantized::Network network;
+    network.name = "nothing";
+    network.tensors = {{.name = "image", .shape = {3, 3, 2}}};
+    schedule::Target target;
+    target.geometry = {.rows = 4, .columns = 4};
+    target.unified_buffer_rows = 10;
+    std::mt19937 random(8);
+    const std::vector<std::uint8_t> input = tests::RandomNetwork(random).bytes(5 * 18);
+    const isa::Program program = compile(network, target, {.batch = 4, .inferences = 5});
+    auto machine = interpreter(program, target, input);
+    machine.run_in_any_order(random);
+    CHECK(machine.output() == input);
+}
+
+TEST_CASE("A program says what it is", "[compiler][emit]") {
+    quantized::Network network = dense_network(10, 3);
+    network.tensors[1].scale = 0.25;
+    network.tensors[1].zero_point = 7;
+    network.host_operations = {{.kind = "softmax", .layer = "activation"}};
+    schedule::Target target;
+    target.geometry = {.rows = 4, .columns = 8};
+    const isa::Program program = compile(network, target, {.batch = 2, .inferences = 5});
+    CHECK(program.model == "net.h5");
+    CHECK(program.batch == 2);
+    CHECK(program.inferences == 5);
+    CHECK(program.geometry == target.geometry);
+    REQUIRE(program.layers.size() == 1);
+    CHECK(program.layers[0] == isa::LayerInfo{.name = "dense", .kind = "dense", .macs = 30});
+    REQUIRE(program.outputs.size() == 1);
+    CHECK(program.outputs[0].shape == std::vector<std::uint32_t>{1, 1, 3});
+    CHECK(program.outputs[0].scale == 0.25);
+    CHECK(program.outputs[0].zero_point == 7);
+    REQUIRE(program.host_operations.size() == 1);
+    CHECK(program.host_operations[0].kind == "softmax");
+
+    std::map<std::string, std::uint64_t> bytes;
+    for (const isa::HostBuffer& buffer : program.buffers) bytes[buffer.name] = buffer.bytes;
+    const std::uint64_t constant_rows = 7;  // 9 bytes for each of 3 channels, in rows of 4
+    CHECK(bytes == std::map<std::string, std::uint64_t>{
+                       {"constants", constant_rows * 4}, {"input", 5 * 10}, {"output", 5 * 3}});
+    REQUIRE(program.instructions.size() > 2);
+    CHECK(std::holds_alternative<isa::Halt>(program.instructions.back()));
+    CHECK(std::holds_alternative<isa::InterruptHost>(program.instructions[program.instructions.size() - 2]));
+}
+
+TEST_CASE("The next batch's input is read as soon as this batch no longer needs it", "[compiler][emit]") {
+    // Two dense layers: the second works while the next input arrives.
+    quantized::Network network = dense_network(6, 6);
+    network.tensors.push_back({.name = "result", .shape = {1, 1, 6}});
+    network.layers.push_back(network.layers[0]);
+    network.layers[1].inputs = {1};
+    network.layers[1].output = 2;
+    network.output = 2;
+    schedule::Target target;
+    target.geometry = {.rows = 8, .columns = 8};
+    const schedule::Schedule plan = schedule::make_schedule(network, target, {.batch = 1, .inferences = 2});
+    std::vector<std::string> order;
+    for (const schedule::Operation& operation : plan.operations) {
+        if (std::holds_alternative<schedule::ReadInput>(operation)) order.push_back("read");
+        if (std::holds_alternative<schedule::WriteOutput>(operation)) order.push_back("write");
+        if (const auto* work = std::get_if<schedule::MultiplyImages>(&operation)) {
+            order.push_back(fmt::format("multiply {}", work->layer + 1));
+        }
+    }
+    CHECK(order == std::vector<std::string>{"read", "multiply 1", "read", "multiply 2", "write", "multiply 1",
+                                            "multiply 2", "write"});
+}
+
+TEST_CASE("Registers, tags and parameters are written only when they change", "[compiler][emit]") {
+    const quantized::Network network = dense_network(8, 8);
+    schedule::Target target;
+    target.geometry = {.rows = 8, .columns = 8};
+    const isa::Program once = compile(network, target, {.batch = 1, .inferences = 1});
+    const isa::Program often = compile(network, target, {.batch = 1, .inferences = 9});
+    CHECK(all_of<isa::SetConfig>(once).size() == all_of<isa::SetConfig>(often).size());
+    std::uint32_t loads = 0;
+    for (const auto& activate : all_of<isa::Activate>(often)) loads += activate.load_parameters;
+    CHECK(all_of<isa::Activate>(often).size() == 9);
+    CHECK(loads == 1);
+    isa::Registers registers;
+    for (const auto& config : all_of<isa::SetConfig>(often)) {
+        CHECK(registers[config.reg] != config.value);
+        registers.set(config.reg, config.value);
+    }
+}
+
+TEST_CASE("What does not fit is a ModelError that says so in one line", "[compiler][emit]") {
+    const quantized::Network network = dense_network(100, 20);
+    schedule::Target target;
+    target.geometry = {.rows = 8, .columns = 8};
+    const auto message = [&](const schedule::Target& machine, const schedule::Options& options) {
+        try {
+            compile(network, machine, options);
+        } catch (const ModelError& error) {
+            return std::string(error.what());
+        }
+        return std::string("compiled");
+    };
+
+    const std::uint64_t tiles = 13 * 3;
+    target.weight_memory_bytes = tiles * 64;
+    CHECK(message(target, {}) == "compiled");
+    target.weight_memory_bytes = tiles * 64 - 1;
+    CHECK(message(target, {}) ==
+          "net.h5: its weights take 39 tiles of 8 x 8 bytes; the weight memory has 2495 bytes");
+
+    target.weight_memory_bytes = 1 << 20;
+    const std::uint32_t constant_rows = 9 + 9 + 5;
+    target.unified_buffer_rows = constant_rows - 1;
+    CHECK(message(target, {}) ==
+          "net.h5: requantization parameters and tables take 184 bytes and more; the unified buffer has 176");
+    target.unified_buffer_rows = constant_rows + 13 + 3 - 1;
+    CHECK(message(target, {}) ==
+          "net.h5: tensor \"scores\": one image, with what is kept beside this tensor, needs 312 bytes of "
+          "unified buffer; the machine has 304");
+    target.unified_buffer_rows = constant_rows + 13 + 3;
+    CHECK(message(target, {}) == "compiled");
+
+    CHECK(message(target, {.batch = 0, .inferences = 1}) == "net.h5: batch is 0; it must be at least 1");
+    CHECK(message(target, {.batch = 1, .inferences = 0}) == "net.h5: inferences is 0; it must be at least 1");
+    CHECK(
+        message(target, {.batch = 2, .inferences = std::uint64_t{1} << 40}) ==
+        "net.h5: 1099511627776 inferences, 1 at a time, take 1099511627776 operations or more; a program may "
+        "have at most 16777216");
+}
+
+TEST_CASE("Inferences must fit the host memory that instructions can address", "[compiler][emit]") {
+    const quantized::Network network = dense_network(6, 2);
+    schedule::Schedule plan = schedule::make_schedule(network, {}, {});
+    const std::uint64_t host_bytes = std::uint64_t{1} << 40;
+    const std::uint64_t constants = 256 + 2 * 64;  // a row, and alignment
+    plan.options.inferences = (host_bytes - constants) / 8;
+    const HostMemory memory = lay_out_host_memory(network, plan);
+    CHECK(memory.output_address + plan.options.inferences * 2 <= host_bytes);
+    CHECK(memory.output_address + plan.options.inferences * 2 > host_bytes - constants - 8);
+    ++plan.options.inferences;
+    CHECK_THROWS_WITH(lay_out_host_memory(network, plan),
+                      "net.h5: 137438953425 inferences take 8 bytes each; the host has 1099511627776 bytes");
+}
+
+}  // namespace systole::emit

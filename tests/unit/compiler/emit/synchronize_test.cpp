@@ -1,0 +1,291 @@
+#include "compiler/emit/synchronize.h"
+
+#include <algorithm>
+#include <array>
+#include <bitset>
+#include <catch2/catch.hpp>
+#include <map>
+#include <optional>
+#include <random>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include "hw/isa/footprint.h"
+
+namespace systole::emit {
+namespace {
+
+using isa::Instruction;
+using isa::Unit;
+
+constexpr isa::Geometry geometry{.rows = 8, .columns = 8};
+constexpr std::size_t most_instructions = 256;
+
+bool is_sync(const Instruction& instruction) {
+    return std::holds_alternative<isa::SyncWait>(instruction) ||
+           std::holds_alternative<isa::SyncSignal>(instruction);
+}
+
+/// The instructions without sync.
+std::vector<Instruction> bare(const std::vector<Instruction>& instructions) {
+    std::vector<Instruction> result;
+    std::copy_if(instructions.begin(), instructions.end(), std::back_inserter(result),
+                 [](const Instruction& instruction) { return !is_sync(instruction); });
+    return result;
+}
+
+/// A wait and the signal it takes, as indices in a program.
+struct Pair {
+    std::size_t signal = 0;
+    std::size_t wait = 0;
+};
+
+/// The k-th wait of each semaphore with its k-th signal. Checks that semaphores have one user on either
+/// side and that none is left over.
+std::vector<Pair> pair_up(const std::vector<Instruction>& program) {
+    std::map<std::uint8_t, std::vector<std::size_t>> signals, waits;
+    std::map<std::uint8_t, std::set<Unit>> signallers, waiters;
+    for (std::size_t i = 0; i < program.size(); ++i) {
+        if (const auto* signal = std::get_if<isa::SyncSignal>(&program[i])) {
+            signals[signal->semaphore].push_back(i);
+            signallers[signal->semaphore].insert(signal->unit);
+        }
+        if (const auto* wait = std::get_if<isa::SyncWait>(&program[i])) {
+            waits[wait->semaphore].push_back(i);
+            waiters[wait->semaphore].insert(wait->unit);
+        }
+    }
+    std::vector<Pair> pairs;
+    for (const auto& [semaphore, at] : waits) {
+        REQUIRE(signals[semaphore].size() == at.size());
+        REQUIRE(signallers[semaphore].size() == 1);
+        REQUIRE(waiters[semaphore].size() == 1);
+        for (std::size_t k = 0; k < at.size(); ++k) pairs.push_back({signals[semaphore][k], at[k]});
+    }
+    REQUIRE(signals.size() == waits.size());
+    return pairs;
+}
+
+/// For each instruction, those that have finished before it begins: queues in order, and each wait behind
+/// its signal. Leaves out the pair `without`.
+std::vector<std::bitset<most_instructions>> happens_before(const std::vector<Instruction>& program,
+                                                           const std::vector<Pair>& pairs,
+                                                           std::optional<std::size_t> without) {
+    REQUIRE(program.size() <= most_instructions);
+    std::vector<std::bitset<most_instructions>> before(program.size());
+    std::array<std::optional<std::size_t>, isa::unit_count> last;
+    for (std::size_t i = 0; i < program.size(); ++i) {
+        const auto unit = isa::unit_of(program[i]);
+        if (!unit) continue;
+        auto& previous = last[static_cast<std::size_t>(*unit)];
+        if (previous) before[i] = before[*previous] | std::bitset<most_instructions>().set(*previous);
+        for (std::size_t p = 0; p < pairs.size(); ++p) {
+            if (p == without || pairs[p].wait != i) continue;
+            REQUIRE(pairs[p].signal < i);
+            before[i] |= before[pairs[p].signal];
+        }
+        previous = i;
+    }
+    return before;
+}
+
+struct Touched {
+    std::vector<isa::RowRange> buffer_reads, buffer_writes, accumulator_reads, accumulator_writes;
+};
+
+bool meet(const std::vector<isa::RowRange>& a, const std::vector<isa::RowRange>& b) {
+    for (const isa::RowRange& one : a) {
+        for (const isa::RowRange& other : b) {
+            for (std::uint64_t row = one.first; row < one.last; ++row) {
+                if (row >= other.first && row < other.last) return true;
+            }
+        }
+    }
+    return false;
+}
+
+bool conflict(const Touched& a, const Touched& b) {
+    return meet(a.buffer_writes, b.buffer_writes) || meet(a.buffer_writes, b.buffer_reads) ||
+           meet(a.buffer_reads, b.buffer_writes) || meet(a.accumulator_writes, b.accumulator_writes) ||
+           meet(a.accumulator_writes, b.accumulator_reads) || meet(a.accumulator_reads, b.accumulator_writes);
+}
+
+/// All pairs of instructions of different units that touch a row, one of them writing.
+std::vector<std::pair<std::size_t, std::size_t>> conflicts(const std::vector<Instruction>& program) {
+    std::vector<Touched> touched(program.size());
+    isa::Registers registers;
+    std::vector<std::pair<std::size_t, std::size_t>> result;
+    for (std::size_t i = 0; i < program.size(); ++i) {
+        if (const auto* config = std::get_if<isa::SetConfig>(&program[i])) {
+            registers.set(config->reg, config->value);
+        }
+        if (!isa::unit_of(program[i])) continue;
+        const isa::Footprint rows = isa::footprint(program[i], registers, geometry);
+        touched[i] = {.buffer_reads = {rows.buffer_read, rows.buffer_read_other, rows.buffer_read_table},
+                      .buffer_writes = {rows.buffer_write},
+                      .accumulator_reads = {rows.accumulator_read},
+                      .accumulator_writes = {rows.accumulator_write}};
+        for (std::size_t j = 0; j < i; ++j) {
+            const auto unit = isa::unit_of(program[j]);
+            if (unit && unit != isa::unit_of(program[i]) && conflict(touched[j], touched[i])) {
+                result.emplace_back(j, i);
+            }
+        }
+    }
+    return result;
+}
+
+/// The conflicts whose order nothing makes sure.
+std::size_t unordered(const std::vector<std::pair<std::size_t, std::size_t>>& conflicting,
+                      const std::vector<std::bitset<most_instructions>>& before) {
+    return static_cast<std::size_t>(
+        std::count_if(conflicting.begin(), conflicting.end(),
+                      [&](const auto& pair) { return !before[pair.second][pair.first]; }));
+}
+
+class RandomInstructions {
+public:
+    explicit RandomInstructions(std::uint32_t seed) : random_(seed) {}
+
+    std::vector<Instruction> draw(std::uint32_t count, std::uint32_t rows) {
+        std::vector<Instruction> list;
+        // Activations of one row of one column, so that addresses alone decide what is touched.
+        list.emplace_back(isa::SetConfig{.reg = isa::Register::ActivationColumns, .value = 1});
+        list.emplace_back(isa::SetConfig{.reg = isa::Register::ActivationPixelBytes, .value = 8});
+        list.emplace_back(isa::SetConfig{.reg = isa::Register::ActivationOutputsPerImage, .value = 1});
+        for (std::uint32_t i = 0; i < count; ++i) list.push_back(instruction(rows));
+        return list;
+    }
+
+private:
+    std::uint32_t below(std::uint32_t limit) { return static_cast<std::uint32_t>(random_() % limit); }
+
+    Instruction instruction(std::uint32_t rows) {
+        const std::uint32_t row = below(rows);
+        const auto accumulator_row = static_cast<std::uint16_t>(below(rows / 2));
+        const auto length = static_cast<std::uint16_t>(below(3) + 1U);
+        switch (below(9)) {
+            case 0:
+                return isa::ReadHostMemory{0, row, 8, length};
+            case 1:
+                return isa::WriteHostMemory{0, row, 8, length};
+            case 2:
+                return isa::ReadWeights{0, 1};
+            case 3:
+            case 4:
+                return isa::MatrixMultiply{row, accumulator_row, length, {}, 0};
+            case 5:
+            case 6:
+                return isa::Activate{.accumulator_row = accumulator_row,
+                                     .unified_buffer_row = row,
+                                     .length = length,
+                                     .load_parameters = below(2) == 0};
+            case 7:
+                return isa::SetConfig{.reg = isa::Register::ActivationParametersRow, .value = below(rows)};
+            default:
+                return isa::Vector{.operation = isa::VectorOperation::Add,
+                                   .destination_row = row,
+                                   .source_row = below(rows),
+                                   .other_row = below(rows),
+                                   .length = length};
+        }
+    }
+
+    std::mt19937 random_;
+};
+
+}  // namespace
+
+TEST_CASE("Sync orders every conflict, and no pair of it could be left out",
+          "[compiler][emit][synchronize]") {
+    const std::uint32_t seed = 4711;
+    INFO("first seed " << seed);
+    std::size_t pairs_seen = 0, conflicts_seen = 0;
+    for (std::uint32_t run = 0; run < 150; ++run) {
+        const std::uint32_t rows = run % 3 == 0 ? 6 : run % 3 == 1 ? 20 : 60;
+        const std::vector<Instruction> instructions =
+            RandomInstructions(seed + run).draw(10 + run % 50, rows);
+        const std::vector<Instruction> program = synchronize(instructions, geometry);
+        INFO("seed " << seed + run);
+        REQUIRE(bare(program) == instructions);
+
+        const std::vector<Pair> pairs = pair_up(program);
+        const auto conflicting = conflicts(program);
+        REQUIRE(unordered(conflicting, happens_before(program, pairs, std::nullopt)) == 0);
+        for (std::size_t p = 0; p < pairs.size(); ++p) {
+            INFO("signal " << pairs[p].signal << ", wait " << pairs[p].wait);
+            REQUIRE(unordered(conflicting, happens_before(program, pairs, p)) > 0);
+        }
+        pairs_seen += pairs.size();
+        conflicts_seen += conflicting.size();
+    }
+    CHECK(pairs_seen > 1000);
+    CHECK(conflicts_seen > 2 * pairs_seen);
+}
+
+TEST_CASE("A wait stands before who needs it, its signal behind what it reports on",
+          "[compiler][emit][synchronize]") {
+    const std::vector<Instruction> program =
+        synchronize({isa::ReadHostMemory{0, 0, 8, 4}, isa::ReadHostMemory{0, 10, 8, 1},
+                     isa::ReadWeights{0, 1}, isa::MatrixMultiply{3, 0, 1, {}, 0}},
+                    geometry);
+    const std::uint8_t semaphore = semaphore_of(Unit::HostRead, Unit::Matrix);
+    CHECK(program == std::vector<Instruction>{
+                         isa::ReadHostMemory{0, 0, 8, 4}, isa::SyncSignal{Unit::HostRead, semaphore},
+                         isa::ReadHostMemory{0, 10, 8, 1}, isa::ReadWeights{0, 1},
+                         isa::SyncWait{Unit::Matrix, semaphore}, isa::MatrixMultiply{3, 0, 1, {}, 0}});
+}
+
+TEST_CASE("Rows that only touch need no sync, one row in common does", "[compiler][emit][synchronize]") {
+    const std::uint32_t row = GENERATE(3U, 4U);
+    const std::vector<Instruction> instructions = {isa::ReadHostMemory{0, 0, 8, 4},
+                                                   isa::MatrixMultiply{row, 0, 1, {}, 0}};
+    const std::size_t sync = row == 3 ? 2 : 0;
+    CHECK(synchronize(instructions, geometry).size() == instructions.size() + sync);
+}
+
+TEST_CASE("Two readers of a row need no sync", "[compiler][emit][synchronize]") {
+    const std::vector<Instruction> instructions = {isa::WriteHostMemory{0, 0, 8, 4},
+                                                   isa::MatrixMultiply{0, 0, 1, {}, 0}};
+    CHECK(synchronize(instructions, geometry) == instructions);
+}
+
+TEST_CASE("An order that goes through a third unit is not made twice", "[compiler][emit][synchronize]") {
+    // host read -> matrix -> activation; the activation overwrites what the host brought.
+    const std::vector<Instruction> instructions = {
+        isa::SetConfig{.reg = isa::Register::ActivationColumns, .value = 8},
+        isa::SetConfig{.reg = isa::Register::ActivationPixelBytes, .value = 8},
+        isa::SetConfig{.reg = isa::Register::ActivationOutputsPerImage, .value = 1},
+        isa::ReadHostMemory{0, 0, 8, 1},
+        isa::MatrixMultiply{0, 0, 1, {}, 0},
+        isa::Activate{.accumulator_row = 0, .unified_buffer_row = 0, .length = 1}};
+    const std::vector<Instruction> program = synchronize(instructions, geometry);
+    CHECK(program.size() == instructions.size() + 4);
+    CHECK(pair_up(program).size() == 2);
+}
+
+TEST_CASE("Registers decide which rows conflict", "[compiler][emit][synchronize]") {
+    const std::uint32_t stride = GENERATE(1U, 4U);
+    const std::vector<Instruction> instructions = {
+        isa::SetConfig{.reg = isa::Register::MultiplyRowStride, .value = stride},
+        isa::ReadHostMemory{0, 4, 8, 1}, isa::MatrixMultiply{0, 0, 2, {}, 0}};
+    CHECK(pair_up(synchronize(instructions, geometry)).size() == (stride == 4 ? 1 : 0));
+}
+
+TEST_CASE("Instructions that have sync already are refused", "[compiler][emit][synchronize]") {
+    CHECK_THROWS_AS(synchronize({isa::SyncSignal{Unit::Matrix, 0}}, geometry), std::logic_error);
+    CHECK_THROWS_AS(synchronize({isa::SyncWait{Unit::Matrix, 0}}, geometry), std::logic_error);
+}
+
+TEST_CASE("Each ordered pair of units has a semaphore of its own", "[compiler][emit][synchronize]") {
+    std::set<std::uint8_t> semaphores;
+    for (std::size_t a = 0; a < isa::unit_count; ++a) {
+        for (std::size_t b = 0; b < isa::unit_count; ++b) {
+            semaphores.insert(semaphore_of(static_cast<Unit>(a), static_cast<Unit>(b)));
+        }
+    }
+    CHECK(semaphores.size() == isa::unit_count * isa::unit_count);
+}
+
+}  // namespace systole::emit

@@ -1,0 +1,79 @@
+#include "compiler/schedule/row_allocation.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <random>
+
+namespace systole::schedule {
+
+TEST_CASE("No two that live at the same step share a row", "[compiler][schedule]") {
+    const std::uint32_t seed = 99;
+    INFO("seed " << seed);
+    std::mt19937 random(seed);
+    std::uint64_t reused = 0;
+    for (int run = 0; run < 200; ++run) {
+        std::vector<Lifetime> lifetimes(random() % 20 + 1);
+        std::uint64_t sum = 0;
+        for (Lifetime& lifetime : lifetimes) {
+            lifetime.rows = random() % 50;
+            lifetime.first_step = static_cast<std::uint32_t>(random() % 20);
+            lifetime.last_step = lifetime.first_step + static_cast<std::uint32_t>(random() % 6);
+            sum += lifetime.rows;
+        }
+        const RowAllocation allocation = allocate_rows(lifetimes);
+        REQUIRE(allocation.first_row.size() == lifetimes.size());
+        std::uint64_t end = 0;
+        for (std::size_t a = 0; a < lifetimes.size(); ++a) {
+            const std::uint64_t a_end = allocation.first_row[a] + lifetimes[a].rows;
+            end = std::max(end, a_end);
+            for (std::size_t b = 0; b < a; ++b) {
+                bool together = false;
+                for (std::uint32_t step = lifetimes[a].first_step; step <= lifetimes[a].last_step; ++step) {
+                    together =
+                        together || (step >= lifetimes[b].first_step && step <= lifetimes[b].last_step);
+                }
+                const std::uint64_t b_end = allocation.first_row[b] + lifetimes[b].rows;
+                const bool apart = a_end <= allocation.first_row[b] || b_end <= allocation.first_row[a];
+                const bool has_rows = lifetimes[a].rows > 0 && lifetimes[b].rows > 0;
+                CHECK((apart || !together || !has_rows));
+            }
+        }
+        CHECK(allocation.rows == end);
+        reused += sum - end;
+
+        std::uint64_t busiest = 0;  // no allocation can do with fewer rows than live at one step
+        for (std::uint32_t step = 0; step < 26; ++step) {
+            std::uint64_t live = 0;
+            for (const Lifetime& lifetime : lifetimes) {
+                if (lifetime.first_step <= step && step <= lifetime.last_step) live += lifetime.rows;
+            }
+            busiest = std::max(busiest, live);
+        }
+        CHECK(allocation.rows >= busiest);
+        CHECK(allocation.rows <= 2 * busiest);
+    }
+    CHECK(reused > 1000);
+}
+
+TEST_CASE("A chain of tensors needs the rows of the largest neighbours", "[compiler][schedule]") {
+    const std::vector<Lifetime> chain = {{.rows = 4, .first_step = 0, .last_step = 1},
+                                         {.rows = 10, .first_step = 1, .last_step = 2},
+                                         {.rows = 6, .first_step = 2, .last_step = 3},
+                                         {.rows = 2, .first_step = 3, .last_step = 4}};
+    const RowAllocation allocation = allocate_rows(chain);
+    CHECK(allocation.first_row == std::vector<std::uint64_t>{10, 0, 10, 0});
+    CHECK(allocation.rows == 16);
+}
+
+TEST_CASE("The lowest gap that is large enough is taken", "[compiler][schedule]") {
+    // The second is gone at step 5 and leaves a gap of 8 below the third.
+    const std::vector<Lifetime> lifetimes = {{.rows = 10, .first_step = 0, .last_step = 9},
+                                             {.rows = 8, .first_step = 0, .last_step = 4},
+                                             {.rows = 7, .first_step = 0, .last_step = 9},
+                                             {.rows = 6, .first_step = 5, .last_step = 9},
+                                             {.rows = 3, .first_step = 5, .last_step = 9}};
+    const RowAllocation allocation = allocate_rows(lifetimes);
+    CHECK(allocation.first_row == std::vector<std::uint64_t>{0, 10, 18, 10, 25});
+}
+
+}  // namespace systole::schedule

@@ -1,0 +1,253 @@
+#include "compiler/schedule/schedule.h"
+
+#include <catch2/catch.hpp>
+#include <random>
+#include <stdexcept>
+
+#include "compiler/model_error.h"
+#include "tests/support/random_network.h"
+
+namespace systole::schedule {
+namespace {
+
+quantized::Requantization requantization(std::uint32_t channels) {
+    quantized::Requantization rules;
+    rules.bias.assign(channels, 0);
+    rules.multiplier.assign(channels, 1 << 30);
+    rules.shift.assign(channels, -8);
+    return rules;
+}
+
+/// 6 x 6 x 1 image, 3 x 3 convolution with 4 filters, max pooling 2 x 2, dense with 3 outputs.
+quantized::Network small_cnn() {
+    quantized::Network network;
+    network.name = "small_cnn";
+    network.tensors = {{.name = "image", .shape = {6, 6, 1}},
+                       {.name = "conv_out", .shape = {4, 4, 4}},
+                       {.name = "pool_out", .shape = {2, 2, 4}},
+                       {.name = "scores", .shape = {1, 1, 3}}};
+    quantized::Convolution convolution;
+    convolution.window = {.kernel_height = 3, .kernel_width = 3};
+    convolution.weights.assign(9 * 4, 1);
+    convolution.requantization = requantization(4);
+    quantized::Pool pool;
+    pool.window = {.kernel_height = 2, .kernel_width = 2, .stride_y = 2, .stride_x = 2};
+    quantized::Dense dense;
+    dense.weights.assign(16 * 3, 1);
+    dense.requantization = requantization(3);
+    network.layers = {{.name = "conv", .inputs = {0}, .output = 1, .operation = convolution},
+                      {.name = "pool", .inputs = {1}, .output = 2, .operation = pool},
+                      {.name = "dense", .inputs = {2}, .output = 3, .operation = dense}};
+    network.output = 3;
+    return network;
+}
+
+Target small_target() {
+    return {.geometry = {.rows = 8, .columns = 4},
+            .accumulator_rows = 40,
+            .unified_buffer_rows = 200,
+            .weight_memory_bytes = 1 << 20};
+}
+
+template <typename Error>
+std::string message(const quantized::Network& network, const Target& target) {
+    try {
+        make_schedule(network, target, {});
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "scheduled";
+}
+
+}  // namespace
+
+TEST_CASE("A schedule can be read", "[compiler][schedule]") {
+    const std::string text =
+        to_text(make_schedule(small_cnn(), small_target(), {.batch = 2, .inferences = 3}));
+    CHECK(text == R"(network "small_cnn": 3 inferences in batches of 2
+array 8 x 4, 40 accumulator rows, 200 unified-buffer rows, 1048576 bytes of weight memory
+passes of at most 2 images, transfers overlap
+4 weight tiles, 41 unified-buffer rows in use, 9 of them constants
+tensor "image" from row 25, 5 rows an image
+tensor "conv_out" from row 9, 8 rows an image
+tensor "pool_out" from row 35, 2 rows an image
+tensor "scores" from row 39, 1 rows an image
+layer 1 "conv" convolution, 576 MACs
+  column tile 0: channels 0..3, parameters in row 0, element tiles 0..1 = tiles 0..1
+layer 2 "pool" max_pool, 0 MACs
+layer 3 "dense" dense, 48 MACs
+  column tile 0: channels 0..2, parameters in row 5, element tiles 0..1 = tiles 2..3
+read input 0..1
+read constants to rows 0..8
+layer 1 convolve 4 lines from image 0 line 0, element tiles 0..1, fetched tiles 0..1, into accumulators from 0
+layer 1 activate accumulators 0..15 as column tile 0, image 0 from pixel 0
+layer 1 convolve 4 lines from image 1 line 0, element tiles 0..1, fetched tiles 0..1, into accumulators from 20
+layer 1 activate accumulators 20..35 as column tile 0, image 1 from pixel 0
+read input 2
+layer 2 pool 4 lines from image 0 line 0
+layer 3 multiply 2 lines from image 0 line 0, element tiles 0..1, fetched tiles 2..3, into accumulators from 0
+layer 3 activate accumulators 0..1 as column tile 0, image 0 from pixel 0
+write output 0..1
+layer 1 convolve 4 lines from image 0 line 0, element tiles 0..1, fetched tiles 0..1, into accumulators from 20
+layer 1 activate accumulators 20..35 as column tile 0, image 0 from pixel 0
+layer 2 pool 2 lines from image 0 line 0
+layer 3 multiply 1 lines from image 0 line 0, element tiles 0..1, fetched tiles 2..3, into accumulators from 0
+layer 3 activate accumulators 0 as column tile 0, image 0 from pixel 0
+write output 2
+)");
+}
+
+TEST_CASE("A single tile is fetched once and kept for the other chunks", "[compiler][schedule]") {
+    Target target = small_target();
+    target.geometry = {.rows = 9, .columns = 4};
+    const Schedule schedule = make_schedule(small_cnn(), target, {.batch = 3, .inferences = 3});
+    std::vector<bool> kept;
+    for (const Operation& operation : schedule.operations) {
+        if (const auto* work = std::get_if<ConvolveLines>(&operation)) kept.push_back(work->keep_weights);
+    }
+    // Three images in quarters of the accumulators, half an image each.
+    CHECK(kept == std::vector<bool>{false, true, true, true, true, true});
+}
+
+TEST_CASE("A batch that does not fit is cut into the fewest, equal passes", "[compiler][schedule]") {
+    // Beside 9 rows of constants, an image needs 8 for conv_out, 5 and 1 for the borders, 2 for pool_out.
+    const std::uint32_t rows_of_image = 16;
+    Target target = small_target();
+    const auto images = [&](std::uint32_t rows, std::uint32_t batch) {
+        target.unified_buffer_rows = rows;
+        return make_schedule(small_cnn(), target, {.batch = batch, .inferences = 100}).memory.images_per_pass;
+    };
+    CHECK(images(9 + 10 * rows_of_image, 10) == 10);
+    CHECK(images(9 + 10 * rows_of_image - 1, 10) == 5);
+    CHECK(images(9 + 4 * rows_of_image, 10) == 4);
+    CHECK(images(9 + 3 * rows_of_image, 10) == 3);
+    CHECK(images(9 + 2 * rows_of_image, 10) == 2);
+    CHECK(images(9 + 1 * rows_of_image, 10) == 1);
+}
+
+TEST_CASE("Transfers overlap unless that takes rows that are missing, or there is nothing to overlap",
+          "[compiler][schedule]") {
+    Target target = small_target();
+    const auto overlap = [&](std::uint32_t rows, const Options& options) {
+        target.unified_buffer_rows = rows;
+        return make_schedule(small_cnn(), target, options).memory.overlap_transfers;
+    };
+    CHECK(overlap(9 + 16, {.batch = 1, .inferences = 2}));
+    CHECK_FALSE(overlap(9 + 16 - 1, {.batch = 1, .inferences = 2}));  // one after the other, 13 rows do
+    CHECK_FALSE(overlap(9 + 13, {.batch = 1, .inferences = 2}));
+    CHECK_FALSE(overlap(200, {.batch = 4, .inferences = 4}));
+    CHECK(overlap(200, {.batch = 4, .inferences = 5}));
+    CHECK_THROWS_AS(overlap(9 + 13 - 1, {.batch = 1, .inferences = 2}), ModelError);
+}
+
+TEST_CASE("Live tensors never share rows", "[compiler][schedule]") {
+    const std::uint32_t seed = 123;
+    INFO("first seed " << seed);
+    for (std::uint32_t run = 0; run < 200; ++run) {
+        std::mt19937 random(seed + run);
+        const quantized::Network network = tests::RandomNetwork(random).draw();
+        Target target;
+        target.geometry = {.rows = static_cast<std::uint32_t>(random() % 40 + 1), .columns = 8};
+        const Options options{.batch = 3, .inferences = run % 2 == 0 ? 3U : 9U};
+        const Schedule schedule = make_schedule(network, target, options);
+        const MemoryPlan& memory = schedule.memory;
+        const std::vector<Lifetime> lifetimes = tensor_lifetimes(network, target, memory.overlap_transfers);
+        INFO("seed " << seed + run);
+        for (std::size_t a = 0; a < lifetimes.size(); ++a) {
+            const TensorPlacement& first = memory.tensors[a];
+            CHECK(first.row >= schedule.constant_rows);
+            const std::uint64_t first_end = first.row + memory.images_per_pass * first.image_rows;
+            CHECK(first_end <= memory.rows);
+            for (std::size_t b = 0; b < a; ++b) {
+                const TensorPlacement& second = memory.tensors[b];
+                const std::uint64_t second_end = second.row + memory.images_per_pass * second.image_rows;
+                if (!lifetimes[a].overlaps(lifetimes[b])) continue;
+                CHECK((first_end <= second.row || second_end <= first.row));
+            }
+        }
+    }
+}
+
+TEST_CASE("A tensor lives from the layer that makes it to the last that reads it", "[compiler][schedule]") {
+    const quantized::Network network = small_cnn();
+    const auto steps = [&](bool overlap) {
+        std::vector<std::pair<std::uint32_t, std::uint32_t>> result;
+        for (const Lifetime& lifetime : tensor_lifetimes(network, small_target(), overlap)) {
+            result.emplace_back(lifetime.first_step, lifetime.last_step);
+        }
+        return result;
+    };
+    using Steps = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+    CHECK(steps(false) == Steps{{0, 1}, {1, 2}, {2, 3}, {3, 4}});
+    CHECK(steps(true) == Steps{{0, 4}, {1, 2}, {2, 3}, {0, 4}});
+}
+
+TEST_CASE("An output line must fit the accumulators", "[compiler][schedule]") {
+    Target target = small_target();
+    target.accumulator_rows = 4;
+    CHECK(message<ModelError>(small_cnn(), target) == "scheduled");
+    target.accumulator_rows = 3;
+    CHECK(message<ModelError>(small_cnn(), target) ==
+          "small_cnn: layer \"conv\": an output line has 4 pixels; it must fit the 3 accumulator rows");
+}
+
+TEST_CASE("A pooling window must touch the image", "[compiler][schedule]") {
+    quantized::Network network = small_cnn();
+    auto& pool = std::get<quantized::Pool>(network.layers[1].operation);
+    pool.window = {.kernel_height = 2, .kernel_width = 2, .stride_y = 2, .stride_x = 2, .pad_top = 2};
+    network.tensors[2].shape.height = 3;
+    auto& dense = std::get<quantized::Dense>(network.layers[2].operation);
+    dense.weights.assign(24 * 3, 1);
+    CHECK(
+        message<ModelError>(network, small_target()) ==
+        "small_cnn: layer \"pool\": a pooling window lies wholly in the padding; each must touch the image");
+    std::get<quantized::Pool>(network.layers[1].operation).count_padding = true;
+    CHECK(message<ModelError>(network, small_target()) == "scheduled");
+}
+
+TEST_CASE("An addition takes one kind of elements", "[compiler][schedule]") {
+    quantized::Network network;
+    network.name = "sum";
+    network.tensors = {{.name = "a", .shape = {2, 2, 2}},
+                       {.name = "b", .shape = {2, 2, 2}, .is_signed = true},
+                       {.name = "sum", .shape = {2, 2, 2}}};
+    network.layers = {{.name = "table", .inputs = {0}, .output = 1, .operation = quantized::Lookup{}},
+                      {.name = "add", .inputs = {0, 1}, .output = 2, .operation = quantized::Add{}}};
+    network.output = 2;
+    CHECK(
+        message<ModelError>(network, small_target()) ==
+        "sum: layer \"add\": int8 and uint8 tensors are mixed; inputs and output of an addition must be the "
+        "same");
+    network.tensors[1].is_signed = false;
+    Target target = small_target();
+    CHECK(message<ModelError>(network, target) == "scheduled");
+}
+
+TEST_CASE("A network that contradicts itself is our own error", "[compiler][schedule]") {
+    const auto broken = [](auto change) {
+        quantized::Network network = small_cnn();
+        change(network);
+        return message<std::logic_error>(network, small_target());
+    };
+    const auto convolution = [](quantized::Network& network) -> quantized::Convolution& {
+        return std::get<quantized::Convolution>(network.layers[0].operation);
+    };
+    CHECK(broken([](auto&) {}) == "scheduled");
+    CHECK(broken([&](auto& network) { convolution(network).weights.pop_back(); }) ==
+          "quantized network \"small_cnn\": layer \"conv\": the number of weights does not fit its shapes");
+    CHECK(broken([&](auto& network) { convolution(network).requantization.bias.pop_back(); }) ==
+          "quantized network \"small_cnn\": layer \"conv\": the requantization must have one entry for each "
+          "output channel");
+    CHECK(broken([&](auto& network) { convolution(network).window.stride_x = 0; }) ==
+          "quantized network \"small_cnn\": layer \"conv\": kernel and strides must be at least 1");
+    CHECK(broken([&](auto& network) { network.tensors[1].shape.height = 5; }) ==
+          "quantized network \"small_cnn\": layer \"conv\": the output's height and width must be the number "
+          "of "
+          "windows");
+    CHECK(broken([&](auto& network) { network.layers[1].inputs = {9}; }) ==
+          "quantized network \"small_cnn\": layer \"pool\": its inputs must be tensors of the network");
+    CHECK(broken([&](auto& network) { network.output = 9; }) ==
+          "quantized network \"small_cnn\": input and output must be tensors with elements");
+}
+
+}  // namespace systole::schedule
