@@ -28,6 +28,12 @@ constexpr Axis horizontal = {.input = Register::WindowInputWidth,
                              .pad = Register::WindowPadLeft,
                              .output = Register::WindowOutputWidth};
 
+void check_at_most(const Registers& registers, Register reg, std::uint32_t most) {
+    if (registers[reg] > most) {
+        throw ProgramError(fmt::format("{} is {}; it must be at most {}", name(reg), registers[reg], most));
+    }
+}
+
 void check_meets_image(const Registers& registers, const Axis& axis) {
     if (registers[axis.pad] >= registers[axis.kernel]) {
         throw ProgramError(
@@ -47,10 +53,23 @@ void check_meets_image(const Registers& registers, const Axis& axis) {
 
 void check_window(const Registers& registers) {
     at_least_one(registers, Register::WindowChannels);
+    check_at_most(registers, Register::WindowChannels, largest_window_channels);
     for (const Axis& axis : {vertical, horizontal}) {
         for (const Register reg : {axis.input, axis.kernel, axis.stride, axis.output}) {
             at_least_one(registers, reg);
+            check_at_most(registers, reg, largest_window_side);
         }
+        check_at_most(registers, axis.pad, largest_window_side);
+    }
+}
+
+void check_pooling_window(const Registers& registers) {
+    const std::uint64_t pixels =
+        std::uint64_t{registers[Register::WindowKernelHeight]} * registers[Register::WindowKernelWidth];
+    if (pixels > largest_pooling_window) {
+        throw ProgramError(
+            fmt::format("window.kernel_height times window.kernel_width is {}; pooling takes at most {}",
+                        pixels, largest_pooling_window));
     }
 }
 

@@ -13,8 +13,18 @@ struct LineRange {
     std::uint64_t count = 0;  ///< at least 1
 };
 
-/// Throws ProgramError if a size, kernel size or stride of the window.* registers is 0.
+/// Sizes, strides and padding of the window.* registers, and channels; so that no position in a tensor
+/// overflows 64 bits.
+inline constexpr std::uint32_t largest_window_side = (1U << 16U) - 1;
+inline constexpr std::uint32_t largest_window_channels = (1U << 24U) - 1;
+/// Pixels of a pooling window: more could not be summed in 32 bits.
+inline constexpr std::uint64_t largest_pooling_window = std::uint64_t{1} << 23U;
+
+/// Throws ProgramError if a size, kernel size or stride of the window.* registers is 0 or too large.
 void check_window(const Registers& registers);
+
+/// Throws ProgramError if a window is larger than pooling takes. The registers have passed check_window.
+void check_pooling_window(const Registers& registers);
 
 /// Throws ProgramError if the registers make windows that lie wholly outside the image.
 void check_windows_meet_image(const Registers& registers);

@@ -79,11 +79,14 @@ void WeightFifo::fetch(std::uint32_t number, Tag tag) {
     payload.set_data_length(static_cast<unsigned>(bytes));
     payload.set_streaming_width(static_cast<unsigned>(bytes));
     if (values_ == Values::Computed) {
-        std::vector<std::uint8_t>& buffer = buffers_[next_buffer_];
-        next_buffer_ = (next_buffer_ + 1) % buffers_.size();
-        buffer.resize(bytes);
-        payload.set_data_ptr(buffer.data());
-        tile.values = buffer.data();
+        tile.values = direct_values(stored.address, bytes);
+        if (tile.values == nullptr) {
+            std::vector<std::uint8_t>& buffer = buffers_[next_buffer_];
+            next_buffer_ = (next_buffer_ + 1) % buffers_.size();
+            buffer.resize(bytes);
+            payload.set_data_ptr(buffer.data());
+            tile.values = buffer.data();
+        }
     }
     sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
     memory->b_transport(payload, delay);
@@ -93,6 +96,21 @@ void WeightFifo::fetch(std::uint32_t number, Tag tag) {
     counters_.tiles.add(1, tag);
     counters_.bytes.add(bytes, tag);
     issued_.notify(sc_core::SC_ZERO_TIME);
+}
+
+const std::uint8_t* WeightFifo::direct_values(std::uint64_t address, std::uint64_t bytes) {
+    const auto covered = [&] {
+        return direct_.get_dmi_ptr() != nullptr && direct_.is_read_allowed() &&
+               address >= direct_.get_start_address() && address + bytes - 1 <= direct_.get_end_address();
+    };
+    if (!covered()) {
+        tlm::tlm_generic_payload payload;
+        payload.set_read();
+        payload.set_address(address);
+        direct_.init();
+        if (!memory->get_direct_mem_ptr(payload, direct_) || !covered()) return nullptr;
+    }
+    return direct_.get_dmi_ptr() + (address - direct_.get_start_address());
 }
 
 const Tile& WeightFifo::front(WaitState& state) {

@@ -57,6 +57,8 @@ public:
 private:
     void run();
     void fetch(std::uint32_t tile, Tag tag);
+    /// Where the tile's values are; null where the memory gives no direct access to them.
+    const std::uint8_t* direct_values(std::uint64_t address, std::uint64_t bytes);
 
     struct StoredTile {
         std::uint64_t address = 0;
@@ -75,9 +77,11 @@ private:
     WaitState wait_state_{"weights"};
     std::vector<StoredTile> stored_;
     std::deque<Tile> tiles_;
-    /// One buffer for each slot and two for the array, which goes on using what it has taken.
+    /// Where the memory gives no direct access to a tile: one buffer for each slot and two for the array,
+    /// which goes on using what it has taken.
     std::vector<std::vector<std::uint8_t>> buffers_;
     std::size_t next_buffer_ = 0;
+    tlm::tlm_dmi direct_;  ///< what the memory gave access to last
     sc_core::sc_event issued_;
     sc_core::sc_event freed_;
     WeightFifoCounters counters_;

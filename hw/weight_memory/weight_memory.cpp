@@ -13,6 +13,16 @@ WeightMemory::WeightMemory(const sc_core::sc_module_name& name, const machine::M
       rate_(machine.weight_rate().bytes, machine.weight_rate().cycles),
       clock_(clock) {
     socket.register_b_transport(this, &WeightMemory::b_transport);
+    socket.register_get_direct_mem_ptr(this, &WeightMemory::get_direct_mem_ptr);
+}
+
+bool WeightMemory::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& access) {
+    if (!payload.is_read() || payload.get_address() >= image_.size()) return false;
+    access.allow_read();
+    access.set_dmi_ptr(image_.data());
+    access.set_start_address(0);
+    access.set_end_address(image_.size() - 1);
+    return true;
 }
 
 void WeightMemory::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {

@@ -18,7 +18,8 @@ namespace systole::hw {
 /// Timing: a read's first byte comes `latency` after its issue, or behind the last byte of the read
 /// before, whichever is later; then bytes come at the bandwidth, exactly. A read is done in the cycle
 /// in which its last byte comes. `b_transport` does not wait: it adds the time to the delay it is
-/// given, so that reads can be issued ahead. A read without a data pointer asks for its timing alone.
+/// given, so that reads can be issued ahead. Readers get direct access to the bytes; a read without a
+/// data pointer then asks for its timing alone.
 class WeightMemory final : public sc_core::sc_module {
 public:
     WeightMemory(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
@@ -31,6 +32,7 @@ public:
 
 private:
     void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+    bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& access);
 
     const std::uint64_t bytes_;
     const Cycle latency_;

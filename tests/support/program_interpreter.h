@@ -215,13 +215,11 @@ private:
     template <typename Element>
     void stream(const isa::WeightTile& tile, std::uint64_t accumulator_row, bool accumulate,
                 Element element) {
-        for (std::uint32_t column = 0; column < columns_; ++column) {
+        for (std::uint32_t column = 0; column < tile.columns; ++column) {
             std::int64_t total = accumulate ? sum(accumulator_row, column) : 0;
-            if (column < tile.columns) {
-                for (std::uint32_t i = 0; i < tile.rows; ++i) {
-                    const auto weight = static_cast<std::int8_t>(tile.values[i * tile.columns + column]);
-                    total += element(i) * weight;
-                }
+            for (std::uint32_t i = 0; i < tile.rows; ++i) {
+                const auto weight = static_cast<std::int8_t>(tile.values[i * tile.columns + column]);
+                total += element(i) * weight;
             }
             sum(accumulator_row, column) = reference::wrap(total);
         }

@@ -1,9 +1,12 @@
 #include "hw/isa/instructions/vector.h"
 
+#include <fmt/format.h>
+
 #include <array>
 
 #include "hw/isa/fields.h"
 #include "hw/isa/program.h"
+#include "hw/isa/program_error.h"
 #include "hw/isa/requantization.h"
 #include "hw/isa/rows.h"
 #include "hw/isa/window.h"
@@ -13,6 +16,15 @@ namespace {
 
 constexpr std::array<std::string_view, 5> operation_names = {"add", "multiply", "lookup", "max_pool",
                                                              "average_pool"};
+
+/// Rows are read and written one after the other: results may take the place of an operand, row by row,
+/// but not of rows of it that are still to be read.
+void check_in_place(const RowRange& written, const RowRange& read) {
+    if (written.overlaps(read) && written != read) {
+        throw ProgramError(fmt::format(
+            "dst is {}; the rows written must be those of an operand or none of them", written.first));
+    }
+}
 
 }  // namespace
 
@@ -33,17 +45,24 @@ Footprint Vector::footprint(const Registers& registers, const Geometry& geometry
     Footprint result;
     if (is_pooling()) {
         check_window(registers);
+        check_pooling_window(registers);
         if (!count_padding) check_windows_meet_image(registers);
         const LineRange lines = {.first = first_line, .count = length};
         result.buffer_read = read_images(registers, source_row, lines, 1, geometry.rows);
         result.buffer_write = written_lines(registers, destination_row, lines, geometry.rows);
+        if (result.buffer_write.overlaps(result.buffer_read)) {
+            throw ProgramError(
+                fmt::format("dst is {}; pooling may not write rows that it reads", destination_row));
+        }
         return result;
     }
     result.buffer_read = buffer_rows(source_row, length);
     result.buffer_write = buffer_rows(destination_row, length);
+    check_in_place(result.buffer_write, result.buffer_read);
     if (has_other()) {
         check_output_range(registers);
         result.buffer_read_other = buffer_rows(other_row, length);
+        check_in_place(result.buffer_write, result.buffer_read_other);
     } else {
         result.buffer_read_table =
             buffer_rows(registers[Register::ActivationTableRow], divide_up(table_bytes, geometry.rows));

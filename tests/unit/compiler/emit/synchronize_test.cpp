@@ -184,10 +184,11 @@ private:
             case 7:
                 return isa::SetConfig{.reg = isa::Register::ActivationParametersRow, .value = below(rows)};
             default:
+                // In place of an operand: results may not overlap operands otherwise.
                 return isa::Vector{.operation = isa::VectorOperation::Add,
                                    .destination_row = row,
-                                   .source_row = below(rows),
-                                   .other_row = below(rows),
+                                   .source_row = row,
+                                   .other_row = row + length + below(rows),
                                    .length = length};
         }
     }

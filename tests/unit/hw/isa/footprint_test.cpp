@@ -227,7 +227,7 @@ TEST_CASE("Pooling's written rows are those of a walk over the lines", "[isa][fo
                                       {Register::WindowImageRows, read_pitch},
                                       {Register::ActivationImageRows, write_pitch}});
     const Vector pool = {.operation = VectorOperation::MaxPool,
-                         .destination_row = from(0, 1000),
+                         .destination_row = from(1000000, 1001000),
                          .source_row = from(0, 1000),
                          .length = from(1, 40),
                          .first_line = from(0, 40)};
@@ -288,8 +288,45 @@ TEST_CASE("Every repetition of convolve has elements of the window", "[isa][foot
                 "window.tile is 5; with repeat=3 the last repetition takes tile 8 of a window of 8");
 }
 
+TEST_CASE("Element-wise work may take an operand's place, not a part of it", "[isa][footprint]") {
+    Vector vector = {.operation = VectorOperation::Add, .source_row = 20, .other_row = 30, .length = 5};
+    for (const std::uint32_t row : {15U, 20U, 25U, 30U, 35U}) {
+        vector.destination_row = row;
+        CHECK_NOTHROW(footprint(vector, Registers(), array_256));
+    }
+    for (const std::uint32_t row : {16U, 19U, 21U, 24U, 29U, 34U}) {
+        vector.destination_row = row;
+        check_error(vector, {},
+                    "dst is " + std::to_string(row) +
+                        "; the rows written must be those of an operand or none of them");
+    }
+}
+
+TEST_CASE("Pooling may not write rows that it reads", "[isa][footprint]") {
+    Vector pool = {.operation = VectorOperation::MaxPool, .source_row = 100, .length = 1};
+    const std::uint64_t read_rows = footprint(pool, with(window_settings), array_256).buffer_read.last - 100;
+    pool.destination_row = static_cast<std::uint32_t>(100 + read_rows);
+    CHECK_NOTHROW(footprint(pool, with(window_settings), array_256));
+    pool.destination_row -= 1;
+    check_error(
+        pool, window_settings,
+        "dst is " + std::to_string(pool.destination_row) + "; pooling may not write rows that it reads");
+}
+
+TEST_CASE("Windows have sizes whose positions 64 bits can count", "[isa][footprint]") {
+    const Convolve convolve = {.lines = 1};
+    CHECK_NOTHROW(
+        footprint(convolve, with(changed(window_settings, Register::WindowStrideX, 65535)), array_256));
+    check_error(convolve, changed(window_settings, Register::WindowStrideX, 65536),
+                "window.stride_x is 65536; it must be at most 65535");
+    check_error(convolve, changed(window_settings, Register::WindowPadTop, 65536),
+                "window.pad_top is 65536; it must be at most 65535");
+    check_error(convolve, changed(window_settings, Register::WindowChannels, 1U << 24U),
+                "window.channels is 16777216; it must be at most 16777215");
+}
+
 TEST_CASE("Pooling windows without an element are errors unless padding counts", "[isa][footprint]") {
-    Vector pool = {.operation = VectorOperation::AveragePool, .length = 1};
+    Vector pool = {.operation = VectorOperation::AveragePool, .destination_row = 1000, .length = 1};
     const Settings above = changed(window_settings, Register::WindowPadTop, 3);
     check_error(
         pool, above,

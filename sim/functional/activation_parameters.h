@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "hw/math/lookup_table.h"
+
+namespace systole::functional {
+
+/// What the activation unit keeps from the last `load` of `activate`, for every column of the array.
+struct ActivationParameters {
+    explicit ActivationParameters(std::size_t array_columns)
+        : bias(array_columns), multiplier(array_columns), shift(array_columns) {}
+
+    /// Takes the parameters of the first `columns` columns from their bytes in the unified buffer; those of
+    /// the others become 0.
+    void load(std::span<const std::uint8_t> bytes, std::size_t columns);
+
+    std::vector<std::int32_t> bias;
+    std::vector<std::int32_t> multiplier;
+    std::vector<std::int8_t> shift;
+    math::LookupTable table{};
+};
+
+/// The table that `bytes` begins with.
+math::LookupTable table_of(std::span<const std::uint8_t> bytes);
+
+}  // namespace systole::functional

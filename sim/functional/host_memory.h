@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+
+#include "hw/isa/program.h"
+#include "sim/functional/memory.h"
+
+namespace systole::functional {
+
+/// The host buffers of a program: constants hold their contents, the others begin as zeros.
+class HostMemory {
+public:
+    /// The buffers do not overlap. Throws ProgramError if the memory for one cannot be had.
+    explicit HostMemory(std::span<const isa::HostBuffer> buffers);
+
+    /// The bytes of a buffer. Throws std::logic_error if it is not the program's.
+    std::span<std::uint8_t> bytes_of(const isa::HostBuffer& buffer);
+
+    /// Bytes from an address on. Throws ProgramError unless they lie in one buffer.
+    std::span<std::uint8_t> range(std::uint64_t address, std::uint64_t bytes);
+
+private:
+    std::map<std::uint64_t, ZeroedArray<std::uint8_t>> buffers_;  ///< by address
+};
+
+}  // namespace systole::functional

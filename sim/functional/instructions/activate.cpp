@@ -1,0 +1,81 @@
+#include <algorithm>
+#include <span>
+
+#include "hw/isa/requantization.h"
+#include "hw/isa/rows.h"
+#include "hw/math/lookup_table.h"
+#include "hw/math/requantize.h"
+#include "sim/functional/instructions/instructions.h"
+
+namespace systole::functional {
+namespace {
+
+void load_parameters(const isa::Activate& activate, State& state) {
+    const isa::Registers& registers = state.registers;
+    const std::uint64_t columns = registers[isa::Register::ActivationColumns];
+    state.parameters.load(
+        state.unified_buffer.rows(registers[isa::Register::ActivationParametersRow],
+                                  isa::divide_up(isa::parameter_bytes * columns, state.row_bytes())),
+        columns);
+    if (activate.function == isa::ActivationFunction::Lookup) {
+        state.parameters.table =
+            table_of(state.unified_buffer.rows(registers[isa::Register::ActivationTableRow],
+                                               isa::divide_up(isa::table_bytes, state.row_bytes())));
+    }
+}
+
+/// Consecutive pixels of one image and the accumulator row of the first.
+struct Pixels {
+    std::uint64_t image = 0;
+    std::uint64_t first = 0;
+    std::uint64_t count = 0;
+    std::uint64_t accumulator_row = 0;
+};
+
+void write_pixels(const isa::Activate& activate, const Pixels& pixels, State& state) {
+    const isa::Registers& registers = state.registers;
+    const math::Requantization parameters{.bias = state.parameters.bias,
+                                          .multiplier = state.parameters.multiplier,
+                                          .shift = state.parameters.shift,
+                                          .zero_point = registers.as_signed(isa::Register::OutputZeroPoint),
+                                          .minimum = registers.as_signed(isa::Register::OutputMinimum),
+                                          .maximum = registers.as_signed(isa::Register::OutputMaximum)};
+    const std::uint64_t columns = registers[isa::Register::ActivationColumns];
+    const std::uint64_t pixel_bytes = registers[isa::Register::ActivationPixelBytes];
+    const std::int32_t* const sums = state.accumulators.rows(pixels.accumulator_row, pixels.count).data();
+    const std::uint64_t image_row =
+        activate.unified_buffer_row + pixels.image * registers[isa::Register::ActivationImageRows];
+    const auto out = state.unified_buffer.from_row(image_row).subspan(
+        pixels.first * pixel_bytes + registers[isa::Register::ActivationChannelOffset]);
+
+    const auto requantize = activate.wide_output ? math::requantize_rows_wide : math::requantize_rows;
+    requantize(sums, state.accumulators.row_elements(), pixels.count, columns, parameters, out.data(),
+               pixel_bytes);
+    if (activate.function == isa::ActivationFunction::Lookup) {
+        for (std::uint64_t pixel = 0; pixel < pixels.count; ++pixel) {
+            const auto values = out.subspan(pixel * pixel_bytes, columns);
+            math::lookup(values, values, state.parameters.table);
+        }
+    }
+}
+
+}  // namespace
+
+void execute(const isa::Activate& activate, State& state) {
+    if (activate.load_parameters) load_parameters(activate, state);
+    const std::uint64_t outputs = state.registers[isa::Register::ActivationOutputsPerImage];
+    for (std::uint64_t done = 0; done < activate.length;) {
+        const std::uint64_t output = activate.first_output + done;
+        const std::uint64_t first = output % outputs;
+        const std::uint64_t count = std::min(outputs - first, activate.length - done);
+        write_pixels(activate,
+                     {.image = output / outputs,
+                      .first = first,
+                      .count = count,
+                      .accumulator_row = activate.accumulator_row + done},
+                     state);
+        done += count;
+    }
+}
+
+}  // namespace systole::functional

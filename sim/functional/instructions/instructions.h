@@ -1,0 +1,32 @@
+#pragma once
+
+#include "hw/isa/instruction.h"
+#include "sim/functional/state.h"
+
+// What each instruction does, as docs/isa.md says. Its footprint lies in the memories of the state.
+// ProgramErrors say what is wrong, not with which instruction.
+namespace systole::functional {
+
+// Without time, order is all that these make: nothing happens.
+void execute(const isa::Nop& instruction, State& state);
+void execute(const isa::Halt& instruction, State& state);
+void execute(const isa::SyncWait& instruction, State& state);
+void execute(const isa::SyncSignal& instruction, State& state);
+void execute(const isa::InterruptHost& instruction, State& state);
+void execute(const isa::DebugTag& instruction, State& state);
+
+void execute(const isa::SetConfig& set, State& state);
+
+void execute(const isa::ReadHostMemory& read, State& state);
+void execute(const isa::WriteHostMemory& write, State& state);
+
+void execute(const isa::ReadWeights& read, State& state);
+void execute(const isa::MatrixMultiply& matmul, State& state);
+void execute(const isa::Convolve& convolve, State& state);
+
+void execute(const isa::Activate& activate, State& state);
+
+/// All operands are read before the first result is written, also where the two overlap.
+void execute(const isa::Vector& vector, State& state);
+
+}  // namespace systole::functional

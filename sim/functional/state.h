@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+
+#include "hw/isa/footprint.h"
+#include "hw/isa/program.h"
+#include "hw/isa/registers.h"
+#include "hw/machine/machine_config.h"
+#include "sim/functional/activation_parameters.h"
+#include "sim/functional/host_memory.h"
+#include "sim/functional/memory.h"
+#include "sim/functional/weight_queue.h"
+
+namespace systole::functional {
+
+/// All that instructions read and write. The chip's memories begin as zeros.
+struct State {
+    State(const isa::Program& program, const machine::MachineConfig& machine, HostMemory& host_memory);
+
+    std::uint64_t row_bytes() const { return unified_buffer.row_elements(); }
+
+    /// Throws ProgramError if the machine has not all rows of the footprint.
+    void check_fits(const isa::Footprint& touched) const;
+
+    isa::Geometry array;
+    isa::Registers registers;
+    HostMemory& host;
+    RowMemory<std::uint8_t> unified_buffer;
+    RowMemory<std::int32_t> accumulators;
+    WeightQueue weights;
+    ActivationParameters parameters;
+};
+
+}  // namespace systole::functional

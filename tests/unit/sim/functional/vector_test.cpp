@@ -1,0 +1,310 @@
+// docs/isa.md, "vector".
+#include <algorithm>
+#include <array>
+#include <catch2/catch.hpp>
+
+#include "tests/unit/sim/functional/naive.h"
+#include "tests/unit/sim/functional/run.h"
+
+using namespace systole;
+using namespace systole::functional::tests;
+
+TEST_CASE("Sums of two tensors with scales and zero points of their own") {
+    // 2^20 * scale_a, back by the result's shift: (a - 1) / 2 + (b - 2) + 5 of signed elements, at most 20.
+    Run run(R"(
+        .array 4 1
+        .buffer in constant 0 8
+        .int8 3 -7 5 1 10 -20 100 0
+        set vector.zero_point_a 1; set vector.multiplier_a 0x40000000
+        set vector.zero_point_b 2; set vector.multiplier_b 0x40000000; set vector.shift_b 1
+        set vector.multiplier 0x40000000; set vector.shift -19
+        set output.zero_point 5; set output.minimum -25; set output.maximum 20
+        read_host in ub=0 block=8
+        vector add dst=5 src=0 other=1 rows=1 signed
+        halt)");
+    run.executor.run();
+    CHECK(run.buffer_row(5) == Bytes{1 + 8 + 5, 256 - 4 - 22 + 5, 20, 0 - 2 + 5});
+    CHECK(run.buffer_row(1) == Bytes{10, 236, 100, 0});
+}
+
+TEST_CASE("Products of two tensors") {
+    // (a - 1) * (b - 2) / 4.
+    Run run(R"(
+        .array 4 1
+        .buffer in constant 0 8
+        .int8 3 7 255 0 10 4 255 2
+        set vector.zero_point_a 1; set vector.zero_point_b 2
+        set vector.multiplier 0x40000000; set vector.shift -1
+        read_host in ub=0 block=8
+        vector multiply dst=0 src=0 other=1 rows=1
+        halt)");
+    run.executor.run();
+    CHECK(run.buffer_row(0) == Bytes{2 * 8 / 4, 6 * 2 / 4, 255, 0});
+}
+
+TEST_CASE("The largest and the mean of small windows") {
+    // 3 x 3 pixels of two channels, the second being the first's negative; windows of 2 x 2 two apart.
+    const std::string declarations = R"(
+        .array 6 1
+        .buffer in constant 0 18
+        .int8 1 -1 2 -2 3 -3 4 -4 5 -5 6 -6 7 -7 8 -8 9 -9
+        set window.input_height 3; set window.input_width 3; set window.channels 2
+        set window.image_rows 3; set window.kernel_height 2; set window.kernel_width 2
+        set window.stride_y 2; set window.stride_x 2; set window.output_height 2; set window.output_width 2
+        set window.pad_value 100; set activation.image_rows 2
+        read_host in ub=0 block=18
+    )";
+    const auto run_with = [&](const std::string& operation) {
+        Run run(declarations + "vector " + operation + " dst=8 src=0 lines=2 signed\nhalt");
+        run.executor.run();
+        Bytes result = run.buffer_row(8);
+        const Bytes second = run.buffer_row(9);
+        result.insert(result.end(), second.begin(), second.end());
+        return result;
+    };
+    const auto bits = [](const std::array<int, 8>& values) {
+        Bytes result(12);
+        std::transform(values.begin(), values.end(), result.begin(),
+                       [](int value) { return static_cast<std::uint8_t>(value); });
+        return result;
+    };
+    CHECK(run_with("max_pool") == bits({5, -1, 6, -3, 8, -7, 9, -9}));
+    // Means of 3, 4.5, 7.5, 9: halves away from zero.
+    CHECK(run_with("average_pool") == bits({3, -3, 5, -5, 8, -8, 9, -9}));
+    CHECK(run_with("max_pool count_padding") == bits({5, -1, 100, 100, 100, 100, 100, 100}));
+    // (3 + 6 + 200) / 4, (7 + 8 + 200) / 4, (9 + 300) / 4
+    CHECK(run_with("average_pool count_padding") == bits({3, -3, 52, 48, 54, 46, 77, 73}));
+}
+
+TEST_CASE("Results written over operands not yet read do not change the operands") {
+    const std::string declarations = R"(
+        .array 1 1
+        .buffer in constant 0 4
+        .int8 1 2 3 4
+        set vector.multiplier 0x40000000; set vector.shift 1
+        set vector.multiplier_a 0x40000000; set vector.multiplier_b 0x40000000
+        set window.input_height 3; set window.input_width 1; set window.channels 1; set window.image_rows 3
+        set window.output_height 3; set window.output_width 1; set activation.image_rows 3
+        read_host in ub=0 block=4
+    )";
+    const auto rows_of = [&](const std::string& instruction) {
+        Run run(declarations + instruction + "\nhalt");
+        run.executor.run();
+        return Bytes{run.buffer_row(0)[0], run.buffer_row(1)[0], run.buffer_row(2)[0], run.buffer_row(3)[0]};
+    };
+    CHECK(rows_of("vector multiply dst=1 src=0 other=0 rows=3") == Bytes{1, 1, 4, 9});
+    CHECK(rows_of("vector multiply dst=1 src=1 other=0 rows=3") == Bytes{1, 2, 6, 12});
+    CHECK(rows_of("vector max_pool dst=1 src=0 lines=3") == Bytes{1, 1, 2, 3});
+}
+
+namespace {
+
+constexpr std::uint32_t buffer_rows = 90;
+
+/// Random vector work, and what scalar loops make of it.
+class VectorWork {
+public:
+    explicit VectorWork(unsigned seed) : random_(seed) {
+        program.geometry = {.rows = random_.from(1, 20), .columns = 1};
+        buffer = random_.bytes(std::size_t{buffer_rows} * program.geometry.rows);
+        fill_buffer(program, buffer);
+    }
+
+    void add_elementwise() {
+        using enum isa::Register;
+        const bool add = random_.coin();
+        for (const auto reg : {VectorZeroPointA, VectorZeroPointB}) set(reg, random_.from(0, 511) - 256);
+        for (const auto reg : {VectorMultiplierA, VectorMultiplierB, VectorMultiplier}) {
+            set(reg, random_.from(0, UINT32_MAX));
+        }
+        // Beyond 31 places as well.
+        for (const auto reg : {VectorShiftA, VectorShiftB}) set(reg, random_.from(0, 12) - 6);
+        set(VectorShift, random_.from(0, 80) - 40);
+        draw_output_range();
+        const std::uint32_t length = random_.from(1, 10);
+        const isa::Vector vector{
+            .operation = add ? isa::VectorOperation::Add : isa::VectorOperation::Multiply,
+            .destination_row = random_.from(0, buffer_rows - length),
+            .source_row = random_.from(0, buffer_rows - length),
+            .other_row = random_.from(0, buffer_rows - length),
+            .length = length,
+            .signed_elements = random_.coin()};
+        const Bytes before = buffer;
+        for (std::size_t i = 0; i < std::size_t{length} * program.geometry.rows; ++i) {
+            const auto operand = [&](std::size_t row, isa::Register zero_point) {
+                const auto value =
+                    element_of(before, row * program.geometry.rows + i, false, vector.signed_elements);
+                return wrap(value - registers_.as_signed(zero_point));
+            };
+            const std::int32_t a = operand(vector.source_row, VectorZeroPointA);
+            const std::int32_t b = operand(vector.other_row, VectorZeroPointB);
+            const std::int32_t combined =
+                add ? wrap(std::int64_t{lifted(a, VectorMultiplierA, VectorShiftA)} +
+                           lifted(b, VectorMultiplierB, VectorShiftB))
+                    : wrap(std::int64_t{a} * b);
+            buffer[vector.destination_row * program.geometry.rows + i] = static_cast<std::uint8_t>(finished(
+                scaled(combined, registers_.as_signed(VectorMultiplier), registers_.as_signed(VectorShift)),
+                registers_));
+        }
+        program.instructions.emplace_back(vector);
+    }
+
+    void add_lookup() {
+        const std::uint32_t table_rows = (256 + program.geometry.rows - 1) / program.geometry.rows;
+        if (table_rows > buffer_rows) return;
+        set(isa::Register::ActivationTableRow, random_.from(0, buffer_rows - table_rows));
+        const std::uint32_t length = random_.from(1, 10);
+        const isa::Vector vector{.operation = isa::VectorOperation::Lookup,
+                                 .destination_row = random_.from(0, buffer_rows - length),
+                                 .source_row = random_.from(0, buffer_rows - length),
+                                 .length = length,
+                                 .signed_elements = random_.coin()};
+        const Bytes before = buffer;
+        const std::size_t row_bytes = program.geometry.rows;
+        for (std::size_t i = 0; i < length * row_bytes; ++i) {
+            buffer[vector.destination_row * row_bytes + i] =
+                before[registers_[isa::Register::ActivationTableRow] * row_bytes +
+                       before[vector.source_row * row_bytes + i]];
+        }
+        program.instructions.emplace_back(vector);
+    }
+
+    void add_pooling() {
+        using enum isa::Register;
+        const std::uint32_t row_bytes = program.geometry.rows;
+        const bool count_padding = random_.coin();
+        set(WindowChannels, random_.from(1, 5));
+        set(WindowPadValue, random_.byte());
+        for (const auto& [input, kernel, stride, pad, output] :
+             {std::array{WindowInputHeight, WindowKernelHeight, WindowStrideY, WindowPadTop,
+                         WindowOutputHeight},
+              std::array{WindowInputWidth, WindowKernelWidth, WindowStrideX, WindowPadLeft,
+                         WindowOutputWidth}}) {
+            set(input, random_.from(1, 4));
+            set(kernel, random_.from(1, 3));
+            set(stride, random_.from(1, 3));
+            // Windows outside the image only where they have a value.
+            set(pad, random_.from(0, count_padding ? 4 : registers_[kernel] - 1));
+            const std::uint32_t most =
+                (registers_[input] + registers_[pad] - 1) / registers_[stride] + 1 + (count_padding ? 2 : 0);
+            set(output, random_.from(1, most));
+        }
+        const auto rows_of = [&](std::uint32_t bytes) { return (bytes + row_bytes - 1) / row_bytes; };
+        const std::uint32_t in_rows = rows_of(registers_[WindowInputHeight] * registers_[WindowInputWidth] *
+                                              registers_[WindowChannels]) +
+                                      random_.from(0, 1);
+        const std::uint32_t out_rows = rows_of(registers_[WindowOutputHeight] *
+                                               registers_[WindowOutputWidth] * registers_[WindowChannels]) +
+                                       random_.from(0, 1);
+        set(WindowImageRows, in_rows);
+        set(ActivationImageRows, out_rows);
+        const std::uint32_t images = std::min(3U, buffer_rows / std::max(in_rows, out_rows));
+        if (images == 0) return;
+        const std::uint32_t all_lines = images * registers_[WindowOutputHeight];
+        const std::uint32_t first_line = random_.from(0, all_lines - 1);
+        const isa::Vector vector{
+            .operation = random_.coin() ? isa::VectorOperation::MaxPool : isa::VectorOperation::AveragePool,
+            .destination_row = random_.from(0, buffer_rows - images * out_rows),
+            .source_row = random_.from(0, buffer_rows - images * in_rows),
+            .length = random_.from(1, all_lines - first_line),
+            .first_line = first_line,
+            .signed_elements = random_.coin(),
+            .count_padding = count_padding};
+        const Bytes before = buffer;
+        for (std::uint32_t line = first_line; line < first_line + vector.length; ++line) {
+            const std::size_t image = line / registers_[WindowOutputHeight];
+            for (std::uint32_t x = 0; x < registers_[WindowOutputWidth]; ++x) {
+                const std::size_t pixel =
+                    std::size_t{line % registers_[WindowOutputHeight]} * registers_[WindowOutputWidth] + x;
+                for (std::uint32_t channel = 0; channel < registers_[WindowChannels]; ++channel) {
+                    buffer[(vector.destination_row + image * out_rows) * row_bytes +
+                           pixel * registers_[WindowChannels] + channel] =
+                        pooled(vector, before, line, x, channel);
+                }
+            }
+        }
+        program.instructions.emplace_back(vector);
+    }
+
+    isa::Program program;
+    Bytes buffer;
+
+private:
+    void set(isa::Register reg, std::uint32_t value) {
+        registers_.set(reg, value);
+        program.instructions.emplace_back(isa::SetConfig{reg, value});
+    }
+
+    void draw_output_range() {
+        set(isa::Register::OutputZeroPoint, random_.from(0, 300) - 150);
+        set(isa::Register::OutputMinimum, 0U - random_.from(0, 150));
+        set(isa::Register::OutputMaximum, random_.from(0, 260));
+    }
+
+    std::int32_t lifted(std::int32_t value, isa::Register multiplier, isa::Register shift) const {
+        return scaled(wrap(std::int64_t{value} * (1 << 20)), registers_.as_signed(multiplier),
+                      registers_.as_signed(shift));
+    }
+
+    std::uint8_t pooled(const isa::Vector& vector, const Bytes& before, std::uint32_t line, std::uint32_t x,
+                        std::uint32_t channel) const {
+        using enum isa::Register;
+        std::vector<std::int64_t> values;
+        for (std::uint32_t row = 0; row < registers_[WindowKernelHeight]; ++row) {
+            for (std::uint32_t column = 0; column < registers_[WindowKernelWidth]; ++column) {
+                if (const auto found = window_pixel(registers_, line, x, row, column)) {
+                    const std::size_t image_row =
+                        vector.source_row + found->image * registers_[WindowImageRows];
+                    values.push_back(element_of(before,
+                                                image_row * program.geometry.rows + found->element + channel,
+                                                false, vector.signed_elements));
+                } else if (vector.count_padding) {
+                    const Bytes pad{static_cast<std::uint8_t>(registers_[WindowPadValue])};
+                    values.push_back(element_of(pad, 0, false, vector.signed_elements));
+                }
+            }
+        }
+        if (vector.operation == isa::VectorOperation::MaxPool) {
+            return static_cast<std::uint8_t>(*std::max_element(values.begin(), values.end()));
+        }
+        std::int64_t sum = 0;
+        for (const std::int64_t value : values) sum += value;
+        const auto count = static_cast<std::int64_t>(values.size());
+        const std::int64_t magnitude = (2 * (sum < 0 ? -sum : sum) + count) / (2 * count);
+        return static_cast<std::uint8_t>(sum < 0 ? -magnitude : magnitude);
+    }
+
+    Random random_;
+    isa::Registers registers_;
+};
+
+void check(VectorWork& work) {
+    work.program.instructions.emplace_back(isa::Halt{});
+    Run run(work.program, buffer_rows, 1);
+    run.executor.run();
+    const auto buffer = run.executor.unified_buffer();
+    CHECK(Bytes(buffer.begin(), buffer.end()) == work.buffer);
+}
+
+}  // namespace
+
+TEST_CASE("Sequences of element-wise work leave what scalar loops compute") {
+    for (unsigned seed = 0; seed < 200; ++seed) {
+        CAPTURE(seed);
+        VectorWork work(seed);
+        for (int i = 0; i < 4; ++i) {
+            work.add_elementwise();
+            work.add_lookup();
+        }
+        check(work);
+    }
+}
+
+TEST_CASE("Sequences of pooling leave what scalar loops compute") {
+    for (unsigned seed = 1000; seed < 1400; ++seed) {
+        CAPTURE(seed);
+        VectorWork work(seed);
+        for (int i = 0; i < 8; ++i) work.add_pooling();
+        check(work);
+    }
+}
