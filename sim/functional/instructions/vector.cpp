@@ -7,6 +7,7 @@
 #include "hw/isa/program_error.h"
 #include "hw/isa/requantization.h"
 #include "hw/isa/rows.h"
+#include "hw/isa/window.h"
 #include "hw/isa/window_geometry.h"
 #include "hw/math/elementwise.h"
 #include "hw/math/lookup_table.h"
@@ -57,14 +58,11 @@ void look_up(const isa::Vector& vector, State& state) {
                  state.unified_buffer.rows(vector.destination_row, vector.length), table);
 }
 
+static_assert(isa::largest_pooling_window <= math::largest_pooling_window);
+
 void pool(math::Pooling operation, const isa::Vector& vector, State& state) {
     const isa::Registers& registers = state.registers;
     const auto geometry = isa::window_geometry<math::WindowGeometry>(registers, state.row_bytes());
-    const std::uint64_t window_pixels = std::uint64_t{geometry.kernel_height} * geometry.kernel_width;
-    if (window_pixels > math::largest_pooling_window) {
-        throw isa::ProgramError(fmt::format("a window has {} pixels; pooling takes at most {}", window_pixels,
-                                            math::largest_pooling_window));
-    }
     const isa::RowRange images = vector.footprint(registers, state.array).buffer_read;
     const auto tensor = operand(state, images.first, images.last - images.first);
 

@@ -90,8 +90,7 @@ TEST_CASE("Rows lie inside the unified buffer") {
                 "instruction 1: matmul ub=15 acc=0 rows=1 wide_a: unified-buffer rows 15 to 16; the machine "
                 "has 16 rows");
     check_runs("vector add dst=14 src=14 other=14 rows=2; halt");
-    for (const auto& [dst, src, other] :
-         {std::array{15, 14, 14}, std::array{14, 15, 14}, std::array{14, 14, 15}}) {
+    for (const auto& [dst, src, other] : {std::array{15, 2, 4}, std::array{2, 15, 4}, std::array{2, 4, 15}}) {
         const std::string text = "vector add dst=" + std::to_string(dst) + " src=" + std::to_string(src) +
                                  " rows=2 other=" + std::to_string(other);
         check_error(text + "; halt",
@@ -154,15 +153,16 @@ TEST_CASE("Registers must make sense for the instruction") {
 }
 
 TEST_CASE("A pooling window has at most as many pixels as pooling can count") {
-    const auto program = [](std::uint64_t kernel_width) {
+    const auto program = [](std::uint64_t kernel_height) {
         return "set window.input_height 1; set window.input_width 1; set window.channels 1\n"
-               "set window.output_height 1; set window.output_width 1; set window.kernel_width " +
-               std::to_string(kernel_width) + "\nvector max_pool dst=0 src=0 lines=1; halt";
+               "set window.output_height 1; set window.output_width 1; set window.kernel_width 65535\n"
+               "set window.kernel_height " +
+               std::to_string(kernel_height) + "\nvector max_pool dst=1 src=0 lines=1; halt";
     };
-    check_runs(program(math::largest_pooling_window));
-    check_error(program(math::largest_pooling_window + 1),
-                "instruction 6: vector max_pool dst=0 src=0 lines=1: a window has 8388609 pixels; pooling "
-                "takes at most 8388608");
+    check_runs(program(128));
+    check_error(program(129),
+                "instruction 7: vector max_pool dst=1 src=0 lines=1: window.kernel_height times "
+                "window.kernel_width is 8454015; pooling takes at most 8388608");
 }
 
 #ifndef __SANITIZE_ADDRESS__  // which ends the process where memory cannot be had
