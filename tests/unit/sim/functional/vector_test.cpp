@@ -3,6 +3,8 @@
 #include <array>
 #include <catch2/catch.hpp>
 
+#include "hw/isa/footprint.h"
+#include "hw/isa/program_error.h"
 #include "tests/unit/sim/functional/naive.h"
 #include "tests/unit/sim/functional/run.h"
 
