@@ -1,0 +1,62 @@
+#include "compiler/frontend/frontend.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cerrno>
+#include <fstream>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "compiler/frontend/keras_h5.h"
+#include "compiler/graph/shape_text.h"
+#include "compiler/model_error.h"
+
+namespace systole::frontend {
+namespace {
+
+/// A file format, recognized by the first bytes of the file.
+struct Format {
+    std::string_view name;
+    bool (*matches)(std::string_view head);
+    graph::Graph (*read)(const std::filesystem::path& path);
+};
+
+constexpr std::array formats{
+    Format{"Keras HDF5 (.h5)", [](std::string_view head) { return head.starts_with("\x89HDF\r\n\x1a\n"); },
+           read_keras_h5},
+};
+
+std::string read_head(const std::filesystem::path& path) {
+    constexpr std::size_t head_bytes = 64;
+    std::error_code error;
+    if (std::filesystem::is_directory(path, error)) {
+        throw ModelError(fmt::format("{}: it is a directory; it must be a network file", path.string()));
+    }
+    errno = 0;
+    std::ifstream file(path, std::ios::binary);
+    if (!file) {
+        throw ModelError(fmt::format("{}: it cannot be opened: {}", path.string(),
+                                     std::generic_category().message(errno)));
+    }
+    std::array<char, head_bytes> head{};
+    file.read(head.data(), head.size());
+    return {head.data(), static_cast<std::size_t>(file.gcount())};
+}
+
+}  // namespace
+
+graph::Graph read_network(const std::filesystem::path& path) {
+    const std::string head = read_head(path);
+    if (head.empty()) throw ModelError(fmt::format("{}: it is empty", path.string()));
+    std::vector<std::string_view> names;
+    for (const Format& format : formats) {
+        if (format.matches(head)) return format.read(path);
+        names.push_back(format.name);
+    }
+    throw ModelError(fmt::format("{}: its format is not known; networks are read from {}", path.string(),
+                                 graph::joined(names)));
+}
+
+}  // namespace systole::frontend

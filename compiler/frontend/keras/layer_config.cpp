@@ -1,0 +1,117 @@
+#include "compiler/frontend/keras/layer_config.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "compiler/graph/shape_text.h"
+#include "compiler/model_error.h"
+
+namespace systole::frontend {
+
+using nlohmann::json;
+
+std::optional<std::uint32_t> as_unsigned(const json& value) {
+    if (!value.is_number_unsigned()) return std::nullopt;
+    const auto number = value.get<std::uint64_t>();
+    if (number > std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
+    return static_cast<std::uint32_t>(number);
+}
+
+const json* LayerConfig::find(const char* key) const {
+    const auto found = layer_.config.find(key);
+    return found == layer_.config.end() || found->is_null() ? nullptr : &*found;
+}
+
+const json& LayerConfig::any_of(std::initializer_list<const char*> keys) const {
+    for (const char* const key : keys) {
+        if (const json* const value = find(key)) return *value;
+    }
+    fail(*keys.begin(), "it must be given");
+}
+
+void LayerConfig::fail(const char* key, std::string_view rule) const {
+    const json* const value = find(key);
+    fail(value == nullptr ? fmt::format("{} is absent; {}", key, rule)
+                          : fmt::format("{} is {}; {}", key, describe(*value), rule));
+}
+
+void LayerConfig::fail(std::string_view rule) const {
+    throw ModelError(fmt::format("layer {}: {}", graph::quoted(layer_.name), rule));
+}
+
+std::uint32_t LayerConfig::positive(const char* key, std::optional<std::uint32_t> absent) const {
+    const json* const value = find(key);
+    if (value == nullptr && absent) return *absent;
+    const auto number = value == nullptr ? std::nullopt : as_unsigned(*value);
+    if (!number || *number == 0) fail(key, "it must be an integer, at least 1");
+    return *number;
+}
+
+std::array<std::uint32_t, 2> LayerConfig::positive_pair(
+    const char* key, std::optional<std::array<std::uint32_t, 2>> absent) const {
+    const json* const value = find(key);
+    if (value == nullptr && absent) return *absent;
+    if (value == nullptr || !value->is_array()) {
+        const std::uint32_t both = positive(key);
+        return {both, both};
+    }
+    if (value->size() != 2) fail(key, "it must have 2 entries");
+    std::array<std::uint32_t, 2> pair{};
+    for (std::size_t i = 0; i < pair.size(); ++i) {
+        const auto number = as_unsigned((*value)[i]);
+        if (!number || *number == 0) fail(key, "each must be an integer, at least 1");
+        pair[i] = *number;
+    }
+    return pair;
+}
+
+bool LayerConfig::boolean(const char* key, bool absent) const {
+    const json* const value = find(key);
+    if (value == nullptr) return absent;
+    if (!value->is_boolean()) fail(key, "it must be true or false");
+    return value->get<bool>();
+}
+
+float LayerConfig::number(const char* key, float absent) const {
+    const json* const value = find(key);
+    if (value == nullptr) return absent;
+    if (!value->is_number()) fail(key, "it must be a number");
+    const double number = value->get<double>();
+    if (std::abs(number) > double{std::numeric_limits<float>::max()}) fail(key, "it is too large");
+    return static_cast<float>(number);
+}
+
+std::string LayerConfig::text(const char* key, std::string_view absent) const {
+    const json* const value = find(key);
+    if (value == nullptr) return std::string(absent);
+    if (!value->is_string()) fail(key, "it must be text");
+    return value->get<std::string>();
+}
+
+void LayerConfig::require_number(const char* key, int only) const {
+    const json* const value = find(key);
+    if (value == nullptr) return;
+    const bool holds = value->is_array()
+                           ? std::ranges::all_of(*value, [&](const json& one) { return one == only; })
+                           : *value == only;
+    if (!holds) fail(key, fmt::format("only {} is supported", only));
+}
+
+void LayerConfig::require_text(const char* key, std::string_view only) const {
+    const json* const value = find(key);
+    if (value != nullptr && *value != only) fail(key, fmt::format("only \"{}\" is supported", only));
+}
+
+void LayerConfig::require_last_axis(const char* key, bool flat) const {
+    const json* value = find(key);
+    if (value == nullptr) return;
+    if (value->is_array() && value->size() == 1) value = &(*value)[0];
+    constexpr int last_of_image = 3;  // behind batch, height and width
+    if (*value == -1 || *value == last_of_image || (flat && *value == 1)) return;
+    fail(key, "only the last axis is supported");
+}
+
+}  // namespace systole::frontend

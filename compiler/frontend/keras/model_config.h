@@ -1,0 +1,32 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace systole::frontend {
+
+/// One layer as the file's model_config describes it.
+struct KerasLayer {
+    std::string class_name;
+    std::string name;
+    nlohmann::json config;
+    std::vector<std::size_t> inputs;  ///< positions in KerasModelConfig::layers, each before this layer
+};
+
+/// The layers of a Sequential or functional model, the one input first, the one output last.
+struct KerasModelConfig {
+    std::vector<KerasLayer> layers;
+};
+
+/// Reads model_config, as every Keras since 2.2 writes it. Throws ModelError (without the file's name)
+/// where it is not JSON, lacks something, or describes what is not supported: nested models, layers that
+/// are applied more than once, several inputs or outputs.
+KerasModelConfig parse_model_config(std::string_view json);
+
+/// A value in an error message: short, in one line.
+std::string describe(const nlohmann::json& value);
+
+}  // namespace systole::frontend

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/frontend/keras/hdf5_file.h"
+
+namespace systole::frontend {
+
+/// Where layers get their weights from.
+class WeightSource {
+public:
+    virtual ~WeightSource() = default;
+
+    /// The weight of a layer that plays one of these roles ("kernel", "bias", ...: versions of Keras differ
+    /// in the names), which must have this shape. Throws ModelError.
+    virtual std::vector<float> read(const std::string& layer, std::initializer_list<std::string_view> roles,
+                                    const std::vector<std::uint64_t>& shape) const = 0;
+};
+
+/// The weights in the group model_weights of a Keras HDF5 file: an attribute lists the layers, an
+/// attribute of each layer's group its weights.
+class Hdf5Weights final : public WeightSource {
+public:
+    /// The file must live as long as this.
+    explicit Hdf5Weights(const Hdf5File& file);
+
+    std::vector<float> read(const std::string& layer, std::initializer_list<std::string_view> roles,
+                            const std::vector<std::uint64_t>& shape) const override;
+
+private:
+    const Hdf5File& file_;
+    std::set<std::string> layers_;
+};
+
+}  // namespace systole::frontend

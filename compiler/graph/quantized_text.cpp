@@ -1,0 +1,82 @@
+#include "compiler/graph/quantized_text.h"
+
+#include <fmt/format.h>
+
+#include <span>
+
+#include "compiler/graph/shape_text.h"
+
+namespace systole::quantized {
+namespace {
+
+/// FNV-1a over the values: tells versions of an array apart.
+template <typename Value>
+std::string fingerprint(std::span<const Value> values) {
+    constexpr std::uint64_t prime = 0x100000001b3;
+    std::uint64_t hash = 0xcbf29ce484222325;
+    for (const Value value : values) hash = (hash ^ static_cast<std::uint64_t>(value)) * prime;
+    return fmt::format("{} values #{:016x}", values.size(), hash);
+}
+
+std::string describe(const Requantization& requantization) {
+    std::string text = fmt::format("bias {}, multiplier {}, shift {}, zero point {}, clamp {}..{}",
+                                   fingerprint(std::span(requantization.bias)),
+                                   fingerprint(std::span(requantization.multiplier)),
+                                   fingerprint(std::span(requantization.shift)), requantization.zero_point,
+                                   requantization.minimum, requantization.maximum);
+    if (requantization.table) {
+        text += fmt::format(", table {}", fingerprint(std::span<const std::uint8_t>(*requantization.table)));
+    }
+    return text;
+}
+
+struct Describe {
+    std::string operator()(const Convolution& convolution) const {
+        return fmt::format("convolution: {}, weights {}, {}", graph::to_text(convolution.window),
+                           fingerprint(std::span(convolution.weights)), describe(convolution.requantization));
+    }
+    std::string operator()(const DepthwiseConvolution& convolution) const {
+        return fmt::format("depthwise_convolution: {}, multiplier {}, weights {}, {}",
+                           graph::to_text(convolution.window), convolution.channel_multiplier,
+                           fingerprint(std::span(convolution.weights)), describe(convolution.requantization));
+    }
+    std::string operator()(const Dense& dense) const {
+        return fmt::format("dense: weights {}, {}", fingerprint(std::span(dense.weights)),
+                           describe(dense.requantization));
+    }
+    std::string operator()(const Pool& pool) const {
+        return fmt::format("pool: {}, {}{}", pool.kind == PoolKind::Max ? "max" : "average",
+                           graph::to_text(pool.window), pool.count_padding ? ", padding counts" : "");
+    }
+    std::string operator()(const Add& add) const {
+        return fmt::format("add: {} << {}, {} << {}, result {} << {}, clamp {}..{}", add.multiplier_a,
+                           add.shift_a, add.multiplier_b, add.shift_b, add.multiplier, add.shift, add.minimum,
+                           add.maximum);
+    }
+    std::string operator()(const Lookup& lookup) const {
+        return fmt::format("lookup: table {}", fingerprint(std::span<const std::uint8_t>(lookup.table)));
+    }
+};
+
+}  // namespace
+
+std::string to_text(const Network& network) {
+    std::string text = fmt::format("network {}: input %{}, output %{}\n", graph::quoted(network.name),
+                                   network.input, network.output);
+    for (std::size_t id = 0; id < network.tensors.size(); ++id) {
+        const Tensor& tensor = network.tensors[id];
+        text += fmt::format("%{}: {} {} {}, scale {}, zero point {}\n", id, graph::to_text(tensor.shape),
+                            tensor.is_signed ? "int8" : "uint8", graph::quoted(tensor.name), tensor.scale,
+                            tensor.zero_point);
+    }
+    for (const Layer& layer : network.layers) {
+        text += fmt::format("%{} = {}({}) {}\n", layer.output, graph::quoted(layer.name),
+                            graph::joined(layer.inputs, "%"), std::visit(Describe{}, layer.operation));
+    }
+    for (const Network::HostOperation& operation : network.host_operations) {
+        text += fmt::format("host: {} {}\n", operation.kind, graph::quoted(operation.layer));
+    }
+    return text;
+}
+
+}  // namespace systole::quantized

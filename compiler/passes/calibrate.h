@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "compiler/graph/graph.h"
+
+namespace systole::passes {
+
+/// What a stored byte of the network's input stands for: real = scale * (byte - zero_point).
+struct InputEncoding {
+    double scale = 1.0;
+    std::int32_t zero_point = 0;
+};
+
+/// Inputs the network will typically see, and how they will be stored.
+struct Calibration {
+    std::vector<float> inputs;  ///< `count` inputs, packed one after the other
+    std::uint32_t count = 0;
+    /// Absent: the encoding follows from the range of the inputs above.
+    std::optional<InputEncoding> encoding;
+};
+
+/// The values of a tensor; 0 always lies within.
+struct Range {
+    float minimum = 0.0F;
+    float maximum = 0.0F;
+};
+
+/// Runs the graph on the calibration inputs and returns the range of each node's result. Throws
+/// ModelError where there are no inputs, their size is wrong, or a result is not a finite number.
+std::vector<Range> calibrate(const graph::Graph& graph, const Calibration& calibration);
+
+}  // namespace systole::passes

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "compiler/graph/graph.h"
+#include "compiler/graph/quantized_network.h"
+#include "compiler/passes/calibrate.h"
+
+namespace systole::passes {
+
+/// The graph without what the chip need not know of: identities, batch normalizations, foldable borders.
+/// It computes the same, up to the rounding of float.
+graph::Graph simplify(const graph::Graph& graph);
+
+/// From the network as its file describes it to the network as the chip computes it: simplify, then
+/// quantize. Throws ModelError.
+quantized::Network prepare(const graph::Graph& graph, const Calibration& calibration);
+
+}  // namespace systole::passes

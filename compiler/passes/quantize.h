@@ -1,0 +1,19 @@
+#pragma once
+
+#include "compiler/graph/graph.h"
+#include "compiler/graph/quantized_network.h"
+#include "compiler/passes/calibrate.h"
+
+namespace systole::passes {
+
+/// Quantizes a simplified graph to 8 bits: activations to unsigned bytes with one encoding a tensor, from
+/// the ranges of the calibration inputs; weights to signed bytes with one scale an output channel. The
+/// activation function after a layer becomes part of its requantization; a final softmax is left to the
+/// host.
+///
+/// A reshape that simplifying has left, between two layers that depend on the shape, becomes a lookup of
+/// the identity; the last one becomes nothing. Throws ModelError, naming the layer, where 8 bits cannot
+/// express the network.
+quantized::Network quantize(const graph::Graph& graph, const Calibration& calibration);
+
+}  // namespace systole::passes

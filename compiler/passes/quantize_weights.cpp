@@ -1,0 +1,116 @@
+// Quantizes weights symmetrically to -127..127, with a scale for each output channel, so that no sum can
+// leave 32 bits.
+#include "compiler/passes/quantize_weights.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "hw/math/fixed_point.h"
+
+namespace systole::passes {
+namespace {
+
+constexpr double largest_weight = 127.0;
+constexpr std::int64_t largest_sum = std::numeric_limits<std::int32_t>::max();
+
+/// The weights of one output channel.
+struct Channel {
+    std::span<const float> weights;  ///< of all channels
+    std::size_t first;
+    std::size_t channels;
+    double bias;
+
+    template <typename Visit>
+    void for_each(const Visit& visit) const {
+        for (std::size_t i = first; i < weights.size(); i += channels) visit(i, double{weights[i]});
+    }
+};
+
+/// A channel under some scale.
+struct Trial {
+    double scale;          ///< of the weights
+    std::int64_t bias;     ///< with the correction for the input's zero point
+    std::int64_t largest;  ///< magnitude of any sum, with the bias or without
+};
+
+std::int64_t rounded_weight(double weight, double scale) {
+    return std::llround(std::clamp(weight / scale, -largest_weight, largest_weight));
+}
+
+Trial try_scale(const Channel& channel, double scale, const Encoding& input) {
+    std::int64_t positive = 0;
+    std::int64_t negative = 0;
+    channel.for_each([&](std::size_t, double weight) {
+        const std::int64_t rounded = rounded_weight(weight, scale);
+        (rounded > 0 ? positive : negative) += rounded;
+    });
+    const std::int64_t bias =
+        std::llround(channel.bias / (input.scale * scale)) - input.zero_point * (positive + negative);
+    const std::int64_t highest = largest_byte * positive;
+    const std::int64_t lowest = largest_byte * negative;
+    return {scale, bias,
+            std::max({std::abs(bias), highest, -lowest, std::abs(bias + highest), std::abs(bias + lowest)})};
+}
+
+/// The smallest scale that covers the weights and keeps all sums within 32 bits.
+Trial choose_scale(const Channel& channel, const Encoding& input, double output_scale) {
+    double largest = 0.0;
+    channel.for_each([&](std::size_t, double weight) { largest = std::max(largest, std::abs(weight)); });
+    // A bias needs room beside the sums: weights much smaller than it are rounded more coarsely.
+    const double room = std::ldexp(1.0, 29);
+    double scale = std::max(largest / largest_weight, std::abs(channel.bias) / (input.scale * room));
+    // Nothing to represent: any scale that makes a good multiplier.
+    if (scale * input.scale < std::numeric_limits<float>::min() * output_scale)
+        scale = output_scale / input.scale / 2;
+    Trial trial = try_scale(channel, scale, input);
+    while (trial.largest > largest_sum) trial = try_scale(channel, trial.scale * 2, input);
+    return trial;
+}
+
+/// How far the output's scale must grow for a sum, shifted to the left by the multiplier, to stay within 32
+/// bits.
+double required_growth(const Trial& trial, const Encoding& input, double output_scale) {
+    double growth = 1.0;
+    const double step = input.scale * trial.scale / output_scale;
+    // The shift is the exponent that brings the multiplier below 1.
+    while (step / growth >= 1.0 &&
+           static_cast<double>(trial.largest) * 2 * step / growth > double{largest_sum}) {
+        growth *= 2;
+    }
+    return growth;
+}
+
+}  // namespace
+
+QuantizedWeights quantize_weights(std::span<const float> weights, std::span<const float> bias,
+                                  const Encoding& input, const Encoding& output) {
+    const std::size_t channels = bias.size();
+    std::vector<Channel> by_channel;
+    std::vector<Trial> trials;
+    double growth = 1.0;
+    for (std::size_t c = 0; c < channels; ++c) {
+        by_channel.push_back({weights, c, channels, bias[c]});
+        trials.push_back(choose_scale(by_channel[c], input, output.scale));
+        growth = std::max(growth, required_growth(trials[c], input, output.scale));
+    }
+
+    QuantizedWeights result{.weights = std::vector<std::int8_t>(weights.size()),
+                            .bias = {},
+                            .multiplier = {},
+                            .shift = {},
+                            .output = {output.scale * growth, output.zero_point}};
+    for (std::size_t c = 0; c < channels; ++c) {
+        const Trial& trial = trials[c];
+        by_channel[c].for_each([&](std::size_t i, double weight) {
+            result.weights[i] = static_cast<std::int8_t>(rounded_weight(weight, trial.scale));
+        });
+        const auto fixed = math::to_fixed_point(input.scale * trial.scale / result.output.scale);
+        result.bias.push_back(static_cast<std::int32_t>(trial.bias));
+        result.multiplier.push_back(fixed.multiplier);
+        result.shift.push_back(static_cast<std::int8_t>(fixed.shift));
+    }
+    return result;
+}
+
+}  // namespace systole::passes

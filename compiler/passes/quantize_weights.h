@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "compiler/graph/quantized_network.h"
+#include "compiler/passes/encoding.h"
+
+namespace systole::passes {
+
+/// Weights of a convolution or dense layer as the chip multiplies them.
+struct QuantizedWeights {
+    std::vector<std::int8_t> weights;
+    std::vector<std::int32_t> bias;  ///< with the correction for the input's zero point
+    std::vector<std::int32_t> multiplier;
+    std::vector<std::int8_t> shift;
+    /// The output's encoding: as asked for, or with a larger scale where sums would not have fitted.
+    Encoding output;
+};
+
+/// Quantizes weights symmetrically to -127..127, with a scale for each output channel (the fastest
+/// dimension), so that no sum can leave 32 bits. `bias` has a value for each output channel. All values
+/// must be finite.
+QuantizedWeights quantize_weights(std::span<const float> weights, std::span<const float> bias,
+                                  const Encoding& input, const Encoding& output);
+
+}  // namespace systole::passes

@@ -1,0 +1,42 @@
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "compiler/frontend/keras_h5.h"
+#include "compiler/graph/graph.h"
+#include "compiler/model_error.h"
+#include "compiler/passes/prepare.h"
+
+namespace {
+
+/// Weights of whatever shape is asked for, as long as a file could hold them.
+class SmallWeights final : public systole::frontend::WeightSource {
+public:
+    std::vector<float> read(const std::string& /*layer*/, std::initializer_list<std::string_view> /*roles*/,
+                            const std::vector<std::uint64_t>& shape) const override {
+        constexpr std::uint64_t most = 1 << 16;
+        std::uint64_t elements = 1;
+        for (const std::uint64_t extent : shape) {
+            if (extent > most || (elements *= extent) > most) throw systole::ModelError("too many weights");
+        }
+        return std::vector<float>(elements, 0.5F);
+    }
+};
+
+}  // namespace
+
+/// Any text, as the model_config of a Keras file: read into a graph, simplified, printed.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    const std::string_view text(reinterpret_cast<const char*>(data), size);
+    try {
+        const systole::graph::Graph graph = systole::frontend::build_keras_graph(text, SmallWeights());
+        const systole::graph::Graph simple = systole::passes::simplify(graph);
+        if (simple.nodes.size() > graph.nodes.size()) __builtin_trap();
+        if (simple.output_shape().elements() != graph.output_shape().elements()) __builtin_trap();
+        if (to_text(simple).empty()) __builtin_trap();
+    } catch (const systole::ModelError& error) {
+        if (std::string_view(error.what()).find('\n') != std::string_view::npos) __builtin_trap();
+    }
+    return 0;
+}

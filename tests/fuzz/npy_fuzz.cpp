@@ -1,0 +1,32 @@
+// Any bytes as a NumPy file, plain or gzip, of images and of labels.
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+
+#include "sim/input/byte_stream.h"
+#include "sim/input/npy.h"
+
+using namespace systole::input;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    try {
+        ByteStream stream({data, size}, "fuzz");
+        const Images images = read_npy_images(stream);
+        if (const auto* floats = images.floats()) {
+            if (images.size() != floats->size()) std::abort();
+            for (const float value : *floats) {
+                if (!std::isfinite(value)) std::abort();
+            }
+        } else if (images.size() != images.pixels()->size()) {
+            std::abort();
+        }
+    } catch (const InputError&) {
+    }
+    try {
+        ByteStream stream({data, size}, "fuzz");
+        if (read_npy_labels(stream).empty()) std::abort();
+    } catch (const InputError&) {
+    }
+    return 0;
+}

@@ -1,0 +1,210 @@
+#include <catch2/catch.hpp>
+
+#include "compiler/graph/operators/activation.h"
+#include "compiler/graph/operators/add.h"
+#include "compiler/graph/operators/pool.h"
+#include "compiler/graph/operators/reshape.h"
+#include "compiler/graph/operators/zero_padding.h"
+#include "compiler/passes/fold_batch_normalization.h"
+#include "compiler/passes/fold_padding.h"
+#include "compiler/passes/prepare.h"
+#include "compiler/passes/remove_identities.h"
+#include "compiler/reference/float_executor.h"
+#include "tests/support/graphs.h"
+
+using namespace systole;
+using graph::Activation;
+using graph::ActivationFunction;
+using graph::Graph;
+using graph::NodeId;
+using graph::Shape;
+using tests::GraphParts;
+
+namespace {
+
+constexpr double tolerance = 1e-4;
+
+/// The kinds of the nodes in order.
+std::string kinds(const Graph& graph) {
+    std::string text;
+    for (const graph::Node& node : graph.nodes) text += std::string(node.op->kind()) + " ";
+    return text;
+}
+
+/// The largest difference between what two graphs compute.
+double difference(const Graph& a, const Graph& b) {
+    constexpr std::uint32_t batch = 3;
+    GraphParts parts(99);
+    const std::vector<float> inputs = parts.values(batch * a.input_shape().elements());
+    return tests::largest_difference(reference::execute(a, inputs, batch),
+                                     reference::execute(b, inputs, batch));
+}
+
+std::unique_ptr<graph::Operator> activation(ActivationFunction function) {
+    return std::make_unique<Activation>(function);
+}
+
+std::unique_ptr<graph::ZeroPadding> padding(std::uint32_t top, std::uint32_t left, std::uint32_t bottom,
+                                            std::uint32_t right) {
+    auto op = std::make_unique<graph::ZeroPadding>();
+    op->top = top;
+    op->left = left;
+    op->bottom = bottom;
+    op->right = right;
+    return op;
+}
+
+}  // namespace
+
+TEST_CASE("Batch normalization disappears into the layer before it", "[compiler][passes]") {
+    for (std::uint32_t seed = 0; seed < 60; ++seed) {
+        INFO("seed " << seed);
+        GraphParts parts(seed);
+        const Shape shape = parts.shape();
+        Graph graph = tests::graph_of(shape);
+        const bool bias = seed % 2 == 0;
+        std::string expected;
+        switch (seed % 3) {
+            case 0:
+                graph.append("linear",
+                             parts.convolution(shape, parts.window(shape), parts.number(1, 6), bias), {0});
+                expected = "input convolution ";
+                break;
+            case 1:
+                graph.append("linear", parts.depthwise(shape, parts.window(shape), parts.number(1, 3), bias),
+                             {0});
+                expected = "input depthwise_convolution ";
+                break;
+            default:
+                graph.append("linear", parts.dense(shape, parts.number(1, 20), bias), {0});
+                expected = "input dense ";
+                break;
+        }
+        // Two in a row: the second folds into what the first has folded into.
+        graph.append("first", parts.batch_normalization(graph.output_shape().channels), {1});
+        graph.append("second", parts.batch_normalization(graph.output_shape().channels), {2});
+        const Graph folded = passes::fold_batch_normalization(graph::clone(graph));
+        CHECK(kinds(folded) == expected);
+        CHECK(difference(graph, folded) < tolerance);
+    }
+}
+
+TEST_CASE("Batch normalization elsewhere becomes a depthwise convolution", "[compiler][passes]") {
+    GraphParts parts(5);
+    const Shape shape{4, 4, 3};
+    Graph graph = tests::graph_of(shape);
+    graph.append("conv", parts.convolution(shape, {}, 3, true), {0});
+    SECTION("behind an activation function") {
+        graph.append("relu", activation(ActivationFunction::Relu), {1});
+        graph.append("norm", parts.batch_normalization(3), {2});
+        const Graph folded = passes::fold_batch_normalization(graph::clone(graph));
+        CHECK(kinds(folded) == "input convolution activation depthwise_convolution ");
+        CHECK(difference(graph, folded) < tolerance);
+    }
+    SECTION("where the layer before it has another reader") {
+        graph.append("norm", parts.batch_normalization(3), {1});
+        graph.append("sum", std::make_unique<graph::Add>(), {1, 2});
+        const Graph folded = passes::fold_batch_normalization(graph::clone(graph));
+        CHECK(kinds(folded) == "input convolution depthwise_convolution add ");
+        CHECK(difference(graph, folded) < tolerance);
+    }
+}
+
+TEST_CASE("Borders of zeros become padding", "[compiler][passes]") {
+    for (std::uint32_t seed = 0; seed < 40; ++seed) {
+        INFO("seed " << seed);
+        GraphParts parts(seed);
+        const Shape shape = parts.shape();
+        Graph graph = tests::graph_of(shape);
+        graph.append("outer",
+                     padding(parts.number(0, 3), parts.number(0, 3), parts.number(0, 3), parts.number(0, 3)),
+                     {0});
+        graph.append("inner",
+                     padding(parts.number(0, 3), parts.number(0, 3), parts.number(0, 3), parts.number(0, 3)),
+                     {1});
+        const Shape padded = graph.output_shape();
+        if (seed % 2 == 0) {
+            graph.append("conv", parts.convolution(padded, parts.window(padded), 2, true), {2});
+        } else {
+            graph.append("conv", parts.depthwise(padded, parts.window(padded), 2, false), {2});
+        }
+        const Graph folded = passes::fold_padding(graph::clone(graph));
+        CHECK(folded.nodes.size() == 2);
+        CHECK(difference(graph, folded) < tolerance);
+    }
+}
+
+TEST_CASE("A border that something else reads stays", "[compiler][passes]") {
+    GraphParts parts(2);
+    Graph graph = tests::graph_of({4, 4, 2});
+    graph.append("border", padding(1, 1, 1, 1), {0});
+    graph.append("conv", parts.convolution({6, 6, 2}, {}, 2, false), {1});
+    graph.append("sum", std::make_unique<graph::Add>(), {1, 2});
+    const Graph folded = passes::fold_padding(graph::clone(graph));
+    CHECK(kinds(folded) == "input zero_padding convolution add ");
+    CHECK(difference(graph, folded) < tolerance);
+
+    Graph pooled = tests::graph_of({4, 4, 2});
+    pooled.append("border", padding(1, 1, 1, 1), {0});
+    pooled.append("pool", std::make_unique<graph::Pool>(graph::PoolKind::Average, graph::Window{}), {1});
+    CHECK(kinds(passes::fold_padding(graph::clone(pooled))) == "input zero_padding pool ");
+}
+
+TEST_CASE("What changes no value is removed", "[compiler][passes]") {
+    GraphParts parts(7);
+    Graph graph = tests::graph_of({1, 1, 32});
+    graph.append("image", std::make_unique<graph::Reshape>(Shape{4, 4, 2}), {0});
+    graph.append("linear", activation(ActivationFunction::Linear), {1});
+    graph.append("border", padding(0, 0, 0, 0), {2});
+    graph.append("conv", parts.convolution({4, 4, 2}, {}, 3, true), {3});
+    graph.append("pool", std::make_unique<graph::Pool>(graph::PoolKind::Max, graph::Window{}), {4});
+    graph.append("flat", std::make_unique<graph::Reshape>(Shape{1, 1, 48}), {5});
+    graph.append("same", std::make_unique<graph::Reshape>(Shape{1, 1, 48}), {6});
+    graph.append("dense", parts.dense({1, 1, 48}, 5, true), {7});
+    graph.append("last", activation(ActivationFunction::Linear), {8});
+    const Graph simple = passes::remove_identities(graph::clone(graph));
+    CHECK(kinds(simple) == "input convolution dense ");
+    CHECK(simple.input_shape() == Shape{4, 4, 2});
+    CHECK(difference(graph, simple) == 0.0);
+}
+
+TEST_CASE("A reshape between layers that depend on the shape stays", "[compiler][passes]") {
+    GraphParts parts(7);
+    Graph graph = tests::graph_of({4, 4, 2});
+    graph.append("conv", parts.convolution({4, 4, 2}, {}, 2, true), {0});
+    graph.append("flat", std::make_unique<graph::Reshape>(Shape{1, 1, 32}), {1});
+    graph.append("wide", std::make_unique<graph::Reshape>(Shape{2, 8, 2}), {2});
+    graph.append("pool", std::make_unique<graph::Pool>(graph::PoolKind::Max, graph::Window{2, 2, 2, 2}), {3});
+    const Graph simple = passes::remove_identities(graph::clone(graph));
+    CHECK(kinds(simple) == "input convolution reshape pool ");
+    CHECK(difference(graph, simple) == 0.0);
+}
+
+TEST_CASE("An input read in two shapes keeps its own", "[compiler][passes]") {
+    GraphParts parts(7);
+    Graph graph = tests::graph_of({1, 1, 16});
+    graph.append("a", std::make_unique<graph::Reshape>(Shape{4, 4, 1}), {0});
+    graph.append("pool", std::make_unique<graph::Pool>(graph::PoolKind::Max, graph::Window{4, 4}), {1});
+    graph.append("b", std::make_unique<graph::Reshape>(Shape{2, 8, 1}), {0});
+    graph.append("other_pool", std::make_unique<graph::Pool>(graph::PoolKind::Max, graph::Window{2, 8}), {3});
+    graph.append("sum", std::make_unique<graph::Add>(), {2, 4});
+    const Graph simple = passes::remove_identities(graph::clone(graph));
+    CHECK(simple.input_shape() == Shape{1, 1, 16});
+    CHECK(kinds(simple) == "input reshape pool reshape pool add ");
+}
+
+TEST_CASE("Simplifying leaves the original as it was and computes the same", "[compiler][passes]") {
+    GraphParts parts(3);
+    Graph graph = tests::graph_of({1, 1, 64});
+    graph.append("image", std::make_unique<graph::Reshape>(Shape{8, 8, 1}), {0});
+    graph.append("border", padding(1, 1, 1, 1), {1});
+    graph.append("conv", parts.convolution({10, 10, 1}, {3, 3, 2, 2}, 4, false), {2});
+    graph.append("linear", activation(ActivationFunction::Linear), {3});
+    graph.append("norm", parts.batch_normalization(4), {4});
+    graph.append("relu", activation(ActivationFunction::Relu), {5});
+    const std::string before = graph::to_text(graph);
+    const Graph simple = passes::simplify(graph);
+    CHECK(graph::to_text(graph) == before);
+    CHECK(kinds(simple) == "input convolution activation ");
+    CHECK(difference(graph, simple) < tolerance);
+}

@@ -1,0 +1,290 @@
+#include "compiler/passes/quantize.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "compiler/graph/operators/activation.h"
+#include "compiler/graph/operators/add.h"
+#include "compiler/graph/operators/pool.h"
+#include "compiler/graph/operators/reshape.h"
+#include "compiler/graph/operators/softmax.h"
+#include "compiler/graph/operators/zero_padding.h"
+#include "compiler/model_error.h"
+#include "compiler/passes/encoding.h"
+#include "compiler/passes/prepare.h"
+#include "compiler/reference/float_executor.h"
+#include "compiler/reference/integer_executor.h"
+#include "tests/support/graphs.h"
+
+using namespace systole;
+using graph::Activation;
+using graph::ActivationFunction;
+using graph::Graph;
+using graph::NodeId;
+using graph::Shape;
+using passes::Calibration;
+using quantized::Network;
+using tests::GraphParts;
+
+namespace {
+
+constexpr std::uint32_t batch = 16;
+
+std::unique_ptr<Activation> activation(ActivationFunction function) {
+    return std::make_unique<Activation>(function);
+}
+
+/// Inputs from `low` to 1, to calibrate with and to run.
+Calibration inputs_for(const Graph& graph, float low = 0.0F) {
+    GraphParts parts(1);
+    return {.inputs = parts.values(batch * graph.input_shape().elements(), low, 1.0F),
+            .count = batch,
+            .encoding = {}};
+}
+
+std::vector<std::uint8_t> stored(const std::vector<float>& values, const quantized::Tensor& tensor) {
+    std::vector<std::uint8_t> bytes;
+    for (const float value : values) {
+        bytes.push_back(static_cast<std::uint8_t>(passes::encoding_of(tensor).byte(value)));
+    }
+    return bytes;
+}
+
+/// The largest difference between the float graph and its quantized network, in steps of the output.
+double error_in_steps(const Graph& graph, const Network& network, const std::vector<float>& inputs) {
+    const std::vector<float> expected = reference::execute(graph, inputs, batch);
+    const quantized::Tensor& output = network.tensors[network.output];
+    const auto bytes = reference::execute(network, stored(inputs, network.tensors[network.input]), batch);
+    REQUIRE(bytes.size() == expected.size());
+    double worst = 0.0;
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        worst = std::max(worst, std::abs(passes::encoding_of(output).real(bytes[i]) - double{expected[i]}));
+    }
+    return worst / output.scale;
+}
+
+template <typename Kind>
+const Kind& operation(const Network& network, std::size_t layer) {
+    return std::get<Kind>(network.layers.at(layer).operation);
+}
+
+/// input -> convolution, on a 6x6x2 image.
+Graph convolved(std::uint32_t seed) {
+    GraphParts parts(seed);
+    Graph graph = tests::graph_of({6, 6, 2});
+    const graph::Window window{
+        .kernel_height = 3, .kernel_width = 3, .pad_top = 1, .pad_left = 1, .pad_bottom = 1, .pad_right = 1};
+    graph.append("conv", parts.convolution({6, 6, 2}, window, 4, true), {0});
+    return graph;
+}
+
+}  // namespace
+
+TEST_CASE("Layers of weights compute the float layer to a few steps", "[compiler][passes]") {
+    for (std::uint32_t seed = 0; seed < 60; ++seed) {
+        INFO("seed " << seed);
+        GraphParts parts(seed);
+        const Shape shape = parts.shape();
+        Graph graph = tests::graph_of(shape);
+        if (seed % 3 == 0) graph.append("l", parts.convolution(shape, parts.window(shape), 5, true), {0});
+        if (seed % 3 == 1) graph.append("l", parts.depthwise(shape, parts.window(shape), 2, true), {0});
+        if (seed % 3 == 2) graph.append("l", parts.dense(shape, 9, true), {0});
+        const Calibration calibration = inputs_for(graph, seed % 2 == 0 ? 0.0F : -1.0F);
+        const Network network = passes::quantize(graph, calibration);
+        REQUIRE(network.layers.size() == 1);
+        CHECK(network.layers[0].name == "l");
+        CHECK((network.tensors[network.input].zero_point == 0) == (seed % 2 == 0));
+        // Half a step of the output, and what the rounding of weights and inputs adds up to.
+        CHECK(error_in_steps(graph, network, calibration.inputs) < 3.0);
+    }
+}
+
+TEST_CASE("A ReLU becomes a clamp at zero", "[compiler][passes]") {
+    Graph graph = convolved(1);
+    auto relu = activation(ActivationFunction::Relu);
+    const bool limited = GENERATE(false, true);
+    if (limited) relu->maximum = 0.5F;
+    graph.append("relu", std::move(relu), {1});
+    const Calibration calibration = inputs_for(graph);
+    const Network network = passes::quantize(graph, calibration);
+    REQUIRE(network.layers.size() == 1);
+    const auto& rules = operation<quantized::Convolution>(network, 0).requantization;
+    CHECK(rules.zero_point == 0);
+    CHECK(rules.minimum == 0);
+    CHECK(rules.maximum == 255);
+    CHECK_FALSE(rules.table.has_value());
+    const quantized::Tensor& output = network.tensors[network.output];
+    CHECK(output.zero_point == 0);
+    if (limited) CHECK(output.scale == Approx(0.5 / 255));
+    // Steps of the limited output are smaller; the errors of weights and inputs are not.
+    CHECK(error_in_steps(graph, network, calibration.inputs) < (limited ? 15.0 : 3.0));
+}
+
+TEST_CASE("A limit above what calibration saw still clamps", "[compiler][passes]") {
+    Graph graph = tests::graph_of({1, 1, 1});
+    auto dense = std::make_unique<graph::Dense>();
+    dense->in_elements = 1;
+    dense->units = 1;
+    dense->weights = {1.0F};
+    graph.append("dense", std::move(dense), {0});
+    auto relu6 = activation(ActivationFunction::Relu);
+    relu6->maximum = 6.0F;
+    graph.append("relu6", std::move(relu6), {1});
+    const Calibration calibration{.inputs = {10.0F, 0.0F}, .count = 2, .encoding = {}};
+    const Network network = passes::quantize(graph, calibration);
+    const quantized::Tensor& output = network.tensors[network.output];
+    CHECK(operation<quantized::Dense>(network, 0).requantization.maximum == 255);
+    CHECK(output.scale == Approx(6.0 / 255));
+}
+
+TEST_CASE("Other functions become a table behind the sums", "[compiler][passes]") {
+    const auto function = GENERATE(ActivationFunction::Sigmoid, ActivationFunction::Tanh,
+                                   ActivationFunction::LeakyRelu, ActivationFunction::Swish);
+    Graph graph = convolved(2);
+    auto op = activation(function);
+    op->alpha = 0.1F;
+    INFO(op->parameters());
+    graph.append("function", std::move(op), {1});
+    const Calibration calibration = inputs_for(graph);
+    const Network network = passes::quantize(graph, calibration);
+    REQUIRE(network.layers.size() == 1);
+    const auto& rules = operation<quantized::Convolution>(network, 0).requantization;
+    CHECK(rules.table.has_value());
+    CHECK(rules.minimum == 0);
+    CHECK(rules.maximum == 255);
+    CHECK(error_in_steps(graph, network, calibration.inputs) < 6.0);
+}
+
+TEST_CASE("An activation function is taken over only by a layer it alone reads", "[compiler][passes]") {
+    Graph graph = convolved(3);
+    graph.append("relu", activation(ActivationFunction::Relu), {1});
+    graph.append("sum", std::make_unique<graph::Add>(), {1, 2});
+    const Calibration calibration = inputs_for(graph);
+    const Network network = passes::quantize(graph, calibration);
+    REQUIRE(network.layers.size() == 3);
+    CHECK(operation<quantized::Convolution>(network, 0).requantization.zero_point != 0);
+    CHECK(network.layers[1].name == "relu");
+    CHECK_NOTHROW(operation<quantized::Lookup>(network, 1));
+    CHECK(network.layers[2].inputs == std::vector{network.layers[0].output, network.layers[1].output});
+    CHECK(error_in_steps(graph, network, calibration.inputs) < 4.0);
+}
+
+TEST_CASE("A sum brings two scales together", "[compiler][passes]") {
+    const bool relu = GENERATE(false, true);
+    Graph graph = convolved(4);
+    GraphParts parts(5);
+    auto small = parts.convolution({6, 6, 2}, {}, 4, false);
+    for (float& weight : small->weights) weight *= 0.1F;
+    const NodeId other = graph.append("small", std::move(small), {0});
+    NodeId sum = graph.append("sum", std::make_unique<graph::Add>(), {1, other});
+    if (relu) sum = graph.append("relu", activation(ActivationFunction::Relu), {sum});
+    const Calibration calibration = inputs_for(graph);
+    const Network network = passes::quantize(graph, calibration);
+    REQUIRE(network.layers.size() == 3);
+    const auto& add = operation<quantized::Add>(network, 2);
+    const quantized::Tensor& output = network.tensors[network.output];
+    CHECK(add.minimum == (relu ? output.zero_point : 0));
+    CHECK(add.maximum == 255);
+    CHECK((output.zero_point == 0) == relu);
+    CHECK(error_in_steps(graph, network, calibration.inputs) < 3.0);
+}
+
+TEST_CASE("Pooling keeps its input's encoding", "[compiler][passes]") {
+    const auto kind = GENERATE(graph::PoolKind::Max, graph::PoolKind::Average);
+    Graph graph = convolved(6);
+    graph.append("pool", std::make_unique<graph::Pool>(kind, graph::Window{2, 2, 2, 2}), {1});
+    const Calibration calibration = inputs_for(graph);
+    const Network network = passes::quantize(graph, calibration);
+    REQUIRE(network.layers.size() == 2);
+    const quantized::Tensor& input = network.tensors[network.layers[1].inputs[0]];
+    const quantized::Tensor& output = network.tensors[network.output];
+    CHECK(output.scale == input.scale);
+    CHECK(output.zero_point == input.zero_point);
+    CHECK_FALSE(operation<quantized::Pool>(network, 1).count_padding);
+    CHECK(error_in_steps(graph, network, calibration.inputs) < 3.5);
+}
+
+TEST_CASE("A border that no convolution takes is a layer of its own", "[compiler][passes]") {
+    Graph graph = convolved(7);
+    auto border = std::make_unique<graph::ZeroPadding>();
+    border->top = 1;
+    border->right = 2;
+    graph.append("border", std::move(border), {1});
+    graph.append("pool", std::make_unique<graph::Pool>(graph::PoolKind::Max, graph::Window{2, 2, 2, 2}), {2});
+    const Calibration calibration = inputs_for(graph);
+    const Network network = passes::quantize(graph, calibration);
+    REQUIRE(network.layers.size() == 3);
+    const auto& pool = operation<quantized::Pool>(network, 1);
+    CHECK(pool.count_padding);
+    CHECK(pool.window == graph::Window{.pad_top = 1, .pad_right = 2});
+    CHECK(error_in_steps(graph, network, calibration.inputs) < 3.0);
+}
+
+TEST_CASE("The input is stored as the caller says", "[compiler][passes]") {
+    const Graph graph = convolved(8);
+    Calibration calibration = inputs_for(graph);
+    calibration.encoding = passes::InputEncoding{1.0 / 255, 0};
+    const Network network = passes::quantize(graph, calibration);
+    CHECK(network.tensors[network.input].scale == 1.0 / 255);
+    CHECK(network.tensors[network.input].zero_point == 0);
+
+    calibration.encoding = passes::InputEncoding{0.0, 0};
+    CHECK_THROWS_WITH(passes::quantize(graph, calibration),
+                      "made: layer \"input\": the scale of the input is 0; it must be above 0");
+    calibration.encoding = passes::InputEncoding{1.0, 256};
+    CHECK_THROWS_AS(passes::quantize(graph, calibration), ModelError);
+}
+
+TEST_CASE("A final softmax is left to the host, another is refused", "[compiler][passes]") {
+    Graph graph = convolved(9);
+    graph.append("top", std::make_unique<graph::Softmax>(), {1});
+    const Network network = passes::quantize(graph, inputs_for(graph));
+    REQUIRE(network.host_operations.size() == 1);
+    CHECK(network.host_operations[0].kind == "softmax");
+    CHECK(network.host_operations[0].layer == "top");
+    CHECK(network.output == network.layers[0].output);
+
+    graph.append("behind", activation(ActivationFunction::Relu), {2});
+    CHECK_THROWS_WITH(
+        passes::quantize(graph, inputs_for(graph)),
+        "made: layer \"top\": it is a softmax inside the network; only the last layer may be one, as "
+        "the host computes it");
+}
+
+TEST_CASE("A reshape between layers that depend on the shape copies the bytes", "[compiler][passes]") {
+    GraphParts parts(10);
+    Graph graph = tests::graph_of({1, 1, 5});
+    graph.append("dense", parts.dense({1, 1, 5}, 32, true), {0});
+    graph.append("image", std::make_unique<graph::Reshape>(Shape{4, 4, 2}), {1});
+    graph.append("conv", parts.convolution({4, 4, 2}, {3, 3}, 2, true), {2});
+    graph.append("flat", std::make_unique<graph::Reshape>(Shape{1, 1, 8}), {3});
+    const Calibration calibration = inputs_for(graph);
+    const Network network = passes::quantize(graph, calibration);
+    REQUIRE(network.layers.size() == 3);
+    CHECK(network.tensors[network.layers[0].output].shape == Shape{1, 1, 32});
+    CHECK(network.tensors[network.layers[1].output].shape == Shape{4, 4, 2});
+    CHECK(network.layers[1].name == "image");
+    const auto& table = operation<quantized::Lookup>(network, 1).table;
+    for (std::size_t byte = 0; byte < table.size(); ++byte) CHECK(table[byte] == byte);
+    CHECK(network.output == network.layers[2].output);
+    CHECK(error_in_steps(graph, network, calibration.inputs) < 4.0);
+}
+
+TEST_CASE("Quantization without usable calibration inputs is refused", "[compiler][passes]") {
+    const Graph graph = convolved(12);
+    CHECK_THROWS_WITH(passes::quantize(graph, {}),
+                      "made: there are no calibration inputs; quantization needs at least 1");
+    Calibration calibration = inputs_for(graph);
+    calibration.inputs.pop_back();
+    CHECK_THROWS_AS(passes::quantize(graph, calibration), ModelError);
+    calibration = inputs_for(graph);
+    calibration.inputs[7] = std::numeric_limits<float>::infinity();
+    CHECK_THROWS_WITH(passes::quantize(graph, calibration),
+                      "made: layer \"input\": it gives inf on a calibration input; results must be finite");
+}
+
+TEST_CASE("A network without a layer is refused", "[compiler][passes]") {
+    const Graph graph = tests::graph_of({2, 2, 1});
+    CHECK_THROWS_WITH(passes::prepare(graph, inputs_for(graph)),
+                      "made: it has no layer with work for the chip");
+}
