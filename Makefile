@@ -1,0 +1,71 @@
+# What a user types. Each target installs the packages it lacks (Debian 12; as root or with sudo).
+JOBS ?= $(shell nproc)
+RUN ?= configs/runs/mnist_cnn.json
+FUZZ_SECONDS ?= 60
+
+# libsystemc greets on stderr in every process, also while CMake asks test programs for their cases.
+export SYSTEMC_DISABLE_COPYRIGHT_MESSAGE := 1
+
+packages_build := scripts/packages_build.txt
+packages_test := $(packages_build) scripts/packages_test.txt
+
+.PHONY: help run test sanitize bench fuzz format format-check tidy packages-build packages-test clean
+
+help:
+	@echo "make run      build the simulator and run $(RUN)   (RUN=another.json)"
+	@echo "make test     build everything and run all tests"
+	@echo "make sanitize the same with AddressSanitizer and UndefinedBehaviorSanitizer"
+	@echo "make bench    build and run the benchmarks"
+	@echo "make fuzz     fuzz every parser for FUZZ_SECONDS=$(FUZZ_SECONDS) each"
+	@echo "make format   format all sources;  make format-check  only look"
+	@echo "make tidy     clang-tidy on all sources"
+	@echo "make clean    remove build/"
+
+run: packages-build
+	cmake --preset release
+	cmake --build --preset release --parallel $(JOBS) --target sim
+	build/release/sim $(RUN)
+
+test: packages-test
+	cmake --preset dev
+	cmake --build --preset dev --parallel $(JOBS)
+	ctest --preset dev --parallel $(JOBS)
+
+sanitize: packages-test
+	cmake --preset sanitize
+	cmake --build --preset sanitize --parallel $(JOBS)
+	ctest --preset sanitize --parallel $(JOBS)
+
+bench: packages-build
+	cmake --preset release
+	cmake --build --preset release --parallel $(JOBS) --target benchmarks
+	@set -e; for program in build/release/*_bench; do echo "== $${program##*/}"; $$program; done
+
+fuzz: packages-test
+	cmake --preset fuzz
+	cmake --build --preset fuzz --parallel $(JOBS)
+	@set -e; for program in build/fuzz/*_fuzz; do \
+	    name=$${program##*/}; name=$${name%_fuzz}; \
+	    mkdir -p build/fuzz/corpus/$$name; echo "== $$name"; \
+	    $$program -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 -artifact_prefix=build/fuzz/$$name- \
+	        build/fuzz/corpus/$$name tests/fuzz/seeds/$$name; \
+	done
+
+format: packages-test
+	@git ls-files -z --cached --others --exclude-standard '*.h' '*.cpp' | xargs -0 clang-format -i
+
+format-check: packages-test
+	@git ls-files -z --cached --others --exclude-standard '*.h' '*.cpp' | xargs -0 clang-format --dry-run -Werror
+
+tidy: packages-test
+	cmake --preset tidy
+	cmake --build --preset tidy --parallel $(JOBS) -- -k 0
+
+packages-build:
+	@scripts/install_packages.sh $(packages_build)
+
+packages-test:
+	@scripts/install_packages.sh $(packages_test)
+
+clean:
+	rm -rf build

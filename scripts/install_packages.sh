@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that lists of names ask for, and only those that are not there yet.
+#
+#   scripts/install_packages.sh scripts/packages_build.txt [LIST...]
+set -euo pipefail
+
+wanted=$(cat "$@" | sed -e 's/#.*//' | xargs -n1 | sort -u)
+# A name that several architectures have prints one line each; a name never heard of prints none.
+# shellcheck disable=SC2086 # one argument a package
+installed=$(dpkg-query -W -f '${Package} ${db:Status-Abbrev}\n' $wanted 2>/dev/null |
+    awk '$2 == "ii" { print $1 }' | sort -u || true)
+missing=$(comm -23 <(printf '%s\n' "$wanted") <(printf '%s\n' "$installed"))
+[ -n "$missing" ] || exit 0
+
+# shellcheck disable=SC2086
+echo "Installing:" $missing
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || {
+        echo "$0: installing packages needs root, and there is no sudo" >&2
+        exit 1
+    }
+    as_root=(sudo)
+fi
+"${as_root[@]}" apt-get update -qq
+# shellcheck disable=SC2086
+"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing
