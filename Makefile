@@ -38,7 +38,7 @@ sanitize: packages-test
 
 bench: packages-build
 	cmake --preset release
-	cmake --build --preset release --parallel $(JOBS) --target benchmarks
+	cmake --build --preset release --parallel $(JOBS) --target benchmarks sim
 	@set -e; for program in build/release/*_bench; do echo "== $${program##*/}"; $$program; done
 
 fuzz: packages-test

@@ -14,13 +14,13 @@ inline std::int32_t saturating_rounding_doubling_high_multiply(std::int32_t a, s
     constexpr std::int32_t lowest = std::numeric_limits<std::int32_t>::min();
     if (a == lowest && b == lowest) return std::numeric_limits<std::int32_t>::max();
     const std::int64_t product = std::int64_t{a} * b;
-    const std::int64_t nudge = product >= 0 ? (1LL << 30) : 1 - (1LL << 30);
-    return static_cast<std::int32_t>((product + nudge) / (1LL << 31));
+    const std::int64_t nudge = product >= 0 ? (std::int64_t{1} << 30) : 1 - (std::int64_t{1} << 30);
+    return static_cast<std::int32_t>((product + nudge) / (std::int64_t{1} << 31));
 }
 
 /// x / 2^exponent, rounded to nearest, halves away from zero.
 inline std::int32_t rounding_divide_by_power_of_two(std::int32_t x, int exponent) {
-    const std::int64_t divisor = 1LL << exponent;
+    const std::int64_t divisor = std::int64_t{1} << exponent;
     const std::int64_t magnitude = x < 0 ? -std::int64_t{x} : std::int64_t{x};
     const std::int64_t rounded = (magnitude + divisor / 2) / divisor;
     return static_cast<std::int32_t>(x < 0 ? -rounded : rounded);
@@ -36,7 +36,7 @@ inline std::int32_t wrap(std::int64_t x) {
 inline std::int32_t scale(std::int32_t x, std::int32_t multiplier, int shift) {
     const int left = std::clamp(shift, 0, 31);
     const int right = std::clamp(-shift, 0, 31);
-    const std::int32_t shifted = wrap(std::int64_t{x} * (1LL << left));
+    const std::int32_t shifted = wrap(std::int64_t{x} * (std::int64_t{1} << left));
     return rounding_divide_by_power_of_two(saturating_rounding_doubling_high_multiply(shifted, multiplier),
                                            right);
 }

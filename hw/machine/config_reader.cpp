@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <iterator>
 #include <numeric>
 
 #include "hw/machine/config_error.h"
@@ -45,27 +46,29 @@ nlohmann::json read_json_object(const std::filesystem::path& path) {
     }
     std::ifstream stream(path, std::ios::binary);
     if (!stream) throw ConfigError(fmt::format("{}: cannot be opened", path.string()));
+    const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+    return parse_json_object(text, path.string());
+}
+
+nlohmann::json parse_json_object(std::string_view text, const std::string& file) {
     // Deep nesting would exhaust the stack of a recursive reader long before it means anything.
     constexpr int deepest = 32;
     const auto limit_depth = [&](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
-        if (depth > deepest) {
-            throw ConfigError(fmt::format("{}: objects nest deeper than {}", path.string(), deepest));
-        }
+        if (depth > deepest) throw ConfigError(fmt::format("{}: objects nest deeper than {}", file, deepest));
         return true;
     };
     try {
-        nlohmann::json object = nlohmann::json::parse(stream, limit_depth);
+        nlohmann::json object = nlohmann::json::parse(text, limit_depth);
         if (!object.is_object()) {
-            throw ConfigError(
-                fmt::format("{}: is {}; a JSON object is needed", path.string(), shown(object)));
+            throw ConfigError(fmt::format("{}: is {}; a JSON object is needed", file, shown(object)));
         }
         return object;
     } catch (const nlohmann::json::exception& parse) {
-        std::string text = parse.what();
-        std::replace(text.begin(), text.end(), '\n', ' ');
-        const auto start = text.find("] ");  // leave the library's own "[json.exception...]" out
-        throw ConfigError(fmt::format("{}: is not JSON: {}", path.string(),
-                                      start == std::string::npos ? text : text.substr(start + 2)));
+        std::string what = parse.what();
+        std::replace(what.begin(), what.end(), '\n', ' ');
+        const auto start = what.find("] ");  // leave the library's own "[json.exception...]" out
+        throw ConfigError(fmt::format("{}: is not JSON: {}", file,
+                                      start == std::string::npos ? what : what.substr(start + 2)));
     }
 }
 

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <omp.h>
 #include <oneapi/dnnl/dnnl.h>
 
 #include <array>
@@ -8,25 +7,10 @@
 #include <vector>
 
 #include "hw/math/gemm_kernels.h"
+#include "hw/math/single_threaded.h"
 
 namespace systole::math {
 namespace {
-
-/// Limits OpenMP to one thread within a scope, in the calling thread only (it is a per-thread setting).
-///
-/// Debian's oneDNN shares each product out to all processors through libgomp, whose threads spin at
-/// barriers: when a processor is busy with something else, a product of microseconds waits for a time
-/// slice of milliseconds (measured: 200 times slower). Simulations run one process a processor anyway.
-class SingleThreaded {
-public:
-    SingleThreaded() : threads_(omp_get_max_threads()) { omp_set_num_threads(1); }
-    ~SingleThreaded() { omp_set_num_threads(threads_); }
-    SingleThreaded(const SingleThreaded&) = delete;
-    SingleThreaded& operator=(const SingleThreaded&) = delete;
-
-private:
-    int threads_;
-};
 
 /// Products of extreme operands, long enough for the vector kernels and with a tail.
 bool exact_on_extremes(ElementFormat a_format, std::uint8_t a_value, std::int8_t b_value) {
