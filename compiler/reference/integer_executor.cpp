@@ -73,7 +73,8 @@ void multiply_add(std::int32_t value, const std::int8_t* weights, std::vector<st
     if (value == 0) return;
     const std::size_t count = sums.size();
     std::int32_t* sum = sums.data();
-    for (std::size_t i = 0; i < count; ++i) sum[i] = wrap(std::int64_t{sum[i]} + value * weights[i]);
+    for (std::size_t i = 0; i < count; ++i)
+        sum[i] = wrap(std::int64_t{sum[i]} + std::int64_t{value} * weights[i]);
 }
 
 void requantize(const std::vector<std::int32_t>& sums, const quantized::Requantization& rules,
@@ -156,7 +157,7 @@ struct ExecuteLayer {
                     const std::int32_t value = pixel ? image.at(*pixel + c) : outside;
                     for (std::size_t m = 0; m < multiplier; ++m) {
                         std::int32_t& sum = sums[c * multiplier + m];
-                        sum = wrap(std::int64_t{sum} + value * *weight++);
+                        sum = wrap(std::int64_t{sum} + std::int64_t{value} * *weight++);
                     }
                 }
             });

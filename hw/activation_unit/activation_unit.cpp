@@ -14,10 +14,6 @@ namespace {
 
 constexpr std::size_t unit = static_cast<std::size_t>(isa::Unit::Activation);
 
-bool is_pooling(isa::VectorOperation operation) {
-    return operation == isa::VectorOperation::MaxPool || operation == isa::VectorOperation::AveragePool;
-}
-
 std::uint64_t rows_of_bytes(std::uint64_t bytes, std::uint64_t row_bytes) {
     return (bytes + row_bytes - 1) / row_bytes;
 }
@@ -106,19 +102,20 @@ ActivationUnit::Cost ActivationUnit::cost(const isa::Vector& vector,
                                           const isa::BoundInstruction& bound) const {
     using isa::Register;
     const isa::Registers& registers = *bound.registers;
+    const std::uint64_t length = vector.length;
     Cost cost;
-    if (is_pooling(vector.operation)) {
+    if (vector.is_pooling()) {
         const std::uint64_t channels = registers[Register::WindowChannels];
         const std::uint64_t width = registers[Register::WindowOutputWidth];
         const std::uint64_t fetches =
             machine::line_fetches(width, registers[Register::WindowKernelWidth] * channels,
                                   registers[Register::WindowStrideX] * channels, buffer_.row_bytes());
-        cost.buffer_reads = vector.length * registers[Register::WindowKernelHeight] * fetches;
-        cost.buffer_writes = vector.length * rows_of_bytes(width * channels, buffer_.row_bytes());
+        cost.buffer_reads = length * registers[Register::WindowKernelHeight] * fetches;
+        cost.buffer_writes = length * rows_of_bytes(width * channels, buffer_.row_bytes());
     } else {
         const bool two_operands = vector.operation != isa::VectorOperation::Lookup;
-        cost.buffer_reads = vector.length * (two_operands ? 2 : 1);
-        cost.buffer_writes = vector.length;
+        cost.buffer_reads = length * (two_operands ? 2 : 1);
+        cost.buffer_writes = length;
         if (!two_operands) cost.buffer_reads += rows_of_bytes(isa::table_bytes, buffer_.row_bytes());
     }
     cost.cycles = std::max(cost.buffer_reads, cost.buffer_writes);

@@ -109,8 +109,7 @@ void ActivationUnit::compute(const isa::Vector& vector, const isa::BoundInstruct
         }
         case isa::VectorOperation::MaxPool:
         case isa::VectorOperation::AveragePool: {
-            const math::WindowGeometry geometry =
-                isa::window_geometry<math::WindowGeometry>(registers, row_bytes);
+            const auto geometry = isa::window_geometry<math::WindowGeometry>(registers, row_bytes);
             const math::PoolingRules rules{
                 .operation = vector.operation == isa::VectorOperation::MaxPool ? math::Pooling::Max
                                                                                : math::Pooling::Average,

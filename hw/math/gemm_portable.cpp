@@ -24,7 +24,7 @@ constexpr std::size_t panel_bytes = 64;
 constexpr std::size_t tile_rows = 6;  // what fits into 16 AVX2 registers, two for each row
 
 // Blocks: A's stays in the first-level cache, B's in the second.
-constexpr std::size_t block_elements_of_a = 24 * 256;
+constexpr std::size_t block_elements_of_a = std::size_t{24} * 256;
 constexpr std::size_t block_depth = 256;
 constexpr std::size_t block_panels = 8;
 
@@ -100,7 +100,7 @@ SYSTOLE_ALWAYS_INLINE void multiply_tile(const Real* a, const Real* panel, std::
     using Sums [[gnu::vector_size(part_lanes * sizeof(std::uint32_t))]] = std::uint32_t;
     Vector tile[tile_rows * parts] = {};
     for (std::size_t i = 0; i < depth; ++i) {
-        const Vector* const weights = reinterpret_cast<const Vector*>(panel + i * lanes<Real>);
+        const auto* const weights = reinterpret_cast<const Vector*>(panel + i * lanes<Real>);
         ((tile[I] += a[I / parts * depth + i] * weights[I % parts]), ...);
     }
     // Sums inside a block fit their integers; those of 64 bits wrap around here.

@@ -103,8 +103,7 @@ SystolicDataSetup::Walk SystolicDataSetup::walk(const isa::BoundInstruction& bou
     }
     const auto& convolve = std::get<isa::Convolve>(bound.instruction);
     const isa::Registers& registers = *bound.registers;
-    const math::WindowGeometry geometry =
-        isa::window_geometry<math::WindowGeometry>(registers, buffer_.row_bytes());
+    const auto geometry = isa::window_geometry<math::WindowGeometry>(registers, buffer_.row_bytes());
     return {.lines = convolve.lines,
             .line_rows = geometry.output_width,
             .line_fetches = fetches_of_line(geometry, window_part(registers, repetition_, array_rows_),
@@ -146,8 +145,7 @@ RowBlock SystolicDataSetup::rows_of(const isa::Convolve& convolve, const isa::Re
                                     std::uint32_t elements) {
     const isa::RowRange& images = command_->payload.footprint.buffer_read;
     // Lines are numbered from the first image on, the rows begin at the first image that is read.
-    const math::WindowGeometry geometry =
-        isa::window_geometry<math::WindowGeometry>(registers, buffer_.row_bytes());
+    const auto geometry = isa::window_geometry<math::WindowGeometry>(registers, buffer_.row_bytes());
     const std::uint64_t skipped = convolve.first_line / geometry.output_height;
     const std::uint8_t* tensor = buffer_.read(images.first, images.last - images.first);
     const math::WindowRange range{.begin = window_part(registers, repetition_, array_rows_).begin,

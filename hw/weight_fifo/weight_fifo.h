@@ -56,7 +56,7 @@ public:
 
 private:
     void run();
-    void fetch(std::uint32_t tile, Tag tag);
+    void fetch(std::uint32_t number, Tag tag);
     /// Where the tile's values are; null where the memory gives no direct access to them.
     const std::uint8_t* direct_values(std::uint64_t address, std::uint64_t bytes);
 

@@ -91,6 +91,7 @@ std::vector<std::string> Hdf5File::texts(const std::string& group, const std::st
         std::vector<char*> pointers(count, nullptr);
         const herr_t status = H5Aread(handle.get(), type.get(), pointers.data());
         std::vector<std::string> result;
+        result.reserve(pointers.size());
         for (const char* const text : pointers) result.emplace_back(text == nullptr ? "" : text);
         H5Dvlen_reclaim(type.get(), space.get(), H5P_DEFAULT, pointers.data());
         if (status < 0) fail(place, "it is damaged");

@@ -24,7 +24,7 @@ struct KerasModelConfig {
 /// Reads model_config, as every Keras since 2.2 writes it. Throws ModelError (without the file's name)
 /// where it is not JSON, lacks something, or describes what is not supported: nested models, layers that
 /// are applied more than once, several inputs or outputs.
-KerasModelConfig parse_model_config(std::string_view json);
+KerasModelConfig parse_model_config(std::string_view text);
 
 /// A value in an error message: short, in one line.
 std::string describe(const nlohmann::json& value);

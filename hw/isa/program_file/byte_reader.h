@@ -21,7 +21,7 @@ public:
 
     /// `what` is for the message.
     std::span<const std::uint8_t> bytes(std::uint64_t count, std::string_view what);
-    std::uint64_t number(unsigned bytes, std::string_view what);
+    std::uint64_t number(unsigned size, std::string_view what);
     std::uint8_t number8(std::string_view what) { return static_cast<std::uint8_t>(number(1, what)); }
     std::uint32_t number32(std::string_view what) { return static_cast<std::uint32_t>(number(4, what)); }
     std::uint64_t number64(std::string_view what) { return number(8, what); }
