@@ -5,7 +5,7 @@
 #include <limits>
 #include <stdexcept>
 
-#include "compiler/emit/access_history.h"
+#include "hw/isa/access_history.h"
 #include "hw/isa/footprint.h"
 #include "hw/isa/registers.h"
 
@@ -13,7 +13,9 @@ namespace systole::emit {
 namespace {
 
 using isa::Footprint;
+using isa::Position;
 using isa::Unit;
+using isa::UnitPositions;
 using UnitSet = std::bitset<isa::unit_count>;
 
 constexpr std::array<Unit, isa::unit_count> units = {Unit::HostRead, Unit::HostWrite, Unit::Weights,
@@ -39,35 +41,15 @@ public:
         if (!unit) return;
         const Footprint footprint = isa::footprint(instruction, registers_, geometry_);
         const auto self = static_cast<std::size_t>(*unit);
-        order_behind(conflicts(footprint), self, position);
+        order_behind(history_.conflicts(footprint), self, position);
         known_[self][self] = position;
         known_at_[position] = known_[self];
-        record(footprint, *unit, position);
+        history_.record(footprint, *unit, position);
     }
 
     const Frame& frame(Position position) const { return frames_[position]; }
 
 private:
-    UnitPositions conflicts(const Footprint& footprint) const {
-        UnitPositions latest{};
-        buffer_.find_conflicts(footprint.buffer_read, Access::Read, latest);
-        buffer_.find_conflicts(footprint.buffer_read_other, Access::Read, latest);
-        buffer_.find_conflicts(footprint.buffer_read_table, Access::Read, latest);
-        buffer_.find_conflicts(footprint.buffer_write, Access::Write, latest);
-        accumulators_.find_conflicts(footprint.accumulator_read, Access::Read, latest);
-        accumulators_.find_conflicts(footprint.accumulator_write, Access::Write, latest);
-        return latest;
-    }
-
-    void record(const Footprint& footprint, Unit unit, Position position) {
-        buffer_.record(footprint.buffer_read, Access::Read, unit, position);
-        buffer_.record(footprint.buffer_read_other, Access::Read, unit, position);
-        buffer_.record(footprint.buffer_read_table, Access::Read, unit, position);
-        buffer_.record(footprint.buffer_write, Access::Write, unit, position);
-        accumulators_.record(footprint.accumulator_read, Access::Read, unit, position);
-        accumulators_.record(footprint.accumulator_write, Access::Write, unit, position);
-    }
-
     /// Makes the instruction wait for those of `needed` that it does not come after anyhow.
     void order_behind(const UnitPositions& needed, std::size_t self, Position position) {
         UnitPositions missing{};
@@ -98,8 +80,7 @@ private:
 
     const isa::Geometry& geometry_;
     isa::Registers registers_;
-    AccessHistory buffer_;
-    AccessHistory accumulators_;
+    isa::ProgramHistory history_;
     std::vector<Frame> frames_;  ///< by position
     /// By unit: the latest instruction of each unit that all its later ones come after, directly or
     /// through what other units have waited for (a vector clock).

@@ -54,7 +54,7 @@ void ActivationUnit::run() {
         counters_.port_stall_cycles.add(take_ports(bound, cost_), command.tag);
 
         const Cycle begun = clock_.now();
-        order_.begin(unit, command.number, begun);
+        order_.begin(unit, command.number);
         if (values_ == Values::Computed) {
             if (activate != nullptr) {
                 compute(*activate, bound);

@@ -9,13 +9,11 @@
 
 #include "hw/common/clock.h"
 #include "hw/common/counter.h"
+#include "hw/common/order_checker.h"
 #include "hw/common/semaphores.h"
 #include "hw/common/wait_state.h"
 
 namespace systole::hw {
-
-/// The place of an instruction in the program, from 0.
-using InstructionNumber = std::uint64_t;
 
 /// What the sequencer hands to a unit: an instruction to carry out, or one of the two kinds of sync.
 template <class Payload>
@@ -83,7 +81,8 @@ public:
                     take();
                     break;
                 case Command<Payload>::Kind::Signal:
-                    semaphores_.signal(commands_.front().semaphore, std::max(clock_.now(), complete_at_));
+                    semaphores_.signal(commands_.front().semaphore, unit_,
+                                       std::max(clock_.now(), complete_at_));
                     take();
                     break;
                 case Command<Payload>::Kind::Work:

@@ -1,77 +1,67 @@
 #include "hw/common/order_checker.h"
 
 #include <algorithm>
-#include <utility>
+#include <iterator>
+#include <string>
 
 namespace systole::hw {
 
-OrderViolation::OrderViolation(InstructionNumber earlier_number, InstructionNumber later_number,
-                               const Access& later_access)
-    : std::runtime_error("instruction " + std::to_string(later_number) + " begins before instruction " +
-                         std::to_string(earlier_number) + " is complete"),
+OrderViolation::OrderViolation(InstructionNumber earlier_number, InstructionNumber later_number)
+    : std::runtime_error("instruction " + std::to_string(later_number) +
+                         " is not ordered behind instruction " + std::to_string(earlier_number)),
       earlier(earlier_number),
-      later(later_number),
-      access(later_access) {}
+      later(later_number) {}
 
-void OrderChecker::issue(std::size_t unit, InstructionNumber number, std::vector<Access> accesses) {
-    under_way_[unit].push_back({number, std::nullopt, std::move(accesses)});
+void OrderChecker::issue(std::size_t unit, InstructionNumber number, const Knowledge& behind,
+                         std::uint64_t first_written, std::uint64_t last_written) {
+    issued_[unit].push_back({number, behind, first_written, last_written});
 }
 
-OrderChecker::UnderWay& OrderChecker::find(std::size_t unit, InstructionNumber number) {
-    auto& queue = under_way_[unit];
-    const auto found =
-        std::lower_bound(queue.begin(), queue.end(), number,
-                         [](const UnderWay& entry, InstructionNumber n) { return entry.number < n; });
-    if (found == queue.end() || found->number != number) {
-        throw std::logic_error("instruction " + std::to_string(number) +
-                               " begins without having been issued");
+const OrderChecker::Issued& OrderChecker::next_of(std::size_t unit, InstructionNumber number) const {
+    if (issued_[unit].empty() || issued_[unit].front().number != number) {
+        throw std::logic_error("instruction " + std::to_string(number) + " is not the next of its unit");
     }
-    return *found;
+    return issued_[unit].front();
 }
 
-void OrderChecker::begin(std::size_t unit, InstructionNumber number, Cycle now) {
-    const UnderWay& beginning = find(unit, number);
-    for (std::size_t other = 0; other < under_way_.size(); ++other) {
-        auto& queue = under_way_[other];
-        // Units complete in order: what is complete leaves from the front.
-        while (!queue.empty() && queue.front().complete_at.value_or(now + 1) <= now) queue.pop_front();
-        if (other == unit) continue;
-        for (const UnderWay& earlier : queue) {
-            if (earlier.number > number) break;
-            if (earlier.complete_at.value_or(now + 1) <= now) continue;
-            for (const Access& mine : beginning.accesses) {
-                for (const Access& theirs : earlier.accesses) {
-                    if (mine.conflicts(theirs)) throw OrderViolation(earlier.number, number, mine);
-                }
-            }
+void OrderChecker::begin(std::size_t unit, InstructionNumber number) {
+    const Issued& beginning = next_of(unit, number);
+    for (std::size_t other = 0; other < queue_count; ++other) {
+        if (other != unit && beginning.behind[other] > known_[unit][other]) {
+            throw OrderViolation(beginning.behind[other] - 1, number);
         }
     }
+    known_[unit][unit] = number + 1;
 }
 
 void OrderChecker::complete(std::size_t unit, InstructionNumber number, Cycle at) {
-    UnderWay& entry = find(unit, number);
-    entry.complete_at = at;
-    for (const Access& access : entry.accesses) {
-        if (access.writes && access.memory == Memory::UnifiedBuffer) remember_write(unit, access, at);
+    const Issued& completed = next_of(unit, number);
+    remember_write(unit, completed.first_written, completed.last_written, at);
+    issued_[unit].pop_front();
+}
+
+void OrderChecker::learn(std::size_t unit, const Knowledge& knowledge) {
+    for (std::size_t other = 0; other < queue_count; ++other) {
+        known_[unit][other] = std::max(known_[unit][other], knowledge[other]);
     }
 }
 
-void OrderChecker::remember_write(std::size_t unit, const Access& access, Cycle at) {
-    if (access.first >= access.last) return;
+void OrderChecker::remember_write(std::size_t unit, std::uint64_t first, std::uint64_t last, Cycle at) {
+    if (first >= last) return;
     // Cut what stands at the edges, drop what lies inside.
-    auto next = writes_.lower_bound(access.first);
+    auto next = writes_.lower_bound(first);
     if (next != writes_.begin()) {
         auto before = std::prev(next);
-        if (before->second.last > access.first) {
-            if (before->second.last > access.last) writes_.emplace(access.last, before->second);
-            before->second.last = access.first;
+        if (before->second.last > first) {
+            if (before->second.last > last) writes_.emplace(last, before->second);
+            before->second.last = first;
         }
     }
-    for (next = writes_.lower_bound(access.first); next != writes_.end() && next->first < access.last;) {
-        if (next->second.last > access.last) writes_.emplace(access.last, next->second);
+    for (next = writes_.lower_bound(first); next != writes_.end() && next->first < last;) {
+        if (next->second.last > last) writes_.emplace(last, next->second);
         next = writes_.erase(next);
     }
-    writes_[access.first] = {access.last, unit, at};
+    writes_[first] = {last, unit, at};
 }
 
 Cycle OrderChecker::written(std::size_t unit, std::uint64_t first, std::uint64_t last) const {

@@ -5,67 +5,65 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <optional>
 #include <stdexcept>
-#include <string>
-#include <vector>
 
 #include "hw/common/clock.h"
-#include "hw/common/command_queue.h"
 
 namespace systole::hw {
 
-enum class Memory : std::uint8_t { UnifiedBuffer, Accumulators };
+/// The place of an instruction in the program, from 0.
+using InstructionNumber = std::uint64_t;
 
-/// Rows [first, last) of a memory that an instruction reads or writes.
-struct Access {
-    Memory memory = Memory::UnifiedBuffer;
-    bool writes = false;
-    std::uint64_t first = 0;
-    std::uint64_t last = 0;
+/// The units that have a queue.
+inline constexpr std::size_t queue_count = 5;
 
-    bool conflicts(const Access& other) const {
-        return memory == other.memory && (writes || other.writes) && first < other.last && other.first < last;
-    }
-};
+/// For each unit, an instruction that something comes after, and with it all earlier ones of that unit:
+/// its number plus 1, or 0 for none. A vector clock.
+using Knowledge = std::array<std::uint64_t, queue_count>;
 
-/// An instruction began while an earlier one of another unit, that touches the same rows, was not
-/// complete: the program lacks a `sync`.
+/// An instruction began though nothing orders it behind an earlier one of another unit that touches the
+/// same rows: the program lacks a `sync`.
 class OrderViolation : public std::runtime_error {
 public:
-    OrderViolation(InstructionNumber earlier, InstructionNumber later, const Access& access);
+    OrderViolation(InstructionNumber earlier, InstructionNumber later);
 
     const InstructionNumber earlier;
     const InstructionNumber later;
-    const Access access;  ///< the later instruction's
 };
 
-/// Holds the units to the meaning of a program, which is its order: wherever two instructions touch
-/// the same row and at least one writes it, the earlier must be complete when the later begins. The
-/// hardware does not check that; this does, so that a program that runs to its end has computed what
-/// its instructions say, one after the other.
+/// Holds a program to its meaning, which is its order: wherever two instructions touch the same row and
+/// at least one writes it, the later must come after the earlier, through its unit's queue or through
+/// signals and waits. The hardware does not check that; this does, so that a program that runs to its end
+/// has computed what its instructions say, one after the other. It judges by what the program says, not
+/// by when things happened: a `sync` that is missing is found also where the timing is lucky.
 ///
 /// It also remembers who wrote each unified-buffer row last and when that was complete: the reasons
 /// the matrix unit gives for waiting.
 class OrderChecker {
 public:
-    explicit OrderChecker(std::size_t units) : under_way_(units) {}
-
-    /// In program order, before the instruction can begin.
-    void issue(std::size_t unit, InstructionNumber number, std::vector<Access> accesses);
-    /// The instruction begins. Throws OrderViolation.
-    void begin(std::size_t unit, InstructionNumber number, Cycle now);
-    /// The instruction, which has begun, is complete at `at`, now or later.
+    /// In program order, before the instruction can begin. It must come after those in `behind`; it writes
+    /// unified-buffer rows [first_written, last_written).
+    void issue(std::size_t unit, InstructionNumber number, const Knowledge& behind,
+               std::uint64_t first_written, std::uint64_t last_written);
+    /// The unit's next instruction begins. Throws OrderViolation.
+    void begin(std::size_t unit, InstructionNumber number);
+    /// The instruction that began last is complete at `at`, now or later.
     void complete(std::size_t unit, InstructionNumber number, Cycle at);
+
+    /// What a unit's next instruction comes after; a signal hands it on.
+    const Knowledge& known(std::size_t unit) const { return known_[unit]; }
+    /// A unit's wait is over: it comes after what the signaller came after.
+    void learn(std::size_t unit, const Knowledge& knowledge);
 
     /// The cycle in which the last write of these unified-buffer rows by this unit is complete.
     Cycle written(std::size_t unit, std::uint64_t first, std::uint64_t last) const;
 
 private:
-    struct UnderWay {
+    struct Issued {
         InstructionNumber number = 0;
-        std::optional<Cycle> complete_at;
-        std::vector<Access> accesses;
+        Knowledge behind{};
+        std::uint64_t first_written = 0;
+        std::uint64_t last_written = 0;
     };
     struct LastWrite {
         std::uint64_t last = 0;  ///< end of the rows, exclusive
@@ -73,11 +71,12 @@ private:
         Cycle complete_at = 0;
     };
 
-    UnderWay& find(std::size_t unit, InstructionNumber number);
-    void remember_write(std::size_t unit, const Access& access, Cycle at);
+    const Issued& next_of(std::size_t unit, InstructionNumber number) const;
+    void remember_write(std::size_t unit, std::uint64_t first, std::uint64_t last, Cycle at);
 
-    std::vector<std::deque<UnderWay>> under_way_;  ///< by unit, in program order
-    std::map<std::uint64_t, LastWrite> writes_;    ///< by first row; ranges do not overlap
+    std::array<std::deque<Issued>, queue_count> issued_;  ///< not complete yet, in program order
+    std::array<Knowledge, queue_count> known_{};
+    std::map<std::uint64_t, LastWrite> writes_;  ///< by first row; ranges do not overlap
 };
 
 }  // namespace systole::hw

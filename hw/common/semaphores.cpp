@@ -4,9 +4,9 @@
 
 namespace systole::hw {
 
-void Semaphores::signal(std::uint8_t semaphore, Cycle at) {
+void Semaphores::signal(std::uint8_t semaphore, std::size_t signaller, Cycle at) {
     Semaphore& chosen = semaphores_[semaphore];
-    chosen.signals.push(at);
+    chosen.signals.push({at, signaller, order_.known(signaller)});
     chosen.signalled.notify(sc_core::SC_ZERO_TIME);
 }
 
@@ -19,13 +19,14 @@ void Semaphores::wait(std::uint8_t semaphore, std::size_t waiter, WaitState& sta
     chosen.waiter = waiter;
     const WaitState::Scope scope(state, "semaphore", semaphore);
     // An earlier signal may come while a later one is waited for.
-    while (chosen.signals.empty() || chosen.signals.top() > clock_.now()) {
+    while (chosen.signals.empty() || chosen.signals.top().at > clock_.now()) {
         if (chosen.signals.empty()) {
             sc_core::wait(chosen.signalled);
         } else {
-            sc_core::wait(clock_.delay_until(chosen.signals.top()), chosen.signalled);
+            sc_core::wait(clock_.delay_until(chosen.signals.top().at), chosen.signalled);
         }
     }
+    order_.learn(waiter, chosen.signals.top().knowledge);
     chosen.signals.pop();
 }
 

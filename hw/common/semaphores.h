@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "hw/common/clock.h"
+#include "hw/common/order_checker.h"
 #include "hw/common/wait_state.h"
 
 namespace systole::hw {
@@ -22,28 +23,38 @@ public:
 };
 
 /// The counting semaphores of `sync`. A signal may be given for a later cycle: a unit knows when its
-/// work will be complete once it has begun.
+/// work will be complete once it has begun. With a count goes what its signaller came after.
 class Semaphores {
 public:
     static constexpr std::size_t count = 256;
 
-    explicit Semaphores(const Clock& clock) : clock_(clock) {}
+    Semaphores(const Clock& clock, OrderChecker& order) : clock_(clock), order_(order) {}
 
-    /// Adds one to the semaphore at cycle `at`, now or later.
-    void signal(std::uint8_t semaphore, Cycle at);
+    /// A unit adds one to the semaphore at cycle `at`, now or later.
+    void signal(std::uint8_t semaphore, std::size_t signaller, Cycle at);
     /// Waits until the semaphore is above zero and takes one from it; goes on in the cycle of the
     /// signal. `waiter` is the number of the unit.
     void wait(std::uint8_t semaphore, std::size_t waiter, WaitState& state);
 
 private:
+    /// One count. Counts of one cycle are taken in the order of their signallers' numbers.
+    struct Signal {
+        Cycle at = 0;
+        std::size_t signaller = 0;
+        Knowledge knowledge{};
+
+        bool operator>(const Signal& other) const {
+            return at != other.at ? at > other.at : signaller > other.signaller;
+        }
+    };
     struct Semaphore {
-        /// The cycles from which on its counts are there, earliest first.
-        std::priority_queue<Cycle, std::vector<Cycle>, std::greater<>> signals;
+        std::priority_queue<Signal, std::vector<Signal>, std::greater<>> signals;  ///< earliest first
         std::optional<std::size_t> waiter;
         sc_core::sc_event signalled;
     };
 
     const Clock& clock_;
+    OrderChecker& order_;
     std::array<Semaphore, count> semaphores_;
 };
 

@@ -69,7 +69,7 @@ void HostInterface::run_reads() {
         counters_.port_stall_cycles.add(
             ports_.acquire(host_read_user, {{buffer_write_port}}, read_wait_state_), command.tag);
         const Cycle begun = clock_.now();
-        order_.begin(read_unit, command.number, begun);
+        order_.begin(read_unit, command.number);
         std::uint8_t* rows = buffer_.write(read.unified_buffer_row, block_rows * read.blocks);
         for (std::uint64_t block = 0; block < read.blocks; ++block) {
             std::uint8_t* const target =
@@ -101,7 +101,7 @@ void HostInterface::run_writes() {
             const std::uint64_t block_rows = rows_of_block(write->block_bytes, buffer_.row_bytes());
             counters_.port_stall_cycles.add(
                 ports_.acquire(host_write_user, {{buffer_read_port}}, write_wait_state_), command.tag);
-            order_.begin(write_unit, command.number, clock_.now());
+            order_.begin(write_unit, command.number);
             const std::uint8_t* rows = buffer_.read(write->unified_buffer_row, block_rows * write->blocks);
             for (std::uint64_t block = 0; block < write->blocks; ++block) {
                 // TLM payloads carry a writable pointer; a write command only reads through it.
@@ -119,7 +119,7 @@ void HostInterface::run_writes() {
             counters_.write_cycles.add(clock_.now() - begun, command.tag);
             buffer_.count_reads(block_rows * write->blocks, command.tag);
         } else {
-            order_.begin(write_unit, command.number, begun);
+            order_.begin(write_unit, command.number);
             counters_.interrupts.add(1, command.tag);
         }
         const Cycle sent = clock_.now();

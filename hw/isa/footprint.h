@@ -28,6 +28,8 @@ struct Footprint {
     RowRange buffer_write;       ///< unified buffer
     RowRange accumulator_read;
     RowRange accumulator_write;  ///< of accumulating instructions: read and written
+    RowRange host_read;          ///< bytes of host memory
+    RowRange host_write;         ///< bytes of host memory
 };
 
 /// The footprint of all repetitions of an instruction together, under these registers.

@@ -12,24 +12,7 @@
 
 namespace systole::hw {
 
-namespace {
-
-/// The rows an instruction touches, as the order checker wants them.
-std::vector<Access> accesses_of(const isa::Footprint& footprint) {
-    std::vector<Access> accesses;
-    const auto add = [&](Memory memory, bool writes, const isa::RowRange& rows) {
-        if (!rows.empty()) accesses.push_back({memory, writes, rows.first, rows.last});
-    };
-    add(Memory::UnifiedBuffer, false, footprint.buffer_read);
-    add(Memory::UnifiedBuffer, false, footprint.buffer_read_other);
-    add(Memory::UnifiedBuffer, false, footprint.buffer_read_table);
-    add(Memory::UnifiedBuffer, true, footprint.buffer_write);
-    add(Memory::Accumulators, false, footprint.accumulator_read);
-    add(Memory::Accumulators, true, footprint.accumulator_write);
-    return accesses;
-}
-
-}  // namespace
+static_assert(queue_count == isa::unit_count);
 
 Sequencer::Sequencer(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
                      const Clock& clock, OrderChecker& order, InstructionPath& path,
@@ -113,7 +96,10 @@ void Sequencer::push(const isa::Instruction& instruction, isa::Unit unit,
         command.payload = {instruction, registers_,
                            isa::footprint(instruction, *registers_, program_->geometry)};
         check_rows(instruction, command.payload.footprint);
-        order_.issue(static_cast<std::size_t>(unit), command.number, accesses_of(command.payload.footprint));
+        const isa::Footprint& footprint = command.payload.footprint;
+        order_.issue(static_cast<std::size_t>(unit), command.number, history_.conflicts(footprint),
+                     footprint.buffer_write.first, footprint.buffer_write.last);
+        history_.record(footprint, unit, command.number + 1);
     }
     const Cycle asked = clock_.now();
     units_[static_cast<std::size_t>(unit)]->push(std::move(command), wait_state_);

@@ -13,6 +13,7 @@
 #include "hw/common/order_checker.h"
 #include "hw/common/process.h"
 #include "hw/common/wait_state.h"
+#include "hw/isa/access_history.h"
 #include "hw/isa/bound_instruction.h"
 #include "hw/isa/program.h"
 #include "hw/isa/unit.h"
@@ -81,6 +82,7 @@ private:
     InstructionNumber next_sent_ = 0;  ///< by the host
     std::uint64_t buffered_bytes_ = 0;
     std::deque<Cycle> arrivals_;  ///< of the instructions in the buffer
+    isa::ProgramHistory history_;
     std::shared_ptr<const isa::Registers> registers_ = std::make_shared<isa::Registers>();
     Tag tag_ = 0;
     bool halted_ = false;

@@ -113,7 +113,7 @@ SystolicDataSetup::Walk SystolicDataSetup::walk(const isa::BoundInstruction& bou
 
 RowBlock SystolicDataSetup::enter(std::uint32_t elements) {
     const BoundCommand& command = *command_;
-    if (repetition_ == 0) order_.begin(unit, command.number, clock_.now());
+    if (repetition_ == 0) order_.begin(unit, command.number);
     counters_.rows.add(walk_.lines * walk_.line_rows, command.tag);
     counters_.fetches.add(walk_.lines * walk_.line_fetches, command.tag);
     buffer_.count_reads(walk_.lines * walk_.line_fetches, command.tag);

@@ -78,8 +78,7 @@ Tpu::Tpu(const sc_core::sc_module_name& name, const machine::MachineConfig& mach
     : sc_module(name),
       program_(check_fits(program, machine)),
       clock_(make_clock(std::move(options.held_back))),
-      semaphores_(clock_),
-      order_(isa::unit_count),
+      semaphores_(clock_, order_),
       ports_(port_capacities(machine), ports_contended(machine), clock_),
       host_memory_("host_memory", options.values),
       unified_buffer_("unified_buffer", machine),
@@ -121,12 +120,10 @@ void Tpu::run(const std::function<void(InstructionNumber)>& progress, Cycle paus
         } while (in_steps && sc_core::sc_pending_activity());
     } catch (const OrderViolation& violation) {
         throw isa::ProgramError(
-            fmt::format("instruction {} begins while instruction {} is not complete, and both touch {} rows "
-                        "{} to {}; a sync "
+            fmt::format("instruction {} is not ordered behind instruction {}, and both touch {}; a sync "
                         "between their units is missing",
                         describe(violation.later), describe(violation.earlier),
-                        violation.access.memory == Memory::UnifiedBuffer ? "unified-buffer" : "accumulator",
-                        violation.access.first, violation.access.last - 1));
+                        conflict(violation.earlier, violation.later)));
     } catch (const StreamError& error) {
         throw isa::ProgramError(fmt::format("instruction {}: {}", describe(error.number), error.what()));
     } catch (const TransferError& error) {
@@ -142,11 +139,49 @@ std::string Tpu::describe(InstructionNumber number) const {
     return fmt::format("{} ({})", number, isa::to_string(program_.instructions.at(number)));
 }
 
+std::string Tpu::conflict(InstructionNumber earlier, InstructionNumber later) const {
+    isa::Registers registers;
+    isa::Footprint first;
+    for (InstructionNumber number = 0; number < later; ++number) {
+        const isa::Instruction& instruction = program_.instructions[number];
+        if (const auto* set = std::get_if<isa::SetConfig>(&instruction)) registers.set(set->reg, set->value);
+        if (number == earlier) first = isa::footprint(instruction, registers, program_.geometry);
+    }
+    const isa::Footprint second = isa::footprint(program_.instructions[later], registers, program_.geometry);
+    const auto common = [](std::string_view what, std::initializer_list<isa::RowRange> some,
+                           std::initializer_list<isa::RowRange> others) -> std::string {
+        for (const isa::RowRange& a : some) {
+            for (const isa::RowRange& b : others) {
+                if (!a.overlaps(b)) continue;
+                return fmt::format("{} {} to {}", what, std::max(a.first, b.first),
+                                   std::min(a.last, b.last) - 1);
+            }
+        }
+        return {};
+    };
+    for (const std::string& found :
+         {common(
+              "unified-buffer rows", {first.buffer_write},
+              {second.buffer_read, second.buffer_read_other, second.buffer_read_table, second.buffer_write}),
+          common("unified-buffer rows", {first.buffer_read, first.buffer_read_other, first.buffer_read_table},
+                 {second.buffer_write}),
+          common("accumulator rows", {first.accumulator_write},
+                 {second.accumulator_read, second.accumulator_write}),
+          common("accumulator rows", {first.accumulator_read}, {second.accumulator_write}),
+          common("host bytes", {first.host_write}, {second.host_read, second.host_write}),
+          common("host bytes", {first.host_read}, {second.host_write})}) {
+        if (!found.empty()) return found;
+    }
+    // The checker names the latest of a unit's instructions; the conflict is with it or with one before.
+    return "rows of an instruction before";
+}
+
 void Tpu::report_stuck() const {
     std::string waits;
     for (const WaitState* state :
          {&sequencer_.wait_state(), &host_interface_.read_wait_state(), &host_interface_.write_wait_state(),
-          &weight_fifo_.wait_state(), &systolic_data_setup_.wait_state(), &activation_unit_.wait_state()}) {
+          &weight_fifo_.wait_state(), &systolic_data_setup_.wait_state(), &activation_unit_.wait_state(),
+          &matrix_unit_.weight_wait_state()}) {
         if (state->what().empty() || state->what() == "an instruction") continue;
         const bool numbered = state->what().ends_with("semaphore") || state->what().ends_with("instruction");
         waits += fmt::format("{}{} waits for {}{}", waits.empty() ? "" : "; ", state->unit(), state->what(),

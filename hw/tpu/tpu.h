@@ -75,12 +75,14 @@ public:
 private:
     [[noreturn]] void report_stuck() const;
     std::string describe(InstructionNumber number) const;
+    /// What two instructions, not ordered, have in common.
+    std::string conflict(InstructionNumber earlier, InstructionNumber later) const;
 
     const isa::Program& program_;
     Clock clock_;
     Failure failure_;
-    Semaphores semaphores_;
     OrderChecker order_;
+    Semaphores semaphores_;
     PortArbiter ports_;
 
     HostMemory host_memory_;

@@ -52,7 +52,7 @@ void WeightFifo::run() {
                                .tag = command.tag,
                                .issued = command.issued,
                                .begun = clock_.now()};
-        order_.begin(unit, command.number, clock_.now());
+        order_.begin(unit, command.number);
         for (std::uint32_t i = 0; i < read.tiles; ++i) fetch(read.first_tile + i, command.tag);
         order_.complete(unit, command.number, clock_.now());
         queue_.complete(clock_.now());

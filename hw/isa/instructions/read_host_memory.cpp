@@ -15,6 +15,7 @@ void ReadHostMemory::fields(FieldVisitor& visitor) {
 Footprint ReadHostMemory::footprint(const Registers& /*registers*/, const Geometry& geometry) const {
     Footprint result;
     result.buffer_write = buffer_rows(unified_buffer_row, blocks * divide_up(block_bytes, geometry.rows));
+    result.host_read = {host_address, host_address + std::uint64_t{block_bytes} * blocks};
     return result;
 }
 

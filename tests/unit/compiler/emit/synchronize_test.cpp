@@ -91,7 +91,8 @@ std::vector<std::bitset<most_instructions>> happens_before(const std::vector<Ins
 }
 
 struct Touched {
-    std::vector<isa::RowRange> buffer_reads, buffer_writes, accumulator_reads, accumulator_writes;
+    std::vector<isa::RowRange> buffer_reads, buffer_writes, accumulator_reads, accumulator_writes, host_reads,
+        host_writes;
 };
 
 bool meet(const std::vector<isa::RowRange>& a, const std::vector<isa::RowRange>& b) {
@@ -108,10 +109,12 @@ bool meet(const std::vector<isa::RowRange>& a, const std::vector<isa::RowRange>&
 bool conflict(const Touched& a, const Touched& b) {
     return meet(a.buffer_writes, b.buffer_writes) || meet(a.buffer_writes, b.buffer_reads) ||
            meet(a.buffer_reads, b.buffer_writes) || meet(a.accumulator_writes, b.accumulator_writes) ||
-           meet(a.accumulator_writes, b.accumulator_reads) || meet(a.accumulator_reads, b.accumulator_writes);
+           meet(a.accumulator_writes, b.accumulator_reads) ||
+           meet(a.accumulator_reads, b.accumulator_writes) || meet(a.host_writes, b.host_writes) ||
+           meet(a.host_writes, b.host_reads) || meet(a.host_reads, b.host_writes);
 }
 
-/// All pairs of instructions of different units that touch a row, one of them writing.
+/// All pairs of instructions of different units that touch a row or host byte, one of them writing.
 std::vector<std::pair<std::size_t, std::size_t>> conflicts(const std::vector<Instruction>& program) {
     std::vector<Touched> touched(program.size());
     isa::Registers registers;
@@ -125,7 +128,9 @@ std::vector<std::pair<std::size_t, std::size_t>> conflicts(const std::vector<Ins
         touched[i] = {.buffer_reads = {rows.buffer_read, rows.buffer_read_other, rows.buffer_read_table},
                       .buffer_writes = {rows.buffer_write},
                       .accumulator_reads = {rows.accumulator_read},
-                      .accumulator_writes = {rows.accumulator_write}};
+                      .accumulator_writes = {rows.accumulator_write},
+                      .host_reads = {rows.host_read},
+                      .host_writes = {rows.host_write}};
         for (std::size_t j = 0; j < i; ++j) {
             const auto unit = isa::unit_of(program[j]);
             if (unit && unit != isa::unit_of(program[i]) && conflict(touched[j], touched[i])) {

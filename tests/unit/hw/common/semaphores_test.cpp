@@ -11,7 +11,8 @@ namespace {
 
 struct Bench : systole::tests::FreshSimulation {
     Clock clock;
-    Semaphores semaphores{clock};
+    OrderChecker order;
+    Semaphores semaphores{clock, order};
     WaitState state{"test"};
 };
 
@@ -29,10 +30,10 @@ TEST_CASE("A wait goes on in the cycle of the signal", "[hw][semaphores]") {
     });
     sc_core::sc_spawn([&] {
         bench.clock.wait_until(10);
-        bench.semaphores.signal(3, 40);  // known ahead
-        bench.semaphores.signal(3, 40);
+        bench.semaphores.signal(3, 1, 40);  // known ahead
+        bench.semaphores.signal(3, 1, 40);
         bench.clock.wait_until(55);
-        bench.semaphores.signal(3, 55);
+        bench.semaphores.signal(3, 1, 55);
     });
     sc_core::sc_start();
     CHECK(sc_core::sc_time_stamp() == sc_core::sc_time(55, sc_core::SC_NS));
@@ -45,9 +46,9 @@ TEST_CASE("A signal that comes later but holds earlier ends the wait", "[hw][sem
         CHECK(bench.clock.now() == 20);
     });
     sc_core::sc_spawn([&] {
-        bench.semaphores.signal(0, 90);
+        bench.semaphores.signal(0, 1, 90);
         bench.clock.wait_until(15);
-        bench.semaphores.signal(0, 20);
+        bench.semaphores.signal(0, 1, 20);
     });
     sc_core::sc_start();
 }

@@ -85,6 +85,41 @@ TEST_CASE("Writing over rows that an earlier instruction still has to read is fo
     CHECK_THAT(error_of(text), Contains("read_host") && Contains("matmul"));
 }
 
+TEST_CASE("A missing sync is found where the timing happens to be lucky", "[order]") {
+    // The products before it take far longer than the read that the last one does not wait for.
+    std::string text =
+        head + "read_weights tile=0\nread_host in ub=32 block=8 count=1\nmatmul ub=0 acc=0 rows=8\n";
+    for (int i = 0; i < 20; ++i) text += "matmul ub=0 acc=0 rows=8 keep\n";
+    CHECK(error_of(text + "halt\n") == "no error");
+    CHECK_THAT(error_of(text + "matmul ub=32 acc=0 rows=1 keep\nhalt\n"),
+               Contains("matmul ub=32") && Contains("read_host") && Contains("unified-buffer rows 32 to 32"));
+}
+
+TEST_CASE("Host memory is written and read in program order, or an error says so", "[order]") {
+    const std::string text = head + "write_host out ub=8 block=8 count=2\n";
+    CHECK_THAT(error_of(text + "read_host out+8 ub=0 block=8 count=1\nhalt\n"),
+               Contains("read_host") && Contains("write_host") && Contains("host bytes 4104 to 4111"));
+    CHECK(error_of(text + "read_host out+16 ub=0 block=8 count=1\nhalt\n") == "no error");
+    CHECK(error_of(text + "sync.signal host_write sem=0\nsync.wait host_read sem=0\n"
+                          "read_host out+8 ub=0 block=8 count=1\nhalt\n") == "no error");
+}
+
+TEST_CASE("Of two units that fail in one cycle the same one is named in every process order", "[order]") {
+    const std::string text =
+        head + "read_host in ub=0 block=8 count=8\nread_weights tile=0\n" +
+        "sync.wait matrix sem=1\nsync.wait activation sem=2\nmatmul ub=0 acc=0 rows=8\n"
+        "set activation.columns 6\nset activation.pixel_bytes 6\n"
+        "set activation.outputs_per_image 1\nactivate acc=0 ub=0 rows=1 first=0 identity\n"
+        "sync.signal weights sem=1\nsync.signal weights sem=2\nhalt\n";
+    const std::string expected = error_of(text);
+    CHECK_THAT(expected, Contains("a sync between their units is missing"));
+    for (unsigned seed = 1; seed <= 20; ++seed) {
+        std::mt19937 random(seed);
+        Chip chip(small_machine(), text, [&] { return static_cast<unsigned>(random() % 5); });
+        CHECK_THROWS_WITH(chip.run(), expected);
+    }
+}
+
 TEST_CASE("A program that can never finish ends with what each unit waits for", "[order]") {
     CHECK_THAT(error_of(chain("sync.signal matrix")),
                Contains("cannot finish") && Contains("activation waits for semaphore 2"));

@@ -37,7 +37,7 @@ struct Bench : tests::FreshSimulation {
 
     void run(std::uint16_t tiles, const std::function<void()>& array) {
         sc_core::sc_spawn([this, tiles] {
-            order.issue(static_cast<std::size_t>(isa::Unit::Weights), 0, {});
+            order.issue(static_cast<std::size_t>(isa::Unit::Weights), 0, {}, 0, 0);
             hw::Command<isa::BoundInstruction> command;
             command.payload.instruction = isa::ReadWeights{.first_tile = 0, .tiles = tiles};
             fifo.queue().push(command, state);
@@ -51,8 +51,8 @@ struct Bench : tests::FreshSimulation {
     isa::Program program;
     hw::Clock clock;
     hw::Failure failure;
-    hw::Semaphores semaphores{clock};
-    hw::OrderChecker order{isa::unit_count};
+    hw::OrderChecker order;
+    hw::Semaphores semaphores{clock, order};
     hw::WaitState state{"test"};
     hw::WeightMemory memory;
     hw::WeightFifo fifo;

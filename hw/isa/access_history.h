@@ -7,13 +7,13 @@
 #include "hw/isa/footprint.h"
 #include "hw/isa/unit.h"
 
-namespace systole::emit {
+namespace systole::isa {
 
 /// Place of an instruction in a program, counted from 1; 0 is none.
-using Position = std::uint32_t;
+using Position = std::uint64_t;
 
 /// An instruction of each unit, or none.
-using UnitPositions = std::array<Position, isa::unit_count>;
+using UnitPositions = std::array<Position, unit_count>;
 
 enum class Access : std::uint8_t { Read, Write };
 
@@ -25,10 +25,10 @@ class AccessHistory {
 public:
     /// Raises `latest` to the latest instruction of each unit that conflicts with an access: that touched
     /// one of its rows, with one of the two writing.
-    void find_conflicts(const isa::RowRange& rows, Access access, UnitPositions& latest) const;
+    void find_conflicts(const RowRange& rows, Access access, UnitPositions& latest) const;
 
     /// The access of an instruction behind all recorded ones.
-    void record(const isa::RowRange& rows, Access access, isa::Unit unit, Position position);
+    void record(const RowRange& rows, Access access, Unit unit, Position position);
 
 private:
     struct Segment {
@@ -44,4 +44,19 @@ private:
     std::map<std::uint64_t, Segment> segments_{{0, Segment{}}};
 };
 
-}  // namespace systole::emit
+/// The histories of all memories a program touches. Its meaning is its order: where two instructions touch
+/// the same row, or byte of host memory, and one of them writes it, the later must come after the earlier.
+class ProgramHistory {
+public:
+    /// The latest recorded instruction of each unit that one with this footprint must come after.
+    UnitPositions conflicts(const Footprint& footprint) const;
+    /// The instruction behind all recorded ones.
+    void record(const Footprint& footprint, Unit unit, Position position);
+
+private:
+    AccessHistory buffer_;
+    AccessHistory accumulators_;
+    AccessHistory host_;
+};
+
+}  // namespace systole::isa
