@@ -1,0 +1,59 @@
+#include "sim/baselines/comparison.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace systole::baselines {
+namespace {
+
+constexpr double giga = 1e9;
+
+struct Format {
+    double operations_per_second;
+    double weight_bytes;
+};
+
+Format format_of(const Baseline& baseline, Precision precision) {
+    switch (precision) {
+        case Precision::Fp32:
+            return {baseline.peak_fp32_gflops * giga, 4.0};
+        case Precision::Int8:
+            return {baseline.peak_int8_gops * giga, 1.0};
+    }
+    throw std::logic_error("a precision that does not exist");
+}
+
+}  // namespace
+
+std::optional<Roofline> roofline(const Baseline& baseline, const Work& work, Precision precision) {
+    if (work.macs == 0 || work.batch == 0) return std::nullopt;
+    const Format format = format_of(baseline, precision);
+    const double compute = 2.0 * static_cast<double>(work.macs) * work.batch / format.operations_per_second;
+    const double memory =
+        static_cast<double>(work.weights) * format.weight_bytes / (baseline.memory_gb_per_s * giga);
+    return Roofline{.inferences_per_second = work.batch / std::max(compute, memory),
+                    .memory_bound = memory > compute};
+}
+
+double roofline_seconds(const Baseline& baseline, double operations, double bytes) {
+    return std::max(operations / (baseline.peak_fp32_gflops * giga),
+                    bytes / (baseline.memory_gb_per_s * giga));
+}
+
+PerformancePerWatt performance_per_watt(const machine::ServerConfig& ours, double our_inferences_per_second,
+                                        const Baseline& baseline, double its_inferences_per_second) {
+    PerformancePerWatt result;
+    if (!(baseline.server.tdp_watts > 0.0) || !(its_inferences_per_second > 0.0)) return result;
+    const double theirs = its_inferences_per_second * baseline.server.dies / baseline.server.tdp_watts;
+    const double servers_inferences = our_inferences_per_second * ours.dies;
+    const auto ratio = [&](double watts) -> std::optional<double> {
+        if (!(watts > 0.0)) return std::nullopt;
+        return servers_inferences / watts / theirs;
+    };
+    result.total = ratio(ours.tdp_watts);
+    // Without a host's watts there is no telling them apart.
+    if (ours.host_tdp_watts > 0.0) result.incremental = ratio(ours.tdp_watts - ours.host_tdp_watts);
+    return result;
+}
+
+}  // namespace systole::baselines

@@ -1,0 +1,130 @@
+#include "sim/cli/app.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <systemc>
+#include <vector>
+
+#include "compiler/model_error.h"
+#include "hw/isa/program_error.h"
+#include "hw/machine/config_error.h"
+#include "hw/machine/config_reader.h"
+#include "sim/cli/command.h"
+#include "sim/input/input_error.h"
+#include "sim/report/report_file.h"
+#include "sim/run/path_finder.h"
+
+namespace systole::cli {
+namespace {
+
+constexpr int success = 0;
+constexpr int user_error = 2;
+constexpr int internal_error = 70;  // EX_SOFTWARE
+
+/// Messages are one line, whatever the names in them.
+int fail(std::string_view message, int code) {
+    std::string line(message);
+    while (!line.empty() && line.back() == '\n') line.pop_back();
+    std::replace_if(
+        line.begin(), line.end(), [](char letter) { return letter == '\n' || letter == '\r'; }, ' ');
+    fmt::print(stderr, "sim: {}{}\n", code == internal_error ? "internal error: " : "", line);
+    return code;
+}
+
+/// CLI11's help, with nothing but the name of its value behind an option: exclusions and counts are said
+/// in words where they matter. 80 columns wide.
+class HelpFormatter : public CLI::Formatter {
+public:
+    HelpFormatter() { column_width(27); }
+
+    std::string make_option_opts(const CLI::Option* option) const override {
+        const std::string& type = option->get_type_name();
+        return type.empty() ? "" : " " + type;
+    }
+};
+
+void set_up(CLI::App& app) {
+    app.description(
+        "Runs a neural network on a simulated tensor processing unit: what it answers,\n"
+        "and where every cycle went.\n\n"
+        "  sim configs/runs/mnist_cnn.json    a run; short for: sim run ...\n"
+        "  sim COMMAND --help                 options and examples of a command\n");
+    app.name("sim");
+    app.require_subcommand(1);
+    app.formatter(std::make_shared<HelpFormatter>());
+    app.set_version_flag("--version", fmt::format("sim {} (Systole, with SystemC {}.{}.{})", SYSTOLE_VERSION,
+                                                  SC_VERSION_MAJOR, SC_VERSION_MINOR, SC_VERSION_PATCH));
+    add_run_command(app);
+    add_compile_command(app);
+    add_asm_command(app);
+    add_disasm_command(app);
+}
+
+std::vector<std::string> command_names(CLI::App& app) {
+    std::vector<std::string> names;
+    for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+    return names;
+}
+
+/// A first word that is no command is a run file, where it looks like one.
+std::vector<std::string> expand_shorthand(std::vector<std::string> arguments, CLI::App& app) {
+    const std::string& first = arguments.front();
+    const std::vector<std::string> commands = command_names(app);
+    if (first.starts_with('-') || std::find(commands.begin(), commands.end(), first) != commands.end()) {
+        return arguments;
+    }
+    if (first.ends_with(".json") || run::PathFinder({}).knows(first, "runs")) {
+        arguments.insert(arguments.begin(), "run");
+        return arguments;
+    }
+    const std::string_view suggestion = machine::nearest(first, commands);
+    throw machine::ConfigError(fmt::format(
+        "{}: it is neither a command nor a run file{}", first,
+        suggestion.empty() ? "; see sim --help" : fmt::format("; did you mean \"{}\"?", suggestion)));
+}
+
+int parse_and_run(CLI::App& app, std::vector<std::string> arguments) {
+    if (arguments.empty()) {
+        fmt::print("{}", app.help());
+        return success;
+    }
+    arguments = expand_shorthand(std::move(arguments), app);
+    std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
+    try {
+        app.parse(std::move(arguments));
+    } catch (const CLI::Success& asked) {  // --help, --version
+        return app.exit(asked);
+    } catch (const CLI::ParseError& error) {
+        return fail(fmt::format("{}; see sim --help", error.what()), user_error);
+    }
+    return success;
+}
+
+}  // namespace
+
+int run_app(int argc, const char* const* argv) {
+    try {
+        CLI::App app;
+        set_up(app);
+        return parse_and_run(app, {argv + 1, argv + argc});
+    } catch (const machine::ConfigError& error) {
+        return fail(error.what(), user_error);
+    } catch (const ModelError& error) {
+        return fail(error.what(), user_error);
+    } catch (const isa::ProgramError& error) {
+        return fail(error.what(), user_error);
+    } catch (const input::InputError& error) {
+        return fail(error.what(), user_error);
+    } catch (const report::OutputError& error) {
+        return fail(error.what(), user_error);
+    } catch (const std::exception& error) {
+        return fail(error.what(), internal_error);
+    }
+}
+
+}  // namespace systole::cli

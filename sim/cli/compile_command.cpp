@@ -1,0 +1,70 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "compiler/emit/compile.h"
+#include "compiler/frontend/frontend.h"
+#include "compiler/schedule/schedule.h"
+#include "hw/isa/assembly.h"
+#include "hw/isa/program_file.h"
+#include "hw/machine/config_error.h"
+#include "sim/cli/command.h"
+#include "sim/cli/run_options.h"
+#include "sim/run/compile.h"
+
+namespace systole::cli {
+namespace {
+
+struct CompileCommand {
+    RunOptions options;
+    std::string output;
+    std::string text;  ///< "schedule", "assembly" or empty
+
+    void operator()() const {
+        const run::RunConfig config = options.config();
+        if (config.model.empty()) throw machine::ConfigError("sim compile needs a model, not a program");
+        if (output.empty() && text.empty()) {
+            throw machine::ConfigError(
+                "sim compile needs somewhere to put the program: give -o FILE.tpu, or --text");
+        }
+        const run::PathFinder paths(config.file);
+        const machine::MachineConfig machine = run::read_machine(config, paths);
+        const auto input = run::read_input(config, paths);
+        const graph::Graph graph = frontend::read_network(paths.find(config.model));
+        const quantized::Network network = run::quantize(graph, config, paths, input);
+        const schedule::Schedule schedule =
+            schedule::make_schedule(network, run::target_of(machine), run::options_of(config, input));
+        if (text == "schedule") fmt::print("{}", schedule::to_text(schedule));
+        if (output.empty() && text != "assembly") return;
+        const isa::Program program = emit::emit_program(network, schedule);
+        if (text == "assembly") fmt::print("{}", isa::disassemble(program));
+        if (output.empty()) return;
+        isa::write_program(program, std::filesystem::path(output));
+        if (text.empty()) {
+            fmt::print("{}: {} instructions, {} weight tiles, {} inferences in batches of {}\n", output,
+                       program.instructions.size(), program.tiles.size(), program.inferences, program.batch);
+        }
+    }
+};
+
+}  // namespace
+
+void add_compile_command(CLI::App& app) {
+    CLI::App* command = app.add_subcommand("compile", "Compile a network to a program (.tpu)");
+    const auto compile = std::make_shared<CompileCommand>();
+    add_model_options(*command, compile->options);
+    command->add_option("-o,--output", compile->output, "the program file")->type_name("FILE.tpu");
+    command->add_option("--text", compile->text, "print the program: as \"schedule\" or as \"assembly\"")
+        ->type_name("FORM")
+        ->check(CLI::IsMember({"schedule", "assembly"}));
+    command->footer(
+        "Examples:\n"
+        "  sim compile configs/runs/mnist_cnn.json -o mnist_cnn.tpu\n"
+        "  sim compile mnist_cnn --limit 8 --batch 8 --text schedule\n\n"
+        "A program is made for one array size, one batch and one number of images: as\n"
+        "many as the input has, else --limit, else one batch.");
+    command->callback([compile] { (*compile)(); });
+}
+
+}  // namespace systole::cli

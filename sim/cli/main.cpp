@@ -1,0 +1,29 @@
+#include <cstdlib>
+#include <systemc>
+
+#include "sim/cli/app.h"
+
+#ifdef __SANITIZE_ADDRESS__
+/// The SystemC kernel keeps what it allocates until the process ends.
+extern "C" const char* __lsan_default_suppressions();
+extern "C" const char* __lsan_default_suppressions() {
+    return "leak:libsystemc";
+}
+/// stderr belongs to our messages.
+extern "C" const char* __lsan_default_options();
+extern "C" const char* __lsan_default_options() {
+    return "print_suppressions=0";
+}
+#endif
+
+int sc_main(int argc, char* argv[]) {
+    sc_core::sc_report_handler::set_actions(sc_core::SC_WARNING, sc_core::SC_THROW);
+    return systole::cli::run_app(argc, argv);
+}
+
+/// libsystemc brings a `main` of its own, for programs without one. It greets on stderr, which belongs to
+/// our messages; `sim --version` names it instead.
+int main(int argc, char* argv[]) {
+    setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 0);
+    return sc_core::sc_elab_and_sim(argc, argv);
+}

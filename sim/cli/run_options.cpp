@@ -1,0 +1,86 @@
+#include "sim/cli/run_options.h"
+
+#include "sim/run/path_finder.h"
+
+namespace systole::cli {
+
+std::vector<run::Setting> RunOptions::settings() const {
+    std::vector<run::Setting> settings;
+    const auto text = [&](const char* key, const std::string& value) {
+        if (!value.empty()) settings.push_back({key, value});
+    };
+    const auto texts = [&](const char* key, const std::vector<std::string>& values) {
+        if (!values.empty()) settings.push_back({key, values});
+    };
+    const auto number = [&](const std::string& key, const std::string& value) {
+        if (!value.empty()) settings.push_back(run::parse_setting(key + "=" + value));
+    };
+    const auto flag = [&](const char* key, bool value) {
+        if (value) settings.push_back({key, true});
+    };
+    text("machine", machine);
+    // What drops other keys of the run file goes before those keys.
+    text("model", model);
+    text("program", program);
+    texts("input", input);
+    text("labels", labels);
+    number("input_scale", input_scale);
+    number("batch", batch);
+    number("limit", limit);
+    texts("calibration", calibration);
+    text("host", host);
+    texts("baselines", baselines);
+    text("out", out);
+    flag("timing_only", timing_only);
+    flag("float_reference", float_reference);
+    for (const std::string& setting : set) settings.push_back(run::parse_setting(setting));
+    return settings;
+}
+
+std::filesystem::path RunOptions::run_file() const {
+    if (file.empty()) return {};
+    return run::PathFinder({}).find(file, "runs");
+}
+
+run::RunConfig RunOptions::config() const {
+    return run::read_run(run_file(), settings());
+}
+
+void add_model_options(CLI::App& command, RunOptions& options) {
+    command.add_option("RUN.json", options.file, "run file; options override its keys")->type_name("");
+    command.add_option("--machine", options.machine, "machine file, or a name in configs/machines")
+        ->type_name("FILE");
+    command.add_option("--model", options.model, "network file (Keras .h5)")->type_name("FILE");
+    command.add_option("--input", options.input, "images: IDX or NPY (.gz too), PNG, folder of PNG")
+        ->type_name("FILE...");
+    command.add_option("--input-scale", options.input_scale, "worth of one step of an 8-bit pixel (1/255)")
+        ->type_name("X");
+    command.add_option("--batch", options.batch, "images that go through the network together (1)")
+        ->type_name("N");
+    command.add_option("--limit", options.limit, "only the first N images")->type_name("N");
+    command
+        .add_option("--calibration", options.calibration, "images to quantize with (first 128 of the input)")
+        ->type_name("FILE...");
+    command.add_option("--set", options.set, "sets a key of the run, or of the machine: machine.KEY")
+        ->type_name("KEY=VALUE")
+        ->allow_extra_args(false);
+}
+
+void add_run_only_options(CLI::App& command, RunOptions& options) {
+    command.add_option("--program", options.program, "program (.tpu or assembly), instead of a model")
+        ->type_name("FILE")
+        ->excludes("--model");
+    command.add_option("--labels", options.labels, "the class of each image: IDX or NPY")->type_name("FILE");
+    command
+        .add_option("--baseline", options.baselines, "compare with it: file, or name in configs/baselines")
+        ->type_name("FILE...");
+    command.add_option("--host", options.host, "baseline that times what is left to the host")
+        ->type_name("FILE");
+    command.add_option("--out", options.out, "folder for report.json; made if it is not there")
+        ->type_name("DIR");
+    command.add_flag("--timing-only", options.timing_only, "cycles without values: faster, no answers");
+    command.add_flag("--float-reference", options.float_reference,
+                     "run the network in float too, and compare");
+}
+
+}  // namespace systole::cli

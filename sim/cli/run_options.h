@@ -1,0 +1,41 @@
+#pragma once
+
+#include <CLI/App.hpp>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim/run/run_config.h"
+
+namespace systole::cli {
+
+/// The options that stand for keys of a run file, and the run file itself.
+struct RunOptions {
+    std::string file;
+    std::string machine, model, program;
+    std::vector<std::string> input;
+    std::string labels;
+    std::string input_scale, batch, limit;
+    std::vector<std::string> calibration;
+    std::string host;
+    std::vector<std::string> baselines;
+    std::string out;
+    bool timing_only = false;
+    bool float_reference = false;
+    std::vector<std::string> set;
+
+    /// What was given, as settings: options first, then --set in the order given. Throws ConfigError.
+    std::vector<run::Setting> settings() const;
+    /// The run file, where one is given; a bare name is one of configs/runs.
+    std::filesystem::path run_file() const;
+    /// Throws ConfigError.
+    run::RunConfig config() const;
+};
+
+/// Adds what says machine, model and data: what running and compiling have in common.
+void add_model_options(CLI::App& command, RunOptions& options);
+/// Adds the rest of a run.
+void add_run_only_options(CLI::App& command, RunOptions& options);
+
+}  // namespace systole::cli

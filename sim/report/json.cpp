@@ -1,0 +1,137 @@
+// report.json. Other programs read these keys: they keep their names.
+#include "sim/report/report.h"
+
+namespace systole::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json number(const std::optional<double>& value) {
+    return value ? Json(*value) : Json(nullptr);
+}
+
+Json count(const std::optional<std::uint64_t>& value) {
+    return value ? Json(*value) : Json(nullptr);
+}
+
+Json counters(const CounterValues& values) {
+    Json object = Json::object();
+    for (const auto& [name, value] : values) object[name] = value;
+    return object;
+}
+
+Json layer(const Layer& layer) {
+    return {{"name", layer.name},
+            {"kind", layer.kind},
+            {"cycles", layer.matrix_unit.cycles()},
+            {"share", number(layer.share)},
+            {"array_utilization", number(layer.array_utilization)},
+            {"macs_per_inference", layer.macs_per_inference},
+            {"matrix_unit", counters(layer.matrix_unit.counters)}};
+}
+
+Json traffic(const std::vector<Traffic>& paths) {
+    Json object = Json::object();
+    for (const Traffic& path : paths) object[path.path + "_bytes"] = path.bytes;
+    for (const Traffic& path : paths) object[path.path + "_utilization"] = number(path.utilization);
+    return object;
+}
+
+Json energy(const std::optional<Energy>& energy) {
+    if (!energy) {
+        return {{"joules", nullptr},
+                {"joules_per_inference", nullptr},
+                {"watts", nullptr},
+                {"by_unit", Json::object()}};
+    }
+    return {{"joules", energy->joules()},
+            {"joules_per_inference", number(energy->joules_per_inference)},
+            {"watts", energy->watts},
+            {"by_unit", {{"chip_static", energy->static_joules}, {"chip_dynamic", energy->dynamic_joules}}}};
+}
+
+Json comparison(const Comparison& comparison) {
+    return {{"baseline", comparison.baseline},
+            {"inferences_per_second", comparison.inferences_per_second},
+            {"watts", comparison.watts},
+            {"speedup", comparison.speedup},
+            {"performance_per_watt",
+             {{"total", number(comparison.performance_per_watt.total)},
+              {"incremental", number(comparison.performance_per_watt.incremental)}}},
+            {"joules_per_inference", number(comparison.joules_per_inference)},
+            {"estimate", "upper bound: fp32 roofline of one die"},
+            {"bound", comparison.memory_bound ? "memory" : "compute"},
+            {"int8",
+             {{"inferences_per_second", comparison.int8_inferences_per_second},
+              {"speedup", comparison.int8_speedup}}}};
+}
+
+Json roofline(const std::optional<Roofline>& roofline) {
+    if (!roofline) return nullptr;
+    return {{"macs_per_weight_byte", roofline->macs_per_weight_byte},
+            {"ridge_macs_per_weight_byte", roofline->ridge},
+            {"bound_tops", roofline->bound_tops}};
+}
+
+Json simulator(const Simulator& simulator) {
+    return {{"wall_seconds", simulator.wall_seconds},
+            {"simulated_cycles_per_second", number(simulator.simulated_cycles_per_second)},
+            {"macs_per_second", number(simulator.macs_per_second)},
+            {"peak_rss_bytes", simulator.peak_rss_bytes},
+            {"prepare_seconds", simulator.prepare_seconds},
+            {"simulate_seconds", simulator.simulate_seconds},
+            {"gemm_seconds", simulator.gemm_seconds}};
+}
+
+}  // namespace
+
+Json to_json(const Report& report) {
+    Json json;
+    json["schema"] = "sim.report/1";
+    json["machine"] = report.machine;
+    json["model"] = report.model;
+    json["batch"] = report.batch;
+    json["inferences"] = report.inferences;
+    json["cycles"] = report.cycles;
+    json["seconds"] = report.seconds;
+    json["inferences_per_second"] = number(report.inferences_per_second);
+    json["seconds_per_batch"] = number(report.seconds_per_batch);
+    json["tops"] = {{"achieved", number(report.achieved_tops)}, {"peak", report.peak_tops}};
+    json["roofline"] = roofline(report.roofline);
+    json["matrix_unit"] = counters(report.matrix_unit.counters);
+    json["traffic"] = traffic(report.traffic);
+    json["memory"] = {{"unified_buffer_peak_bytes", count(report.unified_buffer_peak_bytes)},
+                      {"unified_buffer_bytes", report.unified_buffer_bytes},
+                      {"weight_memory_used_bytes", report.weight_memory_used_bytes},
+                      {"weight_memory_bytes", report.weight_memory_bytes}};
+    json["layers"] = Json::array();
+    for (const Layer& each : report.layers) json["layers"].push_back(layer(each));
+    json["instruction_kinds"] = Json::array();
+    for (const InstructionKind& kind : report.instruction_kinds) {
+        json["instruction_kinds"].push_back({{"instruction", kind.instruction},
+                                             {"executed", kind.executed},
+                                             {"cycles", kind.matrix_unit.cycles()},
+                                             {"matrix_unit", counters(kind.matrix_unit.counters)}});
+    }
+    json["energy"] = energy(report.energy);
+    json["comparison"] = Json::array();
+    for (const Comparison& each : report.comparison) json["comparison"].push_back(comparison(each));
+    json["predictions"] = report.predictions;
+    json["accuracy"] = number(report.accuracy);
+    json["float_reference"] = {{"accuracy", number(report.float_accuracy)},
+                               {"agreements", count(report.float_agreements)}};
+    json["timing_only"] = report.timing_only;
+    json["host_operations"] = Json::array();
+    for (const HostOperation& operation : report.host_operations) {
+        json["host_operations"].push_back(
+            {{"kind", operation.kind}, {"layer", operation.layer}, {"seconds", number(operation.seconds)}});
+    }
+    json["host_seconds"] = number(report.host_seconds);
+    json["instructions"] = report.instructions;
+    for (const auto& [unit, values] : report.units) json["units"][unit] = counters(values);
+    json["simulator"] = simulator(report.simulator);
+    json["configuration"] = report.configuration;
+    return json;
+}
+
+}  // namespace systole::report

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+/// Numbers as people read them. What is absent is "-".
+namespace systole::report {
+
+/// 1234567 as "1,234,567".
+std::string grouped(std::uint64_t value);
+
+/// A share as percent with one digit, "12.3 %"; what is more than nothing is never shown as 0.
+std::string percent(std::optional<double> share);
+
+/// Three or four significant digits and an SI prefix: 0.00123 s is "1.23 ms", 2.5e9 of "" is "2.5 G".
+std::string si(std::optional<double> value, std::string_view unit);
+
+/// Bytes with a binary prefix: "24.0 MiB".
+std::string bytes(std::uint64_t value);
+
+/// A text cut to `width` characters, the cut marked by "~"; what is not printable ASCII is "?".
+std::string fitted(std::string_view text, std::size_t width);
+
+/// A bar of `width` characters for a share from 0 to 1.
+std::string bar(std::optional<double> share, std::size_t width);
+
+}  // namespace systole::report

@@ -1,0 +1,172 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "sim/baselines/baseline.h"
+#include "sim/baselines/comparison.h"
+#include "sim/run/run.h"
+
+/// What a run measured. Each figure is computed once, here, from counters; JSON and text only print.
+/// A ratio without a denominator is absent.
+namespace systole::report {
+
+/// Counters by name, in the order in which their unit declares them.
+using CounterValues = std::vector<std::pair<std::string, std::uint64_t>>;
+
+/// Where the cycles of the matrix unit went: of the run, of one layer, of several.
+struct MatrixUnit {
+    std::uint64_t active_cycles = 0;
+    std::uint64_t weight_stall_cycles = 0;
+    std::uint64_t weight_shift_cycles = 0;
+    std::uint64_t non_matrix_cycles = 0;
+    std::uint64_t useful_macs = 0;
+    std::uint64_t unused_macs = 0;
+    CounterValues counters;  ///< all of the unit, those above among them
+
+    /// Both together.
+    MatrixUnit& operator+=(const MatrixUnit& other);
+
+    std::uint64_t cycles() const {
+        return active_cycles + weight_stall_cycles + weight_shift_cycles + non_matrix_cycles;
+    }
+};
+
+/// The matrix unit's cycles under one tag. The layers' cycles sum to those of the run.
+struct Layer {
+    std::string name;  ///< "(outside layers)" for tag 0: transfers to and from the host
+    std::string kind;
+    MatrixUnit matrix_unit;
+    std::optional<double> share;              ///< of the run's cycles
+    std::optional<double> array_utilization;  ///< useful MACs of all MACs in active cycles
+    std::uint64_t macs_per_inference = 0;     ///< what the network asks for
+};
+
+/// The matrix unit's cycles under all tags that use one kind of matrix instruction.
+struct InstructionKind {
+    std::string instruction;     ///< as in assembly; "mixed" under tags with several kinds, "none" with none
+    std::uint64_t executed = 0;  ///< matrix instructions, repeats not counted
+    MatrixUnit matrix_unit;
+};
+
+/// Bytes over one path, and the part of the path's bandwidth they took over the whole run.
+struct Traffic {
+    std::string path;  ///< the key in report.json, without "_bytes"
+    std::uint64_t bytes = 0;
+    std::optional<double> utilization;
+};
+
+struct Roofline {
+    double macs_per_weight_byte = 0.0;
+    double ridge = 0.0;       ///< MACs a weight byte from which the array is the bound
+    double bound_tops = 0.0;  ///< the most that the machine allows at this place
+};
+
+/// From published watts: busy watts while the program runs. The static part is what an idle chip takes.
+struct Energy {
+    double static_joules = 0.0;
+    double dynamic_joules = 0.0;
+    double watts = 0.0;
+    std::optional<double> joules_per_inference;
+
+    double joules() const { return static_joules + dynamic_joules; }
+};
+
+struct Comparison {
+    std::string baseline;
+    double inferences_per_second = 0.0;  ///< one die, fp32: an upper bound by its roofline
+    bool memory_bound = false;
+    double watts = 0.0;
+    double speedup = 0.0;  ///< die against die
+    baselines::PerformancePerWatt performance_per_watt;
+    double int8_inferences_per_second = 0.0;  ///< the same bound, were it to compute in 8-bit integers
+    double int8_speedup = 0.0;
+    std::optional<double> joules_per_inference;
+};
+
+struct HostOperation {
+    std::string kind;
+    std::string layer;
+    std::optional<double> seconds;  ///< absent where the run names no host
+};
+
+/// How fast the simulator itself ran. The only part of a report that differs between equal runs.
+struct Simulator {
+    double wall_seconds = 0.0;
+    double prepare_seconds = 0.0;
+    double simulate_seconds = 0.0;
+    double gemm_seconds = 0.0;
+    std::optional<double> simulated_cycles_per_second;
+    std::optional<double> macs_per_second;  ///< absent in a timing-only run
+    std::uint64_t peak_rss_bytes = 0;
+};
+
+struct Report {
+    std::string machine;
+    /// What the run changed in the machine file: key and value.
+    std::vector<std::pair<std::string, std::string>> machine_settings;
+    std::string model;
+    std::uint32_t batch = 0;
+    std::uint64_t inferences = 0;
+    std::uint64_t batches = 0;
+
+    std::uint64_t cycles = 0;
+    double clock_mhz = 0.0;
+    double seconds = 0.0;
+    std::optional<double> inferences_per_second;
+    std::optional<double> seconds_per_batch;  ///< mean
+    std::optional<double> achieved_tops;
+    double peak_tops = 0.0;
+    std::optional<double> peak_share;  ///< achieved of peak
+    std::optional<Roofline> roofline;
+
+    MatrixUnit matrix_unit;
+    std::uint64_t array_cells = 0;
+    std::vector<Layer> layers;
+    std::vector<InstructionKind> instruction_kinds;  ///< their cycles sum to those of the run
+    std::vector<Traffic> traffic;
+    std::optional<std::uint64_t> unified_buffer_peak_bytes;  ///< absent in a timing-only run
+    std::uint64_t unified_buffer_bytes = 0;
+    std::uint64_t weight_memory_used_bytes = 0;
+    std::uint64_t weight_memory_bytes = 0;
+    std::uint64_t instructions = 0;
+    std::vector<std::pair<std::string, CounterValues>> units;  ///< every counter of every unit
+
+    std::optional<Energy> energy;  ///< absent where the machine has no watts
+    std::vector<Comparison> comparison;
+    std::vector<HostOperation> host_operations;
+    std::optional<double> host_seconds;
+
+    bool timing_only = false;
+    std::vector<std::uint32_t> predictions;
+    std::vector<float> first_probabilities;  ///< of the first predictions
+    std::optional<double> accuracy;
+    std::optional<double> float_accuracy;
+    std::optional<std::uint64_t> float_agreements;
+
+    Simulator simulator;
+    nlohmann::ordered_json configuration;  ///< the effective one: run, machine, baselines
+};
+
+/// The matrix unit's cycles under one tag.
+MatrixUnit matrix_unit_under(const hw::MatrixUnitCounters& counters, hw::Tag tag);
+
+/// The split by kinds of matrix instructions, by what the program does under each of its tags.
+std::vector<InstructionKind> by_instruction_kind(const isa::Program& program,
+                                                 const hw::MatrixUnitCounters& counters);
+
+/// Reads the counters of a finished run.
+Report make_report(const run::Result& result);
+
+/// report.json: the keys of "sim.report/1".
+nlohmann::ordered_json to_json(const Report& report);
+
+/// For a terminal of 80 columns.
+std::string to_text(const Report& report);
+
+}  // namespace systole::report

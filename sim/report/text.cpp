@@ -1,0 +1,284 @@
+// The report for a terminal of 80 columns.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "sim/report/numbers.h"
+#include "sim/report/report.h"
+
+namespace systole::report {
+namespace {
+
+std::optional<double> share_of(std::uint64_t part, std::uint64_t whole) {
+    if (whole == 0) return std::nullopt;
+    return static_cast<double>(part) / static_cast<double>(whole);
+}
+
+/// A ratio to a baseline: "27.3x".
+std::string times(std::optional<double> factor) {
+    if (!factor) return "-";
+    return fmt::format("{:.{}f}x", *factor, *factor >= 99.95 ? 0 : *factor >= 9.995 ? 1 : 2);
+}
+
+/// Inferences a second: whole numbers as long as they say enough.
+std::string inference_rate(std::optional<double> rate) {
+    constexpr double whole_from = 100.0;
+    if (!rate || *rate < whole_from) return si(rate, "inf/s");
+    return grouped(static_cast<std::uint64_t>(std::llround(*rate))) + " inf/s";
+}
+
+/// A whole number in so many characters: shorter, with a prefix, where it has too many digits.
+std::string grouped_within(std::size_t width, std::uint64_t value) {
+    std::string text = grouped(value);
+    return text.size() <= width ? text : si(static_cast<double>(value), "");
+}
+
+/// Percent without the sign, for columns that say so.
+std::string bare_percent(std::optional<double> share) {
+    const std::string text = percent(share);
+    return text.substr(0, text.find(' '));
+}
+
+class Writer {
+public:
+    explicit Writer(const Report& report) : report_(report) {}
+
+    std::string write() && {
+        write_headline();
+        write_matrix_unit();
+        write_layers();
+        write_traffic();
+        write_energy();
+        write_comparison();
+        write_host();
+        write_simulator();
+        return std::move(text_);
+    }
+
+private:
+    template <typename... Arguments>
+    void line(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+        std::string line = fmt::format(format, std::forward<Arguments>(arguments)...);
+        line.erase(line.find_last_not_of(' ') + 1);
+        text_ += line + '\n';
+    }
+
+    void entry(std::string_view what, std::string_view value, std::string_view remark) {
+        line("  {:<18}{:>16}   {}", what, value, remark);
+    }
+
+    void write_headline() {
+        const Report& r = report_;
+        const std::string title = fmt::format("{} on {}", fitted(r.model, 40), fitted(r.machine, 30));
+        if (r.inferences == 0) {
+            line("{}", title);
+        } else {
+            constexpr std::size_t columns = 80;
+            const std::string amount = fmt::format("{} inference{} in batches of {}", grouped(r.inferences),
+                                                   r.inferences == 1 ? "" : "s", grouped(r.batch));
+            const bool one_line = title.size() + 2 + amount.size() <= columns;
+            line("{}:{}{}", title, one_line ? " " : "\n  ", amount);
+        }
+        for (const auto& [key, value] : r.machine_settings) {
+            line("  with {} = {}", fitted(key, 40), fitted(value, 30));
+        }
+        line("");
+        write_answers();
+        entry("time", si(r.seconds, "s"),
+              fmt::format("{} cycles at {:g} MHz", grouped(r.cycles), r.clock_mhz));
+        if (r.inferences > 0) {
+            entry("throughput", inference_rate(r.inferences_per_second), "");
+            entry(
+                "latency", si(r.seconds_per_batch, "s"),
+                r.batches == 1 ? "of the one batch" : fmt::format("a batch, mean of {}", grouped(r.batches)));
+        }
+        entry("performance", si(tera(r.achieved_tops), "OPS"),
+              fmt::format("{} of the peak of {}", percent(r.peak_share), si(r.peak_tops * 1e12, "OPS")));
+        if (r.roofline) {
+            entry("MAC/weight byte", si(r.roofline->macs_per_weight_byte, ""),
+                  fmt::format("at most {} here; ridge at {}", si(r.roofline->bound_tops * 1e12, "OPS"),
+                              grouped(static_cast<std::uint64_t>(std::llround(r.roofline->ridge)))));
+        }
+    }
+
+    static std::optional<double> tera(std::optional<double> tops) {
+        return tops ? std::optional(*tops * 1e12) : std::nullopt;
+    }
+
+    void write_answers() {
+        const Report& r = report_;
+        if (r.timing_only) entry("answers", "-", "timing only: no values were computed");
+        if (r.accuracy) {
+            const auto right =
+                static_cast<std::uint64_t>(std::llround(*r.accuracy * static_cast<double>(r.inferences)));
+            entry("accuracy", fmt::format("{:.2f} %", 100.0 * *r.accuracy),
+                  fmt::format("{} of {} right", grouped(right), grouped(r.inferences)));
+        }
+        if (r.float_accuracy) entry("  in float", fmt::format("{:.2f} %", 100.0 * *r.float_accuracy), "");
+        if (r.float_agreements) {
+            entry("  like float", percent(share_of(*r.float_agreements, r.inferences)),
+                  fmt::format("{} of {} alike", grouped(*r.float_agreements), grouped(r.inferences)));
+        }
+        if (!r.accuracy && !r.predictions.empty()) write_first_predictions();
+    }
+
+    void write_first_predictions() {
+        constexpr std::size_t most = 8;
+        const std::size_t count = std::min(most, report_.predictions.size());
+        std::string shown;
+        for (std::size_t i = 0; i < count; ++i) {
+            std::string one = fmt::format("{}", report_.predictions[i]);
+            if (i < report_.first_probabilities.size()) {
+                one += fmt::format(" ({:.0f} %)", 100.0F * report_.first_probabilities[i]);
+            }
+            if (shown.size() + one.size() > 54) break;
+            shown += (shown.empty() ? "" : ", ") + one;
+        }
+        if (report_.predictions.size() > count) shown += ", ...";
+        line("  {:<18}{}", "predictions", shown);
+    }
+
+    void write_matrix_unit() {
+        const MatrixUnit& unit = report_.matrix_unit;
+        line("");
+        line("Matrix unit               cycles    share");
+        const auto part = [&](std::string_view name, std::uint64_t cycles) {
+            const auto share = share_of(cycles, report_.cycles);
+            line("  {:<16}{:>14}  {:>7}  {}", name, grouped(cycles), percent(share), bar(share, 36));
+        };
+        part("array active", unit.active_cycles);
+        part("weight stall", unit.weight_stall_cycles);
+        part("weight shift", unit.weight_shift_cycles);
+        part("non-matrix", unit.non_matrix_cycles);
+        for (const auto& [key, label] : reasons) {
+            for (const auto& [name, value] : unit.counters) {
+                if (name == key && value > 0) {
+                    line("    {:<14}{:>14}  {:>7}  {}", label.first, grouped(value),
+                         percent(share_of(value, report_.cycles)), label.second);
+                }
+            }
+        }
+        const std::uint64_t macs = unit.useful_macs + unit.unused_macs;
+        line("  useful MACs     {:>14}  {:>7}  of the cells in active cycles",
+             si(static_cast<double>(unit.useful_macs), ""), percent(share_of(unit.useful_macs, macs)));
+    }
+
+    /// Why cycles were non-matrix: counter, label, sentence. These may overlap.
+    static constexpr std::pair<std::string_view, std::pair<std::string_view, std::string_view>> reasons[] = {
+        {"raw_stall_cycles", {"RAW stall", "rows were still being activated"}},
+        {"input_stall_cycles", {"input stall", "rows were still coming from the host"}},
+        {"setup_stall_cycles", {"setup stall", "a line of windows was being collected"}},
+        {"port_stall_cycles", {"port stall", "a memory port was taken"}},
+    };
+
+    void write_layers() {
+        if (report_.layers.size() < 2) return;  // one would repeat the figures above
+        constexpr std::size_t name_width = 16;
+        constexpr std::size_t kind_width = 11;
+        constexpr std::size_t cycles_width = 12;
+        line("");
+        line("{:<30}{:>12} {:>6} {:>6}{:>6}{:>6}{:>6}{:>6}", "Layers", "cycles", "% run", "active", "stall",
+             "shift", "other", "used");
+        for (const Layer& layer : report_.layers) {
+            const MatrixUnit& unit = layer.matrix_unit;
+            const auto column = [&](std::uint64_t cycles) {
+                return bare_percent(share_of(cycles, unit.cycles()));
+            };
+            line("  {:<16} {:<11}{:>12} {:>6} {:>6}{:>6}{:>6}{:>6}{:>6}", fitted(layer.name, name_width),
+                 fitted(layer.kind, kind_width), grouped_within(cycles_width, unit.cycles()),
+                 bare_percent(layer.share), column(unit.active_cycles), column(unit.weight_stall_cycles),
+                 column(unit.weight_shift_cycles), column(unit.non_matrix_cycles),
+                 bare_percent(layer.array_utilization));
+        }
+        line("  (in % of the layer's cycles; used: useful MACs of the cells in active cycles)");
+    }
+
+    void write_traffic() {
+        line("");
+        line("Traffic                    bytes   of the path's bandwidth");
+        for (const Traffic& path : report_.traffic) {
+            line("  {:<16}{:>14}  {:>7}  {}", path_name(path.path), bytes(path.bytes),
+                 percent(path.utilization), bar(path.utilization, 36));
+        }
+        line("Memory");
+        const auto memory = [&](std::string_view name, std::uint64_t used, std::uint64_t all) {
+            line("  {:<16}{:>14}  {:>7}  of {}", name, bytes(used), percent(share_of(used, all)), bytes(all));
+        };
+        if (report_.unified_buffer_peak_bytes) {
+            memory("unified buffer", *report_.unified_buffer_peak_bytes, report_.unified_buffer_bytes);
+        } else {
+            line("  {:<16}{:>14}           timing only: not counted", "unified buffer", "-");
+        }
+        memory("weight memory", report_.weight_memory_used_bytes, report_.weight_memory_bytes);
+    }
+
+    static std::string_view path_name(std::string_view path) {
+        if (path == "weight") return "weight memory";
+        if (path == "host_read") return "host to chip";
+        if (path == "host_write") return "chip to host";
+        return "instructions";
+    }
+
+    void write_energy() {
+        line("");
+        line("Energy");
+        if (!report_.energy) {
+            entry("chip", "-", "the machine file gives no watts");
+            return;
+        }
+        const Energy& energy = *report_.energy;
+        entry("chip", si(energy.joules(), "J"),
+              fmt::format("{} static, {} dynamic", si(energy.static_joules, "J"),
+                          si(energy.dynamic_joules, "J")));
+        entry("an inference", si(energy.joules_per_inference, "J"), "");
+        entry("power", si(energy.watts, "W"), "published, of the busy chip");
+    }
+
+    void write_comparison() {
+        for (const Comparison& other : report_.comparison) {
+            line("");
+            line("Against one die of {}", fitted(other.baseline, 50));
+            entry("at most", inference_rate(other.inferences_per_second),
+                  fmt::format("upper bound: fp32 roofline, {}-bound",
+                              other.memory_bound ? "memory" : "compute"));
+            entry("speedup", times(other.speedup),
+                  fmt::format("at least ({} over its int8 roofline)", times(other.int8_speedup)));
+            entry("performance/W", times(other.performance_per_watt.total), "total: whole servers, by TDP");
+            entry("", times(other.performance_per_watt.incremental),
+                  "incremental: our server without its host");
+        }
+    }
+
+    void write_host() {
+        if (report_.host_operations.empty()) return;
+        line("");
+        line("Left to the host, not in the time above");
+        for (const HostOperation& operation : report_.host_operations) {
+            entry(fitted(operation.kind, 18), si(operation.seconds, "s"),
+                  fmt::format("{}; {}", fitted(operation.layer, 14),
+                              operation.seconds ? "at least, by its roofline" : "not timed: no host given"));
+        }
+    }
+
+    void write_simulator() {
+        const Simulator& simulator = report_.simulator;
+        line("");
+        line("Simulated in {}: {}, {}, {} peak memory", si(simulator.wall_seconds, "s"),
+             si(simulator.simulated_cycles_per_second, "cycles/s"),
+             report_.timing_only ? "timing only" : si(simulator.macs_per_second, "MAC/s"),
+             bytes(simulator.peak_rss_bytes));
+    }
+
+    const Report& report_;
+    std::string text_;
+};
+
+}  // namespace
+
+std::string to_text(const Report& report) {
+    return Writer(report).write();
+}
+
+}  // namespace systole::report

@@ -1,0 +1,87 @@
+#include "sim/run/compile.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "compiler/passes/calibrate.h"
+#include "compiler/passes/prepare.h"
+#include "hw/machine/config_error.h"
+#include "hw/machine/config_reader.h"
+
+namespace systole::run {
+namespace {
+
+/// Images to calibrate with, where the run names none of their own.
+constexpr std::uint64_t calibration_images = 128;
+
+/// Values that differ, all between 0 and 1.
+std::vector<float> made_up(std::uint64_t size) {
+    std::vector<float> values(size);
+    for (std::uint64_t i = 0; i < size; ++i) values[i] = static_cast<float>(i % 256) / 255.0F;
+    return values;
+}
+
+passes::Calibration calibration_of(const graph::Graph& graph, const RunConfig& config,
+                                   const PathFinder& paths, const std::optional<NamedImages>& input) {
+    passes::Calibration calibration;
+    const bool takes_floats = input && input->images.floats() != nullptr;
+    if (!takes_floats) calibration.encoding = passes::InputEncoding{config.input_scale, 0};
+
+    if (config.timing_only) {
+        calibration.inputs = made_up(graph.input_shape().elements());
+        calibration.count = 1;
+        return calibration;
+    }
+    std::optional<NamedImages> read;
+    if (!config.calibration.empty()) read = read_images(config.calibration, paths);
+    const std::optional<NamedImages>& images = read ? read : input;
+    if (!images) {
+        throw machine::ConfigError(
+            "quantization needs images that the network typically sees: give --calibration or --input");
+    }
+    check_shape(*images, graph.input_shape(), graph.name);
+    const std::uint64_t count =
+        read ? images->images.count : std::min<std::uint64_t>(images->images.count, calibration_images);
+    calibration.inputs = to_floats(images->images, 0, count, config.input_scale);
+    calibration.count = static_cast<std::uint32_t>(count);
+    return calibration;
+}
+
+}  // namespace
+
+machine::MachineConfig read_machine(const RunConfig& config, const PathFinder& paths) {
+    const std::filesystem::path path = paths.find(config.machine, "machines");
+    nlohmann::json object = machine::read_json_object(path);
+    const std::string place =
+        config.machine_settings.empty() ? path.string() : path.string() + " and command line";
+    for (const Setting& setting : config.machine_settings) apply(setting, object, place);
+    return machine::read_machine(object, place);
+}
+
+schedule::Target target_of(const machine::MachineConfig& machine) {
+    return {.geometry = {.rows = machine.matrix_unit.rows, .columns = machine.matrix_unit.columns},
+            .accumulator_rows = machine.accumulators.rows,
+            .unified_buffer_rows = machine.unified_buffer.rows,
+            .weight_memory_bytes = machine.weight_memory.bytes};
+}
+
+std::optional<NamedImages> read_input(const RunConfig& config, const PathFinder& paths) {
+    if (config.input.empty()) return std::nullopt;
+    NamedImages images = read_images(config.input, paths);
+    if (config.limit > 0) keep_first(images.images, config.limit);
+    return images;
+}
+
+quantized::Network quantize(const graph::Graph& graph, const RunConfig& config, const PathFinder& paths,
+                            const std::optional<NamedImages>& input) {
+    if (input) check_shape(*input, graph.input_shape(), graph.name);
+    return passes::prepare(graph, calibration_of(graph, config, paths, input));
+}
+
+schedule::Options options_of(const RunConfig& config, const std::optional<NamedImages>& input) {
+    const std::uint32_t batch = std::max(config.batch, 1U);
+    if (input) return {.batch = batch, .inferences = input->images.count};
+    return {.batch = batch, .inferences = config.limit > 0 ? config.limit : batch};
+}
+
+}  // namespace systole::run

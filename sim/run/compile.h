@@ -1,0 +1,33 @@
+#pragma once
+
+#include <optional>
+
+#include "compiler/graph/graph.h"
+#include "compiler/graph/quantized_network.h"
+#include "compiler/schedule/options.h"
+#include "compiler/schedule/target.h"
+#include "hw/machine/machine_config.h"
+#include "sim/run/images.h"
+#include "sim/run/run_config.h"
+
+namespace systole::run {
+
+/// The run's machine file with the run's settings over it. Throws ConfigError.
+machine::MachineConfig read_machine(const RunConfig& config, const PathFinder& paths);
+
+/// What the compiler needs to know of the machine.
+schedule::Target target_of(const machine::MachineConfig& machine);
+
+/// The run's images, cut to its limit; none where it names none. Throws InputError.
+std::optional<NamedImages> read_input(const RunConfig& config, const PathFinder& paths);
+
+/// Quantizes the network with the run's calibration images, else with the first of its input. Where
+/// pixels are the input, a stored byte is a pixel. A timing-only run takes a made-up image: no
+/// cycle depends on a value. Throws ModelError, InputError.
+quantized::Network quantize(const graph::Graph& graph, const RunConfig& config, const PathFinder& paths,
+                            const std::optional<NamedImages>& input);
+
+/// Batch and number of inferences: as many as there are images; without images the limit, or one batch.
+schedule::Options options_of(const RunConfig& config, const std::optional<NamedImages>& input);
+
+}  // namespace systole::run

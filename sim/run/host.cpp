@@ -1,0 +1,135 @@
+#include "sim/run/host.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <stdexcept>
+
+#include "hw/isa/program_error.h"
+#include "sim/baselines/comparison.h"
+
+namespace systole::run {
+namespace {
+
+void softmax(std::span<float> logits) {
+    const float largest = *std::max_element(logits.begin(), logits.end());
+    float sum = 0.0F;
+    for (float& logit : logits) {
+        logit = std::exp(logit - largest);
+        sum += logit;
+    }
+    for (float& logit : logits) logit /= sum;
+}
+
+/// What the host can do. Operations count as fp32 operations of the host's peak, an exponential as one:
+/// the time is a lower bound. Bytes are those of operands and result.
+struct HostKind {
+    std::string_view kind;
+    double operations_per_element;
+    double bytes_per_element;
+    void (*compute)(std::span<float> outputs);  ///< of one inference; none: not an operation on outputs
+};
+
+constexpr std::array kinds{
+    // divide, round, add, clamp; from float to byte
+    HostKind{"quantize_input", 4, 5, nullptr},
+    // subtract the zero point, scale, find the largest, subtract it, exponential, sum, divide; byte to float
+    HostKind{"softmax", 7, 5, softmax},
+};
+
+const HostKind* find_kind(std::string_view name) {
+    const auto found =
+        std::find_if(kinds.begin(), kinds.end(), [&](const HostKind& kind) { return kind.kind == name; });
+    return found == kinds.end() ? nullptr : &*found;
+}
+
+std::uint64_t elements_of(const isa::BorderTensor& tensor) {
+    std::uint64_t elements = 1;
+    for (const std::uint32_t extent : tensor.shape) elements *= extent;
+    return elements;
+}
+
+}  // namespace
+
+void check_host_operations(const isa::Program& program) {
+    if (!program.host_operations.empty() && program.outputs.empty()) {
+        throw isa::ProgramError(fmt::format(
+            "{}: it leaves work on its output to the host, but declares no output", program.model));
+    }
+    for (const isa::HostOperation& operation : program.host_operations) {
+        const HostKind* kind = find_kind(operation.kind);
+        if (kind == nullptr || kind->compute == nullptr) {
+            throw isa::ProgramError(
+                fmt::format("{}: the host operation of layer \"{}\" is \"{}\"; the host knows softmax",
+                            program.model, operation.layer, operation.kind));
+        }
+    }
+}
+
+bool gives_classes(const isa::BorderTensor& output) {
+    const auto begin = output.shape.begin();
+    return !output.shape.empty() && output.shape.back() > 1 &&
+           std::all_of(begin, output.shape.end() - 1, [](std::uint32_t extent) { return extent == 1; });
+}
+
+double host_seconds(const HostWork& work, const baselines::Baseline& host) {
+    const HostKind* kind = find_kind(work.kind);
+    if (kind == nullptr) throw std::logic_error("the host did " + work.kind + ", which it does not know");
+    const auto elements = static_cast<double>(work.elements);
+    return baselines::roofline_seconds(host, elements * kind->operations_per_element,
+                                       elements * kind->bytes_per_element);
+}
+
+std::vector<HostWork> output_work(const isa::Program& program) {
+    std::vector<HostWork> work;
+    for (const isa::HostOperation& operation : program.host_operations) {
+        work.push_back(
+            {operation.kind, operation.layer, program.inferences * elements_of(program.outputs.front())});
+    }
+    return work;
+}
+
+Outputs read_outputs(const isa::Program& program, std::span<const std::uint8_t> stored) {
+    const isa::BorderTensor& tensor = program.outputs.front();
+    Outputs outputs;
+    outputs.per_inference = elements_of(tensor);
+
+    std::array<float, 256> real{};
+    for (int byte = 0; byte < 256; ++byte) {
+        const int value = tensor.is_signed ? static_cast<std::int8_t>(byte) : byte;
+        real[static_cast<std::size_t>(byte)] = static_cast<float>(tensor.scale * (value - tensor.zero_point));
+    }
+    outputs.values.resize(stored.size());
+    std::transform(stored.begin(), stored.end(), outputs.values.begin(),
+                   [&](std::uint8_t byte) { return real[byte]; });
+
+    // Classes are told from the stored numbers' order: no operation of the host changes it, but a
+    // probability may round to the same float as its neighbour.
+    if (gives_classes(tensor)) {
+        for (auto row = outputs.values.begin(); row != outputs.values.end();) {
+            const auto end = row + static_cast<std::ptrdiff_t>(outputs.per_inference);
+            outputs.predictions.push_back(static_cast<std::uint32_t>(std::max_element(row, end) - row));
+            row = end;
+        }
+    }
+    for (const isa::HostOperation& operation : program.host_operations) {
+        const HostKind* kind = find_kind(operation.kind);
+        for (std::size_t first = 0; first < outputs.values.size(); first += outputs.per_inference) {
+            kind->compute(std::span(outputs.values).subspan(first, outputs.per_inference));
+        }
+    }
+    return outputs;
+}
+
+double accuracy(std::span<const std::uint32_t> predictions, std::span<const std::uint32_t> labels) {
+    if (predictions.size() != labels.size() || labels.empty()) {
+        throw std::logic_error("accuracy needs as many labels as predictions, and at least one");
+    }
+    std::uint64_t right = 0;
+    for (std::size_t i = 0; i < labels.size(); ++i) right += predictions[i] == labels[i] ? 1 : 0;
+    return static_cast<double>(right) / static_cast<double>(labels.size());
+}
+
+}  // namespace systole::run

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hw/isa/program.h"
+#include "sim/baselines/baseline.h"
+
+/// The host model: what the chip leaves to the host, computed and timed.
+namespace systole::run {
+
+/// Work the host did.
+struct HostWork {
+    std::string kind;   ///< "quantize_input", "softmax"
+    std::string layer;  ///< whose work it is
+    std::uint64_t elements = 0;
+};
+
+/// The kinds of isa::HostOperation that the host knows. Throws ProgramError for any other.
+void check_host_operations(const isa::Program& program);
+
+/// Seconds the work takes at least on one die of `host`, by its roofline.
+double host_seconds(const HostWork& work, const baselines::Baseline& host);
+
+/// Whether the output tells classes: a vector of two or more.
+bool gives_classes(const isa::BorderTensor& output);
+
+/// What the network answers.
+struct Outputs {
+    std::uint64_t per_inference = 0;
+    std::vector<float> values;  ///< real numbers, packed; after the host's operations
+    /// The class of each inference: the largest output, the first of equals. Empty where the output
+    /// gives no classes.
+    std::vector<std::uint32_t> predictions;
+};
+
+/// The operations that the program leaves to the host, on all its outputs.
+std::vector<HostWork> output_work(const isa::Program& program);
+
+/// From the stored bytes of the program's output tensor to the network's answers.
+Outputs read_outputs(const isa::Program& program, std::span<const std::uint8_t> stored);
+
+/// The share of predictions that are the labels; both of the same, nonzero number.
+double accuracy(std::span<const std::uint32_t> predictions, std::span<const std::uint32_t> labels);
+
+}  // namespace systole::run

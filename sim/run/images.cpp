@@ -1,0 +1,89 @@
+#include "sim/run/images.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <stdexcept>
+
+#include "compiler/graph/shape_text.h"
+#include "sim/input/read.h"
+
+namespace systole::run {
+
+NamedImages read_images(const std::vector<std::string>& files, const PathFinder& paths) {
+    std::vector<std::filesystem::path> found;
+    for (const std::string& file : files) found.push_back(paths.find(file));
+    std::string name = found.empty() ? "" : found.front().string();
+    if (found.size() > 1) name += fmt::format(" and {} more", found.size() - 1);
+    input::Images images = input::read_images(found);
+    const std::uint64_t count = images.count;
+    return {.name = std::move(name), .images = std::move(images), .in_files = count};
+}
+
+void keep_first(input::Images& images, std::uint64_t count) {
+    if (count >= images.count) return;
+    images.count = static_cast<std::uint32_t>(count);
+    std::visit([&](auto& values) { values.resize(images.size()); }, images.values);
+}
+
+void check_shape(const NamedImages& named, const graph::Shape& shape, const std::string& model) {
+    const input::Images& images = named.images;
+    const graph::Shape image{images.height, images.width, images.channels};
+    const bool is_vector = shape.height == 1 && shape.width == 1;
+    if (image == shape || (is_vector && image.elements() == shape.elements())) return;
+    throw input::InputError(fmt::format("{}: the images are {}; {} takes {}", named.name,
+                                        graph::to_text(image), model, graph::to_text(shape)));
+}
+
+std::vector<float> to_floats(const input::Images& images, std::uint64_t first, std::uint64_t count,
+                             double pixel_scale) {
+    const std::uint64_t begin = first * images.values_per_image();
+    const std::uint64_t size = count * images.values_per_image();
+    std::vector<float> floats(size);
+    if (const auto* values = images.floats()) {
+        std::copy_n(values->data() + begin, size, floats.data());
+        return floats;
+    }
+    std::array<float, 256> table{};
+    for (std::size_t pixel = 0; pixel < table.size(); ++pixel) {
+        table[pixel] = static_cast<float>(static_cast<double>(pixel) * pixel_scale);
+    }
+    const std::uint8_t* const pixels = images.pixels()->data() + begin;
+    std::transform(pixels, pixels + size, floats.begin(), [&](std::uint8_t pixel) { return table[pixel]; });
+    return floats;
+}
+
+bool stored_unchanged(const input::Images& images, double pixel_scale, const Storage& storage) {
+    // A program file keeps the scale exactly; a run file may write it with fewer digits.
+    constexpr double tolerance = 1e-6;
+    return images.pixels() != nullptr && storage.zero_point == 0 && !storage.is_signed &&
+           std::abs(storage.scale - pixel_scale) <= tolerance * storage.scale;
+}
+
+void store(const input::Images& images, double pixel_scale, const Storage& storage,
+           std::span<std::uint8_t> stored) {
+    if (stored.size() != images.size()) {
+        throw std::logic_error(fmt::format("the input buffer has {} bytes; the images have {} values",
+                                           stored.size(), images.size()));
+    }
+    if (stored_unchanged(images, pixel_scale, storage)) {
+        std::copy(images.pixels()->begin(), images.pixels()->end(), stored.begin());
+        return;
+    }
+    const double least = storage.is_signed ? -128.0 : 0.0;
+    const double most = storage.is_signed ? 127.0 : 255.0;
+    const auto byte = [&](double real) {
+        const double nearest = std::round(real / storage.scale) + storage.zero_point;
+        return static_cast<std::uint8_t>(static_cast<int>(std::clamp(nearest, least, most)));
+    };
+    if (const auto* floats = images.floats()) {
+        std::transform(floats->begin(), floats->end(), stored.begin(), byte);
+    } else {
+        std::transform(images.pixels()->begin(), images.pixels()->end(), stored.begin(),
+                       [&](std::uint8_t pixel) { return byte(pixel * pixel_scale); });
+    }
+}
+
+}  // namespace systole::run

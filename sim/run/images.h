@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compiler/graph/tensor_shape.h"
+#include "sim/input/images.h"
+#include "sim/run/path_finder.h"
+
+namespace systole::run {
+
+/// Images and where they come from, for messages.
+struct NamedImages {
+    std::string name;
+    input::Images images;
+    std::uint64_t in_files = 0;  ///< images in the files; `images` may hold fewer
+};
+
+/// Reads the files, in order. Throws InputError.
+NamedImages read_images(const std::vector<std::string>& files, const PathFinder& paths);
+
+/// Keeps the first `count` images.
+void keep_first(input::Images& images, std::uint64_t count);
+
+/// Throws InputError unless the images have the shape, or as many values where the network takes a vector.
+void check_shape(const NamedImages& images, const graph::Shape& shape, const std::string& model);
+
+/// Image `first` and the following as the network sees them: pixels times `pixel_scale`, floats as they are.
+std::vector<float> to_floats(const input::Images& images, std::uint64_t first, std::uint64_t count,
+                             double pixel_scale);
+
+/// How a tensor stores real numbers: real = scale * (stored - zero_point).
+struct Storage {
+    double scale = 1.0;
+    std::int32_t zero_point = 0;
+    bool is_signed = false;
+};
+
+/// Whether pixels, each worth `pixel_scale`, are stored as they are.
+bool stored_unchanged(const input::Images& images, double pixel_scale, const Storage& storage);
+
+/// Fills `stored` with all images, one byte a value; out of range goes to the nearest byte.
+void store(const input::Images& images, double pixel_scale, const Storage& storage,
+           std::span<std::uint8_t> stored);
+
+}  // namespace systole::run

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sim/run/setting.h"
+
+namespace systole::run {
+
+/// A run as configs/runs/*.json and the command line describe it. Paths are as given; PathFinder says
+/// where they are looked for.
+struct RunConfig {
+    std::string schema = "sim.run/1";
+    std::string machine;                   ///< configuration file
+    std::string model;                     ///< network file; or a program
+    std::string program;                   ///< .tpu file or assembly text
+    std::vector<std::string> input;        ///< files or folders of images
+    std::string labels;                    ///< one class an image
+    double input_scale = 1.0 / 255.0;      ///< what one step of an 8-bit pixel is worth to the network
+    std::vector<std::string> calibration;  ///< images to quantize with; else the first of the input
+    std::uint32_t batch = 0;               ///< 0: not given, which means 1
+    std::uint64_t limit = 0;               ///< 0: all images
+    std::string host;                    ///< baseline that stands for the host; empty: its work is not timed
+    std::vector<std::string> baselines;  ///< what to compare with
+    std::string out;                     ///< folder for report.json; empty: none
+    bool timing_only = false;            ///< no values, cycles only
+    bool float_reference = false;        ///< run the network in float as well
+
+    /// What the settings change in the machine, in order; their keys without "machine.".
+    std::vector<Setting> machine_settings;
+    /// The run file, or empty.
+    std::filesystem::path file;
+};
+
+/// Reads a run file (or none, where the path is empty) with settings over it. A setting "machine.KEY"
+/// goes to the machine. A setting that replaces what other keys belong to drops those: a program drops
+/// model, batch and calibration, a model drops the program, and an input drops the labels, unless they
+/// are set after it. Throws ConfigError.
+RunConfig read_run(const std::filesystem::path& file, std::span<const Setting> settings);
+
+/// The effective configuration, the settings of the machine included.
+nlohmann::ordered_json to_json(const RunConfig& config);
+
+}  // namespace systole::run

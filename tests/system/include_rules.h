@@ -1,0 +1,89 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace systole::tests {
+
+/// One #include as it stands in a file.
+struct Include {
+    std::string path;     ///< between the quotes or angle brackets
+    bool quoted = false;  ///< "..." rather than <...>
+};
+
+/// The #include of a line of source, if it is one.
+inline std::optional<Include> include_of(std::string_view line) {
+    const auto skip_space = [&] { line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size())); };
+    skip_space();
+    if (!line.starts_with('#')) return std::nullopt;
+    line.remove_prefix(1);
+    skip_space();
+    constexpr std::string_view directive = "include";
+    if (!line.starts_with(directive)) return std::nullopt;
+    line.remove_prefix(directive.size());
+    skip_space();
+    const bool quoted = line.starts_with('"');
+    if (!quoted && !line.starts_with('<')) return std::nullopt;
+    const std::size_t end = line.find(quoted ? '"' : '>', 1);
+    if (end == std::string_view::npos) return std::nullopt;
+    return Include{.path = std::string(line.substr(1, end - 1)), .quoted = quoted};
+}
+
+/// The folder that the rules speak of: "hw/isa" of "hw/isa/instructions/nop.h", "compiler" of
+/// "compiler/graph/graph.h", "sim/functional" and else "sim"; empty for what is not the project's.
+inline std::string area_of(std::string_view path) {
+    const std::size_t slash = path.find('/');
+    const std::string_view top = path.substr(0, slash);
+    if (slash == std::string_view::npos) return {};
+    if (top == "compiler" || top == "tests") return std::string(top);
+    if (top == "sim") return path.starts_with("sim/functional/") ? "sim/functional" : "sim";
+    if (top != "hw") return {};
+    return std::string(path.substr(0, std::min(path.find('/', slash + 1), path.size())));
+}
+
+inline bool is_systemc(std::string_view path) {
+    return path == "systemc" || path == "systemc.h" || path == "tlm" || path == "tlm.h" ||
+           path.starts_with("tlm_") || path.starts_with("sysc/");
+}
+
+/// The areas that are plain C++ and are tested without a simulation kernel.
+inline bool is_without_systemc(std::string_view area) {
+    constexpr std::array<std::string_view, 5> areas{"hw/isa", "hw/machine", "hw/math", "compiler",
+                                                    "sim/functional"};
+    return std::find(areas.begin(), areas.end(), area) != areas.end();
+}
+
+/// Whether a file of area `from` may include one of area `to`: design.md's table, row by row.
+inline bool may_include(std::string_view from, std::string_view to) {
+    if (from == to) return true;
+    if (to == "tests") return false;
+    const bool to_definitions = to == "hw/isa" || to == "hw/machine" || to == "hw/math";
+    if (from == "hw/isa" || from == "hw/machine" || from == "hw/math" || from == "hw/common") return false;
+    if (from == "hw/tpu") return to.starts_with("hw/");
+    if (from.starts_with("hw/")) return to_definitions || to == "hw/common";
+    if (from == "compiler" || from == "sim/functional") return to_definitions;
+    return from == "sim";
+}
+
+/// What is wrong with `include` in the file `from` (a path from the root), or nothing.
+inline std::optional<std::string> broken_rule(std::string_view from, const Include& include) {
+    const std::string from_area = area_of(from);
+    if (!include.quoted) {
+        if (!area_of(include.path).empty()) return "the project's own headers are included with quotes";
+        if (is_without_systemc(from_area) && is_systemc(include.path))
+            return from_area + " is without SystemC";
+        return std::nullopt;
+    }
+    const std::string to_area = area_of(include.path);
+    if (to_area.empty() || include.path.find("..") != std::string::npos) {
+        return "includes with quotes are written from the repository's root";
+    }
+    if (!may_include(from_area, to_area)) return from_area + " may not include " + to_area;
+    return std::nullopt;
+}
+
+}  // namespace systole::tests

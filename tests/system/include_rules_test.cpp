@@ -1,0 +1,91 @@
+// Reads every #include of the project and holds it against the table of who may include whom.
+#include "tests/system/include_rules.h"
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace systole::tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool breaks_a_rule(std::string_view from, std::string_view line) {
+    const std::optional<Include> include = include_of(line);
+    REQUIRE(include.has_value());
+    return broken_rule(from, *include).has_value();
+}
+
+TEST_CASE("The include rules refuse what the design forbids", "[include_rules]") {
+    const std::array<std::array<std::string_view, 2>, 17> forbidden{
+        {{"hw/isa/program.h", R"(#include "hw/machine/machine_config.h")"},
+         {"hw/isa/program.h", R"(#include "hw/common/clock.h")"},
+         {"hw/isa/program.h", "#include <systemc>"},
+         {"hw/math/gemm.cpp", "#  include <systemc.h>"},
+         {"hw/common/clock.h", R"(#include "hw/isa/unit.h")"},
+         {"hw/weight_fifo/weight_fifo.h", R"(#include "hw/weight_memory/weight_memory.h")"},
+         {"hw/weight_fifo/weight_fifo.h", R"(#include "hw/tpu/tpu.h")"},
+         {"hw/tpu/tpu.h", R"(#include "sim/run/run.h")"},
+         {"compiler/emit/emit.cpp", R"(#include "hw/common/clock.h")"},
+         {"compiler/emit/emit.cpp", R"(#include "hw/tpu/tpu.h")"},
+         {"compiler/emit/emit.cpp", "#include <tlm>"},
+         {"compiler/emit/emit.cpp", R"(#include "sim/input/read.h")"},
+         {"sim/functional/machine.h", R"(#include "sim/input/read.h")"},
+         {"sim/functional/machine.h", R"(#include "compiler/graph/graph.h")"},
+         {"sim/main.cpp", R"(#include "tests/support/fresh_simulation.h")"},
+         {"sim/main.cpp", R"(#include "run/run.h")"},
+         {"sim/run/run.cpp", R"(#include "sim/run/../input/read.h")"}}};
+    for (const auto& [from, line] : forbidden) {
+        INFO(from << ": " << line);
+        CHECK(breaks_a_rule(from, line));
+    }
+    CHECK(breaks_a_rule("sim/main.cpp", "#include <sim/input/read.h>"));
+}
+
+TEST_CASE("The include rules let pass what the design allows", "[include_rules]") {
+    const std::array<std::array<std::string_view, 2>, 9> allowed{
+        {{"hw/isa/instructions/nop.h", R"(#include "hw/isa/unit.h")"},
+         {"hw/weight_fifo/weight_fifo.h", R"(#include "hw/common/clock.h")"},
+         {"hw/weight_fifo/weight_fifo.h", "#include <systemc>"},
+         {"hw/tpu/tpu.h", R"(#include "hw/weight_fifo/weight_fifo.h")"},
+         {"compiler/emit/emit.cpp", R"(#include "compiler/graph/graph.h")"},
+         {"compiler/emit/emit.cpp", R"(#include "hw/isa/program.h")"},
+         {"sim/functional/machine.h", R"(#include "hw/math/gemm.h")"},
+         {"sim/run/run.cpp", R"(#include "compiler/emit/emit.h")"},
+         {"sim/run/run.cpp", R"(#include "hw/tpu/tpu.h")"}}};
+    for (const auto& [from, line] : allowed) {
+        INFO(from << ": " << line);
+        CHECK_FALSE(breaks_a_rule(from, line));
+    }
+    CHECK_FALSE(include_of("// #include \"hw/isa/unit.h\"").has_value());
+    CHECK_FALSE(include_of("#define INCLUDE").has_value());
+}
+
+TEST_CASE("Every #include of the project keeps the rules and names a file", "[include_rules]") {
+    const fs::path root = SYSTOLE_SOURCE_DIR;
+    int includes = 0;
+    for (const std::string_view top : {"hw", "compiler", "sim"}) {
+        for (const auto& entry : fs::recursive_directory_iterator(root / top)) {
+            const fs::path& file = entry.path();
+            if (file.extension() != ".h" && file.extension() != ".cpp") continue;
+            const std::string name = fs::relative(file, root).generic_string();
+            std::ifstream source(file);
+            std::string line;
+            for (int number = 1; std::getline(source, line); ++number) {
+                const std::optional<Include> include = include_of(line);
+                if (!include) continue;
+                ++includes;
+                const std::optional<std::string> broken = broken_rule(name, *include);
+                if (broken) FAIL_CHECK(name << ":" << number << ": " << line << ": " << *broken);
+                if (include->quoted && !fs::exists(root / include->path)) {
+                    FAIL_CHECK(name << ":" << number << ": " << line << ": there is no such file");
+                }
+            }
+        }
+    }
+    CHECK(includes > 100);  // the walk did find the project
+}
+
+}  // namespace
+}  // namespace systole::tests

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+namespace systole::tests {
+
+inline const std::filesystem::path project = SYSTOLE_SOURCE_DIR;
+
+/// What other people made and the project does not ship; may be absent.
+inline const std::filesystem::path foreign_data = project.parent_path() / "shared/data";
+
+inline std::string text_in(const std::filesystem::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+/// What `sim` itself wrote to stderr. AddressSanitizer adds three lines where an exception ends a process
+/// of the SystemC kernel, whose stacks it does not know.
+inline std::string own_messages(const std::string& text) {
+#ifdef __SANITIZE_ADDRESS__
+    std::istringstream lines(text);
+    std::string own;
+    for (std::string line; std::getline(lines, line);) {
+        const bool from_sanitizer =
+            line.find("ASan is ignoring requested __asan_handle_no_return") != std::string::npos ||
+            line == "False positive error reports may follow" ||
+            line.starts_with("For details see https://github.com/google/sanitizers/");
+        if (!from_sanitizer) own += line + '\n';
+    }
+    return own;
+#else
+    return text;
+#endif
+}
+
+/// A folder of the test's own, gone afterwards.
+class Folder {
+public:
+    Folder() {
+        std::string pattern = (std::filesystem::temp_directory_path() / "systole_XXXXXX").string();
+        REQUIRE(mkdtemp(pattern.data()) != nullptr);
+        path_ = pattern;
+    }
+    ~Folder() { std::filesystem::remove_all(path_); }
+    Folder(const Folder&) = delete;
+    Folder& operator=(const Folder&) = delete;
+
+    std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+    /// A file in it with these contents; returns its path.
+    std::string file(const std::string& name, const std::string& contents) const {
+        std::ofstream(path_ / name, std::ios::binary) << contents;
+        return (path_ / name).string();
+    }
+
+private:
+    std::filesystem::path path_;
+};
+
+struct Outcome {
+    int exit_code = -1;
+    std::string out;
+    std::string err;
+
+    nlohmann::ordered_json json() const { return nlohmann::ordered_json::parse(out); }
+};
+
+/// The program `sim` as users start it: in the project's folder, with arguments for the shell.
+inline Outcome sim(const std::string& arguments) {
+    const Folder folder;
+    const std::string out = (folder / "out").string();
+    const std::string err = (folder / "err").string();
+    const std::string command = "cd '" + project.string() + "' && '" + SYSTOLE_SIM + "' " + arguments + " >" +
+                                out + " 2>" + err + " </dev/null";
+    const int status = std::system(command.c_str());
+    REQUIRE(WIFEXITED(status));
+    return {WEXITSTATUS(status), text_in(out), own_messages(text_in(err))};
+}
+
+/// The report of a run that must succeed.
+inline nlohmann::ordered_json report_of(const std::string& arguments) {
+    const Outcome outcome = sim("run " + arguments + " --json");
+    INFO(arguments);
+    INFO(outcome.err);
+    REQUIRE(outcome.exit_code == 0);
+    return outcome.json();
+}
+
+}  // namespace systole::tests

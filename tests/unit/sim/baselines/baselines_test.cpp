@@ -1,0 +1,140 @@
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "hw/machine/config_error.h"
+#include "hw/machine/config_reader.h"
+#include "sim/baselines/baseline.h"
+#include "sim/baselines/comparison.h"
+
+using namespace systole;
+using baselines::Baseline;
+
+namespace {
+
+const std::filesystem::path configs = std::filesystem::path(SYSTOLE_SOURCE_DIR) / "configs";
+
+Baseline haswell() {
+    return baselines::read_baseline(configs / "baselines/haswell_e5_2699_v3.json");
+}
+
+nlohmann::json haswell_json() {
+    return machine::read_json_object(configs / "baselines/haswell_e5_2699_v3.json");
+}
+
+std::string error_of(const nlohmann::json& object) {
+    try {
+        baselines::read_baseline(object, "b.json");
+    } catch (const machine::ConfigError& error) {
+        return error.what();
+    }
+    return "no error";
+}
+
+}  // namespace
+
+TEST_CASE("Haswell is as published", "[baselines]") {
+    const Baseline baseline = haswell();
+    CHECK(baseline.name == "haswell_e5_2699_v3");
+    CHECK(baseline.cores == 18);
+    CHECK(baseline.clock_mhz == 2300);
+    CHECK(baseline.peak_fp32_gflops == 1300);
+    CHECK(baseline.peak_int8_gops == 2600);
+    CHECK(baseline.memory_gb_per_s == 51);
+    CHECK(baseline.power.tdp_watts == 145);
+    CHECK(baseline.power.idle_watts == 41);
+    CHECK(baseline.power.busy_watts == 145);
+    CHECK(baseline.server.dies == 2);
+    CHECK(baseline.server.tdp_watts == 504);
+    CHECK(baseline.server.idle_watts == 159);
+    CHECK(baseline.server.busy_watts == 455);
+}
+
+TEST_CASE("Each shipped baseline names a source for each number", "[baselines]") {
+    for (const auto& file : std::filesystem::directory_iterator(configs / "baselines")) {
+        INFO(file.path());
+        const Baseline baseline = baselines::read_baseline(file.path());
+        const nlohmann::ordered_json object = baselines::to_json(baseline);
+        const auto check = [&](const std::string& key, const nlohmann::ordered_json& value) {
+            INFO(key);
+            if (value.is_number()) CHECK(baseline.sources.count(key) == 1);
+        };
+        for (const auto& [key, value] : object.items()) {
+            check(key, value);
+            if (!value.is_object() || key == "sources") continue;
+            for (const auto& [inner, number] : value.items()) check(key + "." + inner, number);
+        }
+    }
+}
+
+TEST_CASE("A baseline that was written reads back the same", "[baselines]") {
+    CHECK(nlohmann::json(baselines::to_json(haswell())) == haswell_json());
+}
+
+TEST_CASE("A broken baseline is refused with its key and the rule", "[baselines]") {
+    nlohmann::json object = haswell_json();
+    SECTION("an unknown key, with the nearest known one") {
+        object["memory_gb_s"] = 51;
+        CHECK(error_of(object) ==
+              "b.json: memory_gb_s is 51; it is not a known key; did you mean \"memory_gb_per_s\"?");
+    }
+    SECTION("a peak of 0") {
+        object["peak_fp32_gflops"] = 0;
+        CHECK(error_of(object).find("b.json: peak_fp32_gflops is 0; it must be") == 0);
+    }
+    SECTION("a missing peak") {
+        object.erase("peak_int8_gops");
+        CHECK(error_of(object) == "b.json: peak_int8_gops is missing; it is needed");
+    }
+    SECTION("another schema") {
+        object["schema"] = "sim.machine/1";
+        CHECK(error_of(object) == "b.json: schema is \"sim.machine/1\"; it must be \"sim.baseline/1\"");
+    }
+}
+
+TEST_CASE("The roofline takes the slower of arithmetic and memory", "[baselines]") {
+    const Baseline baseline = haswell();
+    const double compute = 1.3e12 / (2 * 1e6);  // inferences a second at the peak, of 10^6 MACs
+    const auto bound = [&](std::uint64_t weights, std::uint32_t batch) {
+        return baselines::roofline(baseline, {.macs = 1'000'000, .weights = weights, .batch = batch},
+                                   baselines::Precision::Fp32);
+    };
+    CHECK(bound(1, 1)->inferences_per_second == Approx(compute));
+    CHECK_FALSE(bound(1, 1)->memory_bound);
+    // 10^6 weights: 4 MB at 51 GB/s, longer than 2 * 10^6 operations until 51 inferences share them.
+    CHECK(bound(1'000'000, 1)->inferences_per_second == Approx(51e9 / 4e6));
+    CHECK(bound(1'000'000, 1)->memory_bound);
+    CHECK(bound(1'000'000, 50)->memory_bound);
+    CHECK_FALSE(bound(1'000'000, 51)->memory_bound);
+    CHECK(bound(1'000'000, 51)->inferences_per_second == Approx(compute));
+    // Integers: twice the peak, a quarter of the bytes.
+    const auto integers = baselines::roofline(baseline, {.macs = 1'000'000, .weights = 1'000'000, .batch = 1},
+                                              baselines::Precision::Int8);
+    CHECK(integers->inferences_per_second == Approx(51e9 / 1e6));
+    CHECK_FALSE(
+        baselines::roofline(baseline, {.macs = 0, .weights = 1, .batch = 1}, baselines::Precision::Fp32));
+}
+
+TEST_CASE("Performance per watt reproduces the published bars of TPU v1's servers", "[baselines]") {
+    // ISCA 2017, Table 6: a TPU die does 14.5 (geometric mean) and 29.2 (weighted mean) times a Haswell
+    // die; Figure 9: the servers' performance per watt, 17 and 34 in total, 41 and 83 incremental.
+    const machine::ServerConfig tpu = machine::read_machine(configs / "machines/tpu_v1.json").server;
+    const auto ratios = [&](double speedup) {
+        return baselines::performance_per_watt(tpu, speedup, haswell(), 1.0);
+    };
+    CHECK(*ratios(14.5).total == Approx(17).margin(0.5));
+    CHECK(*ratios(29.2).total == Approx(34).margin(0.5));
+    CHECK(*ratios(14.5).incremental == Approx(41).margin(0.5));
+    CHECK(*ratios(29.2).incremental == Approx(83).margin(0.8));
+}
+
+TEST_CASE("Without published watts there is no performance per watt", "[baselines]") {
+    Baseline baseline = haswell();
+    machine::ServerConfig ours{.dies = 4, .tdp_watts = 861, .host_tdp_watts = 0};
+    CHECK(baselines::performance_per_watt(ours, 1, baseline, 1).total);
+    CHECK_FALSE(baselines::performance_per_watt(ours, 1, baseline, 1).incremental);
+    ours.tdp_watts = 0;
+    CHECK_FALSE(baselines::performance_per_watt(ours, 1, baseline, 1).total);
+    ours.tdp_watts = 861;
+    baseline.server.tdp_watts = 0;
+    CHECK_FALSE(baselines::performance_per_watt(ours, 1, baseline, 1).total);
+}

@@ -1,0 +1,253 @@
+#include "sim/report/report.h"
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <sstream>
+
+#include "hw/isa/assembly.h"
+#include "sim/report/report_file.h"
+#include "tests/support/fresh_simulation.h"
+
+using namespace systole;
+
+namespace {
+
+/// A run of assembly text, simulated.
+struct Finished {
+    explicit Finished(const std::string& text) {
+        result.machine =
+            machine::read_machine(std::filesystem::path(SYSTOLE_SOURCE_DIR) / "configs/machines/tpu_v1.json");
+        result.program = std::make_unique<const isa::Program>(isa::assemble(text, "test"));
+        result.tpu = std::make_unique<hw::Tpu>("tpu", result.machine, *result.program, hw::TpuOptions{});
+        result.tpu->run();
+        result.wall = {.prepare = 0.25, .simulate = 0.5, .total = 1.0};
+        result.config.machine = "tpu_v1";
+    }
+
+    tests::FreshSimulation simulation;
+    run::Result result;
+};
+
+const std::string work =
+    "read_weights tile=0\n"
+    "tag 1\nmatmul ub=0 acc=0 rows=100\n"
+    "read_weights tile=0\n"
+    "tag 2\nmatmul ub=0 acc=200 rows=30\n"
+    "tag 0\nread_weights tile=0\nmatmul ub=0 acc=400 rows=7\nhalt\n";
+
+const std::string head = ".array 256 256\n.tile 256 256 fill 1\n";
+
+std::uint64_t value(const report::CounterValues& counters, std::string_view name) {
+    for (const auto& [key, count] : counters) {
+        if (key == name) return count;
+    }
+    FAIL("no counter " << name);
+    return 0;
+}
+
+void check_width(const std::string& text) {
+    constexpr std::size_t columns = 80;
+    std::istringstream lines(text);
+    std::size_t longest = 0;
+    for (std::string line; std::getline(lines, line);) {
+        longest = std::max(longest, line.size());
+        if (line.size() > columns) FAIL_CHECK(line.size() << " characters: " << line);
+    }
+    CHECK(longest > columns / 2);
+}
+
+}  // namespace
+
+TEST_CASE("The layers' cycles and counters sum to the run's", "[report]") {
+    const Finished finished(head + work);
+    const report::Report report = report::make_report(finished.result);
+    CHECK(report.matrix_unit.cycles() == report.cycles);
+    CHECK(report.matrix_unit.active_cycles == 137);
+    REQUIRE(report.layers.size() == 3);
+    CHECK(report.layers[0].name == "tag 1");
+    CHECK(report.layers[0].matrix_unit.active_cycles == 100);
+    CHECK(report.layers[1].matrix_unit.active_cycles == 30);
+    CHECK(report.layers[2].name == "(outside layers)");
+    CHECK(report.layers[2].matrix_unit.active_cycles == 7);
+    for (const auto& [name, total] : report.matrix_unit.counters) {
+        INFO(name);
+        std::uint64_t sum = 0;
+        for (const report::Layer& layer : report.layers) sum += value(layer.matrix_unit.counters, name);
+        CHECK(sum == total);
+    }
+    std::uint64_t cycles = 0;
+    for (const report::InstructionKind& kind : report.instruction_kinds) cycles += kind.matrix_unit.cycles();
+    CHECK(cycles == report.cycles);
+    double shares = 0.0;
+    for (const report::Layer& layer : report.layers) shares += *layer.share;
+    CHECK(shares == Approx(1.0));
+}
+
+TEST_CASE("Cycles are split by the kind of matrix instruction under each tag", "[report]") {
+    const Finished finished(head + work);
+    const report::Report report = report::make_report(finished.result);
+    REQUIRE(report.instruction_kinds.size() == 1);
+    CHECK(report.instruction_kinds[0].instruction == "matmul");
+    CHECK(report.instruction_kinds[0].executed == 3);
+    CHECK(report.instruction_kinds[0].matrix_unit.active_cycles == 137);
+    CHECK(report.instruction_kinds[0].matrix_unit.counters == report.matrix_unit.counters);
+
+    isa::Program program;  // as if under the same tags there were convolutions as well
+    program.instructions = {isa::DebugTag{.tag = 1}, isa::MatrixMultiply{}, isa::DebugTag{.tag = 2},
+                            isa::MatrixMultiply{},   isa::Convolve{},       isa::Convolve{}};
+    const auto kinds = report::by_instruction_kind(program, finished.result.tpu->matrix_unit());
+    REQUIRE(kinds.size() == 3);
+    CHECK(kinds[0].instruction == "matmul");
+    CHECK(kinds[0].matrix_unit.active_cycles == 100);
+    CHECK(kinds[1].instruction == "mixed");
+    CHECK(kinds[1].executed == 3);
+    CHECK(kinds[1].matrix_unit.active_cycles == 30);
+    CHECK(kinds[2].instruction == "none");
+    CHECK(kinds[2].executed == 0);
+    CHECK(kinds[2].matrix_unit.active_cycles == 7);
+}
+
+TEST_CASE("A program without a network is measured by what it does", "[report]") {
+    const Finished finished(head + work);
+    const report::Report report = report::make_report(finished.result);
+    CHECK(report.inferences == 0);
+    CHECK_FALSE(report.inferences_per_second);
+    CHECK_FALSE(report.seconds_per_batch);
+    CHECK_FALSE(report.accuracy);
+    CHECK(report.seconds == Approx(static_cast<double>(report.cycles) / 700e6));
+    CHECK(*report.achieved_tops ==
+          Approx(2.0 * static_cast<double>(report.matrix_unit.useful_macs) / report.seconds / 1e12));
+    CHECK(report.peak_tops == Approx(91.75).margin(0.01));
+    CHECK(report.roofline->macs_per_weight_byte ==
+          Approx(static_cast<double>(report.matrix_unit.useful_macs) / (3.0 * 65536)));
+    CHECK(report.roofline->ridge == Approx(1349).margin(1));
+    CHECK(value(report.matrix_unit.counters, "useful_macs") == 137 * 65536);
+}
+
+TEST_CASE("Energy is published watts times seconds", "[report]") {
+    Finished finished(head + work);
+    const report::Report report = report::make_report(finished.result);
+    REQUIRE(report.energy);
+    CHECK(report.energy->static_joules == Approx(28.0 * report.seconds));
+    CHECK(report.energy->dynamic_joules == Approx(12.0 * report.seconds));
+    CHECK(report.energy->joules() == Approx(40.0 * report.seconds));
+    CHECK(report.energy->watts == 40.0);
+    CHECK_FALSE(report.energy->joules_per_inference);
+
+    finished.result.machine.power = {};
+    const report::Report without = report::make_report(finished.result);
+    CHECK_FALSE(without.energy);
+    CHECK(report::to_json(without)["energy"]["joules"].is_null());
+    CHECK(report::to_text(without).find("the machine file gives no watts") != std::string::npos);
+}
+
+TEST_CASE("report.json has the keys that other programs read", "[report]") {
+    const Finished finished(head + work);
+    const nlohmann::ordered_json json = report::to_json(report::make_report(finished.result));
+    CHECK(json["schema"] == "sim.report/1");
+    for (const char* pointer : {"/machine",
+                                "/model",
+                                "/batch",
+                                "/inferences",
+                                "/cycles",
+                                "/seconds",
+                                "/inferences_per_second",
+                                "/tops/achieved",
+                                "/tops/peak",
+                                "/matrix_unit/active_cycles",
+                                "/matrix_unit/weight_stall_cycles",
+                                "/matrix_unit/weight_shift_cycles",
+                                "/matrix_unit/non_matrix_cycles",
+                                "/matrix_unit/raw_stall_cycles",
+                                "/matrix_unit/input_stall_cycles",
+                                "/matrix_unit/useful_macs",
+                                "/matrix_unit/unused_macs",
+                                "/traffic/weight_bytes",
+                                "/traffic/host_read_bytes",
+                                "/traffic/host_write_bytes",
+                                "/memory/unified_buffer_peak_bytes",
+                                "/layers/0/name",
+                                "/layers/0/cycles",
+                                "/layers/0/matrix_unit/active_cycles",
+                                "/energy/joules",
+                                "/energy/joules_per_inference",
+                                "/energy/watts",
+                                "/energy/by_unit/chip_static",
+                                "/energy/by_unit/chip_dynamic",
+                                "/comparison",
+                                "/predictions",
+                                "/accuracy",
+                                "/host_operations",
+                                "/simulator/wall_seconds",
+                                "/simulator/simulated_cycles_per_second",
+                                "/simulator/macs_per_second",
+                                "/simulator/peak_rss_bytes",
+                                "/configuration/machine/clock_mhz",
+                                "/configuration/run/machine"}) {
+        INFO(pointer);
+        CHECK(json.contains(nlohmann::ordered_json::json_pointer(pointer)));
+    }
+    CHECK(json["inferences_per_second"].is_null());
+    CHECK(json["accuracy"].is_null());
+    CHECK(json["traffic"]["weight_bytes"] == 3 * 65536);
+    // Every counter of every unit is there.
+    for (const hw::CounterGroup* group : finished.result.tpu->counters()) {
+        for (const hw::Counter& counter : *group) {
+            INFO(group->unit() << "." << counter.name());
+            CHECK(json["units"][std::string(group->unit())][std::string(counter.name())] == counter.value());
+        }
+    }
+}
+
+TEST_CASE("A program that does nothing has no ratios", "[report]") {
+    const Finished finished(".array 256 256\nhalt\n");
+    report::Report report = report::make_report(finished.result);
+    CHECK_FALSE(report.roofline);
+    CHECK(report::to_json(report)["roofline"].is_null());
+    const std::string text = report::to_text(report);
+    CHECK(text.find("nan") == std::string::npos);
+    CHECK(text.find("inf ") == std::string::npos);
+}
+
+TEST_CASE("The text fits 80 columns, whatever the names and numbers", "[report]") {
+    Finished finished(head + work);
+    finished.result.config.machine_settings.push_back({std::string(300, 'k'), std::string(300, 'v')});
+    report::Report report = report::make_report(finished.result);
+    report.model = report.machine = std::string(200, 'm');
+    report.batch = 4294967295U;
+    report.batches = 1'000'000;
+    report.inferences = 9'999'999'999;
+    report.inferences_per_second = 123456789.0;
+    report.seconds_per_batch = 1234.5;
+    report.timing_only = true;
+    report.accuracy = report.float_accuracy = 1.0;
+    report.float_agreements = report.inferences;
+    for (report::Layer& layer : report.layers) {
+        layer.name = "a layer's name\nwith a line end";
+        layer.kind = "depthwise_convolution";
+        layer.matrix_unit.non_matrix_cycles = 9'999'999'999;
+    }
+    report.comparison.push_back({.baseline = std::string(100, 'b'),
+                                 .inferences_per_second = 123456789.0,
+                                 .memory_bound = true,
+                                 .watts = 1.0,
+                                 .speedup = 123456.0,
+                                 .performance_per_watt = {.total = 99999.0, .incremental = {}},
+                                 .int8_inferences_per_second = 1.0,
+                                 .int8_speedup = 0.01,
+                                 .joules_per_inference = {}});
+    report.host_operations.push_back(
+        {.kind = std::string(50, 'k'), .layer = std::string(50, 'l'), .seconds = {}});
+    report.host_operations.push_back({.kind = "softmax", .layer = std::string(50, 'l'), .seconds = 1e-7});
+    check_width(report::to_text(report));
+    report.accuracy.reset();
+    report.timing_only = false;
+    report.predictions.assign(100, 4294967295U);
+    report.first_probabilities.assign(8, 1.0F);
+    check_width(report::to_text(report));
+}
+
+TEST_CASE("A report that cannot be written is the user's error", "[report]") {
+    CHECK_THROWS_AS(report::make_folder("/proc/no/such"), report::OutputError);
+    CHECK_THROWS_AS(report::write_file("/proc/no_such_file", "x"), report::OutputError);
+}

@@ -1,0 +1,97 @@
+#include "sim/run/host.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "hw/isa/program_error.h"
+
+using namespace systole;
+
+namespace {
+
+/// A program whose output is so many vectors of three.
+isa::Program three_classes(std::uint64_t inferences, bool with_softmax, bool is_signed = false) {
+    isa::Program program;
+    program.model = "net";
+    program.inferences = inferences;
+    program.outputs.push_back(
+        {.name = "out", .shape = {1, 1, 3}, .scale = 0.5, .zero_point = 10, .is_signed = is_signed});
+    if (with_softmax) program.host_operations.push_back({.kind = "softmax", .layer = "last"});
+    return program;
+}
+
+}  // namespace
+
+TEST_CASE("Outputs are real numbers, the prediction is the largest, the first of equals", "[run]") {
+    const std::vector<std::uint8_t> stored{10, 12, 8, 200, 200, 7};
+    const run::Outputs outputs = run::read_outputs(three_classes(2, false), stored);
+    CHECK(outputs.values == std::vector<float>{0.0F, 1.0F, -1.0F, 95.0F, 95.0F, -1.5F});
+    CHECK(outputs.predictions == std::vector<std::uint32_t>{1, 0});
+}
+
+TEST_CASE("Signed bytes are read as such", "[run]") {
+    const std::vector<std::uint8_t> stored{0xff, 0x01, 0x80};
+    const run::Outputs outputs = run::read_outputs(three_classes(1, false, true), stored);
+    CHECK(outputs.values == std::vector<float>{-5.5F, -4.5F, -69.0F});
+    CHECK(outputs.predictions == std::vector<std::uint32_t>{1});
+}
+
+TEST_CASE("Softmax gives probabilities and changes no prediction", "[run]") {
+    const std::vector<std::uint8_t> stored{10, 12, 8, 255, 254, 0};
+    const isa::Program program = three_classes(2, true);
+    const run::Outputs outputs = run::read_outputs(program, stored);
+    CHECK(outputs.predictions == std::vector<std::uint32_t>{1, 0});
+    const float sum = std::exp(0.0F) + std::exp(1.0F) + std::exp(-1.0F);
+    CHECK(outputs.values[0] == Approx(1.0F / sum));
+    CHECK(outputs.values[1] == Approx(std::exp(1.0F) / sum));
+    CHECK(outputs.values[3] + outputs.values[4] + outputs.values[5] == Approx(1.0F));
+
+    const std::vector<run::HostWork> work = run::output_work(program);
+    REQUIRE(work.size() == 1);
+    CHECK(work[0].kind == "softmax");
+    CHECK(work[0].layer == "last");
+    CHECK(work[0].elements == 6);
+}
+
+TEST_CASE("Only a vector of two or more tells classes", "[run]") {
+    const auto gives = [](std::vector<std::uint32_t> shape) {
+        return run::gives_classes({.name = "", .shape = std::move(shape)});
+    };
+    CHECK(gives({1, 1, 2}));
+    CHECK(gives({10}));
+    CHECK_FALSE(gives({1, 1, 1}));
+    CHECK_FALSE(gives({2, 1, 10}));
+    CHECK_FALSE(gives({}));
+}
+
+TEST_CASE("The host refuses work it does not know", "[run]") {
+    isa::Program program = three_classes(1, true);
+    CHECK_NOTHROW(run::check_host_operations(program));
+    program.host_operations.push_back({.kind = "sort", .layer = "last"});
+    CHECK_THROWS_AS(run::check_host_operations(program), isa::ProgramError);
+    program.host_operations = {{.kind = "quantize_input", .layer = "first"}};  // not one on outputs
+    CHECK_THROWS_AS(run::check_host_operations(program), isa::ProgramError);
+    program.host_operations = {{.kind = "softmax", .layer = "last"}};
+    program.outputs.clear();
+    CHECK_THROWS_AS(run::check_host_operations(program), isa::ProgramError);
+}
+
+TEST_CASE("Host time grows with the work and shrinks with the host", "[run]") {
+    baselines::Baseline host;
+    host.peak_fp32_gflops = 1000;
+    host.memory_gb_per_s = 1;  // 5 bytes an element take longer than its few operations
+    const run::HostWork work{.kind = "softmax", .layer = "", .elements = 1'000'000};
+    CHECK(run::host_seconds(work, host) == Approx(5e6 / 1e9));
+    host.memory_gb_per_s = 10;
+    CHECK(run::host_seconds(work, host) == Approx(5e6 / 1e10));
+    host.peak_fp32_gflops = 0.001;
+    CHECK(run::host_seconds(work, host) == Approx(7e6 / 1e6));
+    CHECK_THROWS_AS(run::host_seconds({.kind = "sort", .layer = "", .elements = 1}, host), std::logic_error);
+}
+
+TEST_CASE("Accuracy is the share of predictions that are the labels", "[run]") {
+    const std::vector<std::uint32_t> predictions{1, 2, 3, 4};
+    CHECK(run::accuracy(predictions, std::vector<std::uint32_t>{1, 2, 3, 4}) == 1.0);
+    CHECK(run::accuracy(predictions, std::vector<std::uint32_t>{1, 0, 0, 0}) == 0.25);
+    CHECK_THROWS_AS(run::accuracy(predictions, std::vector<std::uint32_t>{1}), std::logic_error);
+}

@@ -1,0 +1,77 @@
+#include "sim/run/images.h"
+
+#include <catch2/catch.hpp>
+
+#include "sim/input/input_error.h"
+
+using namespace systole;
+
+namespace {
+
+input::Images pixels(std::uint32_t count, std::uint32_t height, std::uint32_t width,
+                     std::vector<std::uint8_t> values) {
+    return {.count = count, .height = height, .width = width, .channels = 1, .values = std::move(values)};
+}
+
+input::Images floats(std::vector<float> values) {
+    const auto width = static_cast<std::uint32_t>(values.size());
+    return {.count = 1, .height = 1, .width = width, .channels = 1, .values = std::move(values)};
+}
+
+std::vector<std::uint8_t> stored(const input::Images& images, double scale, const run::Storage& storage) {
+    std::vector<std::uint8_t> bytes(images.size());
+    run::store(images, scale, storage, bytes);
+    return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("Images have the network's shape, or its number of values where it takes a vector", "[run]") {
+    const run::NamedImages images{.name = "i.idx", .images = pixels(1, 2, 3, std::vector<std::uint8_t>(6))};
+    CHECK_NOTHROW(run::check_shape(images, {2, 3, 1}, "net"));
+    CHECK_NOTHROW(run::check_shape(images, {1, 1, 6}, "net"));
+    CHECK_THROWS_WITH(run::check_shape(images, {3, 2, 1}, "net"),
+                      "i.idx: the images are 2x3x1; net takes 3x2x1");
+    CHECK_THROWS_AS(run::check_shape(images, {1, 1, 7}, "net"), input::InputError);
+}
+
+TEST_CASE("Pixels are stored as they are where a byte means the same", "[run]") {
+    const input::Images images = pixels(2, 1, 2, {0, 1, 128, 255});
+    const run::Storage same{.scale = 1 / 255.0};
+    CHECK(run::stored_unchanged(images, 1 / 255.0, same));
+    CHECK(run::stored_unchanged(images, 0.00392156863, same));  // as people write it
+    CHECK_FALSE(run::stored_unchanged(images, 1.0, same));
+    CHECK_FALSE(run::stored_unchanged(images, 1 / 255.0, {.scale = 1 / 255.0, .zero_point = 1}));
+    CHECK_FALSE(run::stored_unchanged(images, 1 / 255.0, {.scale = 1 / 255.0, .is_signed = true}));
+    CHECK_FALSE(run::stored_unchanged(floats({1}), 1 / 255.0, same));
+    CHECK(stored(images, 1 / 255.0, same) == *images.pixels());
+}
+
+TEST_CASE("Other inputs are rounded to the nearest byte, and clamped", "[run]") {
+    const run::Storage storage{.scale = 0.5, .zero_point = 10};
+    CHECK(stored(floats({0, 0.2F, 0.3F, -5, -6, 122.5F, 500}), 1, storage) ==
+          std::vector<std::uint8_t>{10, 10, 11, 0, 0, 255, 255});
+    CHECK(stored(pixels(1, 1, 2, {0, 100}), 0.25, storage) == std::vector<std::uint8_t>{10, 60});
+    const run::Storage is_signed{.scale = 1, .zero_point = -128, .is_signed = true};
+    CHECK(stored(floats({0, 255, 300}), 1, is_signed) == std::vector<std::uint8_t>{0x80, 0x7f, 0x7f});
+}
+
+TEST_CASE("A buffer of another size is our mistake", "[run]") {
+    std::vector<std::uint8_t> bytes(3);
+    CHECK_THROWS_AS(run::store(pixels(1, 1, 2, {0, 1}), 1, {}, bytes), std::logic_error);
+}
+
+TEST_CASE("Parts of the images become floats", "[run]") {
+    const input::Images images = pixels(3, 1, 2, {0, 1, 2, 3, 4, 5});
+    CHECK(run::to_floats(images, 1, 2, 0.5) == std::vector<float>{1, 1.5F, 2, 2.5F});
+    CHECK(run::to_floats(floats({0.5F, 7}), 0, 1, 0.5) == std::vector<float>{0.5F, 7});
+}
+
+TEST_CASE("A limit keeps the first images", "[run]") {
+    input::Images images = pixels(3, 1, 2, {0, 1, 2, 3, 4, 5});
+    run::keep_first(images, 5);
+    CHECK(images.count == 3);
+    run::keep_first(images, 2);
+    CHECK(images.count == 2);
+    CHECK(*images.pixels() == std::vector<std::uint8_t>{0, 1, 2, 3});
+}

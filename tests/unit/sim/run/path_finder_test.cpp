@@ -1,0 +1,75 @@
+#include "sim/run/path_finder.h"
+
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <fstream>
+
+#include "hw/machine/config_error.h"
+
+using namespace systole;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Folders of its own, in which the test stands; gone afterwards.
+class Place {
+public:
+    Place() : before_(fs::current_path()) {
+        root_ = fs::temp_directory_path() / ("systole_paths_" + std::to_string(getpid()));
+        for (const char* folder : {"here", "repo/configs/runs", "repo/configs/machines", "repo/models"}) {
+            fs::create_directories(root_ / folder);
+        }
+        for (const char* file : {"repo/configs/machines/chip.json", "repo/models/net.h5", "here/near.h5",
+                                 "repo/near.h5", "repo/configs/runs/beside.h5"}) {
+            std::ofstream(root_ / file) << "x";
+        }
+        fs::current_path(root_ / "here");
+    }
+    ~Place() {
+        fs::current_path(before_);
+        fs::remove_all(root_);
+    }
+    Place(const Place&) = delete;
+    Place& operator=(const Place&) = delete;
+
+    fs::path root() const { return root_; }
+
+private:
+    fs::path before_;
+    fs::path root_;
+};
+
+}  // namespace
+
+TEST_CASE("A path is looked for here, beside the run file, and above it", "[run]") {
+    const Place place;
+    const run::PathFinder paths(place.root() / "repo/configs/runs/run.json");
+    CHECK(fs::equivalent(paths.find("near.h5"), place.root() / "here/near.h5"));
+    CHECK(fs::equivalent(paths.find("beside.h5"), place.root() / "repo/configs/runs/beside.h5"));
+    CHECK(fs::equivalent(paths.find("models/net.h5"), place.root() / "repo/models/net.h5"));
+    CHECK(paths.find("nowhere.h5") == "nowhere.h5");
+    CHECK(paths.find((place.root() / "nowhere").string()) == place.root() / "nowhere");
+}
+
+TEST_CASE("Without a run file only the current folder counts", "[run]") {
+    const Place place;
+    const run::PathFinder paths({});
+    CHECK(fs::equivalent(paths.find("near.h5"), place.root() / "here/near.h5"));
+    CHECK(paths.find("models/net.h5") == "models/net.h5");
+}
+
+TEST_CASE("A bare name stands for a file in configs", "[run]") {
+    const Place place;
+    const run::PathFinder paths(place.root() / "repo/configs/runs/run.json");
+    CHECK(fs::equivalent(paths.find("chip", "machines"), place.root() / "repo/configs/machines/chip.json"));
+    CHECK(paths.knows("chip", "machines"));
+    CHECK_FALSE(paths.knows("chip", "baselines"));
+    CHECK_FALSE(run::PathFinder({}).knows("chip", "machines"));
+    CHECK_THROWS_AS(paths.find("chip", "baselines"), machine::ConfigError);
+    CHECK_THROWS_AS(paths.find("chip.json", "machines"), machine::ConfigError);
+
+    fs::current_path(place.root() / "repo/models");  // names are found from below the root, too
+    CHECK(fs::equivalent(run::PathFinder({}).find("chip", "machines"),
+                         place.root() / "repo/configs/machines/chip.json"));
+}

@@ -1,0 +1,137 @@
+#include "sim/run/run_config.h"
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+
+#include "hw/machine/config_error.h"
+#include "sim/run/setting.h"
+
+using namespace systole;
+using run::RunConfig;
+using run::Setting;
+
+namespace {
+
+const std::filesystem::path shipped =
+    std::filesystem::path(SYSTOLE_SOURCE_DIR) / "configs/runs/mnist_cnn.json";
+
+template <class Function>
+std::string error_of(Function&& function) {
+    try {
+        function();
+    } catch (const machine::ConfigError& error) {
+        return error.what();
+    }
+    return "no error";
+}
+
+RunConfig read(const std::vector<Setting>& settings) {
+    return run::read_run({}, settings);
+}
+
+std::string refusal(const std::vector<Setting>& settings) {
+    return error_of([&] { read(settings); });
+}
+
+const std::vector<Setting> least{{"machine", "m"}, {"model", "n.h5"}, {"input", "i.png"}};
+
+std::vector<Setting> least_and(const Setting& setting) {
+    std::vector<Setting> settings = least;
+    settings.push_back(setting);
+    return settings;
+}
+
+}  // namespace
+
+TEST_CASE("The shipped run is the published network on the published chip, held against Haswell", "[run]") {
+    const RunConfig config = run::read_run(shipped, {});
+    CHECK(config.machine == "configs/machines/tpu_v1.json");
+    CHECK(config.model == "models/mnist_cnn/mnist_cnn.h5");
+    CHECK(config.batch == 256);
+    CHECK(config.baselines.size() == 1);
+    CHECK(config.input_scale == 1.0 / 255.0);
+    CHECK(config.limit == 0);
+    CHECK_FALSE(config.timing_only);
+}
+
+TEST_CASE("A setting is KEY=VALUE; the value is JSON where it reads as such", "[run]") {
+    CHECK(run::parse_setting("batch=512").value == 512);
+    CHECK(run::parse_setting("batch=512").key == "batch");
+    CHECK(run::parse_setting("timing_only=true").value == true);
+    CHECK(run::parse_setting("input_scale=0.5").value == 0.5);
+    CHECK(run::parse_setting("model=a=b.h5").value == "a=b.h5");
+    CHECK(run::parse_setting("model=").value == "");
+    CHECK(run::parse_setting("input=[\"a\", \"b\"]").value == nlohmann::json({"a", "b"}));
+    CHECK(run::parse_setting("model=" + std::string(100000, '[')).value.is_string());
+    for (const char* broken : {"batch", "=3", ".a=3", "a.=3", "a..b=3", ""}) {
+        INFO(broken);
+        CHECK_THROWS_AS(run::parse_setting(broken), machine::ConfigError);
+    }
+}
+
+TEST_CASE("Settings go over the run file, the last one wins", "[run]") {
+    const std::vector<Setting> settings{{"batch", 7}, {"batch", 8}, {"machine.matrix_unit.rows", 128}};
+    const RunConfig config = run::read_run(shipped, settings);
+    CHECK(config.batch == 8);
+    REQUIRE(config.machine_settings.size() == 1);
+    CHECK(config.machine_settings[0].key == "matrix_unit.rows");
+    CHECK(config.machine_settings[0].value == 128);
+    CHECK(run::to_json(config)["machine_settings"]["matrix_unit.rows"] == 128);
+}
+
+TEST_CASE("A setting makes the objects on its way and stops at what is no object", "[run]") {
+    nlohmann::json object = {{"a", 1}};
+    run::apply({"b.c", 2}, object, "file");
+    CHECK(object == nlohmann::json({{"a", 1}, {"b", {{"c", 2}}}}));
+    CHECK(error_of([&] {
+              run::apply({"a.c", 2}, object, "file");
+          }) == "file: a.c cannot be set; a is not an object");
+}
+
+TEST_CASE("One file need not be a list", "[run]") {
+    CHECK(read(least).input == std::vector<std::string>{"i.png"});
+    CHECK(read(least_and({"input", {"a.png", "b.png"}})).input == std::vector<std::string>{"a.png", "b.png"});
+}
+
+TEST_CASE("What a setting replaces takes along what belonged to it", "[run]") {
+    const RunConfig images = run::read_run(shipped, std::vector<Setting>{{"input", "i.png"}});
+    CHECK(images.labels.empty());
+    CHECK(run::read_run(shipped, std::vector<Setting>{{"input", "i.png"}, {"labels", "l"}}).labels == "l");
+    const RunConfig program = run::read_run(shipped, std::vector<Setting>{{"program", "p.tpu"}});
+    CHECK(program.model.empty());
+    CHECK(program.batch == 0);
+    CHECK_FALSE(program.labels.empty());
+}
+
+TEST_CASE("A broken run is refused with its key and the rule", "[run]") {
+    CHECK(refusal(std::vector<Setting>{}) ==
+          "command line: machine is missing; a run needs a machine, as in \"tpu_v1\"");
+    CHECK(refusal(std::vector<Setting>{{"machine", "m"}}) ==
+          "command line: model is missing; a run needs a model or a program");
+    CHECK(refusal(least_and({"bacth", 3})) ==
+          "command line: bacth is 3; it is not a known key; did you mean \"batch\"?");
+    CHECK(refusal(least_and({"batch", 0})).find("command line: batch is 0; it must be") == 0);
+    CHECK(refusal(least_and({"batch", -1})).find("command line: batch is -1; it must be") == 0);
+    CHECK(refusal(least_and({"batch", 1.5})).find("command line: batch is 1.5; it must be") == 0);
+    CHECK(refusal(least_and({"batch", 4294967296})).find("command line: batch is 4294967296") == 0);
+    CHECK(refusal(least_and({"input_scale", 0})).find("command line: input_scale is 0; it must be") == 0);
+    CHECK(refusal(least_and({"schema", "x"})).find("command line: schema is \"x\"") == 0);
+    CHECK(refusal(std::vector<Setting>{{"machine", "m"}, {"program", "p"}, {"batch", 2}}) ==
+          "command line: batch is 2; it goes with a model; the program has its own");
+    CHECK(refusal(std::vector<Setting>{{"machine", "m"}, {"model", "n"}, {"labels", "l"}}) ==
+          "command line: labels is \"l\"; they need an input");
+    CHECK(error_of([] {
+              run::read_run(shipped, std::vector<Setting>{{"timing_only", true}, {"float_reference", true}});
+          }).find("mnist_cnn.json and command line: float_reference is true;") != std::string::npos);
+    CHECK(error_of([] { run::read_run("nowhere.json", {}); }) == "nowhere.json: cannot be opened");
+}
+
+TEST_CASE("A run file and its written form are the same run", "[run]") {
+    const RunConfig config = run::read_run(shipped, {});
+    const std::filesystem::path copy = std::filesystem::temp_directory_path() / "systole_run_copy.json";
+    std::ofstream(copy) << run::to_json(config).dump();
+    // Keys without a value are written as such; a batch is only written where it was given.
+    CHECK(run::to_json(run::read_run(copy, {})) == run::to_json(config));
+    std::filesystem::remove(copy);
+}
