@@ -39,37 +39,39 @@ ActivationUnit::ActivationUnit(const sc_core::sc_module_name& name, const machin
 
 void ActivationUnit::run() {
     for (;;) {
-        const auto command = queue_.next(wait_state_);
+        const auto command = queue_.next(wait_state_, counters_);
         const isa::BoundInstruction& bound = command.payload;
         const auto* activate = std::get_if<isa::Activate>(&bound.instruction);
         const auto* vector = std::get_if<isa::Vector>(&bound.instruction);
-        const Cost cost_ = activate != nullptr ? cost(*activate, bound) : cost(*vector, bound);
+        const Cost costs = activate != nullptr ? cost(*activate, bound) : cost(*vector, bound);
 
         clock_.wait_until(free_at_);
-        if (cost_.buffer_reads > 0) {
-            const Cycle asked = clock_.now();
+        if (costs.buffer_reads > 0) {
             clock_.wait_until(queue_.complete_at());
-            counters_.drain_cycles.add(clock_.now() - asked, command.tag);
+            counters_.spend(counters_.drain_cycles, clock_.now(), command.tag);
         }
-        counters_.port_stall_cycles.add(take_ports(bound, cost_), command.tag);
+        take_ports(bound, costs);
+        counters_.spend(counters_.port_stall_cycles, clock_.now(), command.tag);
 
         const Cycle begun = clock_.now();
         order_.begin(unit, command.number);
+        const isa::RowRange& rows = bound.footprint.buffer_write;
+        std::uint8_t* const written = buffer_.write(rows.first, rows.last - rows.first);
         if (values_ == Values::Computed) {
             if (activate != nullptr) {
-                compute(*activate, bound);
+                compute(*activate, bound, written);
             } else {
-                compute(*vector, bound);
+                compute(*vector, bound, written);
             }
         }
-        counters_.busy_cycles.add(cost_.cycles, command.tag);
+        counters_.spend(counters_.busy_cycles, begun + costs.cycles, command.tag);
         (activate != nullptr ? counters_.rows : counters_.vector_rows)
-            .add(activate != nullptr ? cost_.accumulator_reads : cost_.buffer_writes, command.tag);
-        accumulators_.count_reads(cost_.accumulator_reads, command.tag);
-        buffer_.count_reads(cost_.buffer_reads, command.tag);
-        buffer_.count_writes(cost_.buffer_writes, command.tag);
+            .add(activate != nullptr ? costs.accumulator_reads : costs.buffer_writes, command.tag);
+        accumulators_.count_reads(costs.accumulator_reads, command.tag);
+        buffer_.count_reads(costs.buffer_reads, command.tag);
+        buffer_.count_writes(costs.buffer_writes, command.tag);
 
-        free_at_ = begun + cost_.cycles;
+        free_at_ = begun + costs.cycles;
         const Cycle complete = free_at_ + latency_;
         order_.complete(unit, command.number, complete);
         queue_.complete(complete);
@@ -93,6 +95,7 @@ ActivationUnit::Cost ActivationUnit::cost(const isa::Activate& activate,
         }
     }
     return {.cycles = loads + activate.length * writes,
+            .loads = loads,
             .buffer_reads = loads,
             .buffer_writes = activate.length * writes,
             .accumulator_reads = activate.length};
@@ -116,23 +119,29 @@ ActivationUnit::Cost ActivationUnit::cost(const isa::Vector& vector,
         const bool two_operands = vector.operation != isa::VectorOperation::Lookup;
         cost.buffer_reads = length * (two_operands ? 2 : 1);
         cost.buffer_writes = length;
-        if (!two_operands) cost.buffer_reads += rows_of_bytes(isa::table_bytes, buffer_.row_bytes());
+        if (!two_operands) {
+            cost.loads = rows_of_bytes(isa::table_bytes, buffer_.row_bytes());
+            cost.buffer_reads += cost.loads;
+        }
     }
     cost.cycles = std::max(cost.buffer_reads, cost.buffer_writes);
     return cost;
 }
 
-Cycle ActivationUnit::take_ports(const isa::BoundInstruction& bound, const Cost& cost) {
+void ActivationUnit::take_ports(const isa::BoundInstruction& bound, const Cost& cost) {
+    const bool vector = std::holds_alternative<isa::Vector>(bound.instruction);
+    const Cycle rows = cost.cycles - cost.loads;
     needs_.clear();
-    if (cost.buffer_reads > 0) needs_.push_back({buffer_read_port, cost.cycles});
-    needs_.push_back({buffer_write_port, cost.cycles + latency_});
+    // Vector work reads the buffer all the time, `activate` only while it loads.
+    needs_.push_back({.port = buffer_read_port, .cycles = vector ? cost.cycles : cost.loads});
+    needs_.push_back({.port = buffer_write_port, .offset = cost.loads + latency_, .cycles = rows});
     const isa::RowRange& sums = bound.footprint.accumulator_read;
     if (!sums.empty()) {
         const auto [first, last] = accumulators_.banks(sums.first, sums.last - sums.first);
         for (std::size_t bank = first; bank <= last; ++bank)
-            needs_.push_back({first_bank_port + bank, cost.cycles});
+            needs_.push_back({.port = first_bank_port + bank, .offset = cost.loads, .cycles = rows});
     }
-    return ports_.acquire(activation_user, needs_, wait_state_);
+    ports_.acquire(activation_user, needs_, wait_state_);
 }
 
 }  // namespace systole::hw

@@ -14,6 +14,7 @@
 #include "hw/common/port_arbiter.h"
 #include "hw/common/process.h"
 #include "hw/common/trace.h"
+#include "hw/common/unit_counters.h"
 #include "hw/common/values.h"
 #include "hw/common/wait_state.h"
 #include "hw/isa/bound_instruction.h"
@@ -21,12 +22,11 @@
 
 namespace systole::hw {
 
-struct ActivationUnitCounters final : CounterGroup {
-    ActivationUnitCounters() : CounterGroup("activation_unit") {}
+struct ActivationUnitCounters final : UnitCounters {
+    ActivationUnitCounters() : UnitCounters("activation_unit") {}
     Counter& rows = add("rows", CounterUnit::Rows, "accumulator rows activated");
     Counter& vector_rows =
         add("vector_rows", CounterUnit::Rows, "unified-buffer rows written by vector work");
-    Counter& busy_cycles = add("busy_cycles", CounterUnit::Cycles, "rows moved through the pipeline");
     Counter& drain_cycles = add("drain_cycles", CounterUnit::Cycles,
                                 "an instruction that reads the buffer waited for its predecessor's writes");
     Counter& port_stall_cycles = add("port_stall_cycles", CounterUnit::Cycles, "a memory port was taken");
@@ -49,12 +49,15 @@ public:
 
     CommandQueue<isa::BoundInstruction>& queue() { return queue_; }
     const WaitState& wait_state() const { return wait_state_; }
+    /// The program ended at this cycle.
+    void finish(Cycle end, Tag tag) { counters_.finish(end, tag); }
     const ActivationUnitCounters& counters() const { return counters_; }
 
 private:
     /// What an instruction takes: cycles of the pipeline, and accesses.
     struct Cost {
         Cycle cycles = 0;
+        Cycle loads = 0;  ///< of them, at the beginning: parameters and tables, no rows yet
         std::uint64_t buffer_reads = 0;
         std::uint64_t buffer_writes = 0;
         std::uint64_t accumulator_reads = 0;
@@ -63,9 +66,10 @@ private:
     void run();
     Cost cost(const isa::Activate& activate, const isa::BoundInstruction& bound) const;
     Cost cost(const isa::Vector& vector, const isa::BoundInstruction& bound) const;
-    Cycle take_ports(const isa::BoundInstruction& bound, const Cost& cost);
-    void compute(const isa::Activate& activate, const isa::BoundInstruction& bound);
-    void compute(const isa::Vector& vector, const isa::BoundInstruction& bound);
+    void take_ports(const isa::BoundInstruction& bound, const Cost& cost);
+    /// Both write to `written`, the rows of the footprint.
+    void compute(const isa::Activate& activate, const isa::BoundInstruction& bound, std::uint8_t* written);
+    void compute(const isa::Vector& vector, const isa::BoundInstruction& bound, std::uint8_t* written);
 
     const Cycle latency_;
     const Values values_;

@@ -33,7 +33,8 @@ math::Elementwise elementwise(const isa::Registers& registers, bool signed_eleme
 
 }  // namespace
 
-void ActivationUnit::compute(const isa::Activate& activate, const isa::BoundInstruction& bound) {
+void ActivationUnit::compute(const isa::Activate& activate, const isa::BoundInstruction& bound,
+                             std::uint8_t* written) {
     const isa::Registers& registers = *bound.registers;
     const std::size_t row_bytes = buffer_.row_bytes();
     const std::size_t columns = registers[Register::ActivationColumns];
@@ -50,8 +51,7 @@ void ActivationUnit::compute(const isa::Activate& activate, const isa::BoundInst
     const std::size_t pixel_bytes = registers[Register::ActivationPixelBytes];
     const std::size_t outputs_per_image = registers[Register::ActivationOutputsPerImage];
     const std::size_t image_rows = registers[Register::ActivationImageRows];
-    const isa::RowRange& written = bound.footprint.buffer_write;
-    std::uint8_t* const buffer = buffer_.write(written.first, written.last - written.first);
+    const std::size_t first_written = bound.footprint.buffer_write.first;
 
     // Pixels of one image lie at equal distances: an image at a time.
     for (std::size_t done = 0; done < activate.length;) {
@@ -59,7 +59,7 @@ void ActivationUnit::compute(const isa::Activate& activate, const isa::BoundInst
         const std::size_t pixel = output % outputs_per_image;
         const std::size_t pixels = std::min<std::size_t>(outputs_per_image - pixel, activate.length - done);
         const std::size_t image_row = activate.unified_buffer_row + output / outputs_per_image * image_rows;
-        std::uint8_t* const out = buffer + (image_row * row_bytes - written.first * row_bytes) +
+        std::uint8_t* const out = written + (image_row * row_bytes - first_written * row_bytes) +
                                   pixel * pixel_bytes + registers[Register::ActivationChannelOffset];
         const std::int32_t* const in = sums + done * accumulators_.columns();
         if (activate.wide_output) {
@@ -79,13 +79,12 @@ void ActivationUnit::compute(const isa::Activate& activate, const isa::BoundInst
     }
 }
 
-void ActivationUnit::compute(const isa::Vector& vector, const isa::BoundInstruction& bound) {
+void ActivationUnit::compute(const isa::Vector& vector, const isa::BoundInstruction& bound,
+                             std::uint8_t* written) {
     const isa::Registers& registers = *bound.registers;
     const std::size_t row_bytes = buffer_.row_bytes();
     const isa::RowRange& read = bound.footprint.buffer_read;
-    const isa::RowRange& written = bound.footprint.buffer_write;
     const std::uint8_t* const source = buffer_.read(read.first, read.last - read.first);
-    std::uint8_t* const destination = buffer_.write(written.first, written.last - written.first);
     const std::size_t bytes = vector.length * row_bytes;
     const auto other = [&] {
         const isa::RowRange& rows = bound.footprint.buffer_read_other;
@@ -94,17 +93,17 @@ void ActivationUnit::compute(const isa::Vector& vector, const isa::BoundInstruct
     switch (vector.operation) {
         case isa::VectorOperation::Add:
             math::add({source, bytes}, other(), elementwise(registers, vector.signed_elements),
-                      {destination, bytes});
+                      {written, bytes});
             return;
         case isa::VectorOperation::Multiply:
             math::multiply({source, bytes}, other(), elementwise(registers, vector.signed_elements),
-                           {destination, bytes});
+                           {written, bytes});
             return;
         case isa::VectorOperation::Lookup: {
             math::LookupTable table;
             const isa::RowRange& rows = bound.footprint.buffer_read_table;
             std::copy_n(buffer_.read(rows.first, rows.last - rows.first), table.size(), table.begin());
-            math::lookup({source, bytes}, {destination, bytes}, table);
+            math::lookup({source, bytes}, {written, bytes}, table);
             return;
         }
         case isa::VectorOperation::MaxPool:
@@ -116,12 +115,13 @@ void ActivationUnit::compute(const isa::Vector& vector, const isa::BoundInstruct
                 .signed_elements = vector.signed_elements,
                 .count_padding = vector.count_padding,
                 .pad_value = static_cast<std::uint8_t>(registers[Register::WindowPadValue])};
-            // `read` begins at the first image the lines touch, `written` at the first line's row.
+            // `source` begins at the first image the lines touch, `written` at the first line's row.
             const std::size_t skipped = vector.first_line / geometry.output_height;
             const std::size_t first_line = vector.first_line - skipped * geometry.output_height;
             const std::size_t image_rows = registers[Register::ActivationImageRows];
             const std::size_t first_image_row = vector.destination_row + skipped * image_rows;
-            std::uint8_t* const out = destination - (written.first - first_image_row) * row_bytes;
+            std::uint8_t* const out =
+                written - (bound.footprint.buffer_write.first - first_image_row) * row_bytes;
             math::pool(source, geometry, rules, first_line, vector.length, out, image_rows * row_bytes);
             return;
         }

@@ -1,9 +1,21 @@
 #include "hw/common/clock.h"
 
+#include <stdexcept>
+#include <string>
+
 namespace systole::hw {
 
+sc_core::sc_time Clock::beginning_of(Cycle cycle) const {
+    std::uint64_t value = 0;
+    if (__builtin_mul_overflow(period_.value(), cycle, &value)) {
+        throw std::overflow_error("cycle " + std::to_string(cycle) +
+                                  " is later than 64 bits of simulated time hold");
+    }
+    return sc_core::sc_time::from_value(value);
+}
+
 sc_core::sc_time Clock::delay_until(Cycle cycle) const {
-    const sc_core::sc_time then = period_ * static_cast<double>(cycle);
+    const sc_core::sc_time then = beginning_of(cycle);
     const sc_core::sc_time& now = sc_core::sc_time_stamp();
     return then > now ? then - now : sc_core::SC_ZERO_TIME;
 }
@@ -17,8 +29,9 @@ void Clock::wait_until(Cycle cycle) const {
 }
 
 void Clock::wait_for_settled() const {
-    const sc_core::sc_time settled = period_ * static_cast<double>(now()) + period_ / 2.0;
-    if (settled > sc_core::sc_time_stamp()) sc_core::wait(settled - sc_core::sc_time_stamp());
+    const std::uint64_t into_cycle = sc_core::sc_time_stamp().value() % period_.value();
+    const std::uint64_t settled = period_.value() / 2;
+    if (settled > into_cycle) sc_core::wait(sc_core::sc_time::from_value(settled - into_cycle));
 }
 
 }  // namespace systole::hw

@@ -14,7 +14,10 @@ using Cycle = std::uint64_t;
 /// waits for that.
 class Clock {
 public:
-    explicit Clock(sc_core::sc_time period = sc_core::sc_time(1, sc_core::SC_NS)) : period_(period) {}
+    /// The period is at least two of SystemC's units of time: a cycle has an instant in its middle.
+    explicit Clock(sc_core::sc_time period = sc_core::sc_time(1, sc_core::SC_NS)) : period_(period) {
+        sc_assert(period_.value() >= 2);
+    }
 
     /// The cycle that simulated time lies in.
     Cycle now() const { return sc_core::sc_time_stamp().value() / period_.value(); }
@@ -30,7 +33,8 @@ public:
         if (settled()) wait_until(now() + 1);
     }
 
-    /// The delay from now to a cycle, for SystemC interfaces that carry one.
+    /// The delay from now to a cycle, for SystemC interfaces that carry one; none to one that is past.
+    /// Throws std::overflow_error where SystemC's time does not reach the cycle.
     sc_core::sc_time delay_until(Cycle cycle) const;
     /// The cycle that now + delay lies in.
     Cycle after(const sc_core::sc_time& delay) const {
@@ -42,6 +46,8 @@ public:
     void perturb(std::function<unsigned()> held_back) { held_back_ = std::move(held_back); }
 
 private:
+    sc_core::sc_time beginning_of(Cycle cycle) const;
+
     sc_core::sc_time period_;
     std::function<unsigned()> held_back_;
 };

@@ -11,6 +11,7 @@
 #include "hw/common/counter.h"
 #include "hw/common/order_checker.h"
 #include "hw/common/semaphores.h"
+#include "hw/common/unit_counters.h"
 #include "hw/common/wait_state.h"
 
 namespace systole::hw {
@@ -68,16 +69,19 @@ public:
     }
 
     /// The unit's side: the next instruction, once everything before it in the queue has begun and
-    /// its waits are over.
-    Command<Payload> next(WaitState& state) {
+    /// its waits are over. The cycles of waiting are spent on the unit's counters.
+    Command<Payload> next(WaitState& state, UnitCounters& counters) {
         for (;;) {
             if (commands_.empty()) {
                 const WaitState::Scope scope(state, "an instruction");
                 while (commands_.empty()) sc_core::wait(pushed_);
             }
+            const Tag tag = commands_.front().tag;
+            counters.spend(counters.idle_cycles, clock_.now(), tag);
             switch (commands_.front().kind) {
                 case Command<Payload>::Kind::Wait:
                     semaphores_.wait(commands_.front().semaphore, unit_, state);
+                    counters.spend(counters.sync_cycles, clock_.now(), tag);
                     take();
                     break;
                 case Command<Payload>::Kind::Signal:

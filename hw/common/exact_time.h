@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <stdexcept>
 
 #include "hw/common/clock.h"
@@ -22,17 +23,20 @@ class TransferRate {
 public:
     TransferRate(std::uint64_t bytes, std::uint64_t cycles) : bytes_(bytes), cycles_(cycles) {}
 
-    /// The end of a transfer of this many bytes that begins at `begin`.
+    /// The end of a transfer of this many bytes that begins at `begin`. Throws std::overflow_error
+    /// where that is no 64-bit cycle.
     ExactTime after(ExactTime begin, std::uint64_t transfer_bytes) const {
-        std::uint64_t parts = 0;
-        if (__builtin_mul_overflow(transfer_bytes, cycles_, &parts) || parts > UINT64_MAX - bytes_) {
-            throw std::logic_error("a transfer's length does not fit 64 bits");
+        const Wide parts = Wide{transfer_bytes} * cycles_ + begin.parts;
+        const Wide whole = begin.whole + parts / bytes_;
+        if (whole > std::numeric_limits<Cycle>::max()) {
+            throw std::overflow_error("a transfer ends later than 64 bits of cycles hold");
         }
-        parts += begin.parts;
-        return {begin.whole + parts / bytes_, parts % bytes_};
+        return {static_cast<Cycle>(whole), static_cast<std::uint64_t>(parts % bytes_)};
     }
 
 private:
+    __extension__ typedef unsigned __int128 Wide;  // a product of two 64-bit numbers
+
     std::uint64_t bytes_;
     std::uint64_t cycles_;
 };

@@ -1,20 +1,35 @@
 #include "hw/common/port_arbiter.h"
 
 #include <algorithm>
+#include <bitset>
 #include <utility>
 
 namespace systole::hw {
 
-PortArbiter::PortArbiter(std::vector<std::uint32_t> capacity, bool contended, const Clock& clock)
-    : capacity_(std::move(capacity)), contended_(contended), clock_(clock) {
-    if (contended_) sc_core::sc_spawn([this] { run(); }, sc_core::sc_gen_unique_name("port_arbiter"));
+namespace {
+
+/// The cycle `cycles` after `begin`; what is held until released has no end.
+Cycle end_of(Cycle begin, Cycle cycles) {
+    return cycles == PortArbiter::until_released ? PortArbiter::until_released : begin + cycles;
+}
+
+}  // namespace
+
+PortArbiter::PortArbiter(std::vector<Places> ports, const Clock& clock)
+    : ports_(std::move(ports)), clock_(clock) {
+    if (std::any_of(ports_.begin(), ports_.end(), [](const Places& port) { return port.contended(); })) {
+        sc_core::sc_spawn([this] { run(); }, sc_core::sc_gen_unique_name("port_arbiter"));
+    }
 }
 
 Cycle PortArbiter::acquire(std::size_t user, const std::vector<Need>& needs, WaitState& state) {
-    if (!contended_) return 0;
+    sc_assert(user < user_limit);
+    Request request{user, {}, sc_core::sc_time_stamp(), false, {}};
+    std::copy_if(needs.begin(), needs.end(), std::back_inserter(request.needs),
+                 [&](const Need& need) { return ports_.at(need.port).contended() && need.cycles > 0; });
+    if (request.needs.empty()) return 0;
     const WaitState::Scope scope(state, "a memory port");
     const Cycle asked = clock_.now();
-    Request request{user, &needs, sc_core::sc_time_stamp(), false, {}};
     if (clock_.settled()) request.eligible += clock_.delay_until(asked + 1);
     requests_.push_back(&request);
     changed_.notify(sc_core::SC_ZERO_TIME);
@@ -22,21 +37,53 @@ Cycle PortArbiter::acquire(std::size_t user, const std::vector<Need>& needs, Wai
     return clock_.now() - asked;
 }
 
-void PortArbiter::release(std::size_t user) {
-    if (!contended_) return;
-    std::erase_if(holdings_, [&](const Holding& holding) {
-        return holding.user == user && holding.until == until_released;
+void PortArbiter::release(std::size_t user, Cycle at) {
+    sc_assert(at >= clock_.now());
+    for (Holding& holding : holdings_) {
+        if (holding.user != user || holding.until != until_released) continue;
+        holding.until = at;
+        changed_.notify(sc_core::SC_ZERO_TIME);
+    }
+}
+
+std::size_t PortArbiter::others_at(std::size_t user, Port port, Cycle at) const {
+    std::bitset<user_limit> others;
+    for (const Holding& holding : holdings_) {
+        if (holding.port == port && holding.from <= at && at < holding.until) others.set(holding.user);
+    }
+    others.reset(user);
+    return others.count();
+}
+
+bool PortArbiter::is_free(std::size_t user, Port port, Cycle from, Cycle until) const {
+    // More hold it only where a holding begins.
+    const auto full = [&](Cycle at) { return others_at(user, port, at) >= ports_[port].places; };
+    if (full(from)) return false;
+    return std::none_of(holdings_.begin(), holdings_.end(), [&](const Holding& holding) {
+        return holding.port == port && holding.user != user && from < holding.from && holding.from < until &&
+               full(holding.from);
     });
-    changed_.notify(sc_core::SC_ZERO_TIME);
 }
 
 bool PortArbiter::can_grant(const Request& request) const {
     if (request.eligible > sc_core::sc_time_stamp()) return false;
-    return std::all_of(request.needs->begin(), request.needs->end(), [&](const Need& need) {
-        const auto held = std::count_if(holdings_.begin(), holdings_.end(),
-                                        [&](const Holding& holding) { return holding.port == need.port; });
-        return static_cast<std::uint32_t>(held) < capacity_[need.port];
+    const Cycle now = clock_.now();
+    return std::all_of(request.needs.begin(), request.needs.end(), [&](const Need& need) {
+        const Cycle from = now + need.offset;
+        return is_free(request.user, need.port, from, end_of(from, need.cycles));
     });
+}
+
+void PortArbiter::hold(const Holding& wanted) {
+    // Instructions that follow each other without a gap are one holding: there are never many.
+    for (Holding& holding : holdings_) {
+        if (holding.user != wanted.user || holding.port != wanted.port) continue;
+        if (holding.from <= wanted.from && wanted.from <= holding.until) {
+            holding.until = std::max(holding.until, wanted.until);
+            return;
+        }
+    }
+    holdings_.push_back(wanted);
 }
 
 void PortArbiter::decide() {
@@ -48,14 +95,30 @@ void PortArbiter::decide() {
             ++request;
             continue;
         }
-        for (const Need& need : *(*request)->needs) {
-            const Cycle until = need.cycles == until_released ? until_released : now + need.cycles;
-            holdings_.push_back({(*request)->user, need.port, until});
+        for (const Need& need : (*request)->needs) {
+            const Cycle from = now + need.offset;
+            hold({(*request)->user, need.port, from, end_of(from, need.cycles)});
         }
         (*request)->granted = true;
         (*request)->event.notify(sc_core::SC_ZERO_TIME);
         request = requests_.erase(request);
     }
+}
+
+Cycle PortArbiter::next_chance() const {
+    const Cycle now = clock_.now();
+    Cycle next = until_released;
+    for (const Request* request : requests_) {
+        if (request->eligible > sc_core::sc_time_stamp()) return now + 1;
+        // An interval that moves on with the cycles comes free only by leaving a holding behind.
+        for (const Need& need : request->needs) {
+            for (const Holding& holding : holdings_) {
+                if (holding.port != need.port || holding.until == until_released) continue;
+                if (holding.until > now + need.offset) next = std::min(next, holding.until - need.offset);
+            }
+        }
+    }
+    return next;
 }
 
 void PortArbiter::run() {
@@ -65,12 +128,7 @@ void PortArbiter::run() {
         clock_.wait_for_settled();
         decide();
         if (requests_.empty()) continue;
-        // Nothing changes before a port falls free, by time or by release, or someone else asks.
-        Cycle next = until_released;
-        for (const Holding& holding : holdings_) next = std::min(next, holding.until);
-        for (const Request* request : requests_) {
-            if (request->eligible > sc_core::sc_time_stamp()) next = clock_.now() + 1;
-        }
+        const Cycle next = next_chance();
         if (next == until_released) {
             sc_core::wait(changed_);
         } else {

@@ -12,8 +12,11 @@
 
 namespace systole::hw {
 
-/// The ports of the on-chip memories. An instruction takes all the ports it needs at once and holds
-/// each while its rows pass; where one is taken, it waits.
+/// The ports of the on-chip memories. An instruction books all the ports it needs at once, each for
+/// the cycles in which its rows pass there; where one is taken in those cycles, it waits.
+///
+/// A request is granted in the first cycle in which, at every instant of every interval it wants, fewer
+/// other users hold the port than it has places. A user never waits for itself: its rows pass in order.
 ///
 /// All requests of a cycle are decided together, when the cycle has settled: first the user with the
 /// lowest number, then the next; who must wait holds nothing meanwhile. A request made by a user that
@@ -22,41 +25,57 @@ class PortArbiter {
 public:
     using Port = std::size_t;
     static constexpr Cycle until_released = std::numeric_limits<Cycle>::max();
+    static constexpr std::size_t user_limit = 32;
 
-    struct Need {
-        Port port = 0;
-        Cycle cycles = until_released;  ///< held from the grant on
+    /// A port: how many may hold it at once, of how many that ever ask for it.
+    struct Places {
+        std::uint32_t places = 1;
+        std::uint32_t users = 1;
+
+        bool contended() const { return places < users; }
     };
 
-    /// `capacity[p]` users may hold port p at once. Where no port has more users than that
-    /// (`contended` false), requests are granted at once and nothing is kept.
-    PortArbiter(std::vector<std::uint32_t> capacity, bool contended, const Clock& clock);
+    /// Port `port` in the cycles [grant + offset, grant + offset + cycles). None if `cycles` is 0.
+    struct Need {
+        Port port = 0;
+        Cycle offset = 0;
+        Cycle cycles = until_released;
+    };
 
-    /// Waits until all are granted. Returns the cycles waited.
+    /// The ports by number. Those with a place for every user are granted at once and not kept.
+    PortArbiter(std::vector<Places> ports, const Clock& clock);
+
+    /// Waits until all are granted. `user` is below user_limit. Returns the cycles waited.
     Cycle acquire(std::size_t user, const std::vector<Need>& needs, WaitState& state);
-    /// Gives back what the user holds `until_released`.
-    void release(std::size_t user);
+    /// What the user holds `until_released` is free from cycle `at` on, this one or a later one.
+    void release(std::size_t user, Cycle at);
 
 private:
     struct Request {
         std::size_t user;
-        const std::vector<Need>* needs;
+        std::vector<Need> needs;
         sc_core::sc_time eligible;  ///< decided at this instant or later
         bool granted = false;
         sc_core::sc_event event;
     };
+    /// In the cycles [from, until).
     struct Holding {
         std::size_t user;
         Port port;
+        Cycle from;
         Cycle until;
     };
 
     void run();
     void decide();
     bool can_grant(const Request& request) const;
+    bool is_free(std::size_t user, Port port, Cycle from, Cycle until) const;
+    std::size_t others_at(std::size_t user, Port port, Cycle at) const;
+    void hold(const Holding& wanted);
+    /// The first later cycle in which a waiting request could be granted if nobody asks or releases.
+    Cycle next_chance() const;
 
-    const std::vector<std::uint32_t> capacity_;
-    const bool contended_;
+    const std::vector<Places> ports_;
     const Clock& clock_;
     std::list<Request*> requests_;
     std::vector<Holding> holdings_;

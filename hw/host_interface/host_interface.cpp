@@ -63,11 +63,11 @@ void HostInterface::move(tlm::tlm_command direction, InstructionNumber number, s
 
 void HostInterface::run_reads() {
     for (;;) {
-        const auto command = read_queue_.next(read_wait_state_);
+        const auto command = read_queue_.next(read_wait_state_, read_counters_);
         const auto& read = std::get<isa::ReadHostMemory>(command.payload.instruction);
         const std::uint64_t block_rows = rows_of_block(read.block_bytes, buffer_.row_bytes());
-        counters_.port_stall_cycles.add(
-            ports_.acquire(host_read_user, {{buffer_write_port}}, read_wait_state_), command.tag);
+        ports_.acquire(host_read_user, {{.port = buffer_write_port, .offset = latency_}}, read_wait_state_);
+        read_counters_.spend(read_counters_.port_stall_cycles, clock_.now(), command.tag);
         const Cycle begun = clock_.now();
         order_.begin(read_unit, command.number);
         std::uint8_t* rows = buffer_.write(read.unified_buffer_row, block_rows * read.blocks);
@@ -79,10 +79,10 @@ void HostInterface::run_reads() {
         }
         const std::uint64_t bytes = std::uint64_t{read.block_bytes} * read.blocks;
         inbound_.transfer(bytes);
-        ports_.release(host_read_user);
         const Cycle sent = clock_.now();
+        ports_.release(host_read_user, sent + latency_);
         counters_.read_bytes.add(bytes, command.tag);
-        counters_.read_cycles.add(sent - begun, command.tag);
+        read_counters_.spend(read_counters_.busy_cycles, sent, command.tag);
         buffer_.count_writes(block_rows * read.blocks, command.tag);
         order_.complete(read_unit, command.number, sent + latency_);
         read_queue_.complete(sent + latency_);
@@ -95,12 +95,13 @@ void HostInterface::run_reads() {
 
 void HostInterface::run_writes() {
     for (;;) {
-        const auto command = write_queue_.next(write_wait_state_);
-        const Cycle begun = clock_.now();
+        const auto command = write_queue_.next(write_wait_state_, write_counters_);
+        Cycle begun = clock_.now();
         if (const auto* write = std::get_if<isa::WriteHostMemory>(&command.payload.instruction)) {
             const std::uint64_t block_rows = rows_of_block(write->block_bytes, buffer_.row_bytes());
-            counters_.port_stall_cycles.add(
-                ports_.acquire(host_write_user, {{buffer_read_port}}, write_wait_state_), command.tag);
+            ports_.acquire(host_write_user, {{.port = buffer_read_port}}, write_wait_state_);
+            write_counters_.spend(write_counters_.port_stall_cycles, clock_.now(), command.tag);
+            begun = clock_.now();
             order_.begin(write_unit, command.number);
             const std::uint8_t* rows = buffer_.read(write->unified_buffer_row, block_rows * write->blocks);
             for (std::uint64_t block = 0; block < write->blocks; ++block) {
@@ -114,9 +115,9 @@ void HostInterface::run_writes() {
             }
             const std::uint64_t bytes = std::uint64_t{write->block_bytes} * write->blocks;
             outbound_.transfer(bytes);
-            ports_.release(host_write_user);
+            ports_.release(host_write_user, clock_.now());
             counters_.write_bytes.add(bytes, command.tag);
-            counters_.write_cycles.add(clock_.now() - begun, command.tag);
+            write_counters_.spend(write_counters_.busy_cycles, clock_.now(), command.tag);
             buffer_.count_reads(block_rows * write->blocks, command.tag);
         } else {
             order_.begin(write_unit, command.number);

@@ -17,6 +17,7 @@
 #include "hw/common/process.h"
 #include "hw/common/shared_link.h"
 #include "hw/common/trace.h"
+#include "hw/common/unit_counters.h"
 #include "hw/common/values.h"
 #include "hw/common/wait_state.h"
 #include "hw/isa/bound_instruction.h"
@@ -32,8 +33,11 @@ struct HostInterfaceCounters final : CounterGroup {
         add("write_bytes", CounterUnit::Bytes, "data from the unified buffer to host memory");
     Counter& instruction_bytes = add("instruction_bytes", CounterUnit::Bytes, "instructions received");
     Counter& interrupts = add("interrupts", CounterUnit::Instructions, "interrupts sent to the host");
-    Counter& read_cycles = add("read_cycles", CounterUnit::Cycles, "a read was under way on the link");
-    Counter& write_cycles = add("write_cycles", CounterUnit::Cycles, "a write was under way on the link");
+};
+
+/// Where the cycles of one direction went.
+struct HostTransferCounters final : UnitCounters {
+    explicit HostTransferCounters(std::string_view unit) : UnitCounters(unit) {}
     Counter& port_stall_cycles = add("port_stall_cycles", CounterUnit::Cycles, "a memory port was taken");
 };
 
@@ -54,7 +58,14 @@ public:
 
     Cycle send_instruction(std::uint64_t bytes) override;
 
+    /// The program ended at this cycle.
+    void finish(Cycle end, Tag tag) {
+        read_counters_.finish(end, tag);
+        write_counters_.finish(end, tag);
+    }
     const HostInterfaceCounters& counters() const { return counters_; }
+    const HostTransferCounters& read_counters() const { return read_counters_; }
+    const HostTransferCounters& write_counters() const { return write_counters_; }
 
     tlm_utils::simple_initiator_socket<HostInterface> memory{"memory"};
 
@@ -80,6 +91,8 @@ private:
     WaitState read_wait_state_{"host_read"};
     WaitState write_wait_state_{"host_write"};
     HostInterfaceCounters counters_;
+    HostTransferCounters read_counters_{"host_read"};
+    HostTransferCounters write_counters_{"host_write"};
 };
 
 /// An instruction names host memory that none of the program's buffers covers.

@@ -10,7 +10,8 @@ namespace systole::machine {
 using Cycle = std::uint64_t;
 
 /// A stream of rows into the array: `lines` lines of `line_rows` rows. A row takes `passes` cycles of
-/// array input; a line begins every `line_cycles` cycles. A plain stream of B rows is B lines of one.
+/// array input; a line takes `line_cycles`, its rows at the beginning. A plain stream of B rows is B
+/// lines of one.
 struct StreamShape {
     std::uint64_t lines = 0;
     std::uint64_t line_rows = 1;
@@ -20,8 +21,12 @@ struct StreamShape {
     constexpr std::uint64_t rows() const { return lines * line_rows; }
     /// Cycles in which the array takes input.
     constexpr Cycle active_cycles() const { return rows() * passes; }
+    /// From the first pass of the first row to the first pass of the next stream, at best.
+    constexpr Cycle span() const { return lines * line_cycles; }
     /// From the first pass of the first row to the cycle after the last pass of the last row.
-    constexpr Cycle span() const { return lines == 0 ? 0 : (lines - 1) * line_cycles + line_rows * passes; }
+    constexpr Cycle input_span() const {
+        return lines == 0 ? 0 : (lines - 1) * line_cycles + line_rows * passes;
+    }
     /// Cycles inside the span without input: the data setup was still collecting a line.
     constexpr Cycle gaps() const { return span() - active_cycles(); }
 };

@@ -56,12 +56,12 @@ void MatrixUnit::check(const Stream& stream, const Tile& tile) const {
     }
 }
 
-void MatrixUnit::take_ports(const Stream& stream, Cycle span, WaitState& state) {
+void MatrixUnit::take_ports(const Stream& stream, const machine::StreamShape& shape, WaitState& state) {
     needs_.clear();
-    needs_.push_back({buffer_read_port, span});
-    const auto [first, last] = accumulators_.banks(stream.accumulator_row, stream.lines * stream.line_rows);
+    needs_.push_back({.port = buffer_read_port, .cycles = shape.span()});
+    const auto [first, last] = accumulators_.banks(stream.accumulator_row, shape.rows());
     for (std::size_t bank = first; bank <= last; ++bank) {
-        needs_.push_back({first_bank_port + bank, span + latency_});
+        needs_.push_back({.port = first_bank_port + bank, .offset = latency_, .cycles = shape.input_span()});
     }
     ports_.acquire(matrix_user, needs_, state);
 }
@@ -78,7 +78,7 @@ Cycle MatrixUnit::enter(const Stream& stream, WaitState& state) {
     check(stream, stream.keep_weights ? active_ : shadow_);
     clock_.wait_until(input_free_at_);
     const Cycle asked = clock_.now();
-    take_ports(stream, shape.span(), state);
+    take_ports(stream, shape, state);
     const Cycle entry = clock_.now();
 
     account_wait(stream, rows_ready, entry, entry - asked);
@@ -100,11 +100,12 @@ Cycle MatrixUnit::enter(const Stream& stream, WaitState& state) {
     counters_.active_cycles.add(active, stream.tag);
     counters_.useful_macs.add(active * active_.useful_macs, stream.tag);
     counters_.unused_macs.add(active * (rows_ * columns_ - active_.useful_macs), stream.tag);
+    counters_.multiply_accumulates.add(shape.rows() * active_.useful_macs, stream.tag);
     counters_.non_matrix_cycles.add(shape.gaps(), stream.tag);
     counters_.setup_stall_cycles.add(shape.gaps(), stream.tag);
     input_free_at_ = entry + shape.span();
-    // The last pass of the last row enters one cycle before the input is free again.
-    const Cycle complete = input_free_at_ - 1 + latency_;
+    // Its last sums are there, and its last line is fetched.
+    const Cycle complete = std::max(entry + shape.input_span() - 1 + latency_, input_free_at_);
     if (trace_ != nullptr) {
         trace_->instruction({static_cast<std::size_t>(isa::Unit::Matrix), stream.number, stream.tag,
                              stream.issued, entry, input_free_at_, complete});

@@ -40,9 +40,14 @@ struct MatrixUnitCounters final : CounterGroup {
     Counter& port_stall_cycles =
         add("port_stall_cycles", CounterUnit::Cycles, "non-matrix: a memory port was taken");
     // What the active cycles did: together active_cycles times the array's cells.
-    Counter& useful_macs =
-        add("useful_macs", CounterUnit::Macs, "cells that did a multiply-accumulate a layer needs");
-    Counter& unused_macs = add("unused_macs", CounterUnit::Macs, "cells that did not, in active cycles");
+    Counter& useful_macs = add("useful_macs", CounterUnit::Macs,
+                               "cell cycles, one for each pass, spent on multiply-accumulates a layer needs; "
+                               "with unused_macs active_cycles times the array's cells");
+    Counter& unused_macs =
+        add("unused_macs", CounterUnit::Macs, "cell cycles of active cycles spent on none");
+    Counter& multiply_accumulates =
+        add("multiply_accumulates", CounterUnit::Macs,
+            "multiply-accumulates a layer needs, each counted once however many passes it took");
     Counter& tiles = add("tiles", CounterUnit::Tiles, "weight tiles shifted in");
 };
 
@@ -71,7 +76,7 @@ public:
 private:
     void shift_tiles();
     void check(const Stream& stream, const Tile& tile) const;
-    void take_ports(const Stream& stream, Cycle span, WaitState& state);
+    void take_ports(const Stream& stream, const machine::StreamShape& shape, WaitState& state);
     void account_wait(const Stream& stream, Cycle rows_ready, Cycle entry, Cycle port_wait);
 
     const std::uint64_t rows_;

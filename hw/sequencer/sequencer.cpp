@@ -47,9 +47,9 @@ void Sequencer::run() {
         }
         receive();
         clock_.wait_until(next_issue);
-        const Cycle ready = clock_.now();
+        counters_.spend(counters_.busy_cycles, clock_.now(), tag_);
         clock_.wait_until(arrivals_.front());
-        counters_.empty_cycles.add(clock_.now() - ready, tag_);
+        counters_.spend(counters_.empty_cycles, clock_.now(), tag_);
         const isa::Instruction& instruction = program_->instructions[next_];
         try {
             issue(instruction);
@@ -85,6 +85,7 @@ void Sequencer::issue(const isa::Instruction& instruction) {
         end_ = clock_.now();
         for (Sink* unit_queue : units_) end_ = std::max(end_, unit_queue->drain(wait_state_));
         clock_.wait_until(end_);
+        counters_.finish(end_, tag_);
         halted_ = true;
     }
 }
@@ -101,9 +102,8 @@ void Sequencer::push(const isa::Instruction& instruction, isa::Unit unit,
                      footprint.buffer_write.first, footprint.buffer_write.last);
         history_.record(footprint, unit, command.number + 1);
     }
-    const Cycle asked = clock_.now();
     units_[static_cast<std::size_t>(unit)]->push(std::move(command), wait_state_);
-    counters_.queue_full_cycles.add(clock_.now() - asked, tag_);
+    counters_.spend(counters_.queue_full_cycles, clock_.now(), tag_);
 }
 
 void Sequencer::set(const isa::SetConfig& set) {

@@ -12,6 +12,7 @@
 #include "hw/common/instruction_path.h"
 #include "hw/common/order_checker.h"
 #include "hw/common/process.h"
+#include "hw/common/unit_counters.h"
 #include "hw/common/wait_state.h"
 #include "hw/isa/access_history.h"
 #include "hw/isa/bound_instruction.h"
@@ -21,8 +22,8 @@
 
 namespace systole::hw {
 
-struct SequencerCounters final : CounterGroup {
-    SequencerCounters() : CounterGroup("sequencer") {}
+struct SequencerCounters final : UnitCounters {
+    SequencerCounters() : UnitCounters("sequencer") {}
     Counter& instructions =
         add("instructions", CounterUnit::Instructions, "instructions issued, sync included");
     Counter& empty_cycles = add("empty_cycles", CounterUnit::Cycles, "the next instruction had not arrived");

@@ -52,7 +52,7 @@ SystolicDataSetup::SystolicDataSetup(const sc_core::sc_module_name& name,
 
 void SystolicDataSetup::run() {
     for (;;) {
-        const BoundCommand command = queue_.next(wait_state_);
+        const BoundCommand command = queue_.next(wait_state_, counters_);
         const Cycle complete = stream(command);
         order_.complete(unit, command.number, complete);
         queue_.complete(complete);
@@ -69,27 +69,29 @@ Cycle SystolicDataSetup::stream(const BoundCommand& command) {
     for (repetition_ = 0; repetition_ < repetitions; ++repetition_) {
         walk_ = walk(bound);
         const std::uint64_t passes = isa::passes(flags);
-        complete = array_.enter(
-            {.number = command.number,
-             .tag = command.tag,
-             .issued = command.issued,
-             .lines = walk_.lines,
-             .line_rows = walk_.line_rows,
-             .passes = passes,
-             .line_cycles = std::max(walk_.line_rows * passes,
-                                     machine::cycles_at(walk_.line_fetches, fetches_per_cycle_)),
-             .accumulator_row = walk_.accumulator_row,
-             .accumulate = flags.accumulate || repetition_ > 0,
-             .keep_weights = flags.keep_weights,
-             .signed_activations = flags.signed_activations,
-             .wide_activations = flags.wide_activations,
-             .wide_weights = flags.wide_weights,
-             .activations_written =
-                 order_.written(static_cast<std::size_t>(isa::Unit::Activation), read.first, read.last),
-             .inputs_written =
-                 order_.written(static_cast<std::size_t>(isa::Unit::HostRead), read.first, read.last),
-             .source = this},
-            wait_state_);
+        const Cycle line_cycles =
+            std::max(walk_.line_rows * passes, machine::cycles_at(walk_.line_fetches, fetches_per_cycle_));
+        complete = array_.enter({.number = command.number,
+                                 .tag = command.tag,
+                                 .issued = command.issued,
+                                 .lines = walk_.lines,
+                                 .line_rows = walk_.line_rows,
+                                 .passes = passes,
+                                 .line_cycles = line_cycles,
+                                 .accumulator_row = walk_.accumulator_row,
+                                 .accumulate = flags.accumulate || repetition_ > 0,
+                                 .keep_weights = flags.keep_weights,
+                                 .signed_activations = flags.signed_activations,
+                                 .wide_activations = flags.wide_activations,
+                                 .wide_weights = flags.wide_weights,
+                                 .activations_written = order_.written(
+                                     static_cast<std::size_t>(isa::Unit::Activation), read.first, read.last),
+                                 .inputs_written = order_.written(
+                                     static_cast<std::size_t>(isa::Unit::HostRead), read.first, read.last),
+                                 .source = this},
+                                wait_state_);
+        counters_.spend(counters_.array_cycles, clock_.now(), command.tag);
+        counters_.spend(counters_.busy_cycles, clock_.now() + walk_.lines * line_cycles, command.tag);
     }
     return complete;
 }

@@ -11,6 +11,7 @@
 #include "hw/common/memory_interfaces.h"
 #include "hw/common/order_checker.h"
 #include "hw/common/process.h"
+#include "hw/common/unit_counters.h"
 #include "hw/common/values.h"
 #include "hw/common/wait_state.h"
 #include "hw/isa/bound_instruction.h"
@@ -18,8 +19,10 @@
 
 namespace systole::hw {
 
-struct SystolicDataSetupCounters final : CounterGroup {
-    SystolicDataSetupCounters() : CounterGroup("systolic_data_setup") {}
+struct SystolicDataSetupCounters final : UnitCounters {
+    SystolicDataSetupCounters() : UnitCounters("systolic_data_setup") {}
+    Counter& array_cycles = add("array_cycles", CounterUnit::Cycles,
+                                "waited for the array: for its input, a weight tile or a memory port");
     Counter& rows = add("rows", CounterUnit::Rows, "rows streamed into the array");
     Counter& fetches = add("fetches", CounterUnit::Rows, "unified-buffer accesses made for them");
 };
@@ -43,6 +46,8 @@ public:
 
     RowBlock enter(std::uint32_t elements) override;
 
+    /// The program ended at this cycle.
+    void finish(Cycle end, Tag tag) { counters_.finish(end, tag); }
     const SystolicDataSetupCounters& counters() const { return counters_; }
 
 private:

@@ -19,22 +19,12 @@ Clock make_clock(std::function<unsigned()> held_back) {
     return clock;
 }
 
-constexpr std::uint32_t buffer_readers = 3;     // data setup, activation unit, host interface
-constexpr std::uint32_t buffer_writers = 2;     // activation unit, host interface
-constexpr std::uint32_t accumulator_users = 2;  // matrix unit, activation unit
-
-std::vector<std::uint32_t> port_capacities(const machine::MachineConfig& machine) {
-    std::vector<std::uint32_t> capacities(first_bank_port + machine.accumulators.banks,
-                                          machine.accumulators.ports);
-    capacities[buffer_read_port] = machine.unified_buffer.read_ports;
-    capacities[buffer_write_port] = machine.unified_buffer.write_ports;
-    return capacities;
-}
-
-bool ports_contended(const machine::MachineConfig& machine) {
-    return machine.unified_buffer.read_ports < buffer_readers ||
-           machine.unified_buffer.write_ports < buffer_writers ||
-           machine.accumulators.ports < accumulator_users;
+std::vector<PortArbiter::Places> port_capacities(const machine::MachineConfig& machine) {
+    std::vector<PortArbiter::Places> ports(first_bank_port + machine.accumulators.banks,
+                                           {machine.accumulators.ports, bank_users});
+    ports[buffer_read_port] = {machine.unified_buffer.read_ports, buffer_readers};
+    ports[buffer_write_port] = {machine.unified_buffer.write_ports, buffer_writers};
+    return ports;
 }
 
 /// The weight image as it lies in weight memory: each tile takes the whole array's place.
@@ -79,7 +69,7 @@ Tpu::Tpu(const sc_core::sc_module_name& name, const machine::MachineConfig& mach
       program_(check_fits(program, machine)),
       clock_(make_clock(std::move(options.held_back))),
       semaphores_(clock_, order_),
-      ports_(port_capacities(machine), ports_contended(machine), clock_),
+      ports_(port_capacities(machine), clock_),
       host_memory_("host_memory", options.values),
       unified_buffer_("unified_buffer", machine),
       host_interface_("host_interface", machine, options.values, clock_, semaphores_, order_, unified_buffer_,
@@ -132,7 +122,13 @@ void Tpu::run(const std::function<void(InstructionNumber)>& progress, Cycle paus
         throw isa::ProgramError(error.what());
     }
     if (!sequencer_.halted()) report_stuck();
-    matrix_unit_.finish(sequencer_.end(), sequencer_.last_tag());
+    const Cycle end = sequencer_.end();
+    const Tag tag = sequencer_.last_tag();
+    host_interface_.finish(end, tag);
+    weight_fifo_.finish(end, tag);
+    systolic_data_setup_.finish(end, tag);
+    matrix_unit_.finish(end, tag);
+    activation_unit_.finish(end, tag);
 }
 
 std::string Tpu::describe(InstructionNumber number) const {
@@ -191,9 +187,11 @@ void Tpu::report_stuck() const {
 }
 
 std::vector<const CounterGroup*> Tpu::counters() const {
-    return {&sequencer_.counters(),    &host_interface_.counters(),      &unified_buffer_.counters(),
-            &weight_fifo_.counters(),  &systolic_data_setup_.counters(), &matrix_unit_.counters(),
-            &accumulators_.counters(), &activation_unit_.counters()};
+    return {&sequencer_.counters(),           &host_interface_.counters(),
+            &host_interface_.read_counters(), &host_interface_.write_counters(),
+            &unified_buffer_.counters(),      &weight_fifo_.counters(),
+            &systolic_data_setup_.counters(), &matrix_unit_.counters(),
+            &accumulators_.counters(),        &activation_unit_.counters()};
 }
 
 }  // namespace systole::hw

@@ -45,7 +45,7 @@ void WeightFifo::load(const isa::Program& program) {
 
 void WeightFifo::run() {
     for (;;) {
-        const auto command = queue_.next(wait_state_);
+        const auto command = queue_.next(wait_state_, counters_);
         const auto& read = std::get<isa::ReadWeights>(command.payload.instruction);
         InstructionTimes times{.unit = unit,
                                .number = command.number,
@@ -62,12 +62,11 @@ void WeightFifo::run() {
 }
 
 void WeightFifo::fetch(std::uint32_t number, Tag tag) {
-    const Cycle asked = clock_.now();
     while (tiles_.size() == depth_) {
         const WaitState::Scope scope(wait_state_, "a free slot of the weight FIFO");
         sc_core::wait(freed_);
     }
-    counters_.full_cycles.add(clock_.now() - asked, tag);
+    counters_.spend(counters_.full_cycles, clock_.now(), tag);
 
     const StoredTile& stored = stored_.at(number);
     Tile tile = stored.shape;

@@ -15,6 +15,7 @@
 #include "hw/common/order_checker.h"
 #include "hw/common/process.h"
 #include "hw/common/trace.h"
+#include "hw/common/unit_counters.h"
 #include "hw/common/values.h"
 #include "hw/common/wait_state.h"
 #include "hw/isa/bound_instruction.h"
@@ -23,8 +24,8 @@
 
 namespace systole::hw {
 
-struct WeightFifoCounters final : CounterGroup {
-    WeightFifoCounters() : CounterGroup("weight_fifo") {}
+struct WeightFifoCounters final : UnitCounters {
+    WeightFifoCounters() : UnitCounters("weight_fifo") {}
     Counter& tiles = add("tiles", CounterUnit::Tiles, "tiles fetched");
     Counter& bytes = add("bytes", CounterUnit::Bytes, "bytes fetched from weight memory");
     Counter& full_cycles = add("full_cycles", CounterUnit::Cycles, "a fetch waited for a free slot");
@@ -50,6 +51,8 @@ public:
     const Tile& front(WaitState& state) override;
     void release() override;
 
+    /// The program ended at this cycle.
+    void finish(Cycle end, Tag tag) { counters_.finish(end, tag); }
     const WeightFifoCounters& counters() const { return counters_; }
 
     tlm_utils::simple_initiator_socket<WeightFifo> memory{"memory"};

@@ -100,7 +100,7 @@ Json to_json(const Report& report) {
     json["roofline"] = roofline(report.roofline);
     json["matrix_unit"] = counters(report.matrix_unit.counters);
     json["traffic"] = traffic(report.traffic);
-    json["memory"] = {{"unified_buffer_peak_bytes", count(report.unified_buffer_peak_bytes)},
+    json["memory"] = {{"unified_buffer_peak_bytes", report.unified_buffer_peak_bytes},
                       {"unified_buffer_bytes", report.unified_buffer_bytes},
                       {"weight_memory_used_bytes", report.weight_memory_used_bytes},
                       {"weight_memory_bytes", report.weight_memory_bytes}};

@@ -102,7 +102,8 @@ std::uint64_t network_macs(const isa::Program& program) {
 /// program without a network is asked for what it does.
 std::uint64_t needed_macs(const run::Result& result) {
     const std::uint64_t macs = network_macs(*result.program);
-    return macs > 0 ? macs * result.program->inferences : result.tpu->matrix_unit().useful_macs.value();
+    return macs > 0 ? macs * result.program->inferences
+                    : result.tpu->matrix_unit().multiply_accumulates.value();
 }
 
 std::optional<Roofline> make_roofline(const run::Result& result) {
@@ -202,8 +203,8 @@ Simulator make_simulator(const run::Result& result) {
         .macs_per_second = {},
         .peak_rss_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * kilobyte};
     if (!result.config.timing_only) {
-        simulator.macs_per_second =
-            ratio(static_cast<double>(result.tpu->matrix_unit().useful_macs.value()), result.wall.total);
+        simulator.macs_per_second = ratio(
+            static_cast<double>(result.tpu->matrix_unit().multiply_accumulates.value()), result.wall.total);
     }
     return simulator;
 }
@@ -257,9 +258,7 @@ Report make_report(const run::Result& result) {
     report.layers = make_layers(result);
     report.instruction_kinds = by_instruction_kind(program, tpu.matrix_unit());
     report.traffic = make_traffic(result);
-    if (!result.config.timing_only) {
-        report.unified_buffer_peak_bytes = tpu.unified_buffer().touched_bytes();
-    }
+    report.unified_buffer_peak_bytes = tpu.unified_buffer().touched_bytes();
     report.unified_buffer_bytes = machine.unified_buffer_bytes();
     for (const isa::WeightTile& tile : program.tiles) {
         report.weight_memory_used_bytes += machine.tile_bytes() * tile.element_bytes;

@@ -130,7 +130,7 @@ struct Report {
     std::vector<Layer> layers;
     std::vector<InstructionKind> instruction_kinds;  ///< their cycles sum to those of the run
     std::vector<Traffic> traffic;
-    std::optional<std::uint64_t> unified_buffer_peak_bytes;  ///< absent in a timing-only run
+    std::uint64_t unified_buffer_peak_bytes = 0;
     std::uint64_t unified_buffer_bytes = 0;
     std::uint64_t weight_memory_used_bytes = 0;
     std::uint64_t weight_memory_bytes = 0;

@@ -179,14 +179,14 @@ private:
         constexpr std::size_t kind_width = 11;
         constexpr std::size_t cycles_width = 12;
         line("");
-        line("{:<30}{:>12} {:>6} {:>6}{:>6}{:>6}{:>6}{:>6}", "Layers", "cycles", "% run", "active", "stall",
+        line("{:<30}{:>12} {:>6} {:>6}{:>6}{:>6}{:>6} {:>5}", "Layers", "cycles", "% run", "active", "stall",
              "shift", "other", "used");
         for (const Layer& layer : report_.layers) {
             const MatrixUnit& unit = layer.matrix_unit;
             const auto column = [&](std::uint64_t cycles) {
                 return bare_percent(share_of(cycles, unit.cycles()));
             };
-            line("  {:<16} {:<11}{:>12} {:>6} {:>6}{:>6}{:>6}{:>6}{:>6}", fitted(layer.name, name_width),
+            line("  {:<16} {:<11}{:>12} {:>6} {:>6}{:>6}{:>6}{:>6} {:>5}", fitted(layer.name, name_width),
                  fitted(layer.kind, kind_width), grouped_within(cycles_width, unit.cycles()),
                  bare_percent(layer.share), column(unit.active_cycles), column(unit.weight_stall_cycles),
                  column(unit.weight_shift_cycles), column(unit.non_matrix_cycles),
@@ -206,11 +206,7 @@ private:
         const auto memory = [&](std::string_view name, std::uint64_t used, std::uint64_t all) {
             line("  {:<16}{:>14}  {:>7}  of {}", name, bytes(used), percent(share_of(used, all)), bytes(all));
         };
-        if (report_.unified_buffer_peak_bytes) {
-            memory("unified buffer", *report_.unified_buffer_peak_bytes, report_.unified_buffer_bytes);
-        } else {
-            line("  {:<16}{:>14}           timing only: not counted", "unified buffer", "-");
-        }
+        memory("unified buffer", report_.unified_buffer_peak_bytes, report_.unified_buffer_bytes);
         memory("weight memory", report_.weight_memory_used_bytes, report_.weight_memory_bytes);
     }
 

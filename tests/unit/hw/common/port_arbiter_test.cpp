@@ -1,5 +1,6 @@
 #include "hw/common/port_arbiter.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <functional>
 #include <systemc>
@@ -11,7 +12,14 @@ using namespace systole::hw;
 namespace {
 
 struct Bench : systole::tests::FreshSimulation {
-    explicit Bench(std::vector<std::uint32_t> capacity) : arbiter(std::move(capacity), true, clock) {}
+    /// Ports of so many places, and more users than that.
+    explicit Bench(const std::vector<std::uint32_t>& places) : arbiter(ports_of(places), clock) {}
+
+    static std::vector<PortArbiter::Places> ports_of(const std::vector<std::uint32_t>& places) {
+        std::vector<PortArbiter::Places> ports;
+        for (const std::uint32_t count : places) ports.push_back({count, count + 1});
+        return ports;
+    }
 
     /// Asks at a cycle; the returned cycle is that of the grant.
     void ask(std::size_t user, Cycle at, std::vector<PortArbiter::Need> needs, Cycle& granted) {
@@ -33,8 +41,8 @@ TEST_CASE("A taken port is granted again in the cycle in which it is free", "[hw
     Bench bench({1});
     Cycle first = 99;
     Cycle second = 99;
-    bench.ask(1, 3, {{0, 10}}, first);
-    bench.ask(0, 4, {{0, 1}}, second);
+    bench.ask(1, 3, {{0, 0, 10}}, first);
+    bench.ask(0, 4, {{0, 0, 1}}, second);
     sc_core::sc_start();
     CHECK(first == 3);
     CHECK(second == 13);
@@ -45,9 +53,9 @@ TEST_CASE("Of two requests in one cycle the user with the lower number goes firs
     Bench bench({1});
     Cycle low = 99;
     Cycle high = 99;
-    if (low_first) bench.ask(0, 5, {{0, 7}}, low);
-    bench.ask(1, 5, {{0, 7}}, high);
-    if (!low_first) bench.ask(0, 5, {{0, 7}}, low);
+    if (low_first) bench.ask(0, 5, {{0, 0, 7}}, low);
+    bench.ask(1, 5, {{0, 0, 7}}, high);
+    if (!low_first) bench.ask(0, 5, {{0, 0, 7}}, low);
     sc_core::sc_start();
     CHECK(low == 5);
     CHECK(high == 12);
@@ -58,9 +66,9 @@ TEST_CASE("Who cannot have all holds nothing", "[hw][port_arbiter]") {
     Cycle holder = 99;
     Cycle both = 99;
     Cycle other = 99;
-    bench.ask(2, 0, {{0, 20}}, holder);
-    bench.ask(0, 1, {{0, 5}, {1, 5}}, both);
-    bench.ask(1, 2, {{1, 9}}, other);
+    bench.ask(2, 0, {{0, 0, 20}}, holder);
+    bench.ask(0, 1, {{0, 0, 5}, {1, 0, 5}}, both);
+    bench.ask(1, 2, {{1, 0, 9}}, other);
     sc_core::sc_start();
     CHECK(holder == 0);
     CHECK(other == 2);
@@ -70,7 +78,7 @@ TEST_CASE("Who cannot have all holds nothing", "[hw][port_arbiter]") {
 TEST_CASE("As many users as a port has places hold it at once", "[hw][port_arbiter]") {
     Bench bench({2});
     Cycle granted[3] = {99, 99, 99};
-    for (std::size_t user = 0; user < 3; ++user) bench.ask(user, 0, {{0, 4}}, granted[user]);
+    for (std::size_t user = 0; user < 3; ++user) bench.ask(user, 0, {{0, 0, 4}}, granted[user]);
     sc_core::sc_start();
     CHECK(granted[0] == 0);
     CHECK(granted[1] == 0);
@@ -78,15 +86,125 @@ TEST_CASE("As many users as a port has places hold it at once", "[hw][port_arbit
 }
 
 TEST_CASE("What is held until released is free when it is released", "[hw][port_arbiter]") {
+    const auto later = GENERATE(Cycle{0}, Cycle{5});
     Bench bench({1});
     Cycle waiting = 99;
     sc_core::sc_spawn([&] {
         WaitState state("test");
         bench.arbiter.acquire(0, {{0}}, state);
         bench.clock.wait_until(17);
-        bench.arbiter.release(0);
+        bench.arbiter.release(0, 17 + later);
     });
-    bench.ask(1, 2, {{0, 1}}, waiting);
+    bench.ask(1, 2, {{0, 0, 1}}, waiting);
     sc_core::sc_start();
-    CHECK(waiting == 17);
+    CHECK(waiting == 17 + later);
+}
+
+TEST_CASE("A port is free before a booked interval and behind it", "[hw][port_arbiter]") {
+    // Booked for cycles 13 to 17; wanted for 3 cycles from the grant on, or from 2 cycles after it.
+    const auto offset = GENERATE(Cycle{0}, Cycle{2});
+    const auto asked = GENERATE(Cycle{1}, Cycle{8}, Cycle{9}, Cycle{10}, Cycle{11}, Cycle{15}, Cycle{16},
+                                Cycle{18}, Cycle{30});
+    CAPTURE(offset, asked);
+    Bench bench({1});
+    Cycle booked = 99;
+    Cycle granted = 99;
+    bench.ask(0, 0, {{0, 13, 5}}, booked);
+    bench.ask(1, asked, {{0, offset, 3}}, granted);
+    sc_core::sc_start();
+    CHECK(booked == 0);
+    const bool before = asked + offset + 3 <= 13;
+    CHECK(granted == (before ? asked : std::max(asked, 18 - offset)));
+}
+
+TEST_CASE("What is held until released overlaps all that begins later", "[hw][port_arbiter]") {
+    Bench bench({1});
+    Cycle open = 99;
+    Cycle before = 99;
+    Cycle behind = 99;
+    bench.ask(0, 0, {{0, 10}}, open);
+    bench.ask(1, 1, {{0, 2, 7}}, before);
+    bench.ask(1, 3, {{0, 2, 6}}, behind);
+    sc_core::sc_spawn([&] {
+        bench.clock.wait_until(40);
+        bench.arbiter.release(0, 43);
+    });
+    sc_core::sc_start();
+    CHECK(open == 0);
+    CHECK(before == 1);
+    CHECK(behind == 41);
+}
+
+TEST_CASE("What is wanted until released waits for all that is booked", "[hw][port_arbiter]") {
+    Bench bench({1});
+    Cycle booked = 99;
+    Cycle open = 99;
+    bench.ask(0, 0, {{0, 20, 5}}, booked);
+    bench.ask(1, 1, {{0, 3}}, open);
+    sc_core::sc_start();
+    CHECK(booked == 0);
+    CHECK(open == 25 - 3);
+}
+
+TEST_CASE("A user does not wait for itself", "[hw][port_arbiter]") {
+    Bench bench({1});
+    Cycle granted[3] = {99, 99, 99};
+    Cycle other = 99;
+    bench.ask(0, 0, {{0, 20, 4}}, granted[0]);
+    bench.ask(0, 1, {{0, 21, 4}}, granted[1]);
+    bench.ask(0, 2, {{0}}, granted[2]);
+    bench.ask(1, 3, {{0, 0, 1}}, other);
+    sc_core::sc_spawn([&] {
+        bench.clock.wait_until(50);
+        bench.arbiter.release(0, 50);
+    });
+    sc_core::sc_start();
+    for (Cycle i = 0; i < 3; ++i) CHECK(granted[i] == i);
+    CHECK(other == 50);
+}
+
+TEST_CASE("Of two places only the cycles in which both are taken are lost", "[hw][port_arbiter]") {
+    Bench bench({2});
+    Cycle granted[3] = {99, 99, 99};
+    bench.ask(0, 0, {{0, 5, 10}}, granted[0]);   // 5 to 14
+    bench.ask(1, 0, {{0, 12, 10}}, granted[1]);  // 12 to 21
+    bench.ask(2, 2, {{0, 0, 11}}, granted[2]);   // 2 to 12 would meet both in cycle 12
+    sc_core::sc_start();
+    CHECK(granted[0] == 0);
+    CHECK(granted[1] == 0);
+    CHECK(granted[2] == 15);
+}
+
+TEST_CASE("Two that follow each other take one of two places", "[hw][port_arbiter]") {
+    Bench bench({2});
+    Cycle granted[3] = {99, 99, 99};
+    bench.ask(0, 0, {{0, 5, 5}}, granted[0]);   // 5 to 9
+    bench.ask(1, 0, {{0, 10, 5}}, granted[1]);  // 10 to 14
+    bench.ask(2, 0, {{0, 0, 30}}, granted[2]);
+    sc_core::sc_start();
+    CHECK(granted[2] == 0);
+}
+
+TEST_CASE("A port with a place for every user is granted at once", "[hw][port_arbiter]") {
+    systole::tests::FreshSimulation simulation;
+    const Clock clock;
+    PortArbiter arbiter({{2, 2}, {1, 2}}, clock);
+    Cycle at_once = 99;
+    Cycle waited = 99;
+    sc_core::sc_spawn([&] {
+        WaitState state("test");
+        arbiter.acquire(0, {{0}, {1, 0, 9}}, state);
+        arbiter.acquire(0, {{0}}, state);
+    });
+    sc_core::sc_spawn([&] {
+        WaitState state("test");
+        clock.wait_until(3);
+        CHECK(arbiter.acquire(1, {{0}, {1, 0, 0}}, state) == 0);
+        CHECK_FALSE(clock.settled());
+        at_once = clock.now();
+        waited = arbiter.acquire(1, {{0}, {1, 0, 2}}, state);
+    });
+    sc_core::sc_start();
+    CHECK(at_once == 3);
+    CHECK(waited == 6);
 }

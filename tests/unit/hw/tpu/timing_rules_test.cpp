@@ -3,38 +3,18 @@
 #include <string>
 
 #include "tests/support/chip.h"
+#include "tests/unit/hw/tpu/odd_machine.h"
 
 using namespace systole;
+using tests::activation_setup;
 using tests::Chip;
+using tests::odd_machine;
 
 namespace {
 
-machine::MachineConfig odd_machine() {
-    machine::MachineConfig machine;
-    machine.matrix_unit.rows = 7;
-    machine.matrix_unit.columns = 5;
-    machine.matrix_unit.mac_latency_cycles = 3;
-    machine.matrix_unit.setup_cycles = 2;
-    machine.accumulators.write_cycles = 4;
-    machine.accumulators.rows = 64;
-    machine.unified_buffer.rows = 256;
-    machine.activation_unit.latency_cycles = 6;
-    machine.weight_memory.bandwidth_gb_per_s = 0.7;  // one byte a cycle
-    machine.weight_memory.latency_cycles = 11;
-    machine.host_interface.read_gb_per_s = 700;  // out of the way
-    machine.host_interface.write_gb_per_s = 700;
-    return machine;
-}
-
-constexpr std::uint64_t latency = 2 + 7 * 3 + (5 - 1) + 4;
+constexpr std::uint64_t latency = tests::odd_latency;
 const std::string head = ".array 7 5\n.tile 7 5 random 1\n";
 const std::string wide_head = ".array 7 5\n.tile 7 5 bytes=2 random 1\n";
-
-std::string activation_setup(int columns) {
-    return "set activation.columns " + std::to_string(columns) + "\nset activation.pixel_bytes " +
-           std::to_string(columns) +
-           "\nset activation.outputs_per_image 100\nset activation.image_rows 200\n";
-}
 
 }  // namespace
 
@@ -165,29 +145,4 @@ TEST_CASE("Rule 8: the four classes are all cycles, whatever the program waits f
     CHECK(counters.raw_stall_cycles.value() == activate.complete - multiplies[0].released);
     CHECK(counters.weight_stall_cycles.value() == 0);
     CHECK(counters.weight_shift_cycles.value() == 0);
-}
-
-TEST_CASE("Rule 6: a unit waits for a port that another holds", "[timing]") {
-    machine::MachineConfig machine = odd_machine();
-    machine.accumulators.ports = 1;
-    machine.accumulators.banks = 2;
-    const auto bank = GENERATE(0U, 1U);
-    CAPTURE(bank);
-    // The product fills rows of bank 0; the activation unit reads bank 0 or bank 1 meanwhile.
-    Chip chip(machine,
-              head + activation_setup(5) + "read_weights tile=0\nmatmul ub=0 acc=0 rows=20\n" +
-                  "sync.signal weights sem=0\nsync.wait activation sem=0\nmatmul ub=0 acc=0 rows=12 keep\n" +
-                  "nop\nmatmul ub=0 acc=0 rows=12 keep\nactivate acc=" + std::to_string(bank * 32 + 24) +
-                  " ub=100 rows=8 first=0 identity\nhalt\n");
-    chip.run();
-    const auto activate = chip.times(isa::Unit::Activation).at(0);
-    const auto multiplies = chip.times(isa::Unit::Matrix);
-    if (bank == 1) {
-        CHECK(activate.begun < multiplies[0].begun);
-    } else {
-        // Begins before the first product takes the bank, and the product waits for it, or after the last.
-        const bool before = activate.released <= multiplies[0].begun;
-        const bool after = activate.begun >= multiplies[2].complete;
-        CHECK((before || after));
-    }
 }

@@ -1,0 +1,54 @@
+#include "hw/common/clock.h"
+
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+
+#include "hw/common/exact_time.h"
+#include "tests/support/fresh_simulation.h"
+
+using namespace systole::hw;
+
+TEST_CASE("Cycles beyond what a double counts are exact, up to the end of time", "[hw][clock]") {
+    systole::tests::FreshSimulation simulation;
+    const Clock clock(sc_core::sc_time(7, sc_core::SC_PS));
+    static constexpr Cycle last = std::numeric_limits<std::uint64_t>::max() / 7;
+    const Cycle cycle = GENERATE(Cycle{1}, (Cycle{1} << 53U) + 1, last - 1, last);
+    CHECK(clock.delay_until(cycle).value() == cycle * 7);
+    CHECK(clock.after(clock.delay_until(cycle)) == cycle);
+    CHECK_THROWS_AS(clock.delay_until(last + 1), std::overflow_error);
+}
+
+TEST_CASE("A cycle settles in its middle", "[hw][clock]") {
+    systole::tests::FreshSimulation simulation;
+    const auto picoseconds = GENERATE(2U, 7U, 1000U);
+    const Clock clock(sc_core::sc_time(picoseconds, sc_core::SC_PS));
+    sc_core::sc_spawn([&] {
+        clock.wait_until(5);
+        CHECK(clock.now() == 5);
+        CHECK_FALSE(clock.settled());
+        clock.wait_for_settled();
+        CHECK(clock.now() == 5);
+        CHECK(clock.settled());
+        CHECK(sc_core::sc_time_stamp().value() == 5U * picoseconds + picoseconds / 2);
+        clock.wait_for_settled();
+        CHECK(sc_core::sc_time_stamp().value() == 5U * picoseconds + picoseconds / 2);
+        clock.wait_for_beginning();
+        CHECK(sc_core::sc_time_stamp().value() == 6U * picoseconds);
+    });
+    sc_core::sc_start();
+}
+
+TEST_CASE("Transfers whose parts do not fit 64 bits end in their cycle", "[hw][exact_time]") {
+    constexpr std::uint64_t big = std::uint64_t{1} << 40U;
+    const TransferRate rate(big, big - 1);
+    const ExactTime end = rate.after({3, big - 1}, big * 8 + 1);
+    // (2^43 + 1)(2^40 - 1) + 2^40 - 1 parts of 2^40: 2^43 - 7 whole cycles and 2^40 - 2 parts.
+    CHECK(end.whole == 3 + 8 * big - 8 + 1);
+    CHECK(end.parts == big - 2);
+    const TransferRate slow(1, std::numeric_limits<std::uint64_t>::max());
+    CHECK(slow.after({}, 1).whole == std::numeric_limits<std::uint64_t>::max());
+    CHECK_THROWS_AS(slow.after({1, 0}, 1), std::overflow_error);
+    CHECK_THROWS_AS(slow.after({}, 2), std::overflow_error);
+}

@@ -1,0 +1,141 @@
+// Rule 1 of docs/timing.md for lines of windows, where the data setup is slower than the array; and what
+// does not depend on how a run is made.
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <random>
+#include <string>
+
+#include "tests/support/chip.h"
+#include "tests/support/fresh_simulation.h"
+#include "tests/unit/hw/tpu/odd_machine.h"
+
+using namespace systole;
+using tests::Chip;
+using tests::odd_machine;
+
+namespace {
+
+/// Windows of 3 x 2 elements of some channels, 4 a line, 10 lines of one image.
+std::string windows(unsigned channels, unsigned stride) {
+    return fmt::format(
+        ".array 7 5\n.tile 3 5 random 1\nset window.channels {}\nset window.kernel_height 3\n"
+        "set window.kernel_width 2\nset window.stride_x {}\nset window.input_height 12\nset "
+        "window.input_width {}\n"
+        "set window.output_height 10\nset window.output_width 4\nset window.image_rows 200\n"
+        "read_weights tile=0\nmatmul ub=0 acc=0 rows=1\n",
+        channels, stride, 3 * stride + 2);
+}
+
+struct Cost {
+    std::uint64_t cycles;    ///< from the first line to the next stream
+    std::uint64_t complete;  ///< from the first line to its completion
+    std::uint64_t active;
+    std::uint64_t setup_stall;
+    std::uint64_t fetches;
+    std::uint64_t idle;
+};
+
+Cost cost(const machine::MachineConfig& machine, const std::string& text, std::size_t streams) {
+    Chip chip(machine, text + "matmul ub=0 acc=0 rows=1 keep\nhalt\n");
+    chip.run();
+    const auto products = chip.times(isa::Unit::Matrix);
+    REQUIRE(products.size() == streams + 2);
+    const auto& counters = chip->matrix_unit();
+    CHECK(counters.active_cycles.value() + counters.weight_stall_cycles.value() +
+              counters.weight_shift_cycles.value() + counters.non_matrix_cycles.value() ==
+          chip->cycles());
+    return {.cycles = products[streams + 1].begun - products[1].begun,
+            .complete = products[streams].complete - products[1].begun,
+            .active = counters.active_cycles.value(),
+            .setup_stall = counters.setup_stall_cycles.value(),
+            .fetches = chip->unified_buffer().counters().reads.value(),
+            .idle = counters.non_matrix_cycles.value()};
+}
+
+}  // namespace
+
+TEST_CASE("Rule 1: ten lines cost the same together and one by one, and their fetches fit", "[timing]") {
+    constexpr unsigned seed = 4711;
+    std::mt19937 random(seed);
+    const auto draw = [&](unsigned least, unsigned most) {
+        return least + static_cast<unsigned>(random() % (most - least + 1));
+    };
+    int stalled = 0;
+    for (int i = 0; i < 60; ++i) {
+        machine::MachineConfig machine = odd_machine();
+        machine.systolic_data_setup.fetches_per_cycle = draw(1, 3);
+        const unsigned channels = draw(1, 9);
+        const unsigned stride = draw(1, 3);
+        const std::string wide = draw(0, 1) == 0 ? "" : " wide_a";
+        INFO("seed " << seed << ", run " << i << ", channels " << channels << ", stride " << stride << wide);
+        std::string one_by_one = windows(channels, stride);
+        for (int line = 0; line < 10; ++line)
+            one_by_one += fmt::format("convolve ub=0 acc={} line={} lines=1 keep{}\n", 4 * line, line, wide);
+        const Cost single = cost(machine, one_by_one, 10);
+        const Cost together =
+            cost(machine, windows(channels, stride) + "convolve ub=0 acc=0 lines=10 keep" + wide + "\n", 1);
+        CHECK(single.cycles == together.cycles);
+        CHECK(single.complete == together.complete);
+        CHECK(single.fetches == together.fetches);
+        CHECK(single.setup_stall == together.setup_stall);
+        CHECK(together.fetches <=
+              (together.active + together.setup_stall) * machine.systolic_data_setup.fetches_per_cycle);
+        CHECK(together.cycles == together.active - 2 + together.setup_stall);
+        CHECK(together.idle >= together.setup_stall);
+        if (together.setup_stall > 0) ++stalled;
+    }
+    CHECK(stalled > 10);
+    CHECK(stalled < 50);
+}
+
+TEST_CASE("Rule 1: a stream is complete when its last line has passed, however short the pipeline",
+          "[timing]") {
+    machine::MachineConfig machine = odd_machine();
+    machine.matrix_unit.mac_latency_cycles = 1;
+    machine.matrix_unit.setup_cycles = machine.accumulators.write_cycles = 0;
+    const auto channels = GENERATE(1U, 7U, 60U);
+    CAPTURE(channels);
+    Chip chip(machine, windows(channels, 2) + "convolve ub=0 acc=0 lines=2 keep\nhalt\n");
+    chip.run();
+    const auto convolution = chip.times(isa::Unit::Matrix).at(1);
+    const std::uint64_t line = (convolution.released - convolution.begun) / 2;
+    constexpr std::uint64_t latency = 7 + 4;
+    // The last of 4 rows enters 3 cycles after the first.
+    CHECK(convolution.complete == convolution.begun + std::max(line + 3 + latency, 2 * line));
+    const auto& counters = chip->matrix_unit();
+    CHECK(counters.active_cycles.value() + counters.weight_stall_cycles.value() +
+              counters.weight_shift_cycles.value() + counters.non_matrix_cycles.value() ==
+          chip->cycles());
+}
+
+TEST_CASE("Rule 8: a multiply-accumulate counts once, however many passes it takes", "[timing]") {
+    const std::string flags = GENERATE("", " wide_a");
+    Chip chip(odd_machine(),
+              ".array 7 5\n.tile 6 4 useful=20 random 1\nset multiply.row_stride 2\n"
+              "read_weights tile=0\nmatmul ub=0 acc=0 rows=9" +
+                  flags + "\nhalt\n");
+    chip.run();
+    const auto& counters = chip->matrix_unit();
+    const std::uint64_t passes = flags.empty() ? 1 : 2;
+    CHECK(counters.multiply_accumulates.value() == 9 * 20);
+    CHECK(counters.useful_macs.value() == 9 * 20 * passes);
+    CHECK(counters.unused_macs.value() == 9 * (35 - 20) * passes);
+}
+
+TEST_CASE("The rows a program touched are the same without values", "[timing]") {
+    const isa::Program program = isa::assemble(
+        ".array 7 5\n.buffer in input 0x0 70\n.tile 7 5 random 1\n" + tests::activation_setup(5) +
+            "read_host in ub=0 block=70\nactivate acc=0 ub=20 rows=30 first=0 "
+            "identity\nvector add dst=60 src=100 other=110 rows=3\nhalt\n",
+        "test");
+    const auto touched = [&](hw::Values values) {
+        tests::FreshSimulation simulation;
+        hw::Tpu tpu("tpu", odd_machine(), program, {.values = values, .trace = nullptr, .held_back = {}});
+        tpu.run();
+        return tpu.unified_buffer().touched_bytes();
+    };
+    // 10 rows, 30 results of 5 bytes in 22 rows, 3 rows.
+    CHECK(touched(hw::Values::Computed) == (10 + 22 + 3) * 7);
+    CHECK(touched(hw::Values::TimingOnly) == (10 + 22 + 3) * 7);
+}
