@@ -76,7 +76,8 @@ std::string bar(std::optional<double> share, std::size_t width) {
     if (!share) return "";
     const auto length =
         static_cast<std::size_t>(std::lround(std::clamp(*share, 0.0, 1.0) * static_cast<double>(width)));
-    return std::string(length, '#');
+    std::string filled(length, '#');
+    return filled;
 }
 
 }  // namespace systole::report

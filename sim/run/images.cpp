@@ -14,6 +14,7 @@ namespace systole::run {
 
 NamedImages read_images(const std::vector<std::string>& files, const PathFinder& paths) {
     std::vector<std::filesystem::path> found;
+    found.reserve(files.size());
     for (const std::string& file : files) found.push_back(paths.find(file));
     std::string name = found.empty() ? "" : found.front().string();
     if (found.size() > 1) name += fmt::format(" and {} more", found.size() - 1);

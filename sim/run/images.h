@@ -26,7 +26,7 @@ NamedImages read_images(const std::vector<std::string>& files, const PathFinder&
 void keep_first(input::Images& images, std::uint64_t count);
 
 /// Throws InputError unless the images have the shape, or as many values where the network takes a vector.
-void check_shape(const NamedImages& images, const graph::Shape& shape, const std::string& model);
+void check_shape(const NamedImages& named, const graph::Shape& shape, const std::string& model);
 
 /// Image `first` and the following as the network sees them: pixels times `pixel_scale`, floats as they are.
 std::vector<float> to_floats(const input::Images& images, std::uint64_t first, std::uint64_t count,

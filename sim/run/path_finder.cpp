@@ -55,7 +55,7 @@ PathFinder::PathFinder(const fs::path& run_file) {
 }
 
 fs::path PathFinder::find(const std::string& given) const {
-    const fs::path path = given;
+    fs::path path = given;
     if (path.is_absolute() || path.empty() || is_there(path)) return path;
     for (const fs::path& folder : folders_) {
         if (is_there(folder / path)) return shown(folder / path);
