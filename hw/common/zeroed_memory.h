@@ -14,6 +14,7 @@ class ZeroedMemory {
     static_assert(std::is_trivial_v<Element>);
 
 public:
+    /// Throws std::bad_alloc.
     explicit ZeroedMemory(std::size_t size)
         : elements_(static_cast<Element*>(std::calloc(size, sizeof(Element)))) {
         if (elements_ == nullptr) throw std::bad_alloc();

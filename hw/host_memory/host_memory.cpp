@@ -1,7 +1,12 @@
 #include "hw/host_memory/host_memory.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
+#include <new>
+
+#include "hw/isa/program_error.h"
 
 namespace systole::hw {
 
@@ -14,8 +19,14 @@ void HostMemory::load(const isa::Program& program) {
     for (const isa::HostBuffer& buffer : program.buffers) {
         Region region{.address = buffer.address, .length = buffer.bytes, .bytes = {}};
         if (values_ == Values::Computed) {
-            region.bytes = buffer.contents;
-            region.bytes.resize(buffer.bytes);
+            try {
+                region.bytes.emplace(buffer.bytes);
+            } catch (const std::bad_alloc&) {
+                throw isa::ProgramError(
+                    fmt::format("buffer {} has {} bytes; this computer cannot give that much memory",
+                                buffer.name, buffer.bytes));
+            }
+            std::copy(buffer.contents.begin(), buffer.contents.end(), region.bytes->data());
         }
         regions_.push_back(std::move(region));
     }
@@ -26,7 +37,7 @@ void HostMemory::load(const isa::Program& program) {
 std::span<std::uint8_t> HostMemory::bytes(const isa::HostBuffer& buffer) {
     Region* region = find(buffer.address, buffer.bytes);
     sc_assert(region != nullptr);
-    return region->bytes;
+    return {region->bytes ? region->bytes->data() : nullptr, region->bytes ? region->length : 0};
 }
 
 HostMemory::Region* HostMemory::find(std::uint64_t address, std::uint64_t length) {
@@ -46,7 +57,7 @@ void HostMemory::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time
         return;
     }
     if (payload.get_data_ptr() != nullptr) {
-        std::uint8_t* const bytes = region->bytes.data() + (payload.get_address() - region->address);
+        std::uint8_t* const bytes = region->bytes->data() + (payload.get_address() - region->address);
         if (payload.is_read()) {
             std::memcpy(payload.get_data_ptr(), bytes, payload.get_data_length());
         } else {

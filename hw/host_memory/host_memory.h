@@ -3,12 +3,14 @@
 #include <tlm_utils/simple_target_socket.h>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <systemc>
 #include <tlm>
 #include <vector>
 
 #include "hw/common/values.h"
+#include "hw/common/zeroed_memory.h"
 #include "hw/isa/program.h"
 
 namespace systole::hw {
@@ -18,7 +20,8 @@ class HostMemory final : public sc_core::sc_module {
 public:
     HostMemory(const sc_core::sc_module_name& name, Values values);
 
-    /// Makes room for the program's buffers and fills the constant ones.
+    /// Makes room for the program's buffers and fills the constant ones. Throws ProgramError where this
+    /// computer has no such memory.
     void load(const isa::Program& program);
     /// The bytes of one of the program's buffers.
     std::span<std::uint8_t> bytes(const isa::HostBuffer& buffer);
@@ -29,7 +32,7 @@ private:
     struct Region {
         std::uint64_t address = 0;
         std::uint64_t length = 0;
-        std::vector<std::uint8_t> bytes;  ///< empty in a run without values
+        std::optional<ZeroedMemory<std::uint8_t>> bytes;  ///< absent in a run without values
     };
 
     void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);

@@ -27,11 +27,15 @@ std::vector<PortArbiter::Places> port_capacities(const machine::MachineConfig& m
     return ports;
 }
 
-/// The weight image as it lies in weight memory: each tile takes the whole array's place.
-std::vector<std::uint8_t> weight_image(const isa::Program& program, const machine::MachineConfig& machine) {
+std::uint64_t weight_image_bytes(const isa::Program& program, const machine::MachineConfig& machine) {
     std::uint64_t bytes = 0;
     for (const isa::WeightTile& tile : program.tiles) bytes += machine.tile_bytes() * tile.element_bytes;
-    std::vector<std::uint8_t> image(bytes);
+    return bytes;
+}
+
+/// The weight image as it lies in weight memory: each tile takes the whole array's place.
+ZeroedMemory<std::uint8_t> weight_image(const isa::Program& program, const machine::MachineConfig& machine) {
+    ZeroedMemory<std::uint8_t> image(weight_image_bytes(program, machine));
     std::uint8_t* place = image.data();
     for (const isa::WeightTile& tile : program.tiles) {
         const std::size_t row_bytes = std::size_t{tile.columns} * tile.element_bytes;
@@ -51,8 +55,7 @@ const isa::Program& check_fits(const isa::Program& program, const machine::Machi
             "the program was made for an array of {} x {}; machine {} has {} x {}", geometry.rows,
             geometry.columns, machine.name, machine.matrix_unit.rows, machine.matrix_unit.columns));
     }
-    std::uint64_t bytes = 0;
-    for (const isa::WeightTile& tile : program.tiles) bytes += machine.tile_bytes() * tile.element_bytes;
+    const std::uint64_t bytes = weight_image_bytes(program, machine);
     if (bytes > machine.weight_memory.bytes) {
         throw isa::ProgramError(
             fmt::format("the program's {} weight tiles take {} bytes; the weight memory has {}",
@@ -91,7 +94,9 @@ Tpu::Tpu(const sc_core::sc_module_name& name, const machine::MachineConfig& mach
     host_interface_.memory.bind(host_memory_.socket);
     weight_fifo_.memory.bind(weight_memory_.socket);
     host_memory_.load(program);
-    if (options.values == Values::Computed) weight_memory_.load(weight_image(program, machine));
+    if (options.values == Values::Computed && !program.tiles.empty()) {
+        weight_memory_.load(weight_image(program, machine), weight_image_bytes(program, machine));
+    }
     weight_fifo_.load(program);
     sequencer_.load(program);
 }

@@ -17,11 +17,11 @@ WeightMemory::WeightMemory(const sc_core::sc_module_name& name, const machine::M
 }
 
 bool WeightMemory::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& access) {
-    if (!payload.is_read() || payload.get_address() >= image_.size()) return false;
+    if (!payload.is_read() || payload.get_address() >= image_bytes_) return false;
     access.allow_read();
-    access.set_dmi_ptr(image_.data());
+    access.set_dmi_ptr(image_->data());
     access.set_start_address(0);
-    access.set_end_address(image_.size() - 1);
+    access.set_end_address(image_bytes_ - 1);
     return true;
 }
 
@@ -37,8 +37,8 @@ void WeightMemory::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_ti
         return;
     }
     if (payload.get_data_ptr() != nullptr) {
-        sc_assert(address + length <= image_.size());
-        std::memcpy(payload.get_data_ptr(), image_.data() + address, length);
+        sc_assert(address + length <= image_bytes_);
+        std::memcpy(payload.get_data_ptr(), image_->data() + address, length);
     }
     const ExactTime first_byte{clock_.after(delay) + latency_, 0};
     busy_until_ = rate_.after(std::max(first_byte, busy_until_), length);

@@ -3,12 +3,14 @@
 #include <tlm_utils/simple_target_socket.h>
 
 #include <cstdint>
+#include <optional>
 #include <systemc>
 #include <tlm>
-#include <vector>
+#include <utility>
 
 #include "hw/common/clock.h"
 #include "hw/common/exact_time.h"
+#include "hw/common/zeroed_memory.h"
 #include "hw/machine/machine_config.h"
 
 namespace systole::hw {
@@ -26,7 +28,10 @@ public:
                  const Clock& clock);
 
     /// What the driver wrote before the program began, from address 0 on.
-    void load(std::vector<std::uint8_t> image) { image_ = std::move(image); }
+    void load(ZeroedMemory<std::uint8_t> image, std::uint64_t bytes) {
+        image_ = std::move(image);
+        image_bytes_ = bytes;
+    }
 
     tlm_utils::simple_target_socket<WeightMemory> socket{"socket"};
 
@@ -38,7 +43,8 @@ private:
     const Cycle latency_;
     const TransferRate rate_;
     const Clock& clock_;
-    std::vector<std::uint8_t> image_;
+    std::optional<ZeroedMemory<std::uint8_t>> image_;
+    std::uint64_t image_bytes_ = 0;
     ExactTime busy_until_;
 };
 

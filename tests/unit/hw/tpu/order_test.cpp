@@ -186,3 +186,10 @@ TEST_CASE("Nothing depends on the order in which SystemC runs processes", "[orde
         }
     }
 }
+
+#ifndef __SANITIZE_ADDRESS__  // which ends the process where memory cannot be had
+TEST_CASE("A host buffer larger than this computer's memory is an error that names it", "[order]") {
+    const std::string text = ".array 8 6\n.buffer huge input 0x0 0xffffffff00\nhalt\n";
+    CHECK_THROWS_WITH(Chip(small_machine(), text), Contains("buffer huge has 1099511627520 bytes"));
+}
+#endif

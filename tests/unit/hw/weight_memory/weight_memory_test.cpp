@@ -2,6 +2,7 @@
 
 #include <tlm_utils/simple_initiator_socket.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <systemc>
 
@@ -28,6 +29,12 @@ struct Reader : sc_core::sc_module {
 /// Someone who reads from a weight memory.
 struct Bench : tests::FreshSimulation {
     Bench() { reader.socket.bind(memory.socket); }
+
+    void load(std::size_t bytes, std::uint8_t value) {
+        hw::ZeroedMemory<std::uint8_t> image(bytes);
+        std::fill_n(image.data(), bytes, value);
+        memory.load(std::move(image), bytes);
+    }
 
     /// The cycle in which a read issued now is done.
     Cycle read(std::uint64_t address, std::vector<std::uint8_t>& bytes) {
@@ -57,7 +64,7 @@ struct Bench : tests::FreshSimulation {
 
 TEST_CASE("A read takes the latency and its bytes at the bandwidth", "[hw][weight_memory]") {
     Bench bench;
-    bench.memory.load(std::vector<std::uint8_t>(1000, 7));
+    bench.load(1000, 7);
     bench.run([&] {
         bench.clock.wait_until(100);
         std::vector<std::uint8_t> bytes(300);
@@ -68,7 +75,7 @@ TEST_CASE("A read takes the latency and its bytes at the bandwidth", "[hw][weigh
 
 TEST_CASE("Reads issued ahead follow each other without paying the latency again", "[hw][weight_memory]") {
     Bench bench;
-    bench.memory.load(std::vector<std::uint8_t>(1000, 7));
+    bench.load(1000, 7);
     bench.run([&] {
         std::vector<std::uint8_t> bytes(100);
         for (std::uint64_t i = 1; i <= 50; ++i) CHECK(bench.read(0, bytes) == 13 + i * 100 / 3);
@@ -77,7 +84,7 @@ TEST_CASE("Reads issued ahead follow each other without paying the latency again
 
 TEST_CASE("What is not there is refused", "[hw][weight_memory]") {
     Bench bench;
-    bench.memory.load(std::vector<std::uint8_t>(1U << 20U));
+    bench.load(1U << 20U, 0);
     bench.run([&] {
         std::vector<std::uint8_t> bytes(16);
         bench.read((1U << 20U) - 16, bytes);
