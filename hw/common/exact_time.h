@@ -35,6 +35,7 @@ public:
     }
 
 private:
+    // NOLINTNEXTLINE(modernize-use-using): __extension__ goes with typedef alone.
     __extension__ typedef unsigned __int128 Wide;  // a product of two 64-bit numbers
 
     std::uint64_t bytes_;

@@ -16,7 +16,7 @@ public:
     /// The place of a process among those that were started.
     std::size_t next_rank() { return ranks_++; }
     void capture(std::exception_ptr exception, std::size_t rank) {
-        const sc_core::sc_time now = sc_core::sc_time_stamp();
+        const sc_core::sc_time& now = sc_core::sc_time_stamp();
         if (exception_ && (now != when_ || rank > rank_)) return;
         exception_ = std::move(exception);
         rank_ = rank;
