@@ -68,6 +68,7 @@ std::vector<InstructionKind> by_instruction_kind(const isa::Program& program,
         }
     }
     std::vector<InstructionKind> sorted;
+    sorted.reserve(kinds.size());
     for (auto& [name, kind] : kinds) sorted.push_back(std::move(kind));
     return sorted;
 }
