@@ -79,7 +79,10 @@ std::string_view nearest(std::string_view word, std::span<const std::string> kno
         // A key that contains the other ("depth", "depth_tiles") is near however long the rest is.
         const bool part =
             candidate.find(word) != std::string::npos || word.find(candidate) != std::string_view::npos;
-        const std::size_t distance = part ? 1 : edit_distance(word, candidate);
+        // So is a key that only begins like it ("clok", "clock_mhz").
+        const std::size_t beginning =
+            1 + edit_distance(word, std::string_view(candidate).substr(0, word.size() + 1));
+        const std::size_t distance = part ? 1 : std::min(edit_distance(word, candidate), beginning);
         if (distance < best_distance) {
             best_distance = distance;
             best = candidate;

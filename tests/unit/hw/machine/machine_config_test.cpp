@@ -86,6 +86,12 @@ TEST_CASE("An unknown key is an error that suggests the nearest known one", "[ma
     machine["clok_mhz"] = 1;
     CHECK_THAT(error_of(machine), Contains("clok_mhz") && Contains("did you mean \"clock_mhz\""));
     machine = tpu_v1();
+    machine["clok"] = 1;
+    CHECK_THAT(error_of(machine), Contains("did you mean \"clock_mhz\""));
+    machine = tpu_v1();
+    machine["frobnication"] = 1;
+    CHECK_THAT(error_of(machine), !Contains("did you mean"));
+    machine = tpu_v1();
     machine["sources"]["weight_fifo.depth"] = "somewhere";
     CHECK_THAT(error_of(machine), Contains("weight_fifo.depth") && Contains("no such key"));
 }
