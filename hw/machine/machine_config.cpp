@@ -159,6 +159,10 @@ void validate(const MachineConfig& machine, const std::string& file) {
         fail("power.busy_watts", power.busy_watts,
              fmt::format("it must be at least power.idle_watts, {}", power.idle_watts));
     }
+    if (power.tdp_watts > 0.0 && power.busy_watts > power.tdp_watts) {
+        fail("power.busy_watts", power.busy_watts,
+             fmt::format("it must be at most power.tdp_watts, {}", power.tdp_watts));
+    }
     const ServerConfig& server = machine.server;
     if (server.tdp_watts < server.host_tdp_watts) {
         fail("server.tdp_watts", server.tdp_watts,

@@ -16,7 +16,7 @@
 /// published; configs/machines/*.json name a source for each number.
 namespace systole::machine {
 
-/// How the matrix unit is computed; both give the same cycles and the same bits.
+/// How the matrix unit is computed; every engine gives the same cycles and the same bits.
 enum class Engine : std::uint8_t { Wavefront };
 inline constexpr std::array<std::string_view, 1> engine_names{"wavefront"};
 

@@ -114,6 +114,7 @@ TEST_CASE("Values of the wrong type or out of range are errors with key, value a
         Case{"/clock_mhz", 0, "clock_mhz is 0"}, Case{"/clock_mhz", -7.5, "clock_mhz is -7.5"},
         Case{"/accumulators/banks", 3, "must divide accumulators.rows"},
         Case{"/power/busy_watts", 1, "power.busy_watts is 1; it must be at least power.idle_watts"},
+        Case{"/power/busy_watts", 76, "power.busy_watts is 76; it must be at most power.tdp_watts"},
         Case{"/weight_memory/bytes", 65535, "one tile of the array takes 65536"},
         Case{"/schema", "sim.run/1", "it must be \"sim.machine/1\""});
     json machine = tpu_v1();
