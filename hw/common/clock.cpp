@@ -34,4 +34,10 @@ void Clock::wait_for_settled() const {
     if (settled > into_cycle) sc_core::wait(sc_core::sc_time::from_value(settled - into_cycle));
 }
 
+void Clock::wait_for_end_of(Cycle cycle) const {
+    const sc_core::sc_time end = beginning_of(cycle + 1) - sc_core::sc_get_time_resolution();
+    const sc_core::sc_time& now = sc_core::sc_time_stamp();
+    if (end > now) sc_core::wait(end - now);
+}
+
 }  // namespace systole::hw

@@ -14,9 +14,10 @@ using Cycle = std::uint64_t;
 /// waits for that.
 class Clock {
 public:
-    /// The period is at least two of SystemC's units of time: a cycle has an instant in its middle.
+    /// The period is at least four of SystemC's units of time: a cycle has an instant in its middle
+    /// and one at its end.
     explicit Clock(sc_core::sc_time period = sc_core::sc_time(1, sc_core::SC_NS)) : period_(period) {
-        sc_assert(period_.value() >= 2);
+        sc_assert(period_.value() >= 4);
     }
 
     /// The cycle that simulated time lies in.
@@ -28,6 +29,8 @@ public:
     void wait_for_settled() const;
     /// Whether this cycle is past the instant `wait_for_settled` waits for.
     bool settled() const { return sc_core::sc_time_stamp().value() % period_.value() != 0; }
+    /// Waits for the last instant of a cycle: everything that happens in it has happened.
+    void wait_for_end_of(Cycle cycle) const;
     /// Goes on at the beginning of a cycle: at once, or of the next one when this one has settled.
     void wait_for_beginning() const {
         if (settled()) wait_until(now() + 1);

@@ -174,6 +174,23 @@ void validate(const MachineConfig& machine, const std::string& file) {
     }
 }
 
+/// Engine pe holds each register of the array and of what feeds it, a few bytes each.
+void validate_pe(const MachineConfig& machine, const std::string& file) {
+    constexpr std::uint64_t most_registers = std::uint64_t{1} << 28U;
+    const std::uint64_t rows = machine.matrix_unit.rows;
+    const std::uint64_t columns = machine.matrix_unit.columns;
+    const std::uint64_t mac_latency = machine.matrix_unit.mac_latency_cycles;
+    const std::uint64_t setup = machine.matrix_unit.setup_cycles;
+    const std::uint64_t cells = rows * columns * (2 * mac_latency + 5);
+    const std::uint64_t feed = (setup + rows * mac_latency) * rows + (setup + columns) * columns;
+    const std::uint64_t leaving = machine.accumulators.write_cycles * columns;
+    const std::uint64_t registers = cells + feed + leaving;
+    if (registers <= most_registers) return;
+    throw ConfigError(fmt::format(
+        "{}: matrix_unit.engine is \"pe\"; this array has {} registers, the engine moves at most {}", file,
+        registers, most_registers));
+}
+
 /// Every source must belong to a key of the machine, so that none outlives the number it speaks of.
 void validate_sources(const MachineConfig& machine, const std::string& file) {
     const nlohmann::ordered_json keys = to_json(machine);
@@ -225,6 +242,7 @@ MachineConfig read_machine(const nlohmann::json& object, const std::string& file
     reader.reject_unknown_keys();
     if (machine.schema != "sim.machine/1") reader.fail("schema", "it must be \"sim.machine/1\"");
     validate(machine, file);
+    if (machine.matrix_unit.engine == Engine::Pe) validate_pe(machine, file);
     validate_sources(machine, file);
     return machine;
 }

@@ -17,8 +17,8 @@
 namespace systole::machine {
 
 /// How the matrix unit is computed; every engine gives the same cycles and the same bits.
-enum class Engine : std::uint8_t { Wavefront };
-inline constexpr std::array<std::string_view, 1> engine_names{"wavefront"};
+enum class Engine : std::uint8_t { Wavefront, Pe };
+inline constexpr std::array<std::string_view, 2> engine_names{"wavefront", "pe"};
 
 struct MatrixUnitConfig {
     std::uint32_t rows = 256;

@@ -2,14 +2,37 @@
 
 #include <stdexcept>
 
+#include "hw/matrix_unit/pe_engine.h"
 #include "hw/matrix_unit/wavefront_engine.h"
 
 namespace systole::hw {
 
-std::unique_ptr<MatrixEngine> make_engine(const machine::MatrixUnitConfig& config) {
-    switch (config.engine) {
+void MatrixEngine::wait_for_tile(const Stream& stream, WaitState& state) {
+    while (!shadow_full_) {
+        const WaitState::Scope scope(state, "a weight tile for instruction", stream.number);
+        sc_core::wait(shadow_filled_);
+    }
+}
+
+void MatrixEngine::fill_shadow(const Tile& tile) {
+    shadow_ = tile;
+    shadow_full_ = true;
+    shadow_filled_.notify(sc_core::SC_ZERO_TIME);
+}
+
+void MatrixEngine::switch_planes() {
+    active_ = shadow_;
+    shadow_full_ = false;
+    shadow_free_at_ = clock_.now() + 1;
+    shadow_freed_.notify(sc_core::SC_ZERO_TIME);
+}
+
+std::unique_ptr<MatrixEngine> make_engine(const MatrixEngine::Surroundings& around) {
+    switch (around.machine.matrix_unit.engine) {
         case machine::Engine::Wavefront:
-            return std::make_unique<WavefrontEngine>();
+            return std::make_unique<WavefrontEngine>("array", around);
+        case machine::Engine::Pe:
+            return std::make_unique<PeEngine>("array", around);
     }
     throw std::logic_error("a matrix engine without a class");
 }

@@ -3,32 +3,98 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <systemc>
 
+#include "hw/common/clock.h"
 #include "hw/common/matrix_interfaces.h"
+#include "hw/common/process.h"
+#include "hw/common/registers.h"
+#include "hw/common/trace.h"
+#include "hw/common/wait_state.h"
 #include "hw/machine/machine_config.h"
+#include "hw/machine/timing.h"
 #include "hw/math/gemm.h"
 
 namespace systole::hw {
 
-/// How the array computes. The matrix unit decides when a stream enters; the engine carries it
-/// through the array into the accumulators. All engines give the same sums.
-class MatrixEngine {
+/// The cycles between two streams, by the first condition that the later one lacked in each.
+struct IdleCycles {
+    Cycle without_rows = 0;  ///< not issued, or its rows were not there
+    Cycle without_tile = 0;  ///< its tile was not whole in the FIFO
+    Cycle shifting = 0;      ///< its tile was not in the shadow plane
+    Cycle without_port = 0;  ///< a memory port was taken
+
+    Cycle sum() const { return without_rows + without_tile + shifting + without_port; }
+    bool operator==(const IdleCycles&) const = default;
+};
+
+/// A stream on its way into the array.
+struct EnteringStream {
+    const Stream& stream;
+    machine::StreamShape shape;
+    RowBlock rows;
+    std::int32_t* sums = nullptr;  ///< its first accumulator row; null in a run without values
+    std::size_t sums_stride = 0;   ///< sums from one accumulator row to the next
+    Cycle complete = 0;            ///< when rule 1 of docs/timing.md says it is complete
+};
+
+/// The array with its two weight planes: takes tiles from the FIFO and streams from the data setup, and
+/// leaves the sums in the accumulators. Every engine gives the same cycles, the same idle cycles and the
+/// same bits.
+class MatrixEngine : public sc_core::sc_module {
 public:
-    virtual ~MatrixEngine() = default;
+    /// What an engine works with. The trace hears of each stream with the times the engine saw.
+    struct Surroundings {
+        const machine::MachineConfig& machine;
+        const Clock& clock;
+        TileSource& weights;
+        Failure& failure;
+        TraceSink* trace = nullptr;
+        RegisterSink* registers = nullptr;
+    };
 
-    /// Multiplies the rows of a stream by a tile and writes the sums, or adds them, to the accumulator
-    /// rows from `sums` on, `columns` sums from one to the next. Columns the tile does not use keep
-    /// what they have.
-    virtual void multiply(const Stream& stream, const RowBlock& rows, const Tile& tile, std::int32_t* sums,
-                          std::size_t columns) = 0;
+    /// A stream's rows are there from this cycle on. Returns when the array can take it: its tile is in the
+    /// shadow plane, unless it keeps the one that computes, and the streams before have passed the input.
+    virtual void offer(const Stream& stream, WaitState& state) = 0;
+    /// The tile that the offered stream meets.
+    const Tile& tile_of(const Stream& stream) const { return stream.keep_weights ? active_ : shadow_; }
+    /// The offered stream enters in this cycle. Gives the idle cycles before it.
+    virtual IdleCycles enter(const EnteringStream& entering) = 0;
 
+    /// What the weights' side waits for.
+    const WaitState& wait_state() const { return wait_state_; }
     const math::GemmStatistics& gemm() const { return gemm_; }
 
 protected:
+    MatrixEngine(const sc_core::sc_module_name& name, const Surroundings& around)
+        : sc_module(name), clock_(around.clock), weights_(around.weights), trace_(around.trace) {}
+
+    /// Returns when the shadow plane holds the stream's tile.
+    void wait_for_tile(const Stream& stream, WaitState& state);
+    /// A tile is in the shadow plane from this cycle on.
+    void fill_shadow(const Tile& tile);
+    /// The stream that enters takes the shadow plane's tile.
+    void switch_planes();
+    void report(const InstructionTimes& times) {
+        if (trace_ != nullptr) trace_->instruction(times);
+    }
+
+    const Clock& clock_;
+    TileSource& weights_;
+    TraceSink* const trace_;
+
+    Tile active_;  ///< the plane that computes; no rows before the first switch
+    Tile shadow_;  ///< the plane that fills
+    bool shadow_full_ = false;
+    Cycle shadow_free_at_ = 0;  ///< the next tile may begin to shift in
+    sc_core::sc_event shadow_filled_;
+    sc_core::sc_event shadow_freed_;
+
+    WaitState wait_state_{"weight shift"};
     math::GemmStatistics gemm_;
 };
 
 /// The engine the machine names.
-std::unique_ptr<MatrixEngine> make_engine(const machine::MatrixUnitConfig& config);
+std::unique_ptr<MatrixEngine> make_engine(const MatrixEngine::Surroundings& around);
 
 }  // namespace systole::hw

@@ -52,7 +52,8 @@ struct MatrixUnitCounters final : CounterGroup {
 };
 
 /// The systolic array: weight tiles shift in from the FIFO, rows stream in from the data setup, sums
-/// leave for the accumulators.
+/// leave for the accumulators. Its engine moves them; this books the ports, promises when a stream is
+/// complete and accounts for the cycles.
 ///
 /// Timing (docs/timing.md): a stream's row takes `passes` cycles of input; streams follow each other
 /// without a gap. Two weight planes: one computes, a shadow plane fills. A tile whole at the head of
@@ -62,44 +63,33 @@ class MatrixUnit final : public sc_core::sc_module, public StreamSink {
 public:
     MatrixUnit(const sc_core::sc_module_name& name, const machine::MachineConfig& machine, Values values,
                const Clock& clock, TileSource& weights, AccumulatorAccess& accumulators, PortArbiter& ports,
-               Failure& failure, TraceSink* trace);
+               Failure& failure, TraceSink* trace, RegisterSink* registers);
 
     Cycle enter(const Stream& stream, WaitState& state) override;
 
     /// The program ended at this cycle: what the matrix unit has not accounted for yet was non-matrix.
     void finish(Cycle end, Tag tag);
 
-    const WaitState& weight_wait_state() const { return wait_state_; }
+    const WaitState& weight_wait_state() const { return engine_->wait_state(); }
     const MatrixUnitCounters& counters() const { return counters_; }
     const math::GemmStatistics& gemm() const { return engine_->gemm(); }
 
 private:
-    void shift_tiles();
     void check(const Stream& stream, const Tile& tile) const;
     void take_ports(const Stream& stream, const machine::StreamShape& shape, WaitState& state);
-    void account_wait(const Stream& stream, Cycle rows_ready, Cycle entry, Cycle port_wait);
+    void count(const Stream& stream, const machine::StreamShape& shape, const Tile& tile);
+    void count_idle(const Stream& stream, const IdleCycles& idle);
 
-    const std::uint64_t rows_;
-    const std::uint64_t columns_;
+    const std::uint64_t cells_;
     const Cycle latency_;
     const Values values_;
     const Clock& clock_;
-    TileSource& weights_;
     AccumulatorAccess& accumulators_;
     PortArbiter& ports_;
-    TraceSink* const trace_;
     std::unique_ptr<MatrixEngine> engine_;
-
-    Tile active_;  ///< the plane that computes; no rows before the first switch
-    Tile shadow_;  ///< the plane that fills
-    bool shadow_full_ = false;
-    Cycle shadow_free_at_ = 0;
-    sc_core::sc_event shadow_filled_;
-    sc_core::sc_event shadow_freed_;
     Cycle input_free_at_ = 0;  ///< the next stream may enter
 
     std::vector<PortArbiter::Need> needs_;
-    WaitState wait_state_{"weight shift"};
     MatrixUnitCounters counters_;
 };
 

@@ -1,5 +1,9 @@
 #include "hw/matrix_unit/wavefront_engine.h"
 
+#include <algorithm>
+
+#include "hw/isa/unit.h"
+
 namespace systole::hw {
 
 namespace {
@@ -13,21 +17,70 @@ math::ElementFormat activation_format(const Stream& stream) {
 
 }  // namespace
 
-void WavefrontEngine::multiply(const Stream& stream, const RowBlock& rows, const Tile& tile,
-                               std::int32_t* sums, std::size_t columns) {
-    const std::size_t count = stream.lines * stream.line_rows;
-    if (!stream.wide_activations && tile.element_bytes == 1) {
+WavefrontEngine::WavefrontEngine(const sc_core::sc_module_name& name, const Surroundings& around)
+    : MatrixEngine(name, around), array_rows_(around.machine.matrix_unit.rows) {
+    spawn("weight_shift", around.failure, [this] { shift_tiles(); });
+}
+
+void WavefrontEngine::shift_tiles() {
+    for (;;) {
+        const Tile tile = weights_.front(wait_state_);
+        clock_.wait_until(tile.whole_at);
+        while (shadow_full_) {
+            const WaitState::Scope scope(wait_state_, "a free weight plane");
+            sc_core::wait(shadow_freed_);
+        }
+        clock_.wait_until(shadow_free_at_);
+        clock_.wait_until(clock_.now() + machine::shift_cycles(array_rows_));
+        weights_.release();
+        fill_shadow(tile);
+    }
+}
+
+void WavefrontEngine::offer(const Stream& stream, WaitState& state) {
+    rows_ready_ = clock_.now();
+    if (!stream.keep_weights) wait_for_tile(stream, state);
+    clock_.wait_until(input_free_at_);
+    taken_from_ = clock_.now();
+}
+
+IdleCycles WavefrontEngine::enter(const EnteringStream& entering) {
+    const Stream& stream = entering.stream;
+    const Cycle entry = clock_.now();
+    const IdleCycles idle = idle_before(stream);
+    if (!stream.keep_weights) switch_planes();
+    if (entering.sums != nullptr) multiply(entering);
+    input_free_at_ = entry + entering.shape.span();
+    report({static_cast<std::size_t>(isa::Unit::Matrix), stream.number, stream.tag, stream.issued, entry,
+            input_free_at_, entering.complete});
+    return idle;
+}
+
+IdleCycles WavefrontEngine::idle_before(const Stream& stream) const {
+    const Cycle rows_there = std::clamp(rows_ready_, input_free_at_, taken_from_);
+    const Cycle tile_whole =
+        stream.keep_weights ? rows_there : std::clamp(shadow_.whole_at, rows_there, taken_from_);
+    return {.without_rows = rows_there - input_free_at_,
+            .without_tile = tile_whole - rows_there,
+            .shifting = taken_from_ - tile_whole,
+            .without_port = clock_.now() - taken_from_};
+}
+
+void WavefrontEngine::multiply(const EnteringStream& entering) {
+    const auto& [stream, shape, rows, sums, sums_stride, complete] = entering;
+    if (!stream.wide_activations && active_.element_bytes == 1) {
         math::multiply_accumulate(rows.values, rows.stride, stream.signed_activations,
-                                  reinterpret_cast<const std::int8_t*>(tile.values), tile.row_bytes, sums,
-                                  columns, count, tile.columns, tile.rows, stream.accumulate, &gemm_);
+                                  reinterpret_cast<const std::int8_t*>(active_.values), active_.row_bytes,
+                                  sums, sums_stride, shape.rows(), active_.columns, active_.rows,
+                                  stream.accumulate, &gemm_);
         return;
     }
     const math::GemmOperand activations{rows.values, rows.stride, activation_format(stream)};
     const math::GemmOperand weights{
-        tile.values, tile.row_bytes,
-        tile.element_bytes == 2 ? math::ElementFormat::Signed16 : math::ElementFormat::Signed8};
-    math::multiply_accumulate_wide(activations, weights, sums, columns, count, tile.columns, tile.rows,
-                                   stream.accumulate, &gemm_);
+        active_.values, active_.row_bytes,
+        active_.element_bytes == 2 ? math::ElementFormat::Signed16 : math::ElementFormat::Signed8};
+    math::multiply_accumulate_wide(activations, weights, sums, sums_stride, shape.rows(), active_.columns,
+                                   active_.rows, stream.accumulate, &gemm_);
 }
 
 }  // namespace systole::hw

@@ -4,11 +4,24 @@
 
 namespace systole::hw {
 
-/// Whole streams at once: the sums that the wavefront leaves behind are a matrix product.
+/// Whole streams and tiles at once, in closed form: the sums that the wavefront leaves behind are a matrix
+/// product, and when it passes follows from the rules of docs/timing.md.
 class WavefrontEngine final : public MatrixEngine {
 public:
-    void multiply(const Stream& stream, const RowBlock& rows, const Tile& tile, std::int32_t* sums,
-                  std::size_t columns) override;
+    WavefrontEngine(const sc_core::sc_module_name& name, const Surroundings& around);
+
+    void offer(const Stream& stream, WaitState& state) override;
+    IdleCycles enter(const EnteringStream& entering) override;
+
+private:
+    void shift_tiles();
+    IdleCycles idle_before(const Stream& stream) const;
+    void multiply(const EnteringStream& entering);
+
+    const std::uint64_t array_rows_;
+    Cycle rows_ready_ = 0;     ///< the offered stream's rows are there
+    Cycle taken_from_ = 0;     ///< the array could take it
+    Cycle input_free_at_ = 0;  ///< the next stream may enter
 };
 
 }  // namespace systole::hw

@@ -82,7 +82,7 @@ Tpu::Tpu(const sc_core::sc_module_name& name, const machine::MachineConfig& mach
                    options.trace),
       accumulators_("accumulators", machine),
       matrix_unit_("matrix_unit", machine, options.values, clock_, weight_fifo_, accumulators_, ports_,
-                   failure_, options.trace),
+                   failure_, options.trace, options.registers),
       systolic_data_setup_("systolic_data_setup", machine, options.values, clock_, semaphores_, order_,
                            unified_buffer_, matrix_unit_, failure_),
       activation_unit_("activation_unit", machine, options.values, clock_, semaphores_, order_, accumulators_,

@@ -16,6 +16,7 @@
 #include "hw/common/order_checker.h"
 #include "hw/common/port_arbiter.h"
 #include "hw/common/process.h"
+#include "hw/common/registers.h"
 #include "hw/common/semaphores.h"
 #include "hw/common/trace.h"
 #include "hw/common/values.h"
@@ -36,6 +37,7 @@ namespace systole::hw {
 struct TpuOptions {
     Values values = Values::Computed;
     TraceSink* trace = nullptr;
+    RegisterSink* registers = nullptr;
     /// See Clock::perturb.
     std::function<unsigned()> held_back;
 };

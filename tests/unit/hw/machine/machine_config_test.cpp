@@ -109,7 +109,7 @@ TEST_CASE("Values of the wrong type or out of range are errors with key, value a
         Case{"/weight_fifo/depth_tiles", nullptr, "is null;"},
         Case{"/matrix_unit/rows", 0, "matrix_unit.rows is 0"},
         Case{"/matrix_unit/rows", 99999, "matrix_unit.rows is 99999"},
-        Case{"/matrix_unit/engine", "fast", "must be one of \"wavefront\""},
+        Case{"/matrix_unit/engine", "fast", "must be one of \"wavefront\", \"pe\""},
         Case{"/matrix_unit", 3, "matrix_unit is 3; an object is needed"},
         Case{"/clock_mhz", 0, "clock_mhz is 0"}, Case{"/clock_mhz", -7.5, "clock_mhz is -7.5"},
         Case{"/accumulators/banks", 3, "must divide accumulators.rows"},
@@ -120,6 +120,24 @@ TEST_CASE("Values of the wrong type or out of range are errors with key, value a
     json machine = tpu_v1();
     machine[json::json_pointer(wrong.pointer)] = wrong.value;
     CHECK_THAT(error_of(machine), Contains(wrong.message) && Contains("test.json: "));
+}
+
+TEST_CASE("Engine pe refuses an array of more than 2^28 registers, and only it does", "[machine]") {
+    json machine = tpu_v1();
+    // 65536 cells of 2 m + 5, and what feeds and drains them.
+    const auto registers = [](std::uint64_t m) {
+        return 65536 * (2 * m + 5) + (1 + 256 * m) * 256 + (1 + 256) * 256 + 256;
+    };
+    std::uint64_t most = 1;
+    while (registers(most + 1) <= std::uint64_t{1} << 28U) ++most;
+    machine["matrix_unit"]["engine"] = "pe";
+    machine["matrix_unit"]["mac_latency_cycles"] = most;
+    CHECK_NOTHROW(machine::read_machine(machine, "test.json"));
+    machine["matrix_unit"]["mac_latency_cycles"] = most + 1;
+    CHECK_THAT(error_of(machine), Contains("matrix_unit.engine is \"pe\"; this array has " +
+                                           std::to_string(registers(most + 1)) + " registers"));
+    machine["matrix_unit"]["engine"] = "wavefront";
+    CHECK_NOTHROW(machine::read_machine(machine, "test.json"));
 }
 
 TEST_CASE("Files that are missing, empty, no JSON or hostile are errors in one line", "[machine]") {

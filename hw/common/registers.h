@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "hw/common/clock.h"
+
+namespace systole::hw {
+
+/// The registers of the array's cells at the end of a cycle, row by row.
+struct ArrayRegisters {
+    std::size_t rows = 0;
+    std::size_t columns = 0;
+    std::span<const std::int16_t> activations;
+    std::span<const std::int16_t> weights;
+    std::span<const std::int16_t> shadow_weights;
+    /// What each cell has just made: the sum from above and its product.
+    std::span<const std::int32_t> partial_sums;
+};
+
+/// Hears of the array's registers after every cycle in which something moves in them. Only an engine that
+/// has registers tells.
+class RegisterSink {
+public:
+    virtual ~RegisterSink() = default;
+    virtual void cycle(Cycle cycle, const ArrayRegisters& registers) = 0;
+};
+
+}  // namespace systole::hw

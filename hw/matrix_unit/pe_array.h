@@ -1,0 +1,112 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "hw/matrix_unit/ring.h"
+
+namespace systole::hw {
+
+/// The registers of the systolic array, moved one cycle at a time. No SystemC, no instructions: rows of
+/// activations and rows of weights go in, sums come out where and when the registers say so.
+///
+/// Cell (r, c) has four kinds of registers. The *activation* comes from the left, the *partial sum* from
+/// above, once a cycle; the sum takes m cycles through the cell, the latency of the multiply-accumulate. A
+/// row of activations is fed skewed: element r reaches cell (r, 0) `setup` + r * m cycles after the row
+/// entered and meets the row's partial sum there; sums leave the columns one cycle after another.
+///
+/// *Weight* and *shadow weight* are the two planes. A tile shifts into the shadow plane from the top, its
+/// last row first, a row a cycle, as skewed as the activations: a word pushes the one before it down to the
+/// next cell, m cycles further, and what an earlier tile left is overwritten, never pushed. So the shadow
+/// weights change along a wavefront that goes down and right as fast as the activations do, and a tile
+/// may begin to shift one cycle behind the row that switched to the tile before.
+class PeArray {
+public:
+    struct Shape {
+        std::size_t rows = 1;
+        std::size_t columns = 1;
+        std::size_t mac_latency = 1;  ///< m, at least 1
+        std::size_t setup = 0;        ///< cycles in front of cell (0, 0)
+        std::size_t write = 0;        ///< cycles from a column's last cell to its accumulator
+    };
+
+    /// The part of a weight that the cells multiply in a pass.
+    enum class WeightPart : std::uint8_t { Whole, LowByte, HighByte };
+
+    /// What goes through the array beside a row of activations.
+    struct Pass {
+        bool valid = false;
+        bool switches = false;  ///< cells take their shadow weight as they meet this row
+        bool add = false;       ///< to the accumulators; otherwise overwrite them
+        bool last = false;      ///< of its stream: `step` tells when its sums are written
+        WeightPart weight_part = WeightPart::Whole;
+        std::uint8_t shift = 0;        ///< the sums count 2^shift
+        std::size_t columns = 0;       ///< whose sums are written, from column 0
+        std::int32_t* sums = nullptr;  ///< the accumulator row; null: nothing is written
+    };
+
+    explicit PeArray(const Shape& shape);
+
+    /// In the cycle to come a row enters: an element of 8 bits, signed or unsigned, for each array row.
+    void enter(std::span<const std::int16_t> elements, const Pass& pass);
+    /// In the cycle to come a row of weights enters, a word for each array column.
+    void shift_in(std::span<const std::int16_t> words);
+    /// One cycle. True where the last sum of a `last` pass is in its accumulator from the next one on.
+    bool step();
+    /// Whether anything is on its way; while nothing is, the registers stay what they are.
+    bool moving() const { return now_ < still_at_; }
+
+    const Shape& shape() const { return shape_; }
+    // The registers after the last step, row by row.
+    std::span<const std::int16_t> activations() const { return activations_; }
+    std::span<const std::int16_t> weights() const { return weights_; }
+    std::span<const std::int16_t> shadow_weights() const { return shadow_; }
+    /// What the cells have just multiplied and added: the first of a sum's m registers.
+    std::span<const std::int32_t> partial_sums() const;
+
+private:
+    using Time = std::uint64_t;  // steps made
+
+    void move_weights();
+    void push(std::size_t row);
+    void switch_weights();
+    void move_activations();
+    void multiply_accumulate();
+    bool write_sums();
+    std::size_t plane(Time time) const { return time % shape_.mac_latency * cells_; }
+
+    const Shape shape_;
+    const std::size_t cells_;
+    const Time depth_;  ///< from a row's entry to its sum below column 0
+    Time now_ = 0;
+    Time still_at_ = 0;           ///< nothing moves from then on
+    Time words_gone_at_ = 0;      ///< no word is on its way to its cell
+    Time parts_gone_at_ = 0;      ///< no pass with a part of the weights is in the array
+    std::vector<Time> switches_;  ///< entries of the rows under way that switch
+
+    // On their way to the array, by time of entry.
+    Ring<std::int16_t> rows_;
+    Ring<Pass> passes_;
+    Ring<std::int16_t> words_;
+    Ring<std::uint8_t> words_valid_;
+
+    // The cells, row by row. Masks are all ones or zeros.
+    std::vector<std::int16_t> activations_;
+    std::vector<std::int16_t> low_mask_;   ///< travels with the activation: the weight's bits as they are
+    std::vector<std::int16_t> high_mask_;  ///< likewise: the weight's high byte, shifted down
+    std::vector<std::int16_t> weights_;
+    std::vector<std::int16_t> shadow_;
+    std::vector<std::int16_t> fresh_;      ///< mask: the shadow weight is of the tile that shifts in
+    std::vector<std::int32_t> sums_;       ///< m planes, each written every m-th cycle
+    const std::vector<std::int32_t> top_;  ///< what the first array row adds to: zeros
+
+    // Words between a cell and the next one: m - 1 planes. And those that arrive at the row in hand.
+    std::vector<std::int16_t> falling_, falling_valid_;
+    std::vector<std::int16_t> arriving_, arriving_valid_;
+
+    Ring<std::int32_t> leaving_;  ///< sums on their way to the accumulators
+};
+
+}  // namespace systole::hw

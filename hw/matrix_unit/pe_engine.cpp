@@ -1,0 +1,229 @@
+#include "hw/matrix_unit/pe_engine.h"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "hw/isa/unit.h"
+
+namespace systole::hw {
+
+namespace {
+
+PeArray::Shape shape_of(const machine::MachineConfig& machine) {
+    return {.rows = machine.matrix_unit.rows,
+            .columns = machine.matrix_unit.columns,
+            .mac_latency = machine.matrix_unit.mac_latency_cycles,
+            .setup = machine.matrix_unit.setup_cycles,
+            .write = machine.accumulators.write_cycles};
+}
+
+/// A 16-bit element, little endian.
+std::int16_t wide_element(const std::uint8_t* bytes) {
+    return static_cast<std::int16_t>(bytes[0] | bytes[1] << 8);
+}
+
+std::int16_t byte_element(std::uint8_t byte, bool is_signed) {
+    return is_signed ? static_cast<std::int8_t>(byte) : std::int16_t{byte};
+}
+
+}  // namespace
+
+PeEngine::PeEngine(const sc_core::sc_module_name& name, const Surroundings& around)
+    : MatrixEngine(name, around),
+      shift_cycles_(machine::shift_cycles(around.machine.matrix_unit.rows)),
+      registers_(around.registers),
+      array_(shape_of(around.machine)),
+      elements_(around.machine.matrix_unit.rows),
+      words_(around.machine.matrix_unit.columns) {
+    spawn("weight_feed", around.failure, [this] { feed_tiles(); });
+    spawn("registers", around.failure, [this] { move_registers(); });
+}
+
+void PeEngine::feed_tiles() {
+    for (;;) {
+        head_ = weights_.front(wait_state_);
+        words_entered_ = 0;
+        changed_.notify(sc_core::SC_ZERO_TIME);
+        {
+            const WaitState::Scope scope(wait_state_, "a free weight plane");
+            sc_core::wait(shifted_);
+        }
+        clock_.wait_until(clock_.now() + 1);
+        weights_.release();
+        fill_shadow(*head_);
+        head_.reset();
+    }
+}
+
+void PeEngine::offer(const Stream& stream, WaitState& state) {
+    offered_ = &stream;
+    changed_.notify(sc_core::SC_ZERO_TIME);
+    if (!stream.keep_weights) wait_for_tile(stream, state);
+    while (at_input_) sc_core::wait(input_freed_);
+    clock_.wait_for_beginning();
+}
+
+IdleCycles PeEngine::enter(const EnteringStream& entering) {
+    const Stream& stream = entering.stream;
+    const Cycle now = clock_.now();
+    account_rest(now);
+    if (!stream.keep_weights) switch_planes();
+    passing_.push_back({.stream = stream,
+                        .shape = entering.shape,
+                        .rows = entering.rows,
+                        .sums = entering.sums,
+                        .sums_stride = entering.sums_stride,
+                        .tile_rows = active_.rows,
+                        .tile_columns = active_.columns,
+                        .begun = now,
+                        .promised = entering.complete});
+    at_input_ = true;
+    offered_ = nullptr;
+    changed_.notify(sc_core::SC_ZERO_TIME);
+    return std::exchange(idle_, {});
+}
+
+void PeEngine::move_registers() {
+    Cycle now = 0;
+    for (;;) {
+        clock_.wait_for_end_of(now);
+        account_rest(now);
+        cycle(now);
+        accounted_until_ = now + 1;
+        now = next_cycle(now);
+    }
+}
+
+void PeEngine::account_rest(Cycle now) {
+    idle_.*resting_ += now - accounted_until_;
+    accounted_until_ = now;
+}
+
+void PeEngine::cycle(Cycle now) {
+    if (at_input_) {
+        enter_row(now);
+    } else {
+        idle_.*lack(now) += 1;
+    }
+    if (can_shift(now)) enter_word();
+    if (array_.moving()) step(now);
+    report_complete();
+}
+
+void PeEngine::step(Cycle now) {
+    if (array_.step()) {
+        const auto summed = std::find_if(passing_.begin(), passing_.end(),
+                                         [](const Passing& passing) { return !passing.summed_at; });
+        sc_assert(summed != passing_.end());
+        summed->summed_at = now + 1;
+    }
+    if (registers_ != nullptr) {
+        registers_->cycle(now, {array_.shape().rows, array_.shape().columns, array_.activations(),
+                                array_.weights(), array_.shadow_weights(), array_.partial_sums()});
+    }
+}
+
+Cycle IdleCycles::*PeEngine::lack(Cycle now) const {
+    if (offered_ == nullptr) return &IdleCycles::without_rows;
+    if (!offered_->keep_weights && !shadow_full_) {
+        return head_ && head_->whole_at <= now ? &IdleCycles::shifting : &IdleCycles::without_tile;
+    }
+    return &IdleCycles::without_port;
+}
+
+void PeEngine::enter_row(Cycle now) {
+    Passing& passing = passing_.back();
+    const machine::StreamShape& shape = passing.shape;
+    const Cycle position = now - passing.begun;
+    const Cycle line = position / shape.line_cycles;
+    const Cycle place = position % shape.line_cycles;
+    if (place < shape.line_rows * shape.passes) {
+        enter_pass(passing, line * shape.line_rows + place / shape.passes, place % shape.passes);
+    }
+    if (position + 1 == shape.span()) {
+        passing.passed_at = now + 1;
+        at_input_ = false;
+        input_freed_.notify(sc_core::SC_ZERO_TIME);
+    }
+}
+
+void PeEngine::enter_pass(Passing& passing, std::uint64_t row, std::uint64_t pass) {
+    // Each pass multiplies a byte of the activations by a byte of the weights, the low ones first.
+    const Stream& stream = passing.stream;
+    const bool high_activation = stream.wide_activations && pass % 2 != 0;
+    const bool high_weight = stream.wide_weights && (stream.wide_activations ? pass / 2 : pass) != 0;
+    const std::size_t element_bytes = stream.wide_activations ? 2 : 1;
+    const bool has_sign = stream.signed_activations && (high_activation || !stream.wide_activations);
+    std::fill(elements_.begin(), elements_.end(), std::int16_t{0});
+    if (passing.rows.values != nullptr) {
+        const std::uint8_t* bytes =
+            passing.rows.values + row * passing.rows.stride + (high_activation ? 1 : 0);
+        for (std::size_t k = 0; k < passing.tile_rows; ++k) {
+            elements_[k] = byte_element(bytes[k * element_bytes], has_sign);
+        }
+    }
+    using Part = PeArray::WeightPart;
+    ++passing.passes_entered;
+    array_.enter(elements_,
+                 {.valid = true,
+                  .switches = passing.passes_entered == 1 && !stream.keep_weights,
+                  .add = stream.accumulate || pass > 0,
+                  .last = passing.passes_entered == passing.shape.active_cycles(),
+                  .weight_part = !stream.wide_weights ? Part::Whole
+                                 : high_weight        ? Part::HighByte
+                                                      : Part::LowByte,
+                  .shift = static_cast<std::uint8_t>(8 * (int{high_activation} + int{high_weight})),
+                  .columns = passing.tile_columns,
+                  .sums = passing.sums == nullptr ? nullptr : passing.sums + row * passing.sums_stride});
+}
+
+bool PeEngine::can_shift(Cycle now) const {
+    return head_ && head_->whole_at <= now && !shadow_full_ && now >= shadow_free_at_ &&
+           words_entered_ < shift_cycles_;
+}
+
+void PeEngine::enter_word() {
+    // The last array row's weights first.
+    const std::size_t row = array_.shape().rows - 1 - words_entered_;
+    std::fill(words_.begin(), words_.end(), std::int16_t{0});
+    if (head_->values != nullptr && row < head_->rows) {
+        const std::uint8_t* bytes = head_->values + row * head_->row_bytes;
+        for (std::size_t c = 0; c < head_->columns; ++c) {
+            words_[c] =
+                head_->element_bytes == 2 ? wide_element(bytes + 2 * c) : byte_element(bytes[c], true);
+        }
+    }
+    array_.shift_in(words_);
+    if (++words_entered_ == shift_cycles_) shifted_.notify(sc_core::SC_ZERO_TIME);
+}
+
+void PeEngine::report_complete() {
+    while (!passing_.empty() && passing_.front().passed_at && passing_.front().summed_at) {
+        const Passing& passing = passing_.front();
+        const Cycle complete = std::max(*passing.passed_at, *passing.summed_at);
+        if (complete != passing.promised) {
+            throw std::logic_error("the sums of instruction " + std::to_string(passing.stream.number) +
+                                   " were complete in cycle " + std::to_string(complete) + ", not in cycle " +
+                                   std::to_string(passing.promised) + " as docs/timing.md has it");
+        }
+        report({static_cast<std::size_t>(isa::Unit::Matrix), passing.stream.number, passing.stream.tag,
+                passing.stream.issued, passing.begun, *passing.passed_at, complete});
+        passing_.pop_front();
+    }
+}
+
+Cycle PeEngine::next_cycle(Cycle now) {
+    if (at_input_ || array_.moving() || can_shift(now + 1)) return now + 1;
+    resting_ = lack(now + 1);
+    if (head_ && head_->whole_at > now) {
+        sc_core::wait(clock_.delay_until(head_->whole_at), changed_);
+    } else {
+        sc_core::wait(changed_);
+    }
+    return clock_.now();
+}
+
+}  // namespace systole::hw
