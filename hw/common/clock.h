@@ -36,6 +36,15 @@ public:
         if (settled()) wait_until(now() + 1);
     }
 
+    /// Waits for an event, or for as long, whichever comes first.
+    void wait(const sc_core::sc_event& event) const;
+    void wait(const sc_core::sc_time& longest, const sc_core::sc_event& event) const;
+    /// Lets other processes of this instant go first, where a test says so (`perturb`). For who has not
+    /// waited for anything yet.
+    void hold_back() const {
+        if (held_back_) hold_back_perturbed();
+    }
+
     /// The delay from now to a cycle, for SystemC interfaces that carry one; none to one that is past.
     /// Throws std::overflow_error where SystemC's time does not reach the cycle.
     sc_core::sc_time delay_until(Cycle cycle) const;
@@ -50,6 +59,7 @@ public:
 
 private:
     sc_core::sc_time beginning_of(Cycle cycle) const;
+    void hold_back_perturbed() const;
 
     sc_core::sc_time period_;
     std::function<unsigned()> held_back_;

@@ -53,7 +53,7 @@ public:
         while (commands_.size() >= depth_) {
             const WaitState::Scope scope(state, "a place in the queue of the unit of instruction",
                                          command.number);
-            sc_core::wait(taken_);
+            clock_.wait(taken_);
         }
         command.issued = clock_.now();
         commands_.push_back(std::move(command));
@@ -63,7 +63,7 @@ public:
     Cycle drain(WaitState& state) override {
         while (!commands_.empty() || working_) {
             const WaitState::Scope scope(state, "all units to finish");
-            sc_core::wait(taken_);
+            clock_.wait(taken_);
         }
         return complete_at_;
     }
@@ -71,10 +71,11 @@ public:
     /// The unit's side: the next instruction, once everything before it in the queue has begun and
     /// its waits are over. The cycles of waiting are spent on the unit's counters.
     Command<Payload> next(WaitState& state, UnitCounters& counters) {
+        clock_.hold_back();
         for (;;) {
             if (commands_.empty()) {
                 const WaitState::Scope scope(state, "an instruction");
-                while (commands_.empty()) sc_core::wait(pushed_);
+                while (commands_.empty()) clock_.wait(pushed_);
             }
             const Tag tag = commands_.front().tag;
             counters.spend(counters.idle_cycles, clock_.now(), tag);

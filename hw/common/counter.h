@@ -9,7 +9,16 @@ namespace systole::hw {
 
 using Tag = std::uint16_t;
 
-enum class CounterUnit : std::uint8_t { Cycles, Bytes, Rows, Tiles, Instructions, Macs };
+enum class CounterUnit : std::uint8_t {
+    Cycles,
+    Bytes,
+    Rows,
+    Tiles,
+    Instructions,
+    Macs,
+    MemoryClocks,  ///< of a DRAM: not the core's cycles
+    Commands,      ///< to a DRAM
+};
 
 /// Counts one thing, in total and for each debug tag.
 class Counter {

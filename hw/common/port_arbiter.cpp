@@ -33,7 +33,7 @@ Cycle PortArbiter::acquire(std::size_t user, const std::vector<Need>& needs, Wai
     if (clock_.settled()) request.eligible += clock_.delay_until(asked + 1);
     requests_.push_back(&request);
     changed_.notify(sc_core::SC_ZERO_TIME);
-    while (!request.granted) sc_core::wait(request.event);
+    while (!request.granted) clock_.wait(request.event);
     return clock_.now() - asked;
 }
 
@@ -123,16 +123,16 @@ Cycle PortArbiter::next_chance() const {
 
 void PortArbiter::run() {
     for (;;) {
-        while (requests_.empty()) sc_core::wait(changed_);
+        while (requests_.empty()) clock_.wait(changed_);
         if (clock_.settled()) clock_.wait_until(clock_.now() + 1);
         clock_.wait_for_settled();
         decide();
         if (requests_.empty()) continue;
         const Cycle next = next_chance();
         if (next == until_released) {
-            sc_core::wait(changed_);
+            clock_.wait(changed_);
         } else {
-            sc_core::wait(clock_.delay_until(next), changed_);
+            clock_.wait(clock_.delay_until(next), changed_);
         }
     }
 }

@@ -21,9 +21,9 @@ void Semaphores::wait(std::uint8_t semaphore, std::size_t waiter, WaitState& sta
     // An earlier signal may come while a later one is waited for.
     while (chosen.signals.empty() || chosen.signals.top().at > clock_.now()) {
         if (chosen.signals.empty()) {
-            sc_core::wait(chosen.signalled);
+            clock_.wait(chosen.signalled);
         } else {
-            sc_core::wait(clock_.delay_until(chosen.signals.top().at), chosen.signalled);
+            clock_.wait(clock_.delay_until(chosen.signals.top().at), chosen.signalled);
         }
     }
     order_.learn(waiter, chosen.signals.top().knowledge);

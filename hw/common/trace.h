@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "hw/common/clock.h"
 #include "hw/common/command_queue.h"
@@ -20,12 +21,41 @@ struct InstructionTimes {
     bool operator==(const InstructionTimes&) const = default;
 };
 
-/// Hears of every instruction as its times become known. For traces and tests; a run without one
-/// costs a comparison with null an instruction.
+/// A weight tile on its way through the FIFO.
+struct TileTimes {
+    InstructionNumber number = 0;  ///< of the `read_weights` that fetched it
+    std::uint32_t tile = 0;        ///< of the program
+    Tag tag = 0;
+    Cycle fetched = 0;  ///< took a slot, and its fetch was issued
+    Cycle whole = 0;    ///< its last byte arrived
+    Cycle shifted = 0;  ///< whole in the array's shadow plane; its slot is free
+
+    bool operator==(const TileTimes&) const = default;
+};
+
+/// The matrix unit's idle cycles before a stream, by the first condition that the stream lacked. They
+/// follow each other in this order, from `begin` to the stream's first cycle.
+struct MatrixIdleTimes {
+    InstructionNumber number = 0;
+    Tag tag = 0;
+    Cycle begin = 0;
+    Cycle without_rows = 0;  ///< cycles: not issued, or its rows were not there
+    Cycle without_tile = 0;  ///< cycles: its tile was not whole in the FIFO
+    Cycle shifting = 0;      ///< cycles: its tile was shifting in
+    Cycle without_port = 0;  ///< cycles: a memory port was taken
+
+    bool operator==(const MatrixIdleTimes&) const = default;
+};
+
+/// Hears of every instruction, of every tile that leaves the FIFO and of every stream that enters the
+/// array, as its times become known. For traces and tests; a run without one costs a comparison with
+/// null an instruction.
 class TraceSink {
 public:
     virtual ~TraceSink() = default;
     virtual void instruction(const InstructionTimes& times) = 0;
+    virtual void tile(const TileTimes& /*times*/) {}
+    virtual void matrix_idle(const MatrixIdleTimes& /*times*/) {}
 };
 
 }  // namespace systole::hw

@@ -50,6 +50,10 @@ public:
     }
     /// Free text by key (the sources of numbers).
     void texts(const Field& field, std::map<std::string, std::string>& value);
+    /// A key that nothing would read beside the others here: where it is given, an error with this rule.
+    void excluded(const Field& field, std::string_view rule) {
+        if (find(field) != nullptr) fail(field.key, rule);
+    }
     /// The keys that were asked for are the known ones; any other is an error that suggests the
     /// nearest known key.
     void reject_unknown_keys() const;
@@ -103,6 +107,7 @@ public:
     void texts(const Field& field, const std::map<std::string, std::string>& value) {
         if (!value.empty()) object_[std::string(field.key)] = value;
     }
+    void excluded(const Field&, std::string_view) {}
 
     const nlohmann::ordered_json& object() const { return object_; }
 

@@ -51,9 +51,21 @@ template <class Visitor>
 void describe(Visitor& visitor, WeightMemoryConfig& config) {
     visitor.field({"bytes", "bytes", "size of the weight memory"}, config.bytes,
                   Range{1, std::uint64_t{1} << 48U});
-    visitor.field({"bandwidth_gb_per_s", "GB/s", "10^9 bytes a second"}, config.bandwidth_gb_per_s,
-                  RealRange{least_bandwidth, most_bandwidth});
-    visitor.field({"latency_cycles", "cycles", "from a read's issue to its first byte"},
+    visitor.choice({"model", "", "what a read takes: its bytes at a bandwidth, or a DRAM's commands"},
+                   config.model, weight_memory_model_names);
+    const Field bandwidth{"bandwidth_gb_per_s", "GB/s", "10^9 bytes a second"};
+    const Field dram{"dram", "", "channels, banks and timing"};
+    if (config.model == WeightMemoryModel::Bandwidth) {
+        visitor.field(bandwidth, config.bandwidth_gb_per_s, RealRange{least_bandwidth, most_bandwidth});
+        visitor.excluded(dram, R"(it is read only where weight_memory.model is "dram")");
+    } else {
+        visitor.section(dram, config.dram);
+        visitor.excluded(bandwidth,
+                         R"(it must be left out where weight_memory.model is "dram": bandwidth follows )"
+                         "from weight_memory.dram");
+    }
+    visitor.field({"latency_cycles", "cycles",
+                   "from a read's issue to its first byte; with a DRAM, beside what its commands take"},
                   config.latency_cycles, Range{0, most_latency});
     visitor.field({"whole_tiles", "", "every tile moves whole; otherwise only the rows in use"},
                   config.whole_tiles);
@@ -172,6 +184,9 @@ void validate(const MachineConfig& machine, const std::string& file) {
         fail("weight_memory.bytes", machine.weight_memory.bytes,
              fmt::format("one tile of the array takes {}", machine.tile_bytes()));
     }
+    if (machine.weight_memory.model == WeightMemoryModel::Dram) {
+        validate(machine.weight_memory.dram, machine.weight_memory.bytes, file);
+    }
 }
 
 /// Engine pe holds each register of the array and of what feeds it, a few bytes each.
@@ -218,6 +233,7 @@ std::uint64_t MachineConfig::clock_hz() const {
 }
 
 Rate MachineConfig::weight_rate() const {
+    if (weight_memory.model == WeightMemoryModel::Dram) return weight_memory.dram.peak_rate(clock_hz());
     return make_rate(to_whole(weight_memory.bandwidth_gb_per_s, 1e9), clock_hz());
 }
 

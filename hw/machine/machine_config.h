@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "hw/machine/config_fields.h"
+#include "hw/machine/dram_config.h"
 #include "hw/machine/rate.h"
 
 /// What machine it is: one plain struct a unit, with default, unit and meaning of each field. The
@@ -36,9 +37,15 @@ struct WeightFifoConfig {
     std::uint32_t depth_tiles = 4;
 };
 
+/// What a read of the weights takes.
+enum class WeightMemoryModel : std::uint8_t { Bandwidth, Dram };
+inline constexpr std::array<std::string_view, 2> weight_memory_model_names{"bandwidth", "dram"};
+
 struct WeightMemoryConfig {
     std::uint64_t bytes = std::uint64_t{8} << 30;
-    double bandwidth_gb_per_s = 34.0;
+    WeightMemoryModel model = WeightMemoryModel::Bandwidth;
+    double bandwidth_gb_per_s = 34.0;  ///< of the model "bandwidth"
+    DramConfig dram;                   ///< of the model "dram"
     std::uint32_t latency_cycles = 0;
     bool whole_tiles = true;
 };
@@ -105,7 +112,7 @@ struct MachineConfig {
     std::map<std::string, std::string> sources;
 
     std::uint64_t clock_hz() const;
-    /// Bytes a cycle, exact.
+    /// Bytes a cycle, exact; of a DRAM, the peak of its data buses.
     Rate weight_rate() const;
     Rate host_read_rate() const;
     Rate host_write_rate() const;

@@ -134,6 +134,7 @@ void Tpu::run(const std::function<void(InstructionNumber)>& progress, Cycle paus
     systolic_data_setup_.finish(end, tag);
     matrix_unit_.finish(end, tag);
     activation_unit_.finish(end, tag);
+    weight_memory_.finish(end, tag);
 }
 
 std::string Tpu::describe(InstructionNumber number) const {
@@ -192,11 +193,14 @@ void Tpu::report_stuck() const {
 }
 
 std::vector<const CounterGroup*> Tpu::counters() const {
-    return {&sequencer_.counters(),           &host_interface_.counters(),
-            &host_interface_.read_counters(), &host_interface_.write_counters(),
-            &unified_buffer_.counters(),      &weight_fifo_.counters(),
-            &systolic_data_setup_.counters(), &matrix_unit_.counters(),
-            &accumulators_.counters(),        &activation_unit_.counters()};
+    std::vector<const CounterGroup*> groups{
+        &sequencer_.counters(),           &host_interface_.counters(),
+        &host_interface_.read_counters(), &host_interface_.write_counters(),
+        &unified_buffer_.counters(),      &weight_fifo_.counters(),
+        &systolic_data_setup_.counters(), &matrix_unit_.counters(),
+        &accumulators_.counters(),        &activation_unit_.counters()};
+    if (const CounterGroup* memory = weight_memory_.counters()) groups.push_back(memory);
+    return groups;
 }
 
 }  // namespace systole::hw

@@ -1,5 +1,6 @@
 #include "hw/weight_fifo/weight_fifo.h"
 
+#include "hw/common/tag_extension.h"
 #include "hw/isa/unit.h"
 
 namespace systole::hw {
@@ -53,7 +54,9 @@ void WeightFifo::run() {
                                .issued = command.issued,
                                .begun = clock_.now()};
         order_.begin(unit, command.number);
-        for (std::uint32_t i = 0; i < read.tiles; ++i) fetch(read.first_tile + i, command.tag);
+        for (std::uint32_t i = 0; i < read.tiles; ++i) {
+            fetch(command.number, read.first_tile + i, command.tag);
+        }
         order_.complete(unit, command.number, clock_.now());
         queue_.complete(clock_.now());
         times.released = times.complete = clock_.now();
@@ -61,10 +64,10 @@ void WeightFifo::run() {
     }
 }
 
-void WeightFifo::fetch(std::uint32_t number, Tag tag) {
+void WeightFifo::fetch(InstructionNumber instruction, std::uint32_t number, Tag tag) {
     while (tiles_.size() == depth_) {
         const WaitState::Scope scope(wait_state_, "a free slot of the weight FIFO");
-        sc_core::wait(freed_);
+        clock_.wait(freed_);
     }
     counters_.spend(counters_.full_cycles, clock_.now(), tag);
 
@@ -72,7 +75,9 @@ void WeightFifo::fetch(std::uint32_t number, Tag tag) {
     Tile tile = stored.shape;
     const std::uint64_t bytes =
         whole_tiles_ ? tile_bytes_ * tile.element_bytes : std::uint64_t{tile.rows} * tile.row_bytes;
+    TagExtension counted_for(tag);
     tlm::tlm_generic_payload payload;
+    payload.set_extension(&counted_for);
     payload.set_read();
     payload.set_address(stored.address);
     payload.set_data_length(static_cast<unsigned>(bytes));
@@ -92,6 +97,13 @@ void WeightFifo::fetch(std::uint32_t number, Tag tag) {
     sc_assert(payload.is_response_ok());
     tile.whole_at = clock_.after(delay);
     tiles_.push_back(tile);
+    if (trace_ != nullptr) {
+        times_.push_back({.number = instruction,
+                          .tile = number,
+                          .tag = tag,
+                          .fetched = clock_.now(),
+                          .whole = tile.whole_at});
+    }
     counters_.tiles.add(1, tag);
     counters_.bytes.add(bytes, tag);
     issued_.notify(sc_core::SC_ZERO_TIME);
@@ -115,7 +127,7 @@ const std::uint8_t* WeightFifo::direct_values(std::uint64_t address, std::uint64
 const Tile& WeightFifo::front(WaitState& state) {
     while (tiles_.empty()) {
         const WaitState::Scope scope(state, "a weight tile");
-        sc_core::wait(issued_);
+        clock_.wait(issued_);
     }
     return tiles_.front();
 }
@@ -123,6 +135,11 @@ const Tile& WeightFifo::front(WaitState& state) {
 void WeightFifo::release() {
     sc_assert(!tiles_.empty());
     tiles_.pop_front();
+    if (trace_ != nullptr) {
+        times_.front().shifted = clock_.now();
+        trace_->tile(times_.front());
+        times_.pop_front();
+    }
     freed_.notify(sc_core::SC_ZERO_TIME);
 }
 

@@ -59,7 +59,7 @@ public:
 
 private:
     void run();
-    void fetch(std::uint32_t number, Tag tag);
+    void fetch(InstructionNumber instruction, std::uint32_t number, Tag tag);
     /// Where the tile's values are; null where the memory gives no direct access to them.
     const std::uint8_t* direct_values(std::uint64_t address, std::uint64_t bytes);
 
@@ -80,6 +80,7 @@ private:
     WaitState wait_state_{"weights"};
     std::vector<StoredTile> stored_;
     std::deque<Tile> tiles_;
+    std::deque<TileTimes> times_;  ///< of tiles_; empty without a trace
     /// Where the memory gives no direct access to a tile: one buffer for each slot and two for the array,
     /// which goes on using what it has taken.
     std::vector<std::vector<std::uint8_t>> buffers_;

@@ -1,7 +1,8 @@
 #include "hw/weight_memory/weight_memory.h"
 
-#include <algorithm>
 #include <cstring>
+
+#include "hw/common/tag_extension.h"
 
 namespace systole::hw {
 
@@ -9,9 +10,8 @@ WeightMemory::WeightMemory(const sc_core::sc_module_name& name, const machine::M
                            const Clock& clock)
     : sc_module(name),
       bytes_(machine.weight_memory.bytes),
-      latency_(machine.weight_memory.latency_cycles),
-      rate_(machine.weight_rate().bytes, machine.weight_rate().cycles),
-      clock_(clock) {
+      clock_(clock),
+      timing_(make_memory_timing(machine)) {
     socket.register_b_transport(this, &WeightMemory::b_transport);
     socket.register_get_direct_mem_ptr(this, &WeightMemory::get_direct_mem_ptr);
 }
@@ -40,9 +40,10 @@ void WeightMemory::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_ti
         sc_assert(address + length <= image_bytes_);
         std::memcpy(payload.get_data_ptr(), image_->data() + address, length);
     }
-    const ExactTime first_byte{clock_.after(delay) + latency_, 0};
-    busy_until_ = rate_.after(std::max(first_byte, busy_until_), length);
-    delay = clock_.delay_until(busy_until_.whole);
+    const TagExtension* tagged = payload.get_extension<TagExtension>();
+    const Cycle done =
+        timing_->read(address, length, clock_.after(delay), tagged != nullptr ? tagged->tag : 0);
+    delay = clock_.delay_until(done);
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
 }
 

@@ -3,25 +3,26 @@
 #include <tlm_utils/simple_target_socket.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <systemc>
 #include <tlm>
 #include <utility>
 
 #include "hw/common/clock.h"
-#include "hw/common/exact_time.h"
+#include "hw/common/counter.h"
 #include "hw/common/zeroed_memory.h"
 #include "hw/machine/machine_config.h"
+#include "hw/weight_memory/memory_timing.h"
 
 namespace systole::hw {
 
 /// Off-chip memory of the weights, read-only while a program runs.
 ///
-/// Timing: a read's first byte comes `latency` after its issue, or behind the last byte of the read
-/// before, whichever is later; then bytes come at the bandwidth, exactly. A read is done in the cycle
-/// in which its last byte comes. `b_transport` does not wait: it adds the time to the delay it is
-/// given, so that reads can be issued ahead. Readers get direct access to the bytes; a read without a
-/// data pointer then asks for its timing alone.
+/// When a read is done, the MemoryTiming that the machine names says. `b_transport` does not wait: it
+/// adds the time to the delay it is given, so that reads can be issued ahead. Readers get direct access
+/// to the bytes; a read without a data pointer then asks for its timing alone. A TagExtension says what
+/// the read is counted for.
 class WeightMemory final : public sc_core::sc_module {
 public:
     WeightMemory(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
@@ -33,6 +34,11 @@ public:
         image_bytes_ = bytes;
     }
 
+    /// The program ended at this cycle.
+    void finish(Cycle end, Tag tag) { timing_->finish(end, tag); }
+    /// Null where the timing counts nothing.
+    const CounterGroup* counters() const { return timing_->counters(); }
+
     tlm_utils::simple_target_socket<WeightMemory> socket{"socket"};
 
 private:
@@ -40,12 +46,10 @@ private:
     bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& access);
 
     const std::uint64_t bytes_;
-    const Cycle latency_;
-    const TransferRate rate_;
     const Clock& clock_;
+    std::unique_ptr<MemoryTiming> timing_;
     std::optional<ZeroedMemory<std::uint8_t>> image_;
     std::uint64_t image_bytes_ = 0;
-    ExactTime busy_until_;
 };
 
 }  // namespace systole::hw

@@ -132,12 +132,12 @@ TEST_CASE("Engine pe refuses an array of more than 2^28 registers, and only it d
     while (registers(most + 1) <= std::uint64_t{1} << 28U) ++most;
     machine["matrix_unit"]["engine"] = "pe";
     machine["matrix_unit"]["mac_latency_cycles"] = most;
-    CHECK_NOTHROW(machine::read_machine(machine, "test.json"));
+    CHECK_NOTHROW(read_machine(machine, "test.json"));
     machine["matrix_unit"]["mac_latency_cycles"] = most + 1;
     CHECK_THAT(error_of(machine), Contains("matrix_unit.engine is \"pe\"; this array has " +
                                            std::to_string(registers(most + 1)) + " registers"));
     machine["matrix_unit"]["engine"] = "wavefront";
-    CHECK_NOTHROW(machine::read_machine(machine, "test.json"));
+    CHECK_NOTHROW(read_machine(machine, "test.json"));
 }
 
 TEST_CASE("Files that are missing, empty, no JSON or hostile are errors in one line", "[machine]") {

@@ -6,7 +6,9 @@
 #include <catch2/catch.hpp>
 #include <systemc>
 
+#include "hw/common/tag_extension.h"
 #include "tests/support/fresh_simulation.h"
+#include "tests/unit/hw/weight_memory/dram_support.h"
 
 using namespace systole;
 using hw::Cycle;
@@ -28,7 +30,9 @@ struct Reader : sc_core::sc_module {
 
 /// Someone who reads from a weight memory.
 struct Bench : tests::FreshSimulation {
-    Bench() { reader.socket.bind(memory.socket); }
+    explicit Bench(const machine::MachineConfig& machine = slow_memory()) : memory("memory", machine, clock) {
+        reader.socket.bind(memory.socket);
+    }
 
     void load(std::size_t bytes, std::uint8_t value) {
         hw::ZeroedMemory<std::uint8_t> image(bytes);
@@ -37,8 +41,10 @@ struct Bench : tests::FreshSimulation {
     }
 
     /// The cycle in which a read issued now is done.
-    Cycle read(std::uint64_t address, std::vector<std::uint8_t>& bytes) {
+    Cycle read(std::uint64_t address, std::vector<std::uint8_t>& bytes, hw::Tag tag = 0) {
+        hw::TagExtension counted_for(tag);
         tlm::tlm_generic_payload payload;
+        if (tag != 0) payload.set_extension(&counted_for);
         payload.set_read();
         payload.set_address(address);
         payload.set_data_ptr(bytes.data());
@@ -55,7 +61,7 @@ struct Bench : tests::FreshSimulation {
     }
 
     hw::Clock clock;
-    hw::WeightMemory memory{"memory", slow_memory(), clock};
+    hw::WeightMemory memory;
     Reader reader{"reader"};
     tlm::tlm_response_status status = tlm::TLM_INCOMPLETE_RESPONSE;
 };
@@ -92,4 +98,41 @@ TEST_CASE("What is not there is refused", "[hw][weight_memory]") {
         bench.read((1U << 20U) - 15, bytes);
         CHECK(bench.status == tlm::TLM_ADDRESS_ERROR_RESPONSE);
     });
+}
+
+TEST_CASE("The machine's DRAM is behind the same socket: its time, its bytes, its counts",
+          "[hw][weight_memory]") {
+    machine::MachineConfig machine = slow_memory();
+    machine.clock_mhz = 1000;
+    machine.weight_memory.model = machine::WeightMemoryModel::Dram;
+    machine::DramConfig& dram = machine.weight_memory.dram;
+    dram.clock_ns = 1;
+    dram.channels = 1;
+    Bench bench(machine);
+    bench.load(1U << 20U, 7);
+    bench.run([&] {
+        bench.clock.wait_until(100);
+        std::vector<std::uint8_t> bytes(64);
+        const Cycle arrived = 100 + 13;
+        const Cycle data = dram.cl_clocks + dram.burst_clocks();
+        CHECK(bench.read(0, bytes) == arrived + dram.trcd_clocks + data);
+        CHECK(bytes == std::vector<std::uint8_t>(64, 7));
+        // Another row of the bank: the address arrives.
+        const std::uint64_t next_row = std::uint64_t{dram.banks} * dram.row_bytes;
+        CHECK(bench.read(next_row, bytes, 3) == arrived + dram.trc_clocks + dram.trcd_clocks + data);
+        CHECK(bench.read(next_row - 1, bytes) > 0);
+        CHECK(bench.status == tlm::TLM_OK_RESPONSE);
+    });
+    REQUIRE(bench.memory.counters() != nullptr);
+    CHECK(bench.memory.counters()->unit() == "weight_memory");
+    for (const hw::Counter& counter : *bench.memory.counters()) {
+        if (counter.name() == "reads") CHECK(counter.value(3) == 1);
+    }
+    bench.memory.finish(10'000, 0);
+    CHECK(tests::memory_clocks(*bench.memory.counters()) == 10'000);
+}
+
+TEST_CASE("A bandwidth counts nothing", "[hw][weight_memory]") {
+    const Bench bench;
+    CHECK(bench.memory.counters() == nullptr);
 }

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "hw/weight_memory/dram_address.h"
+#include "hw/weight_memory/dram_channel.h"
+#include "hw/weight_memory/dram_counters.h"
+#include "hw/weight_memory/memory_timing.h"
+
+namespace systole::hw {
+
+/// A double-data-rate DRAM. A read is asked for in the first memory clock at or after its issue and
+/// `latency` core cycles; each channel reads its part of the bytes, in whole bursts, as DramChannel says.
+/// The read is done in the cycle in which the last burst of any channel ends.
+class DramTiming final : public MemoryTiming {
+public:
+    DramTiming(const machine::DramConfig& dram, std::uint64_t core_hz, machine::Cycle latency);
+
+    machine::Cycle read(std::uint64_t address, std::uint64_t bytes, machine::Cycle issued, Tag tag) override;
+    void finish(machine::Cycle end, Tag tag) override;
+    const CounterGroup* counters() const override { return &counters_; }
+
+private:
+    const machine::DramConfig dram_;
+    const machine::MemoryClock clock_;
+    const machine::Cycle latency_;
+    const DramAddressMap map_{dram_};
+    DramCounters counters_;
+    std::vector<DramChannel> channels_;
+};
+
+}  // namespace systole::hw

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "hw/common/counter.h"
+#include "hw/machine/machine_config.h"
+#include "hw/machine/timing.h"
+
+namespace systole::hw {
+
+/// When the bytes of the weights come. Reads are told in the order of their issue.
+class MemoryTiming {
+public:
+    virtual ~MemoryTiming() = default;
+
+    /// A read of `bytes` bytes from `address` on, issued in this cycle: the cycle in which its last byte
+    /// comes. Throws std::overflow_error where that is no 64-bit cycle.
+    virtual machine::Cycle read(std::uint64_t address, std::uint64_t bytes, machine::Cycle issued,
+                                Tag tag) = 0;
+    /// The program ended at this cycle.
+    virtual void finish(machine::Cycle end, Tag tag) = 0;
+    /// What it counts; null where that is nothing.
+    virtual const CounterGroup* counters() const = 0;
+};
+
+/// The model the machine names.
+std::unique_ptr<MemoryTiming> make_memory_timing(const machine::MachineConfig& machine);
+
+}  // namespace systole::hw
