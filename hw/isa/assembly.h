@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "hw/isa/program.h"
 
@@ -17,5 +18,9 @@ Program assemble(std::string_view text, std::string_view file_name);
 
 /// The instruction as one line of assembly, for messages. Host addresses are numbers.
 std::string to_string(const Instruction& instruction);
+
+/// Each instruction of the program as in `disassemble`: host addresses are labels. The program keeps the
+/// rules of `validate`.
+std::vector<std::string> instruction_texts(const Program& program);
 
 }  // namespace systole::isa

@@ -15,6 +15,7 @@
 #include "hw/machine/config_error.h"
 #include "hw/machine/config_reader.h"
 #include "sim/cli/command.h"
+#include "sim/cli/run_options.h"
 #include "sim/input/input_error.h"
 #include "sim/report/report_file.h"
 #include "sim/run/path_finder.h"
@@ -53,6 +54,8 @@ void set_up(CLI::App& app) {
         "Runs a neural network on a simulated tensor processing unit: what it answers,\n"
         "and where every cycle went.\n\n"
         "  sim configs/runs/mnist_cnn.json    a run; short for: sim run ...\n"
+        "  sim docs/micro_benchmarks/fifo_runs_dry.asm --machine tpu_v1 --instructions\n"
+        "                                     lines of assembly, and what each costs\n"
         "  sim COMMAND --help                 options and examples of a command\n");
     app.name("sim");
     app.require_subcommand(1);
@@ -78,13 +81,13 @@ std::vector<std::string> expand_shorthand(std::vector<std::string> arguments, CL
     if (first.starts_with('-') || std::find(commands.begin(), commands.end(), first) != commands.end()) {
         return arguments;
     }
-    if (first.ends_with(".json") || run::PathFinder({}).knows(first, "runs")) {
+    if (first.ends_with(".json") || names_program(first) || run::PathFinder({}).knows(first, "runs")) {
         arguments.insert(arguments.begin(), "run");
         return arguments;
     }
     const std::string_view suggestion = machine::nearest(first, commands);
     throw machine::ConfigError(fmt::format(
-        "{}: it is neither a command nor a run file{}", first,
+        "{}: it is neither a command, a run file nor a program{}", first,
         suggestion.empty() ? "; see sim --help" : fmt::format("; did you mean \"{}\"?", suggestion)));
 }
 

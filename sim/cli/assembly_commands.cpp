@@ -23,13 +23,13 @@ struct Files {
 void add_asm_command(CLI::App& app) {
     CLI::App* command = app.add_subcommand("asm", "Assemble a text to a program (.tpu)");
     const auto files = std::make_shared<Files>();
-    command->add_option("FILE.s", files->input, "assembly text")->required()->type_name("");
+    command->add_option("FILE.asm", files->input, "assembly text")->required()->type_name("");
     command->add_option("-o,--output", files->output, "the program file")->required()->type_name("FILE.tpu");
     command->footer(
         "Examples:\n"
-        "  sim asm ten_lines.s -o ten_lines.tpu\n"
-        "  sim run --machine tpu_v1 --program ten_lines.tpu\n\n"
-        "sim run --program takes the text, too. docs/isa.md describes the language.");
+        "  sim asm docs/micro_benchmarks/tile_cost.asm -o tile_cost.tpu\n"
+        "  sim run tile_cost.tpu --machine tpu_v1\n\n"
+        "sim run takes the text, too. docs/isa.md describes the language.");
     command->callback([files] {
         const isa::Program program = run::read_program(files->input);
         isa::write_program(program, std::filesystem::path(files->output));
@@ -41,10 +41,10 @@ void add_disasm_command(CLI::App& app) {
     const auto files = std::make_shared<Files>();
     command->add_option("FILE.tpu", files->input, "the program")->required()->type_name("");
     command->add_option("-o,--output", files->output, "write the text to a file instead")
-        ->type_name("FILE.s");
+        ->type_name("FILE.asm");
     command->footer(
         "Example:\n"
-        "  sim disasm mnist_cnn.tpu -o mnist_cnn.s\n\n"
+        "  sim disasm mnist_cnn.tpu -o mnist_cnn.asm\n\n"
         "The text assembles to the same program.");
     command->callback([files] {
         const std::string text = isa::disassemble(run::read_program(files->input));

@@ -53,7 +53,7 @@ struct CompileCommand {
 void add_compile_command(CLI::App& app) {
     CLI::App* command = app.add_subcommand("compile", "Compile a network to a program (.tpu)");
     const auto compile = std::make_shared<CompileCommand>();
-    add_model_options(*command, compile->options);
+    add_model_options(*command, compile->options, "run file; options override its keys");
     command->add_option("-o,--output", compile->output, "the program file")->type_name("FILE.tpu");
     command->add_option("--text", compile->text, "print the program: as \"schedule\" or as \"assembly\"")
         ->type_name("FORM")

@@ -1,7 +1,12 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
 
+#include "hw/machine/config_error.h"
 #include "sim/cli/command.h"
 #include "sim/cli/progress_line.h"
 #include "sim/cli/run_options.h"
@@ -16,21 +21,37 @@ struct RunCommand {
     RunOptions options;
     bool quiet = false;
     bool json = false;
+    std::vector<std::string> show;
 
     void operator()() const {
-        const run::RunConfig config = options.config();
+        const run::RunConfig config = asked_for().config();
+        if (shows("buffers") && config.print.empty()) {
+            throw machine::ConfigError("--show buffers needs a buffer: give --print BUFFER");
+        }
         if (!config.out.empty()) report::make_folder(config.out);  // before the long work
         const report::Report report = report::make_report(simulate(config));
         if (!config.out.empty()) report::write_report(report, config.out);
         if (json) {
             fmt::print("{}\n", report::to_json_text(report));
         } else if (!quiet) {
-            fmt::print("{}", report::to_text(report));
+            fmt::print("{}", report::to_text(report, show));
             if (!config.out.empty()) fmt::print("Report in {}\n", report::report_path(config.out).string());
         }
     }
 
 private:
+    bool shows(std::string_view part) const {
+        return std::find(show.begin(), show.end(), part) != show.end();
+    }
+
+    /// Who wants to see a part wants it to be there.
+    RunOptions asked_for() const {
+        RunOptions asked = options;
+        if (shows("instructions")) asked.instructions = true;
+        if (shows("registers") && asked.registers.empty()) asked.registers = "all";
+        return asked;
+    }
+
     static run::Result simulate(const run::RunConfig& config) {
         ProgressLine progress;
         if (!progress.wanted()) return run::run(config);
@@ -39,24 +60,62 @@ private:
     }
 };
 
+std::string section_list() {
+    std::string names;
+    for (const std::string_view name : report::section_names()) {
+        names += fmt::format("{}{}", names.empty() ? "" : ", ", name);
+    }
+    return names;
+}
+
+/// The text, broken at blanks into lines of at most 80 characters.
+std::string wrapped(std::string text) {
+    constexpr std::size_t columns = 80;
+    for (std::size_t begin = 0; text.size() - begin > columns;) {
+        const std::size_t blank = text.rfind(' ', begin + columns);
+        text[blank] = '\n';
+        begin = blank + 1;
+    }
+    return text;
+}
+
+/// What CLI11 tells of a part that there is not.
+std::string section_error(const std::string& name) {
+    const auto names = report::section_names();
+    if (std::find(names.begin(), names.end(), name) != names.end()) return {};
+    return fmt::format("{} is not one of {}", name, section_list());
+}
+
 }  // namespace
 
 void add_run_command(CLI::App& app) {
     CLI::App* command = app.add_subcommand("run", "Run a network, or a program, on a machine");
     const auto run = std::make_shared<RunCommand>();
-    add_model_options(*command, run->options);
+    add_model_options(*command, run->options, "run file, whose keys options override; or a program");
     add_run_only_options(*command, run->options);
     auto* quiet = command->add_flag("--quiet", run->quiet, "print nothing; for use with --out");
-    command->add_flag("--json", run->json, "print report.json instead of text")->excludes(quiet);
+    auto* json = command->add_flag("--json", run->json, "print report.json instead of text");
+    json->excludes(quiet);
+    command->add_option("--show", run->show, "print only these parts of the text; see below")
+        ->type_name("PART,...")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->excludes(quiet)
+        ->excludes(json)
+        ->check(section_error);
     command->footer(
-        "Examples:\n"
-        "  sim configs/runs/mnist_cnn.json\n"
-        "  sim run mnist_cnn --set machine.clock_mhz=1050 --batch 512 --out results/\n"
-        "  sim run --machine tpu_v1 --model models/mnist_cnn/mnist_cnn.h5 \\\n"
-        "      --input models/mnist_cnn/digits-images.idx3-ubyte.gz --batch 64\n\n"
-        "Relative paths are looked for in the current folder, then in the run file's\n"
-        "folder and in those above it. --input drops the labels of the run file,\n"
-        "--model its program, --program its model, batch and calibration.");
+        std::string("Examples:\n"
+                    "  sim configs/runs/mnist_cnn.json\n"
+                    "  sim run mnist_cnn --set machine.clock_mhz=1050 --batch 512 --out results/\n"
+                    "  sim run --machine tpu_v1 --model models/mnist_cnn/mnist_cnn.h5 \\\n"
+                    "      --input models/mnist_cnn/digits-images.idx3-ubyte.gz --batch 64\n"
+                    "  sim run docs/micro_benchmarks/fifo_runs_dry.asm --machine tpu_v1 \\\n"
+                    "      --instructions\n\n"
+                    "A file that ends in .tpu, .asm or .s is a program; docs/isa.md describes them.\n"
+                    "Relative paths are looked for in the current folder, then in the run file's\n"
+                    "folder and in those above it. --input drops the labels of the run file,\n"
+                    "--model its program, --program its model, batch and calibration.\n\n") +
+        wrapped("Parts of the text: " + section_list() + "."));
     command->callback([run] { (*run)(); });
 }
 

@@ -1,8 +1,16 @@
 #include "sim/cli/run_options.h"
 
+#include <fmt/format.h>
+
+#include "hw/machine/config_error.h"
 #include "sim/run/path_finder.h"
 
 namespace systole::cli {
+
+bool names_program(const std::string& file) {
+    const std::string extension = std::filesystem::path(file).extension();
+    return extension == ".tpu" || extension == ".asm" || extension == ".s";
+}
 
 std::vector<run::Setting> RunOptions::settings() const {
     std::vector<run::Setting> settings;
@@ -21,6 +29,14 @@ std::vector<run::Setting> RunOptions::settings() const {
     text("machine", machine);
     // What drops other keys of the run file goes before those keys.
     text("model", model);
+    if (names_program(file)) {
+        if (!program.empty() || !model.empty()) {
+            throw machine::ConfigError(
+                fmt::format("{} is a program; a run has one program or model, not {} too", file,
+                            program.empty() ? model : program));
+        }
+        text("program", file);
+    }
     text("program", program);
     texts("input", input);
     text("labels", labels);
@@ -33,12 +49,15 @@ std::vector<run::Setting> RunOptions::settings() const {
     text("out", out);
     flag("timing_only", timing_only);
     flag("float_reference", float_reference);
+    flag("instructions", instructions);
+    text("registers", registers);
+    texts("print", print);
     for (const std::string& setting : set) settings.push_back(run::parse_setting(setting));
     return settings;
 }
 
 std::filesystem::path RunOptions::run_file() const {
-    if (file.empty()) return {};
+    if (file.empty() || names_program(file)) return {};
     return run::PathFinder({}).find(file, "runs");
 }
 
@@ -46,8 +65,8 @@ run::RunConfig RunOptions::config() const {
     return run::read_run(run_file(), settings());
 }
 
-void add_model_options(CLI::App& command, RunOptions& options) {
-    command.add_option("RUN.json", options.file, "run file; options override its keys")->type_name("");
+void add_model_options(CLI::App& command, RunOptions& options, const std::string& file_is) {
+    command.add_option("FILE", options.file, file_is)->type_name("");
     command.add_option("--machine", options.machine, "machine file, or a name in configs/machines")
         ->type_name("FILE");
     command.add_option("--model", options.model, "network file (Keras .h5)")->type_name("FILE");
@@ -81,6 +100,12 @@ void add_run_only_options(CLI::App& command, RunOptions& options) {
     command.add_flag("--timing-only", options.timing_only, "cycles without values: faster, no answers");
     command.add_flag("--float-reference", options.float_reference,
                      "run the network in float too, and compare");
+    command.add_flag("--instructions", options.instructions, "list when each instruction was where");
+    command.add_option("--registers", options.registers, "the registers of the array in cycles all, or A-B")
+        ->type_name("CYCLES");
+    command.add_option("--print", options.print, "show a host buffer: NAME, NAME:int8, NAME:int16x4")
+        ->type_name("BUFFER")
+        ->allow_extra_args(false);
 }
 
 }  // namespace systole::cli

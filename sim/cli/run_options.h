@@ -12,7 +12,7 @@ namespace systole::cli {
 
 /// The options that stand for keys of a run file, and the run file itself.
 struct RunOptions {
-    std::string file;
+    std::string file;  ///< a run file, or a program by its extension
     std::string machine, model, program;
     std::vector<std::string> input;
     std::string labels;
@@ -23,6 +23,9 @@ struct RunOptions {
     std::string out;
     bool timing_only = false;
     bool float_reference = false;
+    bool instructions = false;
+    std::string registers;
+    std::vector<std::string> print;
     std::vector<std::string> set;
 
     /// What was given, as settings: options first, then --set in the order given. Throws ConfigError.
@@ -33,8 +36,12 @@ struct RunOptions {
     run::RunConfig config() const;
 };
 
-/// Adds what says machine, model and data: what running and compiling have in common.
-void add_model_options(CLI::App& command, RunOptions& options);
+/// Whether a file's name says that it is a program: .tpu, or .asm or .s for assembly.
+bool names_program(const std::string& file);
+
+/// Adds what says machine, model and data: what running and compiling have in common. `file_is` explains
+/// the one argument that is no option.
+void add_model_options(CLI::App& command, RunOptions& options, const std::string& file_is);
 /// Adds the rest of a run.
 void add_run_only_options(CLI::App& command, RunOptions& options);
 

@@ -73,6 +73,29 @@ Json roofline(const std::optional<Roofline>& roofline) {
             {"bound_tops", roofline->bound_tops}};
 }
 
+Json instruction(const InstructionLine& line) {
+    return {{"number", line.number},
+            {"repetition", line.repetition},
+            {"unit", line.unit},
+            {"issued", count(line.issued)},
+            {"begun", count(line.begun)},
+            {"released", count(line.released)},
+            {"complete", count(line.complete)},
+            {"text", line.text}};
+}
+
+Json registers(const run::RegisterDump& dump) {
+    Json cycles = Json::array();
+    for (const run::CycleRegisters& each : dump.cycles) {
+        cycles.push_back({{"cycle", each.cycle},
+                          {"activations", each.activations},
+                          {"weights", each.weights},
+                          {"shadow_weights", each.shadow_weights},
+                          {"partial_sums", each.partial_sums}});
+    }
+    return {{"rows", dump.rows}, {"columns", dump.columns}, {"cycles", std::move(cycles)}};
+}
+
 Json simulator(const Simulator& simulator) {
     return {{"wall_seconds", simulator.wall_seconds},
             {"simulated_cycles_per_second", number(simulator.simulated_cycles_per_second)},
@@ -128,6 +151,21 @@ Json to_json(const Report& report) {
     }
     json["host_seconds"] = number(report.host_seconds);
     json["instructions"] = report.instructions;
+    if (!report.instruction_lines.empty()) {
+        json["instruction_times"] = Json::array();
+        for (const InstructionLine& line : report.instruction_lines) {
+            json["instruction_times"].push_back(instruction(line));
+        }
+    }
+    if (!report.registers.cycles.empty()) json["registers"] = registers(report.registers);
+    if (!report.buffers.empty()) {
+        json["buffers"] = Json::array();
+        for (const run::BufferContents& buffer : report.buffers) {
+            json["buffers"].push_back(
+                {{"name", buffer.name}, {"type", buffer.type}, {"values", buffer.values}});
+        }
+    }
+    json["unfilled_buffers"] = report.unfilled_buffers;
     for (const auto& [unit, values] : report.units) json["units"][unit] = counters(values);
     json["simulator"] = simulator(report.simulator);
     json["configuration"] = report.configuration;

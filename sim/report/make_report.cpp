@@ -277,6 +277,12 @@ Report make_report(const run::Result& result) {
     }
     add_host(report, result);
     add_answers(report, result);
+    if (result.config.instructions) {
+        report.instruction_lines = make_instruction_lines(program, result.instruction_times, report.cycles);
+    }
+    report.registers = result.registers;
+    report.buffers = result.printed;
+    report.unfilled_buffers = result.unfilled_buffers;
     report.simulator = make_simulator(result);
     report.configuration = effective_configuration(result);
     return report;

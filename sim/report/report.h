@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -59,6 +60,19 @@ struct Traffic {
     std::string path;  ///< the key in report.json, without "_bytes"
     std::uint64_t bytes = 0;
     std::optional<double> utilization;
+};
+
+/// An instruction of the program, or a repetition of one in the matrix unit. Cycles are absent where no unit
+/// tells: those of `sync` and of what the sequencer runs itself.
+struct InstructionLine {
+    std::size_t number = 0;  ///< in the program, from 0
+    std::string_view unit;   ///< whose queue takes it, or "sequencer"
+    std::uint32_t repetition = 0;
+    std::optional<std::uint64_t> issued;    ///< put into the unit's queue
+    std::optional<std::uint64_t> begun;     ///< its first row moved
+    std::optional<std::uint64_t> released;  ///< the unit could begin the next
+    std::optional<std::uint64_t> complete;  ///< its last result in its place; of `halt`, the run's cycles
+    std::string text;                       ///< assembly
 };
 
 struct Roofline {
@@ -149,6 +163,11 @@ struct Report {
     std::optional<double> float_accuracy;
     std::optional<std::uint64_t> float_agreements;
 
+    std::vector<InstructionLine> instruction_lines;  ///< where the run asks for them
+    run::RegisterDump registers;                     ///< of the cycles that the run asks for
+    std::vector<run::BufferContents> buffers;        ///< those that the run asks for
+    std::vector<std::string> unfilled_buffers;       ///< input buffers that nothing filled
+
     Simulator simulator;
     nlohmann::ordered_json configuration;  ///< the effective one: run, machine, baselines
 };
@@ -160,13 +179,31 @@ MatrixUnit matrix_unit_under(const hw::MatrixUnitCounters& counters, hw::Tag tag
 std::vector<InstructionKind> by_instruction_kind(const isa::Program& program,
                                                  const hw::MatrixUnitCounters& counters);
 
+/// The instructions up to `halt` with their times; `end` is the run's last cycle.
+std::vector<InstructionLine> make_instruction_lines(const isa::Program& program,
+                                                    std::span<const hw::InstructionTimes> times,
+                                                    std::uint64_t end);
+
+/// A line for each, its text last and whole however long.
+std::string instruction_table(std::span<const InstructionLine> lines);
+
+/// A line for each cycle, however long: a cell's registers beside the next cell's, row by row.
+std::string register_table(const run::RegisterDump& dump);
+
+/// A title and the values, each line led by the number of its first.
+std::string buffer_text(const run::BufferContents& buffer);
+
 /// Reads the counters of a finished run.
 Report make_report(const run::Result& result);
 
 /// report.json: the keys of "sim.report/1".
 nlohmann::ordered_json to_json(const Report& report);
 
-/// For a terminal of 80 columns.
-std::string to_text(const Report& report);
+/// The parts of the text, in their order: "summary", "matrix_unit", "layers", ...
+std::vector<std::string_view> section_names();
+
+/// For a terminal of 80 columns: the sections named, in the order of section_names, or all of them. Only the
+/// instructions, which are there where the run asks for them, take what they need.
+std::string to_text(const Report& report, std::span<const std::string> sections = {});
 
 }  // namespace systole::report

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 
@@ -45,15 +46,21 @@ class Writer {
 public:
     explicit Writer(const Report& report) : report_(report) {}
 
-    std::string write() && {
-        write_headline();
-        write_matrix_unit();
-        write_layers();
-        write_traffic();
-        write_energy();
-        write_comparison();
-        write_host();
-        write_simulator();
+    /// A part of the text; each begins with an empty line, but the first.
+    struct Section {
+        std::string_view name;
+        void (Writer::*write)();
+    };
+    static const std::array<Section, 11> sections;
+
+    std::string write(std::span<const std::string> chosen) && {
+        chosen_ = !chosen.empty();
+        for (const Section& section : sections) {
+            if (!chosen_ || std::find(chosen.begin(), chosen.end(), section.name) != chosen.end()) {
+                (this->*section.write)();
+            }
+        }
+        text_.erase(0, text_.find_first_not_of('\n'));
         return std::move(text_);
     }
 
@@ -110,6 +117,9 @@ private:
     void write_answers() {
         const Report& r = report_;
         if (r.timing_only) entry("answers", "-", "timing only: no values were computed");
+        for (const std::string& name : r.unfilled_buffers) {
+            entry("input " + fitted(name, 12), "zeros", "a constant buffer would bring values");
+        }
         if (r.accuracy) {
             const auto right =
                 static_cast<std::uint64_t>(std::llround(*r.accuracy * static_cast<double>(r.inferences)));
@@ -154,7 +164,8 @@ private:
         part("non-matrix", unit.non_matrix_cycles);
         for (const auto& [key, label] : reasons) {
             for (const auto& [name, value] : unit.counters) {
-                if (name == key && value > 0) {
+                // Where a program is measured, a zero is an answer too.
+                if (name == key && (value > 0 || is_bare_program())) {
                     line("    {:<14}{:>14}  {:>7}  {}", label.first, grouped(value),
                          percent(share_of(value, report_.cycles)), label.second);
                 }
@@ -174,7 +185,7 @@ private:
     };
 
     void write_layers() {
-        if (report_.layers.size() < 2) return;  // one would repeat the figures above
+        if (report_.layers.size() < 2 && !chosen_) return;  // one would repeat the figures above
         constexpr std::size_t name_width = 16;
         constexpr std::size_t kind_width = 11;
         constexpr std::size_t cycles_width = 12;
@@ -228,7 +239,7 @@ private:
         entry("chip", si(energy.joules(), "J"),
               fmt::format("{} static, {} dynamic", si(energy.static_joules, "J"),
                           si(energy.dynamic_joules, "J")));
-        entry("an inference", si(energy.joules_per_inference, "J"), "");
+        if (!is_bare_program()) entry("an inference", si(energy.joules_per_inference, "J"), "");
         entry("power", si(energy.watts, "W"), "published, of the busy chip");
     }
 
@@ -267,14 +278,51 @@ private:
              bytes(simulator.peak_rss_bytes));
     }
 
+    void write_instructions() {
+        if (report_.instruction_lines.empty()) return;
+        text_ += '\n' + instruction_table(report_.instruction_lines);
+    }
+
+    void write_registers() {
+        if (report_.registers.cycles.empty()) return;
+        text_ += '\n' + register_table(report_.registers);
+    }
+
+    void write_buffers() {
+        for (const run::BufferContents& buffer : report_.buffers) text_ += '\n' + buffer_text(buffer);
+    }
+
+    /// It says of no network whose inferences it makes.
+    bool is_bare_program() const { return report_.inferences == 0; }
+
     const Report& report_;
+    bool chosen_ = false;  ///< the user said which sections
     std::string text_;
 };
 
+const std::array<Writer::Section, 11> Writer::sections{{{"summary", &Writer::write_headline},
+                                                        {"matrix_unit", &Writer::write_matrix_unit},
+                                                        {"layers", &Writer::write_layers},
+                                                        {"traffic", &Writer::write_traffic},
+                                                        {"energy", &Writer::write_energy},
+                                                        {"comparison", &Writer::write_comparison},
+                                                        {"host", &Writer::write_host},
+                                                        {"instructions", &Writer::write_instructions},
+                                                        {"registers", &Writer::write_registers},
+                                                        {"buffers", &Writer::write_buffers},
+                                                        {"simulator", &Writer::write_simulator}}};
+
 }  // namespace
 
-std::string to_text(const Report& report) {
-    return Writer(report).write();
+std::vector<std::string_view> section_names() {
+    std::vector<std::string_view> names;
+    names.reserve(Writer::sections.size());
+    for (const Writer::Section& section : Writer::sections) names.push_back(section.name);
+    return names;
+}
+
+std::string to_text(const Report& report, std::span<const std::string> sections) {
+    return Writer(report).write(sections);
 }
 
 }  // namespace systole::report

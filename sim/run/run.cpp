@@ -129,16 +129,50 @@ void fill_input(Result& result, const NamedImages& input, const isa::BorderTenso
     }
 }
 
+/// Keeps all it hears.
+class Recorder final : public hw::TraceSink {
+public:
+    explicit Recorder(std::vector<hw::InstructionTimes>& times) : times_(times) {}
+    void instruction(const hw::InstructionTimes& times) override { times_.push_back(times); }
+
+private:
+    std::vector<hw::InstructionTimes>& times_;
+};
+
+/// The input buffers of a program that takes no images: their values are its own affair.
+std::vector<std::string> unfilled_buffers(const isa::Program& program) {
+    std::vector<std::string> names;
+    for (const isa::HostBuffer& buffer : program.buffers) {
+        if (buffer.kind == isa::BufferKind::Input) names.push_back(buffer.name);
+    }
+    return names;
+}
+
 /// Makes the chip, fills its input and lets it run.
 void simulate(Result& result, const std::optional<NamedImages>& input, const isa::BorderTensor* input_tensor,
               const Progress& progress, const Stopwatch& total) {
     const bool timing_only = result.config.timing_only;
+    // The chip outlives its observers, but tells nothing after its run.
+    Recorder recorder(result.instruction_times);
+    std::optional<RegisterRecorder> registers;
+    if (!result.config.registers.empty()) {
+        if (result.machine.matrix_unit.engine != machine::Engine::Pe) {
+            throw machine::ConfigError(
+                "registers: the machine's engine has none to show; --set machine.matrix_unit.engine=pe does");
+        }
+        registers.emplace(read_cycle_range(result.config.registers), result.registers);
+    }
     result.tpu = std::make_unique<hw::Tpu>(
         "tpu", result.machine, *result.program,
         hw::TpuOptions{.values = timing_only ? hw::Values::TimingOnly : hw::Values::Computed,
-                       .trace = nullptr,
+                       .trace = result.config.instructions ? &recorder : nullptr,
+                       .registers = registers ? &*registers : nullptr,
                        .held_back = {}});
-    if (input) fill_input(result, *input, *input_tensor);
+    if (input) {
+        fill_input(result, *input, *input_tensor);
+    } else if (!timing_only) {
+        result.unfilled_buffers = unfilled_buffers(*result.program);
+    }
     result.wall.prepare = total.seconds();
     if (progress) {
         constexpr hw::Cycle pause = 1'000'000;  // simulated in a few hundredths of a second
@@ -218,7 +252,12 @@ Result run(const RunConfig& config, const Progress& progress) {
     }
 
     try {
+        std::vector<BufferView> views;  // found before the long work
+        for (const std::string& text : config.print) views.push_back(find_view(program, text));
         simulate(result, input, input_tensor, progress, total);
+        for (const BufferView& view : views) {
+            result.printed.push_back(read_contents(view, result.tpu->host_bytes(*view.buffer)));
+        }
     } catch (const isa::ProgramError& error) {
         throw isa::ProgramError(fmt::format("{}: {}", name, error.what()));
     }

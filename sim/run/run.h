@@ -6,11 +6,14 @@
 #include <optional>
 #include <vector>
 
+#include "hw/common/trace.h"
 #include "hw/isa/program.h"
 #include "hw/machine/machine_config.h"
 #include "hw/tpu/tpu.h"
 #include "sim/baselines/baseline.h"
+#include "sim/run/buffers.h"
 #include "sim/run/host.h"
+#include "sim/run/registers.h"
 #include "sim/run/run_config.h"
 
 /// A run: from files to a finished simulation.
@@ -36,6 +39,11 @@ struct Result {
     std::optional<double> accuracy;  ///< where there are labels
     std::optional<double> float_accuracy;           ///< where the float reference ran and there are labels
     std::optional<std::uint64_t> float_agreements;  ///< predictions that the float reference shares
+    /// Where the run asks for them: what passed through the units, in the order in which it became known.
+    std::vector<hw::InstructionTimes> instruction_times;
+    RegisterDump registers;                     ///< of the cycles that the run asks for
+    std::vector<BufferContents> printed;        ///< the buffers that the run asks for
+    std::vector<std::string> unfilled_buffers;  ///< input buffers that nothing filled: zeros
     WallTimes wall;
 };
 

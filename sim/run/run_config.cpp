@@ -36,6 +36,10 @@ void describe(Visitor& visitor, RunConfig& config) {
     visitor.field({"out", "", "folder for report.json"}, config.out);
     visitor.field({"timing_only", "", "cycles without values"}, config.timing_only);
     visitor.field({"float_reference", "", "run the network in float as well"}, config.float_reference);
+    visitor.field({"instructions", "", "report when each instruction was where"}, config.instructions);
+    visitor.field({"registers", "", "cycles whose registers of the array to report: all, or FIRST-LAST"},
+                  config.registers);
+    visitor.field({"print", "", "host buffers to report after the run"}, config.print);
 }
 
 namespace {
@@ -54,7 +58,7 @@ void drop_what_belongs_to(std::string_view key, nlohmann::json& object) {
 
 /// One file need not be written as a list of one.
 void wrap_single_texts(nlohmann::json& object) {
-    for (const char* key : {"input", "calibration", "baselines"}) {
+    for (const char* key : {"input", "calibration", "baselines", "print"}) {
         const auto found = object.find(key);
         if (found != object.end() && found->is_string()) *found = nlohmann::json::array({*found});
     }
@@ -77,6 +81,12 @@ void validate(const RunConfig& config, const ConfigReader& reader) {
     }
     if (config.timing_only && config.float_reference) {
         reader.fail("float_reference", "a timing-only run has no values to hold it against");
+    }
+    if (config.timing_only && !config.registers.empty()) {
+        reader.fail("registers", "a timing-only run has no values in them");
+    }
+    if (config.timing_only && !config.print.empty()) {
+        reader.fail("print", "a timing-only run has no values in its buffers");
     }
     if (!config.labels.empty() && config.input.empty()) reader.fail("labels", "they need an input");
 }

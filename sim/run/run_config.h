@@ -29,6 +29,9 @@ struct RunConfig {
     std::string out;                     ///< folder for report.json; empty: none
     bool timing_only = false;            ///< no values, cycles only
     bool float_reference = false;        ///< run the network in float as well
+    bool instructions = false;           ///< keep when each instruction was where
+    std::string registers;               ///< cycles whose registers to keep; see read_cycle_range
+    std::vector<std::string> print;      ///< host buffers to show after the run; see find_view
 
     /// What the settings change in the machine, in order; their keys without "machine.".
     std::vector<Setting> machine_settings;

@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
+#include <variant>
 
+#include "hw/isa/assembly/text.h"
 #include "hw/isa/fields.h"
 #include "hw/isa/program_rules.h"
 
@@ -111,6 +114,12 @@ void Directives::layer(Operands& operands) {
     layer.name = operands.word("name").value;
     layer.kind = operands.word("kind").value;
     layer.macs = operands.keyed_number("macs", 0, 0, UINT64_MAX);
+    // Before, any tag would do.
+    const auto is_tag = [](const Instruction& each) { return std::holds_alternative<DebugTag>(each); };
+    if (program_.layers.empty() &&
+        std::any_of(program_.instructions.begin(), program_.instructions.end(), is_tag)) {
+        operands.fail("must stand above the first tag");
+    }
     program_.layers.push_back(std::move(layer));
 }
 
@@ -137,10 +146,29 @@ void Directives::buffer(Operands& operands) {
     buffer.address = operands.number("address", 0, host_memory_limit - 1);
     buffer.bytes = operands.number("bytes", 1, host_memory_limit - buffer.address);
     if (!addresses_.emplace(buffer.name, buffer.address).second) operands.fail(name, "the name is taken");
+    if (buffer.name.empty()) operands.fail(name, "the name is empty");
+    check_overlap(operands, name, buffer);
+    buffer_at_.emplace(buffer.address, program_.buffers.size());
     const bool is_constant = buffer.kind == BufferKind::Constant;
     if (is_constant) buffer.contents = generated_values(operands, buffer.bytes, 1, budget_);
     program_.buffers.push_back(std::move(buffer));
     if (is_constant) open_ = Open{.place = operands.place(), .is_tile = false};
+}
+
+/// The buffers declared so far do not overlap: a new one can only meet those on either side of it.
+void Directives::check_overlap(Operands& operands, const Token& name, const HostBuffer& buffer) const {
+    const auto fail = [&](const HostBuffer& other) {
+        operands.fail(name, fmt::format("it overlaps {}, which is bytes {:#x} to {:#x}", as_word(other.name),
+                                        other.address, other.address + other.bytes - 1));
+    };
+    const auto behind = buffer_at_.lower_bound(buffer.address);
+    if (behind != buffer_at_.end() && behind->first < buffer.address + buffer.bytes) {
+        fail(program_.buffers[behind->second]);
+    }
+    if (behind != buffer_at_.begin()) {
+        const HostBuffer& before = program_.buffers[std::prev(behind)->second];
+        if (before.address + before.bytes > buffer.address) fail(before);
+    }
 }
 
 void Directives::tile(Operands& operands) {

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <optional>
 
 #include "hw/isa/assembly/host_labels.h"
@@ -33,6 +36,7 @@ private:
     void host_operation(Operands& operands);
     void buffer(Operands& operands);
     void tile(Operands& operands);
+    void check_overlap(Operands& operands, const Token& name, const HostBuffer& buffer) const;
     /// The declaration values may still be added to.
     struct Open {
         Place place;
@@ -41,6 +45,7 @@ private:
 
     Program& program_;
     HostAddresses addresses_;
+    std::map<std::uint64_t, std::size_t> buffer_at_;  ///< index of a buffer by its address
     GenerationBudget budget_;
     std::optional<Open> open_;
     bool has_array_ = false;

@@ -96,4 +96,14 @@ std::string disassemble(const Program& program) {
     return writer.take();
 }
 
+std::vector<std::string> instruction_texts(const Program& program) {
+    const HostLabels labels(program.buffers);
+    std::vector<std::string> texts;
+    texts.reserve(program.instructions.size());
+    for (const Instruction& instruction : program.instructions) {
+        texts.push_back(instruction_text(instruction, labels));
+    }
+    return texts;
+}
+
 }  // namespace systole::isa

@@ -225,8 +225,15 @@ TEST_CASE("Errors name file, line, column, word and rule", "[isa][assembly]") {
     check_error("no\x01p", "1:1: \"no\\x01p\": outside of quotes, words are of printable ASCII characters");
 }
 
-TEST_CASE("Errors between statements name the file", "[isa][assembly]") {
-    CHECK_THROWS_MATCHES(assemble(".buffer a input 0 8\n.buffer b output 7 8", "x.asm"), ProgramError,
-                         Message("x.asm: host buffer \"b\": it overlaps \"a\""));
-    CHECK_NOTHROW(assemble(".buffer a input 0 8\n.buffer b output 8 8", "x.asm"));
+TEST_CASE("Errors between statements name the later one", "[isa][assembly]") {
+    const std::string a = ".buffer a input 8 8\n";
+    check_error(a + ".buffer b output 15 1", "2:9: b: it overlaps a, which is bytes 0x8 to 0xf");
+    check_error(a + ".buffer b output 0 9", "2:9: b: it overlaps a, which is bytes 0x8 to 0xf");
+    check_error(a + ".buffer b output 8 1", "2:9: b: it overlaps a, which is bytes 0x8 to 0xf");
+    check_error(a + ".buffer c input 0 4\n.buffer b output 2 100",
+                "3:9: b: it overlaps a, which is bytes 0x8 to 0xf");
+    CHECK_NOTHROW(assemble(a + ".buffer b output 16 8\n.buffer c output 0 8", "x.asm"));
+    check_error("nop; .buffer \"\" input 0 1", "1:14: \"\": the name is empty");
+    check_error("tag 2\n.layer a dense", "2:1: .layer: must stand above the first tag");
+    CHECK_NOTHROW(assemble("nop\n.layer a dense\ntag 1\n.layer b dense\ntag 2", "x.asm"));
 }

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hw/isa/program.h"
+
+/// The program's host buffers as a user asks to see them.
+namespace systole::run {
+
+/// How the bytes of a buffer are read.
+struct ElementType {
+    std::string_view name;  ///< "uint8", "int8", "int16", "int32"
+    unsigned bytes = 1;     ///< little endian
+    bool is_signed = false;
+};
+
+/// A buffer that was asked for as "NAME", "NAME:TYPE", or "NAME:TYPExCOLUMNS".
+struct BufferView {
+    const isa::HostBuffer* buffer = nullptr;  ///< of the program
+    ElementType type;
+    std::uint64_t columns = 0;  ///< elements of a printed line; 0: as many as fit
+};
+
+/// What a view shows.
+struct BufferContents {
+    std::string name;
+    std::string_view type;
+    std::uint64_t columns = 0;
+    std::vector<std::int64_t> values;
+};
+
+/// The view that a text asks for; uint8 where it names no type. Throws ProgramError naming the text: no such
+/// buffer or type, a buffer that is no whole number of elements.
+BufferView find_view(const isa::Program& program, std::string_view text);
+
+/// The values of a view's bytes.
+BufferContents read_contents(const BufferView& view, std::span<const std::uint8_t> bytes);
+
+}  // namespace systole::run
