@@ -27,6 +27,7 @@ public:
 
     hw::Tpu& operator*() { return tpu_; }
     hw::Tpu* operator->() { return &tpu_; }
+    const hw::Tpu* operator->() const { return &tpu_; }
 
     /// What passed through a unit, in order.
     std::vector<hw::InstructionTimes> times(isa::Unit unit) const {
@@ -35,13 +36,21 @@ public:
                      [&](const hw::InstructionTimes& t) { return t.unit == static_cast<std::size_t>(unit); });
         return chosen;
     }
+    /// The tiles that left the weight FIFO, in order.
+    const std::vector<hw::TileTimes>& tiles() const { return tiles_; }
+    /// The matrix unit's idle cycles before each stream, in order.
+    const std::vector<hw::MatrixIdleTimes>& matrix_idle() const { return matrix_idle_; }
     const isa::Program& program() const { return program_; }
 
 private:
     void instruction(const hw::InstructionTimes& times) override { times_.push_back(times); }
+    void tile(const hw::TileTimes& times) override { tiles_.push_back(times); }
+    void matrix_idle(const hw::MatrixIdleTimes& times) override { matrix_idle_.push_back(times); }
 
     isa::Program program_;
     std::vector<hw::InstructionTimes> times_;
+    std::vector<hw::TileTimes> tiles_;
+    std::vector<hw::MatrixIdleTimes> matrix_idle_;
     hw::Tpu tpu_;
 };
 

@@ -1,0 +1,303 @@
+#pragma once
+
+#include <algorithm>
+#include <cctype>
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "hw/isa/instruction.h"
+#include "hw/isa/operands.h"
+#include "hw/isa/registers.h"
+#include "hw/machine/machine_config.h"
+#include "hw/machine/timing.h"
+#include "tests/support/chip.h"
+
+namespace systole::tests {
+
+/// A run of a program, drawn as docs/timing.md draws its examples: a line for each thing the reader
+/// follows, a letter for each cycle. A comment behind an instruction is its name.
+///
+/// | line      | letters                                                                            |
+/// |-----------|------------------------------------------------------------------------------------|
+/// | NAME      | an instruction, NAME/1 its repetition 1: `q` issued and waiting, `=` rows or bytes |
+/// |           | go in, `-` on the way, `r` results arrive, `#` both, `*` complete                  |
+/// | tile NAME | the tile of a `read_weights`: `f` fetched, `w` whole in the FIFO, `s` shifting in, |
+/// |           | `h` held in the shadow plane, `c` computing                                        |
+/// | fifo      | slots taken                                                                        |
+/// | class     | of the matrix unit's cycle: `A`ctive, `N`on-matrix, `W`eight stall, weight `S`hift |
+class CycleTable {
+public:
+    using Cycle = hw::Cycle;
+
+    CycleTable(const machine::MachineConfig& machine, const std::string& program)
+        : machine_(machine), names_(names_of(program)), chip_(machine, program) {
+        if (names_.size() != chip_.program().instructions.size()) {
+            throw std::logic_error("an example has one instruction a line");
+        }
+        chip_.run();
+    }
+
+    /// The machine of an example: defaults, but for the keys of the JSON text.
+    static machine::MachineConfig machine_of(const std::string& keys, std::string_view engine) {
+        nlohmann::json object{{"schema", "sim.machine/1"}};
+        object.merge_patch(nlohmann::json::parse(keys));
+        object["matrix_unit"]["engine"] = engine;
+        return machine::read_machine(object, "docs/timing.md");
+    }
+
+    /// A table with the cycles and the lines of another one, as this run has them.
+    std::string like(const std::string& table) const {
+        std::istringstream lines(table);
+        std::string tens;
+        std::string units;
+        std::getline(lines, tens);
+        std::getline(lines, units);
+        const std::size_t margin = units.find_first_not_of(' ');
+        if (!tens.starts_with("cycle ") || margin == std::string::npos || tens.size() <= margin ||
+            std::isdigit(static_cast<unsigned char>(tens[margin])) == 0) {
+            throw std::logic_error("a table begins with its cycles, the first one a multiple of ten");
+        }
+        const Cycle first = std::stoull(tens.substr(margin));
+        const Cycle end = first + (units.size() - margin);
+        std::string drawn = heading(margin, first, end);
+        for (std::string line; std::getline(lines, line);) {
+            std::string label = line.substr(0, margin);
+            label.erase(label.find_last_not_of(' ') + 1);
+            std::string cells;
+            for (Cycle cycle = first; cycle < end; ++cycle) cells += ' ';
+            draw(label, first, cells);
+            drawn += without_trailing_blanks(label + std::string(margin - label.size(), ' ') + cells);
+        }
+        return drawn;
+    }
+
+    /// The class of each cycle of the run.
+    std::string classes() const {
+        std::string all(chip_cycles(), 'N');
+        for (const hw::MatrixIdleTimes& idle : chip_.matrix_idle()) {
+            const Cycle stalling = idle.begin + idle.without_rows;
+            const Cycle shifting = stalling + idle.without_tile;
+            fill(all, stalling, shifting, 'W');
+            fill(all, shifting, shifting + idle.shifting, 'S');
+        }
+        for (const hw::InstructionTimes& stream : streams()) {
+            const machine::StreamShape shape = shape_of(stream);
+            for (std::uint64_t line = 0; line < shape.lines; ++line) {
+                const Cycle begin = stream.begun + line * shape.line_cycles;
+                fill(all, begin, begin + shape.line_rows * shape.passes, 'A');
+            }
+        }
+        return all;
+    }
+
+    const Chip& chip() const { return chip_; }
+
+private:
+    /// What each instruction is called, in order; empty where it has no comment.
+    static std::vector<std::string> names_of(const std::string& program) {
+        const auto trimmed = [](const std::string& text) {
+            const std::size_t begin = text.find_first_not_of(' ');
+            return begin == std::string::npos ? std::string()
+                                              : text.substr(begin, text.find_last_not_of(' ') + 1 - begin);
+        };
+        std::vector<std::string> names;
+        std::istringstream lines(program);
+        for (std::string line; std::getline(lines, line);) {
+            const std::size_t comment = line.find('#');
+            const std::string statement = trimmed(line.substr(0, comment));
+            if (statement.empty() || statement.starts_with('.')) continue;
+            names.push_back(comment == std::string::npos ? "" : trimmed(line.substr(comment + 1)));
+        }
+        return names;
+    }
+
+    static std::string without_trailing_blanks(std::string line) {
+        line.erase(line.find_last_not_of(' ') + 1);
+        return line + "\n";
+    }
+
+    static std::string heading(std::size_t margin, Cycle first, Cycle end) {
+        std::string tens = "cycle" + std::string(margin - 5, ' ');
+        std::string units(margin, ' ');
+        for (Cycle cycle = first; cycle < end; ++cycle) {
+            if (cycle % 10 == 0) {
+                tens.resize(margin + (cycle - first), ' ');
+                tens += std::to_string(cycle);
+            }
+            units += static_cast<char>('0' + cycle % 10);
+        }
+        return without_trailing_blanks(tens) + units + "\n";
+    }
+
+    static void fill(std::string& all, Cycle from, Cycle until, char letter) {
+        for (Cycle cycle = from; cycle < until; ++cycle) all.at(cycle) = letter;
+    }
+
+    void draw(const std::string& label, Cycle first, std::string& cells) const {
+        const auto each = [&](const auto& letter) {
+            for (std::size_t i = 0; i < cells.size(); ++i) cells[i] = letter(first + i);
+        };
+        if (label.empty()) return;
+        if (label == "class") {
+            const std::string all = classes();
+            return each([&](Cycle cycle) { return cycle < all.size() ? all[cycle] : ' '; });
+        }
+        if (label == "fifo") {
+            return each([&](Cycle cycle) {
+                const auto slots = std::count_if(
+                    chip_.tiles().begin(), chip_.tiles().end(),
+                    [&](const hw::TileTimes& tile) { return tile.fetched <= cycle && cycle < tile.shifted; });
+                return static_cast<char>('0' + slots);
+            });
+        }
+        if (label.starts_with("tile ")) {
+            const auto [tile, order] = tile_of(number_of(label.substr(5)));
+            const auto [computes, replaced] = plane_of(order);
+            return each([&, &t = tile, &from = computes, &until = replaced](Cycle cycle) {
+                return tile_letter(t, from, until, cycle);
+            });
+        }
+        const std::size_t slash = label.find('/');
+        const std::size_t repetition = slash == std::string::npos ? 0 : std::stoul(label.substr(slash + 1));
+        const hw::InstructionNumber number = number_of(label.substr(0, slash));
+        if (std::holds_alternative<isa::Halt>(chip_.program().instructions[number])) {
+            return each([&](Cycle cycle) { return cycle == chip_cycles() ? '*' : '.'; });
+        }
+        const hw::InstructionTimes times = times_of(number, repetition);
+        each([&](Cycle cycle) { return letter(times, cycle); });
+    }
+
+    char letter(const hw::InstructionTimes& times, Cycle cycle) const {
+        if (cycle < times.issued || cycle > times.complete) return '.';
+        if (cycle == times.complete) return '*';
+        if (cycle < times.begun) return 'q';
+        const bool enters = cycle < times.released;
+        const bool arrives = cycle >= times.begun + latency(times);
+        return enters ? (arrives ? '#' : '=') : (arrives ? 'r' : '-');
+    }
+
+    /// From a row or byte going in to its result, without what comes before the first.
+    Cycle latency(const hw::InstructionTimes& times) const {
+        switch (static_cast<isa::Unit>(times.unit)) {
+            case isa::Unit::Matrix:
+                return machine::matrix_latency(machine_.matrix_unit.rows, machine_.matrix_unit.columns,
+                                               machine_.matrix_unit.mac_latency_cycles,
+                                               machine_.matrix_unit.setup_cycles,
+                                               machine_.accumulators.write_cycles);
+            case isa::Unit::Weights:
+                return times.complete - times.begun;
+            case isa::Unit::HostRead:
+            case isa::Unit::HostWrite:
+                return times.complete - times.released;
+            case isa::Unit::Activation:
+                return loads(times) + times.complete - times.released;
+        }
+        throw std::logic_error("an instruction of no unit");
+    }
+
+    /// Cycles in which parameters and table are loaded.
+    Cycle loads(const hw::InstructionTimes& times) const {
+        const Cycle cycles = times.released - times.begun;
+        const isa::Instruction& instruction = chip_.program().instructions[times.number];
+        if (const auto* vector = std::get_if<isa::Vector>(&instruction)) {
+            return vector->operation == isa::VectorOperation::Lookup ? cycles - vector->length : 0;
+        }
+        const auto& activate = std::get<isa::Activate>(instruction);
+        const std::uint64_t bytes =
+            registers_at(times.number)[isa::Register::ActivationColumns] * (activate.wide_output ? 2U : 1U);
+        return cycles - activate.length * machine::cycles_at(bytes, machine_.matrix_unit.rows);
+    }
+
+    /// The registers that are bound to an instruction.
+    isa::Registers registers_at(hw::InstructionNumber number) const {
+        isa::Registers registers;
+        for (hw::InstructionNumber before = 0; before < number; ++before) {
+            const auto* set = std::get_if<isa::SetConfig>(&chip_.program().instructions[before]);
+            if (set != nullptr) registers.set(set->reg, set->value);
+        }
+        return registers;
+    }
+
+    machine::StreamShape shape_of(const hw::InstructionTimes& stream) const {
+        const isa::Instruction& instruction = chip_.program().instructions[stream.number];
+        const Cycle span = stream.released - stream.begun;
+        if (const auto* multiply = std::get_if<isa::MatrixMultiply>(&instruction)) {
+            return {.lines = 1,
+                    .line_rows = multiply->length,
+                    .passes = span / multiply->length,
+                    .line_cycles = span};
+        }
+        const auto& convolve = std::get<isa::Convolve>(instruction);
+        return {.lines = convolve.lines,
+                .line_rows = registers_at(stream.number)[isa::Register::WindowOutputWidth],
+                .passes = isa::passes(convolve.flags),
+                .line_cycles = span / convolve.lines};
+    }
+
+    char tile_letter(const hw::TileTimes& tile, Cycle computes, Cycle replaced, Cycle cycle) const {
+        if (cycle < tile.fetched || cycle >= replaced) return '.';
+        if (cycle >= computes) return 'c';
+        if (cycle >= tile.shifted) return 'h';
+        if (cycle >= tile.shifted - machine::shift_cycles(machine_.matrix_unit.rows)) return 's';
+        return cycle >= tile.whole ? 'w' : 'f';
+    }
+
+    hw::InstructionNumber number_of(const std::string& name) const {
+        const auto found = std::find(names_.begin(), names_.end(), name);
+        if (found == names_.end() || std::find(found + 1, names_.end(), name) != names_.end()) {
+            throw std::logic_error("no instruction, or more than one, is called " + name);
+        }
+        return static_cast<hw::InstructionNumber>(found - names_.begin());
+    }
+
+    hw::InstructionTimes times_of(hw::InstructionNumber number, std::size_t repetition) const {
+        for (std::size_t unit = 0; unit < isa::unit_count; ++unit) {
+            for (const hw::InstructionTimes& times : chip_.times(static_cast<isa::Unit>(unit))) {
+                if (times.number == number && repetition-- == 0) return times;
+            }
+        }
+        throw std::logic_error("a line of a table is of no instruction with times");
+    }
+
+    /// The tile an instruction fetched, and how many left the FIFO before it.
+    std::pair<hw::TileTimes, std::size_t> tile_of(hw::InstructionNumber number) const {
+        for (std::size_t i = 0; i < chip_.tiles().size(); ++i) {
+            if (chip_.tiles()[i].number == number) return {chip_.tiles()[i], i};
+        }
+        throw std::logic_error("a tile never left the weight FIFO");
+    }
+
+    /// In which cycles the n-th tile of the array computes.
+    std::pair<Cycle, Cycle> plane_of(std::size_t n) const {
+        std::vector<Cycle> switches;
+        for (const hw::InstructionTimes& stream : streams()) {
+            if (!keeps(stream)) switches.push_back(stream.begun);
+        }
+        switches.resize(std::max(switches.size(), n + 2), chip_cycles());
+        return {switches[n], switches[n + 1]};
+    }
+
+    bool keeps(const hw::InstructionTimes& stream) const {
+        const isa::Instruction& instruction = chip_.program().instructions[stream.number];
+        const auto* multiply = std::get_if<isa::MatrixMultiply>(&instruction);
+        return multiply != nullptr ? multiply->flags.keep_weights
+                                   : std::get<isa::Convolve>(instruction).flags.keep_weights;
+    }
+
+    std::vector<hw::InstructionTimes> streams() const { return chip_.times(isa::Unit::Matrix); }
+    Cycle chip_cycles() const { return chip_->cycles(); }
+
+    const machine::MachineConfig machine_;
+    const std::vector<std::string> names_;
+    Chip chip_;
+};
+
+}  // namespace systole::tests

@@ -1,0 +1,96 @@
+// docs/timing.md is the specification of time: each of its tables is what a run of its program gives.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/support/cycle_table.h"
+#include "tests/support/timing_page.h"
+
+using namespace systole;
+using tests::CycleTable;
+using tests::TimingExample;
+
+namespace {
+
+std::vector<TimingExample> examples() {
+    return tests::read_timing_page(SYSTOLE_SOURCE_DIR "/docs/timing.md");
+}
+
+}  // namespace
+
+TEST_CASE("docs/timing.md: each table of cycles is what the program above it gives",
+          "[timing][documentation]") {
+    for (const TimingExample& example : examples()) {
+        for (const std::string_view engine : machine::engine_names) {
+            const CycleTable run(CycleTable::machine_of(example.machine, engine), example.program);
+            const bool same = run.like(example.table) == example.table;
+            CAPTURE(example.line, engine);
+            CHECK(same);
+            // Not as a message: those are wrapped.
+            if (!same) fmt::print("docs/timing.md:{} is to be\n{}\n", example.line, run.like(example.table));
+        }
+    }
+}
+
+TEST_CASE("docs/timing.md: each rule has an example", "[timing][documentation]") {
+    const std::vector<TimingExample> all = examples();
+    for (int rule = 1; rule <= 8; ++rule) {
+        CAPTURE(rule);
+        CHECK(std::any_of(all.begin(), all.end(), [&](const TimingExample& example) {
+            return example.section.starts_with(fmt::format("{} · ", rule));
+        }));
+    }
+}
+
+TEST_CASE("docs/timing.md: the classes drawn are the cycles counted", "[timing][documentation]") {
+    for (const TimingExample& example : examples()) {
+        CAPTURE(example.line);
+        const CycleTable run(CycleTable::machine_of(example.machine, "wavefront"), example.program);
+        const std::string classes = run.classes();
+        const auto drawn = [&](char letter) {
+            return static_cast<std::uint64_t>(std::count(classes.begin(), classes.end(), letter));
+        };
+        const auto& counters = run.chip()->matrix_unit();
+        CHECK(drawn('A') == counters.active_cycles.value());
+        CHECK(drawn('N') == counters.non_matrix_cycles.value());
+        CHECK(drawn('W') == counters.weight_stall_cycles.value());
+        CHECK(drawn('S') == counters.weight_shift_cycles.value());
+    }
+}
+
+TEST_CASE("docs/timing.md: a cycle more or less of what a rule names is another table",
+          "[timing][documentation]") {
+    const std::vector<TimingExample> all = examples();
+    const auto first_of = [&](int rule) {
+        const auto found = std::find_if(all.begin(), all.end(), [&](const TimingExample& example) {
+            return example.section.starts_with(fmt::format("{} · ", rule));
+        });
+        REQUIRE(found != all.end());
+        return *found;
+    };
+    struct Change {
+        int rule;
+        std::uint32_t& (*parameter)(machine::MachineConfig&);
+    };
+    const Change change = GENERATE(
+        Change{1,
+               [](machine::MachineConfig& m) -> std::uint32_t& { return m.matrix_unit.mac_latency_cycles; }},
+        Change{1, [](machine::MachineConfig& m) -> std::uint32_t& { return m.matrix_unit.setup_cycles; }},
+        Change{1, [](machine::MachineConfig& m) -> std::uint32_t& { return m.accumulators.write_cycles; }},
+        Change{3, [](machine::MachineConfig& m) -> std::uint32_t& { return m.weight_fifo.depth_tiles; }},
+        Change{4, [](machine::MachineConfig& m) -> std::uint32_t& { return m.weight_memory.latency_cycles; }},
+        Change{5,
+               [](machine::MachineConfig& m) -> std::uint32_t& { return m.host_interface.latency_cycles; }},
+        Change{6, [](machine::MachineConfig& m) -> std::uint32_t& { return m.accumulators.ports; }},
+        Change{7,
+               [](machine::MachineConfig& m) -> std::uint32_t& { return m.activation_unit.latency_cycles; }});
+    const TimingExample example = first_of(change.rule);
+    machine::MachineConfig machine = CycleTable::machine_of(example.machine, "wavefront");
+    ++change.parameter(machine);
+    CAPTURE(change.rule);
+    const CycleTable run(machine, example.program);
+    CHECK((run.like(example.table) != example.table));
+}
