@@ -39,5 +39,7 @@ endif()
 if(SYSTOLE_FUZZ)
     target_compile_options(systole_options INTERFACE -fsanitize=fuzzer-no-link,address,undefined
         -fno-sanitize-recover=all)
+    # As above: a simulation's processes run on stacks of their own.
+    target_compile_options(systole_options INTERFACE "SHELL:-mllvm -asan-stack=0")
     target_link_options(systole_options INTERFACE -fsanitize=address,undefined)
 endif()

@@ -3,20 +3,19 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
-#include <queue>
 #include <stdexcept>
 #include <systemc>
-#include <vector>
 
 #include "hw/common/clock.h"
 #include "hw/common/order_checker.h"
+#include "hw/common/ring_queue.h"
 #include "hw/common/wait_state.h"
 
 namespace systole::hw {
 
-/// Two units wait for one semaphore: which of them goes on would depend on who came first.
+/// Two units wait for one semaphore: which of them goes on would depend on who came first. Or two signal
+/// one: what its waiter comes after would.
 class SharedSemaphore : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
@@ -30,28 +29,28 @@ public:
 
     Semaphores(const Clock& clock, OrderChecker& order) : clock_(clock), order_(order) {}
 
-    /// A unit adds one to the semaphore at cycle `at`, now or later.
+    /// A unit adds one to the semaphore at cycle `at`, now or later, and not before its signals until now.
     void signal(std::uint8_t semaphore, std::size_t signaller, Cycle at);
     /// Waits until the semaphore is above zero and takes one from it; goes on in the cycle of the
     /// signal. `waiter` is the number of the unit.
     void wait(std::uint8_t semaphore, std::size_t waiter, WaitState& state);
 
 private:
-    /// One count. Counts of one cycle are taken in the order of their signallers' numbers.
+    /// One count.
     struct Signal {
         Cycle at = 0;
-        std::size_t signaller = 0;
         Knowledge knowledge{};
-
-        bool operator>(const Signal& other) const {
-            return at != other.at ? at > other.at : signaller > other.signaller;
-        }
     };
     struct Semaphore {
-        std::priority_queue<Signal, std::vector<Signal>, std::greater<>> signals;  ///< earliest first
+        RingQueue<Signal> signals;  ///< a unit's follow each other in time
+        std::optional<std::size_t> signaller;
         std::optional<std::size_t> waiter;
         sc_core::sc_event signalled;
     };
+
+    /// A semaphore's only unit of a kind, now or from now on. Throws SharedSemaphore.
+    static void claim(std::optional<std::size_t>& owner, std::size_t unit, std::uint8_t semaphore,
+                      const char* kind);
 
     const Clock& clock_;
     OrderChecker& order_;

@@ -20,9 +20,9 @@ TEST_CASE("Cycles beyond what a double counts are exact, up to the end of time",
     CHECK_THROWS_AS(clock.delay_until(last + 1), std::overflow_error);
 }
 
-TEST_CASE("A cycle settles in its middle", "[hw][clock]") {
+TEST_CASE("A cycle settles in its middle and ends behind it", "[hw][clock]") {
     systole::tests::FreshSimulation simulation;
-    const auto picoseconds = GENERATE(2U, 7U, 1000U);
+    const auto picoseconds = GENERATE(4U, 7U, 1000U);
     const Clock clock(sc_core::sc_time(picoseconds, sc_core::SC_PS));
     sc_core::sc_spawn([&] {
         clock.wait_until(5);
@@ -34,6 +34,11 @@ TEST_CASE("A cycle settles in its middle", "[hw][clock]") {
         CHECK(sc_core::sc_time_stamp().value() == 5U * picoseconds + picoseconds / 2);
         clock.wait_for_settled();
         CHECK(sc_core::sc_time_stamp().value() == 5U * picoseconds + picoseconds / 2);
+        clock.wait_for_end_of(5);
+        CHECK(clock.now() == 5);
+        CHECK(sc_core::sc_time_stamp().value() == 6U * picoseconds - 1);
+        clock.wait_for_end_of(4);
+        CHECK(sc_core::sc_time_stamp().value() == 6U * picoseconds - 1);
         clock.wait_for_beginning();
         CHECK(sc_core::sc_time_stamp().value() == 6U * picoseconds);
     });

@@ -39,16 +39,16 @@ TEST_CASE("A wait goes on in the cycle of the signal", "[hw][semaphores]") {
     CHECK(sc_core::sc_time_stamp() == sc_core::sc_time(55, sc_core::SC_NS));
 }
 
-TEST_CASE("A signal that comes later but holds earlier ends the wait", "[hw][semaphores]") {
+TEST_CASE("A semaphore has one unit that signals it and one that waits for it", "[hw][semaphores]") {
     Bench bench;
     sc_core::sc_spawn([&] {
-        bench.semaphores.wait(0, 0, bench.state);
-        CHECK(bench.clock.now() == 20);
-    });
-    sc_core::sc_spawn([&] {
-        bench.semaphores.signal(0, 1, 90);
-        bench.clock.wait_until(15);
-        bench.semaphores.signal(0, 1, 20);
+        bench.semaphores.signal(0, 1, 0);
+        bench.semaphores.signal(0, 1, 0);
+        CHECK_THROWS_AS(bench.semaphores.signal(0, 2, 0), SharedSemaphore);
+        bench.semaphores.wait(0, 2, bench.state);
+        CHECK_THROWS_AS(bench.semaphores.wait(0, 1, bench.state), SharedSemaphore);
+        bench.semaphores.wait(0, 2, bench.state);
+        bench.semaphores.signal(1, 2, 0);  // another semaphore, another unit
     });
     sc_core::sc_start();
 }

@@ -133,6 +133,19 @@ TEST_CASE("Two units may not wait for one semaphore", "[order]") {
         Contains("semaphore 1"));
 }
 
+TEST_CASE("Two units may not signal one semaphore", "[order]") {
+    // By luck the product would begin behind the signal of the unit that brings its row.
+    const auto program = [](const std::string& bytes, const std::string& semaphore) {
+        return head + "read_weights tile=0\nsync.wait matrix sem=1\nwrite_host out ub=20 block=" + bytes +
+               "\nsync.signal host_write sem=" + semaphore +
+               "\nread_host in ub=0 block=8\nsync.signal host_read sem=1\nmatmul ub=0 acc=0 rows=1\nhalt\n";
+    };
+    CHECK(error_of(program("64", "1")) == "semaphore 1 has two signalling units; it may have one");
+    CHECK(error_of(program("64", "2")) == "no error");
+    // Without that luck, what the product lacks is found first.
+    CHECK_THAT(error_of(program("1", "1")), Contains("not ordered behind instruction 4"));
+}
+
 TEST_CASE("Rows that the machine does not have are refused, the last ones are not", "[order]") {
     CHECK(error_of(head + "read_weights tile=0\nmatmul ub=56 acc=24 rows=8\nhalt\n") == "no error");
     CHECK_THAT(error_of(head + "read_weights tile=0\nmatmul ub=57 acc=24 rows=8\nhalt\n"),

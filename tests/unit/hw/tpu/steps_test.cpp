@@ -14,6 +14,7 @@ TEST_CASE("A run in steps takes the cycles of a run in one, also where nothing h
     const auto pause =
         GENERATE(std::uint64_t{1}, std::uint64_t{7}, std::uint64_t{999}, std::uint64_t{100000});
     machine::MachineConfig machine = tests::odd_machine();
+    machine.unified_buffer.rows = 1024;
     machine.host_interface.write_gb_per_s = 0.7;  // a byte a cycle at 700 MHz
     const std::string text = ".array 7 5\n.buffer out output 0 4000\nwrite_host out ub=0 block=4000\nhalt\n";
     Chip whole(machine, text);

@@ -1,0 +1,113 @@
+#include "tests/support/random_program/draft.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "hw/isa/program_error.h"
+#include "hw/isa/rows.h"
+#include "tests/support/random_program/data.h"
+
+namespace systole::tests {
+
+Draft::Draft(const machine::MachineConfig& machine, Choices& choices) : machine_(machine), choices_(choices) {
+    program_.geometry = {.rows = machine.matrix_unit.rows, .columns = machine.matrix_unit.columns};
+    draw_buffers();
+}
+
+void Draft::draw_buffers() {
+    const std::uint64_t chip_bytes = machine_.unified_buffer_bytes();
+    std::uint64_t address = 0;
+    const auto add_buffer = [&](const char* name, isa::BufferKind kind, std::uint64_t bytes) {
+        address += choices_.from(0, 40);
+        program_.buffers.push_back({.name = name, .kind = kind, .address = address, .bytes = bytes});
+        if (kind == isa::BufferKind::Constant) {
+            program_.buffers.back().contents = random_bytes(bytes, 1, choices_);
+        }
+        address += bytes;
+    };
+    add_buffer("first", isa::BufferKind::Constant,
+               choices_.from(1, std::min<std::uint64_t>(chip_bytes, 900)));
+    add_buffer("out", isa::BufferKind::Output, choices_.from(1, 600));
+    if (choices_.chance(50)) add_buffer("second", isa::BufferKind::Constant, choices_.from(1, 200));
+    if (choices_.chance(30)) add_buffer("third", isa::BufferKind::Output, choices_.from(1, 90));
+}
+
+void Draft::add(const isa::Instruction& instruction, TileRun tiles) {
+    instructions_.push_back({instruction, tiles});
+    if (tiles.count > 0) in_array_ = tiles.first + tiles.count - 1;
+}
+
+void Draft::add_any() {
+    constexpr std::array<Attempt, 7> attempts{&Draft::read_host, &Draft::write_host, &Draft::matmul,
+                                              &Draft::convolve,  &Draft::activate,   &Draft::elementwise,
+                                              &Draft::pooling};
+    // What moves data, in the proportion in which it meets others; a little of the rest.
+    constexpr std::array<std::size_t, 14> common{0, 0, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 6};
+    const auto kind = choices_.from(0, common.size() + 2);
+    if (kind < common.size()) return add_fitting(attempts[common[kind]]);
+    if (kind == common.size()) return add(isa::DebugTag{choices_.number<std::uint16_t>(0, 6)});
+    if (kind == common.size() + 1) return add(isa::Nop{});
+    add(isa::InterruptHost{});
+}
+
+void Draft::add_fitting(Attempt attempt) {
+    constexpr int attempts = 25;
+    for (int i = 0; i < attempts; ++i) {
+        wanted_ = registers_;
+        drawn_ = {};
+        const auto instruction = (this->*attempt)();
+        if (!instruction || !fits(*instruction)) continue;
+        want_registers();
+        add(*instruction, drawn_);
+        return;
+    }
+}
+
+bool Draft::fits(const isa::Instruction& instruction) const {
+    try {
+        const isa::Footprint rows = isa::footprint(instruction, wanted_, program_.geometry);
+        const auto within = [](const isa::RowRange& range, std::uint64_t limit) {
+            return range.empty() || range.last <= limit;
+        };
+        return within(rows.buffer_read, machine_.unified_buffer.rows) &&
+               within(rows.buffer_read_other, machine_.unified_buffer.rows) &&
+               within(rows.buffer_read_table, machine_.unified_buffer.rows) &&
+               within(rows.buffer_write, machine_.unified_buffer.rows) &&
+               within(rows.accumulator_read, machine_.accumulators.rows) &&
+               within(rows.accumulator_write, machine_.accumulators.rows);
+    } catch (const isa::ProgramError&) {
+        return false;  // the fields make no sense under the registers
+    }
+}
+
+void Draft::want_registers() {
+    for (std::size_t index = 0; index < isa::register_count; ++index) {
+        const auto reg = static_cast<isa::Register>(index);
+        if (wanted_[reg] != registers_[reg]) add(isa::SetConfig{reg, wanted_[reg]});
+    }
+    registers_ = wanted_;
+}
+
+isa::Program random_program(const machine::MachineConfig& machine, Choices& choices) {
+    Draft draft(machine, choices);
+    isa::Program& program = draft.program();
+    if (choices.chance(85)) {
+        // Something to compute with.
+        const std::uint64_t bytes = program.buffers.front().bytes;
+        draft.add(isa::ReadHostMemory{
+            .host_address = program.buffers.front().address,
+            .unified_buffer_row = 0,
+            .block_bytes = static_cast<std::uint32_t>(bytes),
+            .blocks = 1,
+        });
+    }
+    for (std::uint64_t i = choices.from(1, 24); i > 0; --i) draft.add_any();
+    draft.add(isa::Halt{});
+    // What stands behind the end is sent and never issued.
+    for (std::uint64_t i = choices.chance(20) ? 3 : 0; i > 0; --i) draft.add(isa::Nop{});
+    program.instructions = with_read_weights(draft.instructions(), program.tiles.size(), machine, choices);
+    return std::move(program);
+}
+
+}  // namespace systole::tests

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "hw/isa/footprint.h"
+#include "hw/isa/program.h"
+#include "hw/machine/machine_config.h"
+#include "tests/support/random_program/choices.h"
+
+namespace systole::tests {
+
+/// Consecutive tiles that a matrix instruction takes from the FIFO, one a repetition; none to keep.
+struct TileRun {
+    std::uint32_t first = 0;
+    std::uint32_t count = 0;
+};
+
+struct DraftInstruction {
+    isa::Instruction instruction;
+    TileRun tiles = {};
+};
+
+/// A program being drawn: still without `read_weights` and `sync`.
+class Draft {
+public:
+    Draft(const machine::MachineConfig& machine, Choices& choices);
+
+    /// Adds an instruction of some kind, behind the registers it wants.
+    void add_any();
+    void add(const isa::Instruction& instruction, TileRun tiles = {});
+
+    std::vector<DraftInstruction>& instructions() { return instructions_; }
+    isa::Program& program() { return program_; }
+
+private:
+    /// Fields, and the registers that go with them, that may make no sense or not fit the machine.
+    using Attempt = std::optional<isa::Instruction> (Draft::*)();
+    void add_fitting(Attempt attempt);
+    bool fits(const isa::Instruction& instruction) const;
+    /// Writes the registers that differ from those in force.
+    void want_registers();
+
+    std::optional<isa::Instruction> read_host();
+    std::optional<isa::Instruction> write_host();
+    std::optional<isa::Instruction> matmul();
+    std::optional<isa::Instruction> convolve();
+    std::optional<isa::Instruction> activate();
+    std::optional<isa::Instruction> elementwise();
+    std::optional<isa::Instruction> pooling();
+
+    void draw_buffers();
+    void draw_windows(bool inside);
+    void draw_output_range();
+    /// Takes tiles for the repetitions of a matrix instruction that streams `elements` of them each; none
+    /// that fit make the attempt fail.
+    bool draw_tiles(isa::MatrixFlags& flags, const std::vector<std::uint32_t>& elements);
+    bool serves(std::uint32_t first, const isa::MatrixFlags& flags,
+                const std::vector<std::uint32_t>& elements) const;
+    void draw_tile(const isa::MatrixFlags& flags, std::uint32_t rows);
+    isa::MatrixFlags matrix_flags();
+
+    void set(isa::Register reg, std::uint64_t value) { wanted_.set(reg, static_cast<std::uint32_t>(value)); }
+    /// Mostly one of a few, so that instructions meet.
+    std::uint32_t buffer_row() {
+        constexpr std::uint32_t few = 24;
+        const std::uint32_t last = machine_.unified_buffer.rows - 1;
+        return choices_.number<std::uint32_t>(0, choices_.chance(60) ? std::min(last, few) : last);
+    }
+    std::uint16_t accumulator_row() {
+        return choices_.number<std::uint16_t>(0, machine_.accumulators.rows - 1);
+    }
+
+    const machine::MachineConfig& machine_;
+    Choices& choices_;
+    isa::Program program_;
+    std::vector<DraftInstruction> instructions_;
+    isa::Registers registers_;
+    isa::Registers wanted_;
+    TileRun drawn_;
+    std::optional<std::uint32_t> in_array_;  ///< the tile used last
+};
+
+/// Puts `read_weights` between the instructions: each tile is asked for before the instruction that takes
+/// it, as far ahead as FIFO and queue can hold. `tiles` is how many the program has.
+std::vector<isa::Instruction> with_read_weights(const std::vector<DraftInstruction>& draft, std::size_t tiles,
+                                                const machine::MachineConfig& machine, Choices& choices);
+
+}  // namespace systole::tests

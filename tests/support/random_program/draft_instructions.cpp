@@ -1,0 +1,219 @@
+// The fields of each kind of instruction, drawn at random.
+#include <algorithm>
+#include <array>
+
+#include "hw/isa/rows.h"
+#include "hw/isa/window.h"
+#include "tests/support/random_program/data.h"
+#include "tests/support/random_program/draft.h"
+
+namespace systole::tests {
+
+using isa::Register;
+
+namespace {
+
+/// A block size and number of blocks that a buffer holds from an offset on.
+template <class Transfer>
+isa::Instruction transfer(const isa::HostBuffer& buffer, std::uint32_t row, std::uint64_t row_bytes,
+                          Choices& choices) {
+    const std::uint64_t offset = choices.from(0, buffer.bytes - 1);
+    const std::uint64_t left = buffer.bytes - offset;
+    const auto block = choices.from(1, std::min<std::uint64_t>(left, 3 * row_bytes + 5));
+    const auto blocks = choices.from(1, std::min<std::uint64_t>(left / block, 6));
+    return Transfer{.host_address = buffer.address + offset,
+                    .unified_buffer_row = row,
+                    .block_bytes = static_cast<std::uint32_t>(block),
+                    .blocks = static_cast<std::uint16_t>(blocks)};
+}
+
+}  // namespace
+
+std::optional<isa::Instruction> Draft::read_host() {
+    return transfer<isa::ReadHostMemory>(choices_.one_of(program_.buffers), buffer_row(),
+                                         program_.geometry.rows, choices_);
+}
+
+std::optional<isa::Instruction> Draft::write_host() {
+    return transfer<isa::WriteHostMemory>(choices_.one_of(program_.buffers), buffer_row(),
+                                          program_.geometry.rows, choices_);
+}
+
+isa::MatrixFlags Draft::matrix_flags() {
+    return {.accumulate = choices_.chance(40),
+            .keep_weights = choices_.chance(25),
+            .signed_activations = choices_.chance(50),
+            .wide_activations = choices_.chance(30),
+            .wide_weights = choices_.chance(30)};
+}
+
+std::optional<isa::Instruction> Draft::matmul() {
+    const std::uint64_t array_rows = program_.geometry.rows;
+    isa::MatrixMultiply multiply{
+        .unified_buffer_row = buffer_row(), .accumulator_row = accumulator_row(), .flags = matrix_flags()};
+    // B of 1, below, at and above the array's rows.
+    const std::array<std::uint64_t, 6> lengths{1,
+                                               choices_.from(1, array_rows),
+                                               array_rows,
+                                               array_rows + 1,
+                                               choices_.from(array_rows, 3 * array_rows),
+                                               choices_.from(1, 8)};
+    multiply.length = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(choices_.one_of(lengths), machine_.accumulators.rows));
+    if (!multiply.flags.keep_weights && choices_.chance(40)) {
+        multiply.repeat = choices_.number<std::uint8_t>(1, choices_.chance(10) ? 9 : 3);
+    }
+    set(Register::MultiplyRowStride, choices_.chance(60) ? 1 : choices_.from(1, 4));
+    const std::vector<std::uint32_t> elements(multiply.repeat + 1U, program_.geometry.rows);
+    if (!fits(multiply) || !draw_tiles(multiply.flags, elements)) return std::nullopt;
+    return multiply;
+}
+
+void Draft::draw_windows(bool inside) {
+    set(Register::WindowInputHeight, choices_.from(1, 7));
+    set(Register::WindowInputWidth, choices_.from(1, 7));
+    set(Register::WindowChannels, choices_.chance(80) ? choices_.from(1, 4) : choices_.from(1, 20));
+    set(Register::WindowImageRows, choices_.from(1, choices_.chance(50) ? 6 : 60));
+    set(Register::WindowKernelHeight, choices_.from(1, 4));
+    set(Register::WindowKernelWidth, choices_.from(1, 4));
+    set(Register::WindowStrideY, choices_.from(1, 3));
+    set(Register::WindowStrideX, choices_.from(1, 3));
+    const unsigned beyond = inside ? 0 : 2;  // a convolution may have windows wholly outside
+    const auto pad = [&](Register kernel) {
+        return choices_.chance(50) ? 0 : choices_.from(0, wanted_[kernel] - 1 + beyond);
+    };
+    set(Register::WindowPadTop, pad(Register::WindowKernelHeight));
+    set(Register::WindowPadLeft, pad(Register::WindowKernelWidth));
+    set(Register::WindowOutputHeight, choices_.from(1, 5));
+    set(Register::WindowOutputWidth, choices_.from(1, 5));
+    set(Register::WindowPadValue, choices_.from(0, UINT16_MAX));
+}
+
+std::optional<isa::Instruction> Draft::convolve() {
+    draw_windows(false);
+    isa::Convolve convolve{.unified_buffer_row = buffer_row(),
+                           .accumulator_row = accumulator_row(),
+                           .first_line = choices_.number<std::uint16_t>(0, choices_.chance(50) ? 0 : 12),
+                           .lines = choices_.number<std::uint16_t>(1, 7),
+                           .flags = matrix_flags()};
+    const std::uint64_t array_rows = program_.geometry.rows;
+    const std::uint64_t window = isa::window_elements(wanted_);
+    const std::uint64_t parts = isa::divide_up(window, array_rows);
+    const std::uint64_t first = choices_.chance(50) ? 0 : choices_.from(0, parts - 1);
+    set(Register::WindowTile, first);
+    if (!convolve.flags.keep_weights) {
+        convolve.repeat = choices_.number<std::uint8_t>(0, std::min<std::uint64_t>(parts - first - 1, 4));
+    }
+    std::vector<std::uint32_t> elements;
+    for (std::uint64_t part = first; part <= first + convolve.repeat; ++part) {
+        elements.push_back(static_cast<std::uint32_t>(std::min(array_rows, window - part * array_rows)));
+    }
+    if (!fits(convolve) || !draw_tiles(convolve.flags, elements)) return std::nullopt;
+    return convolve;
+}
+
+bool Draft::serves(std::uint32_t first, const isa::MatrixFlags& flags,
+                   const std::vector<std::uint32_t>& elements) const {
+    if (first + elements.size() > program_.tiles.size()) return false;
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+        const isa::WeightTile& tile = program_.tiles[first + i];
+        if ((tile.element_bytes == 2) != flags.wide_weights || tile.rows > elements[i]) return false;
+    }
+    return true;
+}
+
+void Draft::draw_tile(const isa::MatrixFlags& flags, std::uint32_t rows) {
+    isa::WeightTile tile;
+    tile.rows = choices_.chance(60) ? rows : choices_.number<std::uint32_t>(1, rows);
+    tile.columns = choices_.chance(60) ? program_.geometry.columns
+                                       : choices_.number<std::uint32_t>(1, program_.geometry.columns);
+    tile.element_bytes = flags.wide_weights ? 2 : 1;
+    const std::uint32_t elements = tile.rows * tile.columns;
+    tile.useful_macs = choices_.chance(70) ? elements : choices_.number<std::uint32_t>(0, elements);
+    tile.values = random_bytes(std::size_t{elements} * tile.element_bytes, tile.element_bytes, choices_);
+    program_.tiles.push_back(std::move(tile));
+}
+
+bool Draft::draw_tiles(isa::MatrixFlags& flags, const std::vector<std::uint32_t>& elements) {
+    if (flags.keep_weights) return in_array_ && serves(*in_array_, flags, elements);
+    drawn_.count = static_cast<std::uint32_t>(elements.size());
+    if (!program_.tiles.empty() && choices_.chance(30)) {
+        drawn_.first = choices_.number<std::uint32_t>(0, program_.tiles.size() - 1);
+        if (serves(drawn_.first, flags, elements)) return true;
+    }
+    drawn_.first = static_cast<std::uint32_t>(program_.tiles.size());
+    for (const std::uint32_t rows : elements) draw_tile(flags, rows);
+    return true;
+}
+
+void Draft::draw_output_range() {
+    const auto any = [&] { return choices_.from(0, UINT32_MAX); };
+    if (choices_.chance(30))
+        set(Register::OutputZeroPoint, choices_.chance(80) ? choices_.from(0, 255) : any());
+    if (!choices_.chance(40)) return;
+    const auto low = static_cast<std::int32_t>(choices_.chance(80) ? choices_.from(0, 120) : any());
+    const auto high = static_cast<std::int32_t>(choices_.chance(80) ? choices_.from(100, 255) : any());
+    set(Register::OutputMinimum, static_cast<std::uint32_t>(std::min(low, high)));
+    set(Register::OutputMaximum, static_cast<std::uint32_t>(std::max(low, high)));
+}
+
+std::optional<isa::Instruction> Draft::activate() {
+    const bool lookup = choices_.chance(30);
+    isa::Activate activate{
+        .accumulator_row = accumulator_row(),
+        .unified_buffer_row = buffer_row(),
+        .first_output = choices_.number<std::uint32_t>(0, choices_.chance(60) ? 0 : 30),
+        .function = lookup ? isa::ActivationFunction::Lookup : isa::ActivationFunction::Identity,
+        .load_parameters = choices_.chance(60),
+        .wide_output = !lookup && choices_.chance(30)};
+    activate.length = choices_.number<std::uint16_t>(
+        1, std::min<std::uint64_t>(machine_.accumulators.rows, choices_.chance(50) ? 6 : 60));
+    const std::uint64_t columns = choices_.from(1, program_.geometry.columns);
+    const std::uint64_t offset = choices_.chance(60) ? 0 : choices_.from(0, 7);
+    const std::uint64_t end = offset + columns * (activate.wide_output ? 2 : 1);
+    set(Register::ActivationColumns, columns);
+    set(Register::ActivationChannelOffset, offset);
+    set(Register::ActivationPixelBytes, choices_.chance(50) ? end : choices_.from(end, end + 9));
+    set(Register::ActivationImageRows, choices_.from(1, 9));
+    set(Register::ActivationOutputsPerImage, choices_.from(1, choices_.chance(50) ? 5 : 60));
+    set(Register::ActivationParametersRow, buffer_row());
+    set(Register::ActivationTableRow, buffer_row());
+    draw_output_range();
+    return activate;
+}
+
+std::optional<isa::Instruction> Draft::elementwise() {
+    isa::Vector vector{.operation = static_cast<isa::VectorOperation>(choices_.from(0, 2)),
+                       .destination_row = buffer_row(),
+                       .source_row = buffer_row(),
+                       .length = choices_.number<std::uint32_t>(1, choices_.chance(70) ? 5 : 30),
+                       .signed_elements = choices_.chance(50)};
+    if (vector.has_other()) vector.other_row = choices_.chance(20) ? vector.source_row : buffer_row();
+    if (choices_.chance(20)) vector.destination_row = vector.source_row;
+    set(Register::ActivationTableRow, buffer_row());
+    draw_output_range();
+    constexpr std::array<Register, 8> parameters{Register::VectorZeroPointA,  Register::VectorZeroPointB,
+                                                 Register::VectorMultiplierA, Register::VectorMultiplierB,
+                                                 Register::VectorShiftA,      Register::VectorShiftB,
+                                                 Register::VectorMultiplier,  Register::VectorShift};
+    for (const Register reg : parameters) {
+        if (choices_.chance(25))
+            set(reg, choices_.chance(60) ? choices_.from(0, 255) : choices_.from(0, UINT32_MAX));
+    }
+    return vector;
+}
+
+std::optional<isa::Instruction> Draft::pooling() {
+    draw_windows(true);
+    set(Register::ActivationImageRows, choices_.from(1, 9));
+    return isa::Vector{
+        .operation = choices_.chance(50) ? isa::VectorOperation::MaxPool : isa::VectorOperation::AveragePool,
+        .destination_row = buffer_row(),
+        .source_row = buffer_row(),
+        .length = choices_.number<std::uint32_t>(1, 7),
+        .first_line = choices_.number<std::uint32_t>(0, choices_.chance(60) ? 0 : 9),
+        .signed_elements = choices_.chance(50),
+        .count_padding = choices_.chance(40)};
+}
+
+}  // namespace systole::tests

@@ -1,0 +1,130 @@
+// What must hold of every run, whatever it computes.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "hw/isa/footprint.h"
+#include "tests/support/random_program/observe.h"
+
+namespace systole::tests {
+namespace {
+
+/// Sums of an observation's counters over the tags.
+class Totals {
+public:
+    explicit Totals(const Observation& run) : run_(run) {}
+
+    std::uint64_t of(std::string_view name) const {
+        std::uint64_t sum = 0;
+        bool found = false;
+        for (const CounterReading& reading : run_.counters) {
+            if (reading.name != name) continue;
+            sum += reading.value;
+            found = true;
+        }
+        if (!found) throw std::logic_error(fmt::format("there is no counter {}", name));
+        return sum;
+    }
+    /// All cycles a unit accounts for.
+    std::uint64_t cycles_of(std::string_view unit) const {
+        std::uint64_t sum = 0;
+        for (const CounterReading& reading : run_.counters) {
+            if (reading.name.starts_with(fmt::format("{}.", unit)) && reading.name.ends_with("_cycles")) {
+                sum += reading.value;
+            }
+        }
+        return sum;
+    }
+
+private:
+    const Observation& run_;
+};
+
+std::optional<std::string> broken_partition(const Observation& run, const machine::MachineConfig& machine) {
+    const Totals totals(run);
+    for (const std::string_view unit :
+         {"sequencer", "host_read", "host_write", "weight_fifo", "systolic_data_setup", "activation_unit"}) {
+        if (totals.cycles_of(unit) != run.cycles) {
+            return fmt::format("the cycles of {} sum to {} of {}", unit, totals.cycles_of(unit), run.cycles);
+        }
+    }
+    const std::uint64_t active = totals.of("matrix_unit.active_cycles");
+    const std::uint64_t classes = active + totals.of("matrix_unit.weight_stall_cycles") +
+                                  totals.of("matrix_unit.weight_shift_cycles") +
+                                  totals.of("matrix_unit.non_matrix_cycles");
+    if (classes != run.cycles) {
+        return fmt::format("the four classes of the matrix unit sum to {} of {} cycles", classes, run.cycles);
+    }
+    const std::uint64_t cells = totals.of("matrix_unit.useful_macs") + totals.of("matrix_unit.unused_macs");
+    if (cells != active * machine.tile_bytes()) {
+        return fmt::format("useful and unused MACs sum to {}; {} active cycles have {}", cells, active,
+                           active * machine.tile_bytes());
+    }
+    return std::nullopt;
+}
+
+/// What the trace should hold: instructions by unit, repetitions each, and what was moved.
+struct Asked {
+    std::array<std::size_t, isa::unit_count> passed{};
+    std::uint64_t tiles = 0;
+    std::uint64_t instructions = 0;
+};
+
+Asked asked_of(const isa::Program& program) {
+    Asked asked;
+    for (const isa::Instruction& instruction : program.instructions) {
+        ++asked.instructions;
+        if (std::holds_alternative<isa::Halt>(instruction)) break;
+        if (std::holds_alternative<isa::SyncWait>(instruction) ||
+            std::holds_alternative<isa::SyncSignal>(instruction)) {
+            continue;  // of the queue, not of the unit
+        }
+        if (const auto unit = isa::unit_of(instruction)) ++asked.passed[static_cast<std::size_t>(*unit)];
+        auto& streams = asked.passed[static_cast<std::size_t>(isa::Unit::Matrix)];
+        if (const auto* multiply = std::get_if<isa::MatrixMultiply>(&instruction))
+            streams += multiply->repeat;
+        if (const auto* convolve = std::get_if<isa::Convolve>(&instruction)) streams += convolve->repeat;
+        if (const auto* weights = std::get_if<isa::ReadWeights>(&instruction)) asked.tiles += weights->tiles;
+    }
+    return asked;
+}
+
+std::optional<std::string> broken_count(const Observation& run, const isa::Program& program) {
+    const Asked asked = asked_of(program);
+    const Totals totals(run);
+    if (totals.of("sequencer.instructions") != asked.instructions) return "not every instruction was issued";
+    if (totals.of("weight_fifo.tiles") != asked.tiles) return "not every tile was fetched";
+    for (std::size_t unit = 0; unit < isa::unit_count; ++unit) {
+        if (run.times[unit].size() == asked.passed[unit]) continue;
+        return fmt::format("{}: times of {} instructions; the program has {}",
+                           isa::name(static_cast<isa::Unit>(unit)), run.times[unit].size(),
+                           asked.passed[unit]);
+    }
+    return std::nullopt;
+}
+
+std::optional<std::string> broken_time(const Observation& run) {
+    for (const auto& times : run.times) {
+        hw::Cycle free = 0;
+        for (const hw::InstructionTimes& each : times) {
+            const bool ordered = each.issued <= each.begun && free <= each.begun &&
+                                 each.begun <= each.released && each.begun <= each.complete &&
+                                 each.released <= run.cycles && each.complete <= run.cycles;
+            if (!ordered) return fmt::format("instruction {}: its times are in no order", each.number);
+            free = each.released;
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> broken_law(const Observation& run, const isa::Program& program,
+                                      const machine::MachineConfig& machine) {
+    if (auto broken = broken_partition(run, machine)) return broken;
+    if (auto broken = broken_count(run, program)) return broken;
+    return broken_time(run);
+}
+
+}  // namespace systole::tests

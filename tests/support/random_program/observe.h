@@ -1,0 +1,62 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hw/common/trace.h"
+#include "hw/isa/program.h"
+#include "hw/isa/unit.h"
+#include "hw/machine/machine_config.h"
+
+namespace systole::tests {
+
+/// What the memories hold when a program has ended.
+struct Memories {
+    std::vector<std::uint8_t> unified_buffer;
+    std::vector<std::int32_t> accumulators;
+    std::vector<std::vector<std::uint8_t>> host;  ///< by buffer of the program
+
+    bool operator==(const Memories&) const = default;
+};
+
+struct CounterReading {
+    std::string name;  ///< unit.counter
+    hw::Tag tag = 0;
+    std::uint64_t value = 0;
+
+    bool operator==(const CounterReading&) const = default;
+};
+
+/// Everything that can be seen of a run.
+struct Observation {
+    std::string error;  ///< of a program, or a simulator, that is wrong; then the rest is empty
+    hw::Cycle cycles = 0;
+    std::array<std::vector<hw::InstructionTimes>, isa::unit_count> times;  ///< by unit, in its order
+    std::vector<hw::TileTimes> tiles;                                      ///< in the order of the FIFO
+    std::vector<CounterReading> counters;                                  ///< each for each tag
+    Memories memories;
+
+    bool operator==(const Observation&) const = default;
+};
+
+/// Runs the program on the chip, the matrix unit computed by `engine`. `held_back` as in TpuOptions.
+Observation observe(const isa::Program& program, machine::MachineConfig machine, machine::Engine engine,
+                    const std::function<unsigned()>& held_back = {});
+
+/// What the functional executor leaves behind. Throws ProgramError where the program is wrong.
+Memories execute(const isa::Program& program, const machine::MachineConfig& machine);
+
+/// The first thing in which two observations differ, in a line; nothing if they are alike.
+std::optional<std::string> difference(const Observation& one, const Observation& other);
+std::optional<std::string> difference(const Memories& one, const Memories& other);
+
+/// A law of accounting that the observation of a whole run breaks, in a line: partitions that do not sum to
+/// all cycles, times in a wrong order, instructions without times.
+std::optional<std::string> broken_law(const Observation& run, const isa::Program& program,
+                                      const machine::MachineConfig& machine);
+
+}  // namespace systole::tests

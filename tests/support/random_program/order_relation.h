@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "hw/isa/program.h"
+#include "hw/isa/unit.h"
+
+namespace systole::tests {
+
+/// Two instructions, by their places in the program.
+struct UnorderedPair {
+    std::size_t earlier = 0;
+    std::size_t later = 0;
+
+    bool operator==(const UnorderedPair&) const = default;
+};
+
+/// A unit that waits for a signal that never comes.
+struct StuckUnit {
+    isa::Unit unit = isa::Unit::HostRead;
+    std::uint8_t semaphore = 0;
+};
+
+/// What queues, signals and waits say of a program, pair by pair of its instructions: as plain as can be, for
+/// programs whose semaphores have one signaller and one waiter each.
+struct OrderRelation {
+    std::vector<UnorderedPair> unordered;  ///< touch a row, one writes it, and nothing orders them
+    std::vector<StuckUnit> stuck;
+};
+
+OrderRelation order_relation(const isa::Program& program);
+
+}  // namespace systole::tests

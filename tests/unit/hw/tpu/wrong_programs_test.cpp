@@ -1,0 +1,292 @@
+// Programs that are wrong stop with one line that says where, the same in every engine.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "hw/isa/assembly.h"
+#include "hw/isa/fields.h"
+#include "hw/isa/program_error.h"
+#include "sim/functional/executor.h"
+#include "tests/support/random_program/judge.h"
+#include "tests/support/random_program/observe.h"
+#include "tests/support/random_program/order_relation.h"
+#include "tests/support/random_program/synchronize.h"
+
+using namespace systole;
+using Catch::Matchers::Contains;
+
+namespace {
+
+machine::MachineConfig small_machine() {
+    machine::MachineConfig machine;
+    machine.matrix_unit.rows = 8;
+    machine.matrix_unit.columns = 6;
+    machine.unified_buffer.rows = 64;
+    machine.accumulators.rows = 32;
+    return machine;
+}
+
+const std::string head =
+    ".array 8 6\n.buffer in input 0x0 64\n.buffer out output 0x1000 64\n.tile 8 6 random 3\n.tile 8 6 random "
+    "4\n";
+
+/// How the message of a program begins that can never finish, and how it ends where no tile is in the FIFO.
+const std::string stuck = "the program cannot finish: ";
+const std::string all_issued = stuck + "sequencer waits for all units to finish; ";
+const std::string no_tile = "; weight shift waits for a weight tile";
+
+/// What all engines say of a program; the test fails where they differ.
+std::string error_of(const isa::Program& program, const machine::MachineConfig& machine) {
+    std::optional<std::string> said;
+    for (std::size_t i = 0; i < machine::engine_names.size(); ++i) {
+        const std::string error = tests::observe(program, machine, static_cast<machine::Engine>(i)).error;
+        CAPTURE(machine::engine_names.at(i));
+        CHECK(error.find('\n') == std::string::npos);
+        if (said) CHECK(error == *said);
+        said = error;
+    }
+    return *said;
+}
+
+std::string error_of(const std::string& text, const machine::MachineConfig& machine = small_machine()) {
+    return error_of(isa::assemble(head + text, "test"), machine);
+}
+
+/// The order of each pair of units in one way only, one signaller and one waiter a semaphore.
+tests::Case plain_case(tests::Choices& choices) {
+    tests::Case random = tests::random_case(choices);
+    random.sync.extra_percent = 0;
+    random.sync.implied = false;
+    return random;
+}
+
+std::optional<isa::Program> without_sync(const isa::Program& program, std::size_t index) {
+    const isa::Instruction& removed = program.instructions[index];
+    if (!std::holds_alternative<isa::SyncWait>(removed) &&
+        !std::holds_alternative<isa::SyncSignal>(removed)) {
+        return std::nullopt;
+    }
+    isa::Program result = program;
+    result.instructions.erase(result.instructions.begin() + static_cast<std::ptrdiff_t>(index));
+    return result;
+}
+
+std::string instruction_text(const isa::Program& program, std::size_t number) {
+    return fmt::format("instruction {} ({})", number, isa::to_string(program.instructions[number]));
+}
+
+std::string pair_text(const isa::Program& program, const tests::UnorderedPair& pair) {
+    return fmt::format("{} is not ordered behind {}, and both touch ", instruction_text(program, pair.later),
+                       instruction_text(program, pair.earlier));
+}
+
+/// Holds what the engines say against the relation of queues, signals and waits.
+void check_named(const isa::Program& program, const tests::OrderRelation& relation,
+                 const std::string& error) {
+    INFO("the engines say \"" << error << "\" of\n" << isa::disassemble(program));
+    const bool names_pair =
+        std::any_of(relation.unordered.begin(), relation.unordered.end(),
+                    [&](const auto& pair) { return error.starts_with(pair_text(program, pair)); });
+    if (relation.stuck.empty()) {
+        CHECK(names_pair);
+    } else if (!names_pair) {
+        CHECK_THAT(error, Contains("the program cannot finish: "));
+        CHECK_THAT(error, Contains("waits for"));
+    }
+}
+
+/// Takes each sync out of the program, one at a time, and looks at those that something needs.
+std::size_t check_missing_syncs(const isa::Program& program, const machine::MachineConfig& machine) {
+    std::size_t necessary = 0;
+    for (std::size_t index = 0; index < program.instructions.size(); ++index) {
+        const auto wrong = without_sync(program, index);
+        if (!wrong) continue;
+        const tests::OrderRelation relation = tests::order_relation(*wrong);
+        if (relation.unordered.empty() && relation.stuck.empty()) {
+            INFO("sync " << index << " is not needed in\n" << isa::disassemble(program));
+            CHECK(error_of(*wrong, machine).empty());
+            continue;
+        }
+        ++necessary;
+        check_named(*wrong, relation, error_of(*wrong, machine));
+    }
+    return necessary;
+}
+
+/// Raises the first address field of an instruction that has the name by so much.
+class FieldRaiser final : public isa::FieldVisitor {
+public:
+    FieldRaiser(std::string_view name, std::uint64_t by) : name_(name), by_(by) {}
+
+    void flags(std::span<const isa::FlagField> /*flags*/) override {}
+    void host_address(std::uint64_t& address) override {
+        if (name_ == "host") raise(address, isa::host_address_bytes);
+    }
+    void rule(bool /*holds*/, std::string_view /*rule*/) override {}
+    bool raised() const { return raised_; }
+
+protected:
+    void visit_number(const isa::NumberField& field, std::uint64_t& value) override {
+        if (field.name == name_) raise(value, field.bytes);
+    }
+    void visit_choice(std::string_view /*name*/, std::span<const std::string_view> /*words*/,
+                      std::size_t& /*index*/) override {}
+
+private:
+    void raise(std::uint64_t& value, std::uint8_t bytes) {
+        if (raised_ || value + by_ > isa::largest_of(bytes)) return;
+        value += by_;
+        raised_ = true;
+    }
+
+    std::string_view name_;
+    std::uint64_t by_;
+    bool raised_ = false;
+};
+
+/// What sim/functional says of a program.
+std::string functional_error(const isa::Program& program, const machine::MachineConfig& machine) {
+    try {
+        tests::execute(program, machine);
+    } catch (const isa::ProgramError& error) {
+        return error.what();
+    }
+    return {};
+}
+
+}  // namespace
+
+TEST_CASE("Each sync that a random program needs is missed, both instructions named, by every engine",
+          "[equality][order]") {
+    constexpr std::uint64_t first_seed = 300000;
+    constexpr std::uint64_t programs = 60;
+    std::size_t necessary = 0;
+    for (std::uint64_t seed = first_seed; seed < first_seed + programs; ++seed) {
+        CAPTURE(seed);
+        tests::Choices choices(seed);
+        const tests::Case random = plain_case(choices);
+        necessary += check_missing_syncs(tests::synchronized(random), random.machine);
+    }
+    CHECK(necessary > programs);
+}
+
+TEST_CASE("The order relation says of a correct program that it is, of one without sync that it is not",
+          "[equality][order]") {
+    std::size_t wrong = 0;
+    constexpr std::uint64_t programs = 100;
+    for (std::uint64_t seed = 310000; seed < 310000 + programs; ++seed) {
+        CAPTURE(seed);
+        tests::Choices choices(seed);
+        const tests::Case random = plain_case(choices);
+        const tests::OrderRelation relation = tests::order_relation(tests::synchronized(random));
+        CHECK(relation.unordered.empty());
+        CHECK(relation.stuck.empty());
+        wrong += tests::order_relation(random.program).unordered.empty() ? 0 : 1;
+    }
+    CHECK(wrong > programs / 2);
+}
+
+TEST_CASE("Whatever instruction is taken out of a random program, the engines say the same of the rest",
+          "[equality][order]") {
+    constexpr std::uint64_t first_seed = 320000;
+    std::size_t wrong = 0;
+    for (std::uint64_t seed = first_seed; seed < first_seed + 150; ++seed) {
+        CAPTURE(seed);
+        tests::Choices choices(seed);
+        const tests::Case random = tests::random_case(choices);
+        isa::Program program = tests::synchronized(random);
+        for (std::uint64_t taken = choices.from(1, 3); taken > 0 && !program.instructions.empty(); --taken) {
+            program.instructions.erase(
+                program.instructions.begin() +
+                static_cast<std::ptrdiff_t>(choices.from(0, program.instructions.size() - 1)));
+        }
+        const tests::Observation first = tests::observe(program, random.machine, machine::Engine{});
+        wrong += first.error.empty() ? 0 : 1;
+        for (std::size_t i = 1; i < machine::engine_names.size(); ++i) {
+            const auto other = tests::observe(program, random.machine, static_cast<machine::Engine>(i));
+            if (const auto differs = tests::difference(first, other)) {
+                FAIL_CHECK(*differs << "\n"
+                                    << machine::to_json(random.machine).dump(1) << "\n"
+                                    << isa::disassemble(program));
+            }
+        }
+    }
+    CHECK(wrong > 50);
+}
+
+TEST_CASE("An address outside a memory is refused with the instruction's number, by every engine",
+          "[equality][order]") {
+    // A field, and how far beyond the memory's end it must reach.
+    const std::array<std::string_view, 6> fields{"ub", "acc", "host", "tile", "dst", "src"};
+    std::size_t refused = 0;
+    for (std::uint64_t seed = 330000; seed < 330000 + 150; ++seed) {
+        tests::Choices choices(seed);
+        const tests::Case random = tests::random_case(choices);
+        const auto name = choices.one_of(fields);
+        const std::uint64_t beyond = name == "acc"    ? random.machine.accumulators.rows
+                                     : name == "host" ? std::uint64_t{1} << 30U
+                                     : name == "tile" ? random.program.tiles.size()
+                                                      : random.machine.unified_buffer.rows;
+        isa::Program program = tests::synchronized(random);
+        FieldRaiser raiser(name, beyond);
+        std::size_t number = 0;
+        for (; number < program.instructions.size() && !raiser.raised(); ++number) {
+            std::visit([&](auto& each) { each.fields(raiser); }, program.instructions[number]);
+        }
+        if (!raiser.raised()) continue;
+        ++refused;
+        const std::string named = fmt::format("instruction {}", number - 1);
+        CAPTURE(seed, name);
+        CHECK_THAT(error_of(program, random.machine), Contains(named));
+        CHECK_THAT(functional_error(program, random.machine), Contains(named));
+    }
+    CHECK(refused > 80);
+}
+
+TEST_CASE("A wait without a signal ends at once with what each unit waits for", "[order]") {
+    CHECK(error_of("sync.wait matrix sem=7\nhalt\n") ==
+          all_issued + "matrix waits for semaphore 7" + no_tile);
+}
+
+TEST_CASE("Units that wait for each other end at once with what each waits for", "[order]") {
+    CHECK(error_of("sync.wait matrix sem=1\nsync.signal matrix sem=2\nsync.wait activation sem=2\n"
+                   "sync.signal activation sem=1\nhalt\n") ==
+          all_issued + "matrix waits for semaphore 1; activation waits for semaphore 2" + no_tile);
+}
+
+TEST_CASE("A product whose tile nobody fetches ends at once with what it waits for", "[order]") {
+    CHECK(error_of("read_weights tile=0\nmatmul ub=0 acc=0 rows=3 repeat=1\nhalt\n") ==
+          all_issued + "matrix waits for a weight tile for instruction 1" + no_tile);
+}
+
+TEST_CASE("Tiles that nobody takes and that nothing can hold end at once with who waits", "[order]") {
+    machine::MachineConfig machine = small_machine();
+    machine.weight_fifo.depth_tiles = 1;
+    const std::string fits = "read_weights tile=0 count=2\nhalt\n";
+    CHECK(error_of(fits, machine).empty());  // one in the FIFO, one in the shadow plane
+    CHECK(error_of("read_weights tile=0\n" + fits, machine) ==
+          all_issued +
+              "weights waits for a free slot of the weight FIFO; weight shift waits for a free weight plane");
+}
+
+TEST_CASE("A full queue in front of what would free it ends at once with who waits", "[order]") {
+    machine::MachineConfig machine = small_machine();
+    machine.sequencer.queue_depth = 2;
+    const std::string text =
+        "sync.wait host_read sem=1\nread_host in ub=0 block=8\nread_host in ub=8 block=8\n"
+        "sync.signal host_write sem=1\nhalt\n";
+    // The wait and one read lie in the queue; the second read has no place, and the signal is behind it.
+    CHECK(error_of(text, machine) ==
+          stuck +
+              "sequencer waits for a place in the queue of the unit of instruction 2; "
+              "host_read waits for semaphore 1" +
+              no_tile);
+    machine.sequencer.queue_depth = 3;
+    CHECK(error_of(text, machine).empty());
+}
