@@ -22,13 +22,15 @@ std::uint64_t rows_of_bytes(std::uint64_t bytes, std::uint64_t row_bytes) {
 
 ActivationUnit::ActivationUnit(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
                                Values values, const Clock& clock, Semaphores& semaphores, OrderChecker& order,
-                               AccumulatorAccess& accumulators, UnifiedBufferAccess& buffer,
-                               PortArbiter& ports, Failure& failure, TraceSink* trace)
+                               ValueWorkers& workers, AccumulatorAccess& accumulators,
+                               UnifiedBufferAccess& buffer, PortArbiter& ports, Failure& failure,
+                               TraceSink* trace)
     : sc_module(name),
       latency_(machine.activation_unit.latency_cycles),
       values_(values),
       clock_(clock),
       order_(order),
+      workers_(workers),
       accumulators_(accumulators),
       buffer_(buffer),
       ports_(ports),
@@ -58,11 +60,8 @@ void ActivationUnit::run() {
         const isa::RowRange& rows = bound.footprint.buffer_write;
         std::uint8_t* const written = buffer_.write(rows.first, rows.last - rows.first);
         if (values_ == Values::Computed) {
-            if (activate != nullptr) {
-                compute(*activate, bound, written);
-            } else {
-                compute(*vector, bound, written);
-            }
+            workers_.compute(unit, command.number, ValueWorkers::all_rows,
+                             [this, bound, written](ValueWorkers::Scratch&) { compute(bound, written); });
         }
         counters_.spend(counters_.busy_cycles, begun + costs.cycles, command.tag);
         (activate != nullptr ? counters_.rows : counters_.vector_rows)

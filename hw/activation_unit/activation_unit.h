@@ -15,6 +15,7 @@
 #include "hw/common/process.h"
 #include "hw/common/trace.h"
 #include "hw/common/unit_counters.h"
+#include "hw/common/value_workers.h"
 #include "hw/common/values.h"
 #include "hw/common/wait_state.h"
 #include "hw/isa/bound_instruction.h"
@@ -43,7 +44,7 @@ struct ActivationUnitCounters final : UnitCounters {
 class ActivationUnit final : public sc_core::sc_module {
 public:
     ActivationUnit(const sc_core::sc_module_name& name, const machine::MachineConfig& machine, Values values,
-                   const Clock& clock, Semaphores& semaphores, OrderChecker& order,
+                   const Clock& clock, Semaphores& semaphores, OrderChecker& order, ValueWorkers& workers,
                    AccumulatorAccess& accumulators, UnifiedBufferAccess& buffer, PortArbiter& ports,
                    Failure& failure, TraceSink* trace);
 
@@ -67,7 +68,8 @@ private:
     Cost cost(const isa::Activate& activate, const isa::BoundInstruction& bound) const;
     Cost cost(const isa::Vector& vector, const isa::BoundInstruction& bound) const;
     void take_ports(const isa::BoundInstruction& bound, const Cost& cost);
-    /// Both write to `written`, the rows of the footprint.
+    /// Write to `written`, the rows of the footprint. Run by a worker: the parameters are its own.
+    void compute(const isa::BoundInstruction& bound, std::uint8_t* written);
     void compute(const isa::Activate& activate, const isa::BoundInstruction& bound, std::uint8_t* written);
     void compute(const isa::Vector& vector, const isa::BoundInstruction& bound, std::uint8_t* written);
 
@@ -75,6 +77,7 @@ private:
     const Values values_;
     const Clock& clock_;
     OrderChecker& order_;
+    ValueWorkers& workers_;
     AccumulatorAccess& accumulators_;
     UnifiedBufferAccess& buffer_;
     PortArbiter& ports_;

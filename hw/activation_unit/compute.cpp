@@ -33,6 +33,14 @@ math::Elementwise elementwise(const isa::Registers& registers, bool signed_eleme
 
 }  // namespace
 
+void ActivationUnit::compute(const isa::BoundInstruction& bound, std::uint8_t* written) {
+    if (const auto* activate = std::get_if<isa::Activate>(&bound.instruction)) {
+        compute(*activate, bound, written);
+    } else {
+        compute(std::get<isa::Vector>(bound.instruction), bound, written);
+    }
+}
+
 void ActivationUnit::compute(const isa::Activate& activate, const isa::BoundInstruction& bound,
                              std::uint8_t* written) {
     const isa::Registers& registers = *bound.registers;
@@ -59,8 +67,10 @@ void ActivationUnit::compute(const isa::Activate& activate, const isa::BoundInst
         const std::size_t pixel = output % outputs_per_image;
         const std::size_t pixels = std::min<std::size_t>(outputs_per_image - pixel, activate.length - done);
         const std::size_t image_row = activate.unified_buffer_row + output / outputs_per_image * image_rows;
-        std::uint8_t* const out = written + (image_row * row_bytes - first_written * row_bytes) +
-                                  pixel * pixel_bytes + registers[Register::ActivationChannelOffset];
+        // The first written byte may lie rows behind the image's first: no pointer to that.
+        const std::size_t byte =
+            image_row * row_bytes + pixel * pixel_bytes + registers[Register::ActivationChannelOffset];
+        std::uint8_t* const out = written + (byte - first_written * row_bytes);
         const std::int32_t* const in = sums + done * accumulators_.columns();
         if (activate.wide_output) {
             math::requantize_rows_wide(in, accumulators_.columns(), pixels, columns, requantization, out,

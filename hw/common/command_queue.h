@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <systemc>
 #include <utility>
 
 #include "hw/common/clock.h"
 #include "hw/common/counter.h"
 #include "hw/common/order_checker.h"
+#include "hw/common/ring_queue.h"
 #include "hw/common/semaphores.h"
 #include "hw/common/unit_counters.h"
 #include "hw/common/wait_state.h"
@@ -120,7 +120,7 @@ private:
     const std::size_t depth_;
     Semaphores& semaphores_;
     const Clock& clock_;
-    std::deque<Command<Payload>> commands_;
+    RingQueue<Command<Payload>> commands_;
     bool working_ = false;
     Cycle complete_at_ = 0;
     sc_core::sc_event pushed_;

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "hw/common/clock.h"
 #include "hw/common/command_queue.h"
 #include "hw/common/counter.h"
+#include "hw/common/inplace_function.h"
 #include "hw/common/wait_state.h"
 
 namespace systole::hw {
@@ -44,9 +46,14 @@ public:
 
 /// Streamed rows of activations: the first byte of a row, and bytes from row to row.
 struct RowBlock {
-    const std::uint8_t* values = nullptr;  ///< null in a run without values
+    const std::uint8_t* values = nullptr;
     std::size_t stride = 0;
 };
+
+/// Gives the rows of a stream when they are needed. They may lie in `memory`, which grows if they do. None in
+/// a run without values.
+inline constexpr std::size_t stream_rows_bytes = 160;
+using StreamRows = InplaceFunction<RowBlock(std::vector<std::uint8_t>& memory), stream_rows_bytes>;
 
 /// Where the rows of a stream come from.
 class RowSource {
@@ -54,7 +61,7 @@ public:
     virtual ~RowSource() = default;
     /// The stream enters the array in this cycle: gives its rows, the first `elements` elements of
     /// each. Called once a stream.
-    virtual RowBlock enter(std::uint32_t elements) = 0;
+    virtual StreamRows enter(std::uint32_t elements) = 0;
 };
 
 /// A stream of rows that the data setup has ready for the array. Times as in machine::StreamShape.

@@ -3,11 +3,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <map>
+#include <memory_resource>
 #include <stdexcept>
 
 #include "hw/common/clock.h"
+#include "hw/common/ring_queue.h"
 
 namespace systole::hw {
 
@@ -74,9 +75,10 @@ private:
     const Issued& next_of(std::size_t unit, InstructionNumber number) const;
     void remember_write(std::size_t unit, std::uint64_t first, std::uint64_t last, Cycle at);
 
-    std::array<std::deque<Issued>, queue_count> issued_;  ///< not complete yet, in program order
+    std::array<RingQueue<Issued>, queue_count> issued_;  ///< not complete yet, in program order
     std::array<Knowledge, queue_count> known_{};
-    std::map<std::uint64_t, LastWrite> writes_;  ///< by first row; ranges do not overlap
+    std::pmr::unsynchronized_pool_resource nodes_;             ///< of writes_, used again and again
+    std::pmr::map<std::uint64_t, LastWrite> writes_{&nodes_};  ///< by first row; ranges do not overlap
 };
 
 }  // namespace systole::hw

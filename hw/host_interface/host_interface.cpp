@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
 #include <variant>
 
 #include "hw/common/ports.h"
@@ -22,13 +23,14 @@ std::uint64_t rows_of_block(std::uint64_t block_bytes, std::uint64_t row_bytes) 
 
 HostInterface::HostInterface(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
                              Values values, const Clock& clock, Semaphores& semaphores, OrderChecker& order,
-                             UnifiedBufferAccess& buffer, PortArbiter& ports, Failure& failure,
-                             TraceSink* trace)
+                             ValueWorkers& workers, UnifiedBufferAccess& buffer, PortArbiter& ports,
+                             Failure& failure, TraceSink* trace)
     : sc_module(name),
       latency_(machine.host_interface.latency_cycles),
       values_(values),
       clock_(clock),
       order_(order),
+      workers_(workers),
       buffer_(buffer),
       ports_(ports),
       trace_(trace),
@@ -45,19 +47,53 @@ Cycle HostInterface::send_instruction(std::uint64_t bytes) {
     return inbound_.send_urgent(bytes) + latency_;
 }
 
-void HostInterface::move(tlm::tlm_command direction, InstructionNumber number, std::uint64_t address,
-                         std::uint8_t* bytes, std::uint32_t length) {
+std::uint8_t* HostInterface::direct_bytes(tlm::tlm_command direction, std::uint64_t address,
+                                          std::uint64_t bytes) {
     tlm::tlm_generic_payload payload;
     payload.set_command(direction);
     payload.set_address(address);
-    payload.set_data_length(length);
-    payload.set_streaming_width(length);
-    payload.set_data_ptr(bytes);
-    sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-    memory->b_transport(payload, delay);
-    if (!payload.is_response_ok()) {
-        throw TransferError(number, fmt::format("host bytes {} to {} lie in none of the program's buffers",
-                                                address, address + length - 1));
+    tlm::tlm_dmi access;
+    if (!memory->get_direct_mem_ptr(payload, access)) return nullptr;
+    const bool allowed =
+        direction == tlm::TLM_READ_COMMAND ? access.is_read_allowed() : access.is_write_allowed();
+    const bool covered =
+        address >= access.get_start_address() && address + bytes - 1 <= access.get_end_address();
+    return allowed && covered ? access.get_dmi_ptr() + (address - access.get_start_address()) : nullptr;
+}
+
+void HostInterface::move(tlm::tlm_command direction, std::size_t unit, InstructionNumber number,
+                         const Blocks& blocks) {
+    if (values_ == Values::Computed) {
+        if (std::uint8_t* const host =
+                direct_bytes(direction, blocks.host_address, blocks.block_bytes * blocks.blocks)) {
+            workers_.compute(
+                unit, number, ValueWorkers::all_rows, [direction, blocks, host](ValueWorkers::Scratch&) {
+                    for (std::uint64_t block = 0; block < blocks.blocks; ++block) {
+                        std::uint8_t* const in_host = host + block * blocks.block_bytes;
+                        std::uint8_t* const in_rows = blocks.rows + block * blocks.stride;
+                        const bool read = direction == tlm::TLM_READ_COMMAND;
+                        std::memcpy(read ? in_rows : in_host, read ? in_host : in_rows, blocks.block_bytes);
+                    }
+                });
+            return;
+        }
+        workers_.wait_for_order(unit);
+    }
+    for (std::uint64_t block = 0; block < blocks.blocks; ++block) {
+        const std::uint64_t address = blocks.host_address + block * blocks.block_bytes;
+        tlm::tlm_generic_payload payload;
+        payload.set_command(direction);
+        payload.set_address(address);
+        payload.set_data_length(static_cast<unsigned>(blocks.block_bytes));
+        payload.set_streaming_width(static_cast<unsigned>(blocks.block_bytes));
+        payload.set_data_ptr(values_ == Values::Computed ? blocks.rows + block * blocks.stride : nullptr);
+        sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+        memory->b_transport(payload, delay);
+        if (!payload.is_response_ok()) {
+            throw TransferError(
+                number, fmt::format("host bytes {} to {} lie in none of the program's buffers", address,
+                                    address + blocks.block_bytes - 1));
+        }
     }
 }
 
@@ -70,13 +106,12 @@ void HostInterface::run_reads() {
         read_counters_.spend(read_counters_.port_stall_cycles, clock_.now(), command.tag);
         const Cycle begun = clock_.now();
         order_.begin(read_unit, command.number);
-        std::uint8_t* rows = buffer_.write(read.unified_buffer_row, block_rows * read.blocks);
-        for (std::uint64_t block = 0; block < read.blocks; ++block) {
-            std::uint8_t* const target =
-                values_ == Values::Computed ? rows + block * block_rows * buffer_.row_bytes() : nullptr;
-            move(tlm::TLM_READ_COMMAND, command.number, read.host_address + block * read.block_bytes, target,
-                 read.block_bytes);
-        }
+        move(tlm::TLM_READ_COMMAND, read_unit, command.number,
+             {.host_address = read.host_address,
+              .block_bytes = read.block_bytes,
+              .blocks = read.blocks,
+              .rows = buffer_.write(read.unified_buffer_row, block_rows * read.blocks),
+              .stride = block_rows * buffer_.row_bytes()});
         const std::uint64_t bytes = std::uint64_t{read.block_bytes} * read.blocks;
         inbound_.transfer(bytes);
         const Cycle sent = clock_.now();
@@ -103,16 +138,14 @@ void HostInterface::run_writes() {
             write_counters_.spend(write_counters_.port_stall_cycles, clock_.now(), command.tag);
             begun = clock_.now();
             order_.begin(write_unit, command.number);
+            // TLM payloads carry a writable pointer; a write command only reads through it.
             const std::uint8_t* rows = buffer_.read(write->unified_buffer_row, block_rows * write->blocks);
-            for (std::uint64_t block = 0; block < write->blocks; ++block) {
-                // TLM payloads carry a writable pointer; a write command only reads through it.
-                auto* const source =
-                    values_ == Values::Computed
-                        ? const_cast<std::uint8_t*>(rows + block * block_rows * buffer_.row_bytes())
-                        : nullptr;
-                move(tlm::TLM_WRITE_COMMAND, command.number, write->host_address + block * write->block_bytes,
-                     source, write->block_bytes);
-            }
+            move(tlm::TLM_WRITE_COMMAND, write_unit, command.number,
+                 {.host_address = write->host_address,
+                  .block_bytes = write->block_bytes,
+                  .blocks = write->blocks,
+                  .rows = const_cast<std::uint8_t*>(rows),
+                  .stride = block_rows * buffer_.row_bytes()});
             const std::uint64_t bytes = std::uint64_t{write->block_bytes} * write->blocks;
             outbound_.transfer(bytes);
             ports_.release(host_write_user, clock_.now());

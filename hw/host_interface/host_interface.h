@@ -18,6 +18,7 @@
 #include "hw/common/shared_link.h"
 #include "hw/common/trace.h"
 #include "hw/common/unit_counters.h"
+#include "hw/common/value_workers.h"
 #include "hw/common/values.h"
 #include "hw/common/wait_state.h"
 #include "hw/isa/bound_instruction.h"
@@ -48,7 +49,7 @@ struct HostTransferCounters final : UnitCounters {
 class HostInterface final : public sc_core::sc_module, public InstructionPath {
 public:
     HostInterface(const sc_core::sc_module_name& name, const machine::MachineConfig& machine, Values values,
-                  const Clock& clock, Semaphores& semaphores, OrderChecker& order,
+                  const Clock& clock, Semaphores& semaphores, OrderChecker& order, ValueWorkers& workers,
                   UnifiedBufferAccess& buffer, PortArbiter& ports, Failure& failure, TraceSink* trace);
 
     CommandQueue<isa::BoundInstruction>& read_queue() { return read_queue_; }
@@ -72,15 +73,26 @@ public:
 private:
     void run_reads();
     void run_writes();
-    /// Moves a block between host memory and the unified buffer; throws TransferError where the host
-    /// has no such memory.
-    void move(tlm::tlm_command direction, InstructionNumber number, std::uint64_t address,
-              std::uint8_t* bytes, std::uint32_t length);
+    /// Blocks that lie one behind the other in host memory, and from row to row in the unified buffer.
+    struct Blocks {
+        std::uint64_t host_address = 0;
+        std::uint64_t block_bytes = 0;
+        std::uint64_t blocks = 0;
+        std::uint8_t* rows = nullptr;
+        std::uint64_t stride = 0;  ///< bytes from a block's first row to the next block's
+    };
+
+    /// Moves them between host memory and the unified buffer; throws TransferError where the host has no
+    /// such memory.
+    void move(tlm::tlm_command direction, std::size_t unit, InstructionNumber number, const Blocks& blocks);
+    /// Where the host's bytes are; null where the memory gives no direct access to all of them.
+    std::uint8_t* direct_bytes(tlm::tlm_command direction, std::uint64_t address, std::uint64_t bytes);
 
     const Cycle latency_;
     const Values values_;
     const Clock& clock_;
     OrderChecker& order_;
+    ValueWorkers& workers_;
     UnifiedBufferAccess& buffer_;
     PortArbiter& ports_;
     TraceSink* const trace_;

@@ -13,6 +13,7 @@ namespace systole::hw {
 HostMemory::HostMemory(const sc_core::sc_module_name& name, Values values)
     : sc_module(name), values_(values) {
     socket.register_b_transport(this, &HostMemory::b_transport);
+    socket.register_get_direct_mem_ptr(this, &HostMemory::get_direct_mem_ptr);
 }
 
 void HostMemory::load(const isa::Program& program) {
@@ -48,6 +49,16 @@ HostMemory::Region* HostMemory::find(std::uint64_t address, std::uint64_t length
     Region& region = *std::prev(behind);
     const std::uint64_t offset = address - region.address;
     return offset <= region.length && length <= region.length - offset ? &region : nullptr;
+}
+
+bool HostMemory::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& access) {
+    Region* region = find(payload.get_address(), 1);
+    if (region == nullptr || !region->bytes) return false;
+    access.allow_read_write();
+    access.set_dmi_ptr(region->bytes->data());
+    access.set_start_address(region->address);
+    access.set_end_address(region->address + region->length - 1);
+    return true;
 }
 
 void HostMemory::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time&) {

@@ -36,6 +36,7 @@ private:
     };
 
     void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+    bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& access);
     Region* find(std::uint64_t address, std::uint64_t length);
 
     const Values values_;

@@ -30,7 +30,7 @@ void AccessHistory::record(const RowRange& rows, Access access, Unit unit, Posit
     for (auto segment = first; segment != end; ++segment) segment->second.read[index] = position;
 }
 
-std::map<std::uint64_t, AccessHistory::Segment>::iterator AccessHistory::split(std::uint64_t row) {
+std::pmr::map<std::uint64_t, AccessHistory::Segment>::iterator AccessHistory::split(std::uint64_t row) {
     const auto behind = segments_.upper_bound(row);
     const auto segment = std::prev(behind);
     return segment->first == row ? segment : segments_.emplace_hint(behind, row, segment->second);

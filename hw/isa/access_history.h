@@ -3,6 +3,8 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory_resource>
+#include <utility>
 
 #include "hw/isa/footprint.h"
 #include "hw/isa/unit.h"
@@ -38,10 +40,11 @@ private:
     };
 
     /// Makes a segment begin at the row.
-    std::map<std::uint64_t, Segment>::iterator split(std::uint64_t row);
+    std::pmr::map<std::uint64_t, Segment>::iterator split(std::uint64_t row);
 
+    std::pmr::unsynchronized_pool_resource nodes_;  ///< of segments_, used again and again
     /// By first row; a segment ends where the next begins.
-    std::map<std::uint64_t, Segment> segments_{{0, Segment{}}};
+    std::pmr::map<std::uint64_t, Segment> segments_{{std::pair{std::uint64_t{0}, Segment{}}}, &nodes_};
 };
 
 /// The histories of all memories a program touches. Its meaning is its order: where two instructions touch

@@ -45,37 +45,39 @@ bool finish_empty(const GemmProblem& problem) {
     return true;
 }
 
-}  // namespace
-
-void multiply_accumulate(const std::uint8_t* a, std::size_t lda, bool a_signed, const std::int8_t* b,
-                         std::size_t ldb, std::int32_t* c, std::size_t ldc, std::size_t m, std::size_t n,
-                         std::size_t k, bool accumulate, GemmStatistics* statistics) {
-    const GemmProblem problem{.a = {a, lda, a_signed ? ElementFormat::Signed8 : ElementFormat::Unsigned8},
-                              .b = {reinterpret_cast<const std::uint8_t*>(b), ldb, ElementFormat::Signed8},
-                              .c = c,
-                              .ldc = ldc,
-                              .m = m,
-                              .n = n,
-                              .k = k,
-                              .accumulate = accumulate};
+void multiply(const GemmProblem& problem, GemmStatistics* statistics) {
     if (finish_empty(problem)) return;
-    const bool exact = onednn_is_exact();
+    const bool narrow = element_bytes(problem.a.format) == 1 && problem.b.format == ElementFormat::Signed8;
+    const bool by_onednn = narrow && !is_tiny(problem) && onednn_is_exact();
     const Measurement measurement(statistics, problem);
-    if (exact && !is_tiny(problem)) {
+    if (by_onednn) {
         gemm_onednn(problem);
     } else {
         gemm_portable(problem);
     }
 }
 
+}  // namespace
+
+void multiply_accumulate(const std::uint8_t* a, std::size_t lda, bool a_signed, const std::int8_t* b,
+                         std::size_t ldb, std::int32_t* c, std::size_t ldc, std::size_t m, std::size_t n,
+                         std::size_t k, bool accumulate, GemmStatistics* statistics) {
+    multiply({.a = {a, lda, a_signed ? ElementFormat::Signed8 : ElementFormat::Unsigned8},
+              .b = {reinterpret_cast<const std::uint8_t*>(b), ldb, ElementFormat::Signed8},
+              .c = c,
+              .ldc = ldc,
+              .m = m,
+              .n = n,
+              .k = k,
+              .accumulate = accumulate},
+             statistics);
+}
+
 void multiply_accumulate_wide(const GemmOperand& a, const GemmOperand& b, std::int32_t* c, std::size_t ldc,
                               std::size_t m, std::size_t n, std::size_t k, bool accumulate,
                               GemmStatistics* statistics) {
-    const GemmProblem problem{
-        .a = a, .b = b, .c = c, .ldc = ldc, .m = m, .n = n, .k = k, .accumulate = accumulate};
-    if (finish_empty(problem)) return;
-    const Measurement measurement(statistics, problem);
-    gemm_portable(problem);
+    multiply({.a = a, .b = b, .c = c, .ldc = ldc, .m = m, .n = n, .k = k, .accumulate = accumulate},
+             statistics);
 }
 
 }  // namespace systole::math

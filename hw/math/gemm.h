@@ -10,6 +10,13 @@ struct GemmStatistics {
     std::uint64_t calls = 0;
     std::uint64_t macs = 0;
     double seconds = 0.0;  ///< wall time
+
+    GemmStatistics& operator+=(const GemmStatistics& other) {
+        calls += other.calls;
+        macs += other.macs;
+        seconds += other.seconds;
+        return *this;
+    }
 };
 
 /// C (m x n) = A (m x k) * B (k x n), or C += A * B. All are row major; lda, ldb and ldc are elements from

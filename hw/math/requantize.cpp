@@ -8,6 +8,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "hw/math/short_copy.h"
 #include "hw/math/target_clones.h"
 
 static_assert(std::endian::native == std::endian::little, "results are stored as they lie in registers");
@@ -97,10 +98,9 @@ void requantize_together(const std::int32_t* accumulators, std::size_t accumulat
     const std::size_t row_bytes = columns * ElementBytes;
     std::array<std::int32_t, chunk> packed;
     if (accumulator_stride != columns) {
-        for (std::size_t row = 0; row < rows; ++row) {
-            std::memcpy(packed.data() + row * columns, accumulators + row * accumulator_stride,
-                        columns * sizeof(std::int32_t));
-        }
+        constexpr std::size_t element = sizeof(std::int32_t);
+        copy_rows(reinterpret_cast<const std::uint8_t*>(accumulators), accumulator_stride * element,
+                  columns * element, rows, reinterpret_cast<std::uint8_t*>(packed.data()), columns * element);
         accumulators = packed.data();
     }
     if (out_stride == row_bytes) {
@@ -109,9 +109,7 @@ void requantize_together(const std::int32_t* accumulators, std::size_t accumulat
     }
     std::array<std::uint8_t, chunk * ElementBytes> results;
     requantize_span<ElementBytes>(accumulators, rows * columns, lanes, results.data());
-    for (std::size_t row = 0; row < rows; ++row) {
-        std::memcpy(out + row * out_stride, results.data() + row * row_bytes, row_bytes);
-    }
+    copy_rows(results.data(), row_bytes, row_bytes, rows, out, out_stride);
 }
 
 template <std::size_t ElementBytes>

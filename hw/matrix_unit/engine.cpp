@@ -10,7 +10,7 @@ namespace systole::hw {
 void MatrixEngine::wait_for_tile(const Stream& stream, WaitState& state) {
     while (!shadow_full_) {
         const WaitState::Scope scope(state, "a weight tile for instruction", stream.number);
-        sc_core::wait(shadow_filled_);
+        clock_.wait(shadow_filled_);
     }
 }
 

@@ -10,6 +10,7 @@
 #include "hw/common/process.h"
 #include "hw/common/registers.h"
 #include "hw/common/trace.h"
+#include "hw/common/value_workers.h"
 #include "hw/common/wait_state.h"
 #include "hw/machine/machine_config.h"
 #include "hw/machine/timing.h"
@@ -32,7 +33,7 @@ struct IdleCycles {
 struct EnteringStream {
     const Stream& stream;
     machine::StreamShape shape;
-    RowBlock rows;
+    StreamRows rows;
     std::int32_t* sums = nullptr;  ///< its first accumulator row; null in a run without values
     std::size_t sums_stride = 0;   ///< sums from one accumulator row to the next
     Cycle complete = 0;            ///< when rule 1 of docs/timing.md says it is complete
@@ -48,6 +49,7 @@ public:
         const machine::MachineConfig& machine;
         const Clock& clock;
         TileSource& weights;
+        ValueWorkers& workers;
         Failure& failure;
         TraceSink* trace = nullptr;
         RegisterSink* registers = nullptr;
@@ -59,15 +61,20 @@ public:
     /// The tile that the offered stream meets.
     const Tile& tile_of(const Stream& stream) const { return stream.keep_weights ? active_ : shadow_; }
     /// The offered stream enters in this cycle. Gives the idle cycles before it.
-    virtual IdleCycles enter(const EnteringStream& entering) = 0;
+    virtual IdleCycles enter(EnteringStream entering) = 0;
 
     /// What the weights' side waits for.
     const WaitState& wait_state() const { return wait_state_; }
-    const math::GemmStatistics& gemm() const { return gemm_; }
+    /// Of the values computed so far.
+    virtual math::GemmStatistics gemm() const { return {}; }
 
 protected:
     MatrixEngine(const sc_core::sc_module_name& name, const Surroundings& around)
-        : sc_module(name), clock_(around.clock), weights_(around.weights), trace_(around.trace) {}
+        : sc_module(name),
+          clock_(around.clock),
+          weights_(around.weights),
+          workers_(around.workers),
+          trace_(around.trace) {}
 
     /// Returns when the shadow plane holds the stream's tile.
     void wait_for_tile(const Stream& stream, WaitState& state);
@@ -81,6 +88,7 @@ protected:
 
     const Clock& clock_;
     TileSource& weights_;
+    ValueWorkers& workers_;
     TraceSink* const trace_;
 
     Tile active_;  ///< the plane that computes; no rows before the first switch
@@ -91,7 +99,6 @@ protected:
     sc_core::sc_event shadow_freed_;
 
     WaitState wait_state_{"weight shift"};
-    math::GemmStatistics gemm_;
 };
 
 /// The engine the machine names.

@@ -8,7 +8,7 @@
 namespace systole::hw {
 
 MatrixUnit::MatrixUnit(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
-                       Values values, const Clock& clock, TileSource& weights,
+                       Values values, const Clock& clock, ValueWorkers& workers, TileSource& weights,
                        AccumulatorAccess& accumulators, PortArbiter& ports, Failure& failure,
                        TraceSink* trace, RegisterSink* registers)
     : sc_module(name),
@@ -20,9 +20,11 @@ MatrixUnit::MatrixUnit(const sc_core::sc_module_name& name, const machine::Machi
       clock_(clock),
       accumulators_(accumulators),
       ports_(ports),
+      trace_(trace),
       engine_(make_engine({.machine = machine,
                            .clock = clock,
                            .weights = weights,
+                           .workers = workers,
                            .failure = failure,
                            .trace = trace,
                            .registers = registers})) {}
@@ -99,6 +101,15 @@ void MatrixUnit::count_idle(const Stream& stream, const IdleCycles& idle) {
                                    stream.tag);
     counters_.input_stall_cycles.add(std::clamp(stream.inputs_written, begin, rows_there) - begin,
                                      stream.tag);
+    if (trace_ != nullptr) {
+        trace_->matrix_idle({.number = stream.number,
+                             .tag = stream.tag,
+                             .begin = begin,
+                             .without_rows = idle.without_rows,
+                             .without_tile = idle.without_tile,
+                             .shifting = idle.shifting,
+                             .without_port = idle.without_port});
+    }
 }
 
 void MatrixUnit::finish(Cycle end, Tag tag) {

@@ -12,6 +12,7 @@
 #include "hw/common/port_arbiter.h"
 #include "hw/common/process.h"
 #include "hw/common/trace.h"
+#include "hw/common/value_workers.h"
 #include "hw/common/values.h"
 #include "hw/common/wait_state.h"
 #include "hw/machine/machine_config.h"
@@ -62,8 +63,9 @@ struct MatrixUnitCounters final : CounterGroup {
 class MatrixUnit final : public sc_core::sc_module, public StreamSink {
 public:
     MatrixUnit(const sc_core::sc_module_name& name, const machine::MachineConfig& machine, Values values,
-               const Clock& clock, TileSource& weights, AccumulatorAccess& accumulators, PortArbiter& ports,
-               Failure& failure, TraceSink* trace, RegisterSink* registers);
+               const Clock& clock, ValueWorkers& workers, TileSource& weights,
+               AccumulatorAccess& accumulators, PortArbiter& ports, Failure& failure, TraceSink* trace,
+               RegisterSink* registers);
 
     Cycle enter(const Stream& stream, WaitState& state) override;
 
@@ -72,7 +74,7 @@ public:
 
     const WaitState& weight_wait_state() const { return engine_->wait_state(); }
     const MatrixUnitCounters& counters() const { return counters_; }
-    const math::GemmStatistics& gemm() const { return engine_->gemm(); }
+    math::GemmStatistics gemm() const { return engine_->gemm(); }
 
 private:
     void check(const Stream& stream, const Tile& tile) const;
@@ -86,6 +88,7 @@ private:
     const Clock& clock_;
     AccumulatorAccess& accumulators_;
     PortArbiter& ports_;
+    TraceSink* const trace_;
     std::unique_ptr<MatrixEngine> engine_;
     Cycle input_free_at_ = 0;  ///< the next stream may enter
 

@@ -49,7 +49,7 @@ void PeEngine::feed_tiles() {
         changed_.notify(sc_core::SC_ZERO_TIME);
         {
             const WaitState::Scope scope(wait_state_, "a free weight plane");
-            sc_core::wait(shifted_);
+            clock_.wait(shifted_);
         }
         clock_.wait_until(clock_.now() + 1);
         weights_.release();
@@ -62,18 +62,22 @@ void PeEngine::offer(const Stream& stream, WaitState& state) {
     offered_ = &stream;
     changed_.notify(sc_core::SC_ZERO_TIME);
     if (!stream.keep_weights) wait_for_tile(stream, state);
-    while (at_input_) sc_core::wait(input_freed_);
-    clock_.wait_for_beginning();
+    if (!at_input_) return;
+    while (at_input_) clock_.wait(input_freed_);
+    clock_.wait_until(clock_.now() + 1);  // its last line passed in this cycle
 }
 
-IdleCycles PeEngine::enter(const EnteringStream& entering) {
+IdleCycles PeEngine::enter(EnteringStream entering) {
     const Stream& stream = entering.stream;
     const Cycle now = clock_.now();
     account_rest(now);
     if (!stream.keep_weights) switch_planes();
+    // From now on rows are read and sums written cycle by cycle.
+    if (entering.sums != nullptr) workers_.wait_for_order(static_cast<std::size_t>(isa::Unit::Matrix));
+    const RowBlock rows = entering.rows ? entering.rows(rows_) : RowBlock{};
     passing_.push_back({.stream = stream,
                         .shape = entering.shape,
-                        .rows = entering.rows,
+                        .rows = rows,
                         .sums = entering.sums,
                         .sums_stride = entering.sums_stride,
                         .tile_rows = active_.rows,
@@ -219,9 +223,9 @@ Cycle PeEngine::next_cycle(Cycle now) {
     if (at_input_ || array_.moving() || can_shift(now + 1)) return now + 1;
     resting_ = lack(now + 1);
     if (head_ && head_->whole_at > now) {
-        sc_core::wait(clock_.delay_until(head_->whole_at), changed_);
+        clock_.wait(clock_.delay_until(head_->whole_at), changed_);
     } else {
-        sc_core::wait(changed_);
+        clock_.wait(changed_);
     }
     return clock_.now();
 }

@@ -19,7 +19,7 @@ public:
     PeEngine(const sc_core::sc_module_name& name, const Surroundings& around);
 
     void offer(const Stream& stream, WaitState& state) override;
-    IdleCycles enter(const EnteringStream& entering) override;
+    IdleCycles enter(EnteringStream entering) override;
 
 private:
     /// A stream from its entry until it is complete.
@@ -68,6 +68,7 @@ private:
 
     const Stream* offered_ = nullptr;  ///< its rows are there
     std::deque<Passing> passing_;      ///< oldest first
+    std::vector<std::uint8_t> rows_;   ///< of the stream at the input, where they are put together
     bool at_input_ = false;            ///< the last of them
     sc_core::sc_event input_freed_;
 

@@ -1,12 +1,15 @@
 #include "hw/matrix_unit/wavefront_engine.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "hw/isa/unit.h"
 
 namespace systole::hw {
 
 namespace {
+
+constexpr auto unit = static_cast<std::size_t>(isa::Unit::Matrix);
 
 math::ElementFormat activation_format(const Stream& stream) {
     if (stream.wide_activations) {
@@ -28,7 +31,7 @@ void WavefrontEngine::shift_tiles() {
         clock_.wait_until(tile.whole_at);
         while (shadow_full_) {
             const WaitState::Scope scope(wait_state_, "a free weight plane");
-            sc_core::wait(shadow_freed_);
+            clock_.wait(shadow_freed_);
         }
         clock_.wait_until(shadow_free_at_);
         clock_.wait_until(clock_.now() + machine::shift_cycles(array_rows_));
@@ -44,15 +47,14 @@ void WavefrontEngine::offer(const Stream& stream, WaitState& state) {
     taken_from_ = clock_.now();
 }
 
-IdleCycles WavefrontEngine::enter(const EnteringStream& entering) {
+IdleCycles WavefrontEngine::enter(EnteringStream entering) {
     const Stream& stream = entering.stream;
     const Cycle entry = clock_.now();
     const IdleCycles idle = idle_before(stream);
     if (!stream.keep_weights) switch_planes();
     if (entering.sums != nullptr) multiply(entering);
     input_free_at_ = entry + entering.shape.span();
-    report({static_cast<std::size_t>(isa::Unit::Matrix), stream.number, stream.tag, stream.issued, entry,
-            input_free_at_, entering.complete});
+    report({unit, stream.number, stream.tag, stream.issued, entry, input_free_at_, entering.complete});
     return idle;
 }
 
@@ -66,21 +68,29 @@ IdleCycles WavefrontEngine::idle_before(const Stream& stream) const {
             .without_port = clock_.now() - taken_from_};
 }
 
-void WavefrontEngine::multiply(const EnteringStream& entering) {
-    const auto& [stream, shape, rows, sums, sums_stride, complete] = entering;
-    if (!stream.wide_activations && active_.element_bytes == 1) {
-        math::multiply_accumulate(rows.values, rows.stride, stream.signed_activations,
-                                  reinterpret_cast<const std::int8_t*>(active_.values), active_.row_bytes,
-                                  sums, sums_stride, shape.rows(), active_.columns, active_.rows,
-                                  stream.accumulate, &gemm_);
-        return;
-    }
-    const math::GemmOperand activations{rows.values, rows.stride, activation_format(stream)};
+void WavefrontEngine::multiply(EnteringStream& entering) {
+    const Stream& stream = entering.stream;
     const math::GemmOperand weights{
         active_.values, active_.row_bytes,
         active_.element_bytes == 2 ? math::ElementFormat::Signed16 : math::ElementFormat::Signed8};
-    math::multiply_accumulate_wide(activations, weights, sums, sums_stride, shape.rows(), active_.columns,
-                                   active_.rows, stream.accumulate, &gemm_);
+    const std::uint64_t count = entering.shape.rows();
+    workers_.compute(
+        unit, stream.number, {stream.accumulator_row, stream.accumulator_row + count},
+        [this, rows = std::move(entering.rows), count, format = activation_format(stream), weights,
+         sums = entering.sums, stride = entering.sums_stride, columns = active_.columns,
+         elements = active_.rows, accumulate = stream.accumulate](ValueWorkers::Scratch& windows) mutable {
+            const RowBlock block = rows(windows);
+            math::GemmStatistics cost;
+            math::multiply_accumulate_wide({block.values, block.stride, format}, weights, sums, stride, count,
+                                           columns, elements, accumulate, &cost);
+            const std::lock_guard lock(gemm_mutex_);
+            gemm_ += cost;
+        });
+}
+
+math::GemmStatistics WavefrontEngine::gemm() const {
+    const std::lock_guard lock(gemm_mutex_);
+    return gemm_;
 }
 
 }  // namespace systole::hw

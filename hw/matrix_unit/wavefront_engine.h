@@ -1,5 +1,7 @@
 #pragma once
 
+#include <mutex>
+
 #include "hw/matrix_unit/engine.h"
 
 namespace systole::hw {
@@ -11,17 +13,22 @@ public:
     WavefrontEngine(const sc_core::sc_module_name& name, const Surroundings& around);
 
     void offer(const Stream& stream, WaitState& state) override;
-    IdleCycles enter(const EnteringStream& entering) override;
+    IdleCycles enter(EnteringStream entering) override;
+    math::GemmStatistics gemm() const override;
 
 private:
     void shift_tiles();
     IdleCycles idle_before(const Stream& stream) const;
-    void multiply(const EnteringStream& entering);
+    /// The sums of a stream, computed by a worker.
+    void multiply(EnteringStream& entering);
 
     const std::uint64_t array_rows_;
     Cycle rows_ready_ = 0;     ///< the offered stream's rows are there
     Cycle taken_from_ = 0;     ///< the array could take it
     Cycle input_free_at_ = 0;  ///< the next stream may enter
+
+    mutable std::mutex gemm_mutex_;
+    math::GemmStatistics gemm_;  ///< under the lock
 };
 
 }  // namespace systole::hw

@@ -94,6 +94,7 @@ void Sequencer::push(const isa::Instruction& instruction, isa::Unit unit,
                      Command<isa::BoundInstruction> command) {
     if (command.kind == Command<isa::BoundInstruction>::Kind::Work) {
         if (const auto* read = std::get_if<isa::ReadWeights>(&instruction)) check_tiles(*read);
+        registers_issued_ = true;
         command.payload = {instruction, registers_,
                            isa::footprint(instruction, *registers_, program_->geometry)};
         check_rows(instruction, command.payload.footprint);
@@ -108,9 +109,9 @@ void Sequencer::push(const isa::Instruction& instruction, isa::Unit unit,
 
 void Sequencer::set(const isa::SetConfig& set) {
     // Instructions under way keep the values they were issued with.
-    auto changed = std::make_shared<isa::Registers>(*registers_);
-    changed->set(set.reg, set.value);
-    registers_ = std::move(changed);
+    if (registers_issued_) registers_ = std::make_shared<isa::Registers>(*registers_);
+    registers_issued_ = false;
+    registers_->set(set.reg, set.value);
 }
 
 void Sequencer::check_rows(const isa::Instruction& instruction, const isa::Footprint& footprint) const {

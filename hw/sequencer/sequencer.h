@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <systemc>
 
@@ -12,6 +11,7 @@
 #include "hw/common/instruction_path.h"
 #include "hw/common/order_checker.h"
 #include "hw/common/process.h"
+#include "hw/common/ring_queue.h"
 #include "hw/common/unit_counters.h"
 #include "hw/common/wait_state.h"
 #include "hw/isa/access_history.h"
@@ -82,9 +82,10 @@ private:
     InstructionNumber next_ = 0;       ///< to issue
     InstructionNumber next_sent_ = 0;  ///< by the host
     std::uint64_t buffered_bytes_ = 0;
-    std::deque<Cycle> arrivals_;  ///< of the instructions in the buffer
+    RingQueue<Cycle> arrivals_;  ///< of the instructions in the buffer
     isa::ProgramHistory history_;
-    std::shared_ptr<const isa::Registers> registers_ = std::make_shared<isa::Registers>();
+    std::shared_ptr<isa::Registers> registers_ = std::make_shared<isa::Registers>();
+    bool registers_issued_ = false;  ///< an instruction has them: not to be changed any more
     Tag tag_ = 0;
     bool halted_ = false;
     Cycle end_ = 0;

@@ -113,7 +113,7 @@ SystolicDataSetup::Walk SystolicDataSetup::walk(const isa::BoundInstruction& bou
             .accumulator_row = convolve.accumulator_row};
 }
 
-RowBlock SystolicDataSetup::enter(std::uint32_t elements) {
+StreamRows SystolicDataSetup::enter(std::uint32_t elements) {
     const BoundCommand& command = *command_;
     if (repetition_ == 0) order_.begin(unit, command.number);
     counters_.rows.add(walk_.lines * walk_.line_rows, command.tag);
@@ -121,7 +121,7 @@ RowBlock SystolicDataSetup::enter(std::uint32_t elements) {
     buffer_.count_reads(walk_.lines * walk_.line_fetches, command.tag);
     const isa::Registers& registers = *command.payload.registers;
     if (const auto* multiply = std::get_if<isa::MatrixMultiply>(&command.payload.instruction)) {
-        return values_ == Values::Computed ? rows_of(*multiply, registers) : RowBlock{};
+        return values_ == Values::Computed ? rows_of(*multiply, registers) : StreamRows{};
     }
     const auto& convolve = std::get<isa::Convolve>(command.payload.instruction);
     const WindowPart part = window_part(registers, repetition_, array_rows_);
@@ -131,20 +131,21 @@ RowBlock SystolicDataSetup::enter(std::uint32_t elements) {
                                       "element {}",
                                       elements, part.elements, part.begin));
     }
-    return values_ == Values::Computed ? rows_of(convolve, registers, elements) : RowBlock{};
+    return values_ == Values::Computed ? rows_of(convolve, registers, elements) : StreamRows{};
 }
 
-RowBlock SystolicDataSetup::rows_of(const isa::MatrixMultiply& multiply,
-                                    const isa::Registers& registers) const {
+StreamRows SystolicDataSetup::rows_of(const isa::MatrixMultiply& multiply,
+                                      const isa::Registers& registers) const {
     const std::uint64_t stride = registers[isa::Register::MultiplyRowStride];
     const std::uint64_t element_rows = element_bytes(multiply.flags);
     const std::uint64_t first = multiply.unified_buffer_row + repetition_ * element_rows;
     const std::uint64_t count = (multiply.length - 1) * stride + element_rows;
-    return {buffer_.read(first, count), stride * buffer_.row_bytes()};
+    const RowBlock rows{buffer_.read(first, count), stride * buffer_.row_bytes()};
+    return [rows](std::vector<std::uint8_t>&) { return rows; };
 }
 
-RowBlock SystolicDataSetup::rows_of(const isa::Convolve& convolve, const isa::Registers& registers,
-                                    std::uint32_t elements) {
+StreamRows SystolicDataSetup::rows_of(const isa::Convolve& convolve, const isa::Registers& registers,
+                                      std::uint32_t elements) const {
     const isa::RowRange& images = command_->payload.footprint.buffer_read;
     // Lines are numbered from the first image on, the rows begin at the first image that is read.
     const auto geometry = isa::window_geometry<math::WindowGeometry>(registers, buffer_.row_bytes());
@@ -155,13 +156,17 @@ RowBlock SystolicDataSetup::rows_of(const isa::Convolve& convolve, const isa::Re
                                   .first_line = convolve.first_line - skipped * geometry.output_height,
                                   .lines = convolve.lines};
     const std::size_t width = element_bytes(convolve.flags);
-    if (const auto view = math::contiguous_windows(tensor, geometry, range, width))
-        return {view->data, view->row_bytes};
+    if (const auto view = math::contiguous_windows(tensor, geometry, range, width)) {
+        return [rows = RowBlock{view->data, view->row_bytes}](std::vector<std::uint8_t>&) { return rows; };
+    }
     const std::size_t row_bytes = elements * width;
-    windows_.resize(walk_.lines * walk_.line_rows * row_bytes);
+    const std::size_t bytes = walk_.lines * walk_.line_rows * row_bytes;
     const auto pad = static_cast<std::uint16_t>(registers[isa::Register::WindowPadValue]);
-    math::gather_windows(tensor, geometry, range, pad, width, windows_.data(), row_bytes);
-    return {windows_.data(), row_bytes};
+    return [=](std::vector<std::uint8_t>& windows) {
+        if (windows.size() < bytes) windows.resize(bytes);
+        math::gather_windows(tensor, geometry, range, pad, width, windows.data(), row_bytes);
+        return RowBlock{windows.data(), row_bytes};
+    };
 }
 
 }  // namespace systole::hw

@@ -44,7 +44,7 @@ public:
     CommandQueue<isa::BoundInstruction>& queue() { return queue_; }
     const WaitState& wait_state() const { return wait_state_; }
 
-    RowBlock enter(std::uint32_t elements) override;
+    StreamRows enter(std::uint32_t elements) override;
 
     /// The program ended at this cycle.
     void finish(Cycle end, Tag tag) { counters_.finish(end, tag); }
@@ -65,8 +65,9 @@ private:
     Cycle stream(const BoundCommand& command);
     /// The lines of the repetition under way and the accesses that fetch one.
     Walk walk(const isa::BoundInstruction& bound) const;
-    RowBlock rows_of(const isa::MatrixMultiply& multiply, const isa::Registers& registers) const;
-    RowBlock rows_of(const isa::Convolve& convolve, const isa::Registers& registers, std::uint32_t elements);
+    StreamRows rows_of(const isa::MatrixMultiply& multiply, const isa::Registers& registers) const;
+    StreamRows rows_of(const isa::Convolve& convolve, const isa::Registers& registers,
+                       std::uint32_t elements) const;
 
     const std::uint32_t array_rows_;
     const std::uint32_t fetches_per_cycle_;
@@ -82,7 +83,6 @@ private:
     const BoundCommand* command_ = nullptr;
     std::uint32_t repetition_ = 0;
     Walk walk_;
-    std::vector<std::uint8_t> windows_;
 
     SystolicDataSetupCounters counters_;
 };

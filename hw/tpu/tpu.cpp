@@ -34,19 +34,36 @@ std::uint64_t weight_image_bytes(const isa::Program& program, const machine::Mac
 }
 
 /// The weight image as it lies in weight memory: each tile takes the whole array's place.
-ZeroedMemory<std::uint8_t> weight_image(const isa::Program& program, const machine::MachineConfig& machine) {
-    ZeroedMemory<std::uint8_t> image(weight_image_bytes(program, machine));
-    std::uint8_t* place = image.data();
+WeightImage weight_image(const isa::Program& program, const machine::MachineConfig& machine) {
+    WeightImage image;
+    std::uint64_t place = 0;
     for (const isa::WeightTile& tile : program.tiles) {
         const std::size_t row_bytes = std::size_t{tile.columns} * tile.element_bytes;
         const std::size_t stride = std::size_t{machine.matrix_unit.columns} * tile.element_bytes;
-        for (std::size_t row = 0; row < tile.rows; ++row) {
-            std::copy_n(tile.values.data() + row * row_bytes, row_bytes, place + row * stride);
+        if (row_bytes == stride) {
+            image.refer_to(place, tile.values);
+        } else {
+            const auto rows = image.make(place, tile.rows * stride);
+            for (std::size_t row = 0; row < tile.rows; ++row) {
+                std::copy_n(tile.values.data() + row * row_bytes, row_bytes, rows.data() + row * stride);
+            }
         }
         place += machine.tile_bytes() * tile.element_bytes;
     }
     return image;
 }
+
+/// Leaves no jobs behind, whichever way a run ends.
+class JobsDone {
+public:
+    explicit JobsDone(ValueWorkers& workers) : workers_(workers) {}
+    ~JobsDone() { workers_.wait_for_all(); }
+    JobsDone(const JobsDone&) = delete;
+    JobsDone& operator=(const JobsDone&) = delete;
+
+private:
+    ValueWorkers& workers_;
+};
 
 const isa::Program& check_fits(const isa::Program& program, const machine::MachineConfig& machine) {
     const isa::Geometry& geometry = program.geometry;
@@ -71,22 +88,23 @@ Tpu::Tpu(const sc_core::sc_module_name& name, const machine::MachineConfig& mach
     : sc_module(name),
       program_(check_fits(program, machine)),
       clock_(make_clock(std::move(options.held_back))),
+      workers_(order_, options.value_threads),
       semaphores_(clock_, order_),
       ports_(port_capacities(machine), clock_),
       host_memory_("host_memory", options.values),
       unified_buffer_("unified_buffer", machine),
-      host_interface_("host_interface", machine, options.values, clock_, semaphores_, order_, unified_buffer_,
-                      ports_, failure_, options.trace),
+      host_interface_("host_interface", machine, options.values, clock_, semaphores_, order_, workers_,
+                      unified_buffer_, ports_, failure_, options.trace),
       weight_memory_("weight_memory", machine, clock_),
-      weight_fifo_("weight_fifo", machine, options.values, clock_, semaphores_, order_, failure_,
+      weight_fifo_("weight_fifo", machine, options.values, clock_, semaphores_, order_, workers_, failure_,
                    options.trace),
       accumulators_("accumulators", machine),
-      matrix_unit_("matrix_unit", machine, options.values, clock_, weight_fifo_, accumulators_, ports_,
-                   failure_, options.trace, options.registers),
+      matrix_unit_("matrix_unit", machine, options.values, clock_, workers_, weight_fifo_, accumulators_,
+                   ports_, failure_, options.trace, options.registers),
       systolic_data_setup_("systolic_data_setup", machine, options.values, clock_, semaphores_, order_,
                            unified_buffer_, matrix_unit_, failure_),
-      activation_unit_("activation_unit", machine, options.values, clock_, semaphores_, order_, accumulators_,
-                       unified_buffer_, ports_, failure_, options.trace),
+      activation_unit_("activation_unit", machine, options.values, clock_, semaphores_, order_, workers_,
+                       accumulators_, unified_buffer_, ports_, failure_, options.trace),
       sequencer_("sequencer", machine, clock_, order_, host_interface_,
                  {&host_interface_.read_queue(), &host_interface_.write_queue(), &weight_fifo_.queue(),
                   &systolic_data_setup_.queue(), &activation_unit_.queue()},
@@ -94,19 +112,18 @@ Tpu::Tpu(const sc_core::sc_module_name& name, const machine::MachineConfig& mach
     host_interface_.memory.bind(host_memory_.socket);
     weight_fifo_.memory.bind(weight_memory_.socket);
     host_memory_.load(program);
-    if (options.values == Values::Computed && !program.tiles.empty()) {
-        weight_memory_.load(weight_image(program, machine), weight_image_bytes(program, machine));
-    }
+    if (options.values == Values::Computed) weight_memory_.load(weight_image(program, machine));
     weight_fifo_.load(program);
     sequencer_.load(program);
 }
 
 void Tpu::run(const std::function<void(InstructionNumber)>& progress, Cycle pause) {
     const bool in_steps = progress && pause > 0;
+    const JobsDone jobs_done(workers_);
     try {
         do {
             if (in_steps) {
-                sc_core::sc_start(clock_.delay_until(clock_.now() + pause), sc_core::SC_EXIT_ON_STARVATION);
+                sc_core::sc_start(clock_.delay_until(clock_.now() + pause), sc_core::SC_RUN_TO_TIME);
             } else {
                 sc_core::sc_start();
             }
@@ -127,6 +144,7 @@ void Tpu::run(const std::function<void(InstructionNumber)>& progress, Cycle paus
         throw isa::ProgramError(error.what());
     }
     if (!sequencer_.halted()) report_stuck();
+    workers_.finish();
     const Cycle end = sequencer_.end();
     const Tag tag = sequencer_.last_tag();
     host_interface_.finish(end, tag);

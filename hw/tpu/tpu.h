@@ -19,6 +19,7 @@
 #include "hw/common/registers.h"
 #include "hw/common/semaphores.h"
 #include "hw/common/trace.h"
+#include "hw/common/value_workers.h"
 #include "hw/common/values.h"
 #include "hw/host_interface/host_interface.h"
 #include "hw/host_memory/host_memory.h"
@@ -40,6 +41,9 @@ struct TpuOptions {
     RegisterSink* registers = nullptr;
     /// See Clock::perturb.
     std::function<unsigned()> held_back;
+    /// Threads that compute values beside the simulation. Nothing but the time of this computer depends on
+    /// it.
+    std::size_t value_threads = ValueWorkers::idle_cores();
 };
 
 /// The chip: makes the units and wires them in the order of the data's path. The only place where
@@ -72,7 +76,7 @@ public:
     const UnifiedBuffer& unified_buffer() const { return unified_buffer_; }
     const Accumulators& accumulators() const { return accumulators_; }
     /// Wall time inside the matrix products.
-    const math::GemmStatistics& gemm() const { return matrix_unit_.gemm(); }
+    math::GemmStatistics gemm() const { return matrix_unit_.gemm(); }
 
 private:
     [[noreturn]] void report_stuck() const;
@@ -84,6 +88,7 @@ private:
     Clock clock_;
     Failure failure_;
     OrderChecker order_;
+    ValueWorkers workers_;  // before the units: their jobs refer to them
     Semaphores semaphores_;
     PortArbiter ports_;
 

@@ -14,7 +14,7 @@ constexpr std::size_t buffers_in_array = 2;
 
 WeightFifo::WeightFifo(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
                        Values values, const Clock& clock, Semaphores& semaphores, OrderChecker& order,
-                       Failure& failure, TraceSink* trace)
+                       ValueWorkers& workers, Failure& failure, TraceSink* trace)
     : sc_module(name),
       depth_(machine.weight_fifo.depth_tiles),
       columns_(machine.matrix_unit.columns),
@@ -23,6 +23,7 @@ WeightFifo::WeightFifo(const sc_core::sc_module_name& name, const machine::Machi
       values_(values),
       clock_(clock),
       order_(order),
+      workers_(workers),
       trace_(trace),
       queue_(unit, machine.sequencer.queue_depth, semaphores, clock),
       buffers_(std::size_t{depth_} + buffers_in_array) {
@@ -83,8 +84,10 @@ void WeightFifo::fetch(InstructionNumber instruction, std::uint32_t number, Tag 
     payload.set_data_length(static_cast<unsigned>(bytes));
     payload.set_streaming_width(static_cast<unsigned>(bytes));
     if (values_ == Values::Computed) {
-        tile.values = direct_values(stored.address, bytes);
+        tile.values = direct_values(stored.address, std::uint64_t{tile.rows} * tile.row_bytes);
         if (tile.values == nullptr) {
+            // The array is done with what this buffer held, but the values may not be computed yet.
+            workers_.wait_for_jobs(static_cast<std::size_t>(isa::Unit::Matrix));
             std::vector<std::uint8_t>& buffer = buffers_[next_buffer_];
             next_buffer_ = (next_buffer_ + 1) % buffers_.size();
             buffer.resize(bytes);

@@ -3,7 +3,6 @@
 #include <tlm_utils/simple_initiator_socket.h>
 
 #include <cstdint>
-#include <deque>
 #include <systemc>
 #include <tlm>
 #include <vector>
@@ -14,8 +13,10 @@
 #include "hw/common/matrix_interfaces.h"
 #include "hw/common/order_checker.h"
 #include "hw/common/process.h"
+#include "hw/common/ring_queue.h"
 #include "hw/common/trace.h"
 #include "hw/common/unit_counters.h"
+#include "hw/common/value_workers.h"
 #include "hw/common/values.h"
 #include "hw/common/wait_state.h"
 #include "hw/isa/bound_instruction.h"
@@ -39,8 +40,8 @@ struct WeightFifoCounters final : UnitCounters {
 class WeightFifo final : public sc_core::sc_module, public TileSource {
 public:
     WeightFifo(const sc_core::sc_module_name& name, const machine::MachineConfig& machine, Values values,
-               const Clock& clock, Semaphores& semaphores, OrderChecker& order, Failure& failure,
-               TraceSink* trace);
+               const Clock& clock, Semaphores& semaphores, OrderChecker& order, ValueWorkers& workers,
+               Failure& failure, TraceSink* trace);
 
     /// The tiles that instructions name; their values are read from weight memory.
     void load(const isa::Program& program);
@@ -75,12 +76,13 @@ private:
     const Values values_;
     const Clock& clock_;
     OrderChecker& order_;
+    ValueWorkers& workers_;
     TraceSink* const trace_;
     CommandQueue<isa::BoundInstruction> queue_;
     WaitState wait_state_{"weights"};
     std::vector<StoredTile> stored_;
-    std::deque<Tile> tiles_;
-    std::deque<TileTimes> times_;  ///< of tiles_; empty without a trace
+    RingQueue<Tile> tiles_;
+    RingQueue<TileTimes> times_;  ///< of tiles_; empty without a trace
     /// Where the memory gives no direct access to a tile: one buffer for each slot and two for the array,
     /// which goes on using what it has taken.
     std::vector<std::vector<std::uint8_t>> buffers_;

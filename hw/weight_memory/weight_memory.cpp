@@ -1,7 +1,5 @@
 #include "hw/weight_memory/weight_memory.h"
 
-#include <cstring>
-
 #include "hw/common/tag_extension.h"
 
 namespace systole::hw {
@@ -17,11 +15,13 @@ WeightMemory::WeightMemory(const sc_core::sc_module_name& name, const machine::M
 }
 
 bool WeightMemory::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& access) {
-    if (!payload.is_read() || payload.get_address() >= image_bytes_) return false;
+    const WeightImage::Region* region = image_.find(payload.get_address());
+    if (!payload.is_read() || region == nullptr) return false;
     access.allow_read();
-    access.set_dmi_ptr(image_->data());
-    access.set_start_address(0);
-    access.set_end_address(image_bytes_ - 1);
+    // The interface carries a writable pointer; only reading is allowed.
+    access.set_dmi_ptr(const_cast<std::uint8_t*>(region->bytes.data()));
+    access.set_start_address(region->address);
+    access.set_end_address(region->address + region->bytes.size() - 1);
     return true;
 }
 
@@ -36,10 +36,7 @@ void WeightMemory::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_ti
         payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
         return;
     }
-    if (payload.get_data_ptr() != nullptr) {
-        sc_assert(address + length <= image_bytes_);
-        std::memcpy(payload.get_data_ptr(), image_->data() + address, length);
-    }
+    if (payload.get_data_ptr() != nullptr) image_.read(address, {payload.get_data_ptr(), length});
     const TagExtension* tagged = payload.get_extension<TagExtension>();
     const Cycle done =
         timing_->read(address, length, clock_.after(delay), tagged != nullptr ? tagged->tag : 0);

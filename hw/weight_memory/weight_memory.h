@@ -4,16 +4,15 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <systemc>
 #include <tlm>
 #include <utility>
 
 #include "hw/common/clock.h"
 #include "hw/common/counter.h"
-#include "hw/common/zeroed_memory.h"
 #include "hw/machine/machine_config.h"
 #include "hw/weight_memory/memory_timing.h"
+#include "hw/weight_memory/weight_image.h"
 
 namespace systole::hw {
 
@@ -28,11 +27,8 @@ public:
     WeightMemory(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
                  const Clock& clock);
 
-    /// What the driver wrote before the program began, from address 0 on.
-    void load(ZeroedMemory<std::uint8_t> image, std::uint64_t bytes) {
-        image_ = std::move(image);
-        image_bytes_ = bytes;
-    }
+    /// What the driver wrote before the program began.
+    void load(WeightImage image) { image_ = std::move(image); }
 
     /// The program ended at this cycle.
     void finish(Cycle end, Tag tag) { timing_->finish(end, tag); }
@@ -48,8 +44,7 @@ private:
     const std::uint64_t bytes_;
     const Clock& clock_;
     std::unique_ptr<MemoryTiming> timing_;
-    std::optional<ZeroedMemory<std::uint8_t>> image_;
-    std::uint64_t image_bytes_ = 0;
+    WeightImage image_;
 };
 
 }  // namespace systole::hw

@@ -17,7 +17,7 @@ struct Bench : tests::FreshSimulation {
     Bench(std::uint32_t depth, bool whole_tiles)
         : machine(make_machine(depth, whole_tiles)),
           memory("memory", machine, clock),
-          fifo("fifo", machine, hw::Values::TimingOnly, clock, semaphores, order, failure, nullptr) {
+          fifo("fifo", machine, hw::Values::TimingOnly, clock, semaphores, order, workers, failure, nullptr) {
         fifo.memory.bind(memory.socket);
         program.geometry = {4, 3};
         program.tiles.assign(
@@ -55,6 +55,7 @@ struct Bench : tests::FreshSimulation {
     hw::Semaphores semaphores{clock, order};
     hw::WaitState state{"test"};
     hw::WeightMemory memory;
+    hw::ValueWorkers workers{order, 0};
     hw::WeightFifo fifo;
 };
 

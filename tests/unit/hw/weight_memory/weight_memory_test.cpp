@@ -35,9 +35,9 @@ struct Bench : tests::FreshSimulation {
     }
 
     void load(std::size_t bytes, std::uint8_t value) {
-        hw::ZeroedMemory<std::uint8_t> image(bytes);
-        std::fill_n(image.data(), bytes, value);
-        memory.load(std::move(image), bytes);
+        hw::WeightImage image;
+        std::ranges::fill(image.make(0, bytes), value);
+        memory.load(std::move(image));
     }
 
     /// The cycle in which a read issued now is done.

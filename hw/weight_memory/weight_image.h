@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <span>
+
+#include "hw/common/zeroed_memory.h"
+
+namespace systole::hw {
+
+/// What lies in weight memory before the program begins: regions that do not overlap, and nothing between
+/// them. Weights that lie in the program as they do in weight memory are not copied.
+class WeightImage {
+public:
+    struct Region {
+        std::uint64_t address = 0;
+        std::span<const std::uint8_t> bytes;
+    };
+
+    /// A region of these bytes, which must outlive the image.
+    void refer_to(std::uint64_t address, std::span<const std::uint8_t> bytes) {
+        if (!bytes.empty()) regions_[address] = {address, bytes};
+    }
+    /// A region of the image's own, all zero, to be filled.
+    std::span<std::uint8_t> make(std::uint64_t address, std::size_t bytes) {
+        std::uint8_t* const data = own_.emplace_back(bytes).data();
+        refer_to(address, {data, bytes});
+        return {data, bytes};
+    }
+
+    /// The region that the address lies in; null if in none.
+    const Region* find(std::uint64_t address) const;
+    /// The bytes from an address on; those between regions are zero.
+    void read(std::uint64_t address, std::span<std::uint8_t> bytes) const;
+
+private:
+    std::map<std::uint64_t, Region> regions_;  ///< by address
+    std::deque<ZeroedMemory<std::uint8_t>> own_;
+};
+
+}  // namespace systole::hw

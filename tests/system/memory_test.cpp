@@ -1,0 +1,60 @@
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <cstdlib>
+
+#include "hw/tpu/tpu.h"
+#include "tests/bench/bench_programs.h"
+#include "tests/support/chip.h"
+
+using namespace systole;
+
+namespace {
+
+constexpr std::uint64_t mebibyte = 1U << 20U;
+
+/// Bytes that a process holds at most which runs a program of so many tiles, all of them used.
+std::uint64_t resident_bytes(std::uint32_t tiles) {
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        // Whatever goes wrong ends the child and shows in its status; Catch is the parent's.
+        const tests::FreshSimulation simulation;
+        const isa::Program program = bench::every_tile_once(tiles);
+        hw::Tpu tpu("tpu", tests::tpu_v1(), program, {.trace = nullptr, .held_back = {}});
+        tpu.run();
+        _exit(tpu.matrix_unit().tiles.value() == tiles ? EXIT_SUCCESS : EXIT_FAILURE);
+    }
+    int status = 0;
+    rusage usage{};
+    REQUIRE(wait4(child, &status, 0, &usage) == child);
+    REQUIRE(WIFEXITED(status));
+    REQUIRE(WEXITSTATUS(status) == EXIT_SUCCESS);
+    constexpr std::uint64_t kibibyte = 1024;
+    return static_cast<std::uint64_t>(usage.ru_maxrss) * kibibyte;
+}
+
+}  // namespace
+
+TEST_CASE("A simulation holds its weights once", "[system][memory]") {
+#ifdef __SANITIZE_ADDRESS__
+    WARN("SKIPPED: AddressSanitizer holds memory of its own");
+#else
+    // docs/performance.md states the constant.
+    constexpr std::uint64_t constant = 64 * mebibyte;
+    constexpr std::uint32_t tiles = 2048;
+    const machine::MachineConfig machine = tests::tpu_v1();
+    const std::uint64_t weights = tiles * machine.tile_bytes();
+    const std::uint64_t accumulators =
+        std::uint64_t{4} * machine.accumulators.rows * machine.matrix_unit.columns;
+    const std::uint64_t resident = resident_bytes(tiles);
+    CHECK(resident * 10 <= 12 * (weights + machine.unified_buffer_bytes() + accumulators) + 10 * constant);
+    // The constant hides nothing: four times the weights cost three times the weights more.
+    const std::uint64_t fewer = resident_bytes(tiles / 4);
+    CHECK((resident - fewer) * 10 <= 12 * (weights - weights / 4));
+    CHECK(resident >= weights);
+#endif
+}
