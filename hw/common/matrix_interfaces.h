@@ -2,8 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <stdexcept>
-#include <string>
 #include <vector>
 
 #include "hw/common/clock.h"
@@ -13,15 +11,6 @@
 #include "hw/common/wait_state.h"
 
 namespace systole::hw {
-
-/// A stream does not fit the weights it meets.
-class StreamError : public std::runtime_error {
-public:
-    StreamError(InstructionNumber instruction, const std::string& rule)
-        : std::runtime_error(rule), number(instruction) {}
-
-    const InstructionNumber number;
-};
 
 /// A weight tile in the FIFO or the array.
 struct Tile {

@@ -33,16 +33,24 @@ struct TileTimes {
     bool operator==(const TileTimes&) const = default;
 };
 
-/// The matrix unit's idle cycles before a stream, by the first condition that the stream lacked. They
-/// follow each other in this order, from `begin` to the stream's first cycle.
+/// The matrix unit's cycles between two streams, by the first condition that the later one lacked in each.
+/// They follow each other in this order.
+struct IdleCycles {
+    Cycle without_rows = 0;  ///< not issued, or its rows were not there
+    Cycle without_tile = 0;  ///< its tile was not whole in the FIFO
+    Cycle shifting = 0;      ///< its tile was not in the shadow plane
+    Cycle without_port = 0;  ///< a memory port was taken
+
+    Cycle sum() const { return without_rows + without_tile + shifting + without_port; }
+    bool operator==(const IdleCycles&) const = default;
+};
+
+/// The idle cycles before a stream, from `begin` to its first cycle.
 struct MatrixIdleTimes {
     InstructionNumber number = 0;
     Tag tag = 0;
     Cycle begin = 0;
-    Cycle without_rows = 0;  ///< cycles: not issued, or its rows were not there
-    Cycle without_tile = 0;  ///< cycles: its tile was not whole in the FIFO
-    Cycle shifting = 0;      ///< cycles: its tile was shifting in
-    Cycle without_port = 0;  ///< cycles: a memory port was taken
+    IdleCycles idle;
 
     bool operator==(const MatrixIdleTimes&) const = default;
 };

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <variant>
 
+#include "hw/common/instruction_error.h"
 #include "hw/common/ports.h"
 #include "hw/isa/unit.h"
 
@@ -90,7 +91,7 @@ void HostInterface::move(tlm::tlm_command direction, std::size_t unit, Instructi
         sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
         memory->b_transport(payload, delay);
         if (!payload.is_response_ok()) {
-            throw TransferError(
+            throw InstructionError(
                 number, fmt::format("host bytes {} to {} lie in none of the program's buffers", address,
                                     address + blocks.block_bytes - 1));
         }

@@ -82,7 +82,7 @@ private:
         std::uint64_t stride = 0;  ///< bytes from a block's first row to the next block's
     };
 
-    /// Moves them between host memory and the unified buffer; throws TransferError where the host has no
+    /// Moves them between host memory and the unified buffer; throws InstructionError where the host has no
     /// such memory.
     void move(tlm::tlm_command direction, std::size_t unit, InstructionNumber number, const Blocks& blocks);
     /// Where the host's bytes are; null where the memory gives no direct access to all of them.
@@ -105,15 +105,6 @@ private:
     HostInterfaceCounters counters_;
     HostTransferCounters read_counters_{"host_read"};
     HostTransferCounters write_counters_{"host_write"};
-};
-
-/// An instruction names host memory that none of the program's buffers covers.
-class TransferError : public std::runtime_error {
-public:
-    TransferError(InstructionNumber instruction, const std::string& rule)
-        : std::runtime_error(rule), number(instruction) {}
-
-    const InstructionNumber number;
 };
 
 }  // namespace systole::hw

@@ -18,17 +18,6 @@
 
 namespace systole::hw {
 
-/// The cycles between two streams, by the first condition that the later one lacked in each.
-struct IdleCycles {
-    Cycle without_rows = 0;  ///< not issued, or its rows were not there
-    Cycle without_tile = 0;  ///< its tile was not whole in the FIFO
-    Cycle shifting = 0;      ///< its tile was not in the shadow plane
-    Cycle without_port = 0;  ///< a memory port was taken
-
-    Cycle sum() const { return without_rows + without_tile + shifting + without_port; }
-    bool operator==(const IdleCycles&) const = default;
-};
-
 /// A stream on its way into the array.
 struct EnteringStream {
     const Stream& stream;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "hw/common/instruction_error.h"
 #include "hw/common/ports.h"
 
 namespace systole::hw {
@@ -31,13 +32,13 @@ MatrixUnit::MatrixUnit(const sc_core::sc_module_name& name, const machine::Machi
 
 void MatrixUnit::check(const Stream& stream, const Tile& tile) const {
     if (tile.rows == 0) {
-        throw StreamError(stream.number, "it keeps the weights in the array, where there are none yet");
+        throw InstructionError(stream.number, "it keeps the weights in the array, where there are none yet");
     }
     const bool wide_tile = tile.element_bytes == 2;
     if (wide_tile != stream.wide_weights) {
-        throw StreamError(stream.number,
-                          std::string("its weights are ") + (stream.wide_weights ? "16" : "8") +
-                              "-bit, the tile it meets is " + (wide_tile ? "16" : "8") + "-bit");
+        throw InstructionError(stream.number,
+                               std::string("its weights are ") + (stream.wide_weights ? "16" : "8") +
+                                   "-bit, the tile it meets is " + (wide_tile ? "16" : "8") + "-bit");
     }
 }
 
@@ -102,13 +103,7 @@ void MatrixUnit::count_idle(const Stream& stream, const IdleCycles& idle) {
     counters_.input_stall_cycles.add(std::clamp(stream.inputs_written, begin, rows_there) - begin,
                                      stream.tag);
     if (trace_ != nullptr) {
-        trace_->matrix_idle({.number = stream.number,
-                             .tag = stream.tag,
-                             .begin = begin,
-                             .without_rows = idle.without_rows,
-                             .without_tile = idle.without_tile,
-                             .shifting = idle.shifting,
-                             .without_port = idle.without_port});
+        trace_->matrix_idle({.number = stream.number, .tag = stream.tag, .begin = begin, .idle = idle});
     }
 }
 

@@ -26,7 +26,8 @@ std::int16_t wide_element(const std::uint8_t* bytes) {
 }
 
 std::int16_t byte_element(std::uint8_t byte, bool is_signed) {
-    return is_signed ? static_cast<std::int8_t>(byte) : std::int16_t{byte};
+    if (is_signed) return static_cast<std::int8_t>(byte);
+    return byte;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <variant>
 
+#include "hw/common/instruction_error.h"
 #include "hw/isa/operands.h"
 #include "hw/isa/unit.h"
 #include "hw/isa/window_geometry.h"
@@ -126,10 +127,10 @@ StreamRows SystolicDataSetup::enter(std::uint32_t elements) {
     const auto& convolve = std::get<isa::Convolve>(command.payload.instruction);
     const WindowPart part = window_part(registers, repetition_, array_rows_);
     if (elements > part.elements) {
-        throw StreamError(command.number,
-                          fmt::format("its weight tile has {} rows, the window has {} elements left at "
-                                      "element {}",
-                                      elements, part.elements, part.begin));
+        throw InstructionError(command.number,
+                               fmt::format("its weight tile has {} rows, the window has {} elements left at "
+                                           "element {}",
+                                           elements, part.elements, part.begin));
     }
     return values_ == Values::Computed ? rows_of(convolve, registers, elements) : StreamRows{};
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "hw/common/instruction_error.h"
 #include "hw/common/ports.h"
 #include "hw/isa/assembly.h"
 #include "hw/isa/program_error.h"
@@ -136,9 +137,7 @@ void Tpu::run(const std::function<void(InstructionNumber)>& progress, Cycle paus
                         "between their units is missing",
                         describe(violation.later), describe(violation.earlier),
                         conflict(violation.earlier, violation.later)));
-    } catch (const StreamError& error) {
-        throw isa::ProgramError(fmt::format("instruction {}: {}", describe(error.number), error.what()));
-    } catch (const TransferError& error) {
+    } catch (const InstructionError& error) {
         throw isa::ProgramError(fmt::format("instruction {}: {}", describe(error.number), error.what()));
     } catch (const SharedSemaphore& error) {
         throw isa::ProgramError(error.what());
