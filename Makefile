@@ -5,6 +5,8 @@ FUZZ_SECONDS ?= 60
 
 # libsystemc greets on stderr in every process, also while CMake asks test programs for their cases.
 export SYSTEMC_DISABLE_COPYRIGHT_MESSAGE := 1
+# What one preset has compiled, another with the same flags takes from ccache: dev and tidy differ in nothing else.
+export CCACHE_NOHASHDIR := 1
 
 packages_build := scripts/packages_build.txt
 packages_test := $(packages_build) scripts/packages_test.txt
@@ -16,7 +18,7 @@ help:
 	@echo "make test     build everything and run all tests"
 	@echo "make sanitize the same with AddressSanitizer and UndefinedBehaviorSanitizer"
 	@echo "make bench    build and run the benchmarks"
-	@echo "make fuzz     fuzz every parser for FUZZ_SECONDS=$(FUZZ_SECONDS) each"
+	@echo "make fuzz     fuzz every parser, and the engines against each other, for FUZZ_SECONDS=$(FUZZ_SECONDS) each"
 	@echo "make format   format all sources;  make format-check  only look"
 	@echo "make tidy     clang-tidy on all sources"
 	@echo "make clean    remove build/"

@@ -113,7 +113,7 @@ void describe(Visitor& visitor, SequencerConfig& config) {
     // The longest instruction is 32 bytes at most; a smaller buffer could never pass it on.
     visitor.field({"instruction_buffer_bytes", "bytes", "instructions received and not yet issued"},
                   config.instruction_buffer_bytes, Range{32, 1U << 30U});
-    visitor.field({"queue_depth", "instructions", "issued and not yet started, for each unit"},
+    visitor.field({"queue_depth", "instructions", "in each unit's queue, besides the one the unit has taken"},
                   config.queue_depth, Range{1, 1U << 20U});
     visitor.field({"issue_cycles", "cycles", "from one instruction's issue to the next"}, config.issue_cycles,
                   Range{0, most_latency});
