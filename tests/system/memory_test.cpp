@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint64_t mebibyte = 1U << 20U;
 
 /// Bytes that a process holds at most which runs a program of so many tiles, all of them used.
-std::uint64_t resident_bytes(std::uint32_t tiles) {
+[[maybe_unused]] std::uint64_t resident_bytes(std::uint32_t tiles) {
     const pid_t child = fork();
     REQUIRE(child >= 0);
     if (child == 0) {
