@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -166,7 +167,7 @@ class SlowDram {
 public:
     SlowDram(const machine::DramConfig& dram, std::uint64_t core_hz, std::uint64_t latency)
         : dram_(dram),
-          clock_fs_hz_(static_cast<std::uint64_t>(dram.clock_ns * 1e6 + 0.5) * core_hz),
+          clock_fs_hz_(static_cast<std::uint64_t>(std::llround(dram.clock_ns * 1e6)) * core_hz),
           latency_(latency),
           channels_(dram.channels, SlowDramChannel(dram)) {}
 
