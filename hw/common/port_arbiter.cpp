@@ -22,7 +22,7 @@ PortArbiter::PortArbiter(std::vector<Places> ports, const Clock& clock)
     }
 }
 
-Cycle PortArbiter::acquire(std::size_t user, const std::vector<Need>& needs, WaitState& state) {
+Cycle PortArbiter::acquire(std::size_t user, std::span<const Need> needs, WaitState& state) {
     sc_assert(user < user_limit);
     Request request{user, {}, sc_core::sc_time_stamp(), false, {}};
     std::copy_if(needs.begin(), needs.end(), std::back_inserter(request.needs),

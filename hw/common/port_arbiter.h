@@ -2,8 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <list>
+#include <span>
 #include <systemc>
 #include <vector>
 
@@ -46,7 +48,10 @@ public:
     PortArbiter(std::vector<Places> ports, const Clock& clock);
 
     /// Waits until all are granted. `user` is below user_limit. Returns the cycles waited.
-    Cycle acquire(std::size_t user, const std::vector<Need>& needs, WaitState& state);
+    Cycle acquire(std::size_t user, std::span<const Need> needs, WaitState& state);
+    Cycle acquire(std::size_t user, std::initializer_list<Need> needs, WaitState& state) {
+        return acquire(user, std::span(needs.begin(), needs.size()), state);
+    }
     /// What the user holds `until_released` is free from cycle `at` on, this one or a later one.
     void release(std::size_t user, Cycle at);
 

@@ -50,9 +50,7 @@ Cycle HostInterface::send_instruction(std::uint64_t bytes) {
 
 std::uint8_t* HostInterface::direct_bytes(tlm::tlm_command direction, std::uint64_t address,
                                           std::uint64_t bytes) {
-    tlm::tlm_generic_payload payload;
-    payload.set_command(direction);
-    payload.set_address(address);
+    tlm::tlm_generic_payload& payload = new_payload(direction, address);
     tlm::tlm_dmi access;
     if (!memory->get_direct_mem_ptr(payload, access)) return nullptr;
     const bool allowed =
@@ -60,6 +58,15 @@ std::uint8_t* HostInterface::direct_bytes(tlm::tlm_command direction, std::uint6
     const bool covered =
         address >= access.get_start_address() && address + bytes - 1 <= access.get_end_address();
     return allowed && covered ? access.get_dmi_ptr() + (address - access.get_start_address()) : nullptr;
+}
+
+tlm::tlm_generic_payload& HostInterface::new_payload(tlm::tlm_command direction, std::uint64_t address) {
+    tlm::tlm_generic_payload& payload = direction == tlm::TLM_READ_COMMAND ? read_payload_ : write_payload_;
+    payload.set_command(direction);
+    payload.set_address(address);
+    payload.set_data_ptr(nullptr);
+    payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+    return payload;
 }
 
 void HostInterface::move(tlm::tlm_command direction, std::size_t unit, InstructionNumber number,
@@ -82,9 +89,7 @@ void HostInterface::move(tlm::tlm_command direction, std::size_t unit, Instructi
     }
     for (std::uint64_t block = 0; block < blocks.blocks; ++block) {
         const std::uint64_t address = blocks.host_address + block * blocks.block_bytes;
-        tlm::tlm_generic_payload payload;
-        payload.set_command(direction);
-        payload.set_address(address);
+        tlm::tlm_generic_payload& payload = new_payload(direction, address);
         payload.set_data_length(static_cast<unsigned>(blocks.block_bytes));
         payload.set_streaming_width(static_cast<unsigned>(blocks.block_bytes));
         payload.set_data_ptr(values_ == Values::Computed ? blocks.rows + block * blocks.stride : nullptr);

@@ -87,6 +87,8 @@ private:
     void move(tlm::tlm_command direction, std::size_t unit, InstructionNumber number, const Blocks& blocks);
     /// Where the host's bytes are; null where the memory gives no direct access to all of them.
     std::uint8_t* direct_bytes(tlm::tlm_command direction, std::uint64_t address, std::uint64_t bytes);
+    /// A direction's payload, for a new transaction.
+    tlm::tlm_generic_payload& new_payload(tlm::tlm_command direction, std::uint64_t address);
 
     const Cycle latency_;
     const Values values_;
@@ -96,6 +98,7 @@ private:
     UnifiedBufferAccess& buffer_;
     PortArbiter& ports_;
     TraceSink* const trace_;
+    tlm::tlm_generic_payload read_payload_, write_payload_;  ///< used again and again
     SharedLink inbound_;
     SharedLink outbound_;
     CommandQueue<isa::BoundInstruction> read_queue_;

@@ -77,8 +77,10 @@ void WeightFifo::fetch(InstructionNumber instruction, std::uint32_t number, Tag 
     const std::uint64_t bytes =
         whole_tiles_ ? tile_bytes_ * tile.element_bytes : std::uint64_t{tile.rows} * tile.row_bytes;
     TagExtension counted_for(tag);
-    tlm::tlm_generic_payload payload;
+    tlm::tlm_generic_payload& payload = payload_;
     payload.set_extension(&counted_for);
+    payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+    payload.set_data_ptr(nullptr);
     payload.set_read();
     payload.set_address(stored.address);
     payload.set_data_length(static_cast<unsigned>(bytes));
@@ -97,6 +99,7 @@ void WeightFifo::fetch(InstructionNumber instruction, std::uint32_t number, Tag 
     }
     sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
     memory->b_transport(payload, delay);
+    payload.clear_extension(&counted_for);
     sc_assert(payload.is_response_ok());
     tile.whole_at = clock_.after(delay);
     tiles_.push_back(tile);

@@ -79,6 +79,7 @@ private:
     ValueWorkers& workers_;
     TraceSink* const trace_;
     CommandQueue<isa::BoundInstruction> queue_;
+    tlm::tlm_generic_payload payload_;  ///< of the fetch in hand
     WaitState wait_state_{"weights"};
     std::vector<StoredTile> stored_;
     RingQueue<Tile> tiles_;
