@@ -8,32 +8,25 @@
 #include "hw/machine/config_error.h"
 #include "hw/machine/config_reader.h"
 #include "hw/machine/machine_config.h"
+#include "tests/unit/hw/machine/machine_files.h"
 
 using namespace systole::machine;
 using Catch::Matchers::Contains;
 using Catch::Matchers::Equals;
 using nlohmann::json;
+using systole::tests::machine_error;
 
 namespace {
 
 json shipped(const std::string& name) {
-    return read_json_object(std::filesystem::path(SYSTOLE_SOURCE_DIR) / "configs/machines" / name);
-}
-
-std::string error_of(const json& object) {
-    try {
-        read_machine(object, "test.json");
-    } catch (const ConfigError& error) {
-        return error.what();
-    }
-    return "no error";
+    return read_json_object(systole::tests::shipped_machine(name));
 }
 
 /// TPU v1 with its DRAM, and a rule broken.
 std::string error_with(const std::string& key, const json& value) {
     json machine = shipped("tpu_v1_dram.json");
     machine["weight_memory"]["dram"][key] = value;
-    return error_of(machine);
+    return machine_error(machine);
 }
 
 }  // namespace
@@ -88,22 +81,22 @@ TEST_CASE("Every DRAM key is read and written back", "[machine][dram]") {
 TEST_CASE("What the chosen model does not read is an error", "[machine][dram]") {
     json machine = shipped("tpu_v1_dram.json");
     machine["weight_memory"]["bandwidth_gb_per_s"] = 34;
-    CHECK_THAT(error_of(machine),
+    CHECK_THAT(machine_error(machine),
                Equals("test.json: weight_memory.bandwidth_gb_per_s is 34; it must be left out where "
                       "weight_memory.model is \"dram\": bandwidth follows from weight_memory.dram"));
     machine = shipped("tpu_v1.json");
     machine["weight_memory"]["dram"] = json::object();
-    CHECK_THAT(error_of(machine), Equals("test.json: weight_memory.dram is {}; it is read only where "
-                                         "weight_memory.model is \"dram\""));
+    CHECK_THAT(machine_error(machine), Equals("test.json: weight_memory.dram is {}; it is read only where "
+                                              "weight_memory.model is \"dram\""));
     machine["weight_memory"]["model"] = "bandwidth";
-    CHECK_THAT(error_of(machine), Contains("weight_memory.dram is {}"));
+    CHECK_THAT(machine_error(machine), Contains("weight_memory.dram is {}"));
     machine["weight_memory"]["model"] = "sram";
-    CHECK_THAT(error_of(machine),
+    CHECK_THAT(machine_error(machine),
                Contains("weight_memory.model is \"sram\"; it must be one of \"bandwidth\", \"dram\""));
     // A source of a number that the model does not have.
     machine = shipped("tpu_v1_dram.json");
     machine["sources"]["weight_memory.bandwidth_gb_per_s"] = "somewhere";
-    CHECK_THAT(error_of(machine), Contains("the machine has no such key"));
+    CHECK_THAT(machine_error(machine), Contains("the machine has no such key"));
 }
 
 TEST_CASE("The default model is the published bandwidth", "[machine][dram]") {
@@ -164,5 +157,5 @@ TEST_CASE("What just fits is a DRAM", "[machine][dram]") {
     json machine = shipped("tpu_v1_dram.json");
     machine["weight_memory"]["dram"]["trefi_clocks"] = 0;
     machine["weight_memory"]["dram"]["trfc_clocks"] = 0;
-    CHECK(error_of(machine) == "no error");
+    CHECK(machine_error(machine) == "no error");
 }

@@ -7,28 +7,18 @@
 
 #include "hw/machine/config_error.h"
 #include "hw/machine/config_reader.h"
+#include "tests/unit/hw/machine/machine_files.h"
 
 using namespace systole::machine;
 using Catch::Matchers::Contains;
 using nlohmann::json;
+using systole::tests::machine_error;
+using systole::tests::shipped_machine;
 
 namespace {
 
-std::filesystem::path shipped(const std::string& name) {
-    return std::filesystem::path(SYSTOLE_SOURCE_DIR) / "configs/machines" / name;
-}
-
 json tpu_v1() {
-    return read_json_object(shipped("tpu_v1.json"));
-}
-
-std::string error_of(const json& object) {
-    try {
-        read_machine(object, "test.json");
-    } catch (const ConfigError& error) {
-        return error.what();
-    }
-    return "no error";
+    return read_json_object(shipped_machine("tpu_v1.json"));
 }
 
 /// Visits every leaf below an object, by dotted key.
@@ -47,7 +37,7 @@ void each_leaf(const json& object, const std::string& path,
 }  // namespace
 
 TEST_CASE("TPU v1 has the published numbers", "[machine]") {
-    const MachineConfig machine = read_machine(shipped("tpu_v1.json"));
+    const MachineConfig machine = read_machine(shipped_machine("tpu_v1.json"));
     CHECK(machine.tile_bytes() == 64 * 1024);
     CHECK(machine.unified_buffer_bytes() == 24 * 1024 * 1024);
     CHECK(machine.peak_ops_per_second() == Approx(91.75e12).epsilon(1e-3));
@@ -81,19 +71,20 @@ TEST_CASE("The effective configuration reads back as the same machine", "[machin
 TEST_CASE("An unknown key is an error that suggests the nearest known one", "[machine]") {
     json machine = tpu_v1();
     machine["weight_fifo"]["depth"] = 8;
-    CHECK_THAT(error_of(machine), Contains("test.json: weight_fifo.depth is 8") && Contains("depth_tiles"));
+    CHECK_THAT(machine_error(machine),
+               Contains("test.json: weight_fifo.depth is 8") && Contains("depth_tiles"));
     machine = tpu_v1();
     machine["clok_mhz"] = 1;
-    CHECK_THAT(error_of(machine), Contains("clok_mhz") && Contains("did you mean \"clock_mhz\""));
+    CHECK_THAT(machine_error(machine), Contains("clok_mhz") && Contains("did you mean \"clock_mhz\""));
     machine = tpu_v1();
     machine["clok"] = 1;
-    CHECK_THAT(error_of(machine), Contains("did you mean \"clock_mhz\""));
+    CHECK_THAT(machine_error(machine), Contains("did you mean \"clock_mhz\""));
     machine = tpu_v1();
     machine["frobnication"] = 1;
-    CHECK_THAT(error_of(machine), !Contains("did you mean"));
+    CHECK_THAT(machine_error(machine), !Contains("did you mean"));
     machine = tpu_v1();
     machine["sources"]["weight_fifo.depth"] = "somewhere";
-    CHECK_THAT(error_of(machine), Contains("weight_fifo.depth") && Contains("no such key"));
+    CHECK_THAT(machine_error(machine), Contains("weight_fifo.depth") && Contains("no such key"));
 }
 
 TEST_CASE("Values of the wrong type or out of range are errors with key, value and rule", "[machine]") {
@@ -119,7 +110,7 @@ TEST_CASE("Values of the wrong type or out of range are errors with key, value a
         Case{"/schema", "sim.run/1", "it must be \"sim.machine/1\""});
     json machine = tpu_v1();
     machine[json::json_pointer(wrong.pointer)] = wrong.value;
-    CHECK_THAT(error_of(machine), Contains(wrong.message) && Contains("test.json: "));
+    CHECK_THAT(machine_error(machine), Contains(wrong.message) && Contains("test.json: "));
 }
 
 TEST_CASE("Engine pe refuses an array of more than 2^28 registers, and only it does", "[machine]") {
@@ -134,8 +125,8 @@ TEST_CASE("Engine pe refuses an array of more than 2^28 registers, and only it d
     machine["matrix_unit"]["mac_latency_cycles"] = most;
     CHECK_NOTHROW(read_machine(machine, "test.json"));
     machine["matrix_unit"]["mac_latency_cycles"] = most + 1;
-    CHECK_THAT(error_of(machine), Contains("matrix_unit.engine is \"pe\"; this array has " +
-                                           std::to_string(registers(most + 1)) + " registers"));
+    CHECK_THAT(machine_error(machine), Contains("matrix_unit.engine is \"pe\"; this array has " +
+                                                std::to_string(registers(most + 1)) + " registers"));
     machine["matrix_unit"]["engine"] = "wavefront";
     CHECK_NOTHROW(read_machine(machine, "test.json"));
 }

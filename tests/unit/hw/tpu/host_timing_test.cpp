@@ -13,19 +13,13 @@
 
 using namespace systole;
 using tests::activation_setup;
+using tests::Bandwidth;
 using tests::Chip;
 using tests::odd_machine;
 
 namespace {
 
 using Cycle = std::uint64_t;
-
-/// A rate as the machine file says it, and what it is: bytes in every cycles at 700 MHz.
-struct Bandwidth {
-    double gb_per_s;
-    std::uint64_t bytes;
-    std::uint64_t cycles;
-};
 
 constexpr Bandwidth bandwidths[] = {{0.7, 1, 1}, {2.45, 7, 2}, {0.3, 3, 7}, {10.9, 109, 7}};
 

@@ -1,10 +1,18 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "hw/machine/machine_config.h"
 
 namespace systole::tests {
+
+/// A rate as the machine file says it, and what it is: bytes in every cycles at 700 MHz.
+struct Bandwidth {
+    double gb_per_s;
+    std::uint64_t bytes;
+    std::uint64_t cycles;
+};
 
 /// A small machine in which no two parameters of time are alike.
 inline machine::MachineConfig odd_machine() {

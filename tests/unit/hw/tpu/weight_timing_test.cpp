@@ -9,19 +9,13 @@
 #include "tests/unit/hw/tpu/odd_machine.h"
 
 using namespace systole;
+using tests::Bandwidth;
 using tests::Chip;
 using tests::odd_machine;
 
 namespace {
 
 using Cycle = std::uint64_t;
-
-/// A rate as the machine file says it, and what it is: bytes in every cycles at 700 MHz.
-struct Bandwidth {
-    double gb_per_s;
-    std::uint64_t bytes;
-    std::uint64_t cycles;
-};
 
 constexpr Bandwidth bandwidths[] = {{0.7, 1, 1}, {34, 340, 7}, {2.45, 7, 2}, {0.3, 3, 7}, {30.1, 43, 1}};
 

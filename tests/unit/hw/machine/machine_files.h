@@ -1,0 +1,27 @@
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "hw/machine/config_error.h"
+#include "hw/machine/config_reader.h"
+#include "hw/machine/machine_config.h"
+
+namespace systole::tests {
+
+inline std::filesystem::path shipped_machine(const std::string& name) {
+    return std::filesystem::path(SYSTOLE_SOURCE_DIR) / "configs/machines" / name;
+}
+
+/// What reading the machine says; "no error" where nothing is wrong.
+inline std::string machine_error(const nlohmann::json& object) {
+    try {
+        machine::read_machine(object, "test.json");
+    } catch (const machine::ConfigError& error) {
+        return error.what();
+    }
+    return "no error";
+}
+
+}  // namespace systole::tests
