@@ -15,6 +15,10 @@ struct AccumulatorCounters final : CounterGroup {
     AccumulatorCounters() : CounterGroup("accumulators") {}
     Counter& reads = add("reads", CounterUnit::Rows, "rows read by the activation unit");
     Counter& writes = add("writes", CounterUnit::Rows, "rows written or added to by the matrix unit");
+    Counter& pass_writes =
+        add("pass_writes", CounterUnit::Rows, "row accesses for them, one for each pass of the array");
+    Counter& additions =
+        add("additions", CounterUnit::Rows, "of these, those that read the row first and add to it");
 };
 
 /// The sums below the array: rows of one 32-bit sum for each array column. Sums wrap around.
@@ -27,6 +31,10 @@ public:
     std::int32_t* write(std::uint64_t first, std::uint64_t count) override;
     void count_reads(std::uint64_t rows, Tag tag) override { counters_.reads.add(rows, tag); }
     void count_writes(std::uint64_t rows, Tag tag) override { counters_.writes.add(rows, tag); }
+    void count_passes(std::uint64_t passes, std::uint64_t additions, Tag tag) override {
+        counters_.pass_writes.add(passes, tag);
+        counters_.additions.add(additions, tag);
+    }
     std::pair<std::size_t, std::size_t> banks(std::uint64_t first, std::uint64_t count) const override;
 
     const AccumulatorCounters& counters() const { return counters_; }

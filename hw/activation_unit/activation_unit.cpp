@@ -26,7 +26,7 @@ ActivationUnit::ActivationUnit(const sc_core::sc_module_name& name, const machin
                                UnifiedBufferAccess& buffer, PortArbiter& ports, Failure& failure,
                                TraceSink* trace)
     : sc_module(name),
-      latency_(machine.activation_unit.latency_cycles),
+      latency_(machine.activation_latency()),
       values_(values),
       clock_(clock),
       order_(order),
@@ -48,10 +48,8 @@ void ActivationUnit::run() {
         const Cost costs = activate != nullptr ? cost(*activate, bound) : cost(*vector, bound);
 
         clock_.wait_until(free_at_);
-        if (costs.buffer_reads > 0) {
-            clock_.wait_until(queue_.complete_at());
-            counters_.spend(counters_.drain_cycles, clock_.now(), command.tag);
-        }
+        clock_.wait_until(operands_written(bound.footprint));
+        counters_.spend(counters_.drain_cycles, clock_.now(), command.tag);
         take_ports(bound, costs);
         counters_.spend(counters_.port_stall_cycles, clock_.now(), command.tag);
 
@@ -64,21 +62,47 @@ void ActivationUnit::run() {
                              [this, bound, written](ValueWorkers::Scratch&) { compute(bound, written); });
         }
         counters_.spend(counters_.busy_cycles, begun + costs.cycles, command.tag);
-        (activate != nullptr ? counters_.rows : counters_.vector_rows)
-            .add(activate != nullptr ? costs.accumulator_reads : costs.buffer_writes, command.tag);
-        accumulators_.count_reads(costs.accumulator_reads, command.tag);
-        buffer_.count_reads(costs.buffer_reads, command.tag);
-        buffer_.count_writes(costs.buffer_writes, command.tag);
+        count(costs, activate != nullptr, command.tag);
 
         free_at_ = begun + costs.cycles;
         const Cycle complete = free_at_ + latency_;
         order_.complete(unit, command.number, complete);
         queue_.complete(complete);
+        writes_under_way_.push_back({.rows = rows, .complete = complete});
         if (trace_ != nullptr) {
             trace_->instruction(
                 {unit, command.number, command.tag, command.issued, begun, free_at_, complete});
         }
     }
+}
+
+Cycle ActivationUnit::operands_written(const isa::Footprint& footprint) {
+    std::erase_if(writes_under_way_, [this](const Write& write) { return write.complete <= clock_.now(); });
+    Cycle written = clock_.now();
+    for (const Write& write : writes_under_way_) {
+        const bool is_read = write.rows.overlaps(footprint.buffer_read) ||
+                             write.rows.overlaps(footprint.buffer_read_other) ||
+                             write.rows.overlaps(footprint.buffer_read_table);
+        if (is_read) written = std::max(written, write.complete);
+    }
+    return written;
+}
+
+void ActivationUnit::count(const Cost& cost, bool activates, Tag tag) {
+    if (activates) {
+        counters_.rows.add(cost.accumulator_reads, tag);
+    } else {
+        counters_.vector_rows.add(cost.buffer_writes, tag);
+    }
+    counters_.buffer_reads.add(cost.buffer_reads, tag);
+    counters_.buffer_writes.add(cost.buffer_writes, tag);
+    counters_.elements.add(cost.elements, tag);
+    counters_.lookups.add(cost.lookups, tag);
+    counters_.operand_elements.add(cost.operand_elements, tag);
+    counters_.pooled_elements.add(cost.pooled_elements, tag);
+    accumulators_.count_reads(cost.accumulator_reads, tag);
+    buffer_.count_reads(cost.buffer_reads, tag);
+    buffer_.count_writes(cost.buffer_writes, tag);
 }
 
 ActivationUnit::Cost ActivationUnit::cost(const isa::Activate& activate,
@@ -90,14 +114,16 @@ ActivationUnit::Cost ActivationUnit::cost(const isa::Activate& activate,
     if (activate.load_parameters) {
         loads = rows_of_bytes(isa::parameter_bytes * columns, buffer_.row_bytes());
         if (activate.function == isa::ActivationFunction::Lookup) {
-            loads += rows_of_bytes(isa::table_bytes, buffer_.row_bytes());
+            loads += rows_of_bytes(isa::table_bytes(activate.wide_output), buffer_.row_bytes());
         }
     }
     return {.cycles = loads + activate.length * writes,
             .loads = loads,
             .buffer_reads = loads,
             .buffer_writes = activate.length * writes,
-            .accumulator_reads = activate.length};
+            .accumulator_reads = activate.length,
+            .elements = activate.length * columns,
+            .lookups = activate.function == isa::ActivationFunction::Lookup ? activate.length * columns : 0};
 }
 
 ActivationUnit::Cost ActivationUnit::cost(const isa::Vector& vector,
@@ -114,12 +140,16 @@ ActivationUnit::Cost ActivationUnit::cost(const isa::Vector& vector,
                                   registers[Register::WindowStrideX] * channels, buffer_.row_bytes());
         cost.buffer_reads = length * registers[Register::WindowKernelHeight] * fetches;
         cost.buffer_writes = length * rows_of_bytes(width * channels, buffer_.row_bytes());
+        cost.pooled_elements = length * width * registers[Register::WindowKernelHeight] *
+                               registers[Register::WindowKernelWidth] * channels;
     } else {
         const bool two_operands = vector.operation != isa::VectorOperation::Lookup;
         cost.buffer_reads = length * (two_operands ? 2 : 1);
         cost.buffer_writes = length;
+        (two_operands ? cost.operand_elements : cost.lookups) =
+            length * (two_operands ? 2 : 1) * buffer_.row_bytes() / (vector.wide_elements ? 2 : 1);
         if (!two_operands) {
-            cost.loads = rows_of_bytes(isa::table_bytes, buffer_.row_bytes());
+            cost.loads = rows_of_bytes(isa::table_bytes(vector.wide_elements), buffer_.row_bytes());
             cost.buffer_reads += cost.loads;
         }
     }

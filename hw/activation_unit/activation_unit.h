@@ -28,8 +28,16 @@ struct ActivationUnitCounters final : UnitCounters {
     Counter& rows = add("rows", CounterUnit::Rows, "accumulator rows activated");
     Counter& vector_rows =
         add("vector_rows", CounterUnit::Rows, "unified-buffer rows written by vector work");
+    Counter& buffer_reads = add("buffer_reads", CounterUnit::Rows, "accesses of the unified buffer, to read");
+    Counter& buffer_writes =
+        add("buffer_writes", CounterUnit::Rows, "accesses of the unified buffer, to write");
+    Counter& elements = add("elements", CounterUnit::Elements, "sums requantized");
+    Counter& lookups = add("lookups", CounterUnit::Elements, "elements looked up in the table");
+    Counter& operand_elements =
+        add("operand_elements", CounterUnit::Elements, "operands of element-wise additions and products");
+    Counter& pooled_elements = add("pooled_elements", CounterUnit::Elements, "elements of pooling windows");
     Counter& drain_cycles = add("drain_cycles", CounterUnit::Cycles,
-                                "an instruction that reads the buffer waited for its predecessor's writes");
+                                "an instruction waited for earlier writes of the rows that it reads");
     Counter& port_stall_cycles = add("port_stall_cycles", CounterUnit::Cycles, "a memory port was taken");
 };
 
@@ -40,7 +48,7 @@ struct ActivationUnitCounters final : UnitCounters {
 /// unified-buffer access), each in the buffer `latency` after its cycle. Loading parameters goes
 /// before at a unified-buffer row a cycle. Vector work takes a cycle for each unified-buffer access
 /// it reads or writes, whichever are more. Instructions follow each other without a gap, but one that
-/// reads the buffer begins when the writes of the one before are complete.
+/// reads rows which earlier ones still write begins when those writes are complete.
 class ActivationUnit final : public sc_core::sc_module {
 public:
     ActivationUnit(const sc_core::sc_module_name& name, const machine::MachineConfig& machine, Values values,
@@ -62,9 +70,22 @@ private:
         std::uint64_t buffer_reads = 0;
         std::uint64_t buffer_writes = 0;
         std::uint64_t accumulator_reads = 0;
+        std::uint64_t elements = 0;
+        std::uint64_t lookups = 0;
+        std::uint64_t operand_elements = 0;
+        std::uint64_t pooled_elements = 0;
+    };
+
+    /// An instruction's writes, until they are complete.
+    struct Write {
+        isa::RowRange rows;
+        Cycle complete = 0;
     };
 
     void run();
+    /// When earlier writes of the rows that an instruction reads are complete; now, if they are.
+    Cycle operands_written(const isa::Footprint& footprint);
+    void count(const Cost& cost, bool activates, Tag tag);
     Cost cost(const isa::Activate& activate, const isa::BoundInstruction& bound) const;
     Cost cost(const isa::Vector& vector, const isa::BoundInstruction& bound) const;
     void take_ports(const isa::BoundInstruction& bound, const Cost& cost);
@@ -86,6 +107,7 @@ private:
     WaitState wait_state_{"activation"};
     RequantizationParameters parameters_;
     Cycle free_at_ = 0;
+    std::vector<Write> writes_under_way_;
     std::vector<PortArbiter::Need> needs_;
     ActivationUnitCounters counters_;
 };

@@ -4,34 +4,17 @@
 #include <span>
 
 #include "hw/activation_unit/activation_unit.h"
+#include "hw/activation_unit/elementwise.h"
+#include "hw/isa/window.h"
 #include "hw/isa/window_geometry.h"
-#include "hw/math/elementwise.h"
+#include "hw/math/interpolated_table.h"
 #include "hw/math/lookup_table.h"
 #include "hw/math/pooling.h"
 #include "hw/math/requantize.h"
 
 namespace systole::hw {
 
-namespace {
-
 using isa::Register;
-
-math::Elementwise elementwise(const isa::Registers& registers, bool signed_elements) {
-    return {.zero_point_a = registers.as_signed(Register::VectorZeroPointA),
-            .zero_point_b = registers.as_signed(Register::VectorZeroPointB),
-            .scale_a = {registers.as_signed(Register::VectorMultiplierA),
-                        registers.as_signed(Register::VectorShiftA)},
-            .scale_b = {registers.as_signed(Register::VectorMultiplierB),
-                        registers.as_signed(Register::VectorShiftB)},
-            .scale = {registers.as_signed(Register::VectorMultiplier),
-                      registers.as_signed(Register::VectorShift)},
-            .zero_point = registers.as_signed(Register::OutputZeroPoint),
-            .minimum = registers.as_signed(Register::OutputMinimum),
-            .maximum = registers.as_signed(Register::OutputMaximum),
-            .signed_elements = signed_elements};
-}
-
-}  // namespace
 
 void ActivationUnit::compute(const isa::BoundInstruction& bound, std::uint8_t* written) {
     if (const auto* activate = std::get_if<isa::Activate>(&bound.instruction)) {
@@ -51,7 +34,9 @@ void ActivationUnit::compute(const isa::Activate& activate, const isa::BoundInst
         parameters_.load(buffer_.read(rows.first, rows.last - rows.first), columns);
         if (activate.function == isa::ActivationFunction::Lookup) {
             const isa::RowRange& table = bound.footprint.buffer_read_table;
-            parameters_.load_table(buffer_.read(table.first, table.last - table.first));
+            const std::uint64_t table_rows = table.last - table.first;
+            parameters_.load_table({buffer_.read(table.first, table_rows), table_rows * row_bytes},
+                                   activate.wide_output);
         }
     }
     const math::Requantization requantization = parameters_.bind(registers);
@@ -81,8 +66,14 @@ void ActivationUnit::compute(const isa::Activate& activate, const isa::BoundInst
         }
         if (activate.function == isa::ActivationFunction::Lookup) {
             for (std::size_t p = 0; p < pixels; ++p) {
-                const std::span<std::uint8_t> row(out + p * pixel_bytes, columns);
-                math::lookup(row, row, parameters_.table());
+                std::uint8_t* const row = out + p * pixel_bytes;
+                if (activate.wide_output) {
+                    const std::span results(row, 2 * columns);
+                    math::lookup_wide(results, results, parameters_.wide_table());
+                } else {
+                    const std::span results(row, columns);
+                    math::lookup(results, results, parameters_.table());
+                }
             }
         }
         done += pixels;
@@ -91,52 +82,30 @@ void ActivationUnit::compute(const isa::Activate& activate, const isa::BoundInst
 
 void ActivationUnit::compute(const isa::Vector& vector, const isa::BoundInstruction& bound,
                              std::uint8_t* written) {
+    if (!vector.is_pooling()) return compute_elementwise(vector, bound, buffer_, written);
     const isa::Registers& registers = *bound.registers;
     const std::size_t row_bytes = buffer_.row_bytes();
     const isa::RowRange& read = bound.footprint.buffer_read;
     const std::uint8_t* const source = buffer_.read(read.first, read.last - read.first);
-    const std::size_t bytes = vector.length * row_bytes;
-    const auto other = [&] {
-        const isa::RowRange& rows = bound.footprint.buffer_read_other;
-        return std::span(buffer_.read(rows.first, rows.last - rows.first), bytes);
-    };
-    switch (vector.operation) {
-        case isa::VectorOperation::Add:
-            math::add({source, bytes}, other(), elementwise(registers, vector.signed_elements),
-                      {written, bytes});
-            return;
-        case isa::VectorOperation::Multiply:
-            math::multiply({source, bytes}, other(), elementwise(registers, vector.signed_elements),
-                           {written, bytes});
-            return;
-        case isa::VectorOperation::Lookup: {
-            math::LookupTable table;
-            const isa::RowRange& rows = bound.footprint.buffer_read_table;
-            std::copy_n(buffer_.read(rows.first, rows.last - rows.first), table.size(), table.begin());
-            math::lookup({source, bytes}, {written, bytes}, table);
-            return;
-        }
-        case isa::VectorOperation::MaxPool:
-        case isa::VectorOperation::AveragePool: {
-            const auto geometry = isa::window_geometry<math::WindowGeometry>(registers, row_bytes);
-            const math::PoolingRules rules{
-                .operation = vector.operation == isa::VectorOperation::MaxPool ? math::Pooling::Max
-                                                                               : math::Pooling::Average,
-                .signed_elements = vector.signed_elements,
-                .count_padding = vector.count_padding,
-                .pad_value = static_cast<std::uint8_t>(registers[Register::WindowPadValue])};
-            // `source` begins at the first image the lines touch, `written` at the first line's row.
-            const std::size_t skipped = vector.first_line / geometry.output_height;
-            const std::size_t first_line = vector.first_line - skipped * geometry.output_height;
-            const std::size_t image_rows = registers[Register::ActivationImageRows];
-            const std::size_t first_image_row = vector.destination_row + skipped * image_rows;
-            std::uint8_t* const out =
-                written - (bound.footprint.buffer_write.first - first_image_row) * row_bytes;
-            math::pool(source, geometry, rules, first_line, vector.length, out, image_rows * row_bytes);
-            return;
-        }
-    }
-    throw std::logic_error("a vector operation without a case");
+    const auto geometry = isa::window_geometry<math::WindowGeometry>(registers, row_bytes);
+    const math::PoolingRules rules{
+        .operation =
+            vector.operation == isa::VectorOperation::MaxPool ? math::Pooling::Max : math::Pooling::Average,
+        .signed_elements = vector.signed_elements,
+        .count_padding = vector.count_padding,
+        .pad_value = static_cast<std::uint8_t>(registers[Register::WindowPadValue])};
+    // `source` begins at the first image the lines touch, `written` at the first line's row.
+    const std::size_t skipped = vector.first_line / geometry.output_height;
+    const std::size_t first_line = vector.first_line - skipped * geometry.output_height;
+    const std::size_t image_rows = registers[Register::ActivationImageRows];
+    const std::size_t first_image_row = vector.destination_row + skipped * image_rows;
+    const isa::PooledPixel pixel = isa::pooled_pixel(registers);
+    std::uint8_t* const first_image =
+        written - (bound.footprint.buffer_write.first - first_image_row) * row_bytes;
+    math::pool(source, geometry, rules, first_line, vector.length,
+               {.first = first_image + pixel.offset,
+                .image_stride = image_rows * row_bytes,
+                .pixel_stride = pixel.bytes});
 }
 
 }  // namespace systole::hw

@@ -19,8 +19,12 @@ void RequantizationParameters::load(const std::uint8_t* bytes, std::size_t colum
     std::memcpy(shift_.data(), bytes, columns);
 }
 
-void RequantizationParameters::load_table(const std::uint8_t* bytes) {
-    std::copy_n(bytes, table_.size(), table_.begin());
+void RequantizationParameters::load_table(std::span<const std::uint8_t> bytes, bool wide) {
+    if (wide) {
+        wide_table_ = math::read_interpolated_table(bytes);
+    } else {
+        std::copy_n(bytes.begin(), table_.size(), table_.begin());
+    }
 }
 
 math::Requantization RequantizationParameters::bind(const isa::Registers& registers) {

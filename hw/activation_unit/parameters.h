@@ -1,30 +1,34 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "hw/isa/registers.h"
+#include "hw/math/interpolated_table.h"
+#include "hw/math/lookup_table.h"
 #include "hw/math/requantize.h"
 
 namespace systole::hw {
 
-/// The requantization parameters and the lookup table that the activation unit holds.
+/// The requantization parameters and the lookup tables, one of each width, that the activation unit holds.
 class RequantizationParameters {
 public:
     /// From the bytes `activate` describes: int32 bias, int32 multiplier, int8 shift of each column.
     void load(const std::uint8_t* bytes, std::size_t columns);
-    void load_table(const std::uint8_t* bytes);
+    void load_table(std::span<const std::uint8_t> bytes, bool wide);
 
     /// With the output range the registers give. Columns beyond those loaded are 0.
     math::Requantization bind(const isa::Registers& registers);
-    const std::array<std::uint8_t, 256>& table() const { return table_; }
+    const math::LookupTable& table() const { return table_; }
+    const math::InterpolatedTable& wide_table() const { return wide_table_; }
 
 private:
     std::vector<std::int32_t> bias_;
     std::vector<std::int32_t> multiplier_;
     std::vector<std::int8_t> shift_;
-    std::array<std::uint8_t, 256> table_{};
+    math::LookupTable table_{};
+    math::InterpolatedTable wide_table_{};
 };
 
 }  // namespace systole::hw

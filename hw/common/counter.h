@@ -18,6 +18,7 @@ enum class CounterUnit : std::uint8_t {
     Macs,
     MemoryClocks,  ///< of a DRAM: not the core's cycles
     Commands,      ///< to a DRAM
+    Elements,
 };
 
 /// Counts one thing, in total and for each debug tag.
@@ -36,6 +37,9 @@ public:
         return sum;
     }
     std::uint64_t value(Tag tag) const { return tag < by_tag_.size() ? by_tag_[tag] : 0; }
+
+    /// No later tag has a value.
+    Tag last_tag() const { return by_tag_.empty() ? Tag{0} : static_cast<Tag>(by_tag_.size() - 1); }
 
     std::string_view name() const { return name_; }
     CounterUnit unit() const { return unit_; }

@@ -18,6 +18,8 @@ struct Tile {
     std::uint32_t columns = 0;  ///< used array columns, from column 0
     std::uint32_t useful_macs = 0;
     std::uint8_t element_bytes = 1;
+    std::uint64_t bytes = 0;               ///< that were fetched
+    Tag tag = 0;                           ///< of its fetch
     Cycle whole_at = 0;                    ///< its last byte is in the FIFO
     const std::uint8_t* values = nullptr;  ///< row by row; null in a run without values
     std::size_t row_bytes = 0;             ///< from one row to the next

@@ -31,6 +31,8 @@ public:
     virtual std::int32_t* write(std::uint64_t first, std::uint64_t count) = 0;
     virtual void count_reads(std::uint64_t rows, Tag tag) = 0;
     virtual void count_writes(std::uint64_t rows, Tag tag) = 0;
+    /// What writing them took: rows, once for each pass of the array, and those read first to be added to.
+    virtual void count_passes(std::uint64_t passes, std::uint64_t additions, Tag tag) = 0;
     /// The banks that rows [first, first + count) lie in: [first bank, last bank].
     virtual std::pair<std::size_t, std::size_t> banks(std::uint64_t first, std::uint64_t count) const = 0;
 };

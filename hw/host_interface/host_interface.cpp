@@ -7,6 +7,7 @@
 
 #include "hw/common/instruction_error.h"
 #include "hw/common/ports.h"
+#include "hw/isa/rows.h"
 #include "hw/isa/unit.h"
 
 namespace systole::hw {
@@ -27,7 +28,7 @@ HostInterface::HostInterface(const sc_core::sc_module_name& name, const machine:
                              ValueWorkers& workers, UnifiedBufferAccess& buffer, PortArbiter& ports,
                              Failure& failure, TraceSink* trace)
     : sc_module(name),
-      latency_(machine.host_interface.latency_cycles),
+      latency_(machine.host_latency()),
       values_(values),
       clock_(clock),
       order_(order),
@@ -69,15 +70,28 @@ tlm::tlm_generic_payload& HostInterface::new_payload(tlm::tlm_command direction,
     return payload;
 }
 
+template <class Transfer>
+HostInterface::Blocks HostInterface::blocks_of(const Transfer& transfer, const isa::Registers& registers,
+                                               std::uint8_t* rows) const {
+    const std::uint64_t row_bytes = buffer_.row_bytes();
+    return {.host_address = transfer.host_address,
+            .host_stride = isa::host_block_stride(registers, transfer.block_bytes),
+            .block_bytes = transfer.block_bytes,
+            .blocks = transfer.blocks,
+            .rows = rows,
+            .stride = isa::host_block_rows(registers, transfer.block_bytes, row_bytes) * row_bytes};
+}
+
 void HostInterface::move(tlm::tlm_command direction, std::size_t unit, InstructionNumber number,
                          const Blocks& blocks) {
     if (values_ == Values::Computed) {
         if (std::uint8_t* const host =
-                direct_bytes(direction, blocks.host_address, blocks.block_bytes * blocks.blocks)) {
+                direct_bytes(direction, blocks.host_address,
+                             (blocks.blocks - 1) * blocks.host_stride + blocks.block_bytes)) {
             workers_.compute(
                 unit, number, ValueWorkers::all_rows, [direction, blocks, host](ValueWorkers::Scratch&) {
                     for (std::uint64_t block = 0; block < blocks.blocks; ++block) {
-                        std::uint8_t* const in_host = host + block * blocks.block_bytes;
+                        std::uint8_t* const in_host = host + block * blocks.host_stride;
                         std::uint8_t* const in_rows = blocks.rows + block * blocks.stride;
                         const bool read = direction == tlm::TLM_READ_COMMAND;
                         std::memcpy(read ? in_rows : in_host, read ? in_host : in_rows, blocks.block_bytes);
@@ -88,7 +102,7 @@ void HostInterface::move(tlm::tlm_command direction, std::size_t unit, Instructi
         workers_.wait_for_order(unit);
     }
     for (std::uint64_t block = 0; block < blocks.blocks; ++block) {
-        const std::uint64_t address = blocks.host_address + block * blocks.block_bytes;
+        const std::uint64_t address = blocks.host_address + block * blocks.host_stride;
         tlm::tlm_generic_payload& payload = new_payload(direction, address);
         payload.set_data_length(static_cast<unsigned>(blocks.block_bytes));
         payload.set_streaming_width(static_cast<unsigned>(blocks.block_bytes));
@@ -113,11 +127,9 @@ void HostInterface::run_reads() {
         const Cycle begun = clock_.now();
         order_.begin(read_unit, command.number);
         move(tlm::TLM_READ_COMMAND, read_unit, command.number,
-             {.host_address = read.host_address,
-              .block_bytes = read.block_bytes,
-              .blocks = read.blocks,
-              .rows = buffer_.write(read.unified_buffer_row, block_rows * read.blocks),
-              .stride = block_rows * buffer_.row_bytes()});
+             blocks_of(
+                 read, *command.payload.registers,
+                 buffer_.write(read.unified_buffer_row, command.payload.footprint.buffer_write.count())));
         const std::uint64_t bytes = std::uint64_t{read.block_bytes} * read.blocks;
         inbound_.transfer(bytes);
         const Cycle sent = clock_.now();
@@ -125,6 +137,7 @@ void HostInterface::run_reads() {
         counters_.read_bytes.add(bytes, command.tag);
         read_counters_.spend(read_counters_.busy_cycles, sent, command.tag);
         buffer_.count_writes(block_rows * read.blocks, command.tag);
+        counters_.buffer_writes.add(block_rows * read.blocks, command.tag);
         order_.complete(read_unit, command.number, sent + latency_);
         read_queue_.complete(sent + latency_);
         if (trace_ != nullptr) {
@@ -145,19 +158,17 @@ void HostInterface::run_writes() {
             begun = clock_.now();
             order_.begin(write_unit, command.number);
             // TLM payloads carry a writable pointer; a write command only reads through it.
-            const std::uint8_t* rows = buffer_.read(write->unified_buffer_row, block_rows * write->blocks);
+            const std::uint8_t* rows =
+                buffer_.read(write->unified_buffer_row, command.payload.footprint.buffer_read.count());
             move(tlm::TLM_WRITE_COMMAND, write_unit, command.number,
-                 {.host_address = write->host_address,
-                  .block_bytes = write->block_bytes,
-                  .blocks = write->blocks,
-                  .rows = const_cast<std::uint8_t*>(rows),
-                  .stride = block_rows * buffer_.row_bytes()});
+                 blocks_of(*write, *command.payload.registers, const_cast<std::uint8_t*>(rows)));
             const std::uint64_t bytes = std::uint64_t{write->block_bytes} * write->blocks;
             outbound_.transfer(bytes);
             ports_.release(host_write_user, clock_.now());
             counters_.write_bytes.add(bytes, command.tag);
             write_counters_.spend(write_counters_.busy_cycles, clock_.now(), command.tag);
             buffer_.count_reads(block_rows * write->blocks, command.tag);
+            counters_.buffer_reads.add(block_rows * write->blocks, command.tag);
         } else {
             order_.begin(write_unit, command.number);
             counters_.interrupts.add(1, command.tag);

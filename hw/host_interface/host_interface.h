@@ -32,6 +32,10 @@ struct HostInterfaceCounters final : CounterGroup {
         add("read_bytes", CounterUnit::Bytes, "data from host memory into the unified buffer");
     Counter& write_bytes =
         add("write_bytes", CounterUnit::Bytes, "data from the unified buffer to host memory");
+    Counter& buffer_writes =
+        add("buffer_writes", CounterUnit::Rows, "accesses of the unified buffer, to write data read");
+    Counter& buffer_reads =
+        add("buffer_reads", CounterUnit::Rows, "accesses of the unified buffer, to read data written");
     Counter& instruction_bytes = add("instruction_bytes", CounterUnit::Bytes, "instructions received");
     Counter& interrupts = add("interrupts", CounterUnit::Instructions, "interrupts sent to the host");
 };
@@ -73,15 +77,19 @@ public:
 private:
     void run_reads();
     void run_writes();
-    /// Blocks that lie one behind the other in host memory, and from row to row in the unified buffer.
+    /// Blocks in host memory, and from row to row in the unified buffer.
     struct Blocks {
         std::uint64_t host_address = 0;
+        std::uint64_t host_stride = 0;  ///< bytes from one block to the next
         std::uint64_t block_bytes = 0;
         std::uint64_t blocks = 0;
         std::uint8_t* rows = nullptr;
         std::uint64_t stride = 0;  ///< bytes from a block's first row to the next block's
     };
 
+    /// The blocks of a transfer whose first lies at `rows`.
+    template <class Transfer>
+    Blocks blocks_of(const Transfer& transfer, const isa::Registers& registers, std::uint8_t* rows) const;
     /// Moves them between host memory and the unified buffer; throws InstructionError where the host has no
     /// such memory.
     void move(tlm::tlm_command direction, std::size_t unit, InstructionNumber number, const Blocks& blocks);

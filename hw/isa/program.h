@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "hw/isa/element_type.h"
 #include "hw/isa/instruction.h"
 
 namespace systole::isa {
@@ -27,7 +28,9 @@ struct WeightTile {
     /// Multiply-accumulates a streamed row needs of this tile; rows * columns unless the layer has
     /// structural zeros in it (a depthwise convolution).
     std::uint32_t useful_macs = 0;
-    std::vector<std::uint8_t> values = {};  ///< rows * columns * element_bytes, row by row, two's complement
+    /// rows * columns * element_bytes, row by row, two's complement. None in a program made only to be timed:
+    /// no file holds such a program, and a chip that computes refuses it.
+    std::vector<std::uint8_t> values = {};
 
     bool operator==(const WeightTile&) const = default;
 };
@@ -58,7 +61,7 @@ struct BorderTensor {
     std::vector<std::uint32_t> shape = {};  ///< of one inference
     double scale = 1.0;
     std::int32_t zero_point = 0;
-    bool is_signed = false;  ///< int8 instead of uint8
+    ElementType type = ElementType::Uint8;
 
     bool operator==(const BorderTensor&) const = default;
 };

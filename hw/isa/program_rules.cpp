@@ -76,6 +76,7 @@ std::optional<std::string> broken_rule(const WeightTile& tile, const Geometry& g
         return fmt::format("useful is {}; it must be at most rows * columns, which is {}", tile.useful_macs,
                            elements);
     }
+    if (tile.values.empty()) return "it has no values; such a program can only be timed";
     if (tile.values.size() != elements * tile.element_bytes) {
         return fmt::format("the values are {} bytes; they must be rows * columns * bytes, which is {}",
                            tile.values.size(), elements * tile.element_bytes);

@@ -46,6 +46,12 @@ constexpr std::array<Entry, register_count> entries = {{
     {.reg = Register::VectorShiftB, .name = "vector.shift_b", .is_signed = true},
     {.reg = Register::VectorMultiplier, .name = "vector.multiplier"},
     {.reg = Register::VectorShift, .name = "vector.shift", .is_signed = true},
+    {.reg = Register::VectorRowsPerImage, .name = "vector.rows_per_image"},
+    {.reg = Register::VectorDestinationImageRows, .name = "vector.destination_image_rows"},
+    {.reg = Register::VectorSourceImageRows, .name = "vector.source_image_rows"},
+    {.reg = Register::VectorOtherImageRows, .name = "vector.other_image_rows"},
+    {.reg = Register::HostBlockStride, .name = "host.block_stride"},
+    {.reg = Register::HostBlockRows, .name = "host.block_rows"},
 }};
 
 constexpr bool in_order() {

@@ -34,12 +34,12 @@ enum class Register : std::uint8_t {
 
     // Where and how the activation unit writes.
     ActivationColumns,          ///< accumulator columns it reads, from column 0
-    ActivationPixelBytes,       ///< bytes from one written pixel to the next
-    ActivationChannelOffset,    ///< byte of the pixel at which the columns begin
+    ActivationPixelBytes,       ///< bytes from one written pixel to the next; pooling: 0 is packed
+    ActivationChannelOffset,    ///< byte of the pixel at which the columns, or channels, begin
     ActivationImageRows,        ///< unified-buffer rows from one image to the next
     ActivationOutputsPerImage,  ///< pixels of an image
     ActivationParametersRow,    ///< unified-buffer row of the requantization parameters
-    ActivationTableRow,         ///< unified-buffer row of the 256-byte lookup table
+    ActivationTableRow,         ///< unified-buffer row of the lookup table
     OutputZeroPoint,            ///< added after scaling (signed)
     OutputMinimum,              ///< results below are clamped (signed)
     OutputMaximum,              ///< results above are clamped (signed)
@@ -53,9 +53,20 @@ enum class Register : std::uint8_t {
     VectorShiftB,       ///< power of two, positive to the left (signed)
     VectorMultiplier,   ///< Q31 fixed point, of the result
     VectorShift,        ///< power of two, positive to the left (signed), of the result
+
+    // Where element-wise vector work finds its rows: the same rows of every image of tensors whose images
+    // may be larger.
+    VectorRowsPerImage,          ///< rows worked on of an image; 0: the rows follow each other
+    VectorDestinationImageRows,  ///< rows from one image of the result to the next
+    VectorSourceImageRows,       ///< rows from one image of the first operand to the next
+    VectorOtherImageRows,        ///< rows from one image of the second operand to the next
+
+    // Where the blocks of a host transfer begin.
+    HostBlockStride,  ///< bytes of host memory from one block to the next; 0: they follow each other
+    HostBlockRows,    ///< unified-buffer rows from one block to the next; 0: as many as a block fills
 };
 
-inline constexpr std::size_t register_count = static_cast<std::size_t>(Register::VectorShift) + 1;
+inline constexpr std::size_t register_count = static_cast<std::size_t>(Register::HostBlockRows) + 1;
 
 /// The name used in assembly: "window.input_height", "activation.columns", "output.minimum",
 /// "vector.multiplier_a", ...

@@ -32,6 +32,35 @@ RowRange accumulator_rows(std::uint64_t first, std::uint64_t count) {
     return checked_rows("accumulator", first, count, accumulator_row_limit);
 }
 
+std::uint64_t host_block_stride(const Registers& registers, std::uint64_t block_bytes) {
+    const std::uint64_t stride = registers[Register::HostBlockStride];
+    return stride == 0 ? block_bytes : stride;
+}
+
+std::uint64_t host_block_rows(const Registers& registers, std::uint64_t block_bytes,
+                              std::uint64_t row_bytes) {
+    const std::uint64_t filled = divide_up(block_bytes, row_bytes);
+    const std::uint64_t rows = registers[Register::HostBlockRows];
+    if (rows == 0) return filled;
+    if (rows < filled) {
+        throw ProgramError(fmt::format("{} is {}; a block of {} bytes fills {} rows",
+                                       name(Register::HostBlockRows), rows, block_bytes, filled));
+    }
+    return rows;
+}
+
+RowRange host_rows(const Registers& registers, std::uint64_t first_row, std::uint64_t block_bytes,
+                   std::uint64_t blocks, std::uint64_t row_bytes) {
+    const std::uint64_t last_block = (blocks - 1) * host_block_rows(registers, block_bytes, row_bytes);
+    return buffer_rows(first_row, last_block + divide_up(block_bytes, row_bytes));
+}
+
+RowRange host_bytes(const Registers& registers, std::uint64_t address, std::uint64_t block_bytes,
+                    std::uint64_t blocks) {
+    const std::uint64_t last_block = (blocks - 1) * host_block_stride(registers, block_bytes);
+    return {.first = address, .last = address + last_block + block_bytes};
+}
+
 RowRange image_byte_rows(const ImageLayout& layout, const Registers& registers, ImageByte first,
                          ImageByte end) {
     const std::uint64_t pitch = at_least_one(registers, layout.image_rows);

@@ -33,6 +33,21 @@ std::uint64_t at_least_one(const Registers& registers, Register reg);
 RowRange buffer_rows(std::uint64_t first, std::uint64_t count);
 RowRange accumulator_rows(std::uint64_t first, std::uint64_t count);
 
+/// Bytes of host memory from one block of a transfer to the next.
+std::uint64_t host_block_stride(const Registers& registers, std::uint64_t block_bytes);
+
+/// Rows of the unified buffer from one block of a transfer to the next. Throws ProgramError where blocks
+/// would lie over each other.
+std::uint64_t host_block_rows(const Registers& registers, std::uint64_t block_bytes, std::uint64_t row_bytes);
+
+/// The rows of a transfer in the unified buffer, from its first block to its last.
+RowRange host_rows(const Registers& registers, std::uint64_t first_row, std::uint64_t block_bytes,
+                   std::uint64_t blocks, std::uint64_t row_bytes);
+
+/// The bytes of host memory from the first block of a transfer to the last, and what lies between them.
+RowRange host_bytes(const Registers& registers, std::uint64_t address, std::uint64_t block_bytes,
+                    std::uint64_t blocks);
+
 /// Where the images of a tensor lie in the unified buffer.
 struct ImageLayout {
     std::uint64_t first_row = 0;                      ///< of the first image

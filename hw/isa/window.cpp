@@ -97,11 +97,35 @@ RowRange read_images(const Registers& registers, std::uint64_t first_row, LineRa
                            {.image = (lines.first + lines.count - 1) / height, .byte = layout.image_bytes});
 }
 
+PooledPixel pooled_pixel(const Registers& registers) {
+    const std::uint64_t channels = registers[Register::WindowChannels];
+    const std::uint32_t bytes = registers[Register::ActivationPixelBytes];
+    const std::uint64_t offset = registers[Register::ActivationChannelOffset];
+    if (bytes == 0) {
+        if (offset > 0) {
+            throw ProgramError(
+                fmt::format("activation.channel_offset is {}; it must be 0 where activation.pixel_bytes is, "
+                            "which packs the pixels of pooling",
+                            offset));
+        }
+        return {.bytes = channels, .offset = 0};
+    }
+    if (offset + channels > bytes) {
+        throw ProgramError(
+            fmt::format("activation.pixel_bytes is {}; the channels end at byte {} of the pixel", bytes,
+                        offset + channels));
+    }
+    return {.bytes = bytes, .offset = offset};
+}
+
 RowRange written_lines(const Registers& registers, std::uint64_t first_row, LineRange lines,
                        std::uint64_t row_bytes) {
     const std::uint64_t height = registers[Register::WindowOutputHeight];
-    const std::uint64_t line_bytes =
-        std::uint64_t{registers[Register::WindowOutputWidth]} * registers[Register::WindowChannels];
+    const PooledPixel pixel = pooled_pixel(registers);
+    const std::uint64_t line_bytes = registers[Register::WindowOutputWidth] * pixel.bytes;
+    // Of the last pixel, only what its channels reach.
+    const std::uint64_t line_end =
+        line_bytes - pixel.bytes + pixel.offset + registers[Register::WindowChannels];
     const ImageLayout layout = {.first_row = first_row,
                                 .image_bytes = saturating_product(height, line_bytes),
                                 .image_rows = Register::ActivationImageRows,
@@ -109,8 +133,10 @@ RowRange written_lines(const Registers& registers, std::uint64_t first_row, Line
     const std::uint64_t last = lines.first + lines.count - 1;
     return image_byte_rows(
         layout, registers,
-        {.image = lines.first / height, .byte = saturating_product(lines.first % height, line_bytes)},
-        {.image = last / height, .byte = saturating_product(last % height + 1, line_bytes)});
+        {.image = lines.first / height,
+         .byte = saturating_sum(saturating_product(lines.first % height, line_bytes), pixel.offset)},
+        {.image = last / height,
+         .byte = saturating_sum(saturating_product(last % height, line_bytes), line_end)});
 }
 
 }  // namespace systole::isa

@@ -36,7 +36,18 @@ std::uint64_t window_elements(const Registers& registers);
 RowRange read_images(const Registers& registers, std::uint64_t first_row, LineRange lines,
                      std::uint64_t element_bytes, std::uint64_t row_bytes);
 
-/// The rows of the lines in a packed 8-bit output tensor, activation.image_rows from image to image.
+/// Where pooling writes the channels of a pixel.
+struct PooledPixel {
+    std::uint64_t bytes = 0;   ///< from one written pixel to the next
+    std::uint64_t offset = 0;  ///< byte of the pixel at which the channels begin
+};
+
+/// activation.pixel_bytes and activation.channel_offset as pooling reads them: 0 bytes are packed channels.
+/// Throws ProgramError if the channels end behind the pixel.
+PooledPixel pooled_pixel(const Registers& registers);
+
+/// The rows of the lines in an 8-bit output tensor of pooled_pixel, activation.image_rows from image to
+/// image.
 RowRange written_lines(const Registers& registers, std::uint64_t first_row, LineRange lines,
                        std::uint64_t row_bytes);
 

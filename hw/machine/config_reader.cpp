@@ -152,6 +152,12 @@ void ConfigReader::field(const Field& field, double& value, RealRange range) {
     value = number;
 }
 
+void ConfigReader::field(const Field& field, std::optional<double>& value, RealRange range) {
+    double number = 0.0;
+    this->field(field, number, range);
+    if (has(field.key)) value = number;
+}
+
 void ConfigReader::field(const Field& field, bool& value) {
     const auto* found = find(field);
     if (found == nullptr) return;

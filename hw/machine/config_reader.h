@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,6 +30,8 @@ public:
     void field(const Field& field, std::uint32_t& value, Range range);
     void field(const Field& field, std::uint64_t& value, Range range);
     void field(const Field& field, double& value, RealRange range);
+    /// A number that is known otherwise where it is not given.
+    void field(const Field& field, std::optional<double>& value, RealRange range);
     void field(const Field& field, bool& value);
     void field(const Field& field, std::string& value);
     void field(const Field& field, std::vector<std::string>& value);
@@ -47,6 +50,13 @@ public:
             describe(reader, config);
             reader.reject_unknown_keys();
         }
+    }
+    /// An object that a machine may be without.
+    template <class Config>
+    void section(const Field& field, std::optional<Config>& config) {
+        if (has(field.key) && !config) config.emplace();
+        Config absent;
+        section(field, config ? *config : absent);
     }
     /// Free text by key (the sources of numbers).
     void texts(const Field& field, std::map<std::string, std::string>& value);
@@ -89,6 +99,9 @@ public:
     void field(const Field& field, const double& value, RealRange) {
         object_[std::string(field.key)] = value;
     }
+    void field(const Field& field, const std::optional<double>& value, RealRange) {
+        if (value) object_[std::string(field.key)] = *value;
+    }
     void field(const Field& field, const bool& value) { object_[std::string(field.key)] = value; }
     void field(const Field& field, const std::string& value) { object_[std::string(field.key)] = value; }
     void field(const Field& field, const std::vector<std::string>& value) {
@@ -103,6 +116,10 @@ public:
         ConfigWriter writer;
         describe(writer, config);
         object_[std::string(field.key)] = writer.object();
+    }
+    template <class Config>
+    void section(const Field& field, std::optional<Config>& config) {
+        if (config) section(field, *config);
     }
     void texts(const Field& field, const std::map<std::string, std::string>& value) {
         if (!value.empty()) object_[std::string(field.key)] = value;

@@ -15,6 +15,7 @@ constexpr double least_bandwidth = 1e-3;
 constexpr double most_bandwidth = 1e5;
 constexpr std::uint32_t most_array_side = 4096;
 constexpr std::uint32_t most_latency = 1'000'000;
+constexpr double most_latency_ns = 1e6;
 
 }  // namespace
 
@@ -96,6 +97,10 @@ template <class Visitor>
 void describe(Visitor& visitor, ActivationUnitConfig& config) {
     visitor.field({"latency_cycles", "cycles", "of the activation pipeline, beyond a cycle for each row"},
                   config.latency_cycles, Range{0, most_latency});
+    visitor.field({"latency_ns", "ns",
+                   "beside latency_cycles: what does not shorten with the clock, until explicit "
+                   "synchronization has reached who waits for the rows"},
+                  config.latency_ns, RealRange{0, most_latency_ns});
 }
 
 template <class Visitor>
@@ -106,6 +111,8 @@ void describe(Visitor& visitor, HostInterfaceConfig& config) {
                   RealRange{least_bandwidth, most_bandwidth});
     visitor.field({"latency_cycles", "cycles", "from sent to received, each direction"},
                   config.latency_cycles, Range{0, most_latency});
+    visitor.field({"latency_ns", "ns", "beside latency_cycles: what does not shorten with the clock"},
+                  config.latency_ns, RealRange{0, most_latency_ns});
 }
 
 template <class Visitor>
@@ -151,6 +158,7 @@ void describe(Visitor& visitor, MachineConfig& config) {
     visitor.section({"host_interface", "", "the link to the host"}, config.host_interface);
     visitor.section({"sequencer", "", "issues instructions to the units"}, config.sequencer);
     visitor.section({"power", "", "published watts of the chip"}, config.power);
+    visitor.section({"energy", "", "energy of the chip's events"}, config.energy);
     visitor.section({"server", "", "published watts of the server"}, config.server);
     visitor.texts({"sources", "", "where each number comes from, by dotted key"}, config.sources);
 }
@@ -174,6 +182,9 @@ void validate(const MachineConfig& machine, const std::string& file) {
     if (power.tdp_watts > 0.0 && power.busy_watts > power.tdp_watts) {
         fail("power.busy_watts", power.busy_watts,
              fmt::format("it must be at most power.tdp_watts, {}", power.tdp_watts));
+    }
+    if (machine.energy && !(power.idle_watts > 0.0)) {
+        fail("power.idle_watts", power.idle_watts, "beside a section energy it must say the static power");
     }
     const ServerConfig& server = machine.server;
     if (server.tdp_watts < server.host_tdp_watts) {
@@ -226,6 +237,15 @@ std::uint64_t to_whole(double value, double unit) {
     return static_cast<std::uint64_t>(std::llround(value * unit));
 }
 
+/// Whole cycles that last at least `nanoseconds`, which count to the picosecond.
+std::uint64_t to_cycles(double nanoseconds, std::uint64_t clock_hz) {
+    constexpr std::uint64_t picoseconds_a_second = 1'000'000'000'000;
+    // At most 10^9 ps of 10^11 Hz: the product stays below 2^128.
+    __extension__ using Wide = unsigned __int128;
+    const Wide product = Wide{to_whole(nanoseconds, 1e3)} * clock_hz;
+    return static_cast<std::uint64_t>((product + picoseconds_a_second - 1) / picoseconds_a_second);
+}
+
 }  // namespace
 
 std::uint64_t MachineConfig::clock_hz() const {
@@ -243,6 +263,14 @@ Rate MachineConfig::host_read_rate() const {
 
 Rate MachineConfig::host_write_rate() const {
     return make_rate(to_whole(host_interface.write_gb_per_s, 1e9), clock_hz());
+}
+
+std::uint64_t MachineConfig::activation_latency() const {
+    return activation_unit.latency_cycles + to_cycles(activation_unit.latency_ns, clock_hz());
+}
+
+std::uint64_t MachineConfig::host_latency() const {
+    return host_interface.latency_cycles + to_cycles(host_interface.latency_ns, clock_hz());
 }
 
 double MachineConfig::peak_ops_per_second() const {

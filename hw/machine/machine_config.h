@@ -5,11 +5,13 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "hw/machine/config_fields.h"
 #include "hw/machine/dram_config.h"
+#include "hw/machine/energy_config.h"
 #include "hw/machine/rate.h"
 
 /// What machine it is: one plain struct a unit, with default, unit and meaning of each field. The
@@ -65,12 +67,14 @@ struct AccumulatorsConfig {
 
 struct ActivationUnitConfig {
     std::uint32_t latency_cycles = 1;
+    double latency_ns = 0.0;  ///< beside the cycles: does not shorten with the clock
 };
 
 struct HostInterfaceConfig {
     double read_gb_per_s = 10.73741824;
     double write_gb_per_s = 10.73741824;
     std::uint32_t latency_cycles = 0;
+    double latency_ns = 0.0;  ///< beside the cycles: does not shorten with the clock
 };
 
 struct SequencerConfig {
@@ -107,6 +111,8 @@ struct MachineConfig {
     HostInterfaceConfig host_interface;
     SequencerConfig sequencer;
     PowerConfig power;
+    /// Absent where energy is known by the watts of `power` alone.
+    std::optional<EnergyConfig> energy;
     ServerConfig server;
     /// Where numbers come from, by dotted key.
     std::map<std::string, std::string> sources;
@@ -116,6 +122,9 @@ struct MachineConfig {
     Rate weight_rate() const;
     Rate host_read_rate() const;
     Rate host_write_rate() const;
+    /// Latencies in cycles of this clock: the configured cycles and nanoseconds, rounded up together.
+    std::uint64_t activation_latency() const;
+    std::uint64_t host_latency() const;
     /// Weight bytes of one 8-bit tile.
     std::uint64_t tile_bytes() const { return std::uint64_t{matrix_unit.rows} * matrix_unit.columns; }
     /// Bytes of the unified buffer.

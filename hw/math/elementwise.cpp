@@ -3,9 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 #include <stdexcept>
 
 #include "hw/math/target_clones.h"
+
+static_assert(std::endian::native == std::endian::little, "elements are moved as they lie in memory");
 
 namespace systole::math {
 namespace {
@@ -24,13 +28,14 @@ struct Scale {
     }
 };
 
+template <std::int32_t LeftShift>
 struct Addition {
     Scale scale_a;
     Scale scale_b;
 
     SYSTOLE_ALWAYS_INLINE std::int32_t operator()(std::int32_t a, std::int32_t b) const {
         const auto lift = [](std::int32_t x) {
-            return static_cast<std::int32_t>(static_cast<std::uint32_t>(x) << addition_left_shift);
+            return static_cast<std::int32_t>(static_cast<std::uint32_t>(x) << LeftShift);
         };
         return wrapping_add(scale_a(lift(a)), scale_b(lift(b)));
     }
@@ -42,16 +47,23 @@ struct Multiplication {
     }
 };
 
+/// `count` elements, at any alignment.
 template <typename Element, typename Operation>
 SYSTOLE_ALWAYS_INLINE void run(const std::uint8_t* a, const std::uint8_t* b, std::size_t count,
                                const Operation& operation, const Elementwise& parameters, std::uint8_t* out) {
     const Scale scale_result(parameters.scale);
+    const auto element = [](const std::uint8_t* bytes, std::size_t i) {
+        Element value;
+        std::memcpy(&value, bytes + i * sizeof(Element), sizeof(Element));
+        return value;
+    };
     for (std::size_t i = 0; i < count; ++i) {
-        const std::int32_t x = wrapping_subtract(static_cast<Element>(a[i]), parameters.zero_point_a);
-        const std::int32_t y = wrapping_subtract(static_cast<Element>(b[i]), parameters.zero_point_b);
+        const std::int32_t x = wrapping_subtract(element(a, i), parameters.zero_point_a);
+        const std::int32_t y = wrapping_subtract(element(b, i), parameters.zero_point_b);
         const std::int32_t result = wrapping_add(scale_result(operation(x, y)), parameters.zero_point);
-        out[i] =
-            static_cast<std::uint8_t>(std::min(std::max(result, parameters.minimum), parameters.maximum));
+        const auto stored =
+            static_cast<Element>(std::min(std::max(result, parameters.minimum), parameters.maximum));
+        std::memcpy(out + i * sizeof(Element), &stored, sizeof(Element));
     }
 }
 
@@ -67,12 +79,25 @@ SYSTOLE_ALWAYS_INLINE void run(const std::uint8_t* a, const std::uint8_t* b, std
 
 SYSTOLE_TARGET_CLONES void add_elements(const std::uint8_t* a, const std::uint8_t* b, std::size_t count,
                                         const Elementwise& parameters, std::uint8_t* out) {
-    run(a, b, count, Addition{Scale(parameters.scale_a), Scale(parameters.scale_b)}, parameters, out);
+    const Addition<addition_left_shift> addition{Scale(parameters.scale_a), Scale(parameters.scale_b)};
+    run(a, b, count, addition, parameters, out);
+}
+
+SYSTOLE_TARGET_CLONES void add_wide_elements(const std::uint8_t* a, const std::uint8_t* b, std::size_t count,
+                                             const Elementwise& parameters, std::uint8_t* out) {
+    const Addition<wide_addition_left_shift> addition{Scale(parameters.scale_a), Scale(parameters.scale_b)};
+    run<std::int16_t>(a, b, count, addition, parameters, out);
 }
 
 SYSTOLE_TARGET_CLONES void multiply_elements(const std::uint8_t* a, const std::uint8_t* b, std::size_t count,
                                              const Elementwise& parameters, std::uint8_t* out) {
     run(a, b, count, Multiplication{}, parameters, out);
+}
+
+SYSTOLE_TARGET_CLONES void multiply_wide_elements(const std::uint8_t* a, const std::uint8_t* b,
+                                                  std::size_t count, const Elementwise& parameters,
+                                                  std::uint8_t* out) {
+    run<std::int16_t>(a, b, count, Multiplication{}, parameters, out);
 }
 
 void check_sizes(std::size_t a, std::size_t b, std::size_t out) {
@@ -94,6 +119,20 @@ void multiply(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b, 
     check_sizes(a.size(), b.size(), out.size());
     const Elementwise copy = parameters;
     multiply_elements(a.data(), b.data(), out.size(), copy, out.data());
+}
+
+void add_wide(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b, const Elementwise& parameters,
+              std::span<std::uint8_t> out) {
+    check_sizes(a.size(), b.size(), out.size());
+    const Elementwise copy = parameters;
+    add_wide_elements(a.data(), b.data(), out.size() / sizeof(std::int16_t), copy, out.data());
+}
+
+void multiply_wide(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b,
+                   const Elementwise& parameters, std::span<std::uint8_t> out) {
+    check_sizes(a.size(), b.size(), out.size());
+    const Elementwise copy = parameters;
+    multiply_wide_elements(a.data(), b.data(), out.size() / sizeof(std::int16_t), copy, out.data());
 }
 
 }  // namespace systole::math

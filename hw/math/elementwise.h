@@ -8,8 +8,8 @@
 
 namespace systole::math {
 
-/// The parameters of an element-wise operation on two quantized tensors of 8-bit elements, in the terms of
-/// the `vector` instruction.
+/// The parameters of an element-wise operation on two quantized tensors, in the terms of the `vector`
+/// instruction.
 struct Elementwise {
     std::int32_t zero_point_a = 0;
     std::int32_t zero_point_b = 0;
@@ -19,12 +19,13 @@ struct Elementwise {
     std::int32_t zero_point = 0;
     std::int32_t minimum = 0;
     std::int32_t maximum = 255;
-    bool signed_elements = false;
+    bool signed_elements = false;  ///< of 8 bits; 16-bit ones always are
 };
 
 /// Before they are scaled, the operands of an addition are multiplied by 2^20, so that little is lost when
-/// they are rounded; `Elementwise::scale` undoes it. As in TFLite.
+/// they are rounded, those of 16 bits by 2^15; `Elementwise::scale` undoes it. As in TFLite.
 inline constexpr std::int32_t addition_left_shift = 20;
+inline constexpr std::int32_t wide_addition_left_shift = 15;
 
 /// out[i] = clamp(zero_point + scale(scale_a((a[i] - zero_point_a) << 20) + scale_b(likewise b[i]))).
 /// Scales are those of `multiply_by_quantized_multiplier`; everything wraps around; the low byte is stored.
@@ -35,5 +36,12 @@ void add(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b, const
 /// out[i] = clamp(zero_point + scale((a[i] - zero_point_a) * (b[i] - zero_point_b))), otherwise as `add`.
 void multiply(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b, const Elementwise& parameters,
               std::span<std::uint8_t> out);
+
+/// As `add` and `multiply`, of 16-bit two's complement elements, little endian, at any alignment; the low 16
+/// bits are stored. A last odd byte of `out` keeps its value. Sizes are bytes.
+void add_wide(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b, const Elementwise& parameters,
+              std::span<std::uint8_t> out);
+void multiply_wide(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b,
+                   const Elementwise& parameters, std::span<std::uint8_t> out);
 
 }  // namespace systole::math

@@ -91,7 +91,7 @@ struct Extent {
 }  // namespace
 
 void pool(const std::uint8_t* tensor, const WindowGeometry& geometry, const PoolingRules& rules,
-          std::size_t first_line, std::size_t lines, std::uint8_t* out, std::size_t out_image_stride) {
+          std::size_t first_line, std::size_t lines, const PoolingOutput& output) {
     const std::size_t window_pixels = std::size_t{geometry.kernel_height} * geometry.kernel_width;
     if (window_pixels > largest_pooling_window) {
         throw std::logic_error(fmt::format("pool: a window has {} pixels; it must have at most {}",
@@ -106,11 +106,13 @@ void pool(const std::uint8_t* tensor, const WindowGeometry& geometry, const Pool
         const std::size_t image = line / geometry.output_height;
         const std::size_t output_y = line % geometry.output_height;
         const std::uint8_t* const in = tensor + image * geometry.image_stride_bytes;
-        std::uint8_t* to = out + image * out_image_stride + output_y * geometry.output_width * channels;
+        std::uint8_t* to = output.first + image * output.image_stride +
+                           output_y * geometry.output_width * output.pixel_stride;
         const Extent y(
             static_cast<std::ptrdiff_t>(output_y * geometry.stride_y) - std::ptrdiff_t{geometry.pad_top},
             geometry.kernel_height, geometry.input_height);
-        for (std::size_t output_x = 0; output_x < geometry.output_width; ++output_x, to += channels) {
+        for (std::size_t output_x = 0; output_x < geometry.output_width;
+             ++output_x, to += output.pixel_stride) {
             const Extent x(
                 static_cast<std::ptrdiff_t>(output_x * geometry.stride_x) - std::ptrdiff_t{geometry.pad_left},
                 geometry.kernel_width, geometry.input_width);

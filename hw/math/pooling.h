@@ -21,14 +21,20 @@ struct PoolingRules {
     std::uint8_t pad_value = 0;  ///< as the element's bits
 };
 
+/// Where results go. Images and pixels are so many bytes apart; bytes between pixels are left alone.
+struct PoolingOutput {
+    std::uint8_t* first = nullptr;  ///< the first channel of the first image's first pixel
+    std::size_t image_stride = 0;
+    std::size_t pixel_stride = 0;  ///< at least the channels
+};
+
 /// Largest window, in pixels, whose sums fit: callers check.
 inline constexpr std::size_t largest_pooling_window = std::size_t{1} << 23;
 
 /// Pools output lines [first_line, first_line + lines) of a tensor of 8-bit elements into an output tensor
-/// of as many channels whose first image begins at `out` and whose images, packed inside, begin
-/// `out_image_stride` bytes after one another. A window wholly outside the image, where padding does not
-/// count, gives `pad_value`. Throws std::logic_error for windows above `largest_pooling_window`.
+/// of as many channels. A window wholly outside the image, where padding does not count, gives
+/// `pad_value`. Throws std::logic_error for windows above `largest_pooling_window`.
 void pool(const std::uint8_t* tensor, const WindowGeometry& geometry, const PoolingRules& rules,
-          std::size_t first_line, std::size_t lines, std::uint8_t* out, std::size_t out_image_stride);
+          std::size_t first_line, std::size_t lines, const PoolingOutput& output);
 
 }  // namespace systole::math

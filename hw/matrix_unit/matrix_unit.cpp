@@ -88,6 +88,8 @@ void MatrixUnit::count(const Stream& stream, const machine::StreamShape& shape, 
     counters_.setup_stall_cycles.add(shape.gaps(), stream.tag);
     if (!stream.keep_weights) counters_.tiles.add(1, stream.tag);
     accumulators_.count_writes(shape.rows(), stream.tag);
+    // The first pass of a row overwrites, unless the stream adds; the others add to it.
+    accumulators_.count_passes(active, stream.accumulate ? active : active - shape.rows(), stream.tag);
 }
 
 void MatrixUnit::count_idle(const Stream& stream, const IdleCycles& idle) {

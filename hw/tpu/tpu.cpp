@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "hw/common/instruction_error.h"
@@ -66,7 +67,8 @@ private:
     ValueWorkers& workers_;
 };
 
-const isa::Program& check_fits(const isa::Program& program, const machine::MachineConfig& machine) {
+const isa::Program& check_fits(const isa::Program& program, const machine::MachineConfig& machine,
+                               Values values) {
     const isa::Geometry& geometry = program.geometry;
     if (geometry.rows != machine.matrix_unit.rows || geometry.columns != machine.matrix_unit.columns) {
         throw isa::ProgramError(fmt::format(
@@ -79,6 +81,14 @@ const isa::Program& check_fits(const isa::Program& program, const machine::Machi
             fmt::format("the program's {} weight tiles take {} bytes; the weight memory has {}",
                         program.tiles.size(), bytes, machine.weight_memory.bytes));
     }
+    if (values == Values::Computed) {
+        const auto empty = std::find_if(program.tiles.begin(), program.tiles.end(),
+                                        [](const isa::WeightTile& tile) { return tile.values.empty(); });
+        if (empty != program.tiles.end()) {
+            throw isa::ProgramError(fmt::format("tile {} has no values; such a program can only be timed",
+                                                std::distance(program.tiles.begin(), empty)));
+        }
+    }
     return program;
 }
 
@@ -87,7 +97,7 @@ const isa::Program& check_fits(const isa::Program& program, const machine::Machi
 Tpu::Tpu(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
          const isa::Program& program, TpuOptions options)
     : sc_module(name),
-      program_(check_fits(program, machine)),
+      program_(check_fits(program, machine, options.values)),
       clock_(make_clock(std::move(options.held_back))),
       workers_(order_, options.value_threads),
       semaphores_(clock_, order_),

@@ -53,7 +53,8 @@ struct TpuOptions {
 class Tpu final : public sc_core::sc_module {
 public:
     /// Loads the program: weights into weight memory, constants into host memory. The program must
-    /// outlive the chip. Throws ProgramError where it was made for another machine.
+    /// outlive the chip. Throws ProgramError where it was made for another machine, or without the values
+    /// that it is to compute with.
     Tpu(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
         const isa::Program& program, TpuOptions options);
 
@@ -72,6 +73,8 @@ public:
 
     const MatrixUnitCounters& matrix_unit() const { return matrix_unit_.counters(); }
     const WeightFifoCounters& weight_fifo() const { return weight_fifo_.counters(); }
+    const SystolicDataSetupCounters& systolic_data_setup() const { return systolic_data_setup_.counters(); }
+    const ActivationUnitCounters& activation_unit() const { return activation_unit_.counters(); }
     const HostInterfaceCounters& host_interface() const { return host_interface_.counters(); }
     const UnifiedBuffer& unified_buffer() const { return unified_buffer_; }
     const Accumulators& accumulators() const { return accumulators_; }

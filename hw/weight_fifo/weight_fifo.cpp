@@ -38,6 +38,8 @@ void WeightFifo::load(const isa::Program& program) {
                                      .columns = tile.columns,
                                      .useful_macs = tile.useful_macs,
                                      .element_bytes = tile.element_bytes,
+                                     .bytes = 0,
+                                     .tag = 0,
                                      .whole_at = 0,
                                      .values = nullptr,
                                      .row_bytes = std::size_t{columns_} * tile.element_bytes}});
@@ -102,6 +104,8 @@ void WeightFifo::fetch(InstructionNumber instruction, std::uint32_t number, Tag 
     payload.clear_extension(&counted_for);
     sc_assert(payload.is_response_ok());
     tile.whole_at = clock_.after(delay);
+    tile.bytes = bytes;
+    tile.tag = tag;
     tiles_.push_back(tile);
     if (trace_ != nullptr) {
         times_.push_back({.number = instruction,
@@ -140,6 +144,7 @@ const Tile& WeightFifo::front(WaitState& state) {
 
 void WeightFifo::release() {
     sc_assert(!tiles_.empty());
+    counters_.shifted_bytes.add(tiles_.front().bytes, tiles_.front().tag);
     tiles_.pop_front();
     if (trace_ != nullptr) {
         times_.front().shifted = clock_.now();

@@ -29,6 +29,7 @@ struct WeightFifoCounters final : UnitCounters {
     WeightFifoCounters() : UnitCounters("weight_fifo") {}
     Counter& tiles = add("tiles", CounterUnit::Tiles, "tiles fetched");
     Counter& bytes = add("bytes", CounterUnit::Bytes, "bytes fetched from weight memory");
+    Counter& shifted_bytes = add("shifted_bytes", CounterUnit::Bytes, "bytes that left for the array");
     Counter& full_cycles = add("full_cycles", CounterUnit::Cycles, "a fetch waited for a free slot");
 };
 

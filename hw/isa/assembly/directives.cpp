@@ -49,7 +49,11 @@ BorderTensor border_tensor(Operands& operands) {
     if (const Token* zero = operands.keyed("zero_point")) {
         tensor.zero_point = static_cast<std::int32_t>(operands.bits(*zero, zero->value, 4));
     }
-    tensor.is_signed = operands.flag("signed");
+    const bool is_signed = operands.flag("signed");
+    const bool is_wide = operands.flag("wide");
+    if (is_signed && is_wide) operands.fail("wide contradicts signed: wide elements always are signed");
+    if (is_signed) tensor.type = ElementType::Int8;
+    if (is_wide) tensor.type = ElementType::Int16;
     if (const auto rule = broken_rule(tensor)) operands.fail(*rule);
     return tensor;
 }

@@ -27,7 +27,9 @@ public:
         }
         if (tensor.scale != 1.0) write(" scale={}", tensor.scale);
         if (tensor.zero_point != 0) write(" zero_point={}", tensor.zero_point);
-        write("{}\n", tensor.is_signed ? " signed" : "");
+        if (tensor.type == ElementType::Int8) write(" signed");
+        if (tensor.type == ElementType::Int16) write(" wide");
+        write("\n");
     }
 
     void network(const Program& program) {

@@ -50,7 +50,6 @@ void Activate::fields(FieldVisitor& visitor) {
     visitor.number({.name = "acc", .bytes = 2}, accumulator_row);
     visitor.number({.name = "rows", .bytes = 2, .minimum = 1}, length);
     visitor.number({.name = "first", .bytes = 4, .absent = 0}, first_output);
-    visitor.rule(!lookup || !wide_output, "wide is not for lookup");
 }
 
 Footprint Activate::footprint(const Registers& registers, const Geometry& geometry) const {
@@ -73,8 +72,8 @@ Footprint Activate::footprint(const Registers& registers, const Geometry& geomet
         result.buffer_read_other = buffer_rows(registers[Register::ActivationParametersRow],
                                                divide_up(parameter_bytes * part.columns, geometry.rows));
         if (function == ActivationFunction::Lookup) {
-            result.buffer_read_table =
-                buffer_rows(registers[Register::ActivationTableRow], divide_up(table_bytes, geometry.rows));
+            result.buffer_read_table = buffer_rows(registers[Register::ActivationTableRow],
+                                                   divide_up(table_bytes(wide_output), geometry.rows));
         }
     }
     return result;

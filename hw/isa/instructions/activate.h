@@ -13,7 +13,7 @@ namespace systole::isa {
 /// What the activation unit does to a requantized value.
 enum class ActivationFunction : std::uint8_t {
     Identity,  ///< clamp to output.minimum .. output.maximum, which makes ReLU and ReLU6 too
-    Lookup,    ///< clamp, then the 256-entry table, indexed by the value's low byte
+    Lookup,    ///< clamp, then the table: the entry of the low byte; of 16 bits, between two entries
 };
 
 /// Requantizes `length` accumulator rows and writes them to the unified buffer.
@@ -34,7 +34,7 @@ struct Activate {
     /// activation.columns, little endian, packed, at activation.parameters_row) and, for Lookup, the
     /// table at activation.table_row. Otherwise those of the instruction before are used.
     bool load_parameters = false;
-    /// Write 16-bit results, little endian, instead of 8-bit. Not with Lookup.
+    /// Write 16-bit results, little endian, instead of 8-bit; Lookup then uses the table of 16 bits.
     bool wide_output = false;
 
     /// Shows every field, in the order of the encoding.

@@ -12,10 +12,10 @@ void ReadHostMemory::fields(FieldVisitor& visitor) {
     visitor.number({.name = "count", .bytes = 2, .minimum = 1, .absent = 1}, blocks);
 }
 
-Footprint ReadHostMemory::footprint(const Registers& /*registers*/, const Geometry& geometry) const {
+Footprint ReadHostMemory::footprint(const Registers& registers, const Geometry& geometry) const {
     Footprint result;
-    result.buffer_write = buffer_rows(unified_buffer_row, blocks * divide_up(block_bytes, geometry.rows));
-    result.host_read = {host_address, host_address + std::uint64_t{block_bytes} * blocks};
+    result.buffer_write = host_rows(registers, unified_buffer_row, block_bytes, blocks, geometry.rows);
+    result.host_read = host_bytes(registers, host_address, block_bytes, blocks);
     return result;
 }
 

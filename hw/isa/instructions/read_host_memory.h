@@ -10,9 +10,10 @@
 
 namespace systole::isa {
 
-/// Copies `blocks` blocks of `block_bytes` bytes, contiguous in host memory from `host_address` on,
-/// into the unified buffer. Block i begins at row `unified_buffer_row` + i * rows of a block, a block
-/// taking ceil(block_bytes / row bytes) rows; the rest of a block's last row keeps its bytes.
+/// Copies `blocks` blocks of `block_bytes` bytes, host.block_stride bytes apart in host memory (0:
+/// contiguous) from `host_address` on, into the unified buffer. Block i begins at row `unified_buffer_row` +
+/// i * host.block_rows (0: the ceil(block_bytes / row bytes) that a block fills); the rest of a block's last
+/// row keeps its bytes.
 struct ReadHostMemory {
     static constexpr std::string_view mnemonic = "read_host";
     static constexpr std::uint8_t opcode = 0x10;

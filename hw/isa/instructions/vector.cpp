@@ -5,6 +5,7 @@
 #include <array>
 
 #include "hw/isa/fields.h"
+#include "hw/isa/image_slices.h"
 #include "hw/isa/program.h"
 #include "hw/isa/program_error.h"
 #include "hw/isa/requantization.h"
@@ -17,20 +18,12 @@ namespace {
 constexpr std::array<std::string_view, 5> operation_names = {"add", "multiply", "lookup", "max_pool",
                                                              "average_pool"};
 
-/// Rows are read and written one after the other: results may take the place of an operand, row by row,
-/// but not of rows of it that are still to be read.
-void check_in_place(const RowRange& written, const RowRange& read) {
-    if (written.overlaps(read) && written != read) {
-        throw ProgramError(fmt::format(
-            "dst is {}; the rows written must be those of an operand or none of them", written.first));
-    }
-}
-
 }  // namespace
 
 void Vector::fields(FieldVisitor& visitor) {
     visitor.choice("operation", operation_names, operation);
-    visitor.flags(std::array<FlagField, 2>{{{"signed", signed_elements}, {"count_padding", count_padding}}});
+    visitor.flags(std::array<FlagField, 3>{
+        {{"signed", signed_elements}, {"count_padding", count_padding}, {"wide", wide_elements}}});
     visitor.number({.name = "dst", .bytes = 3}, destination_row);
     visitor.number({.name = "src", .bytes = 3}, source_row);
     visitor.number({.name = "other", .bytes = 3, .absent = 0}, other_row);
@@ -39,6 +32,8 @@ void Vector::fields(FieldVisitor& visitor) {
     visitor.rule(has_other() || other_row == 0, "other is for add and multiply");
     visitor.rule(is_pooling() || first_line == 0, "line is for pooling");
     visitor.rule(is_pooling() || !count_padding, "count_padding is for pooling");
+    visitor.rule(!is_pooling() || !wide_elements, "wide is not for pooling");
+    visitor.rule(!signed_elements || !wide_elements, "signed is not for wide elements, which always are");
 }
 
 Footprint Vector::footprint(const Registers& registers, const Geometry& geometry) const {
@@ -56,16 +51,20 @@ Footprint Vector::footprint(const Registers& registers, const Geometry& geometry
         }
         return result;
     }
-    result.buffer_read = buffer_rows(source_row, length);
-    result.buffer_write = buffer_rows(destination_row, length);
-    check_in_place(result.buffer_write, result.buffer_read);
+    const ImageSlices source = image_slices(registers, Register::VectorSourceImageRows, source_row, length);
+    const ImageSlices destination =
+        image_slices(registers, Register::VectorDestinationImageRows, destination_row, length);
+    result.buffer_read = source.range();
+    result.buffer_write = destination.range();
+    check_in_place(destination, source);
     if (has_other()) {
         check_output_range(registers);
-        result.buffer_read_other = buffer_rows(other_row, length);
-        check_in_place(result.buffer_write, result.buffer_read_other);
+        const ImageSlices other = image_slices(registers, Register::VectorOtherImageRows, other_row, length);
+        result.buffer_read_other = other.range();
+        check_in_place(destination, other);
     } else {
-        result.buffer_read_table =
-            buffer_rows(registers[Register::ActivationTableRow], divide_up(table_bytes, geometry.rows));
+        result.buffer_read_table = buffer_rows(registers[Register::ActivationTableRow],
+                                               divide_up(table_bytes(wide_elements), geometry.rows));
     }
     return result;
 }

@@ -10,7 +10,8 @@
 
 namespace systole::isa {
 
-/// Operations of the vector and pooling stage behind the activation function. Elements are 8-bit.
+/// Operations of the vector and pooling stage behind the activation function. Elements are 8-bit; those of
+/// element-wise work may be 16-bit.
 enum class VectorOperation : std::uint8_t {
     Add,          ///< element-wise over whole rows: scale(a) + scale(b), requantized
     Multiply,     ///< element-wise over whole rows: a * b, requantized
@@ -21,13 +22,16 @@ enum class VectorOperation : std::uint8_t {
 
 /// Works from unified buffer to unified buffer.
 ///
-/// Add, Multiply, Lookup: `length` rows from `source_row` (and `other_row`) to `destination_row`.
+/// Add, Multiply, Lookup: `length` rows from `source_row` (and `other_row`) to `destination_row`. They follow
+/// each other, or are some of each image (hw/isa/image_slices.h). The elements of an image's rows are packed;
+/// an odd last byte is none of 16-bit ones.
 ///
 /// MaxPool, AveragePool: `length` output lines from line `first_line` on, lines numbered as in
 /// `convolve`, of the tensor whose first image begins at `source_row`; the window.* registers say
-/// how windows lie. The output tensor begins at `destination_row`, packed, activation.image_rows from
-/// image to image. Elements outside the image do not count, unless `count_padding`: then they have
-/// the value window.pad_value.
+/// how windows lie. The output tensor begins at `destination_row`, activation.image_rows from image to
+/// image; a pixel's channels begin at byte activation.channel_offset of activation.pixel_bytes (0: packed).
+/// Elements outside the image do not count, unless `count_padding`: then they have the value
+/// window.pad_value.
 struct Vector {
     static constexpr std::string_view mnemonic = "vector";
     static constexpr std::uint8_t opcode = 0x31;
@@ -41,6 +45,7 @@ struct Vector {
     std::uint32_t first_line = 0;       ///< pooling only
     bool signed_elements = false;
     bool count_padding = false;
+    bool wide_elements = false;  ///< 16-bit, two's complement, little endian; element-wise work only
 
     /// MaxPool or AveragePool: `length` counts output lines.
     bool is_pooling() const {

@@ -29,13 +29,6 @@ double ByteReader::real(std::string_view what) {
     return std::bit_cast<double>(number64(what));
 }
 
-bool ByteReader::boolean(std::string_view what) {
-    const std::size_t begin = position_;
-    const std::uint8_t value = number8(what);
-    if (value > 1) fail_at(begin, fmt::format("{} is {}; it must be 0 or 1", what, value));
-    return value == 1;
-}
-
 std::string ByteReader::string(std::string_view what) {
     const auto taken = bytes(number32(what), what);
     return {taken.begin(), taken.end()};

@@ -26,7 +26,6 @@ public:
     std::uint32_t number32(std::string_view what) { return static_cast<std::uint32_t>(number(4, what)); }
     std::uint64_t number64(std::string_view what) { return number(8, what); }
     double real(std::string_view what);
-    bool boolean(std::string_view what);
     /// Length (4 bytes) and characters.
     std::string string(std::string_view what);
     /// A count (4 bytes) of things that take at least `smallest` bytes each; no more than can follow.

@@ -78,6 +78,15 @@ LayerInfo read_layer(ByteReader& reader) {
     return layer;
 }
 
+ElementType read_element_type(ByteReader& reader) {
+    constexpr auto last = static_cast<std::uint8_t>(ElementType::Int16);
+    const std::size_t begin = reader.position();
+    const std::uint8_t type = reader.number8("tensor type");
+    if (type > last)
+        ByteReader::fail_at(begin, fmt::format("tensor type is {}; it must be at most {}", type, last));
+    return static_cast<ElementType>(type);
+}
+
 BorderTensor read_tensor(ByteReader& reader) {
     BorderTensor tensor;
     tensor.name = reader.string("tensor name");
@@ -85,7 +94,7 @@ BorderTensor read_tensor(ByteReader& reader) {
                                        [](ByteReader& sizes) { return sizes.number32("size of a shape"); });
     tensor.scale = reader.real("tensor scale");
     tensor.zero_point = static_cast<std::int32_t>(reader.number32("tensor zero point"));
-    tensor.is_signed = reader.boolean("tensor sign");
+    tensor.type = read_element_type(reader);
     return tensor;
 }
 

@@ -63,7 +63,7 @@ void write_tensors(ByteWriter& writer, const std::vector<BorderTensor>& tensors)
         for (const std::uint32_t size : tensor.shape) writer.number(size, 4);
         writer.number(std::bit_cast<std::uint64_t>(tensor.scale), 8);
         writer.number(static_cast<std::uint32_t>(tensor.zero_point), 4);
-        writer.number(tensor.is_signed ? 1 : 0, 1);
+        writer.number(static_cast<std::uint8_t>(tensor.type), 1);
     }
 }
 

@@ -171,8 +171,8 @@ TEST_CASE("Metadata has its directives", "[isa][assembly]") {
     CHECK(program.model == "mnist \"cnn\"");
     CHECK(program.batch == 64);
     CHECK(program.inferences == 10000);
-    CHECK(program.inputs == std::vector<BorderTensor>{{"image", {28, 28, 1}, 0.5, -3, true}});
-    CHECK(program.outputs == std::vector<BorderTensor>{{"scores", {10}, 1.0, 0, false}});
+    CHECK(program.inputs == std::vector<BorderTensor>{{"image", {28, 28, 1}, 0.5, -3, ElementType::Int8}});
+    CHECK(program.outputs == std::vector<BorderTensor>{{"scores", {10}, 1.0, 0, ElementType::Uint8}});
     CHECK(program.host_operations == std::vector<HostOperation>{{"softmax", "dense_1"}});
     CHECK(program.layers == std::vector<LayerInfo>{{"conv2d", "convolution", 97344}, {"a b", "dense", 0}});
 }
@@ -210,8 +210,7 @@ TEST_CASE("Errors name file, line, column, word and rule", "[isa][assembly]") {
     check_error(".array 4 5000", "1:10: 5000: must be a whole number from 1 to 4096");
     check_error(".tile 1 1 fill 1\n.array 4 4", "2:1: .array: must stand above the first .tile");
     check_error(".tile 1 257 fill 0", "1:9: 257: must be a whole number from 1 to 256");
-    check_error(".tile 1 2\nnop",
-                "1:1: .tile: the values are 0 bytes; they must be rows * columns * bytes, which is 2");
+    check_error(".tile 1 2\nnop", "1:1: .tile: it has no values; such a program can only be timed");
     check_error(".tile 1 2\n.data 010", "2:7: 010: must be pairs of hexadecimal digits");
     check_error(".tile 1 2 zeros", "1:11: zeros: must be fill or random");
     check_error(".buffer a input 0 8\n.buffer a output 8 8", "2:9: a: the name is taken");

@@ -202,7 +202,9 @@ TEST_CASE("The specification's flag bits are those of the encoding", "[isa][docu
         CHECK(flags_byte("convolve ub=0 acc=0 lines=1 " + row[2].str(), 1) == value);
         if (row[3] != "0") CHECK(flags_byte("activate ub=0 acc=0 rows=1 " + row[3].str(), 1) == value);
         if (row[4] != "0") {
-            CHECK(flags_byte("vector max_pool dst=0 src=0 lines=1 " + row[4].str(), 2) == value);
+            const std::string work =
+                row[4] == "wide" ? "add dst=0 src=0 rows=1 " : "max_pool dst=0 src=0 lines=1 ";
+            CHECK(flags_byte("vector " + work + row[4].str(), 2) == value);
         }
     }
 }

@@ -98,6 +98,7 @@ TEST_CASE("Flags have their bits", "[isa][encoding]") {
     };
     CHECK(vector({.signed_elements = true}) == 0x01);
     CHECK(vector({.count_padding = true}) == 0x02);
+    CHECK(encoded(Vector{.length = 1, .wide_elements = true})[2] == 0x04);
 }
 
 TEST_CASE("Bits without a meaning must be 0", "[isa][encoding]") {
@@ -106,7 +107,8 @@ TEST_CASE("Bits without a meaning must be 0", "[isa][encoding]") {
           Instruction(Activate{.length = 1}), Instruction(Vector{.length = 1})}) {
         const bool is_vector = std::holds_alternative<Vector>(instruction);
         const std::size_t flags = is_vector ? 2 : 1;
-        const unsigned used = is_vector ? 2 : std::holds_alternative<Activate>(instruction) ? 3 : 5;
+        const bool is_matrix = !is_vector && !std::holds_alternative<Activate>(instruction);
+        const unsigned used = is_matrix ? 5 : 3;
         for (unsigned bit = used; bit < 8; ++bit) {
             Bytes bytes = encoded(instruction);
             bytes[flags] = static_cast<std::uint8_t>(1U << bit);
@@ -172,16 +174,20 @@ TEST_CASE("Errors name the byte, the instruction, the value and the rule", "[isa
                          Message("byte 1: matmul: rows is 0; it must be at least 1"));
     CHECK(offset == 1);
     CHECK_THROWS_MATCHES(decoded({0xee}), ProgramError, Message("byte 0: 0xee is not an opcode"));
-    CHECK_THROWS_MATCHES(decoded({0x07, 33, 0, 0, 0, 0}), ProgramError,
-                         Message("byte 0: set: register is 33; it must be below 33"));
+    CHECK_THROWS_MATCHES(decoded({0x07, static_cast<std::uint8_t>(register_count), 0, 0, 0, 0}), ProgramError,
+                         Message("byte 0: set: register is " + std::to_string(register_count) +
+                                 "; it must be below " + std::to_string(register_count)));
     CHECK_THROWS_MATCHES(decoded({0x03, 5, 0}), ProgramError,
                          Message("byte 0: sync.wait: unit is 5; it must be below 5"));
     CHECK_THROWS_MATCHES(decoded({0x12, 0, 0, 0, 0, 0, 0}), ProgramError,
                          Message("byte 0: read_weights: count is 0; it must be at least 1"));
     CHECK_THROWS_MATCHES(decoded({0x20, 2, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0}), ProgramError,
                          Message("byte 0: matmul: repeat must be 0 with keep"));
-    CHECK_THROWS_MATCHES(decoded({0x30, 5, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0}), ProgramError,
-                         Message("byte 0: activate: wide is not for lookup"));
+    CHECK_THROWS_MATCHES(decoded({0x31, 3, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0}),
+                         ProgramError, Message("byte 0: vector: wide is not for pooling"));
+    CHECK_THROWS_MATCHES(decoded({0x31, 1, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0}),
+                         ProgramError,
+                         Message("byte 0: vector: signed is not for wide elements, which always are"));
 }
 
 TEST_CASE("A field that does not fit its encoding is an error, and nothing is appended", "[isa][encoding]") {

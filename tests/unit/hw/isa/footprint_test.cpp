@@ -8,6 +8,7 @@
 #include "hw/isa/program_error.h"
 
 using namespace systole::isa;
+using Catch::Matchers::Contains;
 using Catch::Matchers::Message;
 
 namespace {
@@ -83,6 +84,36 @@ TEST_CASE("Host transfers touch whole rows, block by block", "[isa][footprint]")
         WriteHostMemory{.unified_buffer_row = 10, .block_bytes = bytes, .blocks = 3}, Registers(), array_256);
     CHECK(write.buffer_read == RowRange{10, 10 + 3 * rows});
     CHECK(write.buffer_write.empty());
+}
+
+TEST_CASE("Host transfers touch the host's bytes from their first block to their last", "[isa][footprint]") {
+    struct Case {
+        std::uint32_t stride;
+        std::uint64_t end;
+    };
+    // 3 blocks of 100 bytes.
+    const auto c = GENERATE(Case{0, 5300}, Case{100, 5300}, Case{260, 5620}, Case{1, 5102});
+    CAPTURE(c.stride);
+    Registers registers;
+    registers.set(Register::HostBlockStride, c.stride);
+    const ReadHostMemory read{.host_address = 5000, .block_bytes = 100, .blocks = 3};
+    CHECK(footprint(read, registers, array_256).host_read == RowRange{5000, c.end});
+    const WriteHostMemory write{.host_address = 5000, .block_bytes = 100, .blocks = 3};
+    CHECK(footprint(write, registers, array_256).host_write == RowRange{5000, c.end});
+    CHECK(footprint(write, registers, array_256).host_read.empty());
+}
+
+TEST_CASE("Host transfers touch rows from their first block to their last, which lie apart",
+          "[isa][footprint]") {
+    Registers registers;
+    const ReadHostMemory read{.unified_buffer_row = 10, .block_bytes = 257, .blocks = 3};  // 2 rows each
+    registers.set(Register::HostBlockRows, 7);
+    CHECK(footprint(read, registers, array_256).buffer_write == RowRange{10, 10 + 2 * 7 + 2});
+    registers.set(Register::HostBlockRows, 2);
+    CHECK(footprint(read, registers, array_256).buffer_write == RowRange{10, 16});
+    registers.set(Register::HostBlockRows, 1);
+    CHECK_THROWS_WITH(footprint(read, registers, array_256),
+                      Contains("host.block_rows is 1; a block of 257 bytes fills 2 rows"));
 }
 
 TEST_CASE("matmul reads streamed rows a stride apart, each as deep as the repetitions", "[isa][footprint]") {
@@ -211,10 +242,13 @@ TEST_CASE("Pooling's written rows are those of a walk over the lines", "[isa][fo
     const std::uint32_t height = from(1, 9);
     const std::uint32_t width = from(1, 9);
     const std::uint32_t channels = from(1, 20);
+    const bool packed = from(0, 1) == 0;
+    const std::uint32_t offset = packed ? 0 : from(0, 30);
+    const std::uint32_t pixel_bytes = packed ? channels : offset + channels + from(0, 30);
     const auto rows_of = [&](std::uint32_t bytes) { return (bytes + geometry.rows - 1) / geometry.rows; };
     const std::uint32_t input_rows = rows_of(4 * height * width * channels);
     const std::uint32_t read_pitch = input_rows + from(0, 3);
-    const std::uint32_t write_pitch = rows_of(height * width * channels) + from(0, 3);
+    const std::uint32_t write_pitch = rows_of(height * width * pixel_bytes) + from(0, 3);
     const Registers registers = with({{Register::WindowInputHeight, 2 * height},
                                       {Register::WindowInputWidth, 2 * width},
                                       {Register::WindowChannels, channels},
@@ -225,18 +259,21 @@ TEST_CASE("Pooling's written rows are those of a walk over the lines", "[isa][fo
                                       {Register::WindowOutputHeight, height},
                                       {Register::WindowOutputWidth, width},
                                       {Register::WindowImageRows, read_pitch},
-                                      {Register::ActivationImageRows, write_pitch}});
+                                      {Register::ActivationImageRows, write_pitch},
+                                      {Register::ActivationPixelBytes, packed ? 0 : pixel_bytes},
+                                      {Register::ActivationChannelOffset, offset}});
     const Vector pool = {.operation = VectorOperation::MaxPool,
                          .destination_row = from(1000000, 1001000),
                          .source_row = from(0, 1000),
                          .length = from(1, 40),
                          .first_line = from(0, 40)};
     TouchedRows written{geometry.rows};
-    const std::uint32_t line_bytes = width * channels;
     for (std::uint32_t line = pool.first_line; line < pool.first_line + pool.length; ++line) {
-        for (std::uint32_t byte = 0; byte < line_bytes; ++byte) {
-            written.touch(pool.destination_row + line / height * write_pitch,
-                          line % height * line_bytes + byte);
+        for (std::uint32_t x = 0; x < width; ++x) {
+            for (std::uint32_t channel = 0; channel < channels; ++channel) {
+                written.touch(pool.destination_row + line / height * write_pitch,
+                              (line % height * width + x) * pixel_bytes + offset + channel);
+            }
         }
     }
     const Footprint touched = footprint(pool, registers, geometry);
@@ -311,6 +348,22 @@ TEST_CASE("Pooling may not write rows that it reads", "[isa][footprint]") {
     check_error(
         pool, window_settings,
         "dst is " + std::to_string(pool.destination_row) + "; pooling may not write rows that it reads");
+}
+
+TEST_CASE("Pooling's channels lie within the pixel", "[isa][footprint]") {
+    const Vector pool = {.operation = VectorOperation::MaxPool, .destination_row = 1000, .length = 1};
+    const Settings wide_pixel = changed(window_settings, Register::ActivationPixelBytes, 40);
+    const std::uint32_t channels = with(window_settings)[Register::WindowChannels];
+    const auto at = [&](std::uint32_t offset) {
+        return changed(wide_pixel, Register::ActivationChannelOffset, offset);
+    };
+    CHECK_NOTHROW(footprint(pool, with(at(40 - channels)), array_256));
+    check_error(pool, at(41 - channels),
+                "activation.pixel_bytes is 40; the channels end at byte 41 of the pixel");
+    check_error(
+        pool, changed(window_settings, Register::ActivationChannelOffset, 1),
+        "activation.channel_offset is 1; it must be 0 where activation.pixel_bytes is, which packs the "
+        "pixels of pooling");
 }
 
 TEST_CASE("Windows have sizes whose positions 64 bits can count", "[isa][footprint]") {

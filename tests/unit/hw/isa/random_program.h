@@ -100,13 +100,13 @@ private:
                     static_cast<ActivationFunction>(number8(1)),
                     coin(),
                     coin()};
-            if (each.function == ActivationFunction::Lookup) each.wide_output = false;
         } else if constexpr (std::is_same_v<Each, Vector>) {
             each.operation = static_cast<VectorOperation>(number8(4));
             each.destination_row = row();
             each.source_row = row();
             each.length = number32(1, UINT32_MAX);
             each.signed_elements = coin();
+            each.wide_elements = !each.is_pooling() && !each.signed_elements && coin();
             if (each.has_other()) each.other_row = row();
             if (each.is_pooling()) {
                 each.first_line = number32(0, UINT32_MAX);
@@ -129,7 +129,7 @@ private:
         for (std::uint64_t i = from(0, 3); i > 0; --i) tensor.shape.push_back(number32(1, 1000));
         tensor.scale = std::uniform_real_distribution<double>(1e-9, 3)(engine_);
         tensor.zero_point = static_cast<std::int32_t>(number32(0, UINT32_MAX));
-        tensor.is_signed = coin();
+        tensor.type = static_cast<ElementType>(number8(2));
         return tensor;
     }
 

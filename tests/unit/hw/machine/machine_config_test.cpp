@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <iterator>
 
 #include "hw/machine/config_error.h"
 #include "hw/machine/config_reader.h"
@@ -44,6 +45,25 @@ TEST_CASE("TPU v1 has the published numbers", "[machine]") {
     CHECK(machine.weight_rate() == Rate{340, 7});
 }
 
+TEST_CASE("Latencies in nanoseconds take whole cycles of the clock, beside those in cycles", "[machine]") {
+    struct Case {
+        double clock_mhz, ns;
+        std::uint64_t cycles;
+    };
+    const auto c = GENERATE(Case{700, 0, 0}, Case{700, 10, 7}, Case{700, 10.001, 8}, Case{700, 9.999, 7},
+                            Case{175, 10, 2}, Case{1000, 1, 1}, Case{1000, 1.001, 2}, Case{333.3, 3, 1},
+                            Case{333.3, 3.001, 2}, Case{2800, 1e6, 2'800'000});
+    CAPTURE(c.clock_mhz, c.ns);
+    MachineConfig machine;
+    machine.clock_mhz = c.clock_mhz;
+    machine.activation_unit = {.latency_cycles = 5, .latency_ns = c.ns};
+    CHECK(machine.activation_latency() == 5 + c.cycles);
+    CHECK(machine.host_latency() == 0);
+    machine.host_interface.latency_cycles = 3;
+    machine.host_interface.latency_ns = c.ns;
+    CHECK(machine.host_latency() == 3 + c.cycles);
+}
+
 TEST_CASE("Every number of a shipped machine names its source", "[machine]") {
     for (const auto& entry : std::filesystem::directory_iterator(SYSTOLE_SOURCE_DIR "/configs/machines")) {
         json machine = read_json_object(entry.path());
@@ -66,6 +86,24 @@ TEST_CASE("The effective configuration reads back as the same machine", "[machin
     CHECK(written == json::parse(to_json(read_machine(written, "again.json")).dump()));
     CHECK(written.at("clock_mhz") == 1050.5);
     CHECK(written.at("matrix_unit").at("columns") == 19);
+}
+
+TEST_CASE("A machine may be without energies, or give those that the table would", "[machine]") {
+    json changed = tpu_v1();
+    CHECK(read_machine(changed, "test.json").energy->process_nm == 28.0);
+    CHECK_FALSE(read_machine(changed, "test.json").energy->mac_pj);
+    CHECK_FALSE(to_json(read_machine(changed, "test.json")).at("energy").contains("mac_pj"));
+    changed["energy"]["mac_pj"] = 0.5;
+    CHECK(read_machine(changed, "test.json").energy->mac_pj == 0.5);
+    CHECK(to_json(read_machine(changed, "test.json")).at("energy").at("mac_pj") == 0.5);
+
+    changed.erase("energy");
+    json& sources = changed["sources"];
+    for (auto source = sources.begin(); source != sources.end();) {
+        source = source.key().starts_with("energy.") ? sources.erase(source) : std::next(source);
+    }
+    CHECK_FALSE(read_machine(changed, "test.json").energy);
+    CHECK_FALSE(to_json(read_machine(changed, "test.json")).contains("energy"));
 }
 
 TEST_CASE("An unknown key is an error that suggests the nearest known one", "[machine]") {
@@ -106,6 +144,13 @@ TEST_CASE("Values of the wrong type or out of range are errors with key, value a
         Case{"/accumulators/banks", 3, "must divide accumulators.rows"},
         Case{"/power/busy_watts", 1, "power.busy_watts is 1; it must be at least power.idle_watts"},
         Case{"/power/busy_watts", 76, "power.busy_watts is 76; it must be at most power.tdp_watts"},
+        Case{"/power/idle_watts", 0, "power.idle_watts is 0; beside a section energy"},
+        Case{"/energy/process_nm", 5, "energy.process_nm is 5; it must be a number from 7 to 45 nm"},
+        Case{"/energy/unused_mac_fraction", 1.5, "energy.unused_mac_fraction is 1.5; it must be a number"},
+        Case{"/energy/mac_pj", -1, "energy.mac_pj is -1; it must be a number from 0"},
+        Case{"/energy/mac_pj", nullptr, "energy.mac_pj is null; it must be a number"},
+        Case{"/energy/mac", 1, "energy.mac is 1; it is not a known key"},
+        Case{"/energy", 7, "energy is 7; an object is needed"},
         Case{"/weight_memory/bytes", 65535, "one tile of the array takes 65536"},
         Case{"/schema", "sim.run/1", "it must be \"sim.machine/1\""});
     json machine = tpu_v1();

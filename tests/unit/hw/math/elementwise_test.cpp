@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <span>
 #include <stdexcept>
 #include <vector>
 
@@ -145,6 +146,78 @@ TEST_CASE("A multiplication is right to the nearest stored value", "[hw][math][e
     REQUIRE(parameters.scale.shift < 0);
     CHECK(worst <= 0.5 + std::ldexp(0.5, parameters.scale.shift));
     CHECK(worst > 0.5);
+}
+
+namespace {
+
+/// 16-bit elements as bytes, and back.
+std::vector<std::uint8_t> bytes_of(const std::vector<std::int16_t>& elements) {
+    std::vector<std::uint8_t> bytes;
+    for (const std::int16_t element : elements) {
+        bytes.push_back(static_cast<std::uint8_t>(element));
+        bytes.push_back(static_cast<std::uint8_t>(element >> 8));
+    }
+    return bytes;
+}
+
+std::int32_t element(const std::vector<std::uint8_t>& bytes, std::size_t i) {
+    return static_cast<std::int16_t>(bytes[2 * i] + 256 * bytes[2 * i + 1]);
+}
+
+std::vector<std::int16_t> random_elements(unsigned seed) {
+    std::mt19937 random(seed);
+    std::vector<std::int16_t> elements{-32768, 32767, -32768, 32767, 0, -1};
+    while (elements.size() < 5001) elements.push_back(static_cast<std::int16_t>(random()));
+    return elements;
+}
+
+}  // namespace
+
+TEST_CASE("16-bit sums and products are right to the nearest stored value", "[hw][math][elementwise]") {
+    constexpr double scale_a = 0.0005;
+    constexpr double scale_b = 0.00013;
+    constexpr double scale_sum = 0.0006;
+    const std::vector<std::int16_t> a = random_elements(1);
+    std::vector<std::int16_t> b = random_elements(2);
+    std::swap(b[1], b[2]);
+    Elementwise parameters;
+    parameters.minimum = -32768;
+    parameters.maximum = 32767;
+    const double common = 2 * scale_a;
+    parameters.scale_a = to_fixed_point(scale_a / common);
+    parameters.scale_b = to_fixed_point(scale_b / common);
+    parameters.scale = to_fixed_point(std::ldexp(common, -wide_addition_left_shift) / scale_sum);
+    std::vector<std::uint8_t> sums(2 * a.size());
+    add_wide(bytes_of(a), bytes_of(b), parameters, sums);
+    std::vector<std::uint8_t> products(2 * a.size());
+    constexpr double scale_product = 0.000031;
+    parameters.scale = to_fixed_point(scale_product);
+    multiply_wide(bytes_of(a), bytes_of(b), parameters, products);
+    double worst_sum = 0.0;
+    double worst_product = 0.0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        const double sum = std::clamp((scale_a * a[i] + scale_b * b[i]) / scale_sum, -32768.0, 32767.0);
+        const double product = std::clamp(scale_product * a[i] * b[i], -32768.0, 32767.0);
+        worst_sum = std::max(worst_sum, std::abs(element(sums, i) - sum));
+        worst_product = std::max(worst_product, std::abs(element(products, i) - product));
+    }
+    CHECK(worst_sum <= 0.501);
+    CHECK(worst_sum > 0.49);
+    CHECK(worst_product <= 0.501);
+    CHECK(worst_product > 0.49);
+}
+
+TEST_CASE("Of 16-bit elements at any alignment, an odd last byte stays", "[hw][math][elementwise]") {
+    const std::vector<std::uint8_t> a{9, 1, 0, 2, 0, 77};
+    const std::vector<std::uint8_t> b{9, 3, 0, 0, 1, 77};
+    Elementwise parameters;
+    parameters.maximum = 32767;
+    parameters.scale = to_fixed_point(1.0);
+    std::vector<std::uint8_t> out{5, 5, 5, 5, 5};
+    multiply_wide(std::span(a).subspan(1), std::span(b).subspan(1), parameters, out);
+    CHECK(out == std::vector<std::uint8_t>{3, 0, 0, 2, 5});
+    CHECK_THROWS_AS(multiply_wide(a, b, parameters, out), std::logic_error);
+    CHECK_THROWS_AS(add_wide(a, b, parameters, out), std::logic_error);
 }
 
 TEST_CASE("Results may replace an operand", "[hw][math][elementwise]") {

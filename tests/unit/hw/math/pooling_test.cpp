@@ -20,10 +20,12 @@ struct Example {
     std::size_t first_line = 0;
     std::size_t lines = 0;
     std::size_t out_image_stride = 0;
+    std::size_t gap = 0;  ///< bytes between the channels of a pixel and those of the next
     std::vector<std::uint8_t> tensor;
 
+    std::size_t out_pixel_stride() const { return geometry.channels + gap; }
     std::size_t out_image_bytes() const {
-        return std::size_t{geometry.output_height} * geometry.output_width * geometry.channels;
+        return std::size_t{geometry.output_height} * geometry.output_width * out_pixel_stride();
     }
 
     int value(std::uint8_t bits) const {
@@ -64,7 +66,7 @@ struct Example {
             const std::size_t y = line % geometry.output_height;
             for (std::size_t x = 0; x < geometry.output_width; ++x) {
                 for (std::size_t c = 0; c < geometry.channels; ++c) {
-                    out.at(image * out_image_stride + (y * geometry.output_width + x) * geometry.channels +
+                    out.at(image * out_image_stride + (y * geometry.output_width + x) * out_pixel_stride() +
                            c) =
                         static_cast<std::uint8_t>(
                             pooled(window(image, y * geometry.stride_y - geometry.pad_top,
@@ -77,7 +79,8 @@ struct Example {
 
     std::vector<std::uint8_t> computed() const {
         std::vector<std::uint8_t> out((images - 1) * out_image_stride + out_image_bytes(), untouched);
-        pool(tensor.data(), geometry, rules, first_line, lines, out.data(), out_image_stride);
+        pool(tensor.data(), geometry, rules, first_line, lines,
+             {.first = out.data(), .image_stride = out_image_stride, .pixel_stride = out_pixel_stride()});
         return out;
     }
 };
@@ -122,6 +125,7 @@ TEST_CASE("Pooling is its definition's, for any geometry", "[hw][math][pooling]"
                          .signed_elements = between(0, 1) == 1,
                          .count_padding = between(0, 1) == 1,
                          .pad_value = static_cast<std::uint8_t>(between(0, 255))};
+        example.gap = between(0, 1) * between(0, 30);
         example.out_image_stride = example.out_image_bytes() + between(0, 20);
         const auto all_lines = static_cast<std::uint32_t>(example.images * geometry.output_height);
         example.first_line = between(0, all_lines - 1);

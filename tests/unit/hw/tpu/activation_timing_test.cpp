@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <string>
 
 #include "tests/support/chip.h"
@@ -37,22 +38,74 @@ TEST_CASE("Rule 7: parameters and a table are loaded first, an access a cycle", 
     const unsigned rows = GENERATE(1U, 6U, 13U);
     const bool lookup = GENERATE(true, false);
     const bool load = GENERATE(true, false);
+    const bool wide = GENERATE(true, false);
     const std::uint32_t latency = GENERATE(0U, 1U, 9U);
-    CAPTURE(columns, rows, lookup, load, latency);
+    CAPTURE(columns, rows, lookup, load, wide, latency);
     machine::MachineConfig machine = odd_machine();
     machine.activation_unit.latency_cycles = latency;
-    const std::string what = fmt::format("{} {}", lookup ? "lookup" : "identity", load ? "load" : "");
+    machine.unified_buffer.rows = 512;
+    const std::string what =
+        fmt::format("{} {} {}", lookup ? "lookup" : "identity", load ? "load" : "", wide ? "wide" : "");
     // What is loaded before a lookup without a load; it ends early.
-    const auto times =
-        run(machine, head + fmt::format("set activation.columns {1}\nactivate acc=0 ub=0 rows=1 first=0 "
-                                        "lookup load\nactivate acc=0 ub=20 rows={0} first=0 {2}\n",
-                                        rows, columns, what));
+    const auto times = run(
+        machine,
+        head +
+            fmt::format(
+                "set activation.columns {1}\nset activation.pixel_bytes 10\n"
+                "activate acc=0 ub=0 rows=1 first=0 lookup load\nactivate acc=0 ub=20 rows={0} first=0 {2}\n",
+                rows, columns, what));
     REQUIRE(times.size() == 2);
-    const Cycle loads = load ? accesses(9 * columns) + (lookup ? accesses(256) : 0) : 0;
-    CHECK(times[1].released == times[1].begun + loads + rows);
+    const Cycle loads = load ? accesses(9 * columns) + (lookup ? accesses(wide ? 1026 : 256) : 0) : 0;
+    CHECK(times[1].released == times[1].begun + loads + rows * accesses(wide ? 2 * columns : columns));
     CHECK(times[1].complete == times[1].released + latency);
-    // What loads reads the buffer: only then does it wait for the results before it.
-    CHECK(times[1].begun == times[0].released + (load ? latency : 0));
+    // It loads other rows than those written before it.
+    CHECK(times[1].begun == times[0].released);
+}
+
+TEST_CASE("Rule 7: what reads other rows than the unit still writes does not wait", "[timing]") {
+    const std::uint32_t latency = GENERATE(1U, 40U);
+    // The first instruction writes rows 20 to 23.
+    const unsigned source = GENERATE(16U, 17U, 23U, 24U);
+    CAPTURE(latency, source);
+    machine::MachineConfig machine = odd_machine();
+    machine.activation_unit.latency_cycles = latency;
+    const auto times = run(machine, head + fmt::format("vector lookup dst=20 src=40 rows=4\n"
+                                                       "vector add dst=60 src={} other=80 rows=4\n",
+                                                       source));
+    REQUIRE(times.size() == 2);
+    const bool reads_results = source + 4 > 20 && source < 24;
+    CHECK(times[1].begun == times[0].released + (reads_results ? latency : 0));
+}
+
+TEST_CASE("Rule 7: parameters and tables are loaded when what is still written of them is there",
+          "[timing]") {
+    const std::uint32_t latency = GENERATE(1U, 40U);
+    // Parameters of 5 columns are rows 200 to 206, the table begins at row 210.
+    const unsigned written = GENERATE(196U, 200U, 206U, 207U, 246U, 247U);
+    CAPTURE(latency, written);
+    machine::MachineConfig machine = odd_machine();
+    machine.activation_unit.latency_cycles = latency;
+    const auto times = run(machine, head + fmt::format("vector add dst={} src=0 other=20 rows=1\n"
+                                                       "activate acc=0 ub=60 rows=1 first=0 lookup load\n",
+                                                       written));
+    REQUIRE(times.size() == 2);
+    const bool is_loaded = (written >= 200 && written < 207) || (written >= 210 && written < 210 + 37);
+    CHECK(times[1].begun == times[0].released + (is_loaded ? latency : 0));
+}
+
+TEST_CASE("Rule 7: nanoseconds of latency count like the cycles they take, and shrink with no clock",
+          "[timing]") {
+    const double clock_mhz = GENERATE(700.0, 175.0, 1400.0);
+    CAPTURE(clock_mhz);
+    machine::MachineConfig machine = odd_machine();
+    machine.clock_mhz = clock_mhz;
+    machine.activation_unit.latency_cycles = 2;
+    machine.activation_unit.latency_ns = 20;
+    const auto times =
+        run(machine, head + "set activation.columns 3\nactivate acc=0 ub=0 rows=4 first=0 identity\n");
+    REQUIRE(times.size() == 1);
+    const auto nanoseconds = static_cast<Cycle>(std::llround(20 * clock_mhz / 1000));
+    CHECK(times[0].complete == times[0].released + 2 + nanoseconds);
 }
 
 TEST_CASE("Rule 7: a reader of the buffer begins when the results are there, and not before", "[timing]") {
@@ -83,18 +136,37 @@ TEST_CASE("Rule 7: element-wise work reads a row of each operand a cycle, a look
     CAPTURE(rows);
     const auto times =
         run(odd_machine(), head + fmt::format("vector add dst=40 src=0 other=20 rows={0}\n"
-                                              "vector multiply dst=60 src=0 other=20 rows={0}\n"
-                                              "vector lookup dst=80 src=0 rows={0}\n"
+                                              "vector multiply dst=60 src=0 other=40 rows={0}\n"
+                                              "vector lookup dst=80 src=60 rows={0}\n"
                                               "activate acc=0 ub=100 rows={0} first=0 identity\n",
                                               rows));
     REQUIRE(times.size() == 4);
     CHECK(times[0].released == times[0].begun + 2 * rows);
     CHECK(times[1].released == times[1].begun + 2 * rows);
     CHECK(times[2].released == times[2].begun + accesses(256) + rows);
-    // The vector work reads the buffer and waits for what was written, `activate` does not.
+    // The vector work reads what was just written and waits for it, `activate` does not.
     CHECK(times[1].begun == times[0].complete);
     CHECK(times[2].begun == times[1].complete);
     CHECK(times[3].begun == times[2].released);
+    for (const auto& each : times) CHECK(each.complete == each.released + 6);
+}
+
+TEST_CASE("Rule 7: 16-bit element-wise work costs its rows, a lookup 1026 bytes before", "[timing]") {
+    const unsigned rows = GENERATE(1U, 6U, 11U);
+    // Some rows of each image are as many accesses.
+    const unsigned rows_per_image = GENERATE(0U, 2U);
+    CAPTURE(rows, rows_per_image);
+    machine::MachineConfig machine = odd_machine();
+    machine.unified_buffer.rows = 512;
+    const auto times =
+        run(machine, head + fmt::format("set vector.rows_per_image {1}\nset vector.destination_image_rows 3\n"
+                                        "set vector.source_image_rows 2\nset vector.other_image_rows 4\n"
+                                        "vector multiply dst=60 src=0 other=20 rows={0} wide\n"
+                                        "vector lookup dst=80 src=0 rows={0} wide\n",
+                                        rows, rows_per_image));
+    REQUIRE(times.size() == 2);
+    CHECK(times[0].released == times[0].begun + 2 * rows);
+    CHECK(times[1].released == times[1].begun + accesses(1026) + rows);
     for (const auto& each : times) CHECK(each.complete == each.released + 6);
 }
 
@@ -103,7 +175,9 @@ TEST_CASE("Rule 7: pooling takes its fetches or its writes, whichever are more",
     const unsigned kernel = GENERATE(1U, 2U, 3U);
     const unsigned stride = GENERATE(1U, 2U, 5U);
     const unsigned lines = GENERATE(1U, 3U);
-    CAPTURE(channels, kernel, stride, lines);
+    // Into pixels of other tensors' channels, too: the accesses are those of the bytes written.
+    const unsigned gap = GENERATE(0U, 13U);
+    CAPTURE(channels, kernel, stride, lines, gap);
     constexpr unsigned width = 3;
     machine::MachineConfig machine = odd_machine();
     machine.unified_buffer.rows = 512;
@@ -114,8 +188,10 @@ TEST_CASE("Rule 7: pooling takes its fetches or its writes, whichever are more",
                         "set window.channels {2}\nset window.kernel_height {3}\nset window.kernel_width {3}\n"
                         "set window.stride_x {4}\nset window.output_height 3\nset window.output_width {5}\n"
                         "set window.image_rows 120\nset activation.image_rows 60\n"
+                        "set activation.pixel_bytes {7}\nset activation.channel_offset {8}\n"
                         "vector max_pool dst=300 src=0 line=0 lines={6}\n",
-                        kernel + 2, input_width, channels, kernel, stride, width, lines));
+                        kernel + 2, input_width, channels, kernel, stride, width, lines,
+                        gap == 0 ? 0 : channels + gap, gap));
     REQUIRE(times.size() == 1);
     const Cycle together = accesses(((width - 1) * stride + kernel) * channels);
     const Cycle apart = width * accesses(std::uint64_t{kernel} * channels);

@@ -44,14 +44,23 @@ std::uint32_t strides(const isa::Program& program) {
     return widest;
 }
 
+template <class Kind>
+std::size_t count(const isa::Program& program) {
+    return static_cast<std::size_t>(
+        std::count_if(program.instructions.begin(), program.instructions.end(),
+                      [](const auto& each) { return std::holds_alternative<Kind>(each); }));
+}
+
 /// As if the engines differed on convolutions with strides on machines of one accumulator port.
 std::optional<Failure> strided_convolution(const Case& random) {
     if (random.machine.accumulators.ports != 1 || strides(random.program) < 2) return std::nullopt;
     return Failure{Failure::Kind::Engines, "planted"};
 }
 
-/// Of a program that makes sense, as if every sum that is not zero were wrong.
+/// Of a program that makes sense, as if every sum that is not zero were wrong. Not of convolutions, whose
+/// padding makes sums of nothing that was read.
 std::optional<Failure> any_sum(const Case& random) {
+    if (count<isa::Convolve>(random.program) > 0) return std::nullopt;
     try {
         const auto sums = tests::execute(tests::synchronized(random), random.machine).accumulators;
         if (std::all_of(sums.begin(), sums.end(), [](std::int32_t sum) { return sum == 0; }))
@@ -60,13 +69,6 @@ std::optional<Failure> any_sum(const Case& random) {
         return Failure{Failure::Kind::Refused, error.what()};
     }
     return Failure{Failure::Kind::Functional, "planted"};
-}
-
-template <class Kind>
-std::size_t count(const isa::Program& program) {
-    return static_cast<std::size_t>(
-        std::count_if(program.instructions.begin(), program.instructions.end(),
-                      [](const auto& each) { return std::holds_alternative<Kind>(each); }));
 }
 
 /// A run of some program with all units at work.
@@ -117,14 +119,14 @@ TEST_CASE("A failure of values is shrunk to one product of one element, ordered 
     const isa::Program program = tests::synchronized(small.failing);
     INFO(tests::describe(small.failing, small.failure));
     CHECK(small.failure.kind == Failure::Kind::Functional);
-    CHECK(count<isa::ReadHostMemory>(program) == 1);
+    // Whatever makes the element, the host or the activation unit.
+    CHECK(count<isa::ReadHostMemory>(program) + count<isa::Activate>(program) + count<isa::Vector>(program) ==
+          1);
     CHECK(count<isa::ReadWeights>(program) == 1);
-    CHECK(count<isa::MatrixMultiply>(program) + count<isa::Convolve>(program) == 1);
+    CHECK(count<isa::MatrixMultiply>(program) == 1);
     CHECK(count<isa::SyncSignal>(program) == 1);
     CHECK(count<isa::SyncWait>(program) == 1);
-    CHECK(count<isa::Activate>(program) + count<isa::Vector>(program) +
-              count<isa::WriteHostMemory>(program) ==
-          0);
+    CHECK(count<isa::WriteHostMemory>(program) == 0);
     CHECK(program.geometry == isa::Geometry{.rows = 1, .columns = 1});
     // Nothing more can be taken away.
     for (std::size_t i = 0; i + 1 < small.failing.program.instructions.size(); ++i) {

@@ -12,7 +12,9 @@
 #include "hw/isa/assembly.h"
 #include "hw/isa/fields.h"
 #include "hw/isa/program_error.h"
+#include "hw/tpu/tpu.h"
 #include "sim/functional/executor.h"
+#include "tests/support/fresh_simulation.h"
 #include "tests/support/random_program/judge.h"
 #include "tests/support/random_program/observe.h"
 #include "tests/support/random_program/order_relation.h"
@@ -289,4 +291,21 @@ TEST_CASE("A full queue in front of what would free it ends at once with who wai
               no_tile);
     machine.sequencer.queue_depth = 3;
     CHECK(error_of(text, machine).empty());
+}
+
+TEST_CASE("A program without values of weights is timed, and refused by what computes", "[order]") {
+    const isa::Program full = isa::assemble(
+        head + "read_weights tile=0 count=2\nmatmul ub=0 acc=0 rows=3 repeat=1\nhalt\n", "test");
+    isa::Program timed = full;
+    for (isa::WeightTile& tile : timed.tiles) tile.values.clear();
+    CHECK(error_of(timed, small_machine()) == "tile 0 has no values; such a program can only be timed");
+    CHECK(functional_error(timed, small_machine()) ==
+          "tile 0: it has no values; such a program can only be timed");
+    const auto cycles = [](const isa::Program& program, hw::Values values) {
+        tests::FreshSimulation simulation;
+        hw::Tpu tpu("tpu", small_machine(), program, {.values = values, .held_back = {}});
+        tpu.run();
+        return tpu.cycles();
+    };
+    CHECK(cycles(timed, hw::Values::TimingOnly) == cycles(full, hw::Values::Computed));
 }

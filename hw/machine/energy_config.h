@@ -1,0 +1,59 @@
+#pragma once
+
+#include <optional>
+
+#include "hw/machine/config_fields.h"
+
+namespace systole::machine {
+
+/// What the machine's energy follows from, event by event. What an event takes comes from the published
+/// table of sim/energy/published_energies.h, by the process and by the sizes of the machine's memories; a
+/// field that is given takes the table's place. Static power is power.idle_watts.
+struct EnergyConfig {
+    double process_nm = 28.0;
+    double die_dynamic_factor = 1.0;
+    double unused_mac_fraction = 0.0;
+    /// 1.93 pJ a bit: Bae et al., Electronics 10(1), 2021, a PCI Express Gen4 transmitter in 28 nm.
+    double host_link_pj_per_byte = 15.44;
+    std::optional<double> mac_pj;
+    std::optional<double> int32_add_pj;
+    std::optional<double> int32_multiply_pj;
+    std::optional<double> unified_buffer_pj_per_byte;
+    std::optional<double> accumulators_pj_per_byte;
+    std::optional<double> weight_fifo_pj_per_byte;
+    std::optional<double> instruction_buffer_pj_per_byte;
+    std::optional<double> weight_memory_pj_per_byte;
+};
+
+template <class Visitor>
+void describe(Visitor& visitor, EnergyConfig& config) {
+    constexpr RealRange picojoules{0.0, 1e6};
+    // The processes of the published table's two columns: nothing is extrapolated.
+    visitor.field({"process_nm", "nm", "feature size of the chip's process"}, config.process_nm,
+                  RealRange{7.0, 45.0});
+    visitor.field({"die_dynamic_factor", "",
+                   "the die's dynamic energy over what its events add up to: the one calibrated number"},
+                  config.die_dynamic_factor, RealRange{0.01, 100.0});
+    visitor.field({"unused_mac_fraction", "", "of a multiply-accumulate, taken by a cell that does none"},
+                  config.unused_mac_fraction, RealRange{0.0, 1.0});
+    visitor.field({"host_link_pj_per_byte", "pJ", "the chip's end of the host link, each direction"},
+                  config.host_link_pj_per_byte, picojoules);
+    visitor.field({"mac_pj", "pJ", "8-bit multiplication and 32-bit addition of a cell"}, config.mac_pj,
+                  picojoules);
+    visitor.field({"int32_add_pj", "pJ", "32-bit addition, in accumulators and activation unit"},
+                  config.int32_add_pj, picojoules);
+    visitor.field({"int32_multiply_pj", "pJ", "32-bit multiplication of the activation unit"},
+                  config.int32_multiply_pj, picojoules);
+    visitor.field({"unified_buffer_pj_per_byte", "pJ", "a byte read or written"},
+                  config.unified_buffer_pj_per_byte, picojoules);
+    visitor.field({"accumulators_pj_per_byte", "pJ", "a byte of a sum read or written"},
+                  config.accumulators_pj_per_byte, picojoules);
+    visitor.field({"weight_fifo_pj_per_byte", "pJ", "a byte read or written"}, config.weight_fifo_pj_per_byte,
+                  picojoules);
+    visitor.field({"instruction_buffer_pj_per_byte", "pJ", "a byte read or written"},
+                  config.instruction_buffer_pj_per_byte, picojoules);
+    visitor.field({"weight_memory_pj_per_byte", "pJ", "a byte of weight memory, its link included"},
+                  config.weight_memory_pj_per_byte, picojoules);
+}
+
+}  // namespace systole::machine
