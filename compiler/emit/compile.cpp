@@ -14,7 +14,7 @@ isa::BorderTensor border_tensor(const quantized::Tensor& tensor) {
             .shape = {tensor.shape.height, tensor.shape.width, tensor.shape.channels},
             .scale = tensor.scale,
             .zero_point = tensor.zero_point,
-            .is_signed = tensor.is_signed};
+            .type = tensor.type};
 }
 
 }  // namespace

@@ -43,7 +43,8 @@ std::vector<std::uint8_t> constant_rows(const quantized::Network& network,
                              contents.data() + plan.parameter_rows[j] * row_bytes);
         }
         if (const auto* table = schedule::lookup_table(layer)) {
-            std::copy(table->begin(), table->end(), contents.data() + *plan.table_row * row_bytes);
+            const std::vector<std::uint8_t> bytes = schedule::table_bytes(*table);
+            std::copy(bytes.begin(), bytes.end(), contents.data() + *plan.table_row * row_bytes);
         }
     }
     return contents;

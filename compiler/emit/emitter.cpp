@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "compiler/emit/narrow.h"
+#include "compiler/schedule/lower_elementwise.h"
 
 namespace systole::emit {
 
@@ -18,6 +19,12 @@ const graph::Window& window_of(const quantized::Layer& layer) {
     if (const auto* c = std::get_if<quantized::DepthwiseConvolution>(&layer.operation)) return c->window;
     if (const auto* pool = std::get_if<quantized::Pool>(&layer.operation)) return pool->window;
     throw std::logic_error("layer \"" + layer.name + "\" has no windows");
+}
+
+/// All bits of an element.
+std::uint16_t largest_of(isa::ElementType type) {
+    return isa::is_wide(type) ? std::numeric_limits<std::uint16_t>::max()
+                              : std::numeric_limits<std::uint8_t>::max();
 }
 
 }  // namespace
@@ -35,39 +42,58 @@ std::vector<isa::Instruction> Emitter::emit() {
 
 const quantized::Layer& Emitter::begin_layer(std::uint32_t layer) {
     stream_.tag(narrow<std::uint16_t>(layer + 1));
+    if (last_layer_ != layer) stream_.begin_layer();
+    last_layer_ = layer;
     return network_.layers[layer];
 }
 
 std::uint32_t Emitter::row_of(quantized::TensorId tensor, std::uint32_t image) const {
     const schedule::TensorPlacement& place = schedule_.memory.tensors[tensor];
-    return place.row + image * place.image_rows;
+    return place.row + image % place.images * place.image_rows;
 }
 
 template <typename Transfer>
-void Emitter::transfer(quantized::TensorId tensor_id, std::uint64_t host_address, std::uint32_t images) {
+void Emitter::transfer(const schedule::HostPart& part, const HostImages& images) {
     constexpr std::uint32_t most_blocks = std::numeric_limits<std::uint16_t>::max();
-    const std::uint64_t image_bytes = tensor(tensor_id).shape.elements();
+    const quantized::Tensor& moved = tensor(part.tensor);
+    const std::uint64_t image_bytes = quantized::image_bytes(moved);
+    const std::uint32_t image_rows = schedule_.memory.tensors[part.tensor].image_rows;
+    const bool has_gaps = image_rows != schedule::image_rows(moved, schedule_.target);
     stream_.tag(0);
-    for (const schedule::Piece& piece : schedule::cut_evenly(images, most_blocks)) {
-        stream_.append(Transfer{.host_address = host_address + piece.first * image_bytes,
-                                .unified_buffer_row = row_of(tensor_id, piece.first),
-                                .block_bytes = narrow<std::uint32_t>(image_bytes),
-                                .blocks = narrow<std::uint16_t>(piece.count)});
+    stream_.set(Register::HostBlockStride,
+                image_bytes == images.image_bytes ? 0 : narrow<std::uint32_t>(images.image_bytes));
+    stream_.set(Register::HostBlockRows, has_gaps ? image_rows : 0);
+    for (const schedule::Piece& piece : schedule::cut_evenly(images.count, most_blocks)) {
+        stream_.append(
+            Transfer{.host_address = images.address + piece.first * images.image_bytes + part.first_byte,
+                     .unified_buffer_row = row_of(part.tensor, images.first + piece.first),
+                     .block_bytes = narrow<std::uint32_t>(image_bytes),
+                     .blocks = narrow<std::uint16_t>(piece.count)});
     }
 }
 
 void Emitter::operator()(const schedule::ReadInput& read) {
-    const std::uint64_t offset = read.first_inference * memory_.input_bytes_per_image;
-    transfer<isa::ReadHostMemory>(network_.input, memory_.input_address + offset, read.images);
+    const std::uint64_t image_bytes = memory_.input_bytes_per_image;
+    transfer<isa::ReadHostMemory>(schedule_.memory.inputs[read.part],
+                                  {.address = memory_.input_address + read.first_inference * image_bytes,
+                                   .image_bytes = image_bytes,
+                                   .first = read.first_image,
+                                   .count = read.images});
 }
 
 void Emitter::operator()(const schedule::WriteOutput& write) {
-    const std::uint64_t offset = write.first_inference * memory_.output_bytes_per_image;
-    transfer<isa::WriteHostMemory>(network_.output, memory_.output_address + offset, write.images);
+    const std::uint64_t image_bytes = memory_.output_bytes_per_image;
+    transfer<isa::WriteHostMemory>(schedule_.memory.outputs[write.part],
+                                   {.address = memory_.output_address + write.first_inference * image_bytes,
+                                    .image_bytes = image_bytes,
+                                    .first = 0,
+                                    .count = write.images});
 }
 
 void Emitter::operator()(const schedule::ReadConstants&) {
     stream_.tag(0);
+    stream_.set(Register::HostBlockStride, 0);
+    stream_.set(Register::HostBlockRows, 0);
     stream_.append(isa::ReadHostMemory{.host_address = memory_.constants_address,
                                        .unified_buffer_row = 0,
                                        .block_bytes = narrow<std::uint32_t>(memory_.constants_bytes),
@@ -81,8 +107,8 @@ isa::MatrixFlags Emitter::fetch(const schedule::MatrixWork& work, const quantize
     }
     return {.accumulate = work.accumulate,
             .keep_weights = work.keep_weights,
-            .signed_activations = input.is_signed,
-            .wide_activations = false,
+            .signed_activations = isa::is_signed(input.type),
+            .wide_activations = isa::is_wide(input.type),
             .wide_weights = false};
 }
 
@@ -100,7 +126,8 @@ void Emitter::set_window(const graph::Window& window, quantized::TensorId input,
     stream_.set(Register::WindowPadLeft, window.pad_left);
     stream_.set(Register::WindowOutputHeight, output.height);
     stream_.set(Register::WindowOutputWidth, output.width);
-    stream_.set(Register::WindowPadValue, static_cast<std::uint8_t>(tensor(input).zero_point));
+    stream_.set_value(Register::WindowPadValue,
+                      static_cast<std::uint16_t>(tensor(input).zero_point) & largest_of(tensor(input).type));
 }
 
 void Emitter::operator()(const schedule::ConvolveLines& work) {
@@ -119,22 +146,31 @@ void Emitter::operator()(const schedule::ConvolveLines& work) {
 
 void Emitter::operator()(const schedule::MultiplyImages& work) {
     const quantized::Layer& layer = begin_layer(work.layer);
-    const quantized::TensorId input = layer.inputs[0];
+    const quantized::TensorId input = layer.inputs[work.input];
     const isa::MatrixFlags flags = fetch(work, tensor(input));
-    // Element tile t of an image is its t-th row: an image begins at a row.
+    // Element tile t of an image is its t-th row, of 16-bit elements pair of rows: an image begins at a row.
+    const std::uint32_t first_row = work.first_element_tile * isa::bytes_of(tensor(input).type);
     stream_.set(Register::MultiplyRowStride, schedule_.memory.tensors[input].image_rows);
-    stream_.append(isa::MatrixMultiply{
-        .unified_buffer_row = row_of(input, work.chunk.first_image) + work.first_element_tile,
-        .accumulator_row = narrow<std::uint16_t>(work.accumulator_row),
-        .length = work.chunk.lines,
-        .flags = flags,
-        .repeat = narrow<std::uint8_t>(work.tiles - 1)});
+    stream_.append(
+        isa::MatrixMultiply{.unified_buffer_row = row_of(input, work.chunk.first_image) + first_row,
+                            .accumulator_row = narrow<std::uint16_t>(work.accumulator_row),
+                            .length = work.chunk.lines,
+                            .flags = flags,
+                            .repeat = narrow<std::uint8_t>(work.tiles - 1)});
+}
+
+void Emitter::set_pixels(quantized::TensorId output, std::uint32_t first_channel) {
+    const schedule::TensorPlacement& place = schedule_.memory.tensors[output];
+    stream_.set(Register::ActivationPixelBytes, place.pixel_bytes);
+    stream_.set(Register::ActivationChannelOffset,
+                place.channel_offset + first_channel * isa::bytes_of(tensor(output).type));
+    stream_.set(Register::ActivationImageRows, place.image_rows);
 }
 
 void Emitter::set_output_range(std::int32_t zero_point, std::int32_t minimum, std::int32_t maximum) {
-    stream_.set_signed(Register::OutputZeroPoint, zero_point);
-    stream_.set_signed(Register::OutputMinimum, minimum);
-    stream_.set_signed(Register::OutputMaximum, maximum);
+    stream_.set_value(Register::OutputZeroPoint, zero_point);
+    stream_.set_value(Register::OutputMinimum, minimum);
+    stream_.set_value(Register::OutputMaximum, maximum);
 }
 
 void Emitter::operator()(const schedule::ActivatePixels& work) {
@@ -147,9 +183,7 @@ void Emitter::operator()(const schedule::ActivatePixels& work) {
                                   .columns = column.channels,
                                   .table_row = plan.table_row};
     stream_.set(Register::ActivationColumns, column.channels);
-    stream_.set(Register::ActivationPixelBytes, output.channels);
-    stream_.set(Register::ActivationChannelOffset, column.first_channel);
-    stream_.set(Register::ActivationImageRows, schedule_.memory.tensors[layer.output].image_rows);
+    set_pixels(layer.output, column.first_channel);
     stream_.set(Register::ActivationOutputsPerImage, output.height * output.width);
     stream_.set(Register::ActivationParametersRow, needed.parameters_row);
     if (needed.table_row) stream_.set(Register::ActivationTableRow, *needed.table_row);
@@ -161,7 +195,7 @@ void Emitter::operator()(const schedule::ActivatePixels& work) {
         .first_output = work.first_pixel,
         .function = needed.table_row ? isa::ActivationFunction::Lookup : isa::ActivationFunction::Identity,
         .load_parameters = loaded_ != needed,
-        .wide_output = false});
+        .wide_output = isa::is_wide(tensor(layer.output).type)});
     loaded_ = needed;
 }
 
@@ -176,7 +210,7 @@ void Emitter::operator()(const schedule::PoolLines& work) {
     const auto& pool = std::get<quantized::Pool>(layer.operation);
     const quantized::TensorId input = layer.inputs[0];
     set_window(pool.window, input, tensor(layer.output).shape);
-    stream_.set(Register::ActivationImageRows, schedule_.memory.tensors[layer.output].image_rows);
+    set_pixels(layer.output, 0);
     append_vector({.operation = pool.kind == quantized::PoolKind::Max ? isa::VectorOperation::MaxPool
                                                                       : isa::VectorOperation::AveragePool,
                    .destination_row = row_of(layer.output, work.chunk.first_image),
@@ -184,52 +218,92 @@ void Emitter::operator()(const schedule::PoolLines& work) {
                    .other_row = 0,
                    .length = work.chunk.lines,
                    .first_line = work.chunk.first_line,
-                   .signed_elements = tensor(input).is_signed,
-                   .count_padding = pool.count_padding});
+                   .signed_elements = isa::is_signed(tensor(input).type),
+                   .count_padding = pool.count_padding,
+                   .wide_elements = false});
+}
+
+void Emitter::operator()(const schedule::CopyLines& work) {
+    const quantized::Layer& layer = begin_layer(work.layer);
+    const quantized::TensorId input = layer.inputs[work.input];
+    std::uint32_t first_channel = 0;
+    for (std::uint32_t i = 0; i < work.input; ++i) first_channel += tensor(layer.inputs[i]).shape.channels;
+    // The largest of a single element is that element.
+    set_window(graph::Window{}, input, tensor(input).shape);
+    // Bytes are moved, whatever elements they are of.
+    stream_.set(Register::WindowChannels, tensor(input).shape.channels * isa::bytes_of(tensor(input).type));
+    set_pixels(layer.output, first_channel);
+    append_vector({.operation = isa::VectorOperation::MaxPool,
+                   .destination_row = row_of(layer.output, work.chunk.first_image),
+                   .source_row = row_of(input, work.chunk.first_image),
+                   .other_row = 0,
+                   .length = work.chunk.lines,
+                   .first_line = work.chunk.first_line,
+                   .signed_elements = false,
+                   .count_padding = false,
+                   .wide_elements = false});
 }
 
 void Emitter::operator()(const schedule::ElementwiseRows& work) {
     const quantized::Layer& layer = begin_layer(work.layer);
     if (const auto* add = std::get_if<quantized::Add>(&layer.operation)) {
-        add_rows(*add, layer, work.rows);
+        set_add(*add, layer);
+        elementwise(isa::VectorOperation::Add, layer, work.rows);
+    } else if (const auto* multiply = std::get_if<quantized::Multiply>(&layer.operation)) {
+        set_operands(layer, multiply->multiplier, multiply->shift);
+        set_output_range(tensor(layer.output).zero_point, multiply->minimum, multiply->maximum);
+        elementwise(isa::VectorOperation::Multiply, layer, work.rows);
     } else {
-        look_up_rows(schedule_.layers[work.layer], layer, work.rows);
+        stream_.set(Register::ActivationTableRow, schedule_.layers[work.layer].table_row.value());
+        elementwise(isa::VectorOperation::Lookup, layer, work.rows);
     }
 }
 
-void Emitter::add_rows(const quantized::Add& add, const quantized::Layer& layer,
-                       const schedule::Piece& rows) {
-    const quantized::Tensor& output = tensor(layer.output);
-    stream_.set_signed(Register::VectorZeroPointA, tensor(layer.inputs[0]).zero_point);
-    stream_.set_signed(Register::VectorZeroPointB, tensor(layer.inputs[1]).zero_point);
-    stream_.set_signed(Register::VectorMultiplierA, add.multiplier_a);
-    stream_.set_signed(Register::VectorMultiplierB, add.multiplier_b);
-    stream_.set_signed(Register::VectorShiftA, add.shift_a);
-    stream_.set_signed(Register::VectorShiftB, add.shift_b);
-    stream_.set_signed(Register::VectorMultiplier, add.multiplier);
-    stream_.set_signed(Register::VectorShift, add.shift);
-    set_output_range(output.zero_point, add.minimum, add.maximum);
-    append_vector({.operation = isa::VectorOperation::Add,
-                   .destination_row = row_of(layer.output, 0) + rows.first,
-                   .source_row = row_of(layer.inputs[0], 0) + rows.first,
-                   .other_row = row_of(layer.inputs[1], 0) + rows.first,
-                   .length = rows.count,
-                   .first_line = 0,
-                   .signed_elements = output.is_signed,
-                   .count_padding = false});
+void Emitter::set_operands(const quantized::Layer& layer, std::int32_t multiplier, std::int32_t shift) {
+    stream_.set_value(Register::VectorZeroPointA, tensor(layer.inputs[0]).zero_point);
+    stream_.set_value(Register::VectorZeroPointB, tensor(layer.inputs[1]).zero_point);
+    stream_.set_value(Register::VectorMultiplier, multiplier);
+    stream_.set_value(Register::VectorShift, shift);
 }
 
-void Emitter::look_up_rows(const schedule::LayerPlan& plan, const quantized::Layer& layer,
-                           const schedule::Piece& rows) {
-    stream_.set(Register::ActivationTableRow, plan.table_row.value());
-    append_vector({.operation = isa::VectorOperation::Lookup,
-                   .destination_row = row_of(layer.output, 0) + rows.first,
-                   .source_row = row_of(layer.inputs[0], 0) + rows.first,
-                   .other_row = 0,
-                   .length = rows.count,
-                   .first_line = 0,
-                   .signed_elements = tensor(layer.output).is_signed,
-                   .count_padding = false});
+void Emitter::set_add(const quantized::Add& add, const quantized::Layer& layer) {
+    set_operands(layer, add.multiplier, add.shift);
+    stream_.set_value(Register::VectorMultiplierA, add.multiplier_a);
+    stream_.set_value(Register::VectorMultiplierB, add.multiplier_b);
+    stream_.set_value(Register::VectorShiftA, add.shift_a);
+    stream_.set_value(Register::VectorShiftB, add.shift_b);
+    set_output_range(tensor(layer.output).zero_point, add.minimum, add.maximum);
+}
+
+void Emitter::elementwise(isa::VectorOperation operation, const quantized::Layer& layer,
+                          const schedule::Piece& rows) {
+    const quantized::Tensor& output = tensor(layer.output);
+    const schedule::LayerView view{network_, layer, schedule_.target};
+    const bool by_image = schedule::works_by_image(view, schedule_.memory);
+    const auto rows_of_image = static_cast<std::uint32_t>(schedule::image_rows(output, schedule_.target));
+    const auto first_row = [&](quantized::TensorId id) {
+        return row_of(id, rows.first / rows_of_image) + rows.first % rows_of_image;
+    };
+    const auto set_image_rows = [&](Register reg, quantized::TensorId id) {
+        if (by_image) stream_.set(reg, schedule_.memory.tensors[id].image_rows);
+    };
+    stream_.set(Register::VectorRowsPerImage, by_image ? rows_of_image : 0);
+    set_image_rows(Register::VectorDestinationImageRows, layer.output);
+    set_image_rows(Register::VectorSourceImageRows, layer.inputs[0]);
+    isa::Vector vector{.operation = operation,
+                       .destination_row = first_row(layer.output),
+                       .source_row = first_row(layer.inputs[0]),
+                       .other_row = 0,
+                       .length = rows.count,
+                       .first_line = 0,
+                       .signed_elements = output.type == isa::ElementType::Int8,
+                       .count_padding = false,
+                       .wide_elements = isa::is_wide(output.type)};
+    if (vector.has_other()) {
+        set_image_rows(Register::VectorOtherImageRows, layer.inputs[1]);
+        vector.other_row = first_row(layer.inputs[1]);
+    }
+    append_vector(vector);
 }
 
 }  // namespace systole::emit

@@ -27,6 +27,7 @@ public:
     void operator()(const schedule::MultiplyImages& work);
     void operator()(const schedule::ActivatePixels& work);
     void operator()(const schedule::PoolLines& work);
+    void operator()(const schedule::CopyLines& work);
     void operator()(const schedule::ElementwiseRows& work);
     void operator()(const schedule::WriteOutput& write);
 
@@ -45,20 +46,32 @@ private:
     std::uint32_t row_of(quantized::TensorId tensor, std::uint32_t image) const;
     const quantized::Tensor& tensor(quantized::TensorId id) const { return network_.tensors[id]; }
 
+    /// Images of the network's input or output in host memory.
+    struct HostImages {
+        std::uint64_t address = 0;      ///< of the first
+        std::uint64_t image_bytes = 0;  ///< from one to the next
+        std::uint32_t first = 0;        ///< its place in the pass
+        std::uint32_t count = 0;
+    };
+
     template <typename Transfer>
-    void transfer(quantized::TensorId tensor, std::uint64_t host_address, std::uint32_t images);
+    void transfer(const schedule::HostPart& part, const HostImages& images);
     isa::MatrixFlags fetch(const schedule::MatrixWork& work, const quantized::Tensor& input);
     void set_window(const graph::Window& window, quantized::TensorId input, const graph::Shape& output);
+    /// The registers that say where the channels of an output tensor go, from a channel on.
+    void set_pixels(quantized::TensorId output, std::uint32_t first_channel);
     void set_output_range(std::int32_t zero_point, std::int32_t minimum, std::int32_t maximum);
-    void add_rows(const quantized::Add& add, const quantized::Layer& layer, const schedule::Piece& rows);
-    void look_up_rows(const schedule::LayerPlan& plan, const quantized::Layer& layer,
-                      const schedule::Piece& rows);
+    void set_operands(const quantized::Layer& layer, std::int32_t multiplier, std::int32_t shift);
+    void set_add(const quantized::Add& add, const quantized::Layer& layer);
+    void elementwise(isa::VectorOperation operation, const quantized::Layer& layer,
+                     const schedule::Piece& rows);
     void append_vector(const isa::Vector& vector);
 
     const quantized::Network& network_;
     const schedule::Schedule& schedule_;
     const HostMemory& memory_;
     InstructionStream stream_;
+    std::optional<std::uint32_t> last_layer_;
     std::optional<LoadedParameters> loaded_;
 };
 

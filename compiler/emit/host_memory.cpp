@@ -21,8 +21,8 @@ HostMemory lay_out_host_memory(const quantized::Network& network, const schedule
     HostMemory memory;
     const std::uint64_t inferences = schedule.options.inferences;
     memory.constants_bytes = std::uint64_t{schedule.constant_rows} * schedule.target.geometry.rows;
-    memory.input_bytes_per_image = network.tensors[network.input].shape.elements();
-    memory.output_bytes_per_image = network.tensors[network.output].shape.elements();
+    memory.input_bytes_per_image = quantized::image_bytes(network.tensors[network.input]);
+    memory.output_bytes_per_image = quantized::image_bytes(network.tensors[network.output]);
     const std::uint64_t overhead = memory.constants_bytes + 2 * alignment;
     const std::uint64_t bytes_per_image = memory.input_bytes_per_image + memory.output_bytes_per_image;
     if (overhead > isa::host_memory_limit ||

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bitset>
 #include <cstdint>
 #include <vector>
 
@@ -9,12 +10,16 @@
 namespace systole::emit {
 
 /// Instructions in program order. It knows what registers and tag contain, and writes them only when they
-/// change.
+/// change. Registers that hold values of the network (zero points, multipliers) are written once a layer,
+/// changed or not: how many instructions a program has follows from the network's shapes alone.
 class InstructionStream {
 public:
     void append(const isa::Instruction& instruction) { instructions_.push_back(instruction); }
     void set(isa::Register reg, std::uint32_t value);
-    void set_signed(isa::Register reg, std::int32_t value) { set(reg, static_cast<std::uint32_t>(value)); }
+    /// Sets a register to a value of the network.
+    void set_value(isa::Register reg, std::int32_t value);
+    /// Work on another layer begins than was last worked on.
+    void begin_layer() { written_.reset(); }
     void tag(std::uint16_t tag);
 
     std::vector<isa::Instruction> take() { return std::move(instructions_); }
@@ -22,6 +27,7 @@ public:
 private:
     std::vector<isa::Instruction> instructions_;
     isa::Registers registers_;
+    std::bitset<isa::register_count> written_;  ///< set to a value since the layer began
     std::uint16_t tag_ = 0;
 };
 

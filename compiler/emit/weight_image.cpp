@@ -11,9 +11,12 @@ struct TileCut {
     std::uint32_t first_channel = 0;
 };
 
-/// Copies a part of a matrix stored element by element with all channels.
+/// Copies a part of a matrix stored element by element with all channels. (Where there are no weights,
+/// only the useful multiply-accumulates are counted.)
 void fill_dense(const std::vector<std::int8_t>& weights, std::uint64_t channels, const TileCut& cut,
                 isa::WeightTile& tile) {
+    tile.useful_macs = tile.rows * tile.columns;
+    if (weights.empty()) return;
     for (std::uint32_t row = 0; row < tile.rows; ++row) {
         const std::uint64_t from = (cut.first_element + row) * channels + cut.first_channel;
         for (std::uint32_t column = 0; column < tile.columns; ++column) {
@@ -21,7 +24,6 @@ void fill_dense(const std::vector<std::int8_t>& weights, std::uint64_t channels,
                 static_cast<std::uint8_t>(weights[from + column]);
         }
     }
-    tile.useful_macs = tile.rows * tile.columns;
 }
 
 /// Copies what a depthwise convolution has within the tile: of each element, the output channels that
@@ -35,10 +37,11 @@ void fill_depthwise(const quantized::DepthwiseConvolution& convolution, std::uin
         const std::uint64_t own = element % input_channels * multiplier;
         const std::uint64_t first = std::max<std::uint64_t>(own, cut.first_channel);
         const std::uint64_t last = std::min(own + multiplier, end_channel);
+        if (first < last) tile.useful_macs += static_cast<std::uint32_t>(last - first);
+        if (convolution.weights.empty()) continue;
         for (std::uint64_t channel = first; channel < last; ++channel) {
             tile.values[std::size_t{row} * tile.columns + (channel - cut.first_channel)] =
                 static_cast<std::uint8_t>(convolution.weights[element * multiplier + (channel - own)]);
-            ++tile.useful_macs;
         }
     }
 }
@@ -62,7 +65,10 @@ struct FillTile {
     // Layers without weights have no tiles.
     void operator()(const quantized::Pool&) const {}
     void operator()(const quantized::Add&) const {}
+    void operator()(const quantized::Multiply&) const {}
     void operator()(const quantized::Lookup&) const {}
+    void operator()(const quantized::Concat&) const {}
+    void operator()(const quantized::Slice&) const {}
 };
 
 }  // namespace
@@ -79,13 +85,14 @@ std::vector<isa::WeightTile> weight_image(const quantized::Network& network,
         for (const schedule::ColumnTile& column : tiling.columns) {
             for (const schedule::TileRun& run : column.runs) {
                 for (std::uint64_t t = 0; t < run.tiles; ++t) {
-                    const TileCut cut{.first_element = (run.first_element_tile + t) * array_rows,
+                    const TileCut cut{.first_element = tiling.input_bounds[run.input] +
+                                                       (run.first_element_tile + t) * array_rows,
                                       .first_channel = column.first_channel};
                     isa::WeightTile tile;
-                    tile.rows =
-                        static_cast<std::uint32_t>(std::min(array_rows, tiling.elements - cut.first_element));
+                    tile.rows = static_cast<std::uint32_t>(
+                        std::min(array_rows, tiling.input_bounds[run.input + 1] - cut.first_element));
                     tile.columns = column.channels;
-                    tile.values.assign(std::size_t{tile.rows} * tile.columns, 0);
+                    if (network.has_weights) tile.values.assign(std::size_t{tile.rows} * tile.columns, 0);
                     std::visit(FillTile{tiling, input_channels, cut, tile}, layer.operation);
                     tiles.push_back(std::move(tile));
                 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <fstream>
@@ -9,6 +10,7 @@
 #include <system_error>
 #include <vector>
 
+#include "compiler/frontend/graph_json.h"
 #include "compiler/frontend/keras_h5.h"
 #include "compiler/graph/shape_text.h"
 #include "compiler/model_error.h"
@@ -20,12 +22,17 @@ namespace {
 struct Format {
     std::string_view name;
     bool (*matches)(std::string_view head);
-    graph::Graph (*read)(const std::filesystem::path& path);
+    graph::Graph (*read)(const std::filesystem::path& path, WeightValues values);
 };
 
 constexpr std::array formats{
     Format{"Keras HDF5 (.h5)", [](std::string_view head) { return head.starts_with("\x89HDF\r\n\x1a\n"); },
-           read_keras_h5},
+           [](const std::filesystem::path& path, WeightValues) { return read_keras_h5(path); }},
+    Format{"graph file (JSON)",
+           [](std::string_view head) {
+               return head.substr(std::min(head.find_first_not_of(" \t\r\n"), head.size())).starts_with('{');
+           },
+           read_graph_json},
 };
 
 std::string read_head(const std::filesystem::path& path) {
@@ -47,12 +54,12 @@ std::string read_head(const std::filesystem::path& path) {
 
 }  // namespace
 
-graph::Graph read_network(const std::filesystem::path& path) {
+graph::Graph read_network(const std::filesystem::path& path, WeightValues values) {
     const std::string head = read_head(path);
     if (head.empty()) throw ModelError(fmt::format("{}: it is empty", path.string()));
     std::vector<std::string_view> names;
     for (const Format& format : formats) {
-        if (format.matches(head)) return format.read(path);
+        if (format.matches(head)) return format.read(path, values);
         names.push_back(format.name);
     }
     throw ModelError(fmt::format("{}: its format is not known; networks are read from {}", path.string(),

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <limits>
 #include <stdexcept>
 
 #include "compiler/graph/shape_text.h"
@@ -13,8 +15,13 @@ std::uint64_t Operator::macs(std::span<const Shape> /*inputs*/) const {
     return 0;
 }
 
-NodeId Graph::append(std::string layer, std::unique_ptr<Operator> op, std::vector<NodeId> inputs) {
-    Node node{.name = std::move(layer), .op = std::move(op), .inputs = std::move(inputs), .shape = {}};
+NodeId Graph::append(std::string layer, std::unique_ptr<Operator> op, std::vector<NodeId> inputs,
+                     std::uint8_t activation_bits) {
+    Node node{.name = std::move(layer),
+              .op = std::move(op),
+              .inputs = std::move(inputs),
+              .shape = {},
+              .activation_bits = activation_bits};
     for (const NodeId input : node.inputs) {
         if (input >= nodes.size()) throw std::logic_error("a node must come after its inputs");
     }
@@ -33,10 +40,10 @@ NodeId Graph::append(std::string layer, std::unique_ptr<Operator> op, std::vecto
 }
 
 Graph clone(const Graph& graph) {
-    Graph copy{.name = graph.name, .nodes = {}};
+    Graph copy{.name = graph.name, .nodes = {}, .has_weights = graph.has_weights};
     copy.nodes.reserve(graph.nodes.size());
     for (const Node& node : graph.nodes) {
-        copy.nodes.push_back({node.name, node.op->clone(), node.inputs, node.shape});
+        copy.nodes.push_back({node.name, node.op->clone(), node.inputs, node.shape, node.activation_bits});
     }
     return copy;
 }
@@ -56,17 +63,31 @@ std::vector<std::vector<NodeId>> consumers(const Graph& graph) {
 }
 
 void remove_nodes(Graph& graph, const std::vector<bool>& removed) {
+    const std::vector<std::vector<NodeId>> readers = consumers(graph);
+    constexpr NodeId gone = std::numeric_limits<NodeId>::max();
     std::vector<Node> kept;
-    std::vector<NodeId> new_ids(graph.nodes.size());
+    std::vector<NodeId> new_ids(graph.nodes.size(), gone);
     for (NodeId id = 0; id < graph.nodes.size(); ++id) {
         Node& node = graph.nodes[id];
+        const bool read_alone = node.inputs.size() == 1 && readers[node.inputs[0]].size() == 1;
         for (NodeId& input : node.inputs) input = new_ids[input];
-        if (removed[id]) {
-            if (node.inputs.size() != 1) throw std::logic_error("only a node with one input can be removed");
-            new_ids[id] = node.inputs[0];
-        } else {
+        if (!removed[id]) {
+            if (std::ranges::find(node.inputs, gone) != node.inputs.end()) {
+                throw std::logic_error("a node that is read can be removed only if it has one input");
+            }
             new_ids[id] = static_cast<NodeId>(kept.size());
             kept.push_back(std::move(node));
+            continue;
+        }
+        const bool is_last = id + 1 == graph.nodes.size();
+        if (node.inputs.size() != 1) {
+            if (is_last) throw std::logic_error("the output can be removed only if it has one input");
+            continue;
+        }
+        new_ids[id] = node.inputs[0];
+        const bool is_read = !readers[id].empty() || is_last;
+        if (read_alone && is_read && new_ids[id] != gone) {
+            kept[new_ids[id]].activation_bits = node.activation_bits;
         }
     }
     graph.nodes = std::move(kept);
@@ -84,6 +105,7 @@ std::string to_text(const Graph& graph) {
         const Node& node = graph.nodes[id];
         text += fmt::format("%{} = {}({}) -> {} {}", id, node.op->kind(), joined(node.inputs, "%"),
                             to_text(node.shape), quoted(node.name));
+        if (node.activation_bits != 8) text += fmt::format(" {}-bit", node.activation_bits);
         const std::string parameters = node.op->parameters();
         text += parameters.empty() ? "\n" : fmt::format(": {}\n", parameters);
     }

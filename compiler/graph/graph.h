@@ -47,6 +47,8 @@ struct Node {
     std::unique_ptr<Operator> op;
     std::vector<NodeId> inputs;  ///< each before this node
     Shape shape;                 ///< of the result
+    /// Bits of an element of the result where it is stored on the chip: 8, or 16.
+    std::uint8_t activation_bits = 8;
 };
 
 /// Nodes in topological order; node 0 is the input, the last node the output, and every node leads to
@@ -54,13 +56,17 @@ struct Node {
 struct Graph {
     std::string name;
     std::vector<Node> nodes;
+    /// False: the network is known without the values of its weights, which operators leave empty. It can
+    /// be compiled to be timed, not computed.
+    bool has_weights = true;
 
     const Shape& input_shape() const { return nodes.front().shape; }
     const Shape& output_shape() const { return nodes.back().shape; }
 
     /// Adds a node and infers its shape. Throws ModelError, with the layer's name, where the inputs do
     /// not fit the operator or the result is too large.
-    NodeId append(std::string layer, std::unique_ptr<Operator> op, std::vector<NodeId> inputs);
+    NodeId append(std::string layer, std::unique_ptr<Operator> op, std::vector<NodeId> inputs,
+                  std::uint8_t activation_bits = 8);
 };
 
 Graph clone(const Graph& graph);
@@ -71,8 +77,8 @@ std::vector<Shape> input_shapes(const Graph& graph, const Node& node);
 /// The nodes that read each node, in order; twice where a node reads another twice.
 std::vector<std::vector<NodeId>> consumers(const Graph& graph);
 
-/// Takes the marked nodes out; what read one of them reads that node's input instead. Each must have
-/// exactly one input.
+/// Takes the marked nodes out; what read one of them reads that node's input instead, which is stored as
+/// that node was if nothing else read it. Each must have exactly one input, or no reader that stays.
 void remove_nodes(Graph& graph, const std::vector<bool>& removed);
 
 /// Multiply-accumulates of one inference.

@@ -11,6 +11,7 @@ std::uint64_t kernel_elements(const graph::Window& window) {
 struct CountMacs {
     const graph::Shape& input;
     const graph::Shape& output;
+    std::uint64_t input_elements;  ///< of all inputs
 
     std::uint64_t operator()(const Convolution& convolution) const {
         return output.elements() * kernel_elements(convolution.window) * input.channels;
@@ -18,10 +19,13 @@ struct CountMacs {
     std::uint64_t operator()(const DepthwiseConvolution& convolution) const {
         return output.elements() * kernel_elements(convolution.window);
     }
-    std::uint64_t operator()(const Dense&) const { return input.elements() * output.elements(); }
+    std::uint64_t operator()(const Dense&) const { return input_elements * output.elements(); }
     std::uint64_t operator()(const Pool&) const { return 0; }
     std::uint64_t operator()(const Add&) const { return 0; }
+    std::uint64_t operator()(const Multiply&) const { return 0; }
     std::uint64_t operator()(const Lookup&) const { return 0; }
+    std::uint64_t operator()(const Concat&) const { return 0; }
+    std::uint64_t operator()(const Slice&) const { return 0; }
 };
 
 }  // namespace
@@ -29,7 +33,9 @@ struct CountMacs {
 std::uint64_t macs(const Network& network, const Layer& layer) {
     const graph::Shape& input = network.tensors.at(layer.inputs.at(0)).shape;
     const graph::Shape& output = network.tensors.at(layer.output).shape;
-    return std::visit(CountMacs{input, output}, layer.operation);
+    std::uint64_t elements = 0;
+    for (const TensorId id : layer.inputs) elements += network.tensors.at(id).shape.elements();
+    return std::visit(CountMacs{input, output, elements}, layer.operation);
 }
 
 }  // namespace systole::quantized

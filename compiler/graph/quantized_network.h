@@ -8,27 +8,42 @@
 #include <vector>
 
 #include "compiler/graph/tensor_shape.h"
+#include "hw/isa/element_type.h"
 
-/// The network as the chip computes it: 8-bit tensors, int32 accumulation, fixed-point requantization.
-/// What the quantization pass makes and the schedule reads; the integer reference executes it directly.
+/// The network as the chip computes it: tensors of 8 or 16 bits, int32 accumulation, fixed-point
+/// requantization. What the quantization pass makes and the schedule reads; the integer reference executes it
+/// directly.
 namespace systole::quantized {
 
 using TensorId = std::uint32_t;
 
-/// real = scale * (stored - zero_point); stored is uint8, or int8 where `is_signed`.
+using isa::ElementType;
+
+/// real = scale * (stored - zero_point); the zero point of int16 is 0.
 struct Tensor {
     std::string name;
     graph::Shape shape;
     double scale = 1.0;
     std::int32_t zero_point = 0;
-    bool is_signed = false;
+    ElementType type = ElementType::Uint8;
 
     bool operator==(const Tensor&) const = default;
 };
 
+/// Bytes of the tensor of one inference.
+inline std::uint64_t image_bytes(const Tensor& tensor) {
+    return tensor.shape.elements() * isa::bytes_of(tensor.type);
+}
+
+/// A function of stored numbers: an entry for each byte, indexed by it; or 513 entries between which 16-bit
+/// numbers are interpolated (docs/isa.md, wide lookup).
+using ByteTable = std::array<std::uint8_t, 256>;
+using WideTable = std::array<std::int16_t, 513>;
+using Table = std::variant<ByteTable, WideTable>;
+
 /// From int32 sums to stored outputs, by output channel:
-/// clamp(zero_point + scale(sum + bias, multiplier, shift), minimum, maximum), then the table, if any,
-/// indexed by the value's low byte. The bias includes the correction for the input's zero point.
+/// clamp(zero_point + scale(sum + bias, multiplier, shift), minimum, maximum), then the table, if any, of
+/// the output's width. The bias includes the correction for the input's zero point.
 struct Requantization {
     std::vector<std::int32_t> bias;
     std::vector<std::int32_t> multiplier;  ///< Q31
@@ -36,7 +51,7 @@ struct Requantization {
     std::int32_t zero_point = 0;
     std::int32_t minimum = 0;
     std::int32_t maximum = 255;
-    std::optional<std::array<std::uint8_t, 256>> table;
+    std::optional<Table> table;
 };
 
 /// weights[(kernel_row * kernel_width + kernel_column) * in_channels + c][filter], int8, symmetric.
@@ -56,7 +71,8 @@ struct DepthwiseConvolution {
     Requantization requantization;
 };
 
-/// weights[input][output], the input flattened in height, width, channel order.
+/// weights[input][output], the input flattened in height, width, channel order. Several inputs, of one type,
+/// have their weights one behind the other; the bias corrects for the zero point of each.
 struct Dense {
     std::vector<std::int8_t> weights;
     Requantization requantization;
@@ -72,23 +88,43 @@ struct Pool {
     bool count_padding = false;
 };
 
-/// Element-wise sum of two tensors of one shape, as TFLite defines it (inputs shifted left by 20).
+/// Element-wise sum of two tensors of one shape, as TFLite defines it (inputs shifted left by 20, 16-bit
+/// ones by 15). All of one type.
 struct Add {
     std::int32_t multiplier_a = 0, multiplier_b = 0, multiplier = 0;  ///< Q31
     std::int32_t shift_a = 0, shift_b = 0, shift = 0;                 ///< positive to the left
     std::int32_t minimum = 0, maximum = 255;
 };
 
-/// Element-wise table, indexed by the stored byte.
-struct Lookup {
-    std::array<std::uint8_t, 256> table{};
+/// Element-wise product of two tensors of one shape: clamp(zero_point + scale((a - zero_point_a) *
+/// (b - zero_point_b), multiplier, shift), minimum, maximum). All of one type.
+struct Multiply {
+    std::int32_t multiplier = 0;  ///< Q31
+    std::int32_t shift = 0;       ///< positive to the left
+    std::int32_t minimum = 0, maximum = 255;
 };
 
-using Operation = std::variant<Convolution, DepthwiseConvolution, Dense, Pool, Add, Lookup>;
+/// Element-wise table. Input and output are as wide as the table's entries.
+struct Lookup {
+    Table table;
+};
+
+/// The input's elements from one on, in height, width, channel order, as many as the output has. Both have
+/// one type, scale and zero point.
+struct Slice {
+    std::uint64_t first_element = 0;
+};
+
+/// The channels of the inputs, two or more, one behind the other. Inputs and output have one height, one
+/// width, one scale and one zero point.
+struct Concat {};
+
+using Operation =
+    std::variant<Convolution, DepthwiseConvolution, Dense, Pool, Add, Multiply, Lookup, Concat, Slice>;
 
 struct Layer {
     std::string name;              ///< as in the network file: the layer that carries the weights
-    std::vector<TensorId> inputs;  ///< one, or two for Add
+    std::vector<TensorId> inputs;  ///< one; two for Add and Multiply; more for Concat and Dense
     TensorId output = 0;
     Operation operation;
 };
@@ -100,6 +136,9 @@ struct Network {
     std::vector<Layer> layers;
     TensorId input = 0;
     TensorId output = 0;
+    /// False: the layers' weights are empty, and scales, zero points, requantizations and tables say
+    /// nothing. Such a network can be compiled to be timed, not computed.
+    bool has_weights = true;
     /// Work left to the host on the output, in order: {"softmax", layer name}.
     struct HostOperation {
         std::string kind;

@@ -18,6 +18,15 @@ std::string fingerprint(std::span<const Value> values) {
     return fmt::format("{} values #{:016x}", values.size(), hash);
 }
 
+std::string fingerprint(const Table& table) {
+    return std::visit(
+        [](const auto& entries) {
+            return fingerprint(
+                std::span<const typename std::decay_t<decltype(entries)>::value_type>(entries));
+        },
+        table);
+}
+
 std::string describe(const Requantization& requantization) {
     std::string text = fmt::format("bias {}, multiplier {}, shift {}, zero point {}, clamp {}..{}",
                                    fingerprint(std::span(requantization.bias)),
@@ -25,7 +34,7 @@ std::string describe(const Requantization& requantization) {
                                    fingerprint(std::span(requantization.shift)), requantization.zero_point,
                                    requantization.minimum, requantization.maximum);
     if (requantization.table) {
-        text += fmt::format(", table {}", fingerprint(std::span<const std::uint8_t>(*requantization.table)));
+        text += fmt::format(", table {}", fingerprint(*requantization.table));
     }
     return text;
 }
@@ -54,7 +63,15 @@ struct Describe {
                            add.maximum);
     }
     std::string operator()(const Lookup& lookup) const {
-        return fmt::format("lookup: table {}", fingerprint(std::span<const std::uint8_t>(lookup.table)));
+        return fmt::format("lookup: table {}", fingerprint(lookup.table));
+    }
+    std::string operator()(const Concat&) const { return "concat"; }
+    std::string operator()(const Multiply& multiply) const {
+        return fmt::format("multiply: {} << {}, clamp {}..{}", multiply.multiplier, multiply.shift,
+                           multiply.minimum, multiply.maximum);
+    }
+    std::string operator()(const Slice& slice) const {
+        return fmt::format("slice: from element {}", slice.first_element);
     }
 };
 
@@ -66,7 +83,7 @@ std::string to_text(const Network& network) {
     for (std::size_t id = 0; id < network.tensors.size(); ++id) {
         const Tensor& tensor = network.tensors[id];
         text += fmt::format("%{}: {} {} {}, scale {}, zero point {}\n", id, graph::to_text(tensor.shape),
-                            tensor.is_signed ? "int8" : "uint8", graph::quoted(tensor.name), tensor.scale,
+                            isa::name_of(tensor.type), graph::quoted(tensor.name), tensor.scale,
                             tensor.zero_point);
     }
     for (const Layer& layer : network.layers) {

@@ -9,27 +9,37 @@
 
 namespace systole::passes {
 
-inline constexpr std::int32_t largest_byte = 255;
-
-/// How real numbers become unsigned bytes: real = scale * (byte - zero_point).
+/// How real numbers are stored: real = scale * (stored - zero_point).
 struct Encoding {
     double scale = 1.0;
     std::int32_t zero_point = 0;
+    quantized::ElementType type = quantized::ElementType::Uint8;
 
-    double real(std::int32_t byte) const { return scale * (byte - zero_point); }
-    /// The nearest byte.
-    std::int32_t byte(double real) const;
+    double real(std::int32_t value) const { return scale * (value - zero_point); }
+    /// The nearest number that can be stored.
+    std::int32_t stored(double real) const;
+
+    bool operator==(const Encoding&) const = default;
 };
 
 inline Encoding encoding_of(const quantized::Tensor& tensor) {
-    return {tensor.scale, tensor.zero_point};
+    return {tensor.scale, tensor.zero_point, tensor.type};
 }
 
-/// The encoding in which the bytes cover the range and 0 is exact.
-Encoding encoding_of(const Range& range);
+/// The encoding whose numbers cover the range and in which 0 is exact: unsigned bytes, or of 16 bits two's
+/// complement with zero point 0.
+Encoding encoding_of(const Range& range, quantized::ElementType type = quantized::ElementType::Uint8);
 
-/// The bytes of function(real) for every byte, from one encoding to another.
-std::array<std::uint8_t, 256> tabulate(const std::function<float(float)>& function, const Encoding& from,
-                                       const Encoding& to);
+/// The bytes of function(real) for every byte, from one encoding to another, both of bytes.
+quantized::ByteTable tabulate(const std::function<float(float)>& function, const Encoding& from,
+                              const Encoding& to);
+
+/// The same for the numbers 128 * i - 32768, both encodings of 16 bits.
+quantized::WideTable tabulate_wide(const std::function<float(float)>& function, const Encoding& from,
+                                   const Encoding& to);
+
+/// One of the two, as the encodings ask for; they must be of one width.
+quantized::Table make_table(const std::function<float(float)>& function, const Encoding& from,
+                            const Encoding& to);
 
 }  // namespace systole::passes

@@ -1,6 +1,7 @@
 #include "compiler/passes/prepare.h"
 
 #include "compiler/passes/fold_batch_normalization.h"
+#include "compiler/passes/fold_concat_into_dense.h"
 #include "compiler/passes/fold_padding.h"
 #include "compiler/passes/quantize.h"
 #include "compiler/passes/remove_identities.h"
@@ -9,7 +10,8 @@ namespace systole::passes {
 
 graph::Graph simplify(const graph::Graph& graph) {
     // Identities first: they may stand between a layer and what folds into it.
-    return fold_padding(fold_batch_normalization(remove_identities(graph::clone(graph))));
+    return fold_concat_into_dense(
+        fold_padding(fold_batch_normalization(remove_identities(graph::clone(graph)))));
 }
 
 quantized::Network prepare(const graph::Graph& graph, const Calibration& calibration) {

@@ -6,7 +6,8 @@
 
 namespace systole::passes {
 
-/// The graph without what the chip need not know of: identities, batch normalizations, foldable borders.
+/// The graph without what the chip need not know of: identities, batch normalizations, foldable borders,
+/// concatenations for dense layers.
 /// It computes the same, up to the rounding of float.
 graph::Graph simplify(const graph::Graph& graph);
 

@@ -1,16 +1,34 @@
-// Quantizes sums of two tensors, and activation functions that no layer before them takes over.
+// Quantizes sums and products of two tensors, and activation functions that no layer before them takes over.
 #include <algorithm>
 #include <cmath>
 
 #include "compiler/graph/operators/activation.h"
 #include "compiler/graph/operators/add.h"
+#include "compiler/graph/operators/multiply.h"
 #include "compiler/passes/quantizer.h"
+#include "hw/math/elementwise.h"
 #include "hw/math/fixed_point.h"
 
 namespace systole::passes {
 
 using graph::NodeId;
 using quantized::TensorId;
+
+namespace {
+
+/// A function fused into element-wise work gives the width of what is stored.
+void check_widths(const Quantizer& quantizer, NodeId id, NodeId result) {
+    if (result == id) return quantizer.require_one_width(id);
+    for (std::size_t input = 0; input < quantizer.node(id).inputs.size(); ++input) {
+        if (isa::is_wide(quantizer.tensor(quantizer.input_of(id, input)).type) ==
+            isa::is_wide(quantizer.type(result))) {
+            continue;
+        }
+        quantizer.fail(result, "its bits are not those of what is added before it; both must have as many");
+    }
+}
+
+}  // namespace
 
 bool quantize_add(Quantizer& quantizer, NodeId id) {
     if (dynamic_cast<const graph::Add*>(quantizer.node(id).op.get()) == nullptr) return false;
@@ -21,10 +39,12 @@ bool quantize_add(Quantizer& quantizer, NodeId id) {
     const bool clamps =
         activation && quantizer.activation(*activation).function == graph::ActivationFunction::Relu;
     const NodeId result = clamps ? *activation : id;
-    Encoding encoding = encoding_of(quantizer.range(result));
+    check_widths(quantizer, id, result);
+    Encoding encoding = quantizer.encoding(result);
 
-    // As TFLite: both inputs are brought to twice the larger scale, with 20 bits below the point.
-    constexpr int input_shift = 20;
+    // As TFLite: both inputs are brought to twice the larger scale, with 20 or 15 bits below the point.
+    const int input_shift =
+        isa::is_wide(encoding.type) ? math::wide_addition_left_shift : math::addition_left_shift;
     const double scale_a = quantizer.tensor(a).scale;
     const double scale_b = quantizer.tensor(b).scale;
     const double common = 2 * std::max(scale_a, scale_b);
@@ -40,11 +60,11 @@ bool quantize_add(Quantizer& quantizer, NodeId id) {
                        .shift_a = fixed_a.shift,
                        .shift_b = fixed_b.shift,
                        .shift = fixed.shift,
-                       .minimum = 0,
-                       .maximum = largest_byte};
+                       .minimum = isa::lowest(encoding.type),
+                       .maximum = isa::highest(encoding.type)};
     if (clamps) {
         add.minimum = encoding.zero_point;
-        add.maximum = encoding.byte(quantizer.activation(*activation).maximum);
+        add.maximum = encoding.stored(quantizer.activation(*activation).maximum);
     }
     const TensorId output = quantizer.add_tensor(result, encoding);
     quantizer.share_tensor(id, output);
@@ -52,11 +72,31 @@ bool quantize_add(Quantizer& quantizer, NodeId id) {
     return true;
 }
 
+bool quantize_multiply(Quantizer& quantizer, NodeId id) {
+    if (dynamic_cast<const graph::Multiply*>(quantizer.node(id).op.get()) == nullptr) return false;
+    quantizer.require_one_width(id);
+    const TensorId a = quantizer.input_of(id, 0);
+    const TensorId b = quantizer.input_of(id, 1);
+    Encoding encoding = quantizer.encoding(id);
+    // The result's multiplier stays below 1, so that no product, which has 31 bits, is shifted to the left.
+    const double product_scale = quantizer.tensor(a).scale * quantizer.tensor(b).scale;
+    encoding.scale = std::max(encoding.scale, 2 * product_scale);
+    const auto fixed = math::to_fixed_point(product_scale / encoding.scale);
+    const TensorId output = quantizer.add_tensor(id, encoding);
+    quantizer.add_layer(id, {a, b}, output,
+                        quantized::Multiply{.multiplier = fixed.multiplier,
+                                            .shift = fixed.shift,
+                                            .minimum = isa::lowest(encoding.type),
+                                            .maximum = isa::highest(encoding.type)});
+    return true;
+}
+
 bool quantize_activation(Quantizer& quantizer, NodeId id) {
     if (dynamic_cast<const graph::Activation*>(quantizer.node(id).op.get()) == nullptr) return false;
+    quantizer.require_one_width(id);
     const TensorId input = quantizer.input_of(id);
-    const Encoding encoding = encoding_of(quantizer.range(id));
-    const auto table = tabulate(quantizer.activation(id), encoding_of(quantizer.tensor(input)), encoding);
+    const Encoding encoding = quantizer.encoding(id);
+    const auto table = make_table(quantizer.activation(id), encoding_of(quantizer.tensor(input)), encoding);
     const TensorId output = quantizer.add_tensor(id, encoding);
     quantizer.add_layer(id, {input}, output, quantized::Lookup{table});
     return true;

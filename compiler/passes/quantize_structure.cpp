@@ -4,10 +4,12 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "compiler/graph/operators/input.h"
 #include "compiler/graph/operators/pool.h"
 #include "compiler/graph/operators/reshape.h"
+#include "compiler/graph/operators/slice.h"
 #include "compiler/graph/operators/softmax.h"
 #include "compiler/graph/operators/zero_padding.h"
 #include "compiler/passes/quantizer.h"
@@ -24,18 +26,31 @@ const Kind* as(const Quantizer& quantizer, NodeId id) {
 }
 
 /// A layer whose result has its input's encoding.
-void add_moving_layer(Quantizer& quantizer, NodeId id, const quantized::Pool& pool) {
+void add_moving_layer(Quantizer& quantizer, NodeId id, quantized::Operation operation) {
     const TensorId input = quantizer.input_of(id);
     const TensorId output = quantizer.add_tensor(id, encoding_of(quantizer.tensor(input)));
-    quantizer.add_layer(id, {input}, output, pool);
+    quantizer.add_layer(id, {input}, output, std::move(operation));
+}
+
+/// Pooling, which borders are made by, too.
+void add_pool(Quantizer& quantizer, NodeId id, const quantized::Pool& pool) {
+    quantizer.require_one_width(id);
+    if (isa::is_wide(quantizer.type(id))) {
+        quantizer.fail(id, fmt::format("it is a {} of 16 bits; it must be of 8, as the chip pools no others",
+                                       quantizer.node(id).op->kind()));
+    }
+    add_moving_layer(quantizer, id, pool);
 }
 
 }  // namespace
 
 bool quantize_input(Quantizer& quantizer, NodeId id) {
     if (as<graph::Input>(quantizer, id) == nullptr) return false;
-    Encoding encoding = encoding_of(quantizer.range(id));
-    if (const auto& given = quantizer.input_encoding()) {
+    Encoding encoding = quantizer.encoding(id);
+    const auto& given = quantizer.input_encoding();
+    // It says what bytes stand for.
+    if (given && !isa::is_wide(encoding.type)) {
+        const std::int32_t largest_byte = isa::highest(encoding.type);
         if (!(given->scale > 0.0) || !std::isfinite(given->scale)) {
             quantizer.fail(id, fmt::format("the scale of the input is {}; it must be above 0", given->scale));
         }
@@ -43,7 +58,7 @@ bool quantize_input(Quantizer& quantizer, NodeId id) {
             quantizer.fail(id, fmt::format("the zero point of the input is {}; it must be 0 to {}",
                                            given->zero_point, largest_byte));
         }
-        encoding = {given->scale, given->zero_point};
+        encoding = {given->scale, given->zero_point, encoding.type};
     }
     quantizer.add_tensor(id, encoding);
     return true;
@@ -54,7 +69,7 @@ bool quantize_pool(Quantizer& quantizer, NodeId id) {
     if (pool == nullptr) return false;
     const auto kind =
         pool->pooling == graph::PoolKind::Max ? quantized::PoolKind::Max : quantized::PoolKind::Average;
-    add_moving_layer(quantizer, id, {.kind = kind, .window = pool->window, .count_padding = false});
+    add_pool(quantizer, id, {.kind = kind, .window = pool->window, .count_padding = false});
     return true;
 }
 
@@ -66,23 +81,35 @@ bool quantize_padding(Quantizer& quantizer, NodeId id) {
                                .pad_left = padding->left,
                                .pad_bottom = padding->bottom,
                                .pad_right = padding->right};
-    add_moving_layer(quantizer, id,
-                     {.kind = quantized::PoolKind::Max, .window = window, .count_padding = true});
+    add_pool(quantizer, id, {.kind = quantized::PoolKind::Max, .window = window, .count_padding = true});
     return true;
 }
 
 bool quantize_reshape(Quantizer& quantizer, NodeId id) {
     if (as<graph::Reshape>(quantizer, id) == nullptr) return false;
+    quantizer.require_one_width(id);
     const TensorId input = quantizer.input_of(id);
     if (quantizer.is_last(id)) {
         // The host gets the same bytes in any case.
         quantizer.share_tensor(id, input);
         return true;
     }
-    std::array<std::uint8_t, 256> identity{};
+    if (isa::is_wide(quantizer.type(id))) {
+        add_moving_layer(quantizer, id, quantized::Slice{.first_element = 0});
+        return true;
+    }
+    quantized::ByteTable identity{};
     std::iota(identity.begin(), identity.end(), std::uint8_t{0});
     const TensorId output = quantizer.add_tensor(id, encoding_of(quantizer.tensor(input)));
     quantizer.add_layer(id, {input}, output, quantized::Lookup{identity});
+    return true;
+}
+
+bool quantize_slice(Quantizer& quantizer, NodeId id) {
+    const auto* const slice = as<graph::Slice>(quantizer, id);
+    if (slice == nullptr) return false;
+    quantizer.require_one_width(id);
+    add_moving_layer(quantizer, id, quantized::Slice{.first_element = slice->first});
     return true;
 }
 

@@ -19,10 +19,21 @@ struct QuantizedWeights {
     Encoding output;
 };
 
+/// An input that weights meet: how it is stored, and how many of the weights of each output channel.
+struct WeightedInput {
+    Encoding encoding;
+    std::size_t elements = 0;
+};
+
 /// Quantizes weights symmetrically to -127..127, with a scale for each output channel (the fastest
 /// dimension), so that no sum can leave 32 bits. `bias` has a value for each output channel. All values
 /// must be finite.
 QuantizedWeights quantize_weights(std::span<const float> weights, std::span<const float> bias,
                                   const Encoding& input, const Encoding& output);
+
+/// The same where inputs follow each other, all of one type. Where their scales differ, the weights make
+/// up for it: those of an input of a smaller scale become smaller.
+QuantizedWeights quantize_weights(std::span<const float> weights, std::span<const float> bias,
+                                  std::span<const WeightedInput> inputs, const Encoding& output);
 
 }  // namespace systole::passes

@@ -18,6 +18,7 @@ Quantizer::Quantizer(const graph::Graph& graph, std::vector<Range> ranges,
       readers_(graph::consumers(graph)),
       tensors_(graph.nodes.size()) {
     network_.name = graph.name;
+    network_.has_weights = graph.has_weights;
 }
 
 std::optional<NodeId> Quantizer::activation_after(NodeId id) const {
@@ -32,13 +33,18 @@ const graph::Activation& Quantizer::activation(NodeId id) const {
 }
 
 TensorId Quantizer::add_tensor(NodeId id, const Encoding& encoding) {
+    const TensorId tensor = add_rescaled(id, encoding);
+    tensors_[id] = tensor;
+    return tensor;
+}
+
+TensorId Quantizer::add_rescaled(NodeId id, const Encoding& encoding) {
     const auto tensor = static_cast<TensorId>(network_.tensors.size());
     network_.tensors.push_back({.name = node(id).name,
                                 .shape = node(id).shape,
                                 .scale = encoding.scale,
                                 .zero_point = encoding.zero_point,
-                                .is_signed = false});
-    tensors_[id] = tensor;
+                                .type = encoding.type});
     return tensor;
 }
 
@@ -53,6 +59,27 @@ void Quantizer::add_host_operation(std::string kind, std::string layer) {
 
 void Quantizer::fail(NodeId id, const std::string& rule) const {
     throw ModelError(fmt::format("{}: layer {}: {}", graph_.name, graph::quoted(node(id).name), rule));
+}
+
+quantized::ElementType Quantizer::type(NodeId id) const {
+    switch (node(id).activation_bits) {
+        case 8:
+            return quantized::ElementType::Uint8;
+        case 16:
+            return quantized::ElementType::Int16;
+        default:
+            fail(id, fmt::format("its activations have {} bits; they may have 8 or 16",
+                                 node(id).activation_bits));
+    }
+}
+
+void Quantizer::require_one_width(NodeId id) const {
+    for (const NodeId input : node(id).inputs) {
+        const bool input_is_wide = isa::is_wide(tensor(tensor_of(input)).type);
+        if (input_is_wide == isa::is_wide(type(id))) continue;
+        fail(id, fmt::format("it gives {} bits from {} bits; of {}, input and result have as many",
+                             node(id).activation_bits, input_is_wide ? 16 : 8, node(id).op->kind()));
+    }
 }
 
 quantized::Network Quantizer::finish() && {

@@ -17,9 +17,18 @@ public:
     Quantizer(const graph::Graph& graph, std::vector<Range> ranges,
               std::optional<InputEncoding> input_encoding);
 
+    const graph::Graph& graph() const { return graph_; }
     const graph::Node& node(graph::NodeId id) const { return graph_.nodes[id]; }
     const Range& range(graph::NodeId id) const { return ranges_[id]; }
+    /// How a node's result is stored: as wide as the node says.
+    quantized::ElementType type(graph::NodeId id) const;
+    /// How numbers of the node's range are stored in elements of a type; of its own, where none is given.
+    Encoding encoding(graph::NodeId id, quantized::ElementType type) const {
+        return encoding_of(range(id), type);
+    }
+    Encoding encoding(graph::NodeId id) const { return encoding(id, type(id)); }
     const std::optional<InputEncoding>& input_encoding() const { return input_encoding_; }
+    bool has_weights() const { return graph_.has_weights; }
     bool is_last(graph::NodeId id) const { return id + 1 == graph_.nodes.size(); }
     /// The activation that is the only reader of a node.
     std::optional<graph::NodeId> activation_after(graph::NodeId id) const;
@@ -36,6 +45,8 @@ public:
 
     /// A tensor for a node's result.
     quantized::TensorId add_tensor(graph::NodeId id, const Encoding& encoding);
+    /// A tensor for a node's result in another encoding, beside that of the node.
+    quantized::TensorId add_rescaled(graph::NodeId id, const Encoding& encoding);
     /// A node's result is held by a tensor that is there already.
     void share_tensor(graph::NodeId id, quantized::TensorId tensor) { tensors_[id] = tensor; }
     void add_layer(graph::NodeId id, std::vector<quantized::TensorId> inputs, quantized::TensorId output,
@@ -43,6 +54,8 @@ public:
     void add_host_operation(std::string kind, std::string layer);
 
     [[noreturn]] void fail(graph::NodeId id, const std::string& rule) const;
+    /// Fails unless the inputs are as wide as the result: the chip converts nothing in between.
+    void require_one_width(graph::NodeId id) const;
 
     quantized::Network finish() &&;
 
@@ -61,10 +74,13 @@ using QuantizationRule = bool (*)(Quantizer& quantizer, graph::NodeId id);
 bool quantize_input(Quantizer& quantizer, graph::NodeId id);
 bool quantize_linear(Quantizer& quantizer, graph::NodeId id);
 bool quantize_add(Quantizer& quantizer, graph::NodeId id);
+bool quantize_multiply(Quantizer& quantizer, graph::NodeId id);
 bool quantize_activation(Quantizer& quantizer, graph::NodeId id);
 bool quantize_pool(Quantizer& quantizer, graph::NodeId id);
 bool quantize_padding(Quantizer& quantizer, graph::NodeId id);
 bool quantize_reshape(Quantizer& quantizer, graph::NodeId id);
+bool quantize_concat(Quantizer& quantizer, graph::NodeId id);
+bool quantize_slice(Quantizer& quantizer, graph::NodeId id);
 bool quantize_softmax(Quantizer& quantizer, graph::NodeId id);
 
 }  // namespace systole::passes

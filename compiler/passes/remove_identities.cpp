@@ -41,8 +41,10 @@ bool is_identity(const Graph& graph, const Node& node) {
 void read_past_reshapes(Graph& graph) {
     for (Node& node : graph.nodes) {
         if (as<graph::Dense>(node) == nullptr && as<graph::Reshape>(node) == nullptr) continue;
-        const Node& source = graph.nodes[node.inputs[0]];
-        if (as<graph::Reshape>(source) != nullptr) node.inputs[0] = source.inputs[0];
+        for (NodeId& input : node.inputs) {
+            const Node& source = graph.nodes[input];
+            if (as<graph::Reshape>(source) != nullptr) input = source.inputs[0];
+        }
     }
     remove_unread_nodes(graph);
 }

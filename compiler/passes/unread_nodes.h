@@ -4,7 +4,7 @@
 
 namespace systole::passes {
 
-/// Takes out the nodes that no longer lead to the output. Each must have one input.
+/// Takes out the nodes that no longer lead to the output.
 void remove_unread_nodes(graph::Graph& graph);
 
 }  // namespace systole::passes

@@ -22,13 +22,20 @@ void require(bool holds, const quantized::Layer& layer, const char* rule) {
 class Image {
 public:
     Image(const Tensor& tensor, const std::uint8_t* bytes)
-        : shape_(tensor.shape), is_signed_(tensor.is_signed), bytes_(bytes) {}
+        : shape_(tensor.shape), type_(tensor.type), bytes_(bytes) {}
 
     const Shape& shape() const { return shape_; }
 
     std::int32_t at(std::size_t element) const {
-        const std::uint8_t byte = bytes_[element];
-        return is_signed_ ? static_cast<std::int8_t>(byte) : byte;
+        switch (type_) {
+            case quantized::ElementType::Uint8:
+                return bytes_[element];
+            case quantized::ElementType::Int8:
+                return static_cast<std::int8_t>(bytes_[element]);
+            case quantized::ElementType::Int16:
+                return static_cast<std::int16_t>(bytes_[2 * element] + 256 * bytes_[2 * element + 1]);
+        }
+        throw std::logic_error("elements of no type");
     }
 
     /// Where a pixel's first channel is; nothing outside the image.
@@ -39,7 +46,7 @@ public:
 
 private:
     const Shape& shape_;
-    bool is_signed_;
+    quantized::ElementType type_;
     const std::uint8_t* bytes_;
 };
 
@@ -77,14 +84,48 @@ void multiply_add(std::int32_t value, const std::int8_t* weights, std::vector<st
         sum[i] = wrap(std::int64_t{sum[i]} + std::int64_t{value} * weights[i]);
 }
 
+/// Where the results of one image of a tensor go.
+class Results {
+public:
+    Results(const Tensor& tensor, std::uint8_t* bytes)
+        : element_bytes_(isa::bytes_of(tensor.type)), bytes_(bytes) {}
+
+    /// Stores the low bits.
+    void store(std::size_t element, std::int32_t value) const {
+        for (std::size_t i = 0; i < element_bytes_; ++i) {
+            bytes_[element * element_bytes_ + i] = static_cast<std::uint8_t>(value >> (8 * i));
+        }
+    }
+
+private:
+    std::size_t element_bytes_;
+    std::uint8_t* bytes_;
+};
+
+/// The table's value at a stored number, whose low bits count.
+struct LookUp {
+    std::int32_t value;
+
+    std::int32_t operator()(const quantized::ByteTable& table) const {
+        return table[static_cast<std::uint8_t>(value)];
+    }
+    std::int32_t operator()(const quantized::WideTable& table) const {
+        const std::int32_t offset = static_cast<std::int16_t>(value) + 32768;
+        const auto entry = static_cast<std::size_t>(offset / 128);
+        const std::int32_t beyond = offset % 128;
+        // The mean of both entries, weighted, in 128ths; one half more and rounded down.
+        const std::int32_t sum = table[entry] * (128 - beyond) + table[entry + 1] * beyond + 64;
+        return sum >= 0 ? sum / 128 : -((127 - sum) / 128);
+    }
+};
+
 void requantize(const std::vector<std::int32_t>& sums, const quantized::Requantization& rules,
-                std::uint8_t* output) {
+                const Results& output, std::size_t first_element) {
     for (std::size_t i = 0; i < sums.size(); ++i) {
         const std::int32_t sum = wrap(std::int64_t{sums[i]} + rules.bias[i]);
         const std::int32_t scaled = scale(sum, rules.multiplier[i], rules.shift[i]);
-        const auto byte = static_cast<std::uint8_t>(
-            offset_and_clamp(scaled, rules.zero_point, rules.minimum, rules.maximum));
-        output[i] = rules.table ? (*rules.table)[byte] : byte;
+        const std::int32_t value = offset_and_clamp(scaled, rules.zero_point, rules.minimum, rules.maximum);
+        output.store(first_element + i, rules.table ? std::visit(LookUp{value}, *rules.table) : value);
     }
 }
 
@@ -100,7 +141,7 @@ struct ExecuteLayer {
     std::span<const Tensor* const> input_tensors;
     std::span<const std::uint8_t* const> input_bytes;
     const Tensor& output_tensor;
-    std::uint8_t* output;
+    Results output;
 
     Image input(std::size_t index) const { return {*input_tensors[index], input_bytes[index]}; }
 
@@ -109,6 +150,18 @@ struct ExecuteLayer {
         require(rules.bias.size() == channels && rules.multiplier.size() == channels &&
                     rules.shift.size() == channels,
                 layer, "the requantization must have one entry for each output channel");
+        if (rules.table) check_table(*rules.table, output_tensor);
+    }
+
+    void check_table(const quantized::Table& table, const Tensor& tensor) const {
+        require(std::holds_alternative<quantized::WideTable>(table) == isa::is_wide(tensor.type), layer,
+                "a table must be as wide as what it is for");
+    }
+
+    void check_one_type() const {
+        for (const Tensor* tensor : input_tensors) {
+            require(tensor->type == output_tensor.type, layer, "inputs and output must be of one type");
+        }
     }
 
     void operator()(const quantized::Convolution& convolution) const {
@@ -131,7 +184,7 @@ struct ExecuteLayer {
                     multiply_add(pixel ? image.at(*pixel + c) : outside, weights, sums);
                 }
             });
-            requantize(sums, convolution.requantization, output + element);
+            requantize(sums, convolution.requantization, output, element);
         });
     }
 
@@ -161,22 +214,27 @@ struct ExecuteLayer {
                     }
                 }
             });
-            requantize(sums, convolution.requantization, output + element);
+            requantize(sums, convolution.requantization, output, element);
         });
     }
 
     void operator()(const quantized::Dense& dense) const {
-        const Image image = input(0);
-        const std::size_t inputs = image.shape().elements();
         const std::size_t outputs = output_tensor.shape.channels;
+        std::size_t inputs = 0;
+        for (const Tensor* tensor : input_tensors) inputs += tensor->shape.elements();
         check_requantization(dense.requantization);
         require(output_tensor.shape.elements() == outputs, layer, "a dense layer's output must be a vector");
         require(dense.weights.size() == inputs * outputs, layer, "the weights must be inputs * outputs");
         std::vector<std::int32_t> sums(outputs, 0);
-        for (std::size_t i = 0; i < inputs; ++i) {
-            multiply_add(image.at(i), dense.weights.data() + i * outputs, sums);
+        const std::int8_t* weights = dense.weights.data();
+        for (std::size_t i = 0; i < input_tensors.size(); ++i) {
+            const Image image = input(i);
+            for (std::size_t element = 0; element < image.shape().elements(); ++element) {
+                multiply_add(image.at(element), weights, sums);
+                weights += outputs;
+            }
         }
-        requantize(sums, dense.requantization, output);
+        requantize(sums, dense.requantization, output, 0);
     }
 
     void operator()(const quantized::Pool& pool) const {
@@ -198,19 +256,20 @@ struct ExecuteLayer {
                 require(count > 0, layer, "a pooling window must touch the image");
                 const std::int32_t value =
                     pool.kind == quantized::PoolKind::Max ? largest : rounded_mean(sum, count);
-                output[element + c] = static_cast<std::uint8_t>(value);
+                output.store(element + c, value);
             }
         });
     }
 
     void operator()(const quantized::Add& add) const {
-        constexpr int headroom_bits = 20;
+        const int headroom_bits = isa::is_wide(output_tensor.type) ? 15 : 20;
         require(input_tensors.size() == 2 && input_tensors[0]->shape == input_tensors[1]->shape, layer,
                 "an addition must have two inputs of one shape");
+        check_one_type();
         const Image a = input(0);
         const Image b = input(1);
-        const auto term = [](std::int32_t value, std::int32_t zero_point, std::int32_t multiplier,
-                             std::int32_t shift) {
+        const auto term = [headroom_bits](std::int32_t value, std::int32_t zero_point,
+                                          std::int32_t multiplier, std::int32_t shift) {
             return scale((value - zero_point) * (1 << headroom_bits), multiplier, shift);
         };
         for (std::size_t i = 0; i < output_tensor.shape.elements(); ++i) {
@@ -218,15 +277,62 @@ struct ExecuteLayer {
                 std::int64_t{term(a.at(i), input_tensors[0]->zero_point, add.multiplier_a, add.shift_a)} +
                 term(b.at(i), input_tensors[1]->zero_point, add.multiplier_b, add.shift_b);
             const std::int32_t scaled = scale(wrap(sum), add.multiplier, add.shift);
-            output[i] = static_cast<std::uint8_t>(
-                offset_and_clamp(scaled, output_tensor.zero_point, add.minimum, add.maximum));
+            output.store(i, offset_and_clamp(scaled, output_tensor.zero_point, add.minimum, add.maximum));
+        }
+    }
+
+    void operator()(const quantized::Multiply& multiply) const {
+        require(input_tensors.size() == 2 && input_tensors[0]->shape == input_tensors[1]->shape, layer,
+                "a product must have two inputs of one shape");
+        check_one_type();
+        const Image a = input(0);
+        const Image b = input(1);
+        for (std::size_t i = 0; i < output_tensor.shape.elements(); ++i) {
+            const std::int64_t product = std::int64_t{a.at(i) - input_tensors[0]->zero_point} *
+                                         (b.at(i) - input_tensors[1]->zero_point);
+            const std::int32_t scaled = scale(wrap(product), multiply.multiplier, multiply.shift);
+            output.store(
+                i, offset_and_clamp(scaled, output_tensor.zero_point, multiply.minimum, multiply.maximum));
         }
     }
 
     void operator()(const quantized::Lookup& lookup) const {
+        check_table(lookup.table, *input_tensors[0]);
+        check_table(lookup.table, output_tensor);
+        const Image image = input(0);
         for (std::size_t i = 0; i < output_tensor.shape.elements(); ++i) {
-            output[i] = lookup.table[input_bytes[0][i]];
+            output.store(i, std::visit(LookUp{image.at(i)}, lookup.table));
         }
+    }
+
+    void operator()(const quantized::Slice& slice) const {
+        check_one_type();
+        const Image image = input(0);
+        const std::size_t elements = output_tensor.shape.elements();
+        require(slice.first_element <= image.shape().elements() &&
+                    elements <= image.shape().elements() - slice.first_element,
+                layer, "a slice must lie within its input");
+        for (std::size_t i = 0; i < elements; ++i) output.store(i, image.at(slice.first_element + i));
+    }
+
+    void operator()(const quantized::Concat&) const {
+        const Shape& shape = output_tensor.shape;
+        std::size_t first_channel = 0;
+        for (std::size_t i = 0; i < input_tensors.size(); ++i) {
+            const Tensor& tensor = *input_tensors[i];
+            require(tensor.shape.height == shape.height && tensor.shape.width == shape.width, layer,
+                    "a concatenation's tensors must have one height and width");
+            require(tensor.scale == output_tensor.scale && tensor.zero_point == output_tensor.zero_point &&
+                        tensor.type == output_tensor.type,
+                    layer, "a concatenation's tensors must be encoded alike");
+            for (std::size_t element = 0; element < tensor.shape.elements(); ++element) {
+                const std::size_t pixel = element / tensor.shape.channels;
+                const std::size_t channel = first_channel + element % tensor.shape.channels;
+                output.store(pixel * shape.channels + channel, input(i).at(element));
+            }
+            first_channel += tensor.shape.channels;
+        }
+        require(first_channel == shape.channels, layer, "a concatenation's channels must add up");
     }
 };
 
@@ -234,7 +340,7 @@ struct ExecuteLayer {
 
 std::vector<TensorBytes> execute_all(const quantized::Network& network, std::span<const std::uint8_t> input,
                                      std::uint32_t batch) {
-    const std::size_t input_bytes = network.tensors.at(network.input).shape.elements() * batch;
+    const std::size_t input_bytes = quantized::image_bytes(network.tensors.at(network.input)) * batch;
     if (input.size() != input_bytes) {
         throw std::logic_error(fmt::format("the input has {} bytes; {} images of the network need {}",
                                            input.size(), batch, input_bytes));
@@ -243,7 +349,7 @@ std::vector<TensorBytes> execute_all(const quantized::Network& network, std::spa
     tensors[network.input].assign(input.begin(), input.end());
     for (const quantized::Layer& layer : network.layers) {
         const Tensor& output = network.tensors.at(layer.output);
-        TensorBytes output_bytes(output.shape.elements() * batch);
+        TensorBytes output_bytes(quantized::image_bytes(output) * batch);
         std::vector<const Tensor*> inputs;
         for (const quantized::TensorId id : layer.inputs) inputs.push_back(&network.tensors.at(id));
         for (std::uint32_t image = 0; image < batch; ++image) {
@@ -251,10 +357,11 @@ std::vector<TensorBytes> execute_all(const quantized::Network& network, std::spa
             for (std::size_t i = 0; i < inputs.size(); ++i) {
                 const TensorBytes& bytes = tensors[layer.inputs[i]];
                 require(!bytes.empty(), layer, "its inputs must be made before it");
-                images.push_back(bytes.data() + inputs[i]->shape.elements() * image);
+                images.push_back(bytes.data() + quantized::image_bytes(*inputs[i]) * image);
             }
-            std::uint8_t* destination = output_bytes.data() + output.shape.elements() * image;
-            std::visit(ExecuteLayer{layer, inputs, images, output, destination}, layer.operation);
+            std::uint8_t* destination = output_bytes.data() + quantized::image_bytes(output) * image;
+            std::visit(ExecuteLayer{layer, inputs, images, output, Results(output, destination)},
+                       layer.operation);
         }
         tensors[layer.output] = std::move(output_bytes);
     }

@@ -9,7 +9,8 @@
 /// What a network computes, by definition: the judges of the compiler.
 namespace systole::reference {
 
-/// The bytes of a tensor for all images of a batch: image by image, height, width, channel order.
+/// The bytes of a tensor for all images of a batch: image by image, height, width, channel order; 16-bit
+/// elements little endian.
 using TensorBytes = std::vector<std::uint8_t>;
 
 /// Executes the quantized network as it stands, layer by layer in plain loops: no tiles, no

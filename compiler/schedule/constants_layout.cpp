@@ -26,7 +26,8 @@ std::uint32_t lay_out_constants(const quantized::Network& network, const Target&
         for (const ColumnTile& column : plans[i].tiling.columns) {
             plans[i].parameter_rows.push_back(take(parameter_bytes * column.channels));
         }
-        if (const auto* table = lookup_table(network.layers[i])) plans[i].table_row = take(table->size());
+        if (const auto* table = lookup_table(network.layers[i]))
+            plans[i].table_row = take(table_bytes(*table).size());
     }
     return static_cast<std::uint32_t>(next_row);
 }

@@ -21,7 +21,10 @@ struct RequantizationOf {
     const quantized::Requantization* operator()(const quantized::Dense& d) const { return &d.requantization; }
     const quantized::Requantization* operator()(const quantized::Pool&) const { return nullptr; }
     const quantized::Requantization* operator()(const quantized::Add&) const { return nullptr; }
+    const quantized::Requantization* operator()(const quantized::Multiply&) const { return nullptr; }
     const quantized::Requantization* operator()(const quantized::Lookup&) const { return nullptr; }
+    const quantized::Requantization* operator()(const quantized::Concat&) const { return nullptr; }
+    const quantized::Requantization* operator()(const quantized::Slice&) const { return nullptr; }
 };
 
 void check_ids(const LayerView& view) {
@@ -50,10 +53,20 @@ const quantized::Requantization* requantization(const quantized::Layer& layer) {
     return std::visit(RequantizationOf{}, layer.operation);
 }
 
-const std::array<std::uint8_t, 256>* lookup_table(const quantized::Layer& layer) {
+const quantized::Table* lookup_table(const quantized::Layer& layer) {
     if (const auto* lookup = std::get_if<quantized::Lookup>(&layer.operation)) return &lookup->table;
     const quantized::Requantization* rules = requantization(layer);
     return rules != nullptr && rules->table ? &*rules->table : nullptr;
+}
+
+std::vector<std::uint8_t> table_bytes(const quantized::Table& table) {
+    if (const auto* bytes = std::get_if<quantized::ByteTable>(&table)) return {bytes->begin(), bytes->end()};
+    std::vector<std::uint8_t> bytes;
+    for (const std::int16_t entry : std::get<quantized::WideTable>(table)) {
+        bytes.push_back(static_cast<std::uint8_t>(entry));
+        bytes.push_back(static_cast<std::uint8_t>(entry >> 8));
+    }
+    return bytes;
 }
 
 std::vector<LayerPlan> plan_layers(const quantized::Network& network, const Target& target) {

@@ -26,7 +26,10 @@ struct LayerPlan {
 };
 
 /// The layer's lookup table, as operation or behind a requantization; nothing where it has none.
-const std::array<std::uint8_t, 256>* lookup_table(const quantized::Layer& layer);
+const quantized::Table* lookup_table(const quantized::Layer& layer);
+
+/// The table as the unified buffer holds it, 16-bit entries little endian.
+std::vector<std::uint8_t> table_bytes(const quantized::Table& table);
 
 /// The layer's requantization; nothing where it has none.
 const quantized::Requantization* requantization(const quantized::Layer& layer);

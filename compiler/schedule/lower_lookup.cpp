@@ -1,11 +1,14 @@
-// A lookup: vector work on whole rows, a byte at a time through a table.
+// A lookup: vector work on whole rows, an element at a time through a table.
 #include "compiler/schedule/lower_elementwise.h"
 
 namespace systole::schedule {
 
-void plan(const quantized::Lookup&, const LayerView& view, LayerPlan& plan) {
+void plan(const quantized::Lookup& lookup, const LayerView& view, LayerPlan& plan) {
     view.require(view.input().shape.elements() == view.output().shape.elements(),
                  "a lookup keeps the number of elements");
+    const bool wide = std::holds_alternative<quantized::WideTable>(lookup.table);
+    view.require(isa::is_wide(view.input().type) == wide && isa::is_wide(view.output().type) == wide,
+                 "a lookup's input and output are as wide as its table's entries");
     plan.kind = "lookup";
 }
 

@@ -21,6 +21,7 @@ void append_chunk(PassContext& context, const ColumnTile& column, const Chunk& c
             work.layer = context.layer;
             work.chunk = chunk;
             work.accumulator_row = accumulator_row;
+            work.input = run.input;
             work.first_element_tile = run.first_element_tile + done;
             work.first_weight_tile = context.plan.first_weight_tile + run.first_weight_tile + done;
             work.tiles = std::min(tiles_an_instruction, run.tiles - done);
@@ -40,7 +41,8 @@ bool is_single_tile(const ColumnTile& column) {
 
 void check_weights(const LayerView& view, std::uint64_t weights, std::uint64_t expected,
                    const quantized::Requantization& requantization) {
-    view.require(weights == expected, "the number of weights does not fit its shapes");
+    view.require(weights == (view.network.has_weights ? expected : 0),
+                 "the number of weights does not fit its shapes");
     const std::size_t channels = view.output().shape.channels;
     view.require(requantization.bias.size() == channels && requantization.multiplier.size() == channels &&
                      requantization.shift.size() == channels,
@@ -73,7 +75,7 @@ std::vector<Chunk> matrix_chunks(const PassContext& context, std::uint32_t parts
     const graph::Shape& output = context.view.output().shape;
     const std::uint32_t part = context.accumulators.part(parts);
     const std::uint32_t limit = output.width <= part ? part : context.accumulators.rows();
-    return cut_lines(output, context.images, limit);
+    return context.chunks(limit);
 }
 
 template <typename Work>

@@ -6,7 +6,8 @@
 
 namespace systole::schedule {
 
-/// Throws std::logic_error unless there are `weights` weights and parameters for each output channel.
+/// Throws std::logic_error unless there are `expected` weights, or none in a network without, and parameters
+/// for each output channel.
 void check_weights(const LayerView& view, std::uint64_t weights, std::uint64_t expected,
                    const quantized::Requantization& requantization);
 

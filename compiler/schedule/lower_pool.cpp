@@ -11,7 +11,10 @@ namespace systole::schedule {
 void plan(const quantized::Pool& pool, const LayerView& view, LayerPlan& plan) {
     check_window(view, pool.window);
     view.require(view.input().shape.channels == view.output().shape.channels, "pooling keeps the channels");
-    view.require(view.input().is_signed == view.output().is_signed, "pooling keeps the kind of elements");
+    view.require(view.input().type == view.output().type, "pooling keeps the type of elements");
+    if (isa::is_wide(view.input().type)) {
+        view.reject("it pools 16-bit elements; pooling is of 8-bit ones");
+    }
     const std::uint64_t pixels = std::uint64_t{pool.window.kernel_height} * pool.window.kernel_width;
     if (pixels > math::largest_pooling_window) {
         view.reject(fmt::format("a pooling window has {} pixels; it may have at most {}", pixels,
@@ -24,9 +27,7 @@ void plan(const quantized::Pool& pool, const LayerView& view, LayerPlan& plan) {
 }
 
 void lower(const quantized::Pool&, PassContext& context) {
-    const graph::Shape& output = context.view.output().shape;
-    for (const Chunk& chunk :
-         cut_lines(output, context.images, context.accumulators.part(AccumulatorParts::halves))) {
+    for (const Chunk& chunk : context.chunks(context.accumulators.part(AccumulatorParts::halves))) {
         context.operations.emplace_back(PoolLines{.layer = context.layer, .chunk = chunk});
     }
 }

@@ -19,4 +19,10 @@ void LayerView::reject(std::string_view message) const {
     throw ModelError(fmt::format("{}: layer \"{}\": {}", network.name, layer.name, message));
 }
 
+std::vector<Chunk> PassContext::chunks(std::uint32_t limit) const {
+    std::vector<Chunk> result = cut_lines(view.output().shape, images, limit);
+    for (Chunk& chunk : result) chunk.first_image += first_image;
+    return result;
+}
+
 }  // namespace systole::schedule

@@ -3,19 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "compiler/model_error.h"
 #include "compiler/schedule/arithmetic.h"
 #include "compiler/schedule/chunking.h"
+#include "compiler/schedule/tensor_parts.h"
 
 namespace systole::schedule {
 namespace {
-
-/// Rows of one image of each tensor, and how many images fit at once.
-struct OneImage {
-    RowAllocation allocation;
-    std::uint64_t images = 0;
-};
 
 /// Row addresses have 3 bytes.
 constexpr std::uint32_t addressable_rows = std::uint32_t{1} << 24;
@@ -24,12 +20,31 @@ std::uint64_t rows_for_tensors(const Target& target, std::uint32_t constant_rows
     return std::min(target.unified_buffer_rows, addressable_rows) - std::uint64_t{constant_rows};
 }
 
-/// All tensors grow alike with the number of images: the places for one image, times the images, are
-/// places for all.
-OneImage fit(const std::vector<Lifetime>& lifetimes, std::uint64_t rows) {
-    OneImage result{.allocation = allocate_rows(lifetimes), .images = 0};
-    result.images = rows / result.allocation.rows;
-    return result;
+/// Rows from the whole's first to the slice's first, in each image; 0 of what is no slice.
+std::uint64_t slice_row(const quantized::Network& network, const Target& target, const TensorPart& part) {
+    if (!part.is_slice) return 0;
+    const std::uint64_t element_bytes = isa::bytes_of(network.tensors[part.whole].type);
+    return part.first_channel * element_bytes / target.geometry.rows;
+}
+
+/// Rows of an image of each tensor that has its own. A matrix product takes 16-bit elements two rows at a
+/// time: of those the second exists, though there may be no elements in it.
+std::vector<std::uint64_t> rows_of_images(const quantized::Network& network, const Target& target,
+                                          const std::vector<TensorPart>& parts) {
+    std::vector<std::uint64_t> rows;
+    for (const quantized::Tensor& tensor : network.tensors) rows.push_back(image_rows(tensor, target));
+    for (const quantized::Layer& layer : network.layers) {
+        if (!std::holds_alternative<quantized::Dense>(layer.operation)) continue;
+        for (const quantized::TensorId id : layer.inputs) {
+            const quantized::Tensor& tensor = network.tensors[id];
+            const std::uint64_t tiles =
+                divide_up(tensor.shape.elements(), std::uint64_t{target.geometry.rows});
+            std::uint64_t& whole = rows[parts[id].whole];
+            whole =
+                std::max(whole, slice_row(network, target, parts[id]) + tiles * isa::bytes_of(tensor.type));
+        }
+    }
+    return rows;
 }
 
 [[noreturn]] void reject(const quantized::Network& network, const Target& target,
@@ -48,70 +63,122 @@ OneImage fit(const std::vector<Lifetime>& lifetimes, std::uint64_t rows) {
         target.unified_buffer_rows * row_bytes));
 }
 
+/// Gives all tensors their rows, for the images and in the groups of the plan.
+void place(const quantized::Network& network, const Target& target, const std::vector<Lifetime>& one_image,
+           std::uint32_t constant_rows, MemoryPlan& plan) {
+    const RowAllocation allocation =
+        allocate_rows(lifetimes_in_groups(one_image, plan.images_per_pass, plan.groups));
+    plan.rows = static_cast<std::uint32_t>(constant_rows + allocation.rows);
+    const std::vector<TensorPart> parts = place_parts(network);
+    for (quantized::TensorId id = 0; id < network.tensors.size(); ++id) {
+        const TensorPart& part = parts[id];
+        const Lifetime& lifetime = one_image[part.whole];
+        const quantized::Tensor& shares_pixels = network.tensors[part.is_slice ? id : part.whole];
+        const std::uint32_t element_bytes = isa::bytes_of(shares_pixels.type);
+        const std::uint64_t row =
+            constant_rows + allocation.first_row[part.whole] + slice_row(network, target, part);
+        const std::uint64_t first_channel = part.is_slice ? 0 : part.first_channel;
+        TensorPlacement placement{
+            .name = network.tensors[id].name,
+            .row = static_cast<std::uint32_t>(row),
+            .images = belongs_to_group(lifetime, plan.groups) ? plan.groups.images : plan.images_per_pass,
+            .image_rows = static_cast<std::uint32_t>(lifetime.rows),
+            .pixel_bytes = shares_pixels.shape.channels * element_bytes,
+            .channel_offset = static_cast<std::uint32_t>(first_channel * element_bytes),
+            .part_of = {}};
+        if (part.whole != id && !part.is_slice) placement.part_of = part.whole;
+        plan.tensors.push_back(std::move(placement));
+    }
+}
+
 }  // namespace
 
 std::uint64_t image_rows(const quantized::Tensor& tensor, const Target& target) {
-    return divide_up(tensor.shape.elements(), std::uint64_t{target.geometry.rows});
+    return divide_up(quantized::image_bytes(tensor), std::uint64_t{target.geometry.rows});
 }
 
 std::uint32_t last_reading_step(const quantized::Network& network, quantized::TensorId tensor) {
     const auto layers = static_cast<std::uint32_t>(network.layers.size());
-    if (tensor == network.output) return layers + 1;
-    for (std::uint32_t l = layers; l > 0; --l) {
-        const auto& inputs = network.layers[l - 1].inputs;
-        if (std::find(inputs.begin(), inputs.end(), tensor) != inputs.end()) return l;
+    const std::vector<HostPart> outputs = output_parts(network);
+    const auto is_sent = [&](const HostPart& part) { return part.tensor == tensor; };
+    if (std::any_of(outputs.begin(), outputs.end(), is_sent)) return layers + 1;
+    std::uint32_t last = 0;
+    for (std::uint32_t l = 1; l <= layers; ++l) {
+        const quantized::Layer& layer = network.layers[l - 1];
+        if (std::find(layer.inputs.begin(), layer.inputs.end(), tensor) == layer.inputs.end()) continue;
+        const bool is_slice = std::holds_alternative<quantized::Slice>(layer.operation);
+        last = std::max(last, is_slice ? last_reading_step(network, layer.output) : l);
     }
-    return 0;
+    return last;
 }
 
 std::vector<Lifetime> tensor_lifetimes(const quantized::Network& network, const Target& target,
                                        bool overlap_transfers) {
     std::vector<Lifetime> lifetimes(network.tensors.size());
-    const auto begin = [&](quantized::TensorId id, std::uint32_t step) {
-        lifetimes[id] = {.rows = image_rows(network.tensors[id], target),
-                         .first_step = step,
-                         .last_step = std::max(step, last_reading_step(network, id))};
-    };
-    begin(network.input, 0);
-    for (std::uint32_t l = 0; l < network.layers.size(); ++l) begin(network.layers[l].output, l + 1);
-    if (overlap_transfers) {
-        const auto last_step = static_cast<std::uint32_t>(network.layers.size()) + 1;
-        for (const quantized::TensorId id : {network.input, network.output}) {
-            lifetimes[id].first_step = 0;
-            lifetimes[id].last_step = last_step;
+    const std::vector<TensorPart> parts = place_parts(network);
+    const std::vector<std::uint64_t> rows = rows_of_images(network, target, parts);
+    const auto write = [&](quantized::TensorId id, std::uint32_t step) {
+        Lifetime& lifetime = lifetimes[parts[id].whole];
+        if (lifetime.rows == 0) {
+            lifetime = {.rows = rows[parts[id].whole],
+                        .first_step = step,
+                        .last_step = last_reading_step(network, parts[id].whole)};
         }
+        lifetime.last_step = std::max(lifetime.last_step, step);
+    };
+    const std::vector<HostPart> inputs = input_parts(network);
+    const std::vector<HostPart> outputs = output_parts(network);
+    const bool is_sent_in_parts = outputs.front().tensor != network.output;
+    for (const HostPart& part : inputs) write(part.tensor, 0);
+    for (std::uint32_t l = 0; l < network.layers.size(); ++l) {
+        const quantized::TensorId output = network.layers[l].output;
+        if (output != network.output || !is_sent_in_parts) write(output, l + 1);
+    }
+    const auto last_step = static_cast<std::uint32_t>(network.layers.size()) + 1;
+    const auto live_throughout = [&](const HostPart& part) {
+        lifetimes[parts[part.tensor].whole].first_step = 0;
+        lifetimes[parts[part.tensor].whole].last_step = last_step;
+    };
+    for (const HostPart& part : outputs) lifetimes[parts[part.tensor].whole].last_step = last_step;
+    if (overlap_transfers) {
+        std::for_each(inputs.begin(), inputs.end(), live_throughout);
+        std::for_each(outputs.begin(), outputs.end(), live_throughout);
     }
     return lifetimes;
 }
 
 MemoryPlan plan_memory(const quantized::Network& network, const Target& target, const Options& options,
-                       std::uint32_t constant_rows) {
+                       std::uint32_t constant_rows, std::span<const std::uint32_t> tiles) {
     const std::uint64_t rows = rows_for_tensors(target, constant_rows);
     const auto batch = static_cast<std::uint32_t>(std::min<std::uint64_t>(options.batch, options.inferences));
-    std::vector<Lifetime> lifetimes = tensor_lifetimes(network, target, false);
-    OneImage one_image = fit(lifetimes, rows);
-    if (one_image.images == 0) reject(network, target, lifetimes, one_image.allocation, constant_rows);
+    const auto all_tiles = std::accumulate(tiles.begin(), tiles.end(), std::uint64_t{0});
+    std::vector<Lifetime> one_image = tensor_lifetimes(network, target, false);
+    const RowAllocation least = allocate_rows(one_image);
+    if (least.rows > rows) reject(network, target, one_image, least, constant_rows);
 
     MemoryPlan plan;
-    const bool single_pass = batch == options.inferences && batch <= one_image.images;
+    const auto use = [&](const std::vector<Lifetime>& lifetimes) {
+        const std::uint64_t fit = rows / allocate_rows(lifetimes).rows;
+        const auto limit = static_cast<std::uint32_t>(std::min<std::uint64_t>(fit, batch));
+        const std::vector<Piece> passes = cut_evenly(batch, limit);
+        plan.images_per_pass = passes.front().count;
+        const auto groups = find_sub_batches(lifetimes, batch, rows, tiles, all_tiles * (passes.size() - 1));
+        plan.groups = groups.value_or(SubBatches{});
+        if (groups) plan.images_per_pass = batch;
+    };
+    use(one_image);
+    const bool single_pass = batch == options.inferences && plan.images_per_pass == batch;
     if (!single_pass) {
         const std::vector<Lifetime> longer = tensor_lifetimes(network, target, true);
-        const OneImage overlapping = fit(longer, rows);
-        if (overlapping.images > 0) {
+        if (allocate_rows(longer).rows <= rows) {
             plan.overlap_transfers = true;
-            lifetimes = longer;
-            one_image = overlapping;
+            one_image = longer;
+            use(one_image);
         }
     }
-    const auto limit = static_cast<std::uint32_t>(std::min<std::uint64_t>(one_image.images, batch));
-    plan.images_per_pass = cut_evenly(batch, limit).front().count;
-    plan.rows = static_cast<std::uint32_t>(constant_rows + plan.images_per_pass * one_image.allocation.rows);
-    for (std::size_t i = 0; i < network.tensors.size(); ++i) {
-        const std::uint64_t row = constant_rows + plan.images_per_pass * one_image.allocation.first_row[i];
-        plan.tensors.push_back({.name = network.tensors[i].name,
-                                .row = static_cast<std::uint32_t>(row),
-                                .image_rows = static_cast<std::uint32_t>(lifetimes[i].rows)});
-    }
+    place(network, target, one_image, constant_rows, plan);
+    plan.inputs = input_parts(network);
+    plan.outputs = output_parts(network);
     return plan;
 }
 

@@ -9,10 +9,12 @@ namespace systole::schedule {
 
 // What the chip is told to do, in program order, still in terms of layers, images and tiles.
 
-/// Brings images of the network's input into the unified buffer.
+/// Brings images of the network's input, or of a part of it, into the unified buffer.
 struct ReadInput {
     std::uint64_t first_inference = 0;
+    std::uint32_t first_image = 0;  ///< of the pass
     std::uint32_t images = 0;
+    std::uint32_t part = 0;  ///< of MemoryPlan::inputs
 
     bool operator==(const ReadInput&) const = default;
 };
@@ -27,6 +29,7 @@ struct MatrixWork {
     std::uint32_t layer = 0;
     Chunk chunk;
     std::uint32_t accumulator_row = 0;
+    std::uint32_t input = 0;  ///< which of the layer's inputs
     std::uint32_t first_element_tile = 0;
     std::uint32_t first_weight_tile = 0;  ///< in the weight image
     std::uint32_t tiles = 0;              ///< 1 to 256
@@ -66,8 +69,17 @@ struct PoolLines {
     bool operator==(const PoolLines&) const = default;
 };
 
-/// Computes unified-buffer rows of the output of an addition or a lookup, counted from the tensor's
-/// first row.
+/// Copies lines of one input of a concatenation to their channels of its output.
+struct CopyLines {
+    std::uint32_t layer = 0;
+    std::uint32_t input = 0;  ///< which of the layer's inputs
+    Chunk chunk;
+
+    bool operator==(const CopyLines&) const = default;
+};
+
+/// Computes unified-buffer rows of the output of element-wise work, counted from the tensor's first row
+/// through the rows that its images fill.
 struct ElementwiseRows {
     std::uint32_t layer = 0;
     Piece rows;
@@ -75,15 +87,16 @@ struct ElementwiseRows {
     bool operator==(const ElementwiseRows&) const = default;
 };
 
-/// Sends images of the network's output to the host.
+/// Sends images of the network's output, or of a part of it, to the host.
 struct WriteOutput {
     std::uint64_t first_inference = 0;
     std::uint32_t images = 0;
+    std::uint32_t part = 0;  ///< of MemoryPlan::outputs
 
     bool operator==(const WriteOutput&) const = default;
 };
 
 using Operation = std::variant<ReadInput, ReadConstants, ConvolveLines, MultiplyImages, ActivatePixels,
-                               PoolLines, ElementwiseRows, WriteOutput>;
+                               PoolLines, CopyLines, ElementwiseRows, WriteOutput>;
 
 }  // namespace systole::schedule

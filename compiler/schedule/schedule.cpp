@@ -63,6 +63,15 @@ void check_size(const Schedule& schedule, std::uint64_t operations) {
     }
 }
 
+/// The step that last reads a part of the network's input.
+std::uint32_t last_step_of_input(const quantized::Network& network, const MemoryPlan& memory) {
+    std::uint32_t last = 0;
+    for (const HostPart& part : memory.inputs) {
+        last = std::max(last, last_reading_step(network, part.tensor));
+    }
+    return last;
+}
+
 /// Appends the work of all passes in program order.
 class Sequence {
 public:
@@ -70,31 +79,77 @@ public:
         : network_(network),
           schedule_(schedule),
           passes_(cut_passes(schedule.options, schedule.memory.images_per_pass)),
-          input_read_out_(last_reading_step(network, network.input)),
+          input_read_out_(last_step_of_input(network, schedule.memory)),
           accumulators_(schedule.target.accumulator_rows) {}
 
     void append_all() {
         const auto layers = static_cast<std::uint32_t>(network_.layers.size());
+        const SubBatches& groups = schedule_.memory.groups;
         for (std::size_t p = 0; p < passes_.size(); ++p) {
             const Pass& pass = passes_[p];
-            if (p == 0 || !schedule_.memory.overlap_transfers) read_input(pass);
-            if (p == 0 && schedule_.constant_rows > 0) schedule_.operations.emplace_back(ReadConstants{});
+            if (p == 0) {
+                read_first_input(pass);
+            } else if (!schedule_.memory.overlap_transfers) {
+                read_input(pass);
+            }
             prefetch_after(0, p);
-            for (std::uint32_t l = 0; l < layers; ++l) {
-                append_layer(l, pass);
+            if (groups.layers > 0) append_groups(groups, p);
+            for (std::uint32_t l = groups.layers; l < layers; ++l) {
+                append_layer(l, {.first = 0, .count = pass.images});
+                write_output_of(l, pass);
                 prefetch_after(l + 1, p);
             }
-            schedule_.operations.emplace_back(
-                WriteOutput{.first_inference = pass.first_inference, .images = pass.images});
+            if (layers == 0) write_output_of(0, pass);
             prefetch_after(layers + 1, p);
             if (p == 0) check_size(schedule_, schedule_.operations.size() * passes_.size());
         }
     }
 
 private:
+    /// All parts of the input.
     void read_input(const Pass& pass) {
-        schedule_.operations.emplace_back(
-            ReadInput{.first_inference = pass.first_inference, .images = pass.images});
+        for (std::uint32_t part = 0; part < schedule_.memory.inputs.size(); ++part) {
+            read_part(pass, part, {.first = 0, .count = pass.images});
+        }
+    }
+
+    void read_part(const Pass& pass, std::uint32_t part, const Piece& images) {
+        if (images.count == 0) return;
+        schedule_.operations.emplace_back(ReadInput{.first_inference = pass.first_inference + images.first,
+                                                    .first_image = images.first,
+                                                    .images = images.count,
+                                                    .part = part});
+    }
+
+    /// What the first layer reads, of its first group; then the constants, which its results need; then the
+    /// rest.
+    void read_first_input(const Pass& pass) {
+        const SubBatches& groups = schedule_.memory.groups;
+        const std::uint32_t group = groups.layers > 0 ? std::min(groups.images, pass.images) : pass.images;
+        const std::vector<HostPart>& parts = schedule_.memory.inputs;
+        std::uint32_t first_parts = 0;
+        while (first_parts < parts.size() && parts[first_parts].layer == parts.front().layer) ++first_parts;
+        for (std::uint32_t part = 0; part < first_parts; ++part) {
+            read_part(pass, part, {.first = 0, .count = group});
+        }
+        if (schedule_.constant_rows > 0) schedule_.operations.emplace_back(ReadConstants{});
+        for (std::uint32_t first = group; first < pass.images; first += group) {
+            for (std::uint32_t part = 0; part < first_parts; ++part) {
+                read_part(pass, part, {.first = first, .count = std::min(group, pass.images - first)});
+            }
+        }
+        for (std::uint32_t part = first_parts; part < parts.size(); ++part) {
+            read_part(pass, part, {.first = 0, .count = pass.images});
+        }
+    }
+
+    /// Sends what the layer has made of the output.
+    void write_output_of(std::uint32_t layer, const Pass& pass) {
+        for (std::uint32_t part = 0; part < schedule_.memory.outputs.size(); ++part) {
+            if (schedule_.memory.outputs[part].layer != layer) continue;
+            schedule_.operations.emplace_back(
+                WriteOutput{.first_inference = pass.first_inference, .images = pass.images, .part = part});
+        }
     }
 
     /// The next pass's input comes as soon as nothing of this pass reads the input any more.
@@ -103,13 +158,31 @@ private:
         if (wanted && step == input_read_out_) read_input(passes_[pass + 1]);
     }
 
-    void append_layer(std::uint32_t index, const Pass& pass) {
+    /// The first layers, group by group.
+    void append_groups(const SubBatches& groups, std::size_t pass) {
+        const std::uint32_t images = passes_[pass].images;
+        for (std::uint32_t first = 0; first < images; first += groups.images) {
+            const Piece group{.first = first, .count = std::min(groups.images, images - first)};
+            const bool is_last = first + group.count == images;
+            for (std::uint32_t l = 0; l < groups.layers; ++l) {
+                append_layer(l, group);
+                if (!is_last) continue;
+                write_output_of(l, passes_[pass]);
+                prefetch_after(l + 1, pass);
+            }
+        }
+    }
+
+    /// The layer's work for some images of a pass.
+    void append_layer(std::uint32_t index, const Piece& images) {
         const quantized::Layer& layer = network_.layers[index];
         PassContext context{.view = {network_, layer, schedule_.target},
                             .plan = schedule_.layers[index],
                             .layer = index,
                             .image_rows = schedule_.memory.tensors[layer.output].image_rows,
-                            .images = pass.images,
+                            .memory = schedule_.memory,
+                            .first_image = images.first,
+                            .images = images.count,
                             .accumulators = accumulators_,
                             .operations = schedule_.operations};
         std::visit([&](const auto& operation) { lower(operation, context); }, layer.operation);
@@ -132,9 +205,13 @@ Schedule make_schedule(const quantized::Network& network, const Target& target, 
     schedule.target = target;
     schedule.options = options;
     schedule.layers = plan_layers(network, target);
-    for (const LayerPlan& plan : schedule.layers) schedule.weight_tiles += plan.tiling.tiles;
+    std::vector<std::uint32_t> tiles;
+    for (const LayerPlan& plan : schedule.layers) {
+        tiles.push_back(plan.tiling.tiles);
+        schedule.weight_tiles += plan.tiling.tiles;
+    }
     schedule.constant_rows = lay_out_constants(network, target, schedule.layers);
-    schedule.memory = plan_memory(network, target, options, schedule.constant_rows);
+    schedule.memory = plan_memory(network, target, options, schedule.constant_rows, tiles);
     check_size(schedule, options.inferences / schedule.memory.images_per_pass);
     Sequence(network, schedule).append_all();
     return schedule;

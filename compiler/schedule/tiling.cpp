@@ -16,7 +16,8 @@ void append_tile(ColumnTile& column, std::uint32_t element_tile, std::uint32_t w
             return;
         }
     }
-    column.runs.push_back({.first_element_tile = element_tile, .tiles = 1, .first_weight_tile = weight_tile});
+    column.runs.push_back(
+        {.input = 0, .first_element_tile = element_tile, .tiles = 1, .first_weight_tile = weight_tile});
 }
 
 /// The column tiles of `channels` output channels, without their runs.
@@ -33,13 +34,22 @@ std::vector<ColumnTile> cut_columns(std::uint32_t channels, const isa::Geometry&
 }  // namespace
 
 Tiling dense_tiling(std::uint64_t elements, std::uint32_t channels, const isa::Geometry& geometry) {
-    Tiling tiling{.elements = elements, .channels = channels, .tiles = 0, .columns = {}};
+    return dense_tiling(std::span(&elements, 1), channels, geometry);
+}
+
+Tiling dense_tiling(std::span<const std::uint64_t> inputs, std::uint32_t channels,
+                    const isa::Geometry& geometry) {
+    Tiling tiling{.elements = 0, .channels = channels, .tiles = 0, .columns = {}, .input_bounds = {0}};
+    for (const std::uint64_t elements : inputs) tiling.input_bounds.push_back(tiling.elements += elements);
     tiling.columns = cut_columns(channels, geometry);
-    const auto element_tiles = static_cast<std::uint32_t>(divide_up(elements, std::uint64_t{geometry.rows}));
     for (ColumnTile& column : tiling.columns) {
-        column.runs.push_back(
-            {.first_element_tile = 0, .tiles = element_tiles, .first_weight_tile = tiling.tiles});
-        tiling.tiles += element_tiles;
+        for (std::uint32_t input = 0; input < inputs.size(); ++input) {
+            const auto tiles =
+                static_cast<std::uint32_t>(divide_up(inputs[input], std::uint64_t{geometry.rows}));
+            column.runs.push_back(
+                {.input = input, .first_element_tile = 0, .tiles = tiles, .first_weight_tile = tiling.tiles});
+            tiling.tiles += tiles;
+        }
     }
     return tiling;
 }
@@ -48,8 +58,9 @@ Tiling depthwise_tiling(const graph::Window& window, std::uint32_t input_channel
                         std::uint32_t channel_multiplier, const isa::Geometry& geometry) {
     const std::uint64_t kernel_elements = std::uint64_t{window.kernel_height} * window.kernel_width;
     const std::uint32_t channels = input_channels * channel_multiplier;
+    const std::uint64_t elements = kernel_elements * input_channels;
     Tiling tiling{
-        .elements = kernel_elements * input_channels, .channels = channels, .tiles = 0, .columns = {}};
+        .elements = elements, .channels = channels, .tiles = 0, .columns = {}, .input_bounds = {0, elements}};
     tiling.columns = cut_columns(channels, geometry);
     for (ColumnTile& column : tiling.columns) {
         // At each kernel element, the outputs see a range of the input channels: the tiles it touches.

@@ -25,7 +25,8 @@ public:
     }
 
     void operator()(const ReadInput& read) {
-        line("read input {}", range(read.first_inference, read.images));
+        line("read input {}{}", range(read.first_inference, read.images),
+             part_of(schedule_.memory.inputs, read.part));
     }
     void operator()(const ReadConstants&) {
         line("read constants to rows {}", range(0, schedule_.constant_rows));
@@ -37,11 +38,15 @@ public:
              range(work.accumulator_row, work.pixels), work.column, work.first_image, work.first_pixel);
     }
     void operator()(const PoolLines& work) { line("layer {} pool {}", work.layer + 1, lines(work.chunk)); }
+    void operator()(const CopyLines& work) {
+        line("layer {} copy input {}, {}", work.layer + 1, work.input, lines(work.chunk));
+    }
     void operator()(const ElementwiseRows& work) {
         line("layer {} compute rows {}", work.layer + 1, range(work.rows.first, work.rows.count));
     }
     void operator()(const WriteOutput& write) {
-        line("write output {}", range(write.first_inference, write.images));
+        line("write output {}{}", range(write.first_inference, write.images),
+             part_of(schedule_.memory.outputs, write.part));
     }
 
 private:
@@ -49,6 +54,12 @@ private:
     void line(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
         fmt::format_to(std::back_inserter(text_), format, std::forward<Arguments>(arguments)...);
         text_ += '\n';
+    }
+
+    /// Nothing where the host moves whole images.
+    std::string part_of(const std::vector<HostPart>& parts, std::uint32_t part) const {
+        if (parts.size() == 1) return {};
+        return fmt::format(", part {:?}", schedule_.memory.tensors[parts[part].tensor].name);
     }
 
     static std::string lines(const Chunk& chunk) {
@@ -66,12 +77,21 @@ private:
              target.unified_buffer_rows, target.weight_memory_bytes);
         line("passes of at most {} images, transfers {}", memory.images_per_pass,
              memory.overlap_transfers ? "overlap" : "in turn");
+        if (memory.groups.layers > 0) {
+            line("the first {} layers take groups of at most {} images", memory.groups.layers,
+                 memory.groups.images);
+        }
         line("{} weight tiles, {} unified-buffer rows in use, {} of them constants", schedule_.weight_tiles,
              memory.rows, schedule_.constant_rows);
     }
 
     void write_tensor(const TensorPlacement& tensor) {
         if (tensor.image_rows == 0) return;
+        if (tensor.part_of) {
+            line("tensor {:?} in {:?} from byte {} of its pixels", tensor.name,
+                 schedule_.memory.tensors[*tensor.part_of].name, tensor.channel_offset);
+            return;
+        }
         line("tensor {:?} from row {}, {} rows an image", tensor.name, tensor.row, tensor.image_rows);
     }
 
@@ -81,6 +101,7 @@ private:
             const ColumnTile& column = layer.tiling.columns[j];
             std::string runs;
             for (const TileRun& run : column.runs) {
+                if (run.input > 0) fmt::format_to(std::back_inserter(runs), " of input {}:", run.input);
                 fmt::format_to(
                     std::back_inserter(runs), " {} = tiles {}", range(run.first_element_tile, run.tiles),
                     range(std::uint64_t{layer.first_weight_tile} + run.first_weight_tile, run.tiles));
@@ -92,8 +113,9 @@ private:
     }
 
     void write_matrix_work(const char* verb, const MatrixWork& work) {
-        line("layer {} {} {}, element tiles {}, {} tiles {}, {} accumulators from {}", work.layer + 1, verb,
-             lines(work.chunk), range(work.first_element_tile, work.tiles),
+        const std::string input = work.input > 0 ? fmt::format(" of input {}", work.input) : "";
+        line("layer {} {} {}, element tiles {}{}, {} tiles {}, {} accumulators from {}", work.layer + 1, verb,
+             lines(work.chunk), range(work.first_element_tile, work.tiles), input,
              work.keep_weights ? "kept" : "fetched", range(work.first_weight_tile, work.tiles),
              work.accumulate ? "add to" : "into", work.accumulator_row);
     }

@@ -1,10 +1,13 @@
 // Layers that change or combine shapes.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
+#include "compiler/frontend/json_values.h"
 #include "compiler/frontend/keras/builders.h"
 #include "compiler/graph/operators/add.h"
+#include "compiler/graph/operators/concat.h"
 #include "compiler/graph/operators/input.h"
 #include "compiler/graph/operators/reshape.h"
 #include "compiler/graph/operators/zero_padding.h"
@@ -96,6 +99,13 @@ graph::NodeId build_zero_padding(LayerContext& context) {
     padding->left = horizontal[0];
     padding->right = horizontal[1];
     return context.append(std::move(padding), {context.input()});
+}
+
+graph::NodeId build_concatenate(LayerContext& context) {
+    const auto is_vector = [](const graph::Shape& shape) { return shape.height == 1 && shape.width == 1; };
+    const std::vector<graph::Shape> shapes = context.input_shapes();
+    context.config.require_last_axis("axis", std::ranges::all_of(shapes, is_vector));
+    return context.append(std::make_unique<graph::Concat>(), context.inputs);
 }
 
 graph::NodeId build_add(LayerContext& context) {

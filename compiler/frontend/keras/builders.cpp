@@ -32,6 +32,7 @@ constexpr std::array layer_classes{
     LayerClass{"Reshape", build_reshape},
     LayerClass{"ZeroPadding2D", build_zero_padding},
     LayerClass{"Add", build_add},
+    LayerClass{"Concatenate", build_concatenate},
     LayerClass{"Dropout", build_nothing},
     LayerClass{"SpatialDropout2D", build_nothing},
     LayerClass{"GaussianNoise", build_nothing},
@@ -48,6 +49,12 @@ graph::NodeId LayerContext::input() const {
     if (inputs.size() != 1)
         config.fail(fmt::format("it has {} inputs; it must have exactly 1", inputs.size()));
     return inputs[0];
+}
+
+std::vector<graph::Shape> LayerContext::input_shapes() const {
+    std::vector<graph::Shape> shapes;
+    for (const graph::NodeId input : inputs) shapes.push_back(graph_.nodes[input].shape);
+    return shapes;
 }
 
 graph::NodeId build_nothing(LayerContext& context) {

@@ -3,8 +3,9 @@
 #include <memory>
 #include <vector>
 
-#include "compiler/frontend/keras/layer_config.h"
+#include "compiler/frontend/keras/model_config.h"
 #include "compiler/frontend/keras/weights.h"
+#include "compiler/frontend/layer_config.h"
 #include "compiler/graph/graph.h"
 
 namespace systole::frontend {
@@ -14,11 +15,16 @@ class LayerContext {
 public:
     LayerContext(const KerasLayer& layer, const WeightSource& weights, graph::Graph& graph,
                  std::vector<graph::NodeId> input_nodes)
-        : config(layer), inputs(std::move(input_nodes)), layer_(layer), weights_(weights), graph_(graph) {}
+        : config(layer.config, layer_place(layer.name)),
+          inputs(std::move(input_nodes)),
+          layer_(layer),
+          weights_(weights),
+          graph_(graph) {}
 
     /// The input of a layer that has one.
     graph::NodeId input() const;
     graph::Shape input_shape() const { return graph_.nodes[input()].shape; }
+    std::vector<graph::Shape> input_shapes() const;
 
     std::vector<float> weight(std::initializer_list<std::string_view> roles,
                               const std::vector<std::uint64_t>& weight_shape) const {
@@ -61,6 +67,7 @@ graph::NodeId build_flatten(LayerContext& context);
 graph::NodeId build_reshape(LayerContext& context);
 graph::NodeId build_zero_padding(LayerContext& context);
 graph::NodeId build_add(LayerContext& context);
+graph::NodeId build_concatenate(LayerContext& context);
 /// A layer that does something in training only.
 graph::NodeId build_nothing(LayerContext& context);
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/frontend/json_values.h"
 #include "compiler/frontend/keras/model_config.h"
 #include "compiler/model_error.h"
 

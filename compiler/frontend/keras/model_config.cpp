@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "compiler/frontend/json_values.h"
 #include "compiler/frontend/keras/inbound_nodes.h"
 #include "compiler/graph/shape_text.h"
 #include "compiler/model_error.h"
@@ -184,34 +185,8 @@ KerasModelConfig parse_functional(const json& config) {
 
 }  // namespace
 
-std::string describe(const json& value) {
-    if (value.is_object()) return "an object";
-    if (value.is_string()) return graph::quoted(value.get_ref<const std::string&>());
-    if (!value.is_array()) return value.dump();
-    constexpr std::size_t longest_list = 8;
-    std::string text = "[";
-    for (const json& element : value) {
-        if (value.size() > longest_list || element.is_structured()) return "a list";
-        text += (text.size() > 1 ? ", " : "") + describe(element);
-    }
-    return text + "]";
-}
-
 KerasModelConfig parse_model_config(std::string_view text) {
-    const auto limit_depth = [](int depth, json::parse_event_t /*event*/, json& /*parsed*/) {
-        constexpr int deepest = 64;  // values are copied recursively
-        if (depth >= deepest)
-            throw ModelError(fmt::format("model_config is nested more than {} deep", deepest));
-        return true;
-    };
-    json model;
-    try {
-        model = json::parse(text, limit_depth);
-    } catch (const json::parse_error& error) {
-        throw ModelError(fmt::format("model_config is not valid JSON (at byte {})", error.byte));
-    } catch (const json::exception&) {
-        throw ModelError("model_config is not valid JSON (a number is out of range)");
-    }
+    const json model = parse_json(text, "model_config");
     const std::string& class_name = text_member(model, "class_name", "model_config");
     const json& config = member(model, "config", "model_config");
     if (class_name == "Sequential") return parse_sequential(config);

@@ -26,7 +26,4 @@ struct KerasModelConfig {
 /// are applied more than once, several inputs or outputs.
 KerasModelConfig parse_model_config(std::string_view text);
 
-/// A value in an error message: short, in one line.
-std::string describe(const nlohmann::json& value);
-
 }  // namespace systole::frontend

@@ -65,20 +65,20 @@ Shape Convolution::output_shape(std::span<const Shape> inputs) const {
         throw ModelError(
             fmt::format("its input has {} channels; its weights are for {}", input.channels, in_channels));
     }
-    require_values(weights.size(),
-                   checked_product({window.kernel_height, window.kernel_width, in_channels, filters}),
-                   "weights");
+    require_weights(weights.size(),
+                    checked_product({window.kernel_height, window.kernel_width, in_channels, filters}));
     require_values(bias.size(), bias.empty() ? 0 : filters, "bias");
     return window_output(input, window, filters);
 }
 
 std::uint64_t Convolution::macs(std::span<const Shape> inputs) const {
     const Shape output = output_shape(inputs);
-    return std::uint64_t{output.height} * output.width * weights.size();
+    return std::uint64_t{output.height} * output.width * weight_count();
 }
 
 void Convolution::evaluate(std::span<const Shape> shapes, std::span<const float* const> inputs,
                            std::uint32_t batch, float* output) const {
+    require_weight_values(weights.size());
     const Shape& input = only_input(shapes);
     const Shape result = output_shape(shapes);
     const std::size_t depth = weights.size() / filters;

@@ -15,11 +15,16 @@ public:
                   float* output) const override;
     std::uint64_t macs(std::span<const Shape> inputs) const override;
 
+    std::uint64_t weight_count() const {
+        return std::uint64_t{window.kernel_height} * window.kernel_width * in_channels * filters;
+    }
+
     Window window;
     std::uint32_t in_channels = 0;
     std::uint32_t filters = 0;
-    std::vector<float> weights;  ///< [kernel row][kernel column][input channel][filter]
-    std::vector<float> bias;     ///< [filter], or empty
+    std::vector<float>
+        weights;  ///< [kernel row][kernel column][input channel][filter]; empty: only their shape is known
+    std::vector<float> bias;  ///< [filter], or empty
 };
 
 }  // namespace systole::graph

@@ -26,20 +26,20 @@ Shape DepthwiseConvolution::output_shape(std::span<const Shape> inputs) const {
     if (channels > std::numeric_limits<std::uint32_t>::max()) {
         throw ModelError(fmt::format("its result has {} channels; that is too many", channels));
     }
-    require_values(weights.size(),
-                   checked_product({window.kernel_height, window.kernel_width, in_channels, multiplier}),
-                   "weights");
+    require_weights(weights.size(),
+                    checked_product({window.kernel_height, window.kernel_width, in_channels, multiplier}));
     require_values(bias.size(), bias.empty() ? 0 : channels, "bias");
     return window_output(input, window, out_channels());
 }
 
 std::uint64_t DepthwiseConvolution::macs(std::span<const Shape> inputs) const {
     const Shape output = output_shape(inputs);
-    return std::uint64_t{output.height} * output.width * weights.size();
+    return std::uint64_t{output.height} * output.width * weight_count();
 }
 
 void DepthwiseConvolution::evaluate(std::span<const Shape> shapes, std::span<const float* const> inputs,
                                     std::uint32_t batch, float* output) const {
+    require_weight_values(weights.size());
     const Shape& input = only_input(shapes);
     const Shape result = output_shape(shapes);
     const std::size_t channels = out_channels();

@@ -19,11 +19,16 @@ public:
     /// Channels of the result.
     std::uint32_t out_channels() const { return in_channels * multiplier; }
 
+    std::uint64_t weight_count() const {
+        return std::uint64_t{window.kernel_height} * window.kernel_width * in_channels * multiplier;
+    }
+
     Window window;
     std::uint32_t in_channels = 0;
     std::uint32_t multiplier = 1;
-    std::vector<float> weights;  ///< [kernel row][kernel column][input channel][multiplier]
-    std::vector<float> bias;     ///< [output channel], or empty
+    /// [kernel row][kernel column][input channel][multiplier]; empty: only their shape is known
+    std::vector<float> weights;
+    std::vector<float> bias;  ///< [output channel], or empty
 };
 
 }  // namespace systole::graph

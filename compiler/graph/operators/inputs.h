@@ -27,4 +27,14 @@ inline void require_values(std::size_t count, std::optional<std::uint64_t> expec
         throw std::logic_error(fmt::format("an operator has {} values of {}", count, what));
 }
 
+/// The same for weights, which may have no values at all (see Graph::has_weights).
+inline void require_weights(std::size_t count, std::optional<std::uint64_t> expected) {
+    if (count != 0 || !expected) require_values(count, expected, "weights");
+}
+
+/// Before weights are computed with.
+inline void require_weight_values(std::size_t count) {
+    if (count == 0) throw std::logic_error("weights without values cannot be computed with");
+}
+
 }  // namespace systole::graph

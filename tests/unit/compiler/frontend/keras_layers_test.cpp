@@ -123,6 +123,38 @@ TEST_CASE("Rescaling is an affine function of every channel", "[compiler][fronte
     CHECK(affine.offset == std::vector<float>(3, -1.0F));
 }
 
+TEST_CASE("Concatenations are along the channels", "[compiler][frontend]") {
+    const auto text_of = [](const json& input_shape, const json& axis) {
+        const auto called = [](json one, const std::vector<std::string>& inputs) {
+            json tensors = json::array();
+            for (const std::string& input : inputs) tensors.push_back({input, 0, 0, json::object()});
+            one["name"] = one["config"]["name"];
+            one["inbound_nodes"] = inputs.empty() ? json::array() : json::array({tensors});
+            return one;
+        };
+        const json layers{
+            called(layer("InputLayer", "in", {{"batch_shape", input_shape}}), {}),
+            called(layer("Dense", "a", {{"units", 4}}), {"in"}),
+            called(layer("Dense", "b", {{"units", 2}}), {"a"}),
+            called(layer("Concatenate", "mixed", axis.is_null() ? json::object() : json{{"axis", axis}}),
+                   {"b", "in", "a"})};
+        const json model{{"class_name", "Functional"},
+                         {"config",
+                          {{"name", "f"},
+                           {"layers", layers},
+                           {"input_layers", json::array({json{"in", 0, 0}})},
+                           {"output_layers", json::array({json{"mixed", 0, 0}})}}}};
+        const std::string text =
+            nodes_of(frontend::build_keras_graph(model.dump(), tests::CountingWeights()));
+        return text.substr(text.find("%3"));
+    };
+    CHECK(text_of(image, nullptr) == "%3 = concat(%2, %0, %1) -> 28x28x9 \"mixed\"\n");
+    CHECK(text_of(image, -1) == text_of(image, nullptr));
+    CHECK(text_of(image, 3) == text_of(image, nullptr));
+    CHECK(text_of({nullptr, 5}, 1) == "%3 = concat(%2, %0, %1) -> 1x1x11 \"mixed\"\n");
+    CHECK_THROWS_WITH(text_of(image, 1), "layer \"mixed\": axis is 1; only the last axis is supported");
+}
+
 TEST_CASE("What is not supported is refused with layer, key, value and rule", "[compiler][frontend]") {
     struct Refusal {
         std::string class_name;
@@ -166,6 +198,7 @@ TEST_CASE("What is not supported is refused with layer, key, value and rule", "[
          {{"padding", {-1, 0}}},
          "padding is [-1, 0]; it must be a, [a, b] or [[a, b], [c, d]], each an integer, at least 0"},
         {"Add", json::object(), "it has 1 inputs; it must have at least 2"},
+        {"Concatenate", json::object(), "it concatenates 1 inputs; it must have at least 2"},
     };
     for (const Refusal& refusal : refusals) {
         CHECK_THROWS_WITH(sequential(image, {layer(refusal.class_name, "x", refusal.config)}),

@@ -3,6 +3,7 @@
 
 #include "compiler/graph/operators/activation.h"
 #include "compiler/graph/operators/add.h"
+#include "compiler/graph/operators/concat.h"
 #include "compiler/graph/operators/reshape.h"
 #include "compiler/graph/operators/softmax.h"
 #include "compiler/model_error.h"
@@ -34,6 +35,33 @@ TEST_CASE("A dense layer multiplies the flattened input", "[compiler][graph]") {
         }
         CHECK(tests::largest_difference(tests::evaluate(*op, shape, input, batch), expected) < 1e-4);
     }
+}
+
+TEST_CASE("Concatenation puts channels behind channels, pixel by pixel", "[compiler][graph]") {
+    const graph::Concat concat;
+    const std::vector<Shape> shapes{{1, 2, 1}, {1, 2, 3}, {1, 2, 2}};
+    REQUIRE(concat.output_shape(shapes) == Shape{1, 2, 6});
+    // Two images of two pixels.
+    const std::vector<float> a{1, 2, 3, 4};
+    const std::vector<float> b{10, 11, 12, 20, 21, 22, 30, 31, 32, 40, 41, 42};
+    const std::vector<float> c{100, 101, 200, 201, 300, 301, 400, 401};
+    const std::vector<const float*> inputs{a.data(), b.data(), c.data()};
+    std::vector<float> output(2 * 12);
+    concat.evaluate(shapes, inputs, 2, output.data());
+    CHECK(output == std::vector<float>{1, 10, 11, 12, 100, 101, 2, 20, 21, 22, 200, 201,
+                                       3, 30, 31, 32, 300, 301, 4, 40, 41, 42, 400, 401});
+}
+
+TEST_CASE("Concatenation takes two or more maps of one height and width", "[compiler][graph]") {
+    const graph::Concat concat;
+    const auto shape_of = [&](const std::vector<Shape>& shapes) { return concat.output_shape(shapes); };
+    CHECK_THROWS_WITH(shape_of({{4, 4, 1}}), "it concatenates 1 inputs; it must have at least 2");
+    CHECK_THROWS_WITH(shape_of({{4, 4, 1}, {4, 4, 2}, {4, 3, 1}}),
+                      "it concatenates 4x4x1 and 4x3x1; height and width must be the same");
+    CHECK_THROWS_WITH(shape_of({{4, 4, 1}, {3, 4, 1}}),
+                      "it concatenates 4x4x1 and 3x4x1; height and width must be the same");
+    CHECK_THROWS_WITH(shape_of({{1, 1, 0x80000000}, {1, 1, 0x80000000}}),
+                      "its result has 4294967296 channels; that is too large");
 }
 
 TEST_CASE("Batch normalization computes its definition", "[compiler][graph]") {

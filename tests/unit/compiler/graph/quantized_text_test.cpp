@@ -10,7 +10,8 @@ namespace {
 Network small_network() {
     Network network;
     network.name = "small";
-    network.tensors = {{"in", {2, 2, 1}, 0.5, 0, false}, {"out", {1, 1, 2}, 0.25, 7, false}};
+    network.tensors = {{"in", {2, 2, 1}, 0.5, 0, quantized::ElementType::Uint8},
+                       {"out", {1, 1, 2}, 0.25, 7, quantized::ElementType::Uint8}};
     quantized::Dense dense;
     dense.weights = {1, 2, 3, 4, 5, 6, 7, 8};
     dense.requantization.bias = {10, 20};
@@ -50,5 +51,5 @@ TEST_CASE("Every number of a layer shows in the text", "[compiler][graph]") {
     CHECK(changed([](auto& dense) { dense.requantization.zero_point = 1; }));
     CHECK(changed([](auto& dense) { dense.requantization.minimum = 1; }));
     CHECK(changed([](auto& dense) { dense.requantization.maximum = 254; }));
-    CHECK(changed([](auto& dense) { dense.requantization.table.emplace().fill(0); }));
+    CHECK(changed([](auto& dense) { dense.requantization.table.emplace(); }));
 }

@@ -14,7 +14,7 @@ TEST_CASE("Bytes cover the range and zero is exact", "[compiler][passes]") {
     INFO(range.minimum << " to " << range.maximum);
     const Encoding encoding = encoding_of(range);
     CHECK(encoding.real(encoding.zero_point) == 0.0);
-    CHECK(encoding.byte(0.0) == encoding.zero_point);
+    CHECK(encoding.stored(0.0) == encoding.zero_point);
     CHECK(encoding.real(0) <= range.minimum + encoding.scale / 2);
     CHECK(encoding.real(255) >= range.maximum - encoding.scale / 2);
     CHECK(encoding.real(255) - encoding.real(0) == Approx(double{range.maximum} - range.minimum));
@@ -28,17 +28,17 @@ TEST_CASE("A range without negative numbers has zero point 0", "[compiler][passe
 TEST_CASE("A tensor that is always zero has a usable encoding", "[compiler][passes]") {
     const Encoding encoding = encoding_of(Range{});
     CHECK(encoding.scale > 0.0);
-    CHECK(encoding.byte(0.0) == 0);
+    CHECK(encoding.stored(0.0) == 0);
 }
 
 TEST_CASE("Numbers beyond the range take the nearest byte", "[compiler][passes]") {
     const Encoding encoding{0.5, 10};
-    CHECK(encoding.byte(-5.0) == 0);
-    CHECK(encoding.byte(-5.3) == 0);
-    CHECK(encoding.byte(122.5) == 255);
-    CHECK(encoding.byte(1e300) == 255);
-    CHECK(encoding.byte(0.2) == 10);
-    CHECK(encoding.byte(0.3) == 11);
+    CHECK(encoding.stored(-5.0) == 0);
+    CHECK(encoding.stored(-5.3) == 0);
+    CHECK(encoding.stored(122.5) == 255);
+    CHECK(encoding.stored(1e300) == 255);
+    CHECK(encoding.stored(0.2) == 10);
+    CHECK(encoding.stored(0.3) == 11);
 }
 
 TEST_CASE("A table holds the function's value for every byte", "[compiler][passes]") {

@@ -45,7 +45,7 @@ Calibration inputs_for(const Graph& graph, float low = 0.0F) {
 std::vector<std::uint8_t> stored(const std::vector<float>& values, const quantized::Tensor& tensor) {
     std::vector<std::uint8_t> bytes;
     for (const float value : values) {
-        bytes.push_back(static_cast<std::uint8_t>(passes::encoding_of(tensor).byte(value)));
+        bytes.push_back(static_cast<std::uint8_t>(passes::encoding_of(tensor).stored(value)));
     }
     return bytes;
 }
@@ -264,7 +264,7 @@ TEST_CASE("A reshape between layers that depend on the shape copies the bytes", 
     CHECK(network.tensors[network.layers[0].output].shape == Shape{1, 1, 32});
     CHECK(network.tensors[network.layers[1].output].shape == Shape{4, 4, 2});
     CHECK(network.layers[1].name == "image");
-    const auto& table = operation<quantized::Lookup>(network, 1).table;
+    const auto& table = std::get<quantized::ByteTable>(operation<quantized::Lookup>(network, 1).table);
     for (std::size_t byte = 0; byte < table.size(); ++byte) CHECK(table[byte] == byte);
     CHECK(network.output == network.layers[2].output);
     CHECK(error_in_steps(graph, network, calibration.inputs) < 4.0);

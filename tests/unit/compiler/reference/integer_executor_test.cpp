@@ -51,6 +51,82 @@ TEST_CASE("A convolution adds up its windows in height, width, channel order", "
     CHECK(execute(network, input, 1) == TensorBytes{21, 9, 35, 9});
 }
 
+namespace {
+
+/// 16-bit elements, little endian.
+TensorBytes wide(const std::vector<std::int16_t>& elements) {
+    TensorBytes bytes;
+    for (const std::int16_t element : elements) {
+        bytes.push_back(static_cast<std::uint8_t>(element));
+        bytes.push_back(static_cast<std::uint8_t>(element >> 8));
+    }
+    return bytes;
+}
+
+Tensor wide_tensor(const char* name, const graph::Shape& shape) {
+    return {.name = name, .shape = shape, .type = isa::ElementType::Int16};
+}
+
+}  // namespace
+
+TEST_CASE("A dense layer of 16-bit inputs adds the products of all of them", "[compiler][reference]") {
+    quantized::Dense dense;
+    dense.weights = {1, -1, 2, 0, 100, 127};
+    dense.requantization = unchanged(2);
+    dense.requantization.bias = {5, 0};
+    dense.requantization.minimum = -32768;
+    dense.requantization.maximum = 32767;
+    Network network;
+    network.tensors = {wide_tensor("in", {1, 1, 3}), wide_tensor("a", {1, 1, 2}), wide_tensor("b", {1, 1, 1}),
+                       wide_tensor("out", {1, 1, 2})};
+    network.layers = {
+        {.name = "a", .inputs = {0}, .output = 1, .operation = quantized::Slice{.first_element = 1}},
+        {.name = "b", .inputs = {0}, .output = 2, .operation = quantized::Slice{.first_element = 0}},
+        {.name = "dense", .inputs = {1, 2}, .output = 3, .operation = dense}};
+    network.output = 3;
+    // a is the second and third element, b the first.
+    CHECK(execute(network, wide({3, 1000, -2000}), 1) == wide({1000 - 4000 + 300 + 5, -1000 + 3 * 127}));
+    CHECK(execute(network, wide({-300, 32767, 1}), 1) == wide({32767 + 2 - 30000 + 5, -32768}));
+    CHECK(execute_all(network, wide({1, 2, 3, 4, 5, 6}), 2)[1] == wide({2, 3, 5, 6}));
+}
+
+TEST_CASE("A wide table is a line between two entries", "[compiler][reference]") {
+    quantized::WideTable table{};
+    table[256] = 100;
+    table[257] = 103;
+    table[0] = -32768;
+    table[1] = 32767;
+    const Network network =
+        single_layer(wide_tensor("in", {1, 1, 5}), wide_tensor("out", {1, 1, 5}), quantized::Lookup{table});
+    CHECK(execute(network, wide({0, 63, 64, -32768, -32767}), 1) == wide({100, 101, 102, -32768, -32256}));
+    Network narrow = network;
+    narrow.layers[0].operation = quantized::Lookup{};
+    CHECK_THROWS_AS(execute(narrow, wide({0, 63, 64, 0, 0}), 1), std::logic_error);
+}
+
+TEST_CASE("16-bit sums and products are scaled and clamped", "[compiler][reference]") {
+    Network network;
+    network.tensors = {wide_tensor("in", {1, 1, 4}), wide_tensor("out", {1, 1, 4})};
+    network.output = 1;
+    network.layers = {{.name = "product",
+                       .inputs = {0, 0},
+                       .output = 1,
+                       .operation = quantized::Multiply{
+                           .multiplier = one, .shift = -3, .minimum = -100, .maximum = 20000}}};
+    // x * x / 16, halves away from zero once they are there.
+    CHECK(execute(network, wide({20, -20, 6, 32767}), 1) == wide({25, 25, 2, 20000}));
+    // Both at half, lifted by 15 bits: (x + x) / 2 * 2^15 / 2^14.
+    network.layers[0].operation = quantized::Add{.multiplier_a = one,
+                                                 .multiplier_b = one,
+                                                 .multiplier = one,
+                                                 .shift_a = 0,
+                                                 .shift_b = 0,
+                                                 .shift = -13,
+                                                 .minimum = -30000,
+                                                 .maximum = 32767};
+    CHECK(execute(network, wide({20, -20, 16383, -32768}), 1) == wide({40, -40, 32766, -30000}));
+}
+
 TEST_CASE("Outside the image a convolution sees the zero point", "[compiler][reference]") {
     quantized::Convolution convolution;
     convolution.window = {.kernel_height = 3,
@@ -67,8 +143,14 @@ TEST_CASE("Outside the image a convolution sees the zero point", "[compiler][ref
     convolution.requantization.minimum = -128;
     const std::int32_t zero_point = is_signed ? -2 : 2;
     const Network network =
-        single_layer({.name = "in", .shape = {2, 1, 1}, .zero_point = zero_point, .is_signed = is_signed},
-                     {.name = "out", .shape = {2, 1, 1}, .is_signed = is_signed}, convolution);
+        single_layer({.name = "in",
+                      .shape = {2, 1, 1},
+                      .zero_point = zero_point,
+                      .type = is_signed ? isa::ElementType::Int8 : isa::ElementType::Uint8},
+                     {.name = "out",
+                      .shape = {2, 1, 1},
+                      .type = is_signed ? isa::ElementType::Int8 : isa::ElementType::Uint8},
+                     convolution);
     // Windows: zero point, 1, 3 and 3, zero point, zero point.
     const std::int32_t first = (zero_point + 10 + 300 + 2) / 4;
     const std::int32_t second_sum = 3 + 110 * zero_point;
@@ -111,8 +193,9 @@ TEST_CASE("Results are clamped, then looked up", "[compiler][reference]") {
     table[20] = 1;
     table[253] = 2;
     if (GENERATE(false, true)) dense.requantization.table = table;
-    const Network network = single_layer({.name = "in", .shape = {1, 1, 1}},
-                                         {.name = "out", .shape = {1, 1, 2}, .is_signed = true}, dense);
+    const Network network =
+        single_layer({.name = "in", .shape = {1, 1, 1}},
+                     {.name = "out", .shape = {1, 1, 2}, .type = isa::ElementType::Int8}, dense);
     const TensorBytes expected = dense.requantization.table ? TensorBytes{1, 2} : TensorBytes{20, 253};
     CHECK(execute(network, std::vector<std::uint8_t>{200}, 1) == expected);
 }
@@ -124,8 +207,13 @@ TEST_CASE("Pooling takes the largest or the rounded mean", "[compiler][reference
     const auto run = [&](quantized::PoolKind kind) {
         pool.kind = kind;
         const Network network =
-            single_layer({.name = "in", .shape = {1, 4, 1}, .is_signed = is_signed},
-                         {.name = "out", .shape = {1, 2, 1}, .is_signed = is_signed}, pool);
+            single_layer({.name = "in",
+                          .shape = {1, 4, 1},
+                          .type = is_signed ? isa::ElementType::Int8 : isa::ElementType::Uint8},
+                         {.name = "out",
+                          .shape = {1, 2, 1},
+                          .type = is_signed ? isa::ElementType::Int8 : isa::ElementType::Uint8},
+                         pool);
         return execute(network, std::vector<std::uint8_t>{255, 254, 1, 2}, 1);
     };
     CHECK(run(quantized::PoolKind::Max) == TensorBytes{255, 2});
@@ -171,6 +259,26 @@ TEST_CASE("An addition rescales both sides", "[compiler][reference]") {
     CHECK(tensors[1] == TensorBytes{245, 205, 255, 0});
     // (a - 10) / 2 + b / 4 + 3, halves away from zero: 64.25, 74.25, 61.75, 125.5
     CHECK(tensors[2] == TensorBytes{64, 74, 62, 126});
+}
+
+TEST_CASE("A concatenation interleaves the bytes of its inputs", "[compiler][reference]") {
+    Network network;
+    network.tensors = {{.name = "a", .shape = {2, 1, 2}, .zero_point = 9},
+                       {.name = "b", .shape = {2, 1, 1}, .zero_point = 9},
+                       {.name = "ab", .shape = {2, 1, 5}, .zero_point = 9}};
+    quantized::Convolution first_channel;
+    first_channel.weights = {1, 0};
+    first_channel.requantization = unchanged(1);
+    network.layers = {{.name = "b", .inputs = {0}, .output = 1, .operation = first_channel},
+                      {.name = "ab", .inputs = {0, 1, 0}, .output = 2, .operation = quantized::Concat{}}};
+    network.output = 2;
+    const auto run = [&] { return execute(network, std::vector<std::uint8_t>{1, 2, 3, 4}, 1); };
+    CHECK(run() == TensorBytes{1, 2, 1, 1, 2, 3, 4, 3, 3, 4});
+    network.tensors[1].zero_point = 8;
+    CHECK_THROWS_AS(run(), std::logic_error);
+    network.tensors[1].zero_point = 9;
+    network.tensors[2].shape.channels = 6;
+    CHECK_THROWS_AS(run(), std::logic_error);
 }
 
 TEST_CASE("The reference's fixed point agrees with the chip's on any numbers", "[compiler][reference]") {
@@ -247,6 +355,7 @@ TEST_CASE("Multiply-accumulates are those of the definition, structural zeros no
     CHECK(macs({1, 1, 10}, quantized::Dense{}) == 6 * 5 * 3 * 10);
     CHECK(macs({4, 4, 3}, quantized::Pool{}) == 0);
     CHECK(macs({6, 5, 3}, quantized::Lookup{}) == 0);
+    CHECK(macs({6, 5, 3}, quantized::Concat{}) == 0);
     CHECK(macs({6, 5, 3}, quantized::Add{}) == 0);
 }
 

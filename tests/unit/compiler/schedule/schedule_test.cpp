@@ -1,5 +1,7 @@
 #include "compiler/schedule/schedule.h"
 
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 #include <random>
 #include <stdexcept>
@@ -110,19 +112,54 @@ TEST_CASE("A single tile is fetched once and kept for the other chunks", "[compi
 }
 
 TEST_CASE("A batch that does not fit is cut into the fewest, equal passes", "[compiler][schedule]") {
-    // Beside 9 rows of constants, an image needs 8 for conv_out, 5 and 1 for the borders, 2 for pool_out.
-    const std::uint32_t rows_of_image = 16;
+    // Its convolution alone: beside 5 rows of constants, an image needs 5 rows and 8.
+    const std::uint32_t rows_of_image = 13;
     Target target = small_target();
+    quantized::Network network = small_cnn();
+    network.layers.resize(1);
+    network.output = 1;
     const auto images = [&](std::uint32_t rows, std::uint32_t batch) {
         target.unified_buffer_rows = rows;
-        return make_schedule(small_cnn(), target, {.batch = batch, .inferences = 100}).memory.images_per_pass;
+        return make_schedule(network, target, {.batch = batch, .inferences = 100}).memory.images_per_pass;
     };
-    CHECK(images(9 + 10 * rows_of_image, 10) == 10);
-    CHECK(images(9 + 10 * rows_of_image - 1, 10) == 5);
-    CHECK(images(9 + 4 * rows_of_image, 10) == 4);
-    CHECK(images(9 + 3 * rows_of_image, 10) == 3);
-    CHECK(images(9 + 2 * rows_of_image, 10) == 2);
-    CHECK(images(9 + 1 * rows_of_image, 10) == 1);
+    CHECK(images(5 + 10 * rows_of_image, 10) == 10);
+    CHECK(images(5 + 10 * rows_of_image - 1, 10) == 5);
+    CHECK(images(5 + 4 * rows_of_image, 10) == 4);
+    CHECK(images(5 + 3 * rows_of_image, 10) == 3);
+    CHECK(images(5 + 2 * rows_of_image, 10) == 2);
+    CHECK(images(5 + 1 * rows_of_image, 10) == 1);
+}
+
+TEST_CASE("Where a batch does not fit, the first layers take it in groups", "[compiler][schedule]") {
+    // Of 6 images that go through the dense layer together, 5 rows each hold the input, 2 what was pooled and
+    // 1 the result; what the convolution makes, 8 rows an image, is there for a group.
+    Target target = small_target();
+    const auto schedule = [&](std::uint32_t rows) {
+        target.unified_buffer_rows = 9 + rows;
+        return make_schedule(small_cnn(), target, {.batch = 6, .inferences = 6});
+    };
+    CHECK(schedule(6 * (5 + 8)).memory.groups == SubBatches{});
+    const Schedule two = schedule(6 * (5 + 8) - 1);
+    CHECK(two.memory.groups == SubBatches{.layers = 2, .images = 3});
+    CHECK(two.memory.images_per_pass == 6);
+    CHECK(schedule(6 * (5 + 2) + 3 * 8).memory.groups == SubBatches{.layers = 2, .images = 3});
+    // Three groups would fetch the convolution's two tiles twice again: two passes fetch no more.
+    const Schedule passes = schedule(6 * (5 + 2) + 3 * 8 - 1);
+    CHECK(passes.memory.groups == SubBatches{});
+    CHECK(passes.memory.images_per_pass == 3);
+
+    std::vector<std::string> work;
+    for (const Operation& operation : two.operations) {
+        if (const auto* convolve = std::get_if<ConvolveLines>(&operation))
+            work.push_back(fmt::format("convolve {}", convolve->chunk.first_image));
+        if (const auto* pool = std::get_if<PoolLines>(&operation))
+            work.push_back(fmt::format("pool {}", pool->chunk.first_image));
+        if (const auto* multiply = std::get_if<MultiplyImages>(&operation))
+            work.push_back(fmt::format("multiply {} images", multiply->chunk.lines));
+    }
+    CHECK(work == std::vector<std::string>{"convolve 0", "convolve 1", "convolve 2", "pool 0", "convolve 3",
+                                           "convolve 4", "convolve 5", "pool 3", "multiply 6 images"});
+    CHECK_THAT(to_text(two), Catch::Contains("the first 2 layers take groups of at most 3 images\n"));
 }
 
 TEST_CASE("Transfers overlap unless that takes rows that are missing, or there is nothing to overlap",
@@ -155,13 +192,14 @@ TEST_CASE("Live tensors never share rows", "[compiler][schedule]") {
         INFO("seed " << seed + run);
         for (std::size_t a = 0; a < lifetimes.size(); ++a) {
             const TensorPlacement& first = memory.tensors[a];
+            if (lifetimes[a].rows == 0) continue;  // it lies in another
             CHECK(first.row >= schedule.constant_rows);
-            const std::uint64_t first_end = first.row + memory.images_per_pass * first.image_rows;
+            const std::uint64_t first_end = first.row + first.images * first.image_rows;
             CHECK(first_end <= memory.rows);
             for (std::size_t b = 0; b < a; ++b) {
                 const TensorPlacement& second = memory.tensors[b];
-                const std::uint64_t second_end = second.row + memory.images_per_pass * second.image_rows;
-                if (!lifetimes[a].overlaps(lifetimes[b])) continue;
+                const std::uint64_t second_end = second.row + second.images * second.image_rows;
+                if (lifetimes[b].rows == 0 || !lifetimes[a].overlaps(lifetimes[b])) continue;
                 CHECK((first_end <= second.row || second_end <= first.row));
             }
         }
@@ -209,16 +247,15 @@ TEST_CASE("An addition takes one kind of elements", "[compiler][schedule]") {
     quantized::Network network;
     network.name = "sum";
     network.tensors = {{.name = "a", .shape = {2, 2, 2}},
-                       {.name = "b", .shape = {2, 2, 2}, .is_signed = true},
+                       {.name = "b", .shape = {2, 2, 2}, .type = isa::ElementType::Int8},
                        {.name = "sum", .shape = {2, 2, 2}}};
     network.layers = {{.name = "table", .inputs = {0}, .output = 1, .operation = quantized::Lookup{}},
                       {.name = "add", .inputs = {0, 1}, .output = 2, .operation = quantized::Add{}}};
     network.output = 2;
-    CHECK(
-        message<ModelError>(network, small_target()) ==
-        "sum: layer \"add\": int8 and uint8 tensors are mixed; inputs and output of an addition must be the "
-        "same");
-    network.tensors[1].is_signed = false;
+    CHECK(message<ModelError>(network, small_target()) ==
+          "sum: layer \"add\": its inputs are uint8 and int8, its output is uint8; element-wise work has "
+          "tensors of one type");
+    network.tensors[1].type = isa::ElementType::Uint8;
     Target target = small_target();
     CHECK(message<ModelError>(network, target) == "scheduled");
 }

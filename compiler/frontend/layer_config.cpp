@@ -1,4 +1,4 @@
-#include "compiler/frontend/keras/layer_config.h"
+#include "compiler/frontend/layer_config.h"
 
 #include <fmt/format.h>
 
@@ -6,23 +6,23 @@
 #include <cmath>
 #include <limits>
 
+#include "compiler/frontend/json_values.h"
 #include "compiler/graph/shape_text.h"
 #include "compiler/model_error.h"
+#include "hw/machine/config_reader.h"
 
 namespace systole::frontend {
 
 using nlohmann::json;
 
-std::optional<std::uint32_t> as_unsigned(const json& value) {
-    if (!value.is_number_unsigned()) return std::nullopt;
-    const auto number = value.get<std::uint64_t>();
-    if (number > std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
-    return static_cast<std::uint32_t>(number);
+std::string layer_place(std::string_view name) {
+    return fmt::format("layer {}", graph::quoted(name));
 }
 
 const json* LayerConfig::find(const char* key) const {
-    const auto found = layer_.config.find(key);
-    return found == layer_.config.end() || found->is_null() ? nullptr : &*found;
+    if (std::ranges::find(asked_, key) == asked_.end()) asked_.emplace_back(key);
+    const auto found = config_.find(key);
+    return found == config_.end() || found->is_null() ? nullptr : &*found;
 }
 
 const json& LayerConfig::any_of(std::initializer_list<const char*> keys) const {
@@ -39,7 +39,16 @@ void LayerConfig::fail(const char* key, std::string_view rule) const {
 }
 
 void LayerConfig::fail(std::string_view rule) const {
-    throw ModelError(fmt::format("layer {}: {}", graph::quoted(layer_.name), rule));
+    throw ModelError(place_.empty() ? std::string(rule) : fmt::format("{}: {}", place_, rule));
+}
+
+void LayerConfig::reject_unknown_keys() const {
+    for (const auto& [key, value] : config_.items()) {
+        if (std::ranges::find(asked_, key) != asked_.end()) continue;
+        const std::string_view near = machine::nearest(key, asked_);
+        fail(fmt::format("{} is {}; it is not a known key{}", graph::quoted(key), describe(value),
+                         near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near)));
+    }
 }
 
 std::uint32_t LayerConfig::positive(const char* key, std::optional<std::uint32_t> absent) const {

@@ -2,20 +2,24 @@
 
 #include <array>
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
-
-#include "compiler/frontend/keras/model_config.h"
+#include <vector>
 
 namespace systole::frontend {
 
-/// Typed access to the configuration of one layer. Every method throws ModelError with layer, key, value
-/// and rule; a key that is null counts as absent.
+/// "layer "conv1"": the place of a layer in messages.
+std::string layer_place(std::string_view name);
+
+/// Typed access to the configuration of one layer, or to another object of a network file. Every method
+/// throws ModelError with place, key, value and rule; a key that is null counts as absent.
 class LayerConfig {
 public:
-    /// The layer must live as long as this.
-    explicit LayerConfig(const KerasLayer& layer) : layer_(layer) {}
+    /// `config` must live as long as this. `place` leads the messages; it may be empty.
+    LayerConfig(const nlohmann::json& config, std::string place)
+        : config_(config), place_(std::move(place)) {}
 
     /// The value, or null where it is absent.
     const nlohmann::json* find(const char* key) const;
@@ -36,14 +40,16 @@ public:
     /// The axis must be the last one, of an input of one dimension (`flat`) or of three.
     void require_last_axis(const char* key, bool flat) const;
 
+    /// For formats of our own: every key must have been asked for.
+    void reject_unknown_keys() const;
+
     [[noreturn]] void fail(const char* key, std::string_view rule) const;
     [[noreturn]] void fail(std::string_view rule) const;
 
 private:
-    const KerasLayer& layer_;
+    const nlohmann::json& config_;
+    std::string place_;
+    mutable std::vector<std::string> asked_;  ///< the keys that anything has looked for
 };
-
-/// An integer within the limits of std::uint32_t, or nothing.
-std::optional<std::uint32_t> as_unsigned(const nlohmann::json& value);
 
 }  // namespace systole::frontend

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/frontend/weight_values.h"
+
+namespace systole::frontend::graph_json {
+
+/// Makes the weights of a network from a seed: the same values on every machine.
+class SeededWeights {
+public:
+    SeededWeights(WeightValues values, std::uint64_t seed) : values_(values), seed_(seed) {}
+
+    bool skipped() const { return values_ == WeightValues::Skipped; }
+    std::uint64_t seed() const { return seed_; }
+
+    /// Counts the weights of a layer; no extent may be 0. What is wrong where the network has too many.
+    std::optional<std::string> count(const std::vector<std::uint64_t>& shape);
+
+    /// Values between -limit and limit; none where values are skipped. Each role ("kernel", "bias") of each
+    /// layer has values of its own.
+    std::vector<float> draw(std::uint64_t size, double limit, std::uint64_t seed, const std::string& layer,
+                            const std::string& role) const;
+
+private:
+    WeightValues values_;
+    std::uint64_t seed_;
+    std::uint64_t counted_ = 0;
+};
+
+}  // namespace systole::frontend::graph_json

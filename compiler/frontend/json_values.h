@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace systole::frontend {
+
+/// Throws ModelError, beginning with `what`, where the text is not JSON, nests too deep or names a key of
+/// an object twice.
+nlohmann::json parse_json(std::string_view text, std::string_view what);
+
+/// A value in an error message: short, in one line.
+std::string describe(const nlohmann::json& value);
+
+/// An integer within the limits of std::uint32_t, or nothing.
+std::optional<std::uint32_t> as_unsigned(const nlohmann::json& value);
+
+}  // namespace systole::frontend

@@ -1,0 +1,11 @@
+#pragma once
+
+#include <cstdint>
+
+namespace systole::frontend {
+
+/// Whether a network is read with the values of its weights, or without where its reader can leave them out:
+/// enough to time it (see graph::Graph::has_weights).
+enum class WeightValues : std::uint8_t { Read, Skipped };
+
+}  // namespace systole::frontend

@@ -1,0 +1,49 @@
+// A concatenation: most inputs lie in the output already, written there by the layers that make them
+// (tensor_parts.h). The others are copied into place, chunk by chunk, so that the layer behind can begin with
+// the first images.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/graph/shape_text.h"
+#include "compiler/schedule/lowering.h"
+#include "hw/isa/window.h"
+
+namespace systole::schedule {
+
+void plan(const quantized::Concat&, const LayerView& view, LayerPlan& plan) {
+    const quantized::Tensor& output = view.output();
+    view.require(view.layer.inputs.size() >= 2, "a concatenation must have two inputs or more");
+    std::uint64_t channels = 0;
+    for (std::size_t i = 0; i < view.layer.inputs.size(); ++i) {
+        const quantized::Tensor& input = view.input(i);
+        view.require(input.shape.height == output.shape.height && input.shape.width == output.shape.width,
+                     "inputs and output of a concatenation must have one height and width");
+        view.require(
+            input.scale == output.scale && input.zero_point == output.zero_point && input.type == output.type,
+            "inputs and output of a concatenation must be encoded alike");
+        channels += input.shape.channels;
+    }
+    view.require(channels == output.shape.channels, "the channels of a concatenation must add up");
+    if (std::max(output.shape.height, output.shape.width) > isa::largest_window_side ||
+        channels * isa::bytes_of(output.type) > isa::largest_window_channels) {
+        view.reject(fmt::format(
+            "it concatenates to {}; height and width may be at most {}, channels at most {}",
+            graph::to_text(output.shape), isa::largest_window_side, isa::largest_window_channels));
+    }
+    plan.kind = "concat";
+}
+
+void lower(const quantized::Concat&, PassContext& context) {
+    // An output that is sent in parts is put together in host memory.
+    if (context.memory.tensors[context.view.layer.output].image_rows == 0) return;
+    const std::vector<quantized::TensorId>& inputs = context.view.layer.inputs;
+    for (const Chunk& chunk : context.chunks(context.accumulators.part(AccumulatorParts::halves))) {
+        for (std::uint32_t i = 0; i < inputs.size(); ++i) {
+            if (context.memory.tensors[inputs[i]].part_of) continue;
+            context.operations.emplace_back(CopyLines{.layer = context.layer, .input = i, .chunk = chunk});
+        }
+    }
+}
+
+}  // namespace systole::schedule

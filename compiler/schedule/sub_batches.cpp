@@ -1,0 +1,53 @@
+#include "compiler/schedule/sub_batches.h"
+
+#include <algorithm>
+
+#include "compiler/schedule/arithmetic.h"
+
+namespace systole::schedule {
+
+// Step 0 reads the input, step l + 1 computes layer l: steps 1 to `layers` are those of a group.
+
+bool belongs_to_group(const Lifetime& lifetime, const SubBatches& groups) {
+    return lifetime.first_step > 0 && lifetime.last_step <= groups.layers;
+}
+
+std::vector<Lifetime> lifetimes_in_groups(std::span<const Lifetime> one_image, std::uint32_t images,
+                                          const SubBatches& groups) {
+    std::vector<Lifetime> lifetimes(one_image.begin(), one_image.end());
+    for (Lifetime& lifetime : lifetimes) {
+        if (belongs_to_group(lifetime, groups)) {
+            lifetime.rows *= groups.images;
+            continue;
+        }
+        lifetime.rows *= images;
+        if (lifetime.first_step <= groups.layers) {
+            lifetime.first_step = 0;
+            lifetime.last_step = std::max(lifetime.last_step, groups.layers);
+        }
+    }
+    return lifetimes;
+}
+
+std::optional<SubBatches> find_sub_batches(std::span<const Lifetime> one_image, std::uint32_t images,
+                                           std::uint64_t rows, std::span<const std::uint32_t> tiles,
+                                           std::uint64_t limit) {
+    std::optional<SubBatches> best;
+    std::uint64_t first_tiles = 0;  // of the layers that take groups
+    for (std::uint32_t layers = 1; layers < tiles.size(); ++layers) {
+        first_tiles += tiles[layers - 1];
+        if (first_tiles >= limit) break;
+        for (std::uint32_t count = 2; count <= images && first_tiles * (count - 1) < limit; ++count) {
+            const SubBatches groups{.layers = layers, .images = divide_up(images, count)};
+            const std::uint64_t again = first_tiles * (divide_up(images, groups.images) - 1);
+            if (again >= limit) break;
+            if (allocate_rows(lifetimes_in_groups(one_image, images, groups)).rows > rows) continue;
+            best = groups;
+            limit = again;
+            break;
+        }
+    }
+    return best;
+}
+
+}  // namespace systole::schedule

@@ -1,0 +1,113 @@
+// Networks without the values of their weights become the program that they become with values.
+#include <catch2/catch.hpp>
+#include <map>
+#include <set>
+
+#include "compiler/emit/compile.h"
+#include "compiler/emit/weight_image.h"
+#include "compiler/frontend/graph_json.h"
+#include "compiler/graph/random_values.h"
+#include "compiler/passes/drop_weights.h"
+#include "compiler/passes/prepare.h"
+#include "hw/isa/program_error.h"
+#include "hw/isa/program_rules.h"
+#include "tests/support/random_graph_file.h"
+
+using namespace systole;
+using frontend::WeightValues;
+
+namespace {
+
+quantized::Network with_values(const std::string& text, std::uint64_t seed) {
+    const graph::Graph graph = frontend::build_json_graph(text, WeightValues::Read);
+    constexpr std::uint32_t count = 3;
+    std::vector<float> inputs(count * graph.input_shape().elements());
+    graph::fill_random(inputs, 1.0F, seed);
+    return passes::prepare(graph, {.inputs = inputs, .count = count, .encoding = std::nullopt});
+}
+
+quantized::Network without_values(const std::string& text) {
+    return passes::prepare(frontend::build_json_graph(text, WeightValues::Skipped), {});
+}
+
+/// Registers that hold a number of the network; all others follow from its shapes.
+bool holds_value(isa::Register reg) {
+    const std::string_view name = isa::name(reg);
+    return name.starts_with("output.") || name == "window.pad_value" ||
+           name.starts_with("vector.zero_point") || name.starts_with("vector.multiplier") ||
+           name.starts_with("vector.shift");
+}
+
+/// The program without what is a value.
+isa::Program bare(isa::Program program) {
+    for (isa::Instruction& instruction : program.instructions) {
+        auto* const set = std::get_if<isa::SetConfig>(&instruction);
+        if (set != nullptr && holds_value(set->reg)) set->value = 0;
+    }
+    for (isa::WeightTile& tile : program.tiles) tile.values.clear();
+    for (isa::HostBuffer& buffer : program.buffers) buffer.contents.assign(buffer.contents.size(), 0);
+    for (auto* tensors : {&program.inputs, &program.outputs}) {
+        for (isa::BorderTensor& tensor : *tensors) {
+            tensor.scale = 1.0;
+            tensor.zero_point = 0;
+        }
+    }
+    return program;
+}
+
+}  // namespace
+
+TEST_CASE("Without values of weights a network becomes the same instructions and tiles", "[compiler][emit]") {
+    constexpr std::uint32_t first_seed = 4200;
+    std::map<std::string, int> kinds;
+    for (std::uint32_t seed = first_seed; seed < first_seed + 200; ++seed) {
+        const std::string text = tests::RandomGraphFile(seed).draw().dump();
+        INFO("seed " << seed << ": " << text);
+        std::mt19937 random(seed);
+        const schedule::Target target{.geometry = {.rows = 1 + static_cast<std::uint32_t>(random() % 40),
+                                                   .columns = 1 + static_cast<std::uint32_t>(random() % 40)},
+                                      .accumulator_rows = 64,
+                                      .unified_buffer_rows = 60'000};
+        const schedule::Options options{.batch = 3, .inferences = 5};
+        const isa::Program full = emit::compile(with_values(text, seed), target, options);
+        const isa::Program timed = emit::compile(without_values(text), target, options);
+        for (const isa::WeightTile& tile : timed.tiles) REQUIRE(tile.values.capacity() == 0);
+        for (const isa::LayerInfo& layer : timed.layers) ++kinds[layer.kind];
+        REQUIRE(bare(timed).instructions == bare(full).instructions);
+        REQUIRE(bare(timed) == bare(full));
+    }
+    for (const char* kind : {"convolution", "depthwise_convolution", "dense", "max_pool", "average_pool",
+                             "add", "lookup", "concat"}) {
+        CAPTURE(kind);
+        CHECK(kinds[kind] > 10);
+    }
+}
+
+TEST_CASE("Networks that differ in their values alone become as many instructions", "[compiler][emit]") {
+    nlohmann::json network = tests::RandomGraphFile(7).draw();
+    const schedule::Target target{.geometry = {.rows = 16, .columns = 16}};
+    std::set<std::size_t> sizes;
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        network["weights"]["seed"] = seed;
+        const isa::Program program =
+            emit::compile(with_values(network.dump(), seed), target, {.batch = 1, .inferences = 1});
+        sizes.insert(program.instructions.size());
+    }
+    CHECK(sizes.size() == 1);
+}
+
+TEST_CASE("Dropping weights is leaving them out", "[compiler][emit]") {
+    const std::string text = tests::RandomGraphFile(11).draw().dump();
+    const schedule::Target target{.geometry = {.rows = 8, .columns = 8}};
+    const schedule::Options options{.batch = 2, .inferences = 2};
+    const graph::Graph dropped = passes::drop_weights(frontend::build_json_graph(text, WeightValues::Read));
+    CHECK(emit::compile(passes::prepare(dropped, {}), target, options) ==
+          emit::compile(without_values(text), target, options));
+}
+
+TEST_CASE("A program without values is no program file", "[compiler][emit]") {
+    const std::string text = tests::RandomGraphFile(11).draw().dump();
+    const isa::Program program = emit::compile(without_values(text), {.geometry = {.rows = 8, .columns = 8}},
+                                               {.batch = 1, .inferences = 1});
+    CHECK_THROWS_WITH(isa::validate(program), "tile 0: it has no values; such a program can only be timed");
+}

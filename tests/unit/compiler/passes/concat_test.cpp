@@ -1,0 +1,172 @@
+#include "compiler/graph/operators/concat.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "compiler/graph/operators/activation.h"
+#include "compiler/graph/operators/pool.h"
+#include "compiler/passes/encoding.h"
+#include "compiler/passes/prepare.h"
+#include "compiler/passes/unite_ranges.h"
+#include "compiler/reference/float_executor.h"
+#include "compiler/reference/integer_executor.h"
+#include "tests/support/graphs.h"
+#include "tests/support/inception.h"
+
+using namespace systole;
+using graph::Graph;
+using graph::NodeId;
+using passes::Range;
+using quantized::Network;
+
+namespace {
+
+constexpr std::uint32_t images = 12;
+
+passes::Calibration calibration_of(const Graph& graph) {
+    tests::GraphParts parts(4);
+    return {.inputs = parts.values(images * graph.input_shape().elements(), 0.0F),
+            .count = images,
+            .encoding = {}};
+}
+
+std::unique_ptr<graph::Pool> max_pool() {
+    const graph::Window window{
+        .kernel_height = 3, .kernel_width = 3, .pad_top = 1, .pad_left = 1, .pad_bottom = 1, .pad_right = 1};
+    return std::make_unique<graph::Pool>(graph::PoolKind::Max, window);
+}
+
+/// A convolution of single pixels whose weights all are `weight`.
+NodeId scaled(Graph& graph, NodeId from, float weight, std::uint32_t filters = 2) {
+    auto op = std::make_unique<graph::Convolution>();
+    op->in_channels = graph.nodes[from].shape.channels;
+    op->filters = filters;
+    op->weights.assign(std::size_t{op->in_channels} * filters, weight);
+    return graph.append("scaled", std::move(op), {from});
+}
+
+NodeId concatenated(Graph& graph, std::vector<NodeId> from) {
+    return graph.append("concat", std::make_unique<graph::Concat>(), std::move(from));
+}
+
+std::size_t lookups(const Network& network) {
+    std::size_t count = 0;
+    for (const auto& layer : network.layers)
+        count += std::holds_alternative<quantized::Lookup>(layer.operation);
+    return count;
+}
+
+/// Every concatenation's tensors are encoded alike.
+void check_encodings(const Network& network) {
+    std::size_t concats = 0;
+    for (const auto& layer : network.layers) {
+        if (!std::holds_alternative<quantized::Concat>(layer.operation)) continue;
+        ++concats;
+        for (const quantized::TensorId input : layer.inputs) {
+            CHECK(passes::encoding_of(network.tensors[input]) ==
+                  passes::encoding_of(network.tensors[layer.output]));
+        }
+    }
+    CHECK(concats > 0);
+}
+
+/// The largest difference between graph and quantized network, in steps of the output.
+double error_in_steps(const Graph& graph, const Network& network, const std::vector<float>& inputs) {
+    const passes::Encoding in = passes::encoding_of(network.tensors[network.input]);
+    const passes::Encoding out = passes::encoding_of(network.tensors[network.output]);
+    std::vector<std::uint8_t> stored;
+    for (const float value : inputs) stored.push_back(static_cast<std::uint8_t>(in.stored(value)));
+    const std::vector<std::uint8_t> bytes = reference::execute(network, stored, images);
+    const std::vector<float> expected = reference::execute(graph, inputs, images);
+    double worst = 0;
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        worst = std::max(worst, std::abs(out.real(bytes[i]) - double{expected[i]}));
+    }
+    return worst / out.scale;
+}
+
+}  // namespace
+
+TEST_CASE("Branches of a concatenation share one range, through pooling and through each other",
+          "[compiler][passes]") {
+    Graph graph = tests::graph_of({4, 4, 1});
+    const NodeId small = scaled(graph, 0, 1.0F);                                     // 1
+    const NodeId source = scaled(graph, 0, 1.0F);                                    // 2
+    const NodeId pooled = graph.append("pool", max_pool(), {source});                // 3
+    const NodeId inner = concatenated(graph, {small, pooled});                       // 4
+    const NodeId apart = scaled(graph, inner, 1.0F);                                 // 5
+    const NodeId large = scaled(graph, apart, 1.0F);                                 // 6
+    const NodeId from_input = graph.append("pool", max_pool(), {0});                 // 7
+    const NodeId outer = concatenated(graph, {inner, large, large, 0, from_input});  // 8
+    const std::vector<Range> own{{-1, 9},   {-2, 1}, {0, 3}, {0, 2}, {-2, 2},
+                                 {-50, 50}, {-4, 5}, {0, 9}, {-4, 9}};
+    const std::vector<Range> united = passes::unite_ranges(graph, own);
+    for (const NodeId id : {small, source, pooled, inner, large, outer}) {
+        INFO(id);
+        CHECK(united[id].minimum == -4);
+        CHECK(united[id].maximum == 9);
+    }
+    for (const NodeId id : {NodeId{0}, apart, from_input}) {
+        INFO(id);
+        CHECK(united[id].minimum == own[id].minimum);
+        CHECK(united[id].maximum == own[id].maximum);
+    }
+}
+
+TEST_CASE("Branches of very different ranges are concatenated without another step", "[compiler][passes]") {
+    Graph graph = tests::graph_of({4, 4, 2});
+    const NodeId a = scaled(graph, 0, 0.1F);
+    const NodeId b = scaled(graph, 0, -3.0F, 4);
+    concatenated(graph, {a, graph.append("pool", max_pool(), {b})});
+    const passes::Calibration calibration = calibration_of(graph);
+    const Network network = passes::prepare(graph, calibration);
+    check_encodings(network);
+    CHECK(lookups(network) == 0);
+    CHECK(error_in_steps(graph, network, calibration.inputs) < 2.0);
+}
+
+TEST_CASE("The network's input is rescaled where it is concatenated", "[compiler][passes]") {
+    Graph graph = tests::graph_of({4, 4, 2});
+    const NodeId branch = scaled(graph, 0, 3.0F);
+    const NodeId pooled = graph.append("pool", max_pool(), {0});
+    concatenated(graph, {0, branch, pooled, 0});
+    passes::Calibration calibration = calibration_of(graph);
+    calibration.encoding = passes::InputEncoding{1.0 / 255, 0};
+    const Network network = passes::prepare(graph, calibration);
+    check_encodings(network);
+    CHECK(network.tensors[network.input].scale == 1.0 / 255);
+    CHECK(lookups(network) == 3);
+    CHECK(error_in_steps(graph, network, calibration.inputs) < 2.0);
+}
+
+TEST_CASE("A branch whose sums need a larger scale than its range is rescaled", "[compiler][passes]") {
+    // Inputs cancel: huge weights, small results.
+    Graph graph = tests::graph_of({1, 1, 2});
+    auto op = std::make_unique<graph::Convolution>();
+    op->in_channels = 2;
+    op->filters = 1;
+    op->weights = {1e8F, 1e8F};
+    op->bias = {-1e8F};
+    const NodeId cancelling = graph.append("cancelling", std::move(op), {0});
+    concatenated(graph, {cancelling, scaled(graph, 0, 1.0F)});
+    passes::Calibration calibration{.inputs = {0.5F, 0.5F}, .count = 1, .encoding = {}};
+    calibration.encoding = passes::InputEncoding{1.0 / 255, 0};
+    const Network network = passes::prepare(graph, calibration);
+    check_encodings(network);
+    CHECK(lookups(network) == 1);
+}
+
+TEST_CASE("Inception modules compute the float modules to a few steps", "[compiler][passes]") {
+    for (std::uint32_t seed = 1; seed < 6; ++seed) {
+        INFO("seed " << seed);
+        tests::InceptionBuilder builder(seed, {7, 7, 3});
+        const NodeId module = builder.module(builder.convolution(0, 1, 4));
+        builder.reduction(module);
+        const Graph graph = builder.take();
+        const passes::Calibration calibration = calibration_of(graph);
+        const Network network = passes::prepare(graph, calibration);
+        check_encodings(network);
+        CHECK(lookups(network) == 0);
+        CHECK(error_in_steps(graph, network, calibration.inputs) < 8.0);
+    }
+}

@@ -1,0 +1,193 @@
+// 16-bit activations and dense layers of several inputs.
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "compiler/graph/operators/activation.h"
+#include "compiler/graph/operators/concat.h"
+#include "compiler/graph/operators/pool.h"
+#include "compiler/graph/operators/reshape.h"
+#include "compiler/graph/operators/slice.h"
+#include "compiler/model_error.h"
+#include "compiler/passes/fold_concat_into_dense.h"
+#include "compiler/passes/prepare.h"
+#include "compiler/passes/quantize_weights.h"
+#include "compiler/passes/unite_ranges.h"
+#include "compiler/reference/float_executor.h"
+#include "tests/support/graphs.h"
+
+using namespace systole;
+using graph::Graph;
+using graph::NodeId;
+using isa::ElementType;
+using passes::Encoding;
+using tests::GraphParts;
+
+namespace {
+
+std::string kinds(const Graph& graph) {
+    std::string text;
+    for (const graph::Node& node : graph.nodes) text += std::string(node.op->kind()) + " ";
+    return text;
+}
+
+/// Two slices of the input, concatenated.
+struct TwoParts {
+    TwoParts() : graph(tests::graph_of({1, 1, 10})) {
+        graph.append("a", std::make_unique<graph::Slice>(0, 4), {0});
+        graph.append("b", std::make_unique<graph::Slice>(3, 5), {0});
+        concat = graph.append("ab", std::make_unique<graph::Concat>(), {1, 2});
+    }
+
+    GraphParts parts{7};
+    Graph graph;
+    NodeId concat = 0;
+};
+
+double difference(const Graph& a, const Graph& b) {
+    GraphParts parts(99);
+    const std::vector<float> inputs = parts.values(3 * a.input_shape().elements());
+    return tests::largest_difference(reference::execute(a, inputs, 3), reference::execute(b, inputs, 3));
+}
+
+std::string error_of(const Graph& graph) {
+    GraphParts parts(1);
+    try {
+        passes::prepare(graph,
+                        {.inputs = parts.values(graph.input_shape().elements()), .count = 1, .encoding = {}});
+    } catch (const ModelError& error) {
+        return error.what();
+    }
+    return "none";
+}
+
+}  // namespace
+
+TEST_CASE("A concatenation that only dense layers read disappears", "[compiler][passes]") {
+    TwoParts two;
+    const NodeId first = two.graph.append("first", two.parts.dense({1, 1, 9}, 6, true), {two.concat});
+    const NodeId second = two.graph.append("second", two.parts.dense({1, 1, 9}, 6, true), {two.concat});
+    // And one of a concatenation of concatenations, by way of a reshape.
+    const NodeId both =
+        two.graph.append("both", std::make_unique<graph::Concat>(), {first, second, two.concat});
+    const NodeId reshaped =
+        two.graph.append("shape", std::make_unique<graph::Reshape>(graph::Shape{1, 1, 21}), {both});
+    two.graph.append("last", two.parts.dense({1, 1, 21}, 3, true), {reshaped});
+    const Graph folded = passes::simplify(two.graph);
+    CHECK(kinds(folded) == "input slice slice dense dense dense ");
+    CHECK(folded.nodes[5].inputs == std::vector<NodeId>{3, 4, 1, 2});
+    CHECK(difference(two.graph, folded) < 1e-5);
+}
+
+TEST_CASE("A concatenation that others read, or of maps, stays", "[compiler][passes]") {
+    TwoParts two;
+    two.graph.append("dense", two.parts.dense({1, 1, 9}, 9, true), {two.concat});
+    two.graph.append("sum", std::make_unique<graph::Concat>(), {two.concat, 4});
+    const std::string before = kinds(two.graph);
+    CHECK(kinds(passes::fold_concat_into_dense(graph::clone(two.graph))) == before);
+
+    GraphParts parts(3);
+    Graph maps = tests::graph_of({2, 2, 3});
+    maps.append("concat", std::make_unique<graph::Concat>(), {0, 0});
+    maps.append("dense", parts.dense({2, 2, 6}, 4, true), {1});
+    CHECK(kinds(passes::fold_concat_into_dense(graph::clone(maps))) == "input concat dense ");
+}
+
+TEST_CASE("The inputs of a dense layer share a range, the network's of 8 bits apart", "[compiler][passes]") {
+    const std::vector<passes::Range> ranges{{-9, 9}, {-1, 2}, {-3, 1}, {0, 5}};
+    for (const std::uint8_t bits : {std::uint8_t{8}, std::uint8_t{16}}) {
+        GraphParts parts(3);
+        Graph graph = tests::graph_of({1, 1, 2});
+        graph.nodes[0].activation_bits = bits;
+        const auto tanh = [] { return std::make_unique<graph::Activation>(graph::ActivationFunction::Tanh); };
+        graph.append("a", tanh(), {0}, bits);
+        graph.append("b", tanh(), {0}, bits);
+        graph.append("dense", parts.dense({1, 1, 6}, 2, true), {1, 0, 2}, bits);
+        const auto united = passes::unite_ranges(graph, ranges);
+        const auto range = [&](NodeId id) { return std::pair(united[id].minimum, united[id].maximum); };
+        if (bits == 8) {
+            CHECK(range(0) == std::pair(-9.0F, 9.0F));
+            CHECK(range(1) == std::pair(-3.0F, 2.0F));
+        } else {
+            CHECK(range(0) == std::pair(-9.0F, 9.0F));
+            CHECK(range(1) == std::pair(-9.0F, 9.0F));
+        }
+        CHECK(range(2) == range(1));
+        CHECK(range(3) == std::pair(0.0F, 5.0F));
+    }
+}
+
+TEST_CASE("16 bits cover the range to both sides, zero point 0", "[compiler][passes]") {
+    const Encoding encoding = passes::encoding_of({-3.0F, 1.0F}, ElementType::Int16);
+    CHECK(encoding.zero_point == 0);
+    CHECK(encoding.stored(-3.0) == -32767);
+    CHECK(encoding.stored(0.0) == 0);
+    CHECK(encoding.stored(1.0) == 10922);
+    CHECK(encoding.stored(-100.0) == -32768);
+    CHECK(encoding.stored(100.0) == 32767);
+    CHECK(passes::encoding_of(passes::Range{}, ElementType::Int16).scale > 0.0);
+}
+
+TEST_CASE("A wide table holds the function at every 128th number", "[compiler][passes]") {
+    const Encoding from{8.0 / 32768, 0, ElementType::Int16};
+    const Encoding to{1.0 / 32767, 0, ElementType::Int16};
+    const auto table = passes::tabulate_wide([](float x) { return std::tanh(x); }, from, to);
+    for (std::int32_t i = 0; i <= 512; ++i) {
+        const double exact = std::tanh(8.0 * (i - 256) / 256);
+        CHECK(std::abs(table[static_cast<std::size_t>(i)] - exact * 32767) <= 0.51);
+    }
+    CHECK(std::holds_alternative<quantized::WideTable>(
+        passes::make_table([](float x) { return x; }, from, to)));
+    CHECK_THROWS_AS(passes::make_table([](float x) { return x; }, Encoding{}, to), std::logic_error);
+}
+
+TEST_CASE("No sum of 16-bit activations leaves 32 bits", "[compiler][passes]") {
+    // 700 weights of one sign and size: at 127 each, sums would reach 2^31.4.
+    const std::vector<float> weights(700, 0.5F);
+    const std::vector<float> bias{0.25F};
+    const Encoding input{1.0 / 32768, 0, ElementType::Int16};
+    const auto quantized = passes::quantize_weights(weights, bias, input, {0.01, 0, ElementType::Int16});
+    std::int64_t sum = 0;
+    for (const std::int8_t weight : quantized.weights) sum += weight;
+    CHECK(sum * 32768 + quantized.bias[0] < std::int64_t{1} << 31);
+    CHECK(quantized.weights[0] == 64);  // half of 127, rounded
+    // With bytes there is room for all.
+    CHECK(passes::quantize_weights(weights, bias, {1.0 / 255, 0}, {0.01, 0}).weights[0] == 127);
+}
+
+TEST_CASE("Weights make up for the scales of several inputs, the bias for their zero points",
+          "[compiler][passes]") {
+    GraphParts parts(11);
+    const std::vector<float> weights = parts.values(7 * 2);
+    const std::vector<float> bias = parts.values(2);
+    const std::vector<passes::WeightedInput> inputs{{{0.02, 100}, 3}, {{0.01, 7}, 4}};
+    const auto quantized = passes::quantize_weights(weights, bias, inputs, {0.05, 128});
+    // Stored numbers, and what they stand for.
+    for (int trial = 0; trial < 50; ++trial) {
+        for (std::size_t c = 0; c < 2; ++c) {
+            double exact = bias[c];
+            double allowed = 0.02;
+            std::int64_t sum = quantized.bias[c];
+            const double step = std::ldexp(quantized.multiplier[c] / 2147483648.0, quantized.shift[c]) * 0.05;
+            for (std::size_t i = 0; i < 7; ++i) {
+                const auto stored = static_cast<std::int32_t>(parts.number(0, 255));
+                const Encoding& encoding = inputs[i < 3 ? 0 : 1].encoding;
+                exact += encoding.real(stored) * double{weights[i * 2 + c]};
+                allowed += std::abs(encoding.real(stored)) * 0.51 * step / encoding.scale;
+                sum += std::int64_t{stored} * quantized.weights[i * 2 + c];
+            }
+            CHECK(std::abs(static_cast<double>(sum) * step - exact) <= allowed);
+        }
+    }
+}
+
+TEST_CASE("What is only moved has the bits of what it is moved from", "[compiler][passes]") {
+    Graph pool = tests::graph_of({4, 4, 2});
+    pool.nodes[0].activation_bits = 16;
+    const graph::Window window{.kernel_height = 2, .kernel_width = 2, .stride_y = 2, .stride_x = 2};
+    pool.append("pool", std::make_unique<graph::Pool>(graph::PoolKind::Max, window), {0}, 16);
+    CHECK(error_of(pool) ==
+          "made: layer \"pool\": it is a pool of 16 bits; it must be of 8, as the chip pools no others");
+    pool.nodes[1].activation_bits = 8;
+    CHECK(error_of(pool) ==
+          "made: layer \"pool\": it gives 8 bits from 16 bits; of pool, input and result have as many");
+}
