@@ -1,5 +1,8 @@
 #include "sim/baselines/baseline.h"
 
+#include <initializer_list>
+#include <iterator>
+
 #include "hw/machine/config_reader.h"
 
 namespace systole::baselines {
@@ -12,8 +15,10 @@ using machine::RealRange;
 
 namespace {
 
-constexpr RealRange watts{0.0, 1e6};
+// What is not known is left out of the file: no number stands for it.
+constexpr RealRange watts{1e-3, 1e6};
 constexpr RealRange rate{1e-3, 1e12};  // what times are divided by is never 0
+constexpr RealRange share{1e-3, 1.0};
 
 }  // namespace
 
@@ -30,6 +35,34 @@ void describe(Visitor& visitor, Server& server) {
     visitor.field({"tdp_watts", "W", "thermal design power of the server"}, server.tdp_watts, watts);
     visitor.field({"idle_watts", "W", "of the server, idle"}, server.idle_watts, watts);
     visitor.field({"busy_watts", "W", "of the server at full load"}, server.busy_watts, watts);
+    visitor.field({"host_tdp_watts", "W", "of the same server without accelerators"}, server.host_tdp_watts,
+                  watts);
+}
+
+template <class Visitor>
+void describe(Visitor& visitor, Efficiency& efficiency) {
+    visitor.choice({"precision", "", "what the software computes in"}, efficiency.precision, precision_names);
+    visitor.field({"peak_share", "", "share of the peak that large products attain"}, efficiency.peak_share,
+                  share);
+    visitor.field({"memory_share", "", "share of the memory bandwidth attained"}, efficiency.memory_share,
+                  share);
+    visitor.field({"layer_microseconds", "us", "what launching a layer costs"}, efficiency.layer_microseconds,
+                  RealRange{0.0, 1e9});
+    visitor.field({"latency_factor", "", "99th percentile of latency over the time of a batch"},
+                  efficiency.latency_factor, RealRange{1.0, 1e6});
+    visitor.field({"largest_batch", "inferences", "that applications gather, for latency's sake"},
+                  efficiency.largest_batch, Range{1, 1U << 30U});
+}
+
+template <class Visitor>
+void describe(Visitor& visitor, Measured& measured) {
+    visitor.field({"model", "", "the network whose matrix products were run"}, measured.model);
+    visitor.field({"batch", "inferences", "that went through them together"}, measured.batch,
+                  Range{1, 1U << 30U});
+    visitor.field({"fp32_inferences_per_second", "1/s", "in 32-bit floating point"},
+                  measured.fp32_inferences_per_second, rate);
+    visitor.field({"int8_inferences_per_second", "1/s", "in 8-bit integers"},
+                  measured.int8_inferences_per_second, rate);
 }
 
 template <class Visitor>
@@ -44,21 +77,62 @@ void describe(Visitor& visitor, Baseline& baseline) {
     visitor.field({"peak_int8_gops", "GOPS", "peak in 8-bit integers, one die"}, baseline.peak_int8_gops,
                   rate);
     visitor.field({"memory_gb_per_s", "GB/s", "memory bandwidth of one die"}, baseline.memory_gb_per_s, rate);
-    visitor.section({"power", "", "published watts of one die"}, baseline.power);
-    visitor.section({"server", "", "published figures of the server"}, baseline.server);
+    visitor.field({"on_chip_mib", "MiB", "memory on the die"}, baseline.on_chip_mib, rate);
+    visitor.section({"power", "", "watts of one die"}, baseline.power);
+    visitor.section({"server", "", "figures of the server"}, baseline.server);
+    visitor.section({"efficiency", "", "what software gets out of a die"}, baseline.efficiency);
+    visitor.section({"measured", "", "a network's matrix products, run on the processor"}, baseline.measured);
     visitor.texts({"sources", "", "where each number comes from, by dotted key"}, baseline.sources);
 }
+
+namespace {
+
+/// Keys that a section has if it is there.
+void require_in(const nlohmann::json& object, const std::string& file, const char* section,
+                std::initializer_list<const char*> keys) {
+    if (!object.contains(section)) return;
+    const machine::ConfigReader reader(object.at(section), file, section);
+    for (const char* const key : keys) reader.require(key);
+}
+
+/// Leaves out what is not known; a section with nothing left, too.
+void drop_unknown(nlohmann::ordered_json& object) {
+    for (auto value = object.begin(); value != object.end();) {
+        if (value->is_object()) drop_unknown(*value);
+        const bool unknown = (value->is_number() && value->get<double>() == 0.0) ||
+                             (value->is_object() && value->empty()) ||
+                             (value->is_string() && value->get<std::string>().empty());
+        value = unknown ? object.erase(value) : std::next(value);
+    }
+}
+
+}  // namespace
 
 Baseline read_baseline(const nlohmann::json& object, const std::string& file) {
     machine::ConfigReader reader(object, file);
     Baseline baseline;
     describe(reader, baseline);
     reader.reject_unknown_keys();
-    for (const auto* key : {"schema", "name", "cores", "clock_mhz", "peak_fp32_gflops", "peak_int8_gops",
-                            "memory_gb_per_s", "power", "server"}) {
+    for (const auto* key : {"schema", "name", "cores", "peak_fp32_gflops", "memory_gb_per_s"}) {
         reader.require(key);
     }
+    require_in(object, file, "server", {"dies"});
+    require_in(object, file, "efficiency", {"precision", "peak_share", "memory_share", "layer_microseconds"});
+    require_in(object, file, "measured",
+               {"model", "batch", "fp32_inferences_per_second", "int8_inferences_per_second"});
     if (baseline.schema != "sim.baseline/1") reader.fail("schema", "it must be \"sim.baseline/1\"");
+    const Efficiency& efficiency = baseline.efficiency;
+    const auto fail = [&](const char* key, const char* rule) {
+        machine::ConfigReader(object.at("efficiency"), file, "efficiency").fail(key, rule);
+    };
+    if (efficiency.precision == Precision::Int8 && !(baseline.peak_int8_gops > 0.0)) {
+        fail("precision", "the baseline gives no peak_int8_gops");
+    }
+    if (baseline.server.host_tdp_watts > 0.0 &&
+        !(baseline.server.tdp_watts > baseline.server.host_tdp_watts)) {
+        machine::ConfigReader(object.at("server"), file, "server")
+            .fail("host_tdp_watts", "it must be less than tdp_watts, which includes it");
+    }
     return baseline;
 }
 
@@ -70,7 +144,17 @@ nlohmann::ordered_json to_json(const Baseline& baseline) {
     Baseline copy = baseline;  // the field lists name writable fields, for the reader's sake
     machine::ConfigWriter writer;
     describe(writer, copy);
-    return writer.object();
+    nlohmann::ordered_json object = writer.object();
+    if (!baseline.efficiency.known()) object.erase("efficiency");
+    if (baseline.measured.model.empty()) object.erase("measured");
+    const bool server_known = baseline.server.tdp_watts > 0.0 || baseline.server.idle_watts > 0.0 ||
+                              baseline.server.busy_watts > 0.0 || baseline.server.dies > 1;
+    if (!server_known) object.erase("server");
+    // 0 is a value of this one alone.
+    const double layer_microseconds = baseline.efficiency.layer_microseconds;
+    drop_unknown(object);
+    if (object.contains("efficiency")) object["efficiency"]["layer_microseconds"] = layer_microseconds;
+    return object;
 }
 
 }  // namespace systole::baselines

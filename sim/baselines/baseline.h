@@ -1,27 +1,55 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
-/// Other processors the machine is compared with, by their published figures alone.
+/// Other processors the machine is compared with: published figures, measured ones, and a model of what
+/// their software makes of them.
 namespace systole::baselines {
 
-/// Published watts.
+/// Watts of one die; 0 where they are not known.
 struct Power {
     double tdp_watts = 0.0;
     double idle_watts = 0.0;
     double busy_watts = 0.0;
 };
 
-/// The server its dies are sold in.
+/// The server its dies are sold in; watts are 0 where they are not known.
 struct Server {
     std::uint32_t dies = 1;
     double tdp_watts = 0.0;
     double idle_watts = 0.0;
     double busy_watts = 0.0;
+    double host_tdp_watts = 0.0;  ///< of the same server without accelerators; 0: the server is the host
+};
+
+/// The number format that software computes in.
+enum class Precision : std::uint8_t { Fp32, Int8 };
+inline constexpr std::array<std::string_view, 2> precision_names{"fp32", "int8"};
+
+/// What software gets out of a die: few numbers, the same for every network. See expected.h for the model.
+struct Efficiency {
+    Precision precision = Precision::Fp32;
+    double peak_share = 0.0;          ///< of the peak that large products attain, 0 to 1; 0: no model
+    double memory_share = 0.0;        ///< of the bandwidth attained, 0 to 1
+    double layer_microseconds = 0.0;  ///< a layer costs at least: launching, framework
+    double latency_factor = 0.0;      ///< 99th percentile of latency over the time of a batch; 0: not known
+    std::uint32_t largest_batch = 0;  ///< that applications gather, for latency's sake; 0: any
+
+    bool known() const { return peak_share > 0.0; }
+};
+
+/// A network's matrix products as they were run on the processor itself.
+struct Measured {
+    std::string model;  ///< empty: nothing was measured
+    std::uint32_t batch = 0;
+    double fp32_inferences_per_second = 0.0;
+    double int8_inferences_per_second = 0.0;
 };
 
 /// A processor as configs/baselines/*.json describe it; all figures but the server's are of one die.
@@ -30,12 +58,15 @@ struct Baseline {
     std::string name;
     std::string description;
     std::uint32_t cores = 1;
-    double clock_mhz = 0.0;
+    double clock_mhz = 0.0;         ///< 0: not known
     double peak_fp32_gflops = 0.0;  ///< 10^9 a second, a multiply-accumulate counting two
-    double peak_int8_gops = 0.0;    ///< the same of 8-bit integers
+    double peak_int8_gops = 0.0;    ///< the same of 8-bit integers; 0: not known
     double memory_gb_per_s = 0.0;   ///< 10^9 bytes a second
+    double on_chip_mib = 0.0;       ///< memory on the die, MiB; 0: not known
     Power power;
     Server server;
+    Efficiency efficiency;
+    Measured measured;
     /// Where numbers come from, by dotted key.
     std::map<std::string, std::string> sources;
 };
@@ -43,7 +74,7 @@ struct Baseline {
 /// From JSON; `file` leads the messages. Throws ConfigError.
 Baseline read_baseline(const nlohmann::json& object, const std::string& file);
 Baseline read_baseline(const std::filesystem::path& path);
-/// Every key.
+/// Every key that is known.
 nlohmann::ordered_json to_json(const Baseline& baseline);
 
 }  // namespace systole::baselines

@@ -8,10 +8,7 @@ namespace {
 
 constexpr double giga = 1e9;
 
-struct Format {
-    double operations_per_second;
-    double weight_bytes;
-};
+}  // namespace
 
 Format format_of(const Baseline& baseline, Precision precision) {
     switch (precision) {
@@ -23,14 +20,12 @@ Format format_of(const Baseline& baseline, Precision precision) {
     throw std::logic_error("a precision that does not exist");
 }
 
-}  // namespace
-
 std::optional<Roofline> roofline(const Baseline& baseline, const Work& work, Precision precision) {
-    if (work.macs == 0 || work.batch == 0) return std::nullopt;
     const Format format = format_of(baseline, precision);
+    if (work.macs == 0 || work.batch == 0 || !(format.operations_per_second > 0.0)) return std::nullopt;
     const double compute = 2.0 * static_cast<double>(work.macs) * work.batch / format.operations_per_second;
     const double memory =
-        static_cast<double>(work.weights) * format.weight_bytes / (baseline.memory_gb_per_s * giga);
+        static_cast<double>(work.weights) * format.element_bytes / (baseline.memory_gb_per_s * giga);
     return Roofline{.inferences_per_second = work.batch / std::max(compute, memory),
                     .memory_bound = memory > compute};
 }
@@ -44,15 +39,18 @@ PerformancePerWatt performance_per_watt(const machine::ServerConfig& ours, doubl
                                         const Baseline& baseline, double its_inferences_per_second) {
     PerformancePerWatt result;
     if (!(baseline.server.tdp_watts > 0.0) || !(its_inferences_per_second > 0.0)) return result;
-    const double theirs = its_inferences_per_second * baseline.server.dies / baseline.server.tdp_watts;
-    const double servers_inferences = our_inferences_per_second * ours.dies;
-    const auto ratio = [&](double watts) -> std::optional<double> {
-        if (!(watts > 0.0)) return std::nullopt;
-        return servers_inferences / watts / theirs;
+    const double our_rate = our_inferences_per_second * ours.dies;
+    const double its_rate = its_inferences_per_second * baseline.server.dies;
+    const auto ratio = [&](double our_watts, double its_watts) -> std::optional<double> {
+        if (!(our_watts > 0.0) || !(its_watts > 0.0)) return std::nullopt;
+        return (our_rate / our_watts) / (its_rate / its_watts);
     };
-    result.total = ratio(ours.tdp_watts);
+    result.total = ratio(ours.tdp_watts, baseline.server.tdp_watts);
     // Without a host's watts there is no telling them apart.
-    if (ours.host_tdp_watts > 0.0) result.incremental = ratio(ours.tdp_watts - ours.host_tdp_watts);
+    if (ours.host_tdp_watts > 0.0) {
+        result.incremental = ratio(ours.tdp_watts - ours.host_tdp_watts,
+                                   baseline.server.tdp_watts - baseline.server.host_tdp_watts);
+    }
     return result;
 }
 

@@ -15,7 +15,13 @@ struct Work {
     std::uint32_t batch = 1;    ///< inferences that share one pass over the weights
 };
 
-enum class Precision : std::uint8_t { Fp32, Int8 };
+/// A number format as a processor computes in it.
+struct Format {
+    double operations_per_second = 0.0;  ///< peak of one die; 0: not known
+    double element_bytes = 0.0;
+};
+
+Format format_of(const Baseline& baseline, Precision precision);
 
 /// The most a processor can do by its peak and its memory bandwidth.
 struct Roofline {
@@ -24,7 +30,8 @@ struct Roofline {
 };
 
 /// An upper bound for one die of the baseline: a batch takes at least its operations at the peak, and at
-/// least one pass over the weights at the memory's bandwidth. Nothing where the network has no work.
+/// least one pass over the weights at the memory's bandwidth. Nothing where the network has no work, or the
+/// baseline gives no peak in that precision.
 std::optional<Roofline> roofline(const Baseline& baseline, const Work& work, Precision precision);
 
 /// Seconds that one die needs at least for `operations` in fp32 and `bytes` of memory traffic.
@@ -37,8 +44,8 @@ struct PerformancePerWatt {
 };
 
 /// Servers by their thermal design power: inferences a second of all dies, over watts. The incremental
-/// figure takes the host out of our server; the baseline's server is the host, so nothing is taken out
-/// of it. This is the rule that reproduces the published performance per watt of TPU v1's servers
+/// figure takes the host out of our server, and out of the baseline's where that is more than a host. This
+/// is the rule that reproduces the published performance per watt of the servers of TPU v1 and K80
 /// (ISCA 2017, Figure 9) from the published performance per die.
 PerformancePerWatt performance_per_watt(const machine::ServerConfig& ours, double our_inferences_per_second,
                                         const Baseline& baseline, double its_inferences_per_second);

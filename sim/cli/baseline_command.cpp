@@ -1,0 +1,86 @@
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "compiler/frontend/frontend.h"
+#include "hw/machine/config_error.h"
+#include "sim/baselines/text.h"
+#include "sim/cli/command.h"
+#include "sim/measure/measure.h"
+#include "sim/report/report_file.h"
+#include "sim/run/path_finder.h"
+
+namespace systole::cli {
+namespace {
+
+struct BaselineCommand {
+    std::string file;
+    bool measure = false;
+    std::string model = "models/mnist_cnn/mnist_cnn.h5";
+    std::uint32_t batch = 256;
+    double minimum_seconds = 0.5;
+    std::string out;
+
+    void operator()() const {
+        if (measure == !file.empty()) {
+            throw machine::ConfigError("sim baseline needs a baseline file, or --measure for this computer");
+        }
+        if (measure) {
+            measure_this_computer();
+        } else {
+            fmt::print("{}", baselines::to_text(
+                                 baselines::read_baseline(run::PathFinder({}).find(file, "baselines"))));
+        }
+    }
+
+private:
+    void measure_this_computer() const {
+        const graph::Graph graph = frontend::read_network(run::PathFinder({}).find(model));
+        if (!out.empty()) report::write_file(out, "");  // before the long work
+        const measure::Measurement measurement =
+            measure::measure(graph, batch, {.minimum_seconds = minimum_seconds});
+        fmt::print("{}", measure::to_text(measurement));
+        if (out.empty()) return;
+        report::write_file(out, baselines::to_json(measure::to_baseline(measurement)).dump(2) + "\n");
+        fmt::print("Baseline in {}\n", out);
+    }
+};
+
+}  // namespace
+
+void add_baseline_command(CLI::App& app) {
+    CLI::App* command = app.add_subcommand("baseline", "Show a baseline, or measure this computer as one");
+    const auto baseline = std::make_shared<BaselineCommand>();
+    auto* file = command->add_option("FILE", baseline->file, "baseline file, or a name in configs/baselines")
+                     ->type_name("");
+    auto* measure = command->add_flag("--measure", baseline->measure, "measure this computer");
+    measure->excludes(file);
+    command->add_option("--model", baseline->model, "network whose matrix products to run (mnist_cnn)")
+        ->type_name("FILE")
+        ->needs(measure);
+    command->add_option("--batch", baseline->batch, "inferences that go through it together (256)")
+        ->type_name("N")
+        ->check(CLI::Range(1U, 1U << 20U))
+        ->needs(measure);
+    command->add_option("--min-time", baseline->minimum_seconds, "repeat each for at least so long (0.5)")
+        ->type_name("SECONDS")
+        ->check(CLI::Range(0.0, 3600.0))
+        ->needs(measure);
+    command->add_option("--out", baseline->out, "write a baseline file that a run can name")
+        ->type_name("FILE.json")
+        ->needs(measure);
+    command->footer(
+        "Examples:\n"
+        "  sim baseline k80\n"
+        "  sim baseline --measure --batch 256 --out here.json\n"
+        "  sim run mnist_cnn --baseline haswell_e5_2699_v3 here.json\n\n"
+        "Measured are the network's matrix products in fp32 and int8 with oneDNN on all\n"
+        "cores (convolutions as im2col), a large product as the peak, reading memory, and\n"
+        "package energy where the system lets it be read. Medians; other work on the\n"
+        "computer slows them.");
+    command->callback([baseline] { (*baseline)(); });
+}
+
+}  // namespace systole::cli

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compiler/graph/graph.h"
+
+namespace systole::measure {
+
+/// A matrix product: (m x k) * (k x n).
+struct Product {
+    std::string layer;
+    std::uint64_t m = 0;
+    std::uint64_t n = 0;
+    std::uint64_t k = 0;
+
+    std::uint64_t macs() const { return m * n * k; }
+    bool operator==(const Product&) const = default;
+};
+
+/// The matrix products of a network for one batch.
+struct Products {
+    std::vector<Product> products;
+    /// Layers that multiply and accumulate but are no such product (a depthwise convolution).
+    std::vector<std::string> left_out;
+
+    std::uint64_t macs() const {
+        std::uint64_t sum = 0;
+        for (const Product& product : products) sum += product.macs();
+        return sum;
+    }
+};
+
+/// A dense layer takes a row an inference. A convolution takes its windows as rows (im2col): a row for each
+/// position of the output and each inference.
+Products products_of(const graph::Graph& graph, std::uint32_t batch);
+
+}  // namespace systole::measure
