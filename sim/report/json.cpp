@@ -20,14 +20,29 @@ Json counters(const CounterValues& values) {
     return object;
 }
 
+Json by_unit(const energy::Joules& joules) {
+    Json object = Json::object();
+    for (std::size_t i = 0; i < energy::consumer_count; ++i) {
+        object[std::string(energy::consumer_names[i])] = joules[static_cast<energy::Consumer>(i)];
+    }
+    return object;
+}
+
 Json layer(const Layer& layer) {
-    return {{"name", layer.name},
-            {"kind", layer.kind},
-            {"cycles", layer.matrix_unit.cycles()},
-            {"share", number(layer.share)},
-            {"array_utilization", number(layer.array_utilization)},
-            {"macs_per_inference", layer.macs_per_inference},
-            {"matrix_unit", counters(layer.matrix_unit.counters)}};
+    Json object{{"name", layer.name},
+                {"kind", layer.kind},
+                {"cycles", layer.matrix_unit.cycles()},
+                {"share", number(layer.share)},
+                {"array_utilization", number(layer.array_utilization)},
+                {"macs_per_inference", layer.macs_per_inference},
+                {"matrix_unit", counters(layer.matrix_unit.counters)}};
+    if (layer.energy) {
+        object["energy"] = {{"joules", layer.energy->total()},
+                            {"static_joules", (*layer.energy)[energy::Consumer::ChipStatic]},
+                            {"dynamic_joules", layer.energy->dynamic()},
+                            {"by_unit", by_unit(*layer.energy)}};
+    }
+    return object;
 }
 
 Json traffic(const std::vector<Traffic>& paths) {
@@ -37,6 +52,17 @@ Json traffic(const std::vector<Traffic>& paths) {
     return object;
 }
 
+Json power_over_time(const energy::PowerOverTime& power) {
+    Json watts = Json::object();
+    for (std::size_t i = 0; i < energy::consumer_count; ++i) {
+        Json& unit = watts[std::string(energy::consumer_names[i])] = Json::array();
+        for (std::size_t window = 0; window < power.windows.size(); ++window) {
+            unit.push_back(power.windows[window][static_cast<energy::Consumer>(i)] / power.seconds[window]);
+        }
+    }
+    return {{"window_cycles", power.window_cycles}, {"watts", std::move(watts)}};
+}
+
 Json energy(const std::optional<Energy>& energy) {
     if (!energy) {
         return {{"joules", nullptr},
@@ -44,16 +70,61 @@ Json energy(const std::optional<Energy>& energy) {
                 {"watts", nullptr},
                 {"by_unit", Json::object()}};
     }
-    return {{"joules", energy->joules()},
-            {"joules_per_inference", number(energy->joules_per_inference)},
-            {"watts", energy->watts},
-            {"by_unit", {{"chip_static", energy->static_joules}, {"chip_dynamic", energy->dynamic_joules}}}};
+    Json object{{"joules", energy->joules()},
+                {"joules_per_inference", number(energy->joules_per_inference)},
+                {"watts", energy->watts},
+                {"by_unit", Json::object()},
+                {"static_joules", energy->static_joules},
+                {"dynamic_joules", energy->dynamic_joules}};
+    for (const auto& [unit, joules] : energy->by_unit) object["by_unit"][unit] = joules;
+    if (const auto& events = energy->events) {
+        object["die_watts"] = events->die_watts;
+        object["published_busy_watts"] =
+            events->published_watts > 0.0 ? Json(events->published_watts) : Json(nullptr);
+        object["die_dynamic_factor"] = events->die_dynamic_factor;
+        object["uncalibrated"] = {{"joules", events->uncalibrated_joules},
+                                  {"die_watts", events->uncalibrated_die_watts}};
+        if (events->over_time) object["power_over_time"] = power_over_time(*events->over_time);
+    }
+    return object;
+}
+
+Json comparison_with(const ComparisonWith& other) {
+    return {{"inferences_per_second", other.inferences_per_second},
+            {"speedup", other.speedup},
+            {"performance_per_watt",
+             {{"total", number(other.performance_per_watt.total)},
+              {"incremental", number(other.performance_per_watt.incremental)}}}};
+}
+
+Json expected(const std::optional<ComparisonExpected>& expected) {
+    if (!expected) return nullptr;
+    const baselines::Expected& model = expected->model;
+    const baselines::Efficiency& efficiency = expected->efficiency;
+    Json json = comparison_with(*expected);
+    json["batch"] = model.batch;
+    json["seconds_per_batch"] = model.seconds;
+    json["seconds"] = {{"compute", model.compute_seconds},
+                       {"memory", model.memory_seconds},
+                       {"layers", model.layer_seconds}};
+    json["latency_seconds"] = number(model.latency_seconds);
+    json["efficiency"] = {
+        {"precision", baselines::precision_names[static_cast<std::size_t>(efficiency.precision)]},
+        {"peak_share", efficiency.peak_share},
+        {"memory_share", efficiency.memory_share},
+        {"layer_microseconds", efficiency.layer_microseconds}};
+    return json;
+}
+
+Json measured(const std::optional<ComparisonMeasured>& measured) {
+    if (!measured) return nullptr;
+    return {{"fp32", comparison_with(measured->fp32)}, {"int8", comparison_with(measured->int8)}};
 }
 
 Json comparison(const Comparison& comparison) {
     return {{"baseline", comparison.baseline},
             {"inferences_per_second", comparison.inferences_per_second},
-            {"watts", comparison.watts},
+            {"watts", comparison.watts > 0.0 ? Json(comparison.watts) : Json(nullptr)},
             {"speedup", comparison.speedup},
             {"performance_per_watt",
              {{"total", number(comparison.performance_per_watt.total)},
@@ -62,8 +133,10 @@ Json comparison(const Comparison& comparison) {
             {"estimate", "upper bound: fp32 roofline of one die"},
             {"bound", comparison.memory_bound ? "memory" : "compute"},
             {"int8",
-             {{"inferences_per_second", comparison.int8_inferences_per_second},
-              {"speedup", comparison.int8_speedup}}}};
+             {{"inferences_per_second", number(comparison.int8_inferences_per_second)},
+              {"speedup", number(comparison.int8_speedup)}}},
+            {"expected", expected(comparison.expected)},
+            {"measured", measured(comparison.measured)}};
 }
 
 Json roofline(const std::optional<Roofline>& roofline) {
@@ -139,6 +212,7 @@ Json to_json(const Report& report) {
     json["energy"] = energy(report.energy);
     json["comparison"] = Json::array();
     for (const Comparison& each : report.comparison) json["comparison"].push_back(comparison(each));
+    json["claim"] = claim_json(report.claim);
     json["predictions"] = report.predictions;
     json["accuracy"] = number(report.accuracy);
     json["float_reference"] = {{"accuracy", number(report.float_accuracy)},

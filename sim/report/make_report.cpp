@@ -52,11 +52,16 @@ Layer make_layer(const run::Result& result, Tag tag) {
     layer.share = ratio(layer.matrix_unit.cycles(), result.tpu->cycles());
     layer.array_utilization =
         ratio(layer.matrix_unit.useful_macs, layer.matrix_unit.useful_macs + layer.matrix_unit.unused_macs);
+    layer.energy = energy_under(result, tag, layer.matrix_unit.cycles());
     return layer;
 }
 
+bool has_cycles_or_energy(const Layer& layer) {
+    return layer.matrix_unit.cycles() > 0 || (layer.energy && layer.energy->total() > 0.0);
+}
+
 /// One entry for each layer of the network, whether cycles fell to it or not, then the other tags with
-/// cycles.
+/// cycles or energy.
 std::vector<Layer> make_layers(const run::Result& result) {
     std::size_t last_tag = result.program->layers.size();
     for (const isa::Instruction& instruction : result.program->instructions) {
@@ -67,12 +72,12 @@ std::vector<Layer> make_layers(const run::Result& result) {
     std::vector<Layer> layers;
     for (std::size_t tag = 1; tag <= last_tag; ++tag) {
         Layer layer = make_layer(result, static_cast<Tag>(tag));
-        if (tag <= result.program->layers.size() || layer.matrix_unit.cycles() > 0) {
+        if (tag <= result.program->layers.size() || has_cycles_or_energy(layer)) {
             layers.push_back(std::move(layer));
         }
     }
     Layer outside = make_layer(result, 0);
-    if (outside.matrix_unit.cycles() > 0) layers.push_back(std::move(outside));
+    if (has_cycles_or_energy(outside)) layers.push_back(std::move(outside));
     return layers;
 }
 
@@ -118,22 +123,41 @@ std::optional<Roofline> make_roofline(const run::Result& result) {
                     .bound_tops = 2.0 * std::min(peak_macs, *place * bytes_per_second) / 1e12};
 }
 
-std::optional<Energy> make_energy(const run::Result& result, double seconds) {
-    const machine::PowerConfig& power = result.machine.power;
-    if (!(power.busy_watts > 0.0)) return std::nullopt;
-    Energy energy{.static_joules = power.idle_watts * seconds,
-                  .dynamic_joules = (power.busy_watts - power.idle_watts) * seconds,
-                  .watts = power.busy_watts,
-                  .joules_per_inference = {}};
-    energy.joules_per_inference = ratio(energy.joules(), static_cast<double>(result.program->inferences));
-    return energy;
-}
-
 /// Weights of the network: each tile says how many of its cells carry one.
 std::uint64_t network_weights(const isa::Program& program) {
     std::uint64_t weights = 0;
     for (const isa::WeightTile& tile : program.tiles) weights += tile.useful_macs;
     return weights;
+}
+
+/// Our inferences a second over its.
+ComparisonWith compare(const run::Result& result, double ours, const baselines::Baseline& baseline,
+                       double its) {
+    return {
+        .inferences_per_second = its,
+        .speedup = ours / its,
+        .performance_per_watt = baselines::performance_per_watt(result.machine.server, ours, baseline, its)};
+}
+
+std::optional<ComparisonExpected> compare_with_expected(const run::Result& result, double ours,
+                                                        const baselines::Baseline& baseline,
+                                                        std::uint32_t batch) {
+    if (!result.network) return std::nullopt;
+    const auto model = baselines::expected(baseline, *result.network, batch);
+    if (!model) return std::nullopt;
+    return ComparisonExpected{compare(result, ours, baseline, model->inferences_per_second), *model,
+                              baseline.efficiency};
+}
+
+std::optional<ComparisonMeasured> compare_with_measured(const run::Result& result, double ours,
+                                                        const baselines::Baseline& baseline,
+                                                        std::uint32_t batch) {
+    const baselines::Measured& measured = baseline.measured;
+    if (measured.model.empty() || measured.model != result.program->model || measured.batch != batch) {
+        return std::nullopt;
+    }
+    return ComparisonMeasured{.fp32 = compare(result, ours, baseline, measured.fp32_inferences_per_second),
+                              .int8 = compare(result, ours, baseline, measured.int8_inferences_per_second)};
 }
 
 std::vector<Comparison> make_comparison(const run::Result& result, double inferences_per_second) {
@@ -145,21 +169,29 @@ std::vector<Comparison> make_comparison(const run::Result& result, double infere
     std::vector<Comparison> comparison;
     for (const baselines::Baseline& baseline : result.baselines) {
         const auto fp32 = baselines::roofline(baseline, work, baselines::Precision::Fp32);
-        const auto int8 = baselines::roofline(baseline, work, baselines::Precision::Int8);
-        if (!fp32 || !int8) continue;
-        const double its = fp32->inferences_per_second;
-        comparison.push_back(
-            {.baseline = baseline.name,
-             .inferences_per_second = its,
-             .memory_bound = fp32->memory_bound,
-             .watts = baseline.power.busy_watts,
-             .speedup = inferences_per_second / its,
-             .performance_per_watt =
-                 baselines::performance_per_watt(result.machine.server, inferences_per_second, baseline, its),
-             .int8_inferences_per_second = int8->inferences_per_second,
-             .int8_speedup = inferences_per_second / int8->inferences_per_second,
-             .joules_per_inference =
-                 baseline.power.busy_watts > 0.0 ? ratio(baseline.power.busy_watts, its) : std::nullopt});
+        if (!fp32) continue;
+        const ComparisonWith bound =
+            compare(result, inferences_per_second, baseline, fp32->inferences_per_second);
+        Comparison other{
+            .baseline = baseline.name,
+            .inferences_per_second = bound.inferences_per_second,
+            .memory_bound = fp32->memory_bound,
+            .watts = baseline.power.busy_watts,
+            .speedup = bound.speedup,
+            .performance_per_watt = bound.performance_per_watt,
+            .int8_inferences_per_second = {},
+            .int8_speedup = {},
+            .joules_per_inference = {},
+            .expected = compare_with_expected(result, inferences_per_second, baseline, work.batch),
+            .measured = compare_with_measured(result, inferences_per_second, baseline, work.batch)};
+        if (const auto int8 = baselines::roofline(baseline, work, baselines::Precision::Int8)) {
+            other.int8_inferences_per_second = int8->inferences_per_second;
+            other.int8_speedup = inferences_per_second / int8->inferences_per_second;
+        }
+        if (baseline.power.busy_watts > 0.0) {
+            other.joules_per_inference = ratio(baseline.power.busy_watts, bound.inferences_per_second);
+        }
+        comparison.push_back(std::move(other));
     }
     return comparison;
 }
@@ -274,6 +306,7 @@ Report make_report(const run::Result& result) {
     report.energy = make_energy(result, report.seconds);
     if (report.inferences_per_second) {
         report.comparison = make_comparison(result, *report.inferences_per_second);
+        report.claim = make_claim(report);
     }
     add_host(report, result);
     add_answers(report, result);

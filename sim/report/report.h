@@ -11,6 +11,9 @@
 
 #include "sim/baselines/baseline.h"
 #include "sim/baselines/comparison.h"
+#include "sim/baselines/expected.h"
+#include "sim/energy/power_over_time.h"
+#include "sim/energy/run_energy.h"
 #include "sim/run/run.h"
 
 /// What a run measured. Each figure is computed once, here, from counters; JSON and text only print.
@@ -46,6 +49,7 @@ struct Layer {
     std::optional<double> share;              ///< of the run's cycles
     std::optional<double> array_utilization;  ///< useful MACs of all MACs in active cycles
     std::uint64_t macs_per_inference = 0;     ///< what the network asks for
+    std::optional<energy::Joules> energy;     ///< absent where energy is from published watts
 };
 
 /// The matrix unit's cycles under all tags that use one kind of matrix instruction.
@@ -81,14 +85,45 @@ struct Roofline {
     double bound_tops = 0.0;  ///< the most that the machine allows at this place
 };
 
-/// From published watts: busy watts while the program runs. The static part is what an idle chip takes.
+/// What an event-by-event account says besides: of a machine with a section `energy`.
+struct EventEnergy {
+    double die_watts = 0.0;        ///< without weight memory, which is on the board
+    double published_watts = 0.0;  ///< of the busy chip; 0 where the machine file does not say
+    double die_dynamic_factor = 1.0;
+    double uncalibrated_joules = 0.0;  ///< all there is, were the factor 1
+    double uncalibrated_die_watts = 0.0;
+    std::optional<energy::PowerOverTime> over_time;  ///< where the run asks for it
+};
+
+/// By event, or from published watts: busy watts while the program runs. The static part is what an idle chip
+/// takes.
 struct Energy {
     double static_joules = 0.0;
     double dynamic_joules = 0.0;
     double watts = 0.0;
     std::optional<double> joules_per_inference;
+    std::vector<std::pair<std::string, double>> by_unit;  ///< joules; they sum to those of the run
+    std::optional<EventEnergy> events;                    ///< absent where watts are the published ones
 
     double joules() const { return static_joules + dynamic_joules; }
+};
+
+/// Against what a baseline's efficiency model expects of it, or what was measured on it.
+struct ComparisonWith {
+    double inferences_per_second = 0.0;  ///< of one die
+    double speedup = 0.0;                ///< die against die
+    baselines::PerformancePerWatt performance_per_watt;
+};
+
+struct ComparisonExpected : ComparisonWith {
+    baselines::Expected model;
+    baselines::Efficiency efficiency;  ///< the model's parameters
+};
+
+/// The network's matrix products alone.
+struct ComparisonMeasured {
+    ComparisonWith fp32;
+    ComparisonWith int8;
 };
 
 struct Comparison {
@@ -98,9 +133,47 @@ struct Comparison {
     double watts = 0.0;
     double speedup = 0.0;  ///< die against die
     baselines::PerformancePerWatt performance_per_watt;
-    double int8_inferences_per_second = 0.0;  ///< the same bound, were it to compute in 8-bit integers
-    double int8_speedup = 0.0;
+    /// The same bound, were it to compute in 8-bit integers; absent where it has no peak in those.
+    std::optional<double> int8_inferences_per_second;
+    std::optional<double> int8_speedup;
     std::optional<double> joules_per_inference;
+    /// Absent where the baseline has no efficiency, or the run was given a program and not a network.
+    std::optional<ComparisonExpected> expected;
+    /// Absent where this network was not measured on it at this batch.
+    std::optional<ComparisonMeasured> measured;
+};
+
+/// What the run makes of the claim against one baseline.
+struct ClaimAgainst {
+    std::string baseline;
+    std::string_view basis;    ///< "measured", "expected" or "upper bound": what the baseline does
+    double performance = 0.0;  ///< die against die
+    baselines::PerformancePerWatt performance_per_watt;
+    /// "below", "within", "above"; of performance per watt by the incremental figure, which the claim speaks
+    /// of, else by the total. Empty where there are no watts.
+    std::string_view performance_place;
+    std::string_view performance_per_watt_place;
+};
+
+/// Where the multiply-accumulates went that the array had cells and cycles for. They sum to 1.
+struct ArrayShares {
+    double useful = 0.0;
+    double unused = 0.0;  ///< in active cycles; at 16 bits, cells that wait for their other half count, too
+    double weight_stall = 0.0;
+    double weight_shift = 0.0;
+    double non_matrix = 0.0;
+};
+
+/// "15X - 30X faster than its contemporary GPU or CPU, with TOPS/Watt about 30X - 80X higher": Jouppi et al.,
+/// ISCA 2017, abstract.
+struct Claim {
+    static constexpr double least_performance = 15.0;
+    static constexpr double most_performance = 30.0;
+    static constexpr double least_performance_per_watt = 30.0;
+    static constexpr double most_performance_per_watt = 80.0;
+
+    std::vector<ClaimAgainst> against;
+    ArrayShares array;
 };
 
 struct HostOperation {
@@ -153,6 +226,7 @@ struct Report {
 
     std::optional<Energy> energy;  ///< absent where the machine has no watts
     std::vector<Comparison> comparison;
+    std::optional<Claim> claim;  ///< absent where there is no comparison
     std::vector<HostOperation> host_operations;
     std::optional<double> host_seconds;
 
@@ -171,6 +245,12 @@ struct Report {
     Simulator simulator;
     nlohmann::ordered_json configuration;  ///< the effective one: run, machine, baselines
 };
+
+/// Nothing where the machine has neither a section `energy` nor published watts.
+std::optional<Energy> make_energy(const run::Result& result, double seconds);
+/// What was spent under a tag that had so many of the matrix unit's cycles; absent without a section
+/// `energy`.
+std::optional<energy::Joules> energy_under(const run::Result& result, hw::Tag tag, std::uint64_t cycles);
 
 /// The matrix unit's cycles under one tag.
 MatrixUnit matrix_unit_under(const hw::MatrixUnitCounters& counters, hw::Tag tag);
@@ -192,6 +272,12 @@ std::string register_table(const run::RegisterDump& dump);
 
 /// A title and the values, each line led by the number of its first.
 std::string buffer_text(const run::BufferContents& buffer);
+
+/// From the report's comparison and matrix unit.
+std::optional<Claim> make_claim(const Report& report);
+/// A line for each baseline and, where the run falls short against one, where the array's cycles went.
+std::string claim_text(const Claim& claim);
+nlohmann::ordered_json claim_json(const std::optional<Claim>& claim);
 
 /// Reads the counters of a finished run.
 Report make_report(const run::Result& result);

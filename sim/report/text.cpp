@@ -51,7 +51,7 @@ public:
         std::string_view name;
         void (Writer::*write)();
     };
-    static const std::array<Section, 11> sections;
+    static const std::array<Section, 12> sections;
 
     std::string write(std::span<const std::string> chosen) && {
         chosen_ = !chosen.empty();
@@ -236,11 +236,37 @@ private:
             return;
         }
         const Energy& energy = *report_.energy;
+        if (energy.events) return write_event_energy(energy, *energy.events);
         entry("chip", si(energy.joules(), "J"),
               fmt::format("{} static, {} dynamic", si(energy.static_joules, "J"),
                           si(energy.dynamic_joules, "J")));
         if (!is_bare_program()) entry("an inference", si(energy.joules_per_inference, "J"), "");
         entry("power", si(energy.watts, "W"), "published, of the busy chip");
+    }
+
+    void write_event_energy(const Energy& energy, const EventEnergy& events) {
+        for (const auto& [unit, joules] : energy.by_unit) {
+            const double all = energy.joules();
+            const std::optional<double> share = all > 0.0 ? std::optional(joules / all) : std::nullopt;
+            line("  {:<16}{:>14}  {:>7}  {}", consumer_name(unit), si(joules, "J"), percent(share),
+                 bar(share, 36));
+        }
+        if (!is_bare_program()) entry("an inference", si(energy.joules_per_inference, "J"), "");
+        entry("power", si(energy.watts, "W"), "chip and weight memory");
+        entry("  chip alone", si(events.die_watts, "W"),
+              events.published_watts > 0.0
+                  ? fmt::format("{} published, busy", si(events.published_watts, "W"))
+                  : std::string());
+        entry("  uncalibrated", si(events.uncalibrated_die_watts, "W"),
+              fmt::format("without the factor {:g} on its events", events.die_dynamic_factor));
+    }
+
+    static std::string consumer_name(std::string_view key) {
+        if (key == "chip_static") return "chip, static";
+        if (key == "weight_fifo") return "weight FIFO";
+        std::string name(key);
+        std::replace(name.begin(), name.end(), '_', ' ');
+        return name;
     }
 
     void write_comparison() {
@@ -251,11 +277,47 @@ private:
                   fmt::format("upper bound: fp32 roofline, {}-bound",
                               other.memory_bound ? "memory" : "compute"));
             entry("speedup", times(other.speedup),
-                  fmt::format("at least ({} over its int8 roofline)", times(other.int8_speedup)));
-            entry("performance/W", times(other.performance_per_watt.total), "total: whole servers, by TDP");
-            entry("", times(other.performance_per_watt.incremental),
-                  "incremental: our server without its host");
+                  other.int8_speedup
+                      ? fmt::format("at least ({} over its int8 roofline)", times(other.int8_speedup))
+                      : "at least");
+            write_performance_per_watt(other.performance_per_watt);
+            if (other.expected) write_expected(*other.expected);
+            if (other.measured) write_measured(*other.measured);
         }
+    }
+
+    void write_performance_per_watt(const baselines::PerformancePerWatt& per_watt) {
+        entry("performance/W", times(per_watt.total),
+              per_watt.total ? "total: whole servers, by TDP" : "total: a server's watts are not known");
+        entry("", times(per_watt.incremental), "incremental: without accelerators' host");
+    }
+
+    void write_expected(const ComparisonExpected& expected) {
+        const baselines::Expected& model = expected.model;
+        const baselines::Efficiency& efficiency = expected.efficiency;
+        std::string latency;
+        if (model.latency_seconds) {
+            latency = fmt::format("; 99 % within {}", si(model.latency_seconds, "s"));
+        }
+        entry("expected", inference_rate(expected.inferences_per_second),
+              fmt::format("batch {}{}", grouped(model.batch), latency));
+        line("    (with {:.3g} % of its peak, {:.3g} % of its bandwidth, {:.3g} us a layer)",
+             100.0 * efficiency.peak_share, 100.0 * efficiency.memory_share, efficiency.layer_microseconds);
+        entry("  speedup", times(expected.speedup), "");
+        entry("  performance/W", times(expected.performance_per_watt.total),
+              fmt::format("total; {} incremental", times(expected.performance_per_watt.incremental)));
+    }
+
+    void write_measured(const ComparisonMeasured& measured) {
+        entry("measured", inference_rate(measured.fp32.inferences_per_second),
+              "fp32: the network's products alone");
+        entry("  in int8", inference_rate(measured.int8.inferences_per_second), "");
+        entry("  speedup", times(measured.fp32.speedup),
+              fmt::format("at least ({} over int8)", times(measured.int8.speedup)));
+    }
+
+    void write_claim() {
+        if (report_.claim) text_ += '\n' + claim_text(*report_.claim);
     }
 
     void write_host() {
@@ -300,12 +362,13 @@ private:
     std::string text_;
 };
 
-const std::array<Writer::Section, 11> Writer::sections{{{"summary", &Writer::write_headline},
+const std::array<Writer::Section, 12> Writer::sections{{{"summary", &Writer::write_headline},
                                                         {"matrix_unit", &Writer::write_matrix_unit},
                                                         {"layers", &Writer::write_layers},
                                                         {"traffic", &Writer::write_traffic},
                                                         {"energy", &Writer::write_energy},
                                                         {"comparison", &Writer::write_comparison},
+                                                        {"claim", &Writer::write_claim},
                                                         {"host", &Writer::write_host},
                                                         {"instructions", &Writer::write_instructions},
                                                         {"registers", &Writer::write_registers},

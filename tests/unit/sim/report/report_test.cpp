@@ -124,8 +124,9 @@ TEST_CASE("A program without a network is measured by what it does", "[report]")
     CHECK(value(report.matrix_unit.counters, "useful_macs") == 137 * 65536);
 }
 
-TEST_CASE("Energy is published watts times seconds", "[report]") {
+TEST_CASE("Without a section energy, energy is published watts times seconds", "[report]") {
     Finished finished(head + work);
+    finished.result.machine.energy.reset();
     const report::Report report = report::make_report(finished.result);
     REQUIRE(report.energy);
     CHECK(report.energy->static_joules == Approx(28.0 * report.seconds));
@@ -133,12 +134,68 @@ TEST_CASE("Energy is published watts times seconds", "[report]") {
     CHECK(report.energy->joules() == Approx(40.0 * report.seconds));
     CHECK(report.energy->watts == 40.0);
     CHECK_FALSE(report.energy->joules_per_inference);
+    CHECK_FALSE(report.energy->events);
+    CHECK_FALSE(report.layers.front().energy);
+    CHECK(report::to_json(report)["energy"]["by_unit"].size() == 2);
+    CHECK_FALSE(report::to_json(report)["layers"][0].contains("energy"));
+    CHECK(report::to_text(report).find("published, of the busy chip") != std::string::npos);
 
     finished.result.machine.power = {};
     const report::Report without = report::make_report(finished.result);
     CHECK_FALSE(without.energy);
     CHECK(report::to_json(without)["energy"]["joules"].is_null());
     CHECK(report::to_text(without).find("the machine file gives no watts") != std::string::npos);
+}
+
+TEST_CASE("Energy by event: by unit, by layer and by window it sums to the run's", "[report]") {
+    Finished finished(head + work);
+    finished.result.machine.energy->die_dynamic_factor = 2.0;
+    finished.result.config.power_windows = 9;
+    const report::Report report = report::make_report(finished.result);
+    REQUIRE(report.energy);
+    REQUIRE(report.energy->events);
+    const double all = report.energy->joules();
+    CHECK(report.energy->static_joules == Approx(28.0 * report.seconds));
+    CHECK(report.energy->watts == Approx(all / report.seconds));
+    double units = 0.0;
+    for (const auto& [unit, joules] : report.energy->by_unit) units += joules;
+    CHECK(units == Approx(all).epsilon(1e-12));
+    double layers = 0.0;
+    for (const report::Layer& layer : report.layers) layers += layer.energy->total();
+    CHECK(layers == Approx(all).epsilon(1e-12));
+
+    const report::EventEnergy& events = *report.energy->events;
+    const nlohmann::ordered_json json = report::to_json(report)["energy"];
+    const double weight_memory = json["by_unit"]["weight_memory"];
+    CHECK(events.die_watts == Approx((all - weight_memory) / report.seconds));
+    CHECK(events.published_watts == 40.0);
+    // Half of the die's dynamic energy is the factor's.
+    const double dynamic_on_die = report.energy->dynamic_joules - weight_memory;
+    CHECK(events.uncalibrated_joules == Approx(all - dynamic_on_die / 2));
+    CHECK(json["uncalibrated"]["joules"] == events.uncalibrated_joules);
+
+    REQUIRE(events.over_time);
+    const std::uint64_t window_cycles = json["power_over_time"]["window_cycles"];
+    CHECK(window_cycles == (report.cycles + 8) / 9);
+    double over_time = 0.0;
+    for (const auto& [unit, watts] : json["power_over_time"]["watts"].items()) {
+        double of_unit = 0.0;
+        for (std::size_t window = 0; window < watts.size(); ++window) {
+            const std::uint64_t cycles = std::min(window_cycles, report.cycles - window * window_cycles);
+            of_unit += watts[window].get<double>() * static_cast<double>(cycles) / 700e6;
+        }
+        CHECK(of_unit == Approx(json["by_unit"][unit].get<double>()).epsilon(1e-9));
+        over_time += of_unit;
+    }
+    CHECK(over_time == Approx(all).epsilon(1e-9));
+
+    finished.result.config.power_windows = 0;
+    CHECK_FALSE(report::to_json(report::make_report(finished.result))["energy"].contains("power_over_time"));
+    const std::string text = report::to_text(report);
+    CHECK(text.find("weight memory") != std::string::npos);
+    CHECK(text.find("40.0 W published, busy") != std::string::npos);
+    CHECK(text.find("without the factor 2 on its events") != std::string::npos);
+    check_width(text);
 }
 
 TEST_CASE("report.json has the keys that other programs read", "[report]") {
@@ -173,8 +230,12 @@ TEST_CASE("report.json has the keys that other programs read", "[report]") {
                                 "/energy/joules_per_inference",
                                 "/energy/watts",
                                 "/energy/by_unit/chip_static",
-                                "/energy/by_unit/chip_dynamic",
+                                "/energy/by_unit/matrix_unit",
+                                "/energy/uncalibrated/joules",
+                                "/layers/0/energy/joules",
+                                "/layers/0/energy/by_unit/matrix_unit",
                                 "/comparison",
+                                "/claim",
                                 "/predictions",
                                 "/accuracy",
                                 "/host_operations",
@@ -227,15 +288,31 @@ TEST_CASE("The text fits 80 columns, whatever the names and numbers", "[report]"
         layer.kind = "depthwise_convolution";
         layer.matrix_unit.non_matrix_cycles = 9'999'999'999;
     }
-    report.comparison.push_back({.baseline = std::string(100, 'b'),
-                                 .inferences_per_second = 123456789.0,
-                                 .memory_bound = true,
-                                 .watts = 1.0,
-                                 .speedup = 123456.0,
-                                 .performance_per_watt = {.total = 99999.0, .incremental = {}},
-                                 .int8_inferences_per_second = 1.0,
-                                 .int8_speedup = 0.01,
-                                 .joules_per_inference = {}});
+    report::Comparison comparison{.baseline = std::string(100, 'b'),
+                                  .inferences_per_second = 123456789.0,
+                                  .memory_bound = true,
+                                  .watts = 1.0,
+                                  .speedup = 123456.0,
+                                  .performance_per_watt = {.total = 99999.0, .incremental = {}},
+                                  .int8_inferences_per_second = 1.0,
+                                  .int8_speedup = 0.01,
+                                  .joules_per_inference = {},
+                                  .expected = report::ComparisonExpected{},
+                                  .measured = report::ComparisonMeasured{}};
+    comparison.expected->inferences_per_second = 987654321.0;
+    comparison.expected->speedup = 123456.0;
+    comparison.expected->performance_per_watt = {.total = 99999.0, .incremental = 99999.0};
+    comparison.expected->model.batch = 4294967295U;
+    comparison.expected->model.latency_seconds = 1234.5;
+    comparison.expected->efficiency = {.precision = baselines::Precision::Fp32,
+                                       .peak_share = 0.123456,
+                                       .memory_share = 0.987654,
+                                       .layer_microseconds = 123456.0,
+                                       .latency_factor = 2.0,
+                                       .largest_batch = 64};
+    comparison.measured->fp32 = comparison.measured->int8 = *comparison.expected;
+    report.comparison.push_back(comparison);
+    report.claim = report::make_claim(report);
     report.host_operations.push_back(
         {.kind = std::string(50, 'k'), .layer = std::string(50, 'l'), .seconds = {}});
     report.host_operations.push_back({.kind = "softmax", .layer = std::string(50, 'l'), .seconds = 1e-7});

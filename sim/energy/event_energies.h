@@ -1,0 +1,33 @@
+#pragma once
+
+#include "hw/machine/machine_config.h"
+
+namespace systole::energy {
+
+/// What one event of a machine takes, in pJ, before calibration.
+///
+/// An on-chip memory is read and written a whole row at a time. It is taken as slices side by side, one for
+/// each 64 bits of the row, each an SRAM of its share of the memory's bytes: 32 slices of 768 KiB for the
+/// unified buffer of TPU v1, 128 of 32 KiB for its accumulators, 32 of 8 KiB for its weight FIFO. Registers
+/// and the clock are in no published table: what they take while idle is in the idle watts, the rest is what
+/// calibration finds missing.
+struct EventEnergies {
+    double mac = 0.0;               ///< a cell's multiplication and addition of one pass
+    double unused_mac = 0.0;        ///< a cell of an active cycle that does none
+    double buffer_row = 0.0;        ///< an access of the unified buffer, a row wide
+    double sums_row = 0.0;          ///< a row of accumulators read or written
+    double sums_add = 0.0;          ///< a row's additions
+    double fifo_byte = 0.0;         ///< into the weight FIFO or out of it
+    double weight_byte = 0.0;       ///< from weight memory, link included; off the chip
+    double host_byte = 0.0;         ///< over the chip's end of the host link
+    double instruction_byte = 0.0;  ///< into the instruction buffer and out of it
+    double requantized = 0.0;  ///< a sum's bias, multiplier and zero point: one multiplication, two additions
+    double lookup = 0.0;       ///< a byte of the table: of the smallest published memory
+    double operand = 0.0;      ///< an operand of element-wise work: a multiplication, an addition
+    double pooled = 0.0;       ///< an element of a window: an addition or comparison
+};
+
+/// Of a machine with a section `energy`.
+EventEnergies event_energies(const machine::MachineConfig& machine);
+
+}  // namespace systole::energy

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+
+/// Energy per operation as published: Jouppi et al., "Ten Lessons From Three Generations Shaped Google's
+/// TPUv4i", ISCA 2021, Table 2, whose 45 nm column is Horowitz, "Computing's Energy Problem", ISSCC 2014.
+namespace systole::energy {
+
+/// An operation in the processes of the table's two columns, in pJ.
+struct TwoProcesses {
+    double at_45_nm = 0.0;
+    double at_7_nm = 0.0;
+
+    /// In a process between: a straight line between the columns where feature size and energy are both
+    /// drawn logarithmically. From 7 to 45 nm.
+    double at(double process_nm) const;
+};
+
+inline constexpr TwoProcesses int8_multiply{0.2, 0.07};
+inline constexpr TwoProcesses int32_add{0.1, 0.03};
+inline constexpr TwoProcesses int32_multiply{3.1, 1.48};
+/// DDR3 or DDR4, the device and its link, in pJ for 64 bits; the same in both columns.
+inline constexpr double ddr_per_64_bits = 1300.0;
+
+/// Reading or writing 64 bits of an SRAM of so many bytes, in pJ. The table has 8 KB, 32 KB and 1 MB; between
+/// them, and above, energy and size follow straight lines, both drawn logarithmically. A smaller memory takes
+/// what one of 8 KB does: decoder and sense amplifiers do not shrink with it.
+double sram_per_64_bits(double bytes, double process_nm);
+
+}  // namespace systole::energy

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "hw/common/counter.h"
+#include "hw/machine/machine_config.h"
+#include "hw/tpu/tpu.h"
+
+namespace systole::energy {
+
+/// What draws power, as keys of report.json.
+enum class Consumer : std::uint8_t {
+    ChipStatic,
+    MatrixUnit,
+    Accumulators,
+    UnifiedBuffer,
+    WeightFifo,
+    ActivationUnit,
+    HostInterface,
+    Sequencer,
+    WeightMemory,  ///< on the board, not on the die
+};
+inline constexpr std::size_t consumer_count = 9;
+inline constexpr std::array<std::string_view, consumer_count> consumer_names{
+    "chip_static",     "matrix_unit",    "accumulators", "unified_buffer", "weight_fifo",
+    "activation_unit", "host_interface", "sequencer",    "weight_memory"};
+
+/// Joules of each consumer.
+class Joules {
+public:
+    double& operator[](Consumer consumer) { return joules_[static_cast<std::size_t>(consumer)]; }
+    double operator[](Consumer consumer) const { return joules_[static_cast<std::size_t>(consumer)]; }
+    double total() const;
+    /// All but the static part.
+    double dynamic() const;
+    /// Of the die alone: weight memory has watts of its own.
+    double on_die() const;
+
+private:
+    std::array<double, consumer_count> joules_{};
+};
+
+/// What a unit was doing when events happened: power over time follows it.
+enum class Activity : std::uint8_t { Any, HostRead, HostWrite, WeightFetch, WeightShift, Matrix, Activation };
+
+/// One kind of event of a run: a counter, and what each count takes.
+struct Event {
+    Consumer consumer = Consumer::MatrixUnit;
+    Activity during = Activity::Any;
+    double joules_each = 0.0;  ///< calibrated
+    const hw::Counter* counter = nullptr;
+};
+
+/// The events of a finished run. The machine has a section `energy`; the chip must outlive them.
+std::vector<Event> events(const hw::Tpu& tpu, const machine::MachineConfig& machine);
+
+/// What a run, or what it did under one tag, took. `cycles` are those of the run, or of the tag: the static
+/// part goes with the cycles.
+Joules joules(const std::vector<Event>& events, const machine::MachineConfig& machine, std::uint64_t cycles,
+              std::optional<hw::Tag> tag = {});
+
+}  // namespace systole::energy
