@@ -66,6 +66,8 @@ void set_up(CLI::App& app) {
     add_compile_command(app);
     add_asm_command(app);
     add_disasm_command(app);
+    add_validate_command(app);
+    add_baseline_command(app);
 }
 
 std::vector<std::string> command_names(CLI::App& app) {

@@ -11,5 +11,7 @@ void add_run_command(CLI::App& app);
 void add_compile_command(CLI::App& app);
 void add_asm_command(CLI::App& app);
 void add_disasm_command(CLI::App& app);
+void add_validate_command(CLI::App& app);
+void add_baseline_command(CLI::App& app);
 
 }  // namespace systole::cli

@@ -4,7 +4,6 @@
 #include <memory>
 
 #include "compiler/emit/compile.h"
-#include "compiler/frontend/frontend.h"
 #include "compiler/schedule/schedule.h"
 #include "hw/isa/assembly.h"
 #include "hw/isa/program_file.h"
@@ -30,8 +29,8 @@ struct CompileCommand {
         }
         const run::PathFinder paths(config.file);
         const machine::MachineConfig machine = run::read_machine(config, paths);
-        const auto input = run::read_input(config, paths);
-        const graph::Graph graph = frontend::read_network(paths.find(config.model));
+        const graph::Graph graph = run::read_model(config, paths);
+        const auto input = run::read_input(config, paths, graph);
         const quantized::Network network = run::quantize(graph, config, paths, input);
         const schedule::Schedule schedule =
             schedule::make_schedule(network, run::target_of(machine), run::options_of(config, input));

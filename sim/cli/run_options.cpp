@@ -39,6 +39,7 @@ std::vector<run::Setting> RunOptions::settings() const {
     }
     text("program", program);
     texts("input", input);
+    number("random_input", random_input);
     text("labels", labels);
     number("input_scale", input_scale);
     number("batch", batch);
@@ -50,6 +51,7 @@ std::vector<run::Setting> RunOptions::settings() const {
     flag("timing_only", timing_only);
     flag("float_reference", float_reference);
     flag("instructions", instructions);
+    number("power_windows", power_windows);
     text("registers", registers);
     texts("print", print);
     for (const std::string& setting : set) settings.push_back(run::parse_setting(setting));
@@ -69,9 +71,12 @@ void add_model_options(CLI::App& command, RunOptions& options, const std::string
     command.add_option("FILE", options.file, file_is)->type_name("");
     command.add_option("--machine", options.machine, "machine file, or a name in configs/machines")
         ->type_name("FILE");
-    command.add_option("--model", options.model, "network file (Keras .h5)")->type_name("FILE");
+    command.add_option("--model", options.model, "network file (Keras .h5, graph .json)")->type_name("FILE");
     command.add_option("--input", options.input, "images: IDX or NPY (.gz too), PNG, folder of PNG")
         ->type_name("FILE...");
+    command.add_option("--random-input", options.random_input, "made-up input from a seed, instead")
+        ->type_name("SEED")
+        ->excludes("--input");
     command.add_option("--input-scale", options.input_scale, "worth of one step of an 8-bit pixel (1/255)")
         ->type_name("X");
     command.add_option("--batch", options.batch, "images that go through the network together (1)")
@@ -101,6 +106,9 @@ void add_run_only_options(CLI::App& command, RunOptions& options) {
     command.add_flag("--float-reference", options.float_reference,
                      "run the network in float too, and compare");
     command.add_flag("--instructions", options.instructions, "list when each instruction was where");
+    command
+        .add_option("--power-windows", options.power_windows, "power over time, in N windows: report.json")
+        ->type_name("N");
     command.add_option("--registers", options.registers, "the registers of the array in cycles all, or A-B")
         ->type_name("CYCLES");
     command.add_option("--print", options.print, "show a host buffer: NAME, NAME:int8, NAME:int16x4")

@@ -15,6 +15,7 @@ struct RunOptions {
     std::string file;  ///< a run file, or a program by its extension
     std::string machine, model, program;
     std::vector<std::string> input;
+    std::string random_input;
     std::string labels;
     std::string input_scale, batch, limit;
     std::vector<std::string> calibration;
@@ -24,6 +25,7 @@ struct RunOptions {
     bool timing_only = false;
     bool float_reference = false;
     bool instructions = false;
+    std::string power_windows;
     std::string registers;
     std::vector<std::string> print;
     std::vector<std::string> set;

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "hw/math/interpolated_table.h"
 #include "hw/math/lookup_table.h"
 
 namespace systole::functional {
@@ -22,6 +23,7 @@ struct ActivationParameters {
     std::vector<std::int32_t> multiplier;
     std::vector<std::int8_t> shift;
     math::LookupTable table{};
+    math::InterpolatedTable wide_table{};
 };
 
 /// The table that `bytes` begins with.

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/frontend/frontend.h"
 #include "compiler/passes/calibrate.h"
+#include "compiler/passes/drop_weights.h"
 #include "compiler/passes/prepare.h"
 #include "hw/machine/config_error.h"
 #include "hw/machine/config_reader.h"
+#include "sim/run/random_images.h"
 
 namespace systole::run {
 namespace {
@@ -14,24 +17,13 @@ namespace {
 /// Images to calibrate with, where the run names none of their own.
 constexpr std::uint64_t calibration_images = 128;
 
-/// Values that differ, all between 0 and 1.
-std::vector<float> made_up(std::uint64_t size) {
-    std::vector<float> values(size);
-    for (std::uint64_t i = 0; i < size; ++i) values[i] = static_cast<float>(i % 256) / 255.0F;
-    return values;
-}
-
 passes::Calibration calibration_of(const graph::Graph& graph, const RunConfig& config,
                                    const PathFinder& paths, const std::optional<NamedImages>& input) {
     passes::Calibration calibration;
     const bool takes_floats = input && input->images.floats() != nullptr;
     if (!takes_floats) calibration.encoding = passes::InputEncoding{config.input_scale, 0};
 
-    if (config.timing_only) {
-        calibration.inputs = made_up(graph.input_shape().elements());
-        calibration.count = 1;
-        return calibration;
-    }
+    if (!graph.has_weights) return calibration;
     std::optional<NamedImages> read;
     if (!config.calibration.empty()) read = read_images(config.calibration, paths);
     const std::optional<NamedImages>& images = read ? read : input;
@@ -65,11 +57,25 @@ schedule::Target target_of(const machine::MachineConfig& machine) {
             .weight_memory_bytes = machine.weight_memory.bytes};
 }
 
+graph::Graph read_model(const RunConfig& config, const PathFinder& paths) {
+    const std::filesystem::path path = paths.find(config.model);
+    if (!config.timing_only) return frontend::read_network(path);
+    return passes::drop_weights(frontend::read_network(path, frontend::WeightValues::Skipped));
+}
+
 std::optional<NamedImages> read_input(const RunConfig& config, const PathFinder& paths) {
     if (config.input.empty()) return std::nullopt;
     NamedImages images = read_images(config.input, paths);
     if (config.limit > 0) keep_first(images.images, config.limit);
     return images;
+}
+
+std::optional<NamedImages> read_input(const RunConfig& config, const PathFinder& paths,
+                                      const graph::Graph& graph) {
+    if (config.random_input == 0) return read_input(config, paths);
+    constexpr unsigned wide_bits = 16;
+    return random_images(graph.input_shape(), options_of(config, std::nullopt).inferences,
+                         config.random_input, graph.nodes.front().activation_bits == wide_bits);
 }
 
 quantized::Network quantize(const graph::Graph& graph, const RunConfig& config, const PathFinder& paths,

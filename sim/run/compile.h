@@ -18,12 +18,19 @@ machine::MachineConfig read_machine(const RunConfig& config, const PathFinder& p
 /// What the compiler needs to know of the machine.
 schedule::Target target_of(const machine::MachineConfig& machine);
 
+/// The run's network; without its weights where only time is asked for. Throws ModelError.
+graph::Graph read_model(const RunConfig& config, const PathFinder& paths);
+
 /// The run's images, cut to its limit; none where it names none. Throws InputError.
 std::optional<NamedImages> read_input(const RunConfig& config, const PathFinder& paths);
 
+/// The same, or the made-up input that the run asks for instead: as many as the limit, else one batch.
+std::optional<NamedImages> read_input(const RunConfig& config, const PathFinder& paths,
+                                      const graph::Graph& graph);
+
 /// Quantizes the network with the run's calibration images, else with the first of its input. Where
-/// pixels are the input, a stored byte is a pixel. A timing-only run takes a made-up image: no
-/// cycle depends on a value. Throws ModelError, InputError.
+/// pixels are the input, a stored byte is a pixel. A network without weights needs no images: no cycle
+/// depends on a value. Throws ModelError, InputError.
 quantized::Network quantize(const graph::Graph& graph, const RunConfig& config, const PathFinder& paths,
                             const std::optional<NamedImages>& input);
 

@@ -24,25 +24,47 @@ void softmax(std::span<float> logits) {
 }
 
 /// What the host can do. Operations count as fp32 operations of the host's peak, an exponential as one:
-/// the time is a lower bound. Bytes are those of operands and result.
+/// the time is a lower bound. Bytes are those of operands and result: a float, and what the chip stores.
 struct HostKind {
     std::string_view kind;
     double operations_per_element;
-    double bytes_per_element;
+    double bytes_per_element;                   ///< beside those that the chip stores
     void (*compute)(std::span<float> outputs);  ///< of one inference; none: not an operation on outputs
 };
 
 constexpr std::array kinds{
-    // divide, round, add, clamp; from float to byte
-    HostKind{"quantize_input", 4, 5, nullptr},
-    // subtract the zero point, scale, find the largest, subtract it, exponential, sum, divide; byte to float
-    HostKind{"softmax", 7, 5, softmax},
+    // divide, round, add, clamp
+    HostKind{"quantize_input", 4, 4, nullptr},
+    // subtract the zero point, scale, find the largest, subtract it, exponential, sum, divide
+    HostKind{"softmax", 7, 4, softmax},
 };
 
 const HostKind* find_kind(std::string_view name) {
     const auto found =
         std::find_if(kinds.begin(), kinds.end(), [&](const HostKind& kind) { return kind.kind == name; });
     return found == kinds.end() ? nullptr : &*found;
+}
+
+/// The real numbers that bytes of a tensor stand for.
+std::vector<float> real_values(const isa::BorderTensor& tensor, std::span<const std::uint8_t> stored) {
+    const auto real = [&](std::int32_t value) {
+        return static_cast<float>(tensor.scale * (value - tensor.zero_point));
+    };
+    std::vector<float> values(stored.size() / isa::bytes_of(tensor.type));
+    if (isa::is_wide(tensor.type)) {
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            values[i] = real(static_cast<std::int16_t>(stored[2 * i] + 256 * stored[2 * i + 1]));
+        }
+        return values;
+    }
+    std::array<float, 256> table{};
+    for (std::size_t byte = 0; byte < table.size(); ++byte) {
+        table[byte] = real(isa::is_signed(tensor.type) ? static_cast<std::int8_t>(byte)
+                                                       : static_cast<std::uint8_t>(byte));
+    }
+    std::transform(stored.begin(), stored.end(), values.begin(),
+                   [&](std::uint8_t byte) { return table[byte]; });
+    return values;
 }
 
 std::uint64_t elements_of(const isa::BorderTensor& tensor) {
@@ -79,14 +101,15 @@ double host_seconds(const HostWork& work, const baselines::Baseline& host) {
     if (kind == nullptr) throw std::logic_error("the host did " + work.kind + ", which it does not know");
     const auto elements = static_cast<double>(work.elements);
     return baselines::roofline_seconds(host, elements * kind->operations_per_element,
-                                       elements * kind->bytes_per_element);
+                                       elements * (kind->bytes_per_element + work.element_bytes));
 }
 
 std::vector<HostWork> output_work(const isa::Program& program) {
     std::vector<HostWork> work;
     for (const isa::HostOperation& operation : program.host_operations) {
-        work.push_back(
-            {operation.kind, operation.layer, program.inferences * elements_of(program.outputs.front())});
+        work.push_back({operation.kind, operation.layer,
+                        program.inferences * elements_of(program.outputs.front()),
+                        isa::bytes_of(program.outputs.front().type)});
     }
     return work;
 }
@@ -96,14 +119,7 @@ Outputs read_outputs(const isa::Program& program, std::span<const std::uint8_t> 
     Outputs outputs;
     outputs.per_inference = elements_of(tensor);
 
-    std::array<float, 256> real{};
-    for (int byte = 0; byte < 256; ++byte) {
-        const int value = tensor.is_signed ? static_cast<std::int8_t>(byte) : byte;
-        real[static_cast<std::size_t>(byte)] = static_cast<float>(tensor.scale * (value - tensor.zero_point));
-    }
-    outputs.values.resize(stored.size());
-    std::transform(stored.begin(), stored.end(), outputs.values.begin(),
-                   [&](std::uint8_t byte) { return real[byte]; });
+    outputs.values = real_values(tensor, stored);
 
     // Classes are told from the stored numbers' order: no operation of the host changes it, but a
     // probability may round to the same float as its neighbour.

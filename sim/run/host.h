@@ -18,6 +18,7 @@ struct HostWork {
     std::string kind;   ///< "quantize_input", "softmax"
     std::string layer;  ///< whose work it is
     std::uint64_t elements = 0;
+    std::uint32_t element_bytes = 1;  ///< as the chip stores them
 };
 
 /// The kinds of isa::HostOperation that the host knows. Throws ProgramError for any other.

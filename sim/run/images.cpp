@@ -59,13 +59,14 @@ std::vector<float> to_floats(const input::Images& images, std::uint64_t first, s
 bool stored_unchanged(const input::Images& images, double pixel_scale, const Storage& storage) {
     // A program file keeps the scale exactly; a run file may write it with fewer digits.
     constexpr double tolerance = 1e-6;
-    return images.pixels() != nullptr && storage.zero_point == 0 && !storage.is_signed &&
+    return images.pixels() != nullptr && storage.zero_point == 0 && storage.type == isa::ElementType::Uint8 &&
            std::abs(storage.scale - pixel_scale) <= tolerance * storage.scale;
 }
 
 void store(const input::Images& images, double pixel_scale, const Storage& storage,
            std::span<std::uint8_t> stored) {
-    if (stored.size() != images.size()) {
+    const std::size_t element_bytes = isa::bytes_of(storage.type);
+    if (stored.size() != images.size() * element_bytes) {
         throw std::logic_error(fmt::format("the input buffer has {} bytes; the images have {} values",
                                            stored.size(), images.size()));
     }
@@ -73,17 +74,21 @@ void store(const input::Images& images, double pixel_scale, const Storage& stora
         std::copy(images.pixels()->begin(), images.pixels()->end(), stored.begin());
         return;
     }
-    const double least = storage.is_signed ? -128.0 : 0.0;
-    const double most = storage.is_signed ? 127.0 : 255.0;
-    const auto byte = [&](double real) {
-        const double nearest = std::round(real / storage.scale) + storage.zero_point;
-        return static_cast<std::uint8_t>(static_cast<int>(std::clamp(nearest, least, most)));
+    const double least = isa::lowest(storage.type);
+    const double most = isa::highest(storage.type);
+    const auto store_all = [&](const auto& values, double factor) {
+        auto to = stored.begin();
+        for (const auto each : values) {
+            const double nearest = std::round(each * factor / storage.scale) + storage.zero_point;
+            const auto value = static_cast<std::int32_t>(std::clamp(nearest, least, most));
+            for (std::size_t i = 0; i < element_bytes; ++i)
+                *to++ = static_cast<std::uint8_t>(value >> (8 * i));
+        }
     };
     if (const auto* floats = images.floats()) {
-        std::transform(floats->begin(), floats->end(), stored.begin(), byte);
+        store_all(*floats, 1.0);
     } else {
-        std::transform(images.pixels()->begin(), images.pixels()->end(), stored.begin(),
-                       [&](std::uint8_t pixel) { return byte(pixel * pixel_scale); });
+        store_all(*images.pixels(), pixel_scale);
     }
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/graph/tensor_shape.h"
+#include "hw/isa/element_type.h"
 #include "sim/input/images.h"
 #include "sim/run/path_finder.h"
 
@@ -36,13 +37,14 @@ std::vector<float> to_floats(const input::Images& images, std::uint64_t first, s
 struct Storage {
     double scale = 1.0;
     std::int32_t zero_point = 0;
-    bool is_signed = false;
+    isa::ElementType type = isa::ElementType::Uint8;
 };
 
 /// Whether pixels, each worth `pixel_scale`, are stored as they are.
 bool stored_unchanged(const input::Images& images, double pixel_scale, const Storage& storage);
 
-/// Fills `stored` with all images, one byte a value; out of range goes to the nearest byte.
+/// Fills `stored` with all images, 16-bit values little endian; what is out of range goes to the nearest
+/// value that is not.
 void store(const input::Images& images, double pixel_scale, const Storage& storage,
            std::span<std::uint8_t> stored);
 

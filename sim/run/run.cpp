@@ -9,14 +9,16 @@
 #include <utility>
 
 #include "compiler/emit/compile.h"
-#include "compiler/frontend/frontend.h"
 #include "compiler/reference/float_executor.h"
 #include "hw/isa/assembly.h"
 #include "hw/isa/program_error.h"
 #include "hw/isa/program_file.h"
 #include "hw/machine/config_error.h"
+#include "hw/machine/timing.h"
+#include "sim/baselines/graph_network.h"
 #include "sim/input/read.h"
 #include "sim/run/compile.h"
+#include "sim/run/random_images.h"
 
 namespace systole::run {
 namespace {
@@ -45,13 +47,15 @@ const isa::BorderTensor* border(const isa::Program& program, isa::BufferKind kin
     const isa::BorderTensor& tensor = tensors.front();
     std::uint64_t elements = 1;
     for (const std::uint32_t extent : tensor.shape) elements *= extent;
+    const std::uint64_t bytes = elements * isa::bytes_of(tensor.type);
     const isa::HostBuffer* buffer = find_buffer(program, kind);
     if (tensors.size() > 1 || tensor.shape.empty() || buffer == nullptr || program.inferences == 0 ||
-        buffer->bytes % program.inferences != 0 || buffer->bytes / program.inferences != elements) {
+        buffer->bytes % program.inferences != 0 || buffer->bytes / program.inferences != bytes) {
         throw isa::ProgramError(
-            fmt::format("{}: tensor \"{}\" must be the only {} and fill its buffer, {} elements for each of "
-                        "{} inferences",
-                        name, tensor.name, is_input ? "input" : "output", elements, program.inferences));
+            fmt::format("{}: tensor \"{}\" must be the only {} and fill its buffer, {} elements of {} for "
+                        "each of {} inferences",
+                        name, tensor.name, is_input ? "input" : "output", elements, isa::name_of(tensor.type),
+                        program.inferences));
     }
     return &tensor;
 }
@@ -106,7 +110,7 @@ void check_program_input(const std::optional<NamedImages>& input, const isa::Bor
     if (!input) {
         if (tensor == nullptr || timing_only) return;
         throw isa::ProgramError(
-            fmt::format("{}: the program takes images; give --input, or --timing-only", name));
+            fmt::format("{}: the program takes images; give --input, --random-input or --timing-only", name));
     }
     if (tensor == nullptr) {
         throw isa::ProgramError(fmt::format("{}: the program takes no images; it declares no input", name));
@@ -118,25 +122,54 @@ void check_program_input(const std::optional<NamedImages>& input, const isa::Bor
     check_shape(*input, shape_of(*tensor), name);
 }
 
+NamedImages random_program_input(const RunConfig& config, const isa::Program& program,
+                                 const isa::BorderTensor* tensor, const std::string& name) {
+    if (tensor == nullptr) {
+        throw isa::ProgramError(
+            fmt::format("{}: the program takes no images, made up or not; it declares no input", name));
+    }
+    const std::uint64_t count = config.limit > 0 ? config.limit : program.inferences;
+    return random_images(shape_of(*tensor), count, config.random_input, isa::is_wide(tensor->type));
+}
+
 void fill_input(Result& result, const NamedImages& input, const isa::BorderTensor& tensor) {
-    const Storage storage{tensor.scale, tensor.zero_point, tensor.is_signed};
+    const Storage storage{tensor.scale, tensor.zero_point, tensor.type};
     const isa::HostBuffer& buffer = *find_buffer(*result.program, isa::BufferKind::Input);
     if (!stored_unchanged(input.images, result.config.input_scale, storage)) {
-        result.host_work.push_back({"quantize_input", tensor.name, input.images.size()});
+        result.host_work.push_back(
+            {"quantize_input", tensor.name, input.images.size(), isa::bytes_of(tensor.type)});
     }
     if (!result.config.timing_only) {
         store(input.images, result.config.input_scale, storage, result.tpu->host_bytes(buffer));
     }
 }
 
-/// Keeps all it hears.
+/// Keeps what the run asks for of what it hears.
 class Recorder final : public hw::TraceSink {
 public:
-    explicit Recorder(std::vector<hw::InstructionTimes>& times) : times_(times) {}
-    void instruction(const hw::InstructionTimes& times) override { times_.push_back(times); }
+    explicit Recorder(Result& result)
+        : times_(result.config.instructions ? &result.instruction_times : nullptr) {
+        if (result.config.power_windows == 0) return;
+        if (!result.machine.energy) {
+            throw machine::ConfigError(
+                "power_windows: the machine has no section energy, from which power over time follows");
+        }
+        activity_.emplace(result.activity, machine::shift_cycles(result.machine.matrix_unit.rows));
+    }
+    /// Null where nothing is asked for: such a run is faster.
+    hw::TraceSink* sink() { return times_ != nullptr || activity_ ? this : nullptr; }
+
+    void instruction(const hw::InstructionTimes& times) override {
+        if (times_ != nullptr) times_->push_back(times);
+        if (activity_) activity_->instruction(times);
+    }
+    void tile(const hw::TileTimes& times) override {
+        if (activity_) activity_->tile(times);
+    }
 
 private:
-    std::vector<hw::InstructionTimes>& times_;
+    std::vector<hw::InstructionTimes>* const times_;
+    std::optional<energy::ActivityRecorder> activity_;
 };
 
 /// The input buffers of a program that takes no images: their values are its own affair.
@@ -153,7 +186,7 @@ void simulate(Result& result, const std::optional<NamedImages>& input, const isa
               const Progress& progress, const Stopwatch& total) {
     const bool timing_only = result.config.timing_only;
     // The chip outlives its observers, but tells nothing after its run.
-    Recorder recorder(result.instruction_times);
+    Recorder recorder(result);
     std::optional<RegisterRecorder> registers;
     if (!result.config.registers.empty()) {
         if (result.machine.matrix_unit.engine != machine::Engine::Pe) {
@@ -165,7 +198,7 @@ void simulate(Result& result, const std::optional<NamedImages>& input, const isa
     result.tpu = std::make_unique<hw::Tpu>(
         "tpu", result.machine, *result.program,
         hw::TpuOptions{.values = timing_only ? hw::Values::TimingOnly : hw::Values::Computed,
-                       .trace = result.config.instructions ? &recorder : nullptr,
+                       .trace = recorder.sink(),
                        .registers = registers ? &*registers : nullptr,
                        .held_back = {}});
     if (input) {
@@ -222,16 +255,19 @@ Result run(const RunConfig& config, const Progress& progress) {
     if (!config.host.empty()) result.host = baselines::read_baseline(paths.find(config.host, "baselines"));
 
     // Before the long work: what can be wrong with the data is found first.
-    const std::optional<NamedImages> input = read_input(config, paths);
+    std::optional<NamedImages> input = read_input(config, paths);
     std::vector<std::uint32_t> labels;
     if (input) labels = read_labels(config, paths, *input);
 
     std::optional<graph::Graph> graph;
     if (config.program.empty()) {
-        if (!input && !config.timing_only) {
-            throw machine::ConfigError("a run computes on images: give --input, or --timing-only");
+        if (!input && config.random_input == 0 && !config.timing_only) {
+            throw machine::ConfigError(
+                "a run computes on images: give --input, --random-input or --timing-only");
         }
-        graph = frontend::read_network(paths.find(config.model));
+        graph = read_model(config, paths);
+        result.network = baselines::network_of(*graph);
+        if (config.random_input > 0) input = read_input(config, paths, *graph);
         const quantized::Network network = quantize(*graph, config, paths, input);
         result.program = std::make_unique<const isa::Program>(
             emit::compile(network, target_of(result.machine), options_of(config, input)));
@@ -245,6 +281,9 @@ Result run(const RunConfig& config, const Progress& progress) {
     check_host_operations(program);
     const isa::BorderTensor* input_tensor = border(program, isa::BufferKind::Input, name);
     const isa::BorderTensor* output_tensor = border(program, isa::BufferKind::Output, name);
+    if (!config.program.empty() && config.random_input > 0) {
+        input = random_program_input(config, program, input_tensor, name);
+    }
     check_program_input(input, input_tensor, program, name, config.timing_only);
     if (!labels.empty() && (output_tensor == nullptr || !gives_classes(*output_tensor))) {
         throw isa::ProgramError(fmt::format(

@@ -11,6 +11,8 @@
 #include "hw/machine/machine_config.h"
 #include "hw/tpu/tpu.h"
 #include "sim/baselines/baseline.h"
+#include "sim/baselines/network.h"
+#include "sim/energy/power_over_time.h"
 #include "sim/run/buffers.h"
 #include "sim/run/host.h"
 #include "sim/run/registers.h"
@@ -35,12 +37,14 @@ struct Result {
     std::vector<HostWork> host_work;
     std::optional<baselines::Baseline> host;
     std::vector<baselines::Baseline> baselines;
+    std::optional<baselines::Network> network;  ///< what it asks of any processor; absent of a program
     std::optional<Outputs> outputs;  ///< absent in a timing-only run, and where the program has no output
     std::optional<double> accuracy;  ///< where there are labels
     std::optional<double> float_accuracy;           ///< where the float reference ran and there are labels
     std::optional<std::uint64_t> float_agreements;  ///< predictions that the float reference shares
     /// Where the run asks for them: what passed through the units, in the order in which it became known.
     std::vector<hw::InstructionTimes> instruction_times;
+    std::vector<energy::Interval> activity;     ///< when units worked, where the run asks for power over time
     RegisterDump registers;                     ///< of the cycles that the run asks for
     std::vector<BufferContents> printed;        ///< the buffers that the run asks for
     std::vector<std::string> unfilled_buffers;  ///< input buffers that nothing filled: zeros

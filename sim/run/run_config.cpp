@@ -22,6 +22,8 @@ void describe(Visitor& visitor, RunConfig& config) {
     visitor.field({"model", "", "network file"}, config.model);
     visitor.field({"program", "", "program file, instead of a model"}, config.program);
     visitor.field({"input", "", "files or folders of images"}, config.input);
+    visitor.field({"random_input", "", "seed of made-up input, instead of files; 0 for none"},
+                  config.random_input, Range{0, std::numeric_limits<std::uint64_t>::max()});
     visitor.field({"labels", "", "file of labels"}, config.labels);
     visitor.field({"input_scale", "", "value of one step of an 8-bit pixel"}, config.input_scale,
                   RealRange{1e-9, 1e9});
@@ -37,6 +39,8 @@ void describe(Visitor& visitor, RunConfig& config) {
     visitor.field({"timing_only", "", "cycles without values"}, config.timing_only);
     visitor.field({"float_reference", "", "run the network in float as well"}, config.float_reference);
     visitor.field({"instructions", "", "report when each instruction was where"}, config.instructions);
+    visitor.field({"power_windows", "windows", "of equal length, to report the run's power in; 0 for none"},
+                  config.power_windows, Range{0, 1'000'000});
     visitor.field({"registers", "", "cycles whose registers of the array to report: all, or FIRST-LAST"},
                   config.registers);
     visitor.field({"print", "", "host buffers to report after the run"}, config.print);
@@ -53,7 +57,8 @@ void drop_what_belongs_to(std::string_view key, nlohmann::json& object) {
     };
     if (key == "program") drop({"model", "batch", "calibration", "float_reference"});
     if (key == "model") drop({"program"});
-    if (key == "input") drop({"labels"});
+    if (key == "input") drop({"labels", "random_input"});
+    if (key == "random_input") drop({"labels", "input"});
 }
 
 /// One file need not be written as a list of one.
@@ -87,6 +92,9 @@ void validate(const RunConfig& config, const ConfigReader& reader) {
     }
     if (config.timing_only && !config.print.empty()) {
         reader.fail("print", "a timing-only run has no values in its buffers");
+    }
+    if (config.random_input > 0 && !config.input.empty()) {
+        reader.fail("random_input", "a run has files of input or made-up input, not both");
     }
     if (!config.labels.empty() && config.input.empty()) reader.fail("labels", "they need an input");
 }

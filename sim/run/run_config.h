@@ -19,6 +19,7 @@ struct RunConfig {
     std::string model;                     ///< network file; or a program
     std::string program;                   ///< .tpu file or assembly text
     std::vector<std::string> input;        ///< files or folders of images
+    std::uint64_t random_input = 0;        ///< seed of made-up input, instead; 0: none
     std::string labels;                    ///< one class an image
     double input_scale = 1.0 / 255.0;      ///< what one step of an 8-bit pixel is worth to the network
     std::vector<std::string> calibration;  ///< images to quantize with; else the first of the input
@@ -30,6 +31,7 @@ struct RunConfig {
     bool timing_only = false;            ///< no values, cycles only
     bool float_reference = false;        ///< run the network in float as well
     bool instructions = false;           ///< keep when each instruction was where
+    std::uint32_t power_windows = 0;     ///< windows of time to report energy in; 0: none
     std::string registers;               ///< cycles whose registers to keep; see read_cycle_range
     std::vector<std::string> print;      ///< host buffers to show after the run; see find_view
 

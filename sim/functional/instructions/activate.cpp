@@ -3,6 +3,7 @@
 
 #include "hw/isa/requantization.h"
 #include "hw/isa/rows.h"
+#include "hw/math/interpolated_table.h"
 #include "hw/math/lookup_table.h"
 #include "hw/math/requantize.h"
 #include "sim/functional/instructions/instructions.h"
@@ -18,9 +19,14 @@ void load_parameters(const isa::Activate& activate, State& state) {
                                   isa::divide_up(isa::parameter_bytes * columns, state.row_bytes())),
         columns);
     if (activate.function == isa::ActivationFunction::Lookup) {
-        state.parameters.table =
-            table_of(state.unified_buffer.rows(registers[isa::Register::ActivationTableRow],
-                                               isa::divide_up(isa::table_bytes, state.row_bytes())));
+        const auto bytes = state.unified_buffer.rows(
+            registers[isa::Register::ActivationTableRow],
+            isa::divide_up(isa::table_bytes(activate.wide_output), state.row_bytes()));
+        if (activate.wide_output) {
+            state.parameters.wide_table = math::read_interpolated_table(bytes);
+        } else {
+            state.parameters.table = table_of(bytes);
+        }
     }
 }
 
@@ -53,8 +59,13 @@ void write_pixels(const isa::Activate& activate, const Pixels& pixels, State& st
                pixel_bytes);
     if (activate.function == isa::ActivationFunction::Lookup) {
         for (std::uint64_t pixel = 0; pixel < pixels.count; ++pixel) {
-            const auto values = out.subspan(pixel * pixel_bytes, columns);
-            math::lookup(values, values, state.parameters.table);
+            const auto values =
+                out.subspan(pixel * pixel_bytes, activate.wide_output ? 2 * columns : columns);
+            if (activate.wide_output) {
+                math::lookup_wide(values, values, state.parameters.wide_table);
+            } else {
+                math::lookup(values, values, state.parameters.table);
+            }
         }
     }
 }

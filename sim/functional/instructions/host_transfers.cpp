@@ -10,12 +10,14 @@ namespace {
 template <class Transfer, class Move>
 void for_each_block(const Transfer& transfer, State& state, Move move) {
     const std::uint64_t block_bytes = transfer.block_bytes;
-    const std::uint64_t block_rows = isa::divide_up(block_bytes, state.row_bytes());
-    const auto host = state.host.range(transfer.host_address, transfer.blocks * block_bytes);
+    const std::uint64_t filled_rows = isa::divide_up(block_bytes, state.row_bytes());
+    const std::uint64_t block_rows = isa::host_block_rows(state.registers, block_bytes, state.row_bytes());
+    const std::uint64_t stride = isa::host_block_stride(state.registers, block_bytes);
+    const auto host = state.host.range(transfer.host_address, (transfer.blocks - 1) * stride + block_bytes);
     for (std::uint64_t block = 0; block < transfer.blocks; ++block) {
         const auto rows =
-            state.unified_buffer.rows(transfer.unified_buffer_row + block * block_rows, block_rows);
-        move(host.subspan(block * block_bytes, block_bytes), rows.first(block_bytes));
+            state.unified_buffer.rows(transfer.unified_buffer_row + block * block_rows, filled_rows);
+        move(host.subspan(block * stride, block_bytes), rows.first(block_bytes));
     }
 }
 

@@ -4,12 +4,14 @@
 #include <stdexcept>
 #include <vector>
 
+#include "hw/isa/image_slices.h"
 #include "hw/isa/program_error.h"
 #include "hw/isa/requantization.h"
 #include "hw/isa/rows.h"
 #include "hw/isa/window.h"
 #include "hw/isa/window_geometry.h"
 #include "hw/math/elementwise.h"
+#include "hw/math/interpolated_table.h"
 #include "hw/math/lookup_table.h"
 #include "hw/math/pooling.h"
 #include "sim/functional/instructions/instructions.h"
@@ -43,19 +45,46 @@ std::vector<std::uint8_t> operand(State& state, std::uint64_t first_row, std::ui
 using ElementwiseFunction = void (*)(std::span<const std::uint8_t>, std::span<const std::uint8_t>,
                                      const math::Elementwise&, std::span<std::uint8_t>);
 
+/// Calls `work(source, other, result)` with the bytes of each image; without an other operand, it is the
+/// source again.
+template <class Work>
+void for_each_image(const isa::Vector& vector, State& state, Work work) {
+    using enum isa::Register;
+    const auto slices_of = [&](isa::Register image_rows, std::uint64_t first_row) {
+        return isa::image_slices(state.registers, image_rows, first_row, vector.length);
+    };
+    const isa::ImageSlices results = slices_of(VectorDestinationImageRows, vector.destination_row);
+    const isa::ImageSlices sources = slices_of(VectorSourceImageRows, vector.source_row);
+    const isa::ImageSlices others =
+        vector.has_other() ? slices_of(VectorOtherImageRows, vector.other_row) : sources;
+    for (std::uint64_t image = 0; image < results.images(); ++image) {
+        const isa::RowRange result = results.of_image(image);
+        const std::uint64_t rows = result.last - result.first;
+        work(operand(state, sources.of_image(image).first, rows),
+             operand(state, others.of_image(image).first, rows),
+             state.unified_buffer.rows(result.first, rows));
+    }
+}
+
 void apply(ElementwiseFunction function, const isa::Vector& vector, State& state) {
-    const auto a = operand(state, vector.source_row, vector.length);
-    const auto b = operand(state, vector.other_row, vector.length);
-    function(a, b, elementwise_parameters(state.registers, vector.signed_elements),
-             state.unified_buffer.rows(vector.destination_row, vector.length));
+    const math::Elementwise parameters = elementwise_parameters(state.registers, vector.signed_elements);
+    for_each_image(vector, state, [&](const auto& a, const auto& b, std::span<std::uint8_t> result) {
+        function(a, b, parameters, result);
+    });
 }
 
 void look_up(const isa::Vector& vector, State& state) {
-    const auto table =
-        table_of(state.unified_buffer.rows(state.registers[isa::Register::ActivationTableRow],
-                                           isa::divide_up(isa::table_bytes, state.row_bytes())));
-    math::lookup(operand(state, vector.source_row, vector.length),
-                 state.unified_buffer.rows(vector.destination_row, vector.length), table);
+    const auto rows =
+        state.unified_buffer.rows(state.registers[isa::Register::ActivationTableRow],
+                                  isa::divide_up(isa::table_bytes(vector.wide_elements), state.row_bytes()));
+    const std::vector<std::uint8_t> bytes(rows.begin(), rows.end());  // results may be written over it
+    for_each_image(vector, state, [&](const auto& source, const auto&, std::span<std::uint8_t> result) {
+        if (vector.wide_elements) {
+            math::lookup_wide(source, result, math::read_interpolated_table(bytes));
+        } else {
+            math::lookup(source, result, table_of(bytes));
+        }
+    });
 }
 
 static_assert(isa::largest_pooling_window <= math::largest_pooling_window);
@@ -70,13 +99,16 @@ void pool(math::Pooling operation, const isa::Vector& vector, State& state) {
     const std::uint64_t first_image = vector.first_line / geometry.output_height;
     const std::uint64_t out_image_rows = registers[isa::Register::ActivationImageRows];
     const auto out = state.unified_buffer.from_row(vector.destination_row + first_image * out_image_rows);
+    const isa::PooledPixel pixel = isa::pooled_pixel(registers);
     math::pool(tensor.data(), geometry,
                {.operation = operation,
                 .signed_elements = vector.signed_elements,
                 .count_padding = vector.count_padding,
                 .pad_value = static_cast<std::uint8_t>(registers[isa::Register::WindowPadValue])},
-               vector.first_line % geometry.output_height, vector.length, out.data(),
-               out_image_rows * state.row_bytes());
+               vector.first_line % geometry.output_height, vector.length,
+               {.first = out.data() + pixel.offset,
+                .image_stride = out_image_rows * state.row_bytes(),
+                .pixel_stride = pixel.bytes});
 }
 
 }  // namespace
@@ -84,9 +116,9 @@ void pool(math::Pooling operation, const isa::Vector& vector, State& state) {
 void execute(const isa::Vector& vector, State& state) {
     switch (vector.operation) {
         case isa::VectorOperation::Add:
-            return apply(math::add, vector, state);
+            return apply(vector.wide_elements ? math::add_wide : math::add, vector, state);
         case isa::VectorOperation::Multiply:
-            return apply(math::multiply, vector, state);
+            return apply(vector.wide_elements ? math::multiply_wide : math::multiply, vector, state);
         case isa::VectorOperation::Lookup:
             return look_up(vector, state);
         case isa::VectorOperation::MaxPool:

@@ -171,7 +171,7 @@ public:
     void add_activate() {
         using enum isa::Register;
         const bool wide = random_.coin();
-        const bool lookup = !wide && table_rows() < buffer_rows && random_.coin();
+        const bool lookup = table_rows(wide) < buffer_rows && random_.coin();
         const std::uint32_t element_bytes = wide ? 2 : 1;
         const std::uint32_t row_bytes = program.geometry.rows;
         const std::uint32_t columns = random_.from(1, program.geometry.columns);
@@ -187,7 +187,7 @@ public:
         set(ActivationImageRows, image_rows);
         set(ActivationOutputsPerImage, outputs);
         set(ActivationParametersRow, random_.from(0, buffer_rows - std::min(buffer_rows, parameter_rows)));
-        set(ActivationTableRow, random_.from(0, buffer_rows - std::min(buffer_rows, table_rows())));
+        set(ActivationTableRow, random_.from(0, buffer_rows - std::min(buffer_rows, table_rows(wide))));
         set(OutputZeroPoint, random_.from(0, 600) - 300);
         set(OutputMinimum, 0U - random_.from(0, wide ? 40000 : 200));
         set(OutputMaximum, random_.from(0, wide ? 40000 : 300));
@@ -203,7 +203,7 @@ public:
             .function = lookup ? isa::ActivationFunction::Lookup : isa::ActivationFunction::Identity,
             .load_parameters = random_.coin(),
             .wide_output = wide};
-        if (activate.load_parameters) load(columns, lookup);
+        if (activate.load_parameters) load(columns, lookup, wide);
         for (std::uint32_t i = 0; i < length; ++i) {
             const std::uint32_t output = first + i;
             const std::size_t pixel =
@@ -211,10 +211,10 @@ public:
                 output % outputs * pixel_bytes + offset;
             for (std::uint32_t c = 0; c < columns; ++c) {
                 const std::int32_t sum = sums_[(activate.accumulator_row + i) * program.geometry.columns + c];
-                const auto value = static_cast<std::uint32_t>(finished(
-                    scaled(wrap(std::int64_t{sum} + bias_[c]), multiplier_[c], shift_[c]), registers_));
-                const auto low = static_cast<std::uint8_t>(value);
-                buffer[pixel + c * element_bytes] = lookup ? table_[low] : low;
+                std::int32_t value = finished(
+                    scaled(wrap(std::int64_t{sum} + bias_[c]), multiplier_[c], shift_[c]), registers_);
+                if (lookup) value = looked_up(value, wide);
+                buffer[pixel + c * element_bytes] = static_cast<std::uint8_t>(value);
                 if (wide) buffer[pixel + c * 2 + 1] = static_cast<std::uint8_t>(value >> 8);
             }
         }
@@ -230,14 +230,25 @@ private:
         program.instructions.emplace_back(isa::SetConfig{reg, value});
     }
 
-    std::uint32_t table_rows() const { return (256 + program.geometry.rows - 1) / program.geometry.rows; }
+    std::uint32_t table_rows(bool wide) const {
+        return ((wide ? 1026 : 256) + program.geometry.rows - 1) / program.geometry.rows;
+    }
+
+    std::int32_t looked_up(std::int32_t value, bool wide) const {
+        if (!wide) return table_[static_cast<std::uint8_t>(value)];
+        const std::int64_t place = std::int64_t{static_cast<std::int16_t>(value)} + 32768;
+        const auto entry = static_cast<std::size_t>(place / 128);
+        const std::int64_t low = wide_table_[entry];
+        return static_cast<std::int32_t>(
+            low + floor_divide((wide_table_[entry + 1] - low) * (place % 128) + 64, 128));
+    }
 
     std::int32_t word(std::size_t row, std::size_t index) const {
         const auto bytes = std::span(buffer).subspan(row * program.geometry.rows + 4 * index);
         return wrap(element_of(bytes, 0, true, false) + 65536 * element_of(bytes, 1, true, false));
     }
 
-    void load(std::uint32_t columns, bool lookup) {
+    void load(std::uint32_t columns, bool lookup, bool wide) {
         const std::size_t row = registers_[isa::Register::ActivationParametersRow];
         for (std::uint32_t c = 0; c < program.geometry.columns; ++c) {
             const bool loaded = c < columns;
@@ -250,7 +261,10 @@ private:
         if (!lookup) return;
         const std::size_t table =
             registers_[isa::Register::ActivationTableRow] * std::size_t{program.geometry.rows};
-        for (std::size_t i = 0; i < table_.size(); ++i) table_[i] = buffer[table + i];
+        for (std::size_t i = 0; !wide && i < table_.size(); ++i) table_[i] = buffer[table + i];
+        for (std::size_t i = 0; wide && i < wide_table_.size(); ++i) {
+            wide_table_[i] = element_of(std::span(buffer).subspan(table), i, true, true);
+        }
     }
 
     Random random_;
@@ -260,6 +274,7 @@ private:
     std::vector<std::int32_t> multiplier_;
     std::vector<std::int64_t> shift_;
     std::array<std::uint8_t, 256> table_{};
+    std::array<std::int64_t, 513> wide_table_{};
 };
 
 }  // namespace

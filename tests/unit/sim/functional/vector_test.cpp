@@ -123,53 +123,69 @@ public:
         for (const auto reg : {VectorShiftA, VectorShiftB}) set(reg, random_.from(0, 12) - 6);
         set(VectorShift, random_.from(0, 80) - 40);
         draw_output_range();
+        draw_images();
         const std::uint32_t length = random_.from(1, 10);
+        const bool is_wide = random_.coin();
         const isa::Vector vector{
             .operation = add ? isa::VectorOperation::Add : isa::VectorOperation::Multiply,
             .destination_row = random_.from(0, buffer_rows - length),
             .source_row = random_.from(0, buffer_rows - length),
             .other_row = random_.from(0, buffer_rows - length),
             .length = length,
-            .signed_elements = random_.coin()};
+            .signed_elements = !is_wide && random_.coin(),
+            .wide_elements = is_wide};
         if (!may_run(vector)) return;
         const Bytes before = buffer;
-        for (std::size_t i = 0; i < std::size_t{length} * program.geometry.rows; ++i) {
-            const auto operand = [&](std::size_t row, isa::Register zero_point) {
-                const auto value =
-                    element_of(before, row * program.geometry.rows + i, false, vector.signed_elements);
+        for_each_element(vector, [&](std::size_t to, std::size_t first, std::size_t second) {
+            const auto operand = [&](std::size_t byte, isa::Register zero_point) {
+                const auto value = element_of(std::span(before).subspan(byte), 0, is_wide,
+                                              is_wide || vector.signed_elements);
                 return wrap(value - registers_.as_signed(zero_point));
             };
-            const std::int32_t a = operand(vector.source_row, VectorZeroPointA);
-            const std::int32_t b = operand(vector.other_row, VectorZeroPointB);
+            const std::int32_t a = operand(first, VectorZeroPointA);
+            const std::int32_t b = operand(second, VectorZeroPointB);
             const std::int32_t combined =
-                add ? wrap(std::int64_t{lifted(a, VectorMultiplierA, VectorShiftA)} +
-                           lifted(b, VectorMultiplierB, VectorShiftB))
+                add ? wrap(std::int64_t{lifted(a, VectorMultiplierA, VectorShiftA, is_wide)} +
+                           lifted(b, VectorMultiplierB, VectorShiftB, is_wide))
                     : wrap(std::int64_t{a} * b);
-            buffer[vector.destination_row * program.geometry.rows + i] = static_cast<std::uint8_t>(finished(
-                scaled(combined, registers_.as_signed(VectorMultiplier), registers_.as_signed(VectorShift)),
-                registers_));
-        }
+            store(to, is_wide,
+                  finished(scaled(combined, registers_.as_signed(VectorMultiplier),
+                                  registers_.as_signed(VectorShift)),
+                           registers_));
+        });
         program.instructions.emplace_back(vector);
     }
 
     void add_lookup() {
-        const std::uint32_t table_rows = (256 + program.geometry.rows - 1) / program.geometry.rows;
+        const bool is_wide = random_.coin();
+        const std::uint32_t table_rows =
+            ((is_wide ? 1026 : 256) + program.geometry.rows - 1) / program.geometry.rows;
         if (table_rows > buffer_rows) return;
         set(isa::Register::ActivationTableRow, random_.from(0, buffer_rows - table_rows));
+        draw_images();
         const std::uint32_t length = random_.from(1, 10);
         const isa::Vector vector{.operation = isa::VectorOperation::Lookup,
                                  .destination_row = random_.from(0, buffer_rows - length),
                                  .source_row = random_.from(0, buffer_rows - length),
                                  .length = length,
-                                 .signed_elements = random_.coin()};
+                                 .signed_elements = !is_wide && random_.coin(),
+                                 .wide_elements = is_wide};
         if (!may_run(vector)) return;
         const Bytes before = buffer;
-        const std::size_t row_bytes = program.geometry.rows;
-        for (std::size_t i = 0; i < length * row_bytes; ++i) {
-            buffer[vector.destination_row * row_bytes + i] =
-                before[registers_[isa::Register::ActivationTableRow] * row_bytes +
-                       before[vector.source_row * row_bytes + i]];
-        }
+        const auto table = std::span(before).subspan(registers_[isa::Register::ActivationTableRow] *
+                                                     std::size_t{program.geometry.rows});
+        for_each_element(vector, [&](std::size_t to, std::size_t from, std::size_t) {
+            if (!is_wide) {
+                buffer[to] = table[before[from]];
+                return;
+            }
+            const std::int64_t place = element_of(std::span(before).subspan(from), 0, true, true) + 32768;
+            const auto entry = static_cast<std::size_t>(place / 128);
+            const std::int64_t low = element_of(table, entry, true, true);
+            const std::int64_t high = element_of(table, entry + 1, true, true);
+            const std::int64_t result = low + floor_divide((high - low) * (place % 128) + 64, 128);
+            store(to, true, static_cast<std::int32_t>(result));
+        });
         program.instructions.emplace_back(vector);
     }
 
@@ -197,9 +213,15 @@ public:
         const std::uint32_t in_rows = rows_of(registers_[WindowInputHeight] * registers_[WindowInputWidth] *
                                               registers_[WindowChannels]) +
                                       random_.from(0, 1);
-        const std::uint32_t out_rows = rows_of(registers_[WindowOutputHeight] *
-                                               registers_[WindowOutputWidth] * registers_[WindowChannels]) +
-                                       random_.from(0, 1);
+        const bool packed = random_.coin();
+        const std::uint32_t offset = packed ? 0 : random_.from(0, 4);
+        const std::uint32_t pixel_bytes =
+            registers_[WindowChannels] + offset + (packed ? 0 : random_.from(0, 4));
+        set(ActivationPixelBytes, packed ? 0 : pixel_bytes);
+        set(ActivationChannelOffset, offset);
+        const std::uint32_t out_rows =
+            rows_of(registers_[WindowOutputHeight] * registers_[WindowOutputWidth] * pixel_bytes) +
+            random_.from(0, 1);
         set(WindowImageRows, in_rows);
         set(ActivationImageRows, out_rows);
         const std::uint32_t images = std::min(3U, buffer_rows / std::max(in_rows, out_rows));
@@ -222,9 +244,8 @@ public:
                 const std::size_t pixel =
                     std::size_t{line % registers_[WindowOutputHeight]} * registers_[WindowOutputWidth] + x;
                 for (std::uint32_t channel = 0; channel < registers_[WindowChannels]; ++channel) {
-                    buffer[(vector.destination_row + image * out_rows) * row_bytes +
-                           pixel * registers_[WindowChannels] + channel] =
-                        pooled(vector, before, line, x, channel);
+                    buffer[(vector.destination_row + image * out_rows) * row_bytes + pixel * pixel_bytes +
+                           offset + channel] = pooled(vector, before, line, x, channel);
                 }
             }
         }
@@ -240,10 +261,49 @@ private:
         program.instructions.emplace_back(isa::SetConfig{reg, value});
     }
 
-    /// Not where results would overlap operands that are still to be read.
+    /// Some rows of each image, or rows that follow each other.
+    void draw_images() {
+        using enum isa::Register;
+        set(VectorRowsPerImage, random_.coin() ? 0 : random_.from(1, 4));
+        for (const auto reg : {VectorDestinationImageRows, VectorSourceImageRows, VectorOtherImageRows}) {
+            set(reg, registers_[VectorRowsPerImage] + random_.from(0, 3));
+        }
+    }
+
+    /// Calls visit(byte of the result, of the first operand, of the second) for each element.
+    template <class Visit>
+    void for_each_element(const isa::Vector& vector, Visit visit) const {
+        using enum isa::Register;
+        const std::size_t row_bytes = program.geometry.rows;
+        const std::size_t element_bytes = vector.wide_elements ? 2 : 1;
+        const std::size_t rows_per_image = registers_[VectorRowsPerImage];
+        const std::size_t rows = rows_per_image == 0 ? vector.length : rows_per_image;
+        for (std::size_t image = 0; image * rows < vector.length; ++image) {
+            const auto first_byte = [&](std::uint32_t row, isa::Register image_rows) {
+                return (row + (rows_per_image == 0 ? 0 : image * registers_[image_rows])) * row_bytes;
+            };
+            const std::size_t bytes = std::min(rows, vector.length - image * rows) * row_bytes;
+            for (std::size_t i = 0; i + element_bytes <= bytes; i += element_bytes) {
+                visit(first_byte(vector.destination_row, VectorDestinationImageRows) + i,
+                      first_byte(vector.source_row, VectorSourceImageRows) + i,
+                      first_byte(vector.other_row, VectorOtherImageRows) + i);
+            }
+        }
+    }
+
+    void store(std::size_t byte, bool is_wide, std::int32_t value) {
+        buffer[byte] = static_cast<std::uint8_t>(value);
+        if (is_wide) buffer[byte + 1] = static_cast<std::uint8_t>(value >> 8);
+    }
+
+    /// Not where results would overlap operands that are still to be read, or rows that do not exist.
     bool may_run(const isa::Vector& vector) const {
         try {
-            isa::footprint(vector, registers_, program.geometry);
+            const isa::Footprint rows = isa::footprint(vector, registers_, program.geometry);
+            if (std::max({rows.buffer_read.last, rows.buffer_read_other.last, rows.buffer_write.last}) >
+                buffer_rows) {
+                return false;
+            }
         } catch (const isa::ProgramError&) {
             return false;
         }
@@ -252,13 +312,15 @@ private:
 
     void draw_output_range() {
         set(isa::Register::OutputZeroPoint, random_.from(0, 300) - 150);
-        set(isa::Register::OutputMinimum, 0U - random_.from(0, 150));
-        set(isa::Register::OutputMaximum, random_.from(0, 260));
+        const bool small = random_.coin();
+        set(isa::Register::OutputMinimum, 0U - random_.from(0, small ? 150 : 40000));
+        set(isa::Register::OutputMaximum, random_.from(0, small ? 260 : 40000));
     }
 
-    std::int32_t lifted(std::int32_t value, isa::Register multiplier, isa::Register shift) const {
-        return scaled(wrap(std::int64_t{value} * (1 << 20)), registers_.as_signed(multiplier),
-                      registers_.as_signed(shift));
+    std::int32_t lifted(std::int32_t value, isa::Register multiplier, isa::Register shift,
+                        bool is_wide) const {
+        return scaled(wrap(std::int64_t{value} * (1 << (is_wide ? 15 : 20))),
+                      registers_.as_signed(multiplier), registers_.as_signed(shift));
     }
 
     std::uint8_t pooled(const isa::Vector& vector, const Bytes& before, std::uint32_t line, std::uint32_t x,

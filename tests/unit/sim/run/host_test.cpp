@@ -10,12 +10,13 @@ using namespace systole;
 namespace {
 
 /// A program whose output is so many vectors of three.
-isa::Program three_classes(std::uint64_t inferences, bool with_softmax, bool is_signed = false) {
+isa::Program three_classes(std::uint64_t inferences, bool with_softmax,
+                           isa::ElementType type = isa::ElementType::Uint8) {
     isa::Program program;
     program.model = "net";
     program.inferences = inferences;
     program.outputs.push_back(
-        {.name = "out", .shape = {1, 1, 3}, .scale = 0.5, .zero_point = 10, .is_signed = is_signed});
+        {.name = "out", .shape = {1, 1, 3}, .scale = 0.5, .zero_point = 10, .type = type});
     if (with_softmax) program.host_operations.push_back({.kind = "softmax", .layer = "last"});
     return program;
 }
@@ -31,9 +32,23 @@ TEST_CASE("Outputs are real numbers, the prediction is the largest, the first of
 
 TEST_CASE("Signed bytes are read as such", "[run]") {
     const std::vector<std::uint8_t> stored{0xff, 0x01, 0x80};
-    const run::Outputs outputs = run::read_outputs(three_classes(1, false, true), stored);
+    const run::Outputs outputs = run::read_outputs(three_classes(1, false, isa::ElementType::Int8), stored);
     CHECK(outputs.values == std::vector<float>{-5.5F, -4.5F, -69.0F});
     CHECK(outputs.predictions == std::vector<std::uint32_t>{1});
+}
+
+TEST_CASE("16-bit outputs are read as such, and are more bytes for the host", "[run]") {
+    const std::vector<std::uint8_t> stored{10, 0, 0xff, 0xff, 0, 0x80, 0, 1, 0xff, 0x7f, 0xff, 0x7f};
+    const isa::Program program = three_classes(2, true, isa::ElementType::Int16);
+    isa::Program plain = program;
+    plain.host_operations.clear();
+    const run::Outputs outputs = run::read_outputs(plain, stored);
+    CHECK(outputs.per_inference == 3);
+    CHECK(outputs.values == std::vector<float>{0.0F, -5.5F, -16389.0F, 123.0F, 16378.5F, 16378.5F});
+    CHECK(outputs.predictions == std::vector<std::uint32_t>{0, 1});
+    REQUIRE(run::output_work(program).size() == 1);
+    CHECK(run::output_work(program)[0].elements == 6);
+    CHECK(run::output_work(program)[0].element_bytes == 2);
 }
 
 TEST_CASE("Softmax gives probabilities and changes no prediction", "[run]") {

@@ -49,7 +49,7 @@ TEST_CASE("The shipped run is the published network on the published chip, held 
     CHECK(config.machine == "configs/machines/tpu_v1.json");
     CHECK(config.model == "models/mnist_cnn/mnist_cnn.h5");
     CHECK(config.batch == 256);
-    CHECK(config.baselines.size() == 1);
+    CHECK(config.baselines.size() == 2);
     CHECK(config.input_scale == 1.0 / 255.0);
     CHECK(config.limit == 0);
     CHECK_FALSE(config.timing_only);
@@ -102,6 +102,17 @@ TEST_CASE("What a setting replaces takes along what belonged to it", "[run]") {
     CHECK(program.model.empty());
     CHECK(program.batch == 0);
     CHECK_FALSE(program.labels.empty());
+}
+
+TEST_CASE("Made-up input and files of input replace each other", "[run]") {
+    const RunConfig made = run::read_run(shipped, std::vector<Setting>{{"random_input", 3}});
+    CHECK(made.random_input == 3);
+    CHECK(made.input.empty());
+    CHECK(made.labels.empty());
+    const RunConfig files =
+        run::read_run(shipped, std::vector<Setting>{{"random_input", 3}, {"input", "i.png"}});
+    CHECK(files.random_input == 0);
+    CHECK(files.input == std::vector<std::string>{"i.png"});
 }
 
 TEST_CASE("A broken run is refused with its key and the rule", "[run]") {

@@ -1,0 +1,86 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+
+#include "hw/machine/config_error.h"
+#include "sim/cli/command.h"
+#include "sim/report/report_file.h"
+#include "sim/run/path_finder.h"
+#include "sim/validate/page.h"
+#include "sim/validate/plots/plots.h"
+#include "sim/validate/validate.h"
+#include "sim/validate/validation_text.h"
+
+namespace systole::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string read_text(const fs::path& path) {
+    std::error_code error;
+    std::ifstream file(path, std::ios::binary);
+    if (!file || fs::is_directory(path, error)) {
+        throw machine::ConfigError(fmt::format("{}: cannot be opened", path.string()));
+    }
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+/// The page, and its plots in a folder named after it.
+void write_page(const validate::Results& results, const fs::path& page, const fs::path& page_template,
+                const std::string& text) {
+    const fs::path plots = fs::path(page).replace_extension();
+    const auto values = validate::placeholders(results, plots.filename().string());
+    const std::string filled = validate::fill(text, values, page_template.string());
+    report::make_folder(plots);
+    for (const validate::Plot& plot : validate::all_plots(results)) {
+        report::write_file(plots / (plot.name + ".svg"), plot.svg);
+    }
+    report::write_file(page, filled);
+}
+
+struct ValidateCommand {
+    std::string target = "tpu_v1";
+    std::string json;
+    std::string page;
+    std::string page_template = "docs/validation.template.md";
+
+    void operator()() const {
+        const run::PathFinder paths({});
+        // Before the long work: what can be wrong with the template's place is found first.
+        const fs::path template_path = paths.find(page_template);
+        const std::string text = page.empty() ? std::string() : read_text(template_path);
+        const validate::Results results = validate::validate(target, paths);
+        fmt::print("{}", validate::to_text(results));
+        if (!json.empty()) report::write_file(json, validate::to_json(results).dump(2) + '\n');
+        if (!page.empty()) write_page(results, page, template_path, text);
+    }
+};
+
+}  // namespace
+
+void add_validate_command(CLI::App& app) {
+    CLI::App* command = app.add_subcommand("validate", "Hold the simulator against published measurements");
+    const auto validate = std::make_shared<ValidateCommand>();
+    command
+        ->add_option("target", validate->target,
+                     "a file, or a name in configs/validation; tpu_v1 if not given")
+        ->type_name("TARGET");
+    command->add_option("--json", validate->json, "write all tables and errors")->type_name("FILE");
+    command->add_option("--page", validate->page, "write them as a page, plots in a folder beside it")
+        ->type_name("FILE.md");
+    command->add_option("--template", validate->page_template, "the page's prose")->type_name("FILE.md");
+    command->footer(
+        "Examples:\n"
+        "  sim validate tpu_v1\n"
+        "  sim validate tpu_v1 --json validation.json\n"
+        "  sim validate tpu_v1 --page docs/validation.md\n\n"
+        "The six workloads of the ISCA 2017 paper run on configs/machines/tpu_v1.json;\n"
+        "three parameters are fitted to three of them and held against the other three.");
+    command->callback([validate] { (*validate)(); });
+}
+
+}  // namespace systole::cli

@@ -1,0 +1,49 @@
+#include <algorithm>
+#include <cmath>
+
+#include "sim/validate/counters.h"
+#include "sim/validate/performance.h"
+#include "sim/validate/tables/tables.h"
+
+namespace systole::validate {
+
+Table summary(const Results& results) {
+    const Targets& targets = results.target.targets;
+    double mean = 0.0;
+    double most = 0.0;
+    for (std::size_t i = 0; i < workload_count; ++i) {
+        const double error = std::abs(cycles_error(results.published.table_3.rows[1][i], results.base[i]));
+        mean += error / static_cast<double>(workload_count);
+        most = std::max(most, error);
+    }
+    double points = 0.0;
+    for (const std::size_t row : partition_rows) {
+        points = std::max(points, counter_row_difference(row, results));
+    }
+    double efficiency = 0.0;
+    for (const auto& bars : efficiency_errors(results)) {
+        for (const double error : bars) efficiency = std::max(efficiency, std::abs(error));
+    }
+    const double sensitivity = largest(sensitivity_errors(results, results.eight_bit_sensitivity));
+
+    Table table{.id = "summary",
+                .title = "sim validate " + results.target.name + ": held against " + results.published.title,
+                .columns = {"measure, %", "ours", "at most", "met"},
+                .rows = {},
+                .notes = {}};
+    const auto add = [&](const char* what, double ours, double target) {
+        table.rows.push_back(
+            {.label = what,
+             .cells = {Cell::percent(ours), Cell::percent(target), Cell::yes(ours <= target)}});
+    };
+    add("error of total cycles, mean of the six", mean, targets.mean_cycles_error);
+    add("error of total cycles, largest", most, targets.cycles_error);
+    table.rows.push_back({.label = "error of total cycles, held out",
+                          .cells = {Cell::percent(results.fits.held_out_mean), Cell(), Cell()}});
+    add("rows 1, 4, 5, 6 of Table 3, points, largest mean", points / 100.0, targets.counter_points / 100.0);
+    add("points of Figure 11, largest error", sensitivity, targets.sensitivity_error);
+    add("bars of Figure 9, largest error", efficiency, targets.efficiency_error);
+    return table;
+}
+
+}  // namespace systole::validate
