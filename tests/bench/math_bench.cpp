@@ -123,8 +123,10 @@ void bench_pooling(const std::string& name, const WindowGeometry& geometry, Pool
                                   geometry.channels);
     PoolingRules rules;
     rules.operation = operation;
-    const double time = seconds(
-        [&] { pool(tensor.data(), geometry, rules, 0, geometry.output_height, out.data(), out.size()); });
+    const double time = seconds([&] {
+        pool(tensor.data(), geometry, rules, 0, geometry.output_height,
+             {.first = out.data(), .image_stride = out.size(), .pixel_stride = geometry.channels});
+    });
     fmt::print("{:<32} {:>9.2f} us {:>8.2f} G elements read/s\n", name, time * 1e6,
                rate(out.size() * geometry.kernel_height * geometry.kernel_width, time));
 }

@@ -180,9 +180,12 @@ private:
     void for_each_transferred_byte(std::uint64_t address, std::uint64_t row, std::uint64_t block_bytes,
                                    std::uint64_t blocks, Move move) {
         const std::uint64_t rows_of_block = (block_bytes + row_bytes_ - 1) / row_bytes_;
+        const std::uint64_t gap = reg(R::HostBlockStride);
+        const std::uint64_t rows_apart = reg(R::HostBlockRows) == 0 ? rows_of_block : reg(R::HostBlockRows);
         for (std::uint64_t block = 0; block < blocks; ++block) {
             for (std::uint64_t i = 0; i < block_bytes; ++i) {
-                move(host_.at(address + block * block_bytes + i), byte(row + block * rows_of_block, i));
+                move(host_.at(address + block * (gap == 0 ? block_bytes : gap) + i),
+                     byte(row + block * rows_apart, i));
             }
         }
     }
@@ -211,6 +214,19 @@ private:
         return *tile_;
     }
 
+    static std::uint64_t bytes_of(bool wide) { return wide ? 2 : 1; }
+    /// A little-endian element of 8 or 16 bits, at a byte counted from a row on.
+    std::int32_t element(std::uint64_t row, std::uint64_t offset, bool wide, bool is_signed) {
+        if (!wide) return value_of(byte(row, offset), is_signed);
+        const std::int32_t bits = byte(row, offset) + 256 * byte(row, offset + 1);
+        return is_signed ? static_cast<std::int16_t>(bits) : bits;
+    }
+    void store(std::uint64_t row, std::uint64_t offset, bool wide, std::int32_t value) {
+        for (std::uint64_t i = 0; i < bytes_of(wide); ++i) {
+            byte(row, offset + i) = static_cast<std::uint8_t>(value >> (8 * i));
+        }
+    }
+
     /// Streams one row; element(i) meets array row i.
     template <typename Element>
     void stream(const isa::WeightTile& tile, std::uint64_t accumulator_row, bool accumulate,
@@ -230,41 +246,48 @@ private:
         for (std::uint64_t r = 0; r <= multiply.repeat; ++r) {
             const isa::WeightTile& tile = next_tile(multiply.flags.keep_weights);
             for (std::uint64_t b = 0; b < multiply.length; ++b) {
-                const std::uint64_t row = multiply.unified_buffer_row + b * reg(R::MultiplyRowStride) + r;
+                const bool wide = multiply.flags.wide_activations;
+                const std::uint64_t row =
+                    multiply.unified_buffer_row + b * reg(R::MultiplyRowStride) + r * bytes_of(wide);
                 stream(tile, multiply.accumulator_row + b, multiply.flags.accumulate || r > 0,
                        [&](std::uint64_t i) {
-                           return value_of(byte(row, i), multiply.flags.signed_activations);
+                           return element(row, i * bytes_of(wide), wide, multiply.flags.signed_activations);
                        });
             }
         }
     }
 
-    /// The bits of an element of a tensor; nothing outside the image.
-    std::optional<std::uint8_t> tensor_element(std::uint64_t first_row, std::uint64_t image, std::int64_t y,
-                                               std::int64_t x, std::uint64_t channel) {
+    /// An element of a tensor; nothing outside the image.
+    std::optional<std::int32_t> tensor_element(std::uint64_t first_row, std::uint64_t image, std::int64_t y,
+                                               std::int64_t x, std::uint64_t channel, bool wide,
+                                               bool is_signed) {
         if (y < 0 || x < 0 || y >= reg(R::WindowInputHeight) || x >= reg(R::WindowInputWidth)) return {};
         const std::uint64_t pixel =
             static_cast<std::uint64_t>(y) * reg(R::WindowInputWidth) + static_cast<std::uint64_t>(x);
-        return byte(first_row + image * reg(R::WindowImageRows), pixel * reg(R::WindowChannels) + channel);
+        return element(first_row + image * reg(R::WindowImageRows),
+                       (pixel * reg(R::WindowChannels) + channel) * bytes_of(wide), wide, is_signed);
     }
 
-    /// The bits of element (kernel row, kernel column, channel) of a window; nothing outside the image.
-    std::optional<std::uint8_t> window_element(std::uint64_t first_row, std::uint64_t line,
+    /// Element (kernel row, kernel column, channel) of a window; nothing outside the image.
+    std::optional<std::int32_t> window_element(std::uint64_t first_row, std::uint64_t line,
                                                std::uint64_t output_x, std::uint64_t kernel_row,
-                                               std::uint64_t kernel_column, std::uint64_t channel) {
+                                               std::uint64_t kernel_column, std::uint64_t channel, bool wide,
+                                               bool is_signed) {
         const std::uint64_t output_y = line % reg(R::WindowOutputHeight);
         const auto y =
             static_cast<std::int64_t>(output_y * reg(R::WindowStrideY) + kernel_row) - reg(R::WindowPadTop);
         const auto x = static_cast<std::int64_t>(output_x * reg(R::WindowStrideX) + kernel_column) -
                        reg(R::WindowPadLeft);
-        return tensor_element(first_row, line / reg(R::WindowOutputHeight), y, x, channel);
+        return tensor_element(first_row, line / reg(R::WindowOutputHeight), y, x, channel, wide, is_signed);
     }
 
     void execute(const isa::Convolve& convolve) {
         const std::uint64_t channels = reg(R::WindowChannels);
         const std::uint64_t kernel_width = reg(R::WindowKernelWidth);
         const std::uint64_t elements = reg(R::WindowKernelHeight) * kernel_width * channels;
-        const auto padding = static_cast<std::uint8_t>(reg(R::WindowPadValue));
+        const bool wide = convolve.flags.wide_activations;
+        const bool is_signed = convolve.flags.signed_activations;
+        const std::int32_t padding = padding_value(wide, is_signed);
         for (std::uint64_t r = 0; r <= convolve.repeat; ++r) {
             const isa::WeightTile& tile = next_tile(convolve.flags.keep_weights);
             const std::uint64_t first_element = (reg(R::WindowTile) + r) * row_bytes_;
@@ -273,16 +296,22 @@ private:
             for (std::uint64_t l = 0; l < convolve.lines; ++l) {
                 for (std::uint64_t x = 0; x < reg(R::WindowOutputWidth); ++x, ++accumulator_row) {
                     stream(tile, accumulator_row, convolve.flags.accumulate || r > 0, [&](std::uint64_t i) {
-                        const std::uint64_t element = first_element + i;
-                        const std::uint64_t pixel = element / channels;
-                        const auto bits =
-                            window_element(convolve.unified_buffer_row, convolve.first_line + l, x,
-                                           pixel / kernel_width, pixel % kernel_width, element % channels);
-                        return value_of(bits.value_or(padding), convolve.flags.signed_activations);
+                        const std::uint64_t number = first_element + i;
+                        const std::uint64_t pixel = number / channels;
+                        const auto value = window_element(
+                            convolve.unified_buffer_row, convolve.first_line + l, x, pixel / kernel_width,
+                            pixel % kernel_width, number % channels, wide, is_signed);
+                        return value.value_or(padding);
                     });
                 }
             }
         }
+    }
+
+    std::int32_t padding_value(bool wide, bool is_signed) const {
+        const std::uint32_t bits = reg(R::WindowPadValue);
+        if (!wide) return value_of(static_cast<std::uint8_t>(bits), is_signed);
+        return is_signed ? static_cast<std::int16_t>(bits) : static_cast<std::uint16_t>(bits);
     }
 
     std::int32_t parameter_word(std::uint64_t index) {
@@ -293,11 +322,26 @@ private:
         return static_cast<std::int32_t>(word);
     }
 
-    void load_table() {
-        for (std::uint64_t i = 0; i < table_.size(); ++i) table_[i] = byte(reg(R::ActivationTableRow), i);
+    void load_table(bool wide) {
+        const std::uint64_t entries = wide ? 513 : 256;
+        auto& table = wide ? wide_table_ : table_;
+        table.clear();
+        for (std::uint64_t i = 0; i < entries; ++i) {
+            table.push_back(element(reg(R::ActivationTableRow), i * bytes_of(wide), wide, wide));
+        }
     }
 
-    void load_parameters(bool with_table) {
+    std::int32_t looked_up(std::int32_t value, bool wide) const {
+        if (!wide) return table_.at(static_cast<std::uint8_t>(value));
+        const std::int32_t offset = static_cast<std::int16_t>(value) + 32768;
+        const auto entry = static_cast<std::size_t>(offset / 128);
+        const double slope = wide_table_.at(entry + 1) - wide_table_.at(entry);
+        // Exact in floating point.
+        return wide_table_.at(entry) +
+               static_cast<std::int32_t>(std::floor(slope * (offset % 128) / 128 + 0.5));
+    }
+
+    void load_parameters(bool with_table, bool wide) {
         const std::uint64_t count = reg(R::ActivationColumns);
         bias_.clear();
         multiplier_.clear();
@@ -307,12 +351,13 @@ private:
             multiplier_.push_back(parameter_word(count + c));
             shift_.push_back(static_cast<std::int8_t>(byte(reg(R::ActivationParametersRow), 8 * count + c)));
         }
-        if (with_table) load_table();
+        if (with_table) load_table(wide);
     }
 
     void execute(const isa::Activate& activate) {
         const bool lookup = activate.function == isa::ActivationFunction::Lookup;
-        if (activate.load_parameters) load_parameters(lookup);
+        const bool wide = activate.wide_output;
+        if (activate.load_parameters) load_parameters(lookup, wide);
         require(bias_.size() == reg(R::ActivationColumns), "the parameters are not loaded");
         for (std::uint64_t i = 0; i < activate.length; ++i) {
             const std::uint64_t output = activate.first_output + i;
@@ -321,12 +366,13 @@ private:
             for (std::uint64_t c = 0; c < bias_.size(); ++c) {
                 const std::int32_t biased =
                     reference::wrap(std::int64_t{sum(activate.accumulator_row + i, c)} + bias_[c]);
-                const auto result = static_cast<std::uint8_t>(reference::offset_and_clamp(
+                const std::int32_t result = reference::offset_and_clamp(
                     reference::scale(biased, multiplier_[c], shift_[c]), signed_reg(R::OutputZeroPoint),
-                    signed_reg(R::OutputMinimum), signed_reg(R::OutputMaximum)));
-                byte(activate.unified_buffer_row + image * reg(R::ActivationImageRows),
-                     pixel * reg(R::ActivationPixelBytes) + reg(R::ActivationChannelOffset) + c) =
-                    lookup ? table_[result] : result;
+                    signed_reg(R::OutputMinimum), signed_reg(R::OutputMaximum));
+                store(activate.unified_buffer_row + image * reg(R::ActivationImageRows),
+                      pixel * reg(R::ActivationPixelBytes) + reg(R::ActivationChannelOffset) +
+                          c * bytes_of(wide),
+                      wide, lookup ? looked_up(result, wide) : result);
             }
         }
     }
@@ -334,42 +380,64 @@ private:
     void execute(const isa::Vector& vector) {
         bias_.clear();  // nothing says that loaded parameters outlive vector work
         if (vector.is_pooling()) return pool(vector);
-        if (vector.operation == isa::VectorOperation::Lookup) load_table();
-        for (std::uint64_t i = 0; i < vector.length * row_bytes_; ++i) {
-            const std::uint8_t a = byte(vector.source_row, i);
-            std::uint8_t& to = byte(vector.destination_row, i);
-            switch (vector.operation) {
-                case isa::VectorOperation::Add:
-                    to = add(a, byte(vector.other_row, i), vector.signed_elements);
-                    break;
-                case isa::VectorOperation::Lookup:
-                    to = table_[a];
-                    break;
-                case isa::VectorOperation::Multiply:
-                case isa::VectorOperation::MaxPool:
-                case isa::VectorOperation::AveragePool:
-                    throw std::logic_error("not an operation we emit");
+        const bool wide = vector.wide_elements;
+        if (vector.operation == isa::VectorOperation::Lookup) load_table(wide);
+        const std::uint64_t rows = reg(R::VectorRowsPerImage);
+        const std::uint64_t step = rows == 0 ? vector.length : rows;
+        for (std::uint64_t image = 0; image * step < vector.length; ++image) {
+            const auto first = [&](std::uint32_t row, R image_rows) {
+                return row + (rows == 0 ? 0 : image * reg(image_rows));
+            };
+            const std::uint64_t from = first(vector.source_row, R::VectorSourceImageRows);
+            const std::uint64_t other = first(vector.other_row, R::VectorOtherImageRows);
+            const std::uint64_t to = first(vector.destination_row, R::VectorDestinationImageRows);
+            const std::uint64_t bytes = std::min(step, vector.length - image * step) * row_bytes_;
+            for (std::uint64_t i = 0; i + bytes_of(wide) <= bytes; i += bytes_of(wide)) {
+                const bool is_signed = wide || vector.signed_elements;
+                const std::int32_t a = element(from, i, wide, is_signed);
+                const auto b = [&] { return element(other, i, wide, is_signed); };
+                switch (vector.operation) {
+                    case isa::VectorOperation::Add:
+                        store(to, i, wide, sum_of(a, b(), wide));
+                        break;
+                    case isa::VectorOperation::Multiply:
+                        store(to, i, wide, product_of(a, b()));
+                        break;
+                    case isa::VectorOperation::Lookup:
+                        store(to, i, wide, looked_up(a, wide));
+                        break;
+                    case isa::VectorOperation::MaxPool:
+                    case isa::VectorOperation::AveragePool:
+                        throw std::logic_error("pooling is not element-wise");
+                }
             }
         }
     }
 
-    std::uint8_t add(std::uint8_t a, std::uint8_t b, bool is_signed) const {
-        const auto term = [&](std::uint8_t bits, R zero_point, R multiplier, R shift) {
-            const std::int32_t centered = value_of(bits, is_signed) - signed_reg(zero_point);
-            return reference::scale(centered * (1 << 20), signed_reg(multiplier), signed_reg(shift));
-        };
-        const std::int64_t total =
-            std::int64_t{term(a, R::VectorZeroPointA, R::VectorMultiplierA, R::VectorShiftA)} +
-            term(b, R::VectorZeroPointB, R::VectorMultiplierB, R::VectorShiftB);
-        const std::int32_t scaled = reference::scale(reference::wrap(total), signed_reg(R::VectorMultiplier),
+    std::int32_t finished(std::int64_t value) const {
+        const std::int32_t scaled = reference::scale(reference::wrap(value), signed_reg(R::VectorMultiplier),
                                                      signed_reg(R::VectorShift));
-        return static_cast<std::uint8_t>(reference::offset_and_clamp(scaled, signed_reg(R::OutputZeroPoint),
-                                                                     signed_reg(R::OutputMinimum),
-                                                                     signed_reg(R::OutputMaximum)));
+        return reference::offset_and_clamp(scaled, signed_reg(R::OutputZeroPoint),
+                                           signed_reg(R::OutputMinimum), signed_reg(R::OutputMaximum));
+    }
+
+    std::int32_t product_of(std::int32_t a, std::int32_t b) const {
+        return finished(std::int64_t{a - signed_reg(R::VectorZeroPointA)} *
+                        (b - signed_reg(R::VectorZeroPointB)));
+    }
+
+    std::int32_t sum_of(std::int32_t a, std::int32_t b, bool wide) const {
+        const auto term = [&](std::int32_t value, R zero_point, R multiplier, R shift) {
+            const std::int32_t centered = value - signed_reg(zero_point);
+            return reference::scale(centered * (1 << (wide ? 15 : 20)), signed_reg(multiplier),
+                                    signed_reg(shift));
+        };
+        return finished(std::int64_t{term(a, R::VectorZeroPointA, R::VectorMultiplierA, R::VectorShiftA)} +
+                        term(b, R::VectorZeroPointB, R::VectorMultiplierB, R::VectorShiftB));
     }
 
     void pool(const isa::Vector& vector) {
-        const auto padding = static_cast<std::uint8_t>(reg(R::WindowPadValue));
+        const std::int32_t padding = padding_value(false, vector.signed_elements);
         for (std::uint64_t line = vector.first_line; line < vector.first_line + vector.length; ++line) {
             for (std::uint64_t x = 0; x < reg(R::WindowOutputWidth); ++x) {
                 for (std::uint64_t c = 0; c < reg(R::WindowChannels); ++c) {
@@ -377,16 +445,20 @@ private:
                     for (std::uint64_t kernel_row = 0; kernel_row < reg(R::WindowKernelHeight);
                          ++kernel_row) {
                         for (std::uint64_t column = 0; column < reg(R::WindowKernelWidth); ++column) {
-                            auto bits = window_element(vector.source_row, line, x, kernel_row, column, c);
-                            if (!bits && vector.count_padding) bits = padding;
-                            if (bits) values.push_back(value_of(*bits, vector.signed_elements));
+                            auto value = window_element(vector.source_row, line, x, kernel_row, column, c,
+                                                        false, vector.signed_elements);
+                            if (!value && vector.count_padding) value = padding;
+                            if (value) values.push_back(*value);
                         }
                     }
                     const std::uint64_t image = line / reg(R::WindowOutputHeight);
                     const std::uint64_t pixel =
                         (line % reg(R::WindowOutputHeight)) * reg(R::WindowOutputWidth) + x;
+                    const std::uint64_t pixel_bytes =
+                        reg(reg(R::ActivationPixelBytes) == 0 ? R::WindowChannels : R::ActivationPixelBytes);
                     byte(vector.destination_row + image * reg(R::ActivationImageRows),
-                         pixel * reg(R::WindowChannels) + c) = pooled(values, vector.operation);
+                         pixel * pixel_bytes + reg(R::ActivationChannelOffset) + c) =
+                        pooled(values, vector.operation);
                 }
             }
         }
@@ -416,7 +488,7 @@ private:
     const isa::Registers* registers_ = nullptr;
     std::vector<std::int32_t> bias_, multiplier_;
     std::vector<std::int8_t> shift_;
-    std::array<std::uint8_t, 256> table_{};
+    std::vector<std::int32_t> table_, wide_table_;
     std::uint64_t interrupts_ = 0;
     std::uint64_t useful_macs_ = 0;
 };

@@ -1,5 +1,7 @@
 // A program of a few lines of assembly: what it costs, and what it computes.
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -184,11 +186,41 @@ TEST_CASE("The array's registers can be followed cycle by cycle", "[system]") {
     CHECK(one["cycles"][0] == dump["cycles"].back());
 }
 
+TEST_CASE("Power over time shows when units worked, and sums to the energy", "[system]") {
+    const tests::Folder folder;
+    const std::string text = folder.file("three.asm", adds_three);
+    CHECK_FALSE(report_of(text + " " + small)["energy"].contains("power_over_time"));
+    const Json report = report_of(text + " " + small + " --power-windows 50 --timing-only");
+    const Json& power = report["energy"]["power_over_time"];
+    const std::uint64_t cycles = report["cycles"];
+    const std::uint64_t window = power["window_cycles"];
+    CHECK(window == (cycles + 49) / 50);
+    for (const auto& [unit, watts] : power["watts"].items()) {
+        INFO(unit);
+        REQUIRE(watts.size() == (cycles + window - 1) / window);
+        double joules = 0.0;
+        std::size_t at_work = 0;
+        for (std::size_t i = 0; i < watts.size(); ++i) {
+            const std::uint64_t length = std::min(window, cycles - i * window);
+            joules += watts[i].get<double>() * static_cast<double>(length) / 700e6;
+            at_work += watts[i].get<double>() > 0.0 ? 1 : 0;
+        }
+        CHECK(joules == Approx(report["energy"]["by_unit"][unit].get<double>()).epsilon(1e-9));
+        // Two rows pass in two cycles; the idle chip takes its watts all the time.
+        if (unit == "matrix_unit") CHECK((at_work == 1 || at_work == 2));
+        if (unit == "chip_static") CHECK(at_work == watts.size());
+    }
+}
+
 TEST_CASE("Mistakes around programs are one line", "[system]") {
     const tests::Folder folder;
     const std::string text = folder.file("three.asm", adds_three);
     const std::string bad = folder.file("bad.asm", "nop\n  matmul ub=0\n");
     const std::string run = text + " " + small;
+    const std::string without_energy =
+        std::string(SYSTOLE_SOURCE_DIR) +
+        "/docs/micro_benchmarks/cells_3x2.json --set machine.matrix_unit.rows=4" +
+        " --set machine.matrix_unit.columns=4";
     struct Mistake {
         std::string arguments;
         std::vector<std::string> named;
@@ -211,6 +243,8 @@ TEST_CASE("Mistakes around programs are one line", "[system]") {
              {run + " --set machine.matrix_unit.engine=pe --registers 5-4", {"5-4"}},
              {run + " --set machine.matrix_unit.engine=pe --registers some", {"some"}},
              {run + " --registers all --timing-only", {"registers", "timing-only"}},
+             {run + " --power-windows some", {"power_windows", "some"}},
+             {text + " --machine " + without_energy + " --power-windows 5", {"power_windows", "energy"}},
          }) {
         const tests::Outcome outcome = sim(mistake.arguments);
         INFO("sim " << mistake.arguments);

@@ -1,5 +1,7 @@
 // The chip, the functional executor and the integer reference agree bit for bit, on networks and machines
 // of every kind; and the chip's counters account for everything.
+#include "tests/support/truth.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,17 +9,14 @@
 #include <filesystem>
 #include <limits>
 #include <random>
-#include <variant>
 
 #include "compiler/emit/compile.h"
 #include "compiler/frontend/frontend.h"
 #include "compiler/graph/quantized_network.h"
 #include "compiler/passes/prepare.h"
-#include "compiler/reference/integer_executor.h"
 #include "compiler/schedule/schedule.h"
 #include "hw/machine/machine_config.h"
 #include "hw/tpu/tpu.h"
-#include "sim/functional/executor.h"
 #include "sim/input/read.h"
 #include "tests/support/fresh_simulation.h"
 #include "tests/support/random_network.h"
@@ -25,100 +24,29 @@
 namespace systole {
 namespace {
 
-using Bytes = std::vector<std::uint8_t>;
+using tests::Bytes;
+using tests::check_truth;
+using tests::target_of;
 
 std::uint32_t draw(std::mt19937& random, std::uint32_t low, std::uint32_t high) {
     return low + static_cast<std::uint32_t>(random() % (high - low + 1));
 }
 
-schedule::Target target_of(const machine::MachineConfig& machine) {
-    return {.geometry = {.rows = machine.matrix_unit.rows, .columns = machine.matrix_unit.columns},
-            .accumulator_rows = machine.accumulators.rows,
-            .unified_buffer_rows = machine.unified_buffer.rows,
-            .weight_memory_bytes = machine.weight_memory.bytes};
-}
+/// Slices of random networks begin at multiples of so many bytes.
+constexpr std::uint32_t slice_bytes = 8;
 
-const isa::HostBuffer& buffer_of(const isa::Program& program, isa::BufferKind kind) {
-    return *std::find_if(program.buffers.begin(), program.buffers.end(),
-                         [&](const isa::HostBuffer& buffer) { return buffer.kind == kind; });
-}
-
-/// What a program asks of the paths, read off its instructions.
-struct Asked {
-    std::uint64_t host_read_bytes = 0;
-    std::uint64_t host_write_bytes = 0;
-    std::uint64_t tiles = 0;
-};
-
-Asked asked_of(const isa::Program& program) {
-    Asked asked;
-    for (const isa::Instruction& instruction : program.instructions) {
-        if (const auto* read = std::get_if<isa::ReadHostMemory>(&instruction)) {
-            asked.host_read_bytes += std::uint64_t{read->block_bytes} * read->blocks;
-        } else if (const auto* write = std::get_if<isa::WriteHostMemory>(&instruction)) {
-            asked.host_write_bytes += std::uint64_t{write->block_bytes} * write->blocks;
-        } else if (const auto* weights = std::get_if<isa::ReadWeights>(&instruction)) {
-            asked.tiles += weights->tiles;
-        }
-    }
-    return asked;
-}
-
-std::uint64_t needed_macs(const quantized::Network& network) {
-    std::uint64_t needed = 0;
-    for (const quantized::Layer& layer : network.layers) needed += quantized::macs(network, layer);
-    return needed;
-}
-
-void check_counters(const hw::Tpu& tpu, const isa::Program& program, const quantized::Network& network,
-                    const machine::MachineConfig& machine, std::uint64_t inferences) {
-    const hw::MatrixUnitCounters& matrix = tpu.matrix_unit();
-    CHECK(matrix.active_cycles.value() + matrix.weight_stall_cycles.value() +
-              matrix.weight_shift_cycles.value() + matrix.non_matrix_cycles.value() ==
-          tpu.cycles());
-    CHECK(matrix.useful_macs.value() + matrix.unused_macs.value() ==
-          matrix.active_cycles.value() * machine.tile_bytes());
-    CHECK(matrix.useful_macs.value() == needed_macs(network) * inferences);
-    const Asked asked = asked_of(program);
-    CHECK(tpu.host_interface().read_bytes.value() == asked.host_read_bytes);
-    CHECK(tpu.host_interface().write_bytes.value() == asked.host_write_bytes);
-    CHECK(tpu.weight_fifo().tiles.value() == asked.tiles);
-    CHECK(tpu.weight_fifo().bytes.value() == asked.tiles * machine.tile_bytes());
-}
-
-/// Runs the network on the chip and on the functional executor and holds both to the integer reference.
-void check_truth(const quantized::Network& network, const machine::MachineConfig& machine,
-                 const schedule::Options& options, const Bytes& input) {
-    const Bytes expected = reference::execute(network, input, static_cast<std::uint32_t>(options.inferences));
-    const isa::Program program = emit::compile(network, target_of(machine), options);
-    const isa::HostBuffer& in = buffer_of(program, isa::BufferKind::Input);
-    const isa::HostBuffer& out = buffer_of(program, isa::BufferKind::Output);
-
-    functional::Executor judge(program, machine);
-    std::copy(input.begin(), input.end(), judge.host_bytes(in).begin());
-    judge.run();
-    const auto judged = judge.host_bytes(out);
-    REQUIRE(Bytes(judged.begin(), judged.end()) == expected);
-
-    tests::FreshSimulation simulation;
-    hw::Tpu tpu("tpu", machine, program, {});
-    std::copy(input.begin(), input.end(), tpu.host_bytes(in).begin());
-    tpu.run();
-    const auto computed = tpu.host_bytes(out);
-    REQUIRE(Bytes(computed.begin(), computed.end()) == expected);
-
-    const auto buffer = judge.unified_buffer();
-    CHECK(
-        std::equal(buffer.begin(), buffer.end(), tpu.unified_buffer().read(0, machine.unified_buffer.rows)));
-    const auto sums = judge.accumulators();
-    CHECK(std::equal(sums.begin(), sums.end(), tpu.accumulators().read(0, machine.accumulators.rows)));
-    check_counters(tpu, program, network, machine, options.inferences);
+/// Whether slices begin at a row that depends on the size of rows, which must divide `slice_bytes` then.
+bool slices_move_rows(const quantized::Network& network) {
+    return std::any_of(network.layers.begin(), network.layers.end(), [](const quantized::Layer& layer) {
+        const auto* slice = std::get_if<quantized::Slice>(&layer.operation);
+        return slice != nullptr && slice->first_element > 0;
+    });
 }
 
 /// A machine of odd sizes and times on which the network just fits, or somewhat larger.
 machine::MachineConfig random_machine(const quantized::Network& network, std::mt19937& random) {
     machine::MachineConfig machine;
-    machine.matrix_unit.rows = draw(random, 1, 48);
+    machine.matrix_unit.rows = slices_move_rows(network) ? 1U << draw(random, 0, 3) : draw(random, 1, 48);
     machine.matrix_unit.columns = draw(random, 1, 48);
     machine.matrix_unit.mac_latency_cycles = draw(random, 1, 3);
     machine.matrix_unit.setup_cycles = draw(random, 0, 5);
@@ -184,14 +112,15 @@ TEST_CASE("Random networks on random machines: chip, functional executor and int
     constexpr std::uint32_t first_seed = 7001;
     for (std::uint32_t seed = first_seed; seed < first_seed + 150; ++seed) {
         std::mt19937 random(seed);
-        tests::RandomNetwork networks(random);
+        tests::RandomNetwork networks(random, slice_bytes);
         const quantized::Network network = networks.draw();
         const machine::MachineConfig machine = random_machine(network, random);
         const schedule::Options options{.batch = draw(random, 1, 5), .inferences = draw(random, 1, 9)};
         INFO("seed " << seed << ", machine " << machine::to_json(machine).dump() << ", batch "
                      << options.batch << ", " << options.inferences << " inferences");
-        check_truth(network, machine, options,
-                    networks.bytes(options.inferences * network.tensors[network.input].shape.elements()));
+        check_truth(
+            network, machine, options,
+            networks.bytes(options.inferences * quantized::image_bytes(network.tensors[network.input])));
     }
 }
 

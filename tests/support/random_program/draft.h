@@ -51,6 +51,9 @@ private:
     std::optional<isa::Instruction> elementwise();
     std::optional<isa::Instruction> pooling();
 
+    /// Blocks of a buffer of the host, to or from the unified buffer.
+    template <class Transfer>
+    isa::Instruction transfer();
     void draw_buffers();
     void draw_windows(bool inside);
     void draw_output_range();

@@ -13,30 +13,47 @@ using isa::Register;
 
 namespace {
 
-/// A block size and number of blocks that a buffer holds from an offset on.
-template <class Transfer>
-isa::Instruction transfer(const isa::HostBuffer& buffer, std::uint32_t row, std::uint64_t row_bytes,
-                          Choices& choices) {
+/// Blocks of a buffer from an offset on.
+struct DrawnBlocks {
+    std::uint64_t address = 0;
+    std::uint64_t bytes = 0;   ///< of a block
+    std::uint64_t stride = 0;  ///< from one to the next; 0: they follow each other
+    std::uint64_t count = 0;
+};
+
+DrawnBlocks draw_blocks(const isa::HostBuffer& buffer, std::uint64_t row_bytes, Choices& choices) {
     const std::uint64_t offset = choices.from(0, buffer.bytes - 1);
     const std::uint64_t left = buffer.bytes - offset;
-    const auto block = choices.from(1, std::min<std::uint64_t>(left, 3 * row_bytes + 5));
-    const auto blocks = choices.from(1, std::min<std::uint64_t>(left / block, 6));
-    return Transfer{.host_address = buffer.address + offset,
-                    .unified_buffer_row = row,
-                    .block_bytes = static_cast<std::uint32_t>(block),
-                    .blocks = static_cast<std::uint16_t>(blocks)};
+    DrawnBlocks blocks{.address = buffer.address + offset};
+    blocks.bytes = choices.from(1, std::min<std::uint64_t>(left, 3 * row_bytes + 5));
+    // With gaps, or over each other.
+    if (choices.chance(30)) blocks.stride = choices.from(1, 2 * blocks.bytes);
+    const std::uint64_t step = blocks.stride == 0 ? blocks.bytes : blocks.stride;
+    blocks.count = choices.from(1, std::min<std::uint64_t>((left - blocks.bytes) / step + 1, 6));
+    return blocks;
 }
 
 }  // namespace
 
+template <class Transfer>
+isa::Instruction Draft::transfer() {
+    const DrawnBlocks blocks =
+        draw_blocks(choices_.one_of(program_.buffers), program_.geometry.rows, choices_);
+    set(Register::HostBlockStride, blocks.stride);
+    const std::uint64_t filled = isa::divide_up(blocks.bytes, program_.geometry.rows);
+    set(Register::HostBlockRows, choices_.chance(30) ? choices_.from(filled, 2 * filled) : 0);
+    return Transfer{.host_address = blocks.address,
+                    .unified_buffer_row = buffer_row(),
+                    .block_bytes = static_cast<std::uint32_t>(blocks.bytes),
+                    .blocks = static_cast<std::uint16_t>(blocks.count)};
+}
+
 std::optional<isa::Instruction> Draft::read_host() {
-    return transfer<isa::ReadHostMemory>(choices_.one_of(program_.buffers), buffer_row(),
-                                         program_.geometry.rows, choices_);
+    return transfer<isa::ReadHostMemory>();
 }
 
 std::optional<isa::Instruction> Draft::write_host() {
-    return transfer<isa::WriteHostMemory>(choices_.one_of(program_.buffers), buffer_row(),
-                                          program_.geometry.rows, choices_);
+    return transfer<isa::WriteHostMemory>();
 }
 
 isa::MatrixFlags Draft::matrix_flags() {
@@ -165,7 +182,7 @@ std::optional<isa::Instruction> Draft::activate() {
         .first_output = choices_.number<std::uint32_t>(0, choices_.chance(60) ? 0 : 30),
         .function = lookup ? isa::ActivationFunction::Lookup : isa::ActivationFunction::Identity,
         .load_parameters = choices_.chance(60),
-        .wide_output = !lookup && choices_.chance(30)};
+        .wide_output = choices_.chance(30)};
     activate.length = choices_.number<std::uint16_t>(
         1, std::min<std::uint64_t>(machine_.accumulators.rows, choices_.chance(50) ? 6 : 60));
     const std::uint64_t columns = choices_.from(1, program_.geometry.columns);
@@ -187,7 +204,17 @@ std::optional<isa::Instruction> Draft::elementwise() {
                        .destination_row = buffer_row(),
                        .source_row = buffer_row(),
                        .length = choices_.number<std::uint32_t>(1, choices_.chance(70) ? 5 : 30),
-                       .signed_elements = choices_.chance(50)};
+                       .signed_elements = choices_.chance(40)};
+    vector.wide_elements = !vector.signed_elements && choices_.chance(60);
+    // Some rows of each image, mostly so that images do not overlap.
+    set(Register::VectorRowsPerImage, choices_.chance(50) ? 0 : choices_.from(1, 6));
+    for (const Register reg : {Register::VectorDestinationImageRows, Register::VectorSourceImageRows,
+                               Register::VectorOtherImageRows}) {
+        set(reg, wanted_[Register::VectorRowsPerImage] + choices_.from(0, 4));
+    }
+    if (choices_.chance(50)) {
+        set(Register::VectorSourceImageRows, wanted_[Register::VectorDestinationImageRows]);
+    }
     if (vector.has_other()) vector.other_row = choices_.chance(20) ? vector.source_row : buffer_row();
     if (choices_.chance(20)) vector.destination_row = vector.source_row;
     set(Register::ActivationTableRow, buffer_row());
@@ -205,6 +232,11 @@ std::optional<isa::Instruction> Draft::elementwise() {
 
 std::optional<isa::Instruction> Draft::pooling() {
     draw_windows(true);
+    const std::uint64_t channels = wanted_[Register::WindowChannels];
+    const bool packed = choices_.chance(50);
+    const std::uint64_t offset = packed ? 0 : choices_.from(0, 7);
+    set(Register::ActivationPixelBytes, packed ? 0 : choices_.from(offset + channels, offset + channels + 9));
+    set(Register::ActivationChannelOffset, offset);
     set(Register::ActivationImageRows, choices_.from(1, 9));
     return isa::Vector{
         .operation = choices_.chance(50) ? isa::VectorOperation::MaxPool : isa::VectorOperation::AveragePool,

@@ -104,6 +104,28 @@ std::optional<std::string> broken_count(const Observation& run, const isa::Progr
     return std::nullopt;
 }
 
+/// What energy is counted from: every access of a memory is some unit's.
+std::optional<std::string> broken_access(const Observation& run) {
+    const Totals totals(run);
+    const std::uint64_t reads = totals.of("systolic_data_setup.fetches") +
+                                totals.of("activation_unit.buffer_reads") +
+                                totals.of("host_interface.buffer_reads");
+    if (totals.of("unified_buffer.reads") != reads) return "unified-buffer reads are not the units'";
+    const std::uint64_t writes =
+        totals.of("activation_unit.buffer_writes") + totals.of("host_interface.buffer_writes");
+    if (totals.of("unified_buffer.writes") != writes) return "unified-buffer writes are not the units'";
+    if (totals.of("accumulators.pass_writes") != totals.of("matrix_unit.active_cycles")) {
+        return "the array's passes do not each write a row of accumulators";
+    }
+    if (totals.of("accumulators.additions") > totals.of("accumulators.pass_writes")) {
+        return "more rows of accumulators were added to than written";
+    }
+    if (totals.of("weight_fifo.shifted_bytes") > totals.of("weight_fifo.bytes")) {
+        return "more bytes left the weight FIFO than were fetched";
+    }
+    return std::nullopt;
+}
+
 std::optional<std::string> broken_time(const Observation& run) {
     for (const auto& times : run.times) {
         hw::Cycle free = 0;
@@ -124,6 +146,7 @@ std::optional<std::string> broken_law(const Observation& run, const isa::Program
                                       const machine::MachineConfig& machine) {
     if (auto broken = broken_partition(run, machine)) return broken;
     if (auto broken = broken_count(run, program)) return broken;
+    if (auto broken = broken_access(run)) return broken;
     return broken_time(run);
 }
 

@@ -68,9 +68,11 @@ machine::MachineConfig random_machine(Choices& choices) {
     machine.accumulators.ports = choices.number<std::uint32_t>(1, 2);
     machine.accumulators.write_cycles = latency(choices, 7);
     machine.activation_unit.latency_cycles = latency(choices, 19);
+    machine.activation_unit.latency_ns = latency(choices, 30) / 2.0;
     machine.host_interface.read_gb_per_s = bandwidth(choices, 60);
     machine.host_interface.write_gb_per_s = bandwidth(choices, 60);
     machine.host_interface.latency_cycles = latency(choices, 63);
+    machine.host_interface.latency_ns = latency(choices, 80) / 4.0;
     machine.sequencer.instruction_buffer_bytes = choices.number<std::uint32_t>(32, 200);
     machine.sequencer.queue_depth = choices.number<std::uint32_t>(1, choices.chance(50) ? 3 : 20);
     machine.sequencer.issue_cycles = latency(choices, 9);
@@ -79,7 +81,8 @@ machine::MachineConfig random_machine(Choices& choices) {
         return static_cast<std::uint32_t>(isa::divide_up(bytes, machine.matrix_unit.rows));
     };
     machine.unified_buffer.rows = rows_of(isa::parameter_bytes * machine.matrix_unit.columns) +
-                                  rows_of(isa::table_bytes) + choices.number<std::uint32_t>(8, 80);
+                                  rows_of(isa::table_bytes(choices.chance(40))) +
+                                  choices.number<std::uint32_t>(8, 80);
     if (choices.chance(25)) {
         machine.weight_memory.model = machine::WeightMemoryModel::Dram;
         machine.weight_memory.dram = random_dram(choices);

@@ -1,0 +1,118 @@
+#pragma once
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+#include "compiler/emit/compile.h"
+#include "compiler/graph/quantized_network.h"
+#include "compiler/reference/integer_executor.h"
+#include "hw/machine/machine_config.h"
+#include "hw/tpu/tpu.h"
+#include "sim/functional/executor.h"
+#include "tests/support/fresh_simulation.h"
+
+// The chip and the functional executor held to the integer reference.
+namespace systole::tests {
+
+using Bytes = std::vector<std::uint8_t>;
+
+inline schedule::Target target_of(const machine::MachineConfig& machine) {
+    return {.geometry = {.rows = machine.matrix_unit.rows, .columns = machine.matrix_unit.columns},
+            .accumulator_rows = machine.accumulators.rows,
+            .unified_buffer_rows = machine.unified_buffer.rows,
+            .weight_memory_bytes = machine.weight_memory.bytes};
+}
+
+inline const isa::HostBuffer& buffer_of(const isa::Program& program, isa::BufferKind kind) {
+    return *std::find_if(program.buffers.begin(), program.buffers.end(),
+                         [&](const isa::HostBuffer& buffer) { return buffer.kind == kind; });
+}
+
+/// What a program asks of the paths, read off its instructions.
+struct Asked {
+    std::uint64_t host_read_bytes = 0;
+    std::uint64_t host_write_bytes = 0;
+    std::uint64_t tiles = 0;
+};
+
+inline Asked asked_of(const isa::Program& program) {
+    Asked asked;
+    for (const isa::Instruction& instruction : program.instructions) {
+        if (const auto* read = std::get_if<isa::ReadHostMemory>(&instruction)) {
+            asked.host_read_bytes += std::uint64_t{read->block_bytes} * read->blocks;
+        } else if (const auto* write = std::get_if<isa::WriteHostMemory>(&instruction)) {
+            asked.host_write_bytes += std::uint64_t{write->block_bytes} * write->blocks;
+        } else if (const auto* weights = std::get_if<isa::ReadWeights>(&instruction)) {
+            asked.tiles += weights->tiles;
+        }
+    }
+    return asked;
+}
+
+/// Multiply-accumulates of one inference; each counted `passes` times: once, or twice where its activations
+/// are 16-bit.
+struct NeededMacs {
+    std::uint64_t once = 0;
+    std::uint64_t by_passes = 0;
+};
+
+inline NeededMacs needed_macs(const quantized::Network& network) {
+    NeededMacs needed;
+    for (const quantized::Layer& layer : network.layers) {
+        const std::uint64_t macs = quantized::macs(network, layer);
+        needed.once += macs;
+        needed.by_passes += macs * isa::bytes_of(network.tensors[layer.inputs[0]].type);
+    }
+    return needed;
+}
+
+inline void check_counters(const hw::Tpu& tpu, const isa::Program& program, const quantized::Network& network,
+                           const machine::MachineConfig& machine, std::uint64_t inferences) {
+    const hw::MatrixUnitCounters& matrix = tpu.matrix_unit();
+    CHECK(matrix.active_cycles.value() + matrix.weight_stall_cycles.value() +
+              matrix.weight_shift_cycles.value() + matrix.non_matrix_cycles.value() ==
+          tpu.cycles());
+    CHECK(matrix.useful_macs.value() + matrix.unused_macs.value() ==
+          matrix.active_cycles.value() * machine.tile_bytes());
+    CHECK(matrix.useful_macs.value() == needed_macs(network).by_passes * inferences);
+    CHECK(matrix.multiply_accumulates.value() == needed_macs(network).once * inferences);
+    const Asked asked = asked_of(program);
+    CHECK(tpu.host_interface().read_bytes.value() == asked.host_read_bytes);
+    CHECK(tpu.host_interface().write_bytes.value() == asked.host_write_bytes);
+    CHECK(tpu.weight_fifo().tiles.value() == asked.tiles);
+    CHECK(tpu.weight_fifo().bytes.value() == asked.tiles * machine.tile_bytes());
+}
+
+/// Runs the network on the chip and on the functional executor and holds both to the integer reference.
+inline void check_truth(const quantized::Network& network, const machine::MachineConfig& machine,
+                        const schedule::Options& options, const Bytes& input) {
+    const Bytes expected = reference::execute(network, input, static_cast<std::uint32_t>(options.inferences));
+    const isa::Program program = emit::compile(network, target_of(machine), options);
+    const isa::HostBuffer& in = buffer_of(program, isa::BufferKind::Input);
+    const isa::HostBuffer& out = buffer_of(program, isa::BufferKind::Output);
+
+    functional::Executor judge(program, machine);
+    std::copy(input.begin(), input.end(), judge.host_bytes(in).begin());
+    judge.run();
+    const auto judged = judge.host_bytes(out);
+    REQUIRE(Bytes(judged.begin(), judged.end()) == expected);
+
+    FreshSimulation simulation;
+    hw::Tpu tpu("tpu", machine, program, {});
+    std::copy(input.begin(), input.end(), tpu.host_bytes(in).begin());
+    tpu.run();
+    const auto computed = tpu.host_bytes(out);
+    REQUIRE(Bytes(computed.begin(), computed.end()) == expected);
+
+    const auto buffer = judge.unified_buffer();
+    CHECK(
+        std::equal(buffer.begin(), buffer.end(), tpu.unified_buffer().read(0, machine.unified_buffer.rows)));
+    const auto sums = judge.accumulators();
+    CHECK(std::equal(sums.begin(), sums.end(), tpu.accumulators().read(0, machine.accumulators.rows)));
+    check_counters(tpu, program, network, machine, options.inferences);
+}
+
+}  // namespace systole::tests

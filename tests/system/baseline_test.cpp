@@ -1,0 +1,124 @@
+// `sim baseline`, and runs against what it writes.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/system/sim_process.h"
+
+using namespace systole::tests;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+const std::string digits = "configs/runs/mnist_cnn.json ";
+
+/// As little work as a measurement can be.
+const std::string hasty = "baseline --measure --batch 4 --min-time 0 ";
+
+}  // namespace
+
+TEST_CASE("This computer is measured, written as a baseline, and compared with", "[system]") {
+    const Folder folder;
+    const std::string file = (folder / "here.json").string();
+    const Outcome measured = sim(hasty + "--out " + file);
+    INFO(measured.err);
+    REQUIRE(measured.exit_code == 0);
+    for (const char* const wanted : {"peak fp32", "peak int8", "memory", "conv2d_1", "784 x 24 x 432",
+                                     "4 x 200 x 3136", "throughput int8", "Baseline in "}) {
+        INFO(wanted << " in\n" << measured.out);
+        CHECK(measured.out.find(wanted) != std::string::npos);
+    }
+    const Json baseline = Json::parse(text_in(file));
+    CHECK(baseline["schema"] == "sim.baseline/1");
+    CHECK(baseline["measured"]["model"] == "mnist_cnn");
+    CHECK(baseline["measured"]["batch"] == 4);
+    CHECK_FALSE(baseline.contains("server"));
+
+    // Shown again, and compared with: measured where network and batch are those, expected in any case.
+    const Outcome shown = sim("baseline " + file);
+    CHECK(shown.exit_code == 0);
+    CHECK(shown.out.find("this_computer: ") == 0);
+    CHECK(shown.out.find("measured.fp32_inferences_per_second") != std::string::npos);
+
+    const Json same = report_of(digits + "--limit 8 --batch 4 --baseline " + file);
+    const Json& comparison = same["comparison"][0];
+    CHECK(comparison["baseline"] == "this_computer");
+    const double ours = same["inferences_per_second"];
+    CHECK(comparison["measured"]["fp32"]["speedup"].get<double>() ==
+          Approx(ours / baseline["measured"]["fp32_inferences_per_second"].get<double>()));
+    CHECK(comparison["performance_per_watt"]["total"].is_null());
+    CHECK(same["claim"]["against"][0]["basis"] == "measured");
+    const Json other = report_of(digits + "--limit 8 --batch 8 --baseline " + file);
+    CHECK(other["comparison"][0]["measured"].is_null());
+    CHECK(other["comparison"][0]["expected"]["batch"] == 8);
+    CHECK(other["claim"]["against"][0]["basis"] == "expected");
+}
+
+TEST_CASE("A baseline file is shown with the source of each figure", "[system]") {
+    const Outcome shown = sim("baseline k80");
+    CHECK(shown.exit_code == 0);
+    CHECK(shown.out.find("k80: NVIDIA K80") == 0);
+    CHECK(shown.out.find("no peak in 8-bit integers") != std::string::npos);
+    std::istringstream lines(shown.out);
+    int figures = 0;
+    for (std::string line; std::getline(lines, line);) {
+        if (line.find("ISCA 2017") != std::string::npos) ++figures;
+    }
+    CHECK(figures == 19);
+}
+
+TEST_CASE("sim baseline says in one line what is wrong", "[system]") {
+    const Folder folder;
+    const std::string broken = folder.file("b.json", R"({"schema": "sim.baseline/1", "name": "b", "cores": 1,
+        "peak_fp32_gflops": 1, "memory_gb_per_s": 0})");
+    const std::vector<std::pair<std::string, std::string>> cases{
+        {"baseline", "sim baseline needs a baseline file, or --measure"},
+        {"baseline k80 --measure", "excludes"},
+        {"baseline k80 --batch 2", "--measure"},
+        {"baseline k81", "k81"},
+        {"baseline " + broken, "b.json: memory_gb_per_s is 0; it must be"},
+        {hasty + "--model nowhere.h5", "nowhere.h5"},
+        {hasty + "--batch 0", "--batch"},
+        {hasty + "--out /proc/nowhere/b.json", "/proc/nowhere/b.json"}};
+    for (const auto& [arguments, wanted] : cases) {
+        INFO(arguments);
+        const Outcome outcome = sim(arguments);
+        INFO(outcome.err);
+        CHECK(outcome.exit_code == 2);
+        CHECK(outcome.out.empty());
+        CHECK(outcome.err.find(wanted) != std::string::npos);
+        CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+    }
+}
+
+TEST_CASE("The shipped run is held against the claim, and says where its cycles went", "[system]") {
+    const Json report = report_of(digits + "--timing-only");
+    const Json& claim = report["claim"];
+    REQUIRE(claim["against"].size() == 2);
+    CHECK(claim["against"][0]["baseline"] == "haswell_e5_2699_v3");
+    CHECK(claim["against"][1]["baseline"] == "k80");
+    for (std::size_t i = 0; i < 2; ++i) {
+        CHECK(claim["against"][i]["basis"] == "expected");
+        CHECK(claim["against"][i]["performance_place"] == "below");
+        CHECK(report["comparison"][i]["expected"]["speedup"].get<double>() >
+              report["comparison"][i]["speedup"].get<double>());  // an upper bound is one
+    }
+    CHECK(claim["largest_loss"] == "unused");
+    CHECK(claim["array"]["useful_share"].get<double>() < 0.1);
+
+    const Outcome text = sim("run " + digits + "--timing-only --show claim");
+    CHECK(text.exit_code == 0);
+    CHECK(text.out.find("The claim: 15-30x the performance and 30-80x the performance/W") == 0);
+    CHECK(text.out.find("the network's layers did not fill the array") != std::string::npos);
+
+    // A program says nothing of layers' activations: it is held against the upper bounds.
+    const Folder folder;
+    const std::string program = (folder / "digits.tpu").string();
+    REQUIRE(sim("compile " + digits + "-o " + program).exit_code == 0);
+    const Json bare = report_of(digits + "--timing-only --program " + program);
+    CHECK(bare["comparison"][0]["expected"].is_null());
+    CHECK(bare["claim"]["against"][0]["basis"] == "upper bound");
+}

@@ -1,0 +1,149 @@
+// The workloads of the TPU paper as the project ships them: made by their script, of the published sizes, and
+// computed rightly by the chip.
+#include <fmt/format.h>
+
+#include <array>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "compiler/frontend/frontend.h"
+#include "compiler/graph/operators/convolution.h"
+#include "compiler/graph/operators/dense.h"
+#include "compiler/graph/operators/pool.h"
+#include "compiler/passes/prepare.h"
+#include "hw/machine/machine_config.h"
+#include "sim/run/compile.h"
+#include "sim/run/random_images.h"
+#include "tests/support/truth.h"
+#include "tests/system/sim_process.h"
+
+using namespace systole;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+const std::filesystem::path folder = tests::project / "models/isca17";
+
+/// ISCA 2017, Table 1.
+struct Workload {
+    std::string_view name;
+    std::uint32_t dense = 0;
+    std::uint32_t convolutions = 0;
+    std::uint32_t pools = 0;
+    double weights = 0.0;  ///< millions
+    std::uint32_t batch = 0;
+};
+
+constexpr std::array workloads{
+    Workload{"mlp0", 5, 0, 0, 20, 200},  Workload{"mlp1", 4, 0, 0, 5, 168},
+    Workload{"lstm0", 24, 0, 0, 52, 64}, Workload{"lstm1", 37, 0, 0, 34, 96},
+    Workload{"cnn0", 0, 16, 0, 8, 8},    Workload{"cnn1", 4, 72, 13, 100, 32},
+};
+
+std::string file_of(const Workload& workload) {
+    return (folder / fmt::format("{}.json", workload.name)).string();
+}
+
+/// "20,971,520".
+std::string with_commas(std::uint64_t number) {
+    std::string text = std::to_string(number);
+    for (std::size_t i = text.size(); i > 3; i -= 3) text.insert(i - 3, ",");
+    return text;
+}
+
+}  // namespace
+
+TEST_CASE("The workloads are what their script writes", "[system][isca17]") {
+    if (std::system("python3 --version >/dev/null 2>&1") != 0) {
+        WARN("SKIPPED: there is no python3");
+        return;
+    }
+    const tests::Folder made;
+    const std::string script = (folder / "make.py").string();
+    REQUIRE(std::system(fmt::format("python3 -B '{}' '{}'", script, (made / "").string()).c_str()) == 0);
+    for (const Workload& workload : workloads) {
+        CAPTURE(workload.name);
+        CHECK(tests::text_in(made / fmt::format("{}.json", workload.name)) ==
+              tests::text_in(file_of(workload)));
+    }
+}
+
+TEST_CASE("The workloads have the layers and weights of the paper", "[system][isca17]") {
+    const std::string readme = tests::text_in(folder / "README.md");
+    for (const Workload& workload : workloads) {
+        CAPTURE(workload.name);
+        const graph::Graph graph = frontend::read_network(file_of(workload), frontend::WeightValues::Skipped);
+        CHECK(graph.name == workload.name);
+        std::uint32_t dense = 0;
+        std::uint32_t convolutions = 0;
+        std::uint32_t pools = 0;
+        std::uint64_t weights = 0;
+        for (const graph::Node& node : graph.nodes) {
+            if (const auto* op = dynamic_cast<const graph::Dense*>(node.op.get())) {
+                ++dense;
+                weights += op->weight_count();
+            } else if (const auto* convolution = dynamic_cast<const graph::Convolution*>(node.op.get())) {
+                ++convolutions;
+                weights += convolution->weight_count();
+            } else if (dynamic_cast<const graph::Pool*>(node.op.get()) != nullptr) {
+                ++pools;
+            }
+        }
+        CHECK(dense == workload.dense);
+        CHECK(convolutions == workload.convolutions);
+        CHECK(pools == workload.pools);
+        CHECK(static_cast<double>(weights) / 1e6 == Approx(workload.weights).epsilon(0.15));
+        CHECK(readme.find(fmt::format("| {} | {}M | {} |", with_commas(weights), workload.weights,
+                                      with_commas(graph::macs(graph)))) != std::string::npos);
+    }
+}
+
+TEST_CASE("The workloads compute on the chip what the integer reference computes", "[system][isca17]") {
+    const Workload workload = GENERATE(from_range(workloads));
+    CAPTURE(workload.name);
+#ifdef __SANITIZE_ADDRESS__
+    if (workload.name != "mlp1") {
+        WARN("SKIPPED: " << workload.name << " takes minutes under the sanitizers");
+        return;
+    }
+#endif
+    run::RunConfig config;
+    config.model = file_of(workload);
+    config.random_input = 1;
+    config.batch = workload.name.starts_with("cnn") ? 1 : 3;
+    const run::PathFinder paths("");
+    const graph::Graph graph = run::read_model(config, paths);
+    const auto input = run::read_input(config, paths, graph);
+    const quantized::Network network = run::quantize(graph, config, paths, input);
+    const quantized::Tensor& tensor = network.tensors[network.input];
+    tests::Bytes stored(config.batch * quantized::image_bytes(tensor));
+    run::store(input->images, config.input_scale, {tensor.scale, tensor.zero_point, tensor.type}, stored);
+    tests::check_truth(network, machine::read_machine(tests::project / "configs/machines/tpu_v1.json"),
+                       {.batch = config.batch, .inferences = config.batch}, stored);
+}
+
+TEST_CASE("Timing the workloads takes no weights", "[system][isca17]") {
+    const Workload workload = GENERATE(from_range(workloads));
+    CAPTURE(workload.name);
+#ifdef __SANITIZE_ADDRESS__
+    if (workload.name != "mlp1") {
+        WARN("SKIPPED: " << workload.name << " takes minutes under the sanitizers");
+        return;
+    }
+#endif
+    const std::string arguments = fmt::format("--machine tpu_v1 --model {} --batch {}", file_of(workload),
+                                              workload.name.starts_with("cnn") ? 1 : 2);
+    const Json timing = tests::report_of(arguments + " --timing-only");
+    const Json values = tests::report_of(arguments + " --random-input 1");
+    CHECK(timing["cycles"] == values["cycles"]);
+    CHECK(timing["units"] == values["units"]);
+    CHECK(timing["layers"] == values["layers"]);
+    CHECK(timing["traffic"] == values["traffic"]);
+    CHECK(timing["memory"] == values["memory"]);
+    CHECK(timing["predictions"].empty());
+    CHECK(timing["simulator"]["peak_rss_bytes"].get<std::uint64_t>() <
+          values["simulator"]["peak_rss_bytes"].get<std::uint64_t>());
+}

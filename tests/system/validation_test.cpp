@@ -1,0 +1,118 @@
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/system/sim_process.h"
+
+using namespace systole::tests;
+
+namespace {
+
+const std::vector<std::string> workloads{"MLP0", "MLP1", "LSTM0", "LSTM1", "CNN0", "CNN1"};
+
+std::vector<std::string> lines_of(const std::string& text) {
+    std::istringstream stream(text);
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(stream, line);) lines.push_back(line);
+    return lines;
+}
+
+/// Where two texts first differ, in a way that says what to look at.
+void check_equal(const std::string& name, const std::string& committed, const std::string& fresh) {
+    const std::vector<std::string> a = lines_of(committed);
+    const std::vector<std::string> b = lines_of(fresh);
+    for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
+        const std::string there = i < a.size() ? a[i] : "(no such line)";
+        const std::string here = i < b.size() ? b[i] : "(no such line)";
+        INFO(name << ":" << i + 1 << " differs; make it anew: sim validate tpu_v1 --page docs/validation.md");
+        REQUIRE(there == here);
+    }
+}
+
+std::map<std::string, std::string> files_in(const std::filesystem::path& folder) {
+    std::map<std::string, std::string> files;
+    if (!std::filesystem::exists(folder)) return files;
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+        files[entry.path().filename().string()] = text_in(entry.path());
+    }
+    return files;
+}
+
+/// All from one run: it takes a while.
+TEST_CASE("The validation is the committed page", "[system][validate]") {
+    const Folder folder;
+    const std::string page = (folder / "validation.md").string();
+    const std::string json_file = (folder / "validation.json").string();
+    const Outcome outcome = sim("validate tpu_v1 --page " + page + " --json " + json_file);
+    INFO(outcome.err);
+    REQUIRE(outcome.exit_code == 0);
+    CHECK(outcome.err.empty());
+
+    for (const std::string& line : lines_of(outcome.out)) {
+        INFO(line);
+        CHECK(line.size() <= 80);
+    }
+
+    const nlohmann::json json = nlohmann::json::parse(text_in(json_file));
+    const nlohmann::json& errors = json.at("total_cycles_error");
+    double sum = 0.0;
+    for (const std::string& workload : workloads) {
+        INFO(workload);
+        const double error = errors.at(workload).get<double>();
+        sum += std::abs(error);
+    }
+    CHECK(errors.at("mean").get<double>() == Approx(sum / 6.0).margin(1e-5));
+    CHECK(errors.at("held_out_mean").get<double>() > 0.0);
+    CHECK(json.at("splits").size() == 20);
+
+    check_equal("docs/validation.md", text_in(project / "docs/validation.md"), text_in(page));
+    const auto committed = files_in(project / "docs/validation");
+    const auto fresh = files_in(folder / "validation");
+    REQUIRE_FALSE(fresh.empty());
+    for (const auto& [name, svg] : fresh) {
+        INFO(name << " is in docs/validation");
+        REQUIRE(committed.contains(name));
+        check_equal("docs/validation/" + name, committed.at(name), svg);
+    }
+    CHECK(committed.size() == fresh.size());
+}
+
+TEST_CASE("What cannot be validated is one line", "[system][validate]") {
+    const Folder folder;
+    const auto message = [](const std::string& arguments) {
+        const Outcome outcome = sim("validate " + arguments);
+        CHECK(outcome.exit_code == 2);
+        CHECK(outcome.out.empty());
+        return outcome.err;
+    };
+    CHECK(message("tpu_v9") == "sim: tpu_v9: there is no such file, nor a configs/validation/tpu_v9.json\n");
+    CHECK(message("tpu_v1 --page " + (folder / "p.md").string() + " --template no_such.md") ==
+          "sim: no_such.md: cannot be opened\n");
+
+    nlohmann::json target = nlohmann::json::parse(text_in(project / "configs/validation/tpu_v1.json"));
+    const auto with_target = [&] { return message(folder.file("target.json", target.dump())); };
+    SECTION("a graph file that is not there") {
+        target["models"]["LSTM0"] = "models/no_such.json";
+        CHECK(with_target() == "sim: models/no_such.json: it cannot be opened: No such file or directory\n");
+    }
+    SECTION("an axis that runs backwards") {
+        target["fit"]["host_interface.latency_ns"]["to"] = -1;
+        CHECK(with_target().find("fit.host_interface.latency_ns.to is -1; it must be a number from 0") !=
+              std::string::npos);
+    }
+    SECTION("an unknown key") {
+        target["machin"] = "tpu_v1";
+        CHECK(with_target().find("machin is \"tpu_v1\"; it is not a known key; did you mean \"machine\"?") !=
+              std::string::npos);
+    }
+    SECTION("no baseline of that name") {
+        target["gpu"] = "k81";
+        CHECK(with_target() == "sim: k81: there is no such file, nor a configs/baselines/k81.json\n");
+    }
+}
+
+}  // namespace
