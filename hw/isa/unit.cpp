@@ -6,23 +6,23 @@
 namespace systole::isa {
 namespace {
 
-constexpr std::array<std::string_view, unit_count> names = {"host_read", "host_write", "weights", "matrix",
-                                                            "activation"};
+constexpr std::array<std::string_view, unit_count> unit_texts = {"host_read", "host_write", "weights",
+                                                                 "matrix", "activation"};
 
 }  // namespace
 
 std::span<const std::string_view> unit_names() {
-    return names;
+    return unit_texts;
 }
 
 std::string_view name(Unit unit) {
-    return names.at(static_cast<std::size_t>(unit));
+    return unit_texts.at(static_cast<std::size_t>(unit));
 }
 
 std::optional<Unit> find_unit(std::string_view name) {
-    const auto found = std::find(names.begin(), names.end(), name);
-    if (found == names.end()) return std::nullopt;
-    return static_cast<Unit>(found - names.begin());
+    const auto found = std::find(unit_texts.begin(), unit_texts.end(), name);
+    if (found == unit_texts.end()) return std::nullopt;
+    return static_cast<Unit>(found - unit_texts.begin());
 }
 
 }  // namespace systole::isa

@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "sim/report/json_values.h"
 #include "sim/report/numbers.h"
 #include "sim/report/report.h"
 
@@ -64,21 +65,12 @@ const Part& largest_loss(const ArrayShares& shares) {
                              [&](const Part& a, const Part& b) { return shares.*a.share < shares.*b.share; });
 }
 
-std::string times(std::optional<double> factor) {
-    if (!factor) return "-";
-    return fmt::format("{:.{}f}x", *factor, *factor >= 99.95 ? 0 : *factor >= 9.995 ? 1 : 2);
-}
-
 std::string with_place(std::optional<double> factor, std::string_view place) {
     return factor && !place.empty() ? fmt::format("{} {}", times(factor), place) : times(factor);
 }
 
 bool falls_short(const ClaimAgainst& each) {
     return each.performance_place == "below" || each.performance_per_watt_place == "below";
-}
-
-Json number(const std::optional<double>& value) {
-    return value ? Json(*value) : Json(nullptr);
 }
 
 }  // namespace
@@ -136,8 +128,8 @@ nlohmann::ordered_json claim_json(const std::optional<Claim>& claim) {
              {"performance", each.performance},
              {"performance_place", each.performance_place},
              {"performance_per_watt",
-              {{"total", number(each.performance_per_watt.total)},
-               {"incremental", number(each.performance_per_watt.incremental)}}},
+              {{"total", or_null(each.performance_per_watt.total)},
+               {"incremental", or_null(each.performance_per_watt.incremental)}}},
              {"performance_per_watt_place", place.empty() ? Json(nullptr) : Json(place)}});
     }
     json["array"] = Json::object();

@@ -1,18 +1,11 @@
 // report.json. Other programs read these keys: they keep their names.
+#include "sim/report/json_values.h"
 #include "sim/report/report.h"
 
 namespace systole::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json number(const std::optional<double>& value) {
-    return value ? Json(*value) : Json(nullptr);
-}
-
-Json count(const std::optional<std::uint64_t>& value) {
-    return value ? Json(*value) : Json(nullptr);
-}
 
 Json counters(const CounterValues& values) {
     Json object = Json::object();
@@ -32,8 +25,8 @@ Json layer(const Layer& layer) {
     Json object{{"name", layer.name},
                 {"kind", layer.kind},
                 {"cycles", layer.matrix_unit.cycles()},
-                {"share", number(layer.share)},
-                {"array_utilization", number(layer.array_utilization)},
+                {"share", or_null(layer.share)},
+                {"array_utilization", or_null(layer.array_utilization)},
                 {"macs_per_inference", layer.macs_per_inference},
                 {"matrix_unit", counters(layer.matrix_unit.counters)}};
     if (layer.energy) {
@@ -48,7 +41,7 @@ Json layer(const Layer& layer) {
 Json traffic(const std::vector<Traffic>& paths) {
     Json object = Json::object();
     for (const Traffic& path : paths) object[path.path + "_bytes"] = path.bytes;
-    for (const Traffic& path : paths) object[path.path + "_utilization"] = number(path.utilization);
+    for (const Traffic& path : paths) object[path.path + "_utilization"] = or_null(path.utilization);
     return object;
 }
 
@@ -71,7 +64,7 @@ Json energy(const std::optional<Energy>& energy) {
                 {"by_unit", Json::object()}};
     }
     Json object{{"joules", energy->joules()},
-                {"joules_per_inference", number(energy->joules_per_inference)},
+                {"joules_per_inference", or_null(energy->joules_per_inference)},
                 {"watts", energy->watts},
                 {"by_unit", Json::object()},
                 {"static_joules", energy->static_joules},
@@ -93,8 +86,8 @@ Json comparison_with(const ComparisonWith& other) {
     return {{"inferences_per_second", other.inferences_per_second},
             {"speedup", other.speedup},
             {"performance_per_watt",
-             {{"total", number(other.performance_per_watt.total)},
-              {"incremental", number(other.performance_per_watt.incremental)}}}};
+             {{"total", or_null(other.performance_per_watt.total)},
+              {"incremental", or_null(other.performance_per_watt.incremental)}}}};
 }
 
 Json expected(const std::optional<ComparisonExpected>& expected) {
@@ -107,7 +100,7 @@ Json expected(const std::optional<ComparisonExpected>& expected) {
     json["seconds"] = {{"compute", model.compute_seconds},
                        {"memory", model.memory_seconds},
                        {"layers", model.layer_seconds}};
-    json["latency_seconds"] = number(model.latency_seconds);
+    json["latency_seconds"] = or_null(model.latency_seconds);
     json["efficiency"] = {
         {"precision", baselines::precision_names[static_cast<std::size_t>(efficiency.precision)]},
         {"peak_share", efficiency.peak_share},
@@ -127,14 +120,14 @@ Json comparison(const Comparison& comparison) {
             {"watts", comparison.watts > 0.0 ? Json(comparison.watts) : Json(nullptr)},
             {"speedup", comparison.speedup},
             {"performance_per_watt",
-             {{"total", number(comparison.performance_per_watt.total)},
-              {"incremental", number(comparison.performance_per_watt.incremental)}}},
-            {"joules_per_inference", number(comparison.joules_per_inference)},
+             {{"total", or_null(comparison.performance_per_watt.total)},
+              {"incremental", or_null(comparison.performance_per_watt.incremental)}}},
+            {"joules_per_inference", or_null(comparison.joules_per_inference)},
             {"estimate", "upper bound: fp32 roofline of one die"},
             {"bound", comparison.memory_bound ? "memory" : "compute"},
             {"int8",
-             {{"inferences_per_second", number(comparison.int8_inferences_per_second)},
-              {"speedup", number(comparison.int8_speedup)}}},
+             {{"inferences_per_second", or_null(comparison.int8_inferences_per_second)},
+              {"speedup", or_null(comparison.int8_speedup)}}},
             {"expected", expected(comparison.expected)},
             {"measured", measured(comparison.measured)}};
 }
@@ -150,10 +143,10 @@ Json instruction(const InstructionLine& line) {
     return {{"number", line.number},
             {"repetition", line.repetition},
             {"unit", line.unit},
-            {"issued", count(line.issued)},
-            {"begun", count(line.begun)},
-            {"released", count(line.released)},
-            {"complete", count(line.complete)},
+            {"issued", or_null(line.issued)},
+            {"begun", or_null(line.begun)},
+            {"released", or_null(line.released)},
+            {"complete", or_null(line.complete)},
             {"text", line.text}};
 }
 
@@ -171,8 +164,8 @@ Json registers(const run::RegisterDump& dump) {
 
 Json simulator(const Simulator& simulator) {
     return {{"wall_seconds", simulator.wall_seconds},
-            {"simulated_cycles_per_second", number(simulator.simulated_cycles_per_second)},
-            {"macs_per_second", number(simulator.macs_per_second)},
+            {"simulated_cycles_per_second", or_null(simulator.simulated_cycles_per_second)},
+            {"macs_per_second", or_null(simulator.macs_per_second)},
             {"peak_rss_bytes", simulator.peak_rss_bytes},
             {"prepare_seconds", simulator.prepare_seconds},
             {"simulate_seconds", simulator.simulate_seconds},
@@ -190,9 +183,9 @@ Json to_json(const Report& report) {
     json["inferences"] = report.inferences;
     json["cycles"] = report.cycles;
     json["seconds"] = report.seconds;
-    json["inferences_per_second"] = number(report.inferences_per_second);
-    json["seconds_per_batch"] = number(report.seconds_per_batch);
-    json["tops"] = {{"achieved", number(report.achieved_tops)}, {"peak", report.peak_tops}};
+    json["inferences_per_second"] = or_null(report.inferences_per_second);
+    json["seconds_per_batch"] = or_null(report.seconds_per_batch);
+    json["tops"] = {{"achieved", or_null(report.achieved_tops)}, {"peak", report.peak_tops}};
     json["roofline"] = roofline(report.roofline);
     json["matrix_unit"] = counters(report.matrix_unit.counters);
     json["traffic"] = traffic(report.traffic);
@@ -214,16 +207,16 @@ Json to_json(const Report& report) {
     for (const Comparison& each : report.comparison) json["comparison"].push_back(comparison(each));
     json["claim"] = claim_json(report.claim);
     json["predictions"] = report.predictions;
-    json["accuracy"] = number(report.accuracy);
-    json["float_reference"] = {{"accuracy", number(report.float_accuracy)},
-                               {"agreements", count(report.float_agreements)}};
+    json["accuracy"] = or_null(report.accuracy);
+    json["float_reference"] = {{"accuracy", or_null(report.float_accuracy)},
+                               {"agreements", or_null(report.float_agreements)}};
     json["timing_only"] = report.timing_only;
     json["host_operations"] = Json::array();
     for (const HostOperation& operation : report.host_operations) {
         json["host_operations"].push_back(
-            {{"kind", operation.kind}, {"layer", operation.layer}, {"seconds", number(operation.seconds)}});
+            {{"kind", operation.kind}, {"layer", operation.layer}, {"seconds", or_null(operation.seconds)}});
     }
-    json["host_seconds"] = number(report.host_seconds);
+    json["host_seconds"] = or_null(report.host_seconds);
     json["instructions"] = report.instructions;
     if (!report.instruction_lines.empty()) {
         json["instruction_times"] = Json::array();

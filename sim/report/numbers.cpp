@@ -24,6 +24,11 @@ std::string percent(std::optional<double> share) {
     return fmt::format("{:.1f} %", 100.0 * *share);
 }
 
+std::string times(std::optional<double> factor) {
+    if (!factor) return "-";
+    return fmt::format("{:.{}f}x", *factor, *factor >= 99.95 ? 0 : *factor >= 9.995 ? 1 : 2);
+}
+
 std::string si(std::optional<double> value, std::string_view unit) {
     if (!value) return "-";
     struct Prefix {

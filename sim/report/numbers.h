@@ -14,6 +14,9 @@ std::string grouped(std::uint64_t value);
 /// A share as percent with one digit, "12.3 %"; what is more than nothing is never shown as 0.
 std::string percent(std::optional<double> share);
 
+/// A ratio: "27.3x", three digits where it has so many.
+std::string times(std::optional<double> factor);
+
 /// Three or four significant digits and an SI prefix: 0.00123 s is "1.23 ms", 2.5e9 of "" is "2.5 G".
 std::string si(std::optional<double> value, std::string_view unit);
 

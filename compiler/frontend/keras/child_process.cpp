@@ -28,7 +28,7 @@ void limit(__rlimit_resource resource, rlim_t value) {
     } catch (const std::exception&) {
         _exit(EXIT_SUCCESS);
     }
-    const auto written = write(to, text.data(), text.size());
+    const auto written = ::write(to, text.data(), text.size());
     _exit(written == static_cast<ssize_t>(text.size()) ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 
@@ -36,7 +36,7 @@ std::string read_all(int from) {
     std::string text;
     std::array<char, 4096> piece{};
     while (true) {
-        const ssize_t count = read(from, piece.data(), piece.size());
+        const ssize_t count = ::read(from, piece.data(), piece.size());
         if (count > 0) {
             text.append(piece.data(), static_cast<std::size_t>(count));
         } else if (count == 0 || errno != EINTR) {

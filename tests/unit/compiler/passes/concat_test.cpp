@@ -12,8 +12,10 @@
 #include "compiler/reference/integer_executor.h"
 #include "tests/support/graphs.h"
 #include "tests/support/inception.h"
+#include "tests/unit/compiler/passes/compare.h"
 
 using namespace systole;
+using namespace systole::passes::tests;
 using graph::Graph;
 using graph::NodeId;
 using passes::Range;
@@ -68,21 +70,6 @@ void check_encodings(const Network& network) {
         }
     }
     CHECK(concats > 0);
-}
-
-/// The largest difference between graph and quantized network, in steps of the output.
-double error_in_steps(const Graph& graph, const Network& network, const std::vector<float>& inputs) {
-    const passes::Encoding in = passes::encoding_of(network.tensors[network.input]);
-    const passes::Encoding out = passes::encoding_of(network.tensors[network.output]);
-    std::vector<std::uint8_t> stored;
-    for (const float value : inputs) stored.push_back(static_cast<std::uint8_t>(in.stored(value)));
-    const std::vector<std::uint8_t> bytes = reference::execute(network, stored, images);
-    const std::vector<float> expected = reference::execute(graph, inputs, images);
-    double worst = 0;
-    for (std::size_t i = 0; i < bytes.size(); ++i) {
-        worst = std::max(worst, std::abs(out.real(bytes[i]) - double{expected[i]}));
-    }
-    return worst / out.scale;
 }
 
 }  // namespace

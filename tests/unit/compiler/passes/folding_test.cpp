@@ -11,8 +11,10 @@
 #include "compiler/passes/remove_identities.h"
 #include "compiler/reference/float_executor.h"
 #include "tests/support/graphs.h"
+#include "tests/unit/compiler/passes/compare.h"
 
 using namespace systole;
+using namespace systole::passes::tests;
 using graph::Activation;
 using graph::ActivationFunction;
 using graph::Graph;
@@ -24,23 +26,7 @@ namespace {
 
 constexpr double tolerance = 1e-4;
 
-/// The kinds of the nodes in order.
-std::string kinds(const Graph& graph) {
-    std::string text;
-    for (const graph::Node& node : graph.nodes) text += std::string(node.op->kind()) + " ";
-    return text;
-}
-
-/// The largest difference between what two graphs compute.
-double difference(const Graph& a, const Graph& b) {
-    constexpr std::uint32_t batch = 3;
-    GraphParts parts(99);
-    const std::vector<float> inputs = parts.values(batch * a.input_shape().elements());
-    return tests::largest_difference(reference::execute(a, inputs, batch),
-                                     reference::execute(b, inputs, batch));
-}
-
-std::unique_ptr<graph::Operator> activation(ActivationFunction function) {
+std::unique_ptr<graph::Operator> operator_of(ActivationFunction function) {
     return std::make_unique<Activation>(function);
 }
 
@@ -95,7 +81,7 @@ TEST_CASE("Batch normalization elsewhere becomes a depthwise convolution", "[com
     Graph graph = tests::graph_of(shape);
     graph.append("conv", parts.convolution(shape, {}, 3, true), {0});
     SECTION("behind an activation function") {
-        graph.append("relu", activation(ActivationFunction::Relu), {1});
+        graph.append("relu", operator_of(ActivationFunction::Relu), {1});
         graph.append("norm", parts.batch_normalization(3), {2});
         const Graph folded = passes::fold_batch_normalization(graph::clone(graph));
         CHECK(kinds(folded) == "input convolution activation depthwise_convolution ");
@@ -154,14 +140,14 @@ TEST_CASE("What changes no value is removed", "[compiler][passes]") {
     GraphParts parts(7);
     Graph graph = tests::graph_of({1, 1, 32});
     graph.append("image", std::make_unique<graph::Reshape>(Shape{4, 4, 2}), {0});
-    graph.append("linear", activation(ActivationFunction::Linear), {1});
+    graph.append("linear", operator_of(ActivationFunction::Linear), {1});
     graph.append("border", padding(0, 0, 0, 0), {2});
     graph.append("conv", parts.convolution({4, 4, 2}, {}, 3, true), {3});
     graph.append("pool", std::make_unique<graph::Pool>(graph::PoolKind::Max, graph::Window{}), {4});
     graph.append("flat", std::make_unique<graph::Reshape>(Shape{1, 1, 48}), {5});
     graph.append("same", std::make_unique<graph::Reshape>(Shape{1, 1, 48}), {6});
     graph.append("dense", parts.dense({1, 1, 48}, 5, true), {7});
-    graph.append("last", activation(ActivationFunction::Linear), {8});
+    graph.append("last", operator_of(ActivationFunction::Linear), {8});
     const Graph simple = passes::remove_identities(graph::clone(graph));
     CHECK(kinds(simple) == "input convolution dense ");
     CHECK(simple.input_shape() == Shape{4, 4, 2});
@@ -199,9 +185,9 @@ TEST_CASE("Simplifying leaves the original as it was and computes the same", "[c
     graph.append("image", std::make_unique<graph::Reshape>(Shape{8, 8, 1}), {0});
     graph.append("border", padding(1, 1, 1, 1), {1});
     graph.append("conv", parts.convolution({10, 10, 1}, {3, 3, 2, 2}, 4, false), {2});
-    graph.append("linear", activation(ActivationFunction::Linear), {3});
+    graph.append("linear", operator_of(ActivationFunction::Linear), {3});
     graph.append("norm", parts.batch_normalization(4), {4});
-    graph.append("relu", activation(ActivationFunction::Relu), {5});
+    graph.append("relu", operator_of(ActivationFunction::Relu), {5});
     const std::string before = graph::to_text(graph);
     const Graph simple = passes::simplify(graph);
     CHECK(graph::to_text(graph) == before);

@@ -15,8 +15,10 @@
 #include "compiler/reference/float_executor.h"
 #include "compiler/reference/integer_executor.h"
 #include "tests/support/graphs.h"
+#include "tests/unit/compiler/passes/compare.h"
 
 using namespace systole;
+using namespace systole::passes::tests;
 using graph::Activation;
 using graph::ActivationFunction;
 using graph::Graph;
@@ -40,27 +42,6 @@ Calibration inputs_for(const Graph& graph, float low = 0.0F) {
     return {.inputs = parts.values(batch * graph.input_shape().elements(), low, 1.0F),
             .count = batch,
             .encoding = {}};
-}
-
-std::vector<std::uint8_t> stored(const std::vector<float>& values, const quantized::Tensor& tensor) {
-    std::vector<std::uint8_t> bytes;
-    for (const float value : values) {
-        bytes.push_back(static_cast<std::uint8_t>(passes::encoding_of(tensor).stored(value)));
-    }
-    return bytes;
-}
-
-/// The largest difference between the float graph and its quantized network, in steps of the output.
-double error_in_steps(const Graph& graph, const Network& network, const std::vector<float>& inputs) {
-    const std::vector<float> expected = reference::execute(graph, inputs, batch);
-    const quantized::Tensor& output = network.tensors[network.output];
-    const auto bytes = reference::execute(network, stored(inputs, network.tensors[network.input]), batch);
-    REQUIRE(bytes.size() == expected.size());
-    double worst = 0.0;
-    for (std::size_t i = 0; i < bytes.size(); ++i) {
-        worst = std::max(worst, std::abs(passes::encoding_of(output).real(bytes[i]) - double{expected[i]}));
-    }
-    return worst / output.scale;
 }
 
 template <typename Kind>

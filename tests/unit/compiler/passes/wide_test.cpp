@@ -14,8 +14,10 @@
 #include "compiler/passes/unite_ranges.h"
 #include "compiler/reference/float_executor.h"
 #include "tests/support/graphs.h"
+#include "tests/unit/compiler/passes/compare.h"
 
 using namespace systole;
+using namespace systole::passes::tests;
 using graph::Graph;
 using graph::NodeId;
 using isa::ElementType;
@@ -23,12 +25,6 @@ using passes::Encoding;
 using tests::GraphParts;
 
 namespace {
-
-std::string kinds(const Graph& graph) {
-    std::string text;
-    for (const graph::Node& node : graph.nodes) text += std::string(node.op->kind()) + " ";
-    return text;
-}
 
 /// Two slices of the input, concatenated.
 struct TwoParts {
@@ -42,12 +38,6 @@ struct TwoParts {
     Graph graph;
     NodeId concat = 0;
 };
-
-double difference(const Graph& a, const Graph& b) {
-    GraphParts parts(99);
-    const std::vector<float> inputs = parts.values(3 * a.input_shape().elements());
-    return tests::largest_difference(reference::execute(a, inputs, 3), reference::execute(b, inputs, 3));
-}
 
 std::string error_of(const Graph& graph) {
     GraphParts parts(1);

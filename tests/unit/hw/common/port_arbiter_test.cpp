@@ -11,9 +11,9 @@ using namespace systole::hw;
 
 namespace {
 
-struct Bench : systole::tests::FreshSimulation {
+struct ArbiterBench : systole::tests::FreshSimulation {
     /// Ports of so many places, and more users than that.
-    explicit Bench(const std::vector<std::uint32_t>& places) : arbiter(ports_of(places), clock) {}
+    explicit ArbiterBench(const std::vector<std::uint32_t>& places) : arbiter(ports_of(places), clock) {}
 
     static std::vector<PortArbiter::Places> ports_of(const std::vector<std::uint32_t>& places) {
         std::vector<PortArbiter::Places> ports;
@@ -38,7 +38,7 @@ struct Bench : systole::tests::FreshSimulation {
 }  // namespace
 
 TEST_CASE("A taken port is granted again in the cycle in which it is free", "[hw][port_arbiter]") {
-    Bench bench({1});
+    ArbiterBench bench({1});
     Cycle first = 99;
     Cycle second = 99;
     bench.ask(1, 3, {{0, 0, 10}}, first);
@@ -50,7 +50,7 @@ TEST_CASE("A taken port is granted again in the cycle in which it is free", "[hw
 
 TEST_CASE("Of two requests in one cycle the user with the lower number goes first", "[hw][port_arbiter]") {
     const bool low_first = GENERATE(true, false);
-    Bench bench({1});
+    ArbiterBench bench({1});
     Cycle low = 99;
     Cycle high = 99;
     if (low_first) bench.ask(0, 5, {{0, 0, 7}}, low);
@@ -62,7 +62,7 @@ TEST_CASE("Of two requests in one cycle the user with the lower number goes firs
 }
 
 TEST_CASE("Who cannot have all holds nothing", "[hw][port_arbiter]") {
-    Bench bench({1, 1});
+    ArbiterBench bench({1, 1});
     Cycle holder = 99;
     Cycle both = 99;
     Cycle other = 99;
@@ -76,7 +76,7 @@ TEST_CASE("Who cannot have all holds nothing", "[hw][port_arbiter]") {
 }
 
 TEST_CASE("As many users as a port has places hold it at once", "[hw][port_arbiter]") {
-    Bench bench({2});
+    ArbiterBench bench({2});
     Cycle granted[3] = {99, 99, 99};
     for (std::size_t user = 0; user < 3; ++user) bench.ask(user, 0, {{0, 0, 4}}, granted[user]);
     sc_core::sc_start();
@@ -87,7 +87,7 @@ TEST_CASE("As many users as a port has places hold it at once", "[hw][port_arbit
 
 TEST_CASE("What is held until released is free when it is released", "[hw][port_arbiter]") {
     const auto later = GENERATE(Cycle{0}, Cycle{5});
-    Bench bench({1});
+    ArbiterBench bench({1});
     Cycle waiting = 99;
     sc_core::sc_spawn([&] {
         WaitState state("test");
@@ -106,7 +106,7 @@ TEST_CASE("A port is free before a booked interval and behind it", "[hw][port_ar
     const auto asked = GENERATE(Cycle{1}, Cycle{8}, Cycle{9}, Cycle{10}, Cycle{11}, Cycle{15}, Cycle{16},
                                 Cycle{18}, Cycle{30});
     CAPTURE(offset, asked);
-    Bench bench({1});
+    ArbiterBench bench({1});
     Cycle booked = 99;
     Cycle granted = 99;
     bench.ask(0, 0, {{0, 13, 5}}, booked);
@@ -118,7 +118,7 @@ TEST_CASE("A port is free before a booked interval and behind it", "[hw][port_ar
 }
 
 TEST_CASE("What is held until released overlaps all that begins later", "[hw][port_arbiter]") {
-    Bench bench({1});
+    ArbiterBench bench({1});
     Cycle open = 99;
     Cycle before = 99;
     Cycle behind = 99;
@@ -136,7 +136,7 @@ TEST_CASE("What is held until released overlaps all that begins later", "[hw][po
 }
 
 TEST_CASE("What is wanted until released waits for all that is booked", "[hw][port_arbiter]") {
-    Bench bench({1});
+    ArbiterBench bench({1});
     Cycle booked = 99;
     Cycle open = 99;
     bench.ask(0, 0, {{0, 20, 5}}, booked);
@@ -147,7 +147,7 @@ TEST_CASE("What is wanted until released waits for all that is booked", "[hw][po
 }
 
 TEST_CASE("A user does not wait for itself", "[hw][port_arbiter]") {
-    Bench bench({1});
+    ArbiterBench bench({1});
     Cycle granted[3] = {99, 99, 99};
     Cycle other = 99;
     bench.ask(0, 0, {{0, 20, 4}}, granted[0]);
@@ -164,7 +164,7 @@ TEST_CASE("A user does not wait for itself", "[hw][port_arbiter]") {
 }
 
 TEST_CASE("Of two places only the cycles in which both are taken are lost", "[hw][port_arbiter]") {
-    Bench bench({2});
+    ArbiterBench bench({2});
     Cycle granted[3] = {99, 99, 99};
     bench.ask(0, 0, {{0, 5, 10}}, granted[0]);   // 5 to 14
     bench.ask(1, 0, {{0, 12, 10}}, granted[1]);  // 12 to 21
@@ -176,7 +176,7 @@ TEST_CASE("Of two places only the cycles in which both are taken are lost", "[hw
 }
 
 TEST_CASE("Two that follow each other take one of two places", "[hw][port_arbiter]") {
-    Bench bench({2});
+    ArbiterBench bench({2});
     Cycle granted[3] = {99, 99, 99};
     bench.ask(0, 0, {{0, 5, 5}}, granted[0]);   // 5 to 9
     bench.ask(1, 0, {{0, 10, 5}}, granted[1]);  // 10 to 14

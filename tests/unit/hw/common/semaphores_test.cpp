@@ -9,7 +9,7 @@ using namespace systole::hw;
 
 namespace {
 
-struct Bench : systole::tests::FreshSimulation {
+struct SemaphoresBench : systole::tests::FreshSimulation {
     Clock clock;
     OrderChecker order;
     Semaphores semaphores{clock, order};
@@ -19,7 +19,7 @@ struct Bench : systole::tests::FreshSimulation {
 }  // namespace
 
 TEST_CASE("A wait goes on in the cycle of the signal", "[hw][semaphores]") {
-    Bench bench;
+    SemaphoresBench bench;
     sc_core::sc_spawn([&] {
         bench.semaphores.wait(3, 0, bench.state);
         CHECK(bench.clock.now() == 40);
@@ -40,7 +40,7 @@ TEST_CASE("A wait goes on in the cycle of the signal", "[hw][semaphores]") {
 }
 
 TEST_CASE("A semaphore has one unit that signals it and one that waits for it", "[hw][semaphores]") {
-    Bench bench;
+    SemaphoresBench bench;
     sc_core::sc_spawn([&] {
         bench.semaphores.signal(0, 1, 0);
         bench.semaphores.signal(0, 1, 0);
@@ -54,7 +54,7 @@ TEST_CASE("A semaphore has one unit that signals it and one that waits for it", 
 }
 
 TEST_CASE("A waiting unit says what it waits for", "[hw][semaphores]") {
-    Bench bench;
+    SemaphoresBench bench;
     sc_core::sc_spawn([&] { bench.semaphores.wait(7, 0, bench.state); });
     sc_core::sc_start();
     CHECK(bench.state.what() == "semaphore");

@@ -12,7 +12,7 @@ using namespace systole::hw;
 namespace {
 
 /// A link of 3 bytes in every 2 cycles.
-struct Bench : systole::tests::FreshSimulation {
+struct LinkBench : systole::tests::FreshSimulation {
     void run(std::vector<std::function<void()>> processes) {
         for (auto& process : processes) sc_core::sc_spawn(std::move(process));
         sc_core::sc_start();
@@ -30,7 +30,7 @@ TEST_CASE("A transfer is done in the cycle in which its last byte goes", "[hw][s
         Cycle cycles;
     };
     const auto transfer = GENERATE(Case{1, 0}, Case{2, 1}, Case{3, 2}, Case{100, 66}, Case{150, 100});
-    Bench bench;
+    LinkBench bench;
     bench.run({[&] {
         bench.link.transfer(transfer.bytes);
         CHECK(bench.clock.now() == transfer.cycles);
@@ -38,7 +38,7 @@ TEST_CASE("A transfer is done in the cycle in which its last byte goes", "[hw][s
 }
 
 TEST_CASE("Transfers follow each other without drift", "[hw][shared_link]") {
-    Bench bench;
+    LinkBench bench;
     bench.run({[&] {
         for (std::uint64_t i = 1; i <= 1000; ++i) {
             bench.link.transfer(100);
@@ -48,7 +48,7 @@ TEST_CASE("Transfers follow each other without drift", "[hw][shared_link]") {
 }
 
 TEST_CASE("A message goes first and holds the transfer under way up by its own time", "[hw][shared_link]") {
-    Bench bench;
+    LinkBench bench;
     bench.run({[&] {
                    bench.link.transfer(300);
                    CHECK(bench.clock.now() == 200 + 20 + 10);
@@ -64,7 +64,7 @@ TEST_CASE("A message goes first and holds the transfer under way up by its own t
 TEST_CASE("Messages sent together follow each other, and a transfer begins behind them",
           "[hw][shared_link]") {
     const bool message_first = GENERATE(true, false);
-    Bench bench;
+    LinkBench bench;
     const std::function<void()> messages = [&] {
         CHECK(bench.link.send_urgent(30) == 20);
         CHECK(bench.link.send_urgent(30) == 40);
@@ -77,7 +77,7 @@ TEST_CASE("Messages sent together follow each other, and a transfer begins behin
 }
 
 TEST_CASE("A message sent in the cycle of a transfer's last byte does not delay it", "[hw][shared_link]") {
-    Bench bench;
+    LinkBench bench;
     bench.run({[&] {
                    bench.link.transfer(302);  // 201 1/3 cycles
                    CHECK(bench.clock.now() == 201);

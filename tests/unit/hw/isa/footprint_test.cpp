@@ -13,7 +13,7 @@ using Catch::Matchers::Message;
 
 namespace {
 
-constexpr Geometry array_256 = {.rows = 256, .columns = 256};
+constexpr Geometry tpu_v1_array = {.rows = 256, .columns = 256};
 
 using Settings = std::vector<std::pair<Register, std::uint32_t>>;
 
@@ -36,7 +36,7 @@ const Settings activation_settings = {
     {Register::ActivationTableRow, 600}};
 
 void check_error(const Instruction& instruction, const Settings& settings, const std::string& rule) {
-    CHECK_THROWS_WITH(footprint(instruction, with(settings), array_256),
+    CHECK_THROWS_WITH(footprint(instruction, with(settings), tpu_v1_array),
                       Catch::Matchers::EndsWith(": " + rule));
 }
 
@@ -63,7 +63,7 @@ TEST_CASE("Instructions that touch no row have empty footprints", "[isa][footpri
     const Instruction instructions[] = {Nop{},           Halt{},     SyncWait{},  SyncSignal{},
                                         InterruptHost{}, DebugTag{}, SetConfig{}, ReadWeights{}};
     for (const Instruction& instruction : instructions) {
-        const Footprint touched = footprint(instruction, Registers(), array_256);
+        const Footprint touched = footprint(instruction, Registers(), tpu_v1_array);
         CHECK(touched.buffer_read.empty());
         CHECK(touched.buffer_read_other.empty());
         CHECK(touched.buffer_read_table.empty());
@@ -76,12 +76,14 @@ TEST_CASE("Instructions that touch no row have empty footprints", "[isa][footpri
 TEST_CASE("Host transfers touch whole rows, block by block", "[isa][footprint]") {
     const auto bytes = GENERATE(1U, 256U, 257U, 784U);
     const std::uint64_t rows = (bytes + 255) / 256;
-    const Footprint read = footprint(
-        ReadHostMemory{.unified_buffer_row = 10, .block_bytes = bytes, .blocks = 3}, Registers(), array_256);
+    const Footprint read =
+        footprint(ReadHostMemory{.unified_buffer_row = 10, .block_bytes = bytes, .blocks = 3}, Registers(),
+                  tpu_v1_array);
     CHECK(read.buffer_write == RowRange{10, 10 + 3 * rows});
     CHECK(read.buffer_read.empty());
-    const Footprint write = footprint(
-        WriteHostMemory{.unified_buffer_row = 10, .block_bytes = bytes, .blocks = 3}, Registers(), array_256);
+    const Footprint write =
+        footprint(WriteHostMemory{.unified_buffer_row = 10, .block_bytes = bytes, .blocks = 3}, Registers(),
+                  tpu_v1_array);
     CHECK(write.buffer_read == RowRange{10, 10 + 3 * rows});
     CHECK(write.buffer_write.empty());
 }
@@ -97,10 +99,10 @@ TEST_CASE("Host transfers touch the host's bytes from their first block to their
     Registers registers;
     registers.set(Register::HostBlockStride, c.stride);
     const ReadHostMemory read{.host_address = 5000, .block_bytes = 100, .blocks = 3};
-    CHECK(footprint(read, registers, array_256).host_read == RowRange{5000, c.end});
+    CHECK(footprint(read, registers, tpu_v1_array).host_read == RowRange{5000, c.end});
     const WriteHostMemory write{.host_address = 5000, .block_bytes = 100, .blocks = 3};
-    CHECK(footprint(write, registers, array_256).host_write == RowRange{5000, c.end});
-    CHECK(footprint(write, registers, array_256).host_read.empty());
+    CHECK(footprint(write, registers, tpu_v1_array).host_write == RowRange{5000, c.end});
+    CHECK(footprint(write, registers, tpu_v1_array).host_read.empty());
 }
 
 TEST_CASE("Host transfers touch rows from their first block to their last, which lie apart",
@@ -108,11 +110,11 @@ TEST_CASE("Host transfers touch rows from their first block to their last, which
     Registers registers;
     const ReadHostMemory read{.unified_buffer_row = 10, .block_bytes = 257, .blocks = 3};  // 2 rows each
     registers.set(Register::HostBlockRows, 7);
-    CHECK(footprint(read, registers, array_256).buffer_write == RowRange{10, 10 + 2 * 7 + 2});
+    CHECK(footprint(read, registers, tpu_v1_array).buffer_write == RowRange{10, 10 + 2 * 7 + 2});
     registers.set(Register::HostBlockRows, 2);
-    CHECK(footprint(read, registers, array_256).buffer_write == RowRange{10, 16});
+    CHECK(footprint(read, registers, tpu_v1_array).buffer_write == RowRange{10, 16});
     registers.set(Register::HostBlockRows, 1);
-    CHECK_THROWS_WITH(footprint(read, registers, array_256),
+    CHECK_THROWS_WITH(footprint(read, registers, tpu_v1_array),
                       Contains("host.block_rows is 1; a block of 257 bytes fills 2 rows"));
 }
 
@@ -125,7 +127,8 @@ TEST_CASE("matmul reads streamed rows a stride apart, each as deep as the repeti
                                      .length = 50,
                                      .flags = {.wide_activations = wide},
                                      .repeat = repeat};
-    const Footprint touched = footprint(multiply, with({{Register::MultiplyRowStride, stride}}), array_256);
+    const Footprint touched =
+        footprint(multiply, with({{Register::MultiplyRowStride, stride}}), tpu_v1_array);
     CHECK(touched.buffer_read == RowRange{100, 100 + 49 * stride + (repeat + 1U) * (wide ? 2 : 1)});
     CHECK(touched.accumulator_write == RowRange{7, 57});
     CHECK(touched.buffer_write.empty());
@@ -140,7 +143,7 @@ TEST_CASE("convolve reads the whole images its lines lie in", "[isa][footprint]"
                                    .first_line = first,
                                    .lines = lines,
                                    .flags = {.wide_activations = wide}};
-        const Footprint touched = footprint(convolve, registers, array_256);
+        const Footprint touched = footprint(convolve, registers, tpu_v1_array);
         CHECK(touched.accumulator_write == RowRange{5, 5U + lines * 24U});
         return touched.buffer_read;
     };
@@ -155,7 +158,7 @@ TEST_CASE("convolve reads the whole images its lines lie in", "[isa][footprint]"
 TEST_CASE("activate reads accumulators and parameters and writes its pixels", "[isa][footprint]") {
     const Registers registers = with(activation_settings);
     Activate activate = {.accumulator_row = 3, .unified_buffer_row = 50, .length = 10, .first_output = 95};
-    Footprint touched = footprint(activate, registers, array_256);
+    Footprint touched = footprint(activate, registers, tpu_v1_array);
     CHECK(touched.accumulator_read == RowRange{3, 13});
     CHECK(touched.accumulator_write.empty());
     CHECK(touched.buffer_read.empty());
@@ -165,7 +168,7 @@ TEST_CASE("activate reads accumulators and parameters and writes its pixels", "[
     CHECK(touched.buffer_write == RowRange{50 + 14, 50 + 16 + 1});
 
     activate.load_parameters = true;
-    touched = footprint(activate, registers, array_256);
+    touched = footprint(activate, registers, tpu_v1_array);
     CHECK(touched.buffer_read_other == RowRange{500, 501});  // 180 bytes
     CHECK(touched.buffer_read_table.empty());
     activate.function = ActivationFunction::Lookup;
@@ -216,16 +219,16 @@ TEST_CASE("Element-wise work touches whole rows", "[isa][footprint]") {
                      .source_row = 20,
                      .other_row = 30,
                      .length = 5};
-    Footprint touched = footprint(vector, registers, array_256);
+    Footprint touched = footprint(vector, registers, tpu_v1_array);
     CHECK(touched.buffer_read == RowRange{20, 25});
     CHECK(touched.buffer_read_other == RowRange{30, 35});
     CHECK(touched.buffer_write == RowRange{10, 15});
     CHECK(touched.buffer_read_table.empty());
     vector.operation = VectorOperation::Multiply;
-    CHECK(footprint(vector, registers, array_256).buffer_read_other == RowRange{30, 35});
+    CHECK(footprint(vector, registers, tpu_v1_array).buffer_read_other == RowRange{30, 35});
     vector.operation = VectorOperation::Lookup;
     vector.other_row = 0;
-    touched = footprint(vector, registers, array_256);
+    touched = footprint(vector, registers, tpu_v1_array);
     CHECK(touched.buffer_read == RowRange{20, 25});
     CHECK(touched.buffer_read_other.empty());
     CHECK(touched.buffer_read_table == RowRange{77, 78});
@@ -302,25 +305,34 @@ TEST_CASE("Registers that make no sense are named", "[isa][footprint]") {
                 "multiply.row_stride is 0; it must be at least 1");
     check_error(Activate{.length = 1}, changed(activation_settings, Register::ActivationColumns, 257),
                 "activation.columns is 257; the array has 256");
+    CHECK_NOTHROW(footprint(Activate{.length = 1},
+                            with(changed(activation_settings, Register::ActivationFirstColumn, 236)),
+                            tpu_v1_array));
+    for (const std::uint32_t first : {237U, 256U, UINT32_MAX}) {
+        check_error(Activate{.length = 1},
+                    changed(activation_settings, Register::ActivationFirstColumn, first),
+                    "activation.first_column is " + std::to_string(first) +
+                        "; with 20 columns from there on it may be at most 236");
+    }
     check_error(Activate{.length = 1}, changed(activation_settings, Register::ActivationPixelBytes, 27),
                 "activation.pixel_bytes is 27; the columns end at byte 28 of the pixel");
     check_error(Activate{.length = 101}, changed(activation_settings, Register::ActivationImageRows, 15),
                 "activation.image_rows is 15; an image takes 16 rows");
     CHECK_NOTHROW(footprint(Activate{.length = 100},
                             with(changed(activation_settings, Register::ActivationImageRows, 15)),
-                            array_256));
+                            tpu_v1_array));
     check_error(Activate{.length = 1}, changed(activation_settings, Register::OutputMinimum, 256),
                 "output.minimum is 256; it must be at most output.maximum, which is 255");
     CHECK_NOTHROW(footprint(Activate{.length = 1},
                             with(changed(activation_settings, Register::OutputMinimum, 0x80000000)),
-                            array_256));
+                            tpu_v1_array));
 }
 
 TEST_CASE("Every repetition of convolve has elements of the window", "[isa][footprint]") {
     const Settings settings =
         changed(window_settings, Register::WindowChannels, 200);  // 1800: 8 tiles of 256
     const auto roomy = changed(settings, Register::WindowTile, 5);
-    CHECK_NOTHROW(footprint(Convolve{.lines = 1, .repeat = 2}, with(roomy), array_256));
+    CHECK_NOTHROW(footprint(Convolve{.lines = 1, .repeat = 2}, with(roomy), tpu_v1_array));
     check_error(Convolve{.lines = 1, .repeat = 3}, roomy,
                 "window.tile is 5; with repeat=3 the last repetition takes tile 8 of a window of 8");
 }
@@ -329,7 +341,7 @@ TEST_CASE("Element-wise work may take an operand's place, not a part of it", "[i
     Vector vector = {.operation = VectorOperation::Add, .source_row = 20, .other_row = 30, .length = 5};
     for (const std::uint32_t row : {15U, 20U, 25U, 30U, 35U}) {
         vector.destination_row = row;
-        CHECK_NOTHROW(footprint(vector, Registers(), array_256));
+        CHECK_NOTHROW(footprint(vector, Registers(), tpu_v1_array));
     }
     for (const std::uint32_t row : {16U, 19U, 21U, 24U, 29U, 34U}) {
         vector.destination_row = row;
@@ -341,9 +353,10 @@ TEST_CASE("Element-wise work may take an operand's place, not a part of it", "[i
 
 TEST_CASE("Pooling may not write rows that it reads", "[isa][footprint]") {
     Vector pool = {.operation = VectorOperation::MaxPool, .source_row = 100, .length = 1};
-    const std::uint64_t read_rows = footprint(pool, with(window_settings), array_256).buffer_read.last - 100;
+    const std::uint64_t read_rows =
+        footprint(pool, with(window_settings), tpu_v1_array).buffer_read.last - 100;
     pool.destination_row = static_cast<std::uint32_t>(100 + read_rows);
-    CHECK_NOTHROW(footprint(pool, with(window_settings), array_256));
+    CHECK_NOTHROW(footprint(pool, with(window_settings), tpu_v1_array));
     pool.destination_row -= 1;
     check_error(
         pool, window_settings,
@@ -357,7 +370,7 @@ TEST_CASE("Pooling's channels lie within the pixel", "[isa][footprint]") {
     const auto at = [&](std::uint32_t offset) {
         return changed(wide_pixel, Register::ActivationChannelOffset, offset);
     };
-    CHECK_NOTHROW(footprint(pool, with(at(40 - channels)), array_256));
+    CHECK_NOTHROW(footprint(pool, with(at(40 - channels)), tpu_v1_array));
     check_error(pool, at(41 - channels),
                 "activation.pixel_bytes is 40; the channels end at byte 41 of the pixel");
     check_error(
@@ -369,7 +382,7 @@ TEST_CASE("Pooling's channels lie within the pixel", "[isa][footprint]") {
 TEST_CASE("Windows have sizes whose positions 64 bits can count", "[isa][footprint]") {
     const Convolve convolve = {.lines = 1};
     CHECK_NOTHROW(
-        footprint(convolve, with(changed(window_settings, Register::WindowStrideX, 65535)), array_256));
+        footprint(convolve, with(changed(window_settings, Register::WindowStrideX, 65535)), tpu_v1_array));
     check_error(convolve, changed(window_settings, Register::WindowStrideX, 65536),
                 "window.stride_x is 65536; it must be at most 65535");
     check_error(convolve, changed(window_settings, Register::WindowPadTop, 65536),
@@ -389,26 +402,29 @@ TEST_CASE("Pooling windows without an element are errors unless padding counts",
     check_error(pool, right, "window.output_width is 29; the last window would lie outside the image");
     // The last window holds one column of the image, the others lie in the padding to the right.
     CHECK_NOTHROW(
-        footprint(pool, with(changed(window_settings, Register::WindowOutputWidth, 28)), array_256));
+        footprint(pool, with(changed(window_settings, Register::WindowOutputWidth, 28)), tpu_v1_array));
     pool.count_padding = true;
-    CHECK_NOTHROW(footprint(pool, with(above), array_256));
-    CHECK_NOTHROW(footprint(pool, with(right), array_256));
+    CHECK_NOTHROW(footprint(pool, with(above), tpu_v1_array));
+    CHECK_NOTHROW(footprint(pool, with(right), tpu_v1_array));
 }
 
 TEST_CASE("Footprints end where addresses end", "[isa][footprint]") {
-    CHECK(
-        footprint(ReadHostMemory{.unified_buffer_row = 0xffffff, .block_bytes = 256}, Registers(), array_256)
-            .buffer_write == RowRange{0xffffff, 0x1000000});
+    CHECK(footprint(ReadHostMemory{.unified_buffer_row = 0xffffff, .block_bytes = 256}, Registers(),
+                    tpu_v1_array)
+              .buffer_write == RowRange{0xffffff, 0x1000000});
     CHECK_THROWS_MATCHES(
-        footprint(ReadHostMemory{.unified_buffer_row = 0xffffff, .block_bytes = 257}, Registers(), array_256),
+        footprint(ReadHostMemory{.unified_buffer_row = 0xffffff, .block_bytes = 257}, Registers(),
+                  tpu_v1_array),
         ProgramError,
         Message("read_host 0x0 ub=16777215 block=257: unified-buffer rows from 16777215 on end before row "
                 "16777217; "
                 "addresses end at row 16777215"));
-    CHECK_NOTHROW(footprint(MatrixMultiply{.accumulator_row = 65535, .length = 1}, Registers(), array_256));
-    CHECK_THROWS_AS(footprint(MatrixMultiply{.accumulator_row = 65535, .length = 2}, Registers(), array_256),
-                    ProgramError);
-    CHECK_THROWS_AS(footprint(MatrixMultiply{.length = 0}, Registers(), array_256), ProgramError);
+    CHECK_NOTHROW(
+        footprint(MatrixMultiply{.accumulator_row = 65535, .length = 1}, Registers(), tpu_v1_array));
+    CHECK_THROWS_AS(
+        footprint(MatrixMultiply{.accumulator_row = 65535, .length = 2}, Registers(), tpu_v1_array),
+        ProgramError);
+    CHECK_THROWS_AS(footprint(MatrixMultiply{.length = 0}, Registers(), tpu_v1_array), ProgramError);
     CHECK_THROWS_AS(footprint(Nop{}, Registers(), {.rows = 0, .columns = 1}), ProgramError);
 }
 
@@ -440,7 +456,7 @@ TEST_CASE("Registers of any value give rows that addresses name, or an error", "
                    .count_padding = true}};
         for (const Instruction& instruction : instructions) {
             try {
-                const Footprint touched = footprint(instruction, registers, array_256);
+                const Footprint touched = footprint(instruction, registers, tpu_v1_array);
                 ++sensible;
                 for (const RowRange& rows :
                      {touched.buffer_read, touched.buffer_read_other, touched.buffer_write}) {

@@ -12,7 +12,7 @@ using Catch::Matchers::Message;
 
 namespace {
 
-constexpr Geometry array_256{};
+constexpr Geometry square_256{};
 
 Registers slices(std::uint32_t rows_per_image, std::uint32_t destination, std::uint32_t source,
                  std::uint32_t other) {
@@ -55,14 +55,14 @@ TEST_CASE("Element-wise work touches from the first image's rows to the last's",
                         .other_row = 500,
                         .length = 9,
                         .wide_elements = true};
-    const Footprint touched = footprint(vector, slices(3, 3, 10, 20), array_256);
+    const Footprint touched = footprint(vector, slices(3, 3, 10, 20), square_256);
     CHECK(touched.buffer_write == RowRange{1000, 1009});
     CHECK(touched.buffer_read == RowRange{100, 123});
     CHECK(touched.buffer_read_other == RowRange{500, 543});
     Vector lookup{.operation = VectorOperation::Lookup, .destination_row = 10, .source_row = 10, .length = 1};
-    CHECK(footprint(lookup, Registers(), array_256).buffer_read_table == RowRange{0, 1});
+    CHECK(footprint(lookup, Registers(), square_256).buffer_read_table == RowRange{0, 1});
     lookup.wide_elements = true;
-    CHECK(footprint(lookup, Registers(), array_256).buffer_read_table == RowRange{0, 5});  // 1026 bytes
+    CHECK(footprint(lookup, Registers(), square_256).buffer_read_table == RowRange{0, 5});  // 1026 bytes
     CHECK(footprint(lookup, Registers(), {.rows = 1026, .columns = 1}).buffer_read_table == RowRange{0, 1});
 }
 
@@ -70,7 +70,7 @@ TEST_CASE("Images that overlap are an error that names the register", "[isa][ima
     const Vector vector{.destination_row = 1000, .source_row = 100, .other_row = 500, .length = 6};
     const auto rule = [&](const Registers& registers) -> std::string {
         try {
-            footprint(vector, registers, array_256);
+            footprint(vector, registers, square_256);
         } catch (const ProgramError& error) {
             const std::string message = error.what();
             return message.substr(message.find(": ") + 2);
@@ -115,16 +115,16 @@ TEST_CASE("Results may lie between an operand's rows, or in their place, row for
         }
         CAPTURE(seed);
         if (allowed) {
-            REQUIRE_NOTHROW(footprint(vector, registers, array_256));
+            REQUIRE_NOTHROW(footprint(vector, registers, square_256));
         } else {
-            REQUIRE_THROWS_AS(footprint(vector, registers, array_256), ProgramError);
+            REQUIRE_THROWS_AS(footprint(vector, registers, square_256), ProgramError);
         }
     }
 }
 
 TEST_CASE("Rows that no address names are an error", "[isa][image_slices]") {
     const Vector vector{.destination_row = 2000, .source_row = 100, .other_row = 100, .length = 1000};
-    CHECK_THROWS_AS(footprint(vector, slices(1, 1, 0xffffffff, 1), array_256), ProgramError);
-    CHECK_THROWS_AS(footprint(vector, slices(1, 1, 1U << 15U, 1), array_256), ProgramError);
-    CHECK_NOTHROW(footprint(vector, slices(1, 1, 1U << 13U, 1U << 13U), array_256));
+    CHECK_THROWS_AS(footprint(vector, slices(1, 1, 0xffffffff, 1), square_256), ProgramError);
+    CHECK_THROWS_AS(footprint(vector, slices(1, 1, 1U << 15U, 1), square_256), ProgramError);
+    CHECK_NOTHROW(footprint(vector, slices(1, 1, 1U << 13U, 1U << 13U), square_256));
 }

@@ -11,9 +11,9 @@ namespace {
 
 using namespace systole::math;
 
-constexpr std::uint8_t untouched = 0xA5;
+constexpr std::uint8_t not_pooled = 0xA5;
 
-struct Example {
+struct PoolExample {
     WindowGeometry geometry;
     PoolingRules rules;
     std::size_t images = 1;
@@ -60,7 +60,7 @@ struct Example {
     }
 
     std::vector<std::uint8_t> expected() const {
-        std::vector<std::uint8_t> out((images - 1) * out_image_stride + out_image_bytes(), untouched);
+        std::vector<std::uint8_t> out((images - 1) * out_image_stride + out_image_bytes(), not_pooled);
         for (std::size_t line = first_line; line < first_line + lines; ++line) {
             const std::size_t image = line / geometry.output_height;
             const std::size_t y = line % geometry.output_height;
@@ -78,7 +78,7 @@ struct Example {
     }
 
     std::vector<std::uint8_t> computed() const {
-        std::vector<std::uint8_t> out((images - 1) * out_image_stride + out_image_bytes(), untouched);
+        std::vector<std::uint8_t> out((images - 1) * out_image_stride + out_image_bytes(), not_pooled);
         pool(tensor.data(), geometry, rules, first_line, lines,
              {.first = out.data(), .image_stride = out_image_stride, .pixel_stride = out_pixel_stride()});
         return out;
@@ -86,8 +86,8 @@ struct Example {
 };
 
 /// One window over a line of pixels.
-Example one_window(std::vector<std::uint8_t> pixels) {
-    Example example;
+PoolExample one_window(std::vector<std::uint8_t> pixels) {
+    PoolExample example;
     example.geometry.input_width = example.geometry.kernel_width = static_cast<std::uint32_t>(pixels.size());
     example.lines = 1;
     example.tensor = std::move(pixels);
@@ -104,7 +104,7 @@ TEST_CASE("Pooling is its definition's, for any geometry", "[hw][math][pooling]"
         return std::uniform_int_distribution<std::uint32_t>(low, high)(random);
     };
     for (int i = 0; i < 3000; ++i) {
-        Example example;
+        PoolExample example;
         WindowGeometry& geometry = example.geometry;
         geometry.channels = between(1, 40);
         geometry.input_height = between(1, 9);
@@ -138,7 +138,7 @@ TEST_CASE("Pooling is its definition's, for any geometry", "[hw][math][pooling]"
 }
 
 TEST_CASE("Signs decide what is largest", "[hw][math][pooling]") {
-    Example example = one_window({0x01, 0xFF, 0x7F, 0x80});
+    PoolExample example = one_window({0x01, 0xFF, 0x7F, 0x80});
     CHECK(example.computed() == std::vector<std::uint8_t>{0xFF});
     example.rules.signed_elements = true;
     CHECK(example.computed() == std::vector<std::uint8_t>{0x7F});
@@ -146,7 +146,7 @@ TEST_CASE("Signs decide what is largest", "[hw][math][pooling]") {
 
 TEST_CASE("Averages round halves away from zero", "[hw][math][pooling]") {
     const auto average = [](std::vector<std::uint8_t> pixels, bool is_signed) {
-        Example example = one_window(std::move(pixels));
+        PoolExample example = one_window(std::move(pixels));
         example.rules.operation = Pooling::Average;
         example.rules.signed_elements = is_signed;
         return example.computed().at(0);
@@ -168,7 +168,7 @@ TEST_CASE("Large sums are divided exactly", "[hw][math][pooling]") {
     const auto average = [&](std::size_t zeros) {
         std::vector<std::uint8_t> line(pixels, 1);
         std::fill_n(line.begin(), zeros, std::uint8_t{0});
-        Example example = one_window(std::move(line));
+        PoolExample example = one_window(std::move(line));
         example.rules.operation = Pooling::Average;
         return example.computed().at(0);
     };
@@ -177,7 +177,7 @@ TEST_CASE("Large sums are divided exactly", "[hw][math][pooling]") {
 }
 
 TEST_CASE("Padding counts only where asked", "[hw][math][pooling]") {
-    Example example = one_window({10, 20});
+    PoolExample example = one_window({10, 20});
     example.geometry.kernel_width = 4;
     example.geometry.pad_left = 1;
     example.rules.pad_value = 200;
@@ -191,7 +191,7 @@ TEST_CASE("Padding counts only where asked", "[hw][math][pooling]") {
 }
 
 TEST_CASE("The largest window has the largest sums that fit", "[hw][math][pooling]") {
-    Example example = one_window({0});
+    PoolExample example = one_window({0});
     example.geometry.kernel_height = largest_pooling_window;
     example.rules = {.operation = Pooling::Average, .count_padding = true, .pad_value = 255};
     CHECK(example.computed() == std::vector<std::uint8_t>{255});

@@ -11,9 +11,9 @@ namespace {
 
 using namespace systole::math;
 
-constexpr std::uint8_t untouched = 0xA5;
+constexpr std::uint8_t not_requantized = 0xA5;
 
-struct Example {
+struct RequantizeExample {
     std::size_t rows = 0;
     std::size_t columns = 0;
     std::size_t accumulator_stride = 0;
@@ -33,7 +33,7 @@ struct Example {
     /// Results and the bytes between them; memory ends with the last row.
     std::vector<std::uint8_t> empty_results(std::size_t element_bytes) const {
         return std::vector<std::uint8_t>((rows - 1) * out_stride(element_bytes) + columns * element_bytes,
-                                         untouched);
+                                         not_requantized);
     }
 
     std::vector<std::uint8_t> expected(std::size_t element_bytes) const {
@@ -61,17 +61,17 @@ struct Example {
     }
 };
 
-Example random_example(std::size_t rows, std::size_t columns, std::size_t stride, std::size_t gap_bytes,
-                       std::mt19937& random) {
+RequantizeExample random_example(std::size_t rows, std::size_t columns, std::size_t stride,
+                                 std::size_t gap_bytes, std::mt19937& random) {
     const auto any = [&random] { return static_cast<std::int32_t>(random()) >> random() % 32; };
-    Example example{.rows = rows,
-                    .columns = columns,
-                    .accumulator_stride = stride,
-                    .gap_bytes = gap_bytes,
-                    .accumulators = std::vector<std::int32_t>((rows - 1) * stride + columns),
-                    .bias = std::vector<std::int32_t>(columns),
-                    .multiplier = std::vector<std::int32_t>(columns),
-                    .shift = std::vector<std::int8_t>(columns)};
+    RequantizeExample example{.rows = rows,
+                              .columns = columns,
+                              .accumulator_stride = stride,
+                              .gap_bytes = gap_bytes,
+                              .accumulators = std::vector<std::int32_t>((rows - 1) * stride + columns),
+                              .bias = std::vector<std::int32_t>(columns),
+                              .multiplier = std::vector<std::int32_t>(columns),
+                              .shift = std::vector<std::int8_t>(columns)};
     std::generate(example.accumulators.begin(), example.accumulators.end(), any);
     std::generate(example.bias.begin(), example.bias.end(), any);
     std::generate(example.multiplier.begin(), example.multiplier.end(), any);
@@ -104,16 +104,16 @@ TEST_CASE("Requantized rows are their definition's, of any width and strides", "
 
 TEST_CASE("A value is biased, scaled, moved, clamped, in this order", "[hw][math][requantize]") {
     // 100 - 20 = 80, halved twice is 20, moved to 17.
-    Example example{.rows = 1,
-                    .columns = 1,
-                    .accumulator_stride = 1,
-                    .accumulators = {100},
-                    .bias = {-20},
-                    .multiplier = {1 << 30},
-                    .shift = {-1},
-                    .zero_point = -3,
-                    .minimum = -128,
-                    .maximum = 127};
+    RequantizeExample example{.rows = 1,
+                              .columns = 1,
+                              .accumulator_stride = 1,
+                              .accumulators = {100},
+                              .bias = {-20},
+                              .multiplier = {1 << 30},
+                              .shift = {-1},
+                              .zero_point = -3,
+                              .minimum = -128,
+                              .maximum = 127};
     CHECK(example.computed(1) == std::vector<std::uint8_t>{17});
     CHECK(example.computed(2) == std::vector<std::uint8_t>{17, 0});
     example.maximum = 16;
@@ -130,15 +130,15 @@ TEST_CASE("A value is biased, scaled, moved, clamped, in this order", "[hw][math
 TEST_CASE("Adding the bias and the zero point wraps around", "[hw][math][requantize]") {
     constexpr auto highest = std::numeric_limits<std::int32_t>::max();
     constexpr auto lowest = std::numeric_limits<std::int32_t>::min();
-    Example example{.rows = 1,
-                    .columns = 1,
-                    .accumulator_stride = 1,
-                    .accumulators = {highest},
-                    .bias = {1},
-                    .multiplier = {1 << 30},
-                    .shift = {0},
-                    .minimum = lowest,
-                    .maximum = highest};
+    RequantizeExample example{.rows = 1,
+                              .columns = 1,
+                              .accumulator_stride = 1,
+                              .accumulators = {highest},
+                              .bias = {1},
+                              .multiplier = {1 << 30},
+                              .shift = {0},
+                              .minimum = lowest,
+                              .maximum = highest};
     // lowest, halved, has two low bytes of 0; plus 5.
     example.zero_point = 5;
     CHECK(example.computed(2) == std::vector<std::uint8_t>{5, 0});
@@ -150,12 +150,12 @@ TEST_CASE("Adding the bias and the zero point wraps around", "[hw][math][requant
 
 TEST_CASE("Nothing is written for no rows or no columns", "[hw][math][requantize]") {
     const std::vector<std::int32_t> accumulators(4);
-    std::vector<std::uint8_t> out(4, untouched);
+    std::vector<std::uint8_t> out(4, not_requantized);
     const std::vector<std::int32_t> ones(2, 1);
     const std::vector<std::int8_t> shifts(2, 0);
     requantize_rows(accumulators.data(), 2, 0, 2, {ones, ones, shifts}, out.data(), 2);
     requantize_rows(accumulators.data(), 2, 2, 0, {}, out.data(), 2);
-    CHECK(out == std::vector<std::uint8_t>(4, untouched));
+    CHECK(out == std::vector<std::uint8_t>(4, not_requantized));
 }
 
 TEST_CASE("Parameters must cover all columns", "[hw][math][requantize]") {

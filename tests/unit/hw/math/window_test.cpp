@@ -9,10 +9,10 @@ namespace {
 
 using namespace systole::math;
 
-constexpr std::uint8_t untouched = 0xA5;
+constexpr std::uint8_t not_gathered = 0xA5;
 
 /// A tensor whose memory ends with its last pixel, and what to gather from it.
-struct Example {
+struct WindowExample {
     WindowGeometry geometry;
     std::size_t images = 1;
     std::size_t element_bytes = 1;
@@ -52,7 +52,7 @@ struct Example {
         std::vector<std::uint8_t> out;
         for (std::size_t row = 0; row < rows(); ++row) {
             const std::size_t line = range.first_line + row / geometry.output_width;
-            if (row > 0) out.insert(out.end(), gap_bytes, untouched);
+            if (row > 0) out.insert(out.end(), gap_bytes, not_gathered);
             for (std::size_t i = 0; i < range.count; ++i) {
                 for (std::size_t byte = 0; byte < element_bytes; ++byte) {
                     out.push_back(byte_of(line, row % geometry.output_width, range.begin + i, byte));
@@ -64,7 +64,7 @@ struct Example {
 
     std::vector<std::uint8_t> gathered() const {
         const std::size_t stride = row_bytes() + gap_bytes;
-        std::vector<std::uint8_t> out((rows() - 1) * stride + row_bytes(), untouched);
+        std::vector<std::uint8_t> out((rows() - 1) * stride + row_bytes(), not_gathered);
         gather_windows(tensor.data(), geometry, range, pad_value, element_bytes, out.data(), stride);
         return out;
     }
@@ -76,7 +76,7 @@ struct Example {
         REQUIRE(offset + (rows() - 1) * view.row_bytes + row_bytes() <= tensor.size());
         for (std::size_t row = 0; row < rows(); ++row) {
             const std::uint8_t* const from = view.data + row * view.row_bytes;
-            if (row > 0) out.insert(out.end(), gap_bytes, untouched);
+            if (row > 0) out.insert(out.end(), gap_bytes, not_gathered);
             out.insert(out.end(), from, from + row_bytes());
         }
         return out;
@@ -92,8 +92,8 @@ std::size_t between(std::size_t low, std::size_t high, std::mt19937& random) {
 }
 
 /// Kernels larger than the image, strides larger than kernels, windows wholly outside: all may be.
-Example random_example(std::mt19937& random) {
-    Example example;
+WindowExample random_example(std::mt19937& random) {
+    WindowExample example;
     WindowGeometry& geometry = example.geometry;
     constexpr std::uint32_t channels[] = {1, 1, 2, 3, 4, 5, 8, 11, 12, 24, 33, 70};
     geometry.channels = channels[between(0U, static_cast<std::uint32_t>(std::size(channels)) - 1, random)];
@@ -124,8 +124,8 @@ Example random_example(std::mt19937& random) {
 }
 
 /// A 1x1 kernel over packed images.
-Example pointwise(std::mt19937& random) {
-    Example example;
+WindowExample pointwise(std::mt19937& random) {
+    WindowExample example;
     example.geometry.input_height = example.geometry.output_height = 5;
     example.geometry.input_width = example.geometry.output_width = 4;
     example.geometry.channels = 6;
@@ -136,7 +136,7 @@ Example pointwise(std::mt19937& random) {
     return example;
 }
 
-std::optional<StridedView> view_of(const Example& example) {
+std::optional<StridedView> view_of(const WindowExample& example) {
     return contiguous_windows(example.tensor.data(), example.geometry, example.range, example.element_bytes);
 }
 
@@ -148,7 +148,7 @@ TEST_CASE("Gathered windows are their definition's, for any geometry", "[hw][mat
     std::mt19937 random(seed);
     std::size_t views = 0;
     for (int i = 0; i < 5000; ++i) {
-        const Example example = random_example(random);
+        const WindowExample example = random_example(random);
         CAPTURE(i);
         const auto expected = example.expected();
         REQUIRE(example.gathered() == expected);
@@ -161,7 +161,7 @@ TEST_CASE("Gathered windows are their definition's, for any geometry", "[hw][mat
 }
 
 TEST_CASE("A small convolution's windows, written out", "[hw][math][window]") {
-    Example example;
+    WindowExample example;
     example.geometry.input_height = example.geometry.output_height = 2;
     example.geometry.input_width = example.geometry.output_width = 3;
     example.geometry.kernel_height = example.geometry.kernel_width = 3;
@@ -186,7 +186,7 @@ TEST_CASE("Windows of the shipped network's shapes", "[hw][math][window]") {
     };
     constexpr Shape shapes[] = {{28, 1, 3, 1, 1}, {28, 12, 6, 2, 2}, {14, 24, 6, 2, 2}, {7, 256, 3, 1, 1}};
     for (const auto& [size, channels, kernel, stride, pad] : shapes) {
-        Example example;
+        WindowExample example;
         WindowGeometry& geometry = example.geometry;
         geometry.input_height = geometry.input_width = size;
         geometry.channels = channels;
@@ -210,20 +210,20 @@ TEST_CASE("Windows of the shipped network's shapes", "[hw][math][window]") {
 
 TEST_CASE("Nothing is written for an empty range", "[hw][math][window]") {
     std::mt19937 random(1);
-    Example example = pointwise(random);
-    std::vector<std::uint8_t> out(64, untouched);
+    WindowExample example = pointwise(random);
+    std::vector<std::uint8_t> out(64, not_gathered);
     const WindowRange no_elements{.begin = 3, .count = 0, .first_line = 0, .lines = 1};
     const WindowRange no_lines{.begin = 0, .count = 6, .first_line = 2, .lines = 0};
     for (const WindowRange& range : {no_elements, no_lines}) {
         gather_windows(example.tensor.data(), example.geometry, range, 0, 1, out.data(), 8);
-        CHECK(out == std::vector<std::uint8_t>(64, untouched));
+        CHECK(out == std::vector<std::uint8_t>(64, not_gathered));
         CHECK_FALSE(contiguous_windows(example.tensor.data(), example.geometry, range, 1));
     }
 }
 
 TEST_CASE("1x1 kernels over packed images need no copy", "[hw][math][window]") {
     std::mt19937 random(1);
-    Example example = pointwise(random);
+    WindowExample example = pointwise(random);
     auto view = view_of(example);
     REQUIRE(view);
     CHECK(view->data == example.tensor.data() + 1 * 4 * 6);
@@ -279,7 +279,7 @@ TEST_CASE("1x1 kernels over packed images need no copy", "[hw][math][window]") {
 
 TEST_CASE("A window as large as its image is one piece", "[hw][math][window]") {
     std::mt19937 random(1);
-    Example example;
+    WindowExample example;
     example.geometry.input_height = example.geometry.kernel_height = 7;
     example.geometry.input_width = example.geometry.kernel_width = 7;
     example.geometry.channels = 24;
@@ -296,7 +296,7 @@ TEST_CASE("A window as large as its image is one piece", "[hw][math][window]") {
 
 TEST_CASE("Windows that overlap are no view", "[hw][math][window]") {
     std::mt19937 random(1);
-    Example example = pointwise(random);
+    WindowExample example = pointwise(random);
     example.geometry.kernel_width = 2;
     example.geometry.output_width = 3;
     example.range = {.begin = 0, .count = 6, .first_line = 0, .lines = 1};

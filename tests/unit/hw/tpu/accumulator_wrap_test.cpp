@@ -16,7 +16,7 @@ namespace {
 constexpr std::int32_t highest = std::numeric_limits<std::int32_t>::max();
 constexpr std::int32_t lowest = std::numeric_limits<std::int32_t>::min();
 
-machine::MachineConfig small_machine() {
+machine::MachineConfig tiny_machine() {
     machine::MachineConfig machine;
     machine.matrix_unit.rows = 4;
     machine.matrix_unit.columns = 1;
@@ -27,7 +27,7 @@ machine::MachineConfig small_machine() {
 
 /// The first accumulator after a program, the same in all engines and in sim/functional.
 std::int32_t sum_of(const std::string& text) {
-    const machine::MachineConfig machine = small_machine();
+    const machine::MachineConfig machine = tiny_machine();
     const isa::Program program = isa::assemble(".array 4 1\n" + text + "halt\n", "test");
     const tests::Memories expected = tests::execute(program, machine);
     for (std::size_t i = 0; i < machine::engine_names.size(); ++i) {

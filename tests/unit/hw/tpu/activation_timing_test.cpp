@@ -22,8 +22,8 @@ Cycle accesses(std::uint64_t bytes) {
     return (bytes + 6) / 7;  // rows of 7 bytes
 }
 
-const std::string head = ".array 7 5\n" + activation_setup(5) + "set activation.parameters_row 200\n" +
-                         "set activation.table_row 210\n";
+const std::string activation_head = ".array 7 5\n" + activation_setup(5) +
+                                    "set activation.parameters_row 200\n" + "set activation.table_row 210\n";
 
 std::vector<hw::InstructionTimes> run(const machine::MachineConfig& machine, const std::string& text) {
     Chip chip(machine, text + "halt\n");
@@ -49,7 +49,7 @@ TEST_CASE("Rule 7: parameters and a table are loaded first, an access a cycle", 
     // What is loaded before a lookup without a load; it ends early.
     const auto times = run(
         machine,
-        head +
+        activation_head +
             fmt::format(
                 "set activation.columns {1}\nset activation.pixel_bytes 10\n"
                 "activate acc=0 ub=0 rows=1 first=0 lookup load\nactivate acc=0 ub=20 rows={0} first=0 {2}\n",
@@ -62,6 +62,23 @@ TEST_CASE("Rule 7: parameters and a table are loaded first, an access a cycle", 
     CHECK(times[1].begun == times[0].released);
 }
 
+TEST_CASE("Rule 7: each instruction takes a cycle for each row, also of rows that another has activated",
+          "[timing]") {
+    const unsigned rows = GENERATE(6U, 13U);  // the second instruction is issued meanwhile
+    const unsigned first_column = GENERATE(0U, 1U, 3U);
+    CAPTURE(rows, first_column);
+    const auto times =
+        run(odd_machine(), activation_head + fmt::format("set activation.columns 2\n"
+                                                         "activate acc=0 ub=0 rows={0} identity\n"
+                                                         "set activation.first_column {1}\n"
+                                                         "activate acc=0 ub=20 rows={0} identity\n",
+                                                         rows, first_column));
+    REQUIRE(times.size() == 2);
+    CHECK(times[0].released == times[0].begun + rows);
+    CHECK(times[1].begun == times[0].released);
+    CHECK(times[1].released == times[1].begun + rows);
+}
+
 TEST_CASE("Rule 7: what reads other rows than the unit still writes does not wait", "[timing]") {
     const std::uint32_t latency = GENERATE(1U, 40U);
     // The first instruction writes rows 20 to 23.
@@ -69,9 +86,10 @@ TEST_CASE("Rule 7: what reads other rows than the unit still writes does not wai
     CAPTURE(latency, source);
     machine::MachineConfig machine = odd_machine();
     machine.activation_unit.latency_cycles = latency;
-    const auto times = run(machine, head + fmt::format("vector lookup dst=20 src=40 rows=4\n"
-                                                       "vector add dst=60 src={} other=80 rows=4\n",
-                                                       source));
+    const auto times =
+        run(machine, activation_head + fmt::format("vector lookup dst=20 src=40 rows=4\n"
+                                                   "vector add dst=60 src={} other=80 rows=4\n",
+                                                   source));
     REQUIRE(times.size() == 2);
     const bool reads_results = source + 4 > 20 && source < 24;
     CHECK(times[1].begun == times[0].released + (reads_results ? latency : 0));
@@ -85,9 +103,10 @@ TEST_CASE("Rule 7: parameters and tables are loaded when what is still written o
     CAPTURE(latency, written);
     machine::MachineConfig machine = odd_machine();
     machine.activation_unit.latency_cycles = latency;
-    const auto times = run(machine, head + fmt::format("vector add dst={} src=0 other=20 rows=1\n"
-                                                       "activate acc=0 ub=60 rows=1 first=0 lookup load\n",
-                                                       written));
+    const auto times =
+        run(machine, activation_head + fmt::format("vector add dst={} src=0 other=20 rows=1\n"
+                                                   "activate acc=0 ub=60 rows=1 first=0 lookup load\n",
+                                                   written));
     REQUIRE(times.size() == 2);
     const bool is_loaded = (written >= 200 && written < 207) || (written >= 210 && written < 210 + 37);
     CHECK(times[1].begun == times[0].released + (is_loaded ? latency : 0));
@@ -101,8 +120,8 @@ TEST_CASE("Rule 7: nanoseconds of latency count like the cycles they take, and s
     machine.clock_mhz = clock_mhz;
     machine.activation_unit.latency_cycles = 2;
     machine.activation_unit.latency_ns = 20;
-    const auto times =
-        run(machine, head + "set activation.columns 3\nactivate acc=0 ub=0 rows=4 first=0 identity\n");
+    const auto times = run(
+        machine, activation_head + "set activation.columns 3\nactivate acc=0 ub=0 rows=4 first=0 identity\n");
     REQUIRE(times.size() == 1);
     const auto nanoseconds = static_cast<Cycle>(std::llround(20 * clock_mhz / 1000));
     CHECK(times[0].complete == times[0].released + 2 + nanoseconds);
@@ -115,7 +134,7 @@ TEST_CASE("Rule 7: a reader of the buffer begins when the results are there, and
     machine::MachineConfig machine = odd_machine();
     machine.activation_unit.latency_cycles = latency;
     // A product reads what an activation wrote.
-    Chip chip(machine, head + ".tile 7 5 random 1\nread_weights tile=0\n" +
+    Chip chip(machine, activation_head + ".tile 7 5 random 1\nread_weights tile=0\n" +
                            fmt::format("activate acc=0 ub=0 rows={} first=0 identity\n", rows) +
                            "sync.signal activation sem=3\nsync.wait matrix sem=3\n"
                            "matmul ub=0 acc=40 rows=1\nhalt\n");
@@ -135,11 +154,11 @@ TEST_CASE("Rule 7: element-wise work reads a row of each operand a cycle, a look
     const unsigned rows = GENERATE(1U, 2U, 11U);
     CAPTURE(rows);
     const auto times =
-        run(odd_machine(), head + fmt::format("vector add dst=40 src=0 other=20 rows={0}\n"
-                                              "vector multiply dst=60 src=0 other=40 rows={0}\n"
-                                              "vector lookup dst=80 src=60 rows={0}\n"
-                                              "activate acc=0 ub=100 rows={0} first=0 identity\n",
-                                              rows));
+        run(odd_machine(), activation_head + fmt::format("vector add dst=40 src=0 other=20 rows={0}\n"
+                                                         "vector multiply dst=60 src=0 other=40 rows={0}\n"
+                                                         "vector lookup dst=80 src=60 rows={0}\n"
+                                                         "activate acc=0 ub=100 rows={0} first=0 identity\n",
+                                                         rows));
     REQUIRE(times.size() == 4);
     CHECK(times[0].released == times[0].begun + 2 * rows);
     CHECK(times[1].released == times[1].begun + 2 * rows);
@@ -159,11 +178,12 @@ TEST_CASE("Rule 7: 16-bit element-wise work costs its rows, a lookup 1026 bytes 
     machine::MachineConfig machine = odd_machine();
     machine.unified_buffer.rows = 512;
     const auto times =
-        run(machine, head + fmt::format("set vector.rows_per_image {1}\nset vector.destination_image_rows 3\n"
-                                        "set vector.source_image_rows 2\nset vector.other_image_rows 4\n"
-                                        "vector multiply dst=60 src=0 other=20 rows={0} wide\n"
-                                        "vector lookup dst=80 src=0 rows={0} wide\n",
-                                        rows, rows_per_image));
+        run(machine, activation_head +
+                         fmt::format("set vector.rows_per_image {1}\nset vector.destination_image_rows 3\n"
+                                     "set vector.source_image_rows 2\nset vector.other_image_rows 4\n"
+                                     "vector multiply dst=60 src=0 other=20 rows={0} wide\n"
+                                     "vector lookup dst=80 src=0 rows={0} wide\n",
+                                     rows, rows_per_image));
     REQUIRE(times.size() == 2);
     CHECK(times[0].released == times[0].begun + 2 * rows);
     CHECK(times[1].released == times[1].begun + accesses(1026) + rows);

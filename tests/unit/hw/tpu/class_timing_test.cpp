@@ -50,7 +50,8 @@ std::string nops(unsigned count) {
     return text;
 }
 
-const std::string head = ".array 7 5\n.buffer in input 0 700\n.tile 7 5 random 1\n" + activation_setup(5);
+const std::string class_head =
+    ".array 7 5\n.buffer in input 0 700\n.tile 7 5 random 1\n" + activation_setup(5);
 
 }  // namespace
 
@@ -66,7 +67,7 @@ TEST_CASE(
     unsigned without = 0;
     for (unsigned n = 0; n < 150; ++n) {
         CAPTURE(n);
-        Chip chip(machine, head + "tag 1\nread_weights tile=0\nmatmul ub=0 acc=0 rows=60\n" + nops(n) +
+        Chip chip(machine, class_head + "tag 1\nread_weights tile=0\nmatmul ub=0 acc=0 rows=60\n" + nops(n) +
                                "tag 2\nread_weights tile=0\nmatmul ub=0 acc=0 rows=3\ntag 3\nhalt\n");
         chip.run();
         const auto streams = chip.times(isa::Unit::Matrix);
@@ -111,7 +112,7 @@ TEST_CASE("Rule 8: a product that is issued a cycle later costs a cycle without 
     unsigned hidden = 0;
     for (unsigned n = 0; n < 60; ++n) {
         CAPTURE(n);
-        Chip chip(machine, head + "tag 1\nread_weights tile=0\nread_weights tile=0\n" +
+        Chip chip(machine, class_head + "tag 1\nread_weights tile=0\nread_weights tile=0\n" +
                                fmt::format("matmul ub=0 acc=0 rows={}\n", rows) + nops(n) +
                                "tag 2\nmatmul ub=0 acc=0 rows=3\ntag 3\nhalt\n");
         chip.run();
@@ -138,7 +139,7 @@ TEST_CASE("Rule 8: input that the host delivers a cycle later is a cycle of inpu
         machine::MachineConfig machine = odd_machine();
         machine.host_interface.read_gb_per_s = 4.2;  // 6 bytes a cycle
         machine.host_interface.latency_cycles = latency;
-        Chip chip(machine, head +
+        Chip chip(machine, class_head +
                                "read_weights tile=0\nread_host in ub=0 block=210\n"
                                "sync.signal host_read sem=0\nsync.wait matrix sem=0\n"
                                "matmul ub=0 acc=0 rows=30\nhalt\n");
@@ -170,7 +171,7 @@ TEST_CASE("Rule 8: rows that the activation unit writes a cycle later are a cycl
         CAPTURE(rows, latency);
         machine::MachineConfig machine = odd_machine();
         machine.activation_unit.latency_cycles = latency;
-        Chip chip(machine, head +
+        Chip chip(machine, class_head +
                                "tag 1\nread_weights tile=0\nmatmul ub=0 acc=0 rows=11\n"
                                "sync.signal matrix sem=0\nsync.wait activation sem=0\n" +
                                fmt::format("activate acc=0 ub=40 rows={} first=0 identity\n", rows) +

@@ -24,7 +24,7 @@ using Cycle = std::uint64_t;
 constexpr Bandwidth bandwidths[] = {{0.7, 1, 1}, {2.45, 7, 2}, {0.3, 3, 7}, {10.9, 109, 7}};
 
 const std::string buffers = ".array 7 5\n.buffer in input 0 1000\n.buffer out output 0x1000 1000\n";
-const std::string head = buffers + activation_setup(5);
+const std::string host_head = buffers + activation_setup(5);
 
 struct Sequencer {
     std::uint64_t buffer_bytes;
@@ -68,7 +68,7 @@ TEST_CASE("Rule 5: what is written arrives the latency after its last byte left,
     machine::MachineConfig machine = odd_machine();
     machine.host_interface.write_gb_per_s = link.gb_per_s;
     machine.host_interface.latency_cycles = latency;
-    std::string text = head;
+    std::string text = host_head;
     constexpr std::uint64_t transfers = 20;
     for (std::uint64_t k = 0; k < transfers; ++k)
         text += fmt::format("write_host out ub={} block=37\n", 6 * k);
@@ -95,7 +95,7 @@ TEST_CASE("Rule 5: instructions go before data, both at the exact rate", "[timin
     machine.host_interface.read_gb_per_s = link.gb_per_s;
     machine.host_interface.latency_cycles = latency;
     constexpr std::uint64_t transfers = 12;
-    std::string text = head;
+    std::string text = host_head;
     for (std::uint64_t k = 0; k < transfers; ++k) text += fmt::format("read_host in ub={} block=41\n", 6 * k);
     Chip chip(machine, text + "halt\n");
     chip.run();
@@ -150,7 +150,7 @@ TEST_CASE("Rule 5: an instruction is issued when it has arrived and the one befo
     machine.sequencer.issue_cycles = issue;
     machine.sequencer.instruction_buffer_bytes = buffer;
     machine.sequencer.queue_depth = 100;
-    std::string text = head;
+    std::string text = host_head;
     for (int i = 0; i < 12; ++i) {
         text +=
             "interrupt\nset activation.columns 5\ninterrupt\nvector add dst=9 src=1 rows=1\nnop\ntag 3\n"
@@ -180,7 +180,7 @@ TEST_CASE("Rule 5: a full queue holds up all that follows until its unit takes t
     machine.sequencer.issue_cycles = issue;
     machine.host_interface.write_gb_per_s = 0.7;
     constexpr std::size_t count = 12;
-    std::string text = head + ".tile 7 5 random 1\nread_weights tile=0\n";
+    std::string text = host_head + ".tile 7 5 random 1\nread_weights tile=0\n";
     if (unit == isa::Unit::Matrix) text += "matmul ub=0 acc=0 rows=1\n";
     const std::string each = unit == isa::Unit::Matrix ? "matmul ub=0 acc=0 rows=17 keep\n"
                              : unit == isa::Unit::Activation

@@ -64,20 +64,20 @@ struct Windows {
     }
 };
 
-struct Precision {
+struct LinePrecision {
     const char* flags;
     std::uint64_t passes;
     std::uint64_t weight_bytes;
     std::uint64_t element_bytes;
 };
 
-constexpr Precision precisions[] = {
+constexpr LinePrecision line_precisions[] = {
     {"", 1, 1, 1}, {"wide_a", 2, 1, 2}, {"wide_w", 2, 2, 1}, {"wide_a wide_w", 4, 2, 2}};
 
 }  // namespace
 
 TEST_CASE("Rule 1: a line takes the cycles of its rows or of its fetches, whichever are more", "[timing]") {
-    const auto precision = GENERATE(from_range(std::begin(precisions), std::end(precisions)));
+    const auto precision = GENERATE(from_range(std::begin(line_precisions), std::end(line_precisions)));
     const auto engine = GENERATE(machine::Engine::Wavefront, machine::Engine::Pe);
     constexpr unsigned seed = 2609;
     std::mt19937 random(seed);

@@ -12,7 +12,7 @@ using tests::Chip;
 
 namespace {
 
-machine::MachineConfig small_machine() {
+machine::MachineConfig slow_machine() {
     machine::MachineConfig machine;
     machine.matrix_unit.rows = 8;
     machine.matrix_unit.columns = 6;
@@ -23,14 +23,14 @@ machine::MachineConfig small_machine() {
     return machine;
 }
 
-const std::string head =
+const std::string order_head =
     ".array 8 6\n.buffer in input 0x0 64\n.buffer out output 0x1000 64\n.buffer parameters constant 0x2000 "
     "54 fill 1\n"
     ".tile 8 6 random 3\n";
 
 /// In, multiply, activate, out, with a sync at each step; `without` leaves the line with that text out.
 std::string chain(const std::string& without = "") {
-    std::string text = head +
+    std::string text = order_head +
                        "set activation.columns 6\nset activation.pixel_bytes 6\nset activation.image_rows 1\n"
                        "set activation.outputs_per_image 1\nset activation.parameters_row 40\n"
                        "read_host parameters ub=40 block=54 count=1\n"
@@ -50,7 +50,7 @@ std::string chain(const std::string& without = "") {
 }
 
 std::string error_of(const std::string& text) {
-    Chip chip(small_machine(), text);
+    Chip chip(slow_machine(), text);
     try {
         chip.run();
     } catch (const isa::ProgramError& error) {
@@ -62,7 +62,7 @@ std::string error_of(const std::string& text) {
 }  // namespace
 
 TEST_CASE("A program with every sync runs to its end", "[order]") {
-    Chip chip(small_machine(), chain());
+    Chip chip(slow_machine(), chain());
     chip.run();
     CHECK(chip->cycles() > 0);
     CHECK(chip->host_interface().write_bytes.value() == 48);
@@ -81,14 +81,15 @@ TEST_CASE("A missing sync is found and both instructions are named", "[order]") 
 
 TEST_CASE("Writing over rows that an earlier instruction still has to read is found too", "[order]") {
     const std::string text =
-        head + "read_weights tile=0\nmatmul ub=0 acc=0 rows=8\nread_host in ub=0 block=8 count=8\nhalt\n";
+        order_head +
+        "read_weights tile=0\nmatmul ub=0 acc=0 rows=8\nread_host in ub=0 block=8 count=8\nhalt\n";
     CHECK_THAT(error_of(text), Contains("read_host") && Contains("matmul"));
 }
 
 TEST_CASE("A missing sync is found where the timing happens to be lucky", "[order]") {
     // The products before it take far longer than the read that the last one does not wait for.
     std::string text =
-        head + "read_weights tile=0\nread_host in ub=32 block=8 count=1\nmatmul ub=0 acc=0 rows=8\n";
+        order_head + "read_weights tile=0\nread_host in ub=32 block=8 count=1\nmatmul ub=0 acc=0 rows=8\n";
     for (int i = 0; i < 20; ++i) text += "matmul ub=0 acc=0 rows=8 keep\n";
     CHECK(error_of(text + "halt\n") == "no error");
     CHECK_THAT(error_of(text + "matmul ub=32 acc=0 rows=1 keep\nhalt\n"),
@@ -96,7 +97,7 @@ TEST_CASE("A missing sync is found where the timing happens to be lucky", "[orde
 }
 
 TEST_CASE("Host memory is written and read in program order, or an error says so", "[order]") {
-    const std::string text = head + "write_host out ub=8 block=8 count=2\n";
+    const std::string text = order_head + "write_host out ub=8 block=8 count=2\n";
     CHECK_THAT(error_of(text + "read_host out+8 ub=0 block=8 count=1\nhalt\n"),
                Contains("read_host") && Contains("write_host") && Contains("host bytes 4104 to 4111"));
     CHECK(error_of(text + "read_host out+16 ub=0 block=8 count=1\nhalt\n") == "no error");
@@ -106,7 +107,7 @@ TEST_CASE("Host memory is written and read in program order, or an error says so
 
 TEST_CASE("Of two units that fail in one cycle the same one is named in every process order", "[order]") {
     const std::string text =
-        head + "read_host in ub=0 block=8 count=8\nread_weights tile=0\n" +
+        order_head + "read_host in ub=0 block=8 count=8\nread_weights tile=0\n" +
         "sync.wait matrix sem=1\nsync.wait activation sem=2\nmatmul ub=0 acc=0 rows=8\n"
         "set activation.columns 6\nset activation.pixel_bytes 6\n"
         "set activation.outputs_per_image 1\nactivate acc=0 ub=0 rows=1 first=0 identity\n"
@@ -115,7 +116,7 @@ TEST_CASE("Of two units that fail in one cycle the same one is named in every pr
     CHECK_THAT(expected, Contains("a sync between their units is missing"));
     for (unsigned seed = 1; seed <= 20; ++seed) {
         std::mt19937 random(seed);
-        Chip chip(small_machine(), text, [&] { return static_cast<unsigned>(random() % 5); });
+        Chip chip(slow_machine(), text, [&] { return static_cast<unsigned>(random() % 5); });
         CHECK_THROWS_WITH(chip.run(), expected);
     }
 }
@@ -127,16 +128,17 @@ TEST_CASE("A program that can never finish ends with what each unit waits for", 
 }
 
 TEST_CASE("Two units may not wait for one semaphore", "[order]") {
-    CHECK_THAT(
-        error_of(head + "sync.wait matrix sem=1\nsync.wait activation sem=1\nsync.signal host_read sem=1\n"
+    CHECK_THAT(error_of(order_head +
+                        "sync.wait matrix sem=1\nsync.wait activation sem=1\nsync.signal host_read sem=1\n"
                         "sync.signal host_read sem=1\nhalt\n"),
-        Contains("semaphore 1"));
+               Contains("semaphore 1"));
 }
 
 TEST_CASE("Two units may not signal one semaphore", "[order]") {
     // By luck the product would begin behind the signal of the unit that brings its row.
     const auto program = [](const std::string& bytes, const std::string& semaphore) {
-        return head + "read_weights tile=0\nsync.wait matrix sem=1\nwrite_host out ub=20 block=" + bytes +
+        return order_head +
+               "read_weights tile=0\nsync.wait matrix sem=1\nwrite_host out ub=20 block=" + bytes +
                "\nsync.signal host_write sem=" + semaphore +
                "\nread_host in ub=0 block=8\nsync.signal host_read sem=1\nmatmul ub=0 acc=0 rows=1\nhalt\n";
     };
@@ -147,35 +149,36 @@ TEST_CASE("Two units may not signal one semaphore", "[order]") {
 }
 
 TEST_CASE("Rows that the machine does not have are refused, the last ones are not", "[order]") {
-    CHECK(error_of(head + "read_weights tile=0\nmatmul ub=56 acc=24 rows=8\nhalt\n") == "no error");
-    CHECK_THAT(error_of(head + "read_weights tile=0\nmatmul ub=57 acc=24 rows=8\nhalt\n"),
+    CHECK(error_of(order_head + "read_weights tile=0\nmatmul ub=56 acc=24 rows=8\nhalt\n") == "no error");
+    CHECK_THAT(error_of(order_head + "read_weights tile=0\nmatmul ub=57 acc=24 rows=8\nhalt\n"),
                Contains("unified-buffer row 64") && Contains("instruction 1"));
-    CHECK_THAT(error_of(head + "read_weights tile=0\nmatmul ub=56 acc=25 rows=8\nhalt\n"),
+    CHECK_THAT(error_of(order_head + "read_weights tile=0\nmatmul ub=56 acc=25 rows=8\nhalt\n"),
                Contains("accumulator row 32"));
 }
 
 TEST_CASE("Keeping weights where there are none is refused", "[order]") {
-    CHECK_THAT(error_of(head + "matmul ub=0 acc=0 rows=1 keep\nhalt\n"),
+    CHECK_THAT(error_of(order_head + "matmul ub=0 acc=0 rows=1 keep\nhalt\n"),
                Contains("instruction 0") && Contains("weights"));
 }
 
 TEST_CASE("A program without halt is refused", "[order]") {
-    CHECK_THAT(error_of(head + "nop\n"), Contains("halt"));
+    CHECK_THAT(error_of(order_head + "nop\n"), Contains("halt"));
 }
 
 TEST_CASE("Nothing depends on the order in which SystemC runs processes", "[order]") {
     const auto ports = GENERATE(1U, 2U, 3U);
-    machine::MachineConfig machine = small_machine();
+    machine::MachineConfig machine = slow_machine();
     machine.unified_buffer.read_ports = ports;
     machine.unified_buffer.write_ports = std::min(ports, 2U);
     machine.accumulators.ports = std::min(ports, 2U);
     std::string body;
     for (int i = 0; i < 6; ++i) {
-        body += chain().substr(head.size(), chain().size() - head.size() - std::string("halt\n").size());
+        body += chain().substr(order_head.size(),
+                               chain().size() - order_head.size() - std::string("halt\n").size());
         // The next round overwrites what this one still uses.
         body += "sync.signal host_write sem=9\nsync.wait host_read sem=9\n";
     }
-    const std::string text = head + body + "halt\n";
+    const std::string text = order_head + body + "halt\n";
 
     Chip calm(machine, text);
     calm.run();
@@ -203,6 +206,6 @@ TEST_CASE("Nothing depends on the order in which SystemC runs processes", "[orde
 #ifndef __SANITIZE_ADDRESS__  // which ends the process where memory cannot be had
 TEST_CASE("A host buffer larger than this computer's memory is an error that names it", "[order]") {
     const std::string text = ".array 8 6\n.buffer huge input 0x0 0xffffffff00\nhalt\n";
-    CHECK_THROWS_WITH(Chip(small_machine(), text), Contains("buffer huge has 1099511627520 bytes"));
+    CHECK_THROWS_WITH(Chip(slow_machine(), text), Contains("buffer huge has 1099511627520 bytes"));
 }
 #endif

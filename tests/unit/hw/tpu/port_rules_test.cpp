@@ -16,7 +16,7 @@ using tests::odd_machine;
 
 namespace {
 
-const std::string head =
+const std::string ports_head =
     ".array 7 5\n.buffer in input 0x0 400\n.buffer out output 0x1000 400\n.tile 7 5 random 1\n" +
     activation_setup(5) + "set activation.parameters_row 240\n";
 
@@ -101,7 +101,7 @@ TEST_CASE("Rule 6: an accumulator bank is taken while sums are written or read",
     CAPTURE(row, rows);
     const Outcome outcome = meet(tight, wide, isa::Unit::Matrix, {odd_latency, row == 0 ? 20U : 0U},
                                  isa::Unit::Activation, {0, rows}, 150, [&](int count) {
-                                     return head + "read_weights tile=0\nmatmul ub=0 acc=12 rows=20\n" +
+                                     return ports_head + "read_weights tile=0\nmatmul ub=0 acc=12 rows=20\n" +
                                             nops(count) + "activate acc=" + std::to_string(row) +
                                             " ub=100 rows=" + std::to_string(rows) +
                                             " first=0 identity\nhalt\n";
@@ -121,14 +121,14 @@ TEST_CASE("Rule 6: a product waits for the bank that the activation unit still r
     const std::uint64_t latency = odd_latency - 2 * 7;
     const Outcome outcome = meet(
         tight, wide, isa::Unit::Matrix, {latency, 3}, isa::Unit::Activation, {0, 50}, 60, [&](int count) {
-            return head + nops(20) + "activate acc=0 ub=100 rows=50 first=0 identity\n" + nops(count) +
+            return ports_head + nops(20) + "activate acc=0 ub=100 rows=50 first=0 identity\n" + nops(count) +
                    "read_weights tile=0\nmatmul ub=0 acc=60 rows=3\nhalt\n";
         });
     CHECK(outcome.first_waited == 0);
     CHECK(outcome.second_waited == 0);
     const Outcome ready = meet(tight, wide, isa::Unit::Matrix, {latency, 3}, isa::Unit::Activation, {0, 50},
                                60, [&](int count) {
-                                   return head + "read_weights tile=0\n" + nops(60) +
+                                   return ports_head + "read_weights tile=0\n" + nops(60) +
                                           "activate acc=0 ub=100 rows=50 first=0 identity\n" + nops(count) +
                                           "matmul ub=0 acc=60 rows=3\nhalt\n";
                                });
@@ -146,7 +146,7 @@ TEST_CASE("Rule 6: the buffer's read port is taken while rows are fetched or par
     constexpr std::uint64_t loads = 7;  // 9 * 5 bytes in accesses of 7
     const Outcome outcome = meet(tight, wide, isa::Unit::Matrix, {0, load ? 20U : 0U}, isa::Unit::Activation,
                                  {0, loads}, 110, [&](int count) {
-                                     return head + "read_weights tile=0\nmatmul ub=0 acc=0 rows=20\n" +
+                                     return ports_head + "read_weights tile=0\nmatmul ub=0 acc=0 rows=20\n" +
                                             nops(count) + "activate acc=40 ub=100 rows=12 first=0 identity" +
                                             (load ? " load" : "") + "\nhalt\n";
                                  });
@@ -163,7 +163,7 @@ TEST_CASE("Rule 6: the buffer's read port is taken while the host's data leave",
     // The end of a transfer is not known before: nothing that begins later passes it.
     const Outcome outcome =
         meet(tight, wide, isa::Unit::Matrix, {0, 20}, isa::Unit::HostWrite, {0, 30}, 130, [&](int count) {
-            return head + "read_weights tile=0\nmatmul ub=0 acc=0 rows=20\n" + nops(count) +
+            return ports_head + "read_weights tile=0\nmatmul ub=0 acc=0 rows=20\n" + nops(count) +
                    "write_host out ub=100 block=300\nhalt\n";
         });
     CHECK(outcome.first_waited == 29);
@@ -260,7 +260,7 @@ TEST_CASE("Rule 6: who waits does not depend on the order in which SystemC runs 
     machine.accumulators.ports = machine.unified_buffer.read_ports = machine.unified_buffer.write_ports = 1;
     machine.host_interface.latency_cycles = 9;
     machine.host_interface.read_gb_per_s = machine.host_interface.write_gb_per_s = 21;
-    std::string text = head + "read_weights tile=0\nmatmul ub=0 acc=0 rows=3\n";
+    std::string text = ports_head + "read_weights tile=0\nmatmul ub=0 acc=0 rows=3\n";
     std::mt19937 random(77);
     const auto below = [&](unsigned limit) { return std::to_string(random() % limit); };
     for (int i = 0; i < 60; ++i) {

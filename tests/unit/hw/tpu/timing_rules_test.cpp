@@ -13,23 +13,24 @@ using tests::odd_machine;
 namespace {
 
 constexpr std::uint64_t latency = tests::odd_latency;
-const std::string head = ".array 7 5\n.tile 7 5 random 1\n";
+const std::string rules_head = ".array 7 5\n.tile 7 5 random 1\n";
 const std::string wide_head = ".array 7 5\n.tile 7 5 bytes=2 random 1\n";
 
 }  // namespace
 
 TEST_CASE("Rule 1: the last sums are complete latency cycles after the last pass of the last row",
           "[timing]") {
-    struct Case {
+    struct Flags {
         const char* flags;
         std::uint64_t passes;
         bool wide_weights;
     };
     const auto rows = GENERATE(1U, 3U, 7U, 19U);
-    const auto precision = GENERATE(Case{"", 1, false}, Case{"wide_a", 2, false}, Case{"wide_w", 2, true},
-                                    Case{"wide_a wide_w", 4, true});
+    const auto precision = GENERATE(Flags{"", 1, false}, Flags{"wide_a", 2, false}, Flags{"wide_w", 2, true},
+                                    Flags{"wide_a wide_w", 4, true});
     CAPTURE(rows, precision.flags);
-    Chip chip(odd_machine(), (precision.wide_weights ? wide_head : head) + "set multiply.row_stride 2\n" +
+    Chip chip(odd_machine(), (precision.wide_weights ? wide_head : rules_head) +
+                                 "set multiply.row_stride 2\n" +
                                  "read_weights tile=0\nmatmul ub=0 acc=0 rows=" + std::to_string(rows) + " " +
                                  precision.flags + "\nhalt\n");
     chip.run();
@@ -43,7 +44,7 @@ TEST_CASE("Rule 1: the last sums are complete latency cycles after the last pass
 
 TEST_CASE("Rule 1: back to back, products leave no bubble", "[timing]") {
     Chip chip(odd_machine(),
-              head +
+              rules_head +
                   "read_weights tile=0\nmatmul ub=0 acc=0 rows=5\nmatmul ub=0 acc=0 rows=1 keep\n"
                   "matmul ub=0 acc=8 rows=9 keep accumulate\nmatmul ub=0 acc=8 rows=2 keep\nhalt\n");
     chip.run();
@@ -53,7 +54,7 @@ TEST_CASE("Rule 1: back to back, products leave no bubble", "[timing]") {
 }
 
 TEST_CASE("Rule 2: a shift takes as many cycles as the array has rows and needs the tile whole", "[timing]") {
-    Chip chip(odd_machine(), head + "read_weights tile=0\nmatmul ub=0 acc=0 rows=1\nhalt\n");
+    Chip chip(odd_machine(), rules_head + "read_weights tile=0\nmatmul ub=0 acc=0 rows=1\nhalt\n");
     chip.run();
     const auto fetch = chip.times(isa::Unit::Weights).at(0);
     const auto multiply = chip.times(isa::Unit::Matrix).at(0);
@@ -66,7 +67,7 @@ TEST_CASE("Rule 2: the shadow plane is free one cycle after the switch", "[timin
     machine.weight_memory.bandwidth_gb_per_s = 7000;  // tiles are always there
     const auto rows = GENERATE(1U, 7U, 8U, 9U, 20U);
     CAPTURE(rows);
-    std::string text = head;
+    std::string text = rules_head;
     for (int i = 0; i < 6; ++i)
         text += "read_weights tile=0\nmatmul ub=0 acc=0 rows=" + std::to_string(rows) + "\n";
     Chip chip(machine, text + "halt\n");
@@ -85,7 +86,7 @@ TEST_CASE("Rule 3: a fetch waits for a free slot, and a slot is free when its ti
     machine.weight_fifo.depth_tiles = GENERATE(1U, 2U, 3U);
     const std::uint64_t depth = machine.weight_fifo.depth_tiles;
     CAPTURE(depth);
-    std::string text = head;
+    std::string text = rules_head;
     for (std::uint64_t i = 0; i <= depth; ++i) text += "read_weights tile=0\n";
     Chip chip(machine, text + "halt\n");
     chip.run();
@@ -100,7 +101,8 @@ TEST_CASE("Rule 3: a fetch waits for a free slot, and a slot is free when its ti
 
 TEST_CASE("Rule 7: an accumulator row a cycle, in the buffer after the pipeline's latency", "[timing]") {
     const auto rows = GENERATE(1U, 2U, 33U);
-    Chip chip(odd_machine(), head + activation_setup(5) + "activate acc=0 ub=0 rows=" + std::to_string(rows) +
+    Chip chip(odd_machine(), rules_head + activation_setup(5) +
+                                 "activate acc=0 ub=0 rows=" + std::to_string(rows) +
                                  " first=0 identity\nactivate acc=40 ub=100 rows=3 first=0 identity\nhalt\n");
     chip.run();
     const auto activates = chip.times(isa::Unit::Activation);
@@ -109,7 +111,7 @@ TEST_CASE("Rule 7: an accumulator row a cycle, in the buffer after the pipeline'
 }
 
 TEST_CASE("Rule 7: rows of more bytes than a buffer access take as many cycles as accesses", "[timing]") {
-    Chip chip(odd_machine(), head + activation_setup(5) +
+    Chip chip(odd_machine(), rules_head + activation_setup(5) +
                                  "set activation.pixel_bytes 10\nset output.maximum 32767\n"
                                  "activate acc=0 ub=0 rows=4 first=0 identity wide\nhalt\n");
     chip.run();
@@ -120,7 +122,7 @@ TEST_CASE("Rule 7: rows of more bytes than a buffer access take as many cycles a
 TEST_CASE("Rule 8: the four classes are all cycles, whatever the program waits for", "[timing]") {
     machine::MachineConfig machine = odd_machine();
     machine.host_interface.read_gb_per_s = 0.31;
-    Chip chip(machine, head + ".buffer in input 0x0 140\n" + activation_setup(5) +
+    Chip chip(machine, rules_head + ".buffer in input 0x0 140\n" + activation_setup(5) +
                            "set activation.pixel_bytes 7\n"
                            "read_host in ub=0 block=7 count=20\nsync.signal host_read sem=0\n"
                            "read_weights tile=0\nread_weights tile=0\n"

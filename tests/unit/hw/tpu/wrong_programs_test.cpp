@@ -34,7 +34,7 @@ machine::MachineConfig small_machine() {
     return machine;
 }
 
-const std::string head =
+const std::string wrong_head =
     ".array 8 6\n.buffer in input 0x0 64\n.buffer out output 0x1000 64\n.tile 8 6 random 3\n.tile 8 6 random "
     "4\n";
 
@@ -57,7 +57,7 @@ std::string error_of(const isa::Program& program, const machine::MachineConfig& 
 }
 
 std::string error_of(const std::string& text, const machine::MachineConfig& machine = small_machine()) {
-    return error_of(isa::assemble(head + text, "test"), machine);
+    return error_of(isa::assemble(wrong_head + text, "test"), machine);
 }
 
 /// The order of each pair of units in one way only, one signaller and one waiter a semaphore.
@@ -295,7 +295,7 @@ TEST_CASE("A full queue in front of what would free it ends at once with who wai
 
 TEST_CASE("A program without values of weights is timed, and refused by what computes", "[order]") {
     const isa::Program full = isa::assemble(
-        head + "read_weights tile=0 count=2\nmatmul ub=0 acc=0 rows=3 repeat=1\nhalt\n", "test");
+        wrong_head + "read_weights tile=0 count=2\nmatmul ub=0 acc=0 rows=3 repeat=1\nhalt\n", "test");
     isa::Program timed = full;
     for (isa::WeightTile& tile : timed.tiles) tile.values.clear();
     CHECK(error_of(timed, small_machine()) == "tile 0 has no values; such a program can only be timed");

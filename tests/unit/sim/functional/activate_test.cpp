@@ -70,6 +70,23 @@ TEST_CASE("Wide results are 16 bits, little endian") {
     CHECK(run.buffer_row(12) == Bytes{high(-1500), 0, 0, 0});
 }
 
+TEST_CASE("Columns of one row become pixels of several tensors, each with its own parameters") {
+    Run run(std::string(three_rows) + R"(
+        set activation.image_rows 1; set activation.outputs_per_image 1
+        activate acc=1 ub=8 rows=1 load
+        read_host one_column ub=1 block=9
+        set activation.columns 1; set activation.first_column 2
+        activate acc=1 ub=9 rows=1 load
+        set activation.first_column 0
+        activate acc=1 ub=10 rows=1
+        halt)");
+    run.executor.run();
+    CHECK(run.buffer_row(8) == Bytes{0, bits(9), bits(-13), 0});
+    // Parameters are of the columns read, wherever those are: (30 - 5) * 4 / 2 + 3, (10 - 5) * 4 / 2 + 3.
+    CHECK(run.buffer_row(9) == Bytes{0, 53, 0, 0});
+    CHECK(run.buffer_row(10) == Bytes{0, 13, 0, 0});
+}
+
 TEST_CASE("Parameters stay until the next load, which clears the columns it does not load") {
     Run run(std::string(three_rows) + R"(
         activate acc=1 ub=8 rows=1 load
@@ -181,7 +198,9 @@ public:
         const std::uint32_t image_rows =
             (outputs * pixel_bytes + row_bytes - 1) / row_bytes + random_.from(0, 1);
         const std::uint32_t parameter_rows = (9 * columns + row_bytes - 1) / row_bytes;
+        const std::uint32_t first_column = random_.from(0, program.geometry.columns - columns);
         set(ActivationColumns, columns);
+        set(ActivationFirstColumn, first_column);
         set(ActivationPixelBytes, pixel_bytes);
         set(ActivationChannelOffset, offset);
         set(ActivationImageRows, image_rows);
@@ -210,7 +229,8 @@ public:
                 (activate.unified_buffer_row + output / outputs * image_rows) * std::size_t{row_bytes} +
                 output % outputs * pixel_bytes + offset;
             for (std::uint32_t c = 0; c < columns; ++c) {
-                const std::int32_t sum = sums_[(activate.accumulator_row + i) * program.geometry.columns + c];
+                const std::int32_t sum =
+                    sums_[(activate.accumulator_row + i) * program.geometry.columns + first_column + c];
                 std::int32_t value = finished(
                     scaled(wrap(std::int64_t{sum} + bias_[c]), multiplier_[c], shift_[c]), registers_);
                 if (lookup) value = looked_up(value, wide);

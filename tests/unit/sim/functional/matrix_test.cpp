@@ -179,16 +179,16 @@ TEST_CASE("A window longer than the array takes several tiles, the last one a pa
 
 namespace {
 
-constexpr std::uint32_t buffer_rows = 60;
-constexpr std::uint32_t accumulator_rows = 24;
+constexpr std::uint32_t matrix_buffer_rows = 60;
+constexpr std::uint32_t matrix_accumulator_rows = 24;
 
 /// Makes random matrix work and computes by scalar loops what it comes to.
 class MatrixWork {
 public:
     explicit MatrixWork(unsigned seed) : random_(seed) {
         program.geometry = {.rows = random_.from(1, 9), .columns = random_.from(1, 7)};
-        buffer_ = random_.bytes(std::size_t{buffer_rows} * program.geometry.rows);
-        sums.assign(std::size_t{accumulator_rows} * program.geometry.columns, 0);
+        buffer_ = random_.bytes(std::size_t{matrix_buffer_rows} * program.geometry.rows);
+        sums.assign(std::size_t{matrix_accumulator_rows} * program.geometry.columns, 0);
         fill_buffer(program, buffer_);
     }
 
@@ -201,8 +201,8 @@ public:
         const std::uint32_t operand_rows = flags.wide_activations ? 2 : 1;
         const std::uint32_t touched = (length - 1) * stride + (repeat + 1U) * operand_rows;
         const isa::MatrixMultiply matmul{
-            .unified_buffer_row = random_.from(0, buffer_rows - touched),
-            .accumulator_row = static_cast<std::uint16_t>(random_.from(0, accumulator_rows - length)),
+            .unified_buffer_row = random_.from(0, matrix_buffer_rows - touched),
+            .accumulator_row = static_cast<std::uint16_t>(random_.from(0, matrix_accumulator_rows - length)),
             .length = length,
             .flags = flags,
             .repeat = repeat};
@@ -244,16 +244,16 @@ public:
         const auto repeat = static_cast<std::uint8_t>(
             flags.keep_weights ? 0 : random_.from(0, tiles - 1 - registers_[WindowTile]));
 
-        const std::uint32_t images = std::min(3U, buffer_rows / image_rows);
+        const std::uint32_t images = std::min(3U, matrix_buffer_rows / image_rows);
         if (images == 0) return;
         const std::uint32_t all_lines = images * registers_[WindowOutputHeight];
         const std::uint32_t first_line = random_.from(0, all_lines - 1);
         const std::uint32_t lines = random_.from(
-            1, std::min(all_lines - first_line, accumulator_rows / registers_[WindowOutputWidth]));
+            1, std::min(all_lines - first_line, matrix_accumulator_rows / registers_[WindowOutputWidth]));
         const std::uint32_t windows = lines * registers_[WindowOutputWidth];
         const isa::Convolve convolve{
-            .unified_buffer_row = random_.from(0, buffer_rows - images * image_rows),
-            .accumulator_row = static_cast<std::uint16_t>(random_.from(0, accumulator_rows - windows)),
+            .unified_buffer_row = random_.from(0, matrix_buffer_rows - images * image_rows),
+            .accumulator_row = static_cast<std::uint16_t>(random_.from(0, matrix_accumulator_rows - windows)),
             .first_line = static_cast<std::uint16_t>(first_line),
             .lines = static_cast<std::uint16_t>(lines),
             .flags = flags,
@@ -344,7 +344,7 @@ private:
 
 void check(MatrixWork& work) {
     work.program.instructions.emplace_back(isa::Halt{});
-    Run run(work.program, buffer_rows, accumulator_rows);
+    Run run(work.program, matrix_buffer_rows, matrix_accumulator_rows);
     run.executor.run();
     const auto sums = run.executor.accumulators();
     CHECK(Sums(sums.begin(), sums.end()) == work.sums);

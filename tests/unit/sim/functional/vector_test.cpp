@@ -101,14 +101,14 @@ TEST_CASE("Results may take the place of an operand") {
 
 namespace {
 
-constexpr std::uint32_t buffer_rows = 90;
+constexpr std::uint32_t vector_buffer_rows = 90;
 
 /// Random vector work, and what scalar loops make of it.
 class VectorWork {
 public:
     explicit VectorWork(unsigned seed) : random_(seed) {
         program.geometry = {.rows = random_.from(1, 20), .columns = 1};
-        buffer = random_.bytes(std::size_t{buffer_rows} * program.geometry.rows);
+        buffer = random_.bytes(std::size_t{vector_buffer_rows} * program.geometry.rows);
         fill_buffer(program, buffer);
     }
 
@@ -128,9 +128,9 @@ public:
         const bool is_wide = random_.coin();
         const isa::Vector vector{
             .operation = add ? isa::VectorOperation::Add : isa::VectorOperation::Multiply,
-            .destination_row = random_.from(0, buffer_rows - length),
-            .source_row = random_.from(0, buffer_rows - length),
-            .other_row = random_.from(0, buffer_rows - length),
+            .destination_row = random_.from(0, vector_buffer_rows - length),
+            .source_row = random_.from(0, vector_buffer_rows - length),
+            .other_row = random_.from(0, vector_buffer_rows - length),
             .length = length,
             .signed_elements = !is_wide && random_.coin(),
             .wide_elements = is_wide};
@@ -160,13 +160,13 @@ public:
         const bool is_wide = random_.coin();
         const std::uint32_t table_rows =
             ((is_wide ? 1026 : 256) + program.geometry.rows - 1) / program.geometry.rows;
-        if (table_rows > buffer_rows) return;
-        set(isa::Register::ActivationTableRow, random_.from(0, buffer_rows - table_rows));
+        if (table_rows > vector_buffer_rows) return;
+        set(isa::Register::ActivationTableRow, random_.from(0, vector_buffer_rows - table_rows));
         draw_images();
         const std::uint32_t length = random_.from(1, 10);
         const isa::Vector vector{.operation = isa::VectorOperation::Lookup,
-                                 .destination_row = random_.from(0, buffer_rows - length),
-                                 .source_row = random_.from(0, buffer_rows - length),
+                                 .destination_row = random_.from(0, vector_buffer_rows - length),
+                                 .source_row = random_.from(0, vector_buffer_rows - length),
                                  .length = length,
                                  .signed_elements = !is_wide && random_.coin(),
                                  .wide_elements = is_wide};
@@ -224,14 +224,14 @@ public:
             random_.from(0, 1);
         set(WindowImageRows, in_rows);
         set(ActivationImageRows, out_rows);
-        const std::uint32_t images = std::min(3U, buffer_rows / std::max(in_rows, out_rows));
+        const std::uint32_t images = std::min(3U, vector_buffer_rows / std::max(in_rows, out_rows));
         if (images == 0) return;
         const std::uint32_t all_lines = images * registers_[WindowOutputHeight];
         const std::uint32_t first_line = random_.from(0, all_lines - 1);
         const isa::Vector vector{
             .operation = random_.coin() ? isa::VectorOperation::MaxPool : isa::VectorOperation::AveragePool,
-            .destination_row = random_.from(0, buffer_rows - images * out_rows),
-            .source_row = random_.from(0, buffer_rows - images * in_rows),
+            .destination_row = random_.from(0, vector_buffer_rows - images * out_rows),
+            .source_row = random_.from(0, vector_buffer_rows - images * in_rows),
             .length = random_.from(1, all_lines - first_line),
             .first_line = first_line,
             .signed_elements = random_.coin(),
@@ -301,7 +301,7 @@ private:
         try {
             const isa::Footprint rows = isa::footprint(vector, registers_, program.geometry);
             if (std::max({rows.buffer_read.last, rows.buffer_read_other.last, rows.buffer_write.last}) >
-                buffer_rows) {
+                vector_buffer_rows) {
                 return false;
             }
         } catch (const isa::ProgramError&) {
@@ -357,7 +357,7 @@ private:
 
 void check(VectorWork& work) {
     work.program.instructions.emplace_back(isa::Halt{});
-    Run run(work.program, buffer_rows, 1);
+    Run run(work.program, vector_buffer_rows, 1);
     run.executor.run();
     const auto buffer = run.executor.unified_buffer();
     CHECK(Bytes(buffer.begin(), buffer.end()) == work.buffer);

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compiler/graph/graph.h"
+#include "compiler/graph/quantized_network.h"
+#include "compiler/passes/encoding.h"
+#include "compiler/reference/float_executor.h"
+#include "compiler/reference/integer_executor.h"
+#include "tests/support/graphs.h"
+
+/// What a pass has left, held against what it was given.
+namespace systole::passes::tests {
+
+/// The kinds of the nodes in order, a space behind each.
+inline std::string kinds(const graph::Graph& graph) {
+    std::string text;
+    for (const graph::Node& node : graph.nodes) text += std::string(node.op->kind()) + " ";
+    return text;
+}
+
+/// The largest difference between what two graphs compute of the same three inputs.
+inline double difference(const graph::Graph& a, const graph::Graph& b) {
+    constexpr std::uint32_t batch = 3;
+    systole::tests::GraphParts parts(99);
+    const std::vector<float> inputs = parts.values(batch * a.input_shape().elements());
+    return systole::tests::largest_difference(reference::execute(a, inputs, batch),
+                                              reference::execute(b, inputs, batch));
+}
+
+/// The largest difference between a graph and its quantized network, in steps of the output.
+inline double error_in_steps(const graph::Graph& graph, const quantized::Network& network,
+                             const std::vector<float>& inputs) {
+    const auto images = static_cast<std::uint32_t>(inputs.size() / graph.input_shape().elements());
+    const Encoding in = encoding_of(network.tensors[network.input]);
+    const Encoding out = encoding_of(network.tensors[network.output]);
+    std::vector<std::uint8_t> stored;
+    for (const float value : inputs) stored.push_back(static_cast<std::uint8_t>(in.stored(value)));
+    const std::vector<std::uint8_t> bytes = reference::execute(network, stored, images);
+    const std::vector<float> expected = reference::execute(graph, inputs, images);
+    REQUIRE(bytes.size() == expected.size());
+    double worst = 0.0;
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        worst = std::max(worst, std::abs(out.real(bytes[i]) - double{expected[i]}));
+    }
+    return worst / out.scale;
+}
+
+}  // namespace systole::passes::tests
