@@ -20,13 +20,13 @@ private:
     std::uint8_t* to_;
 };
 
-void write_parameters(const quantized::Requantization& rules, const schedule::ColumnTile& column,
+void write_parameters(const quantized::Requantization& rules, const schedule::Segment& segment,
                       std::uint8_t* to) {
     LittleEndianWriter writer(to);
-    const std::size_t end = std::size_t{column.first_channel} + column.channels;
-    for (std::size_t i = column.first_channel; i < end; ++i) writer.write(rules.bias[i]);
-    for (std::size_t i = column.first_channel; i < end; ++i) writer.write(rules.multiplier[i]);
-    for (std::size_t i = column.first_channel; i < end; ++i) writer.write(rules.shift[i]);
+    const std::size_t end = std::size_t{segment.first_channel} + segment.channels;
+    for (std::size_t i = segment.first_channel; i < end; ++i) writer.write(rules.bias[i]);
+    for (std::size_t i = segment.first_channel; i < end; ++i) writer.write(rules.multiplier[i]);
+    for (std::size_t i = segment.first_channel; i < end; ++i) writer.write(rules.shift[i]);
 }
 
 }  // namespace
@@ -37,12 +37,13 @@ std::vector<std::uint8_t> constant_rows(const quantized::Network& network,
     std::vector<std::uint8_t> contents(schedule.constant_rows * row_bytes, 0);
     for (std::size_t l = 0; l < schedule.layers.size(); ++l) {
         const schedule::LayerPlan& plan = schedule.layers[l];
-        const quantized::Layer& layer = network.layers[l];
-        for (std::size_t j = 0; j < plan.parameter_rows.size(); ++j) {
-            write_parameters(*schedule::requantization(layer), plan.tiling.columns[j],
-                             contents.data() + plan.parameter_rows[j] * row_bytes);
+        for (const std::vector<schedule::Segment>& column_tile : plan.segments) {
+            for (const schedule::Segment& segment : column_tile) {
+                write_parameters(*schedule::requantization(network.layers[segment.layer]), segment,
+                                 contents.data() + segment.parameters_row * row_bytes);
+            }
         }
-        if (const auto* table = schedule::lookup_table(layer)) {
+        if (const auto* table = schedule::lookup_table(network.layers[l])) {
             const std::vector<std::uint8_t> bytes = schedule::table_bytes(*table);
             std::copy(bytes.begin(), bytes.end(), contents.data() + *plan.table_row * row_bytes);
         }

@@ -41,7 +41,7 @@ std::vector<isa::Instruction> Emitter::emit() {
 }
 
 const quantized::Layer& Emitter::begin_layer(std::uint32_t layer) {
-    stream_.tag(narrow<std::uint16_t>(layer + 1));
+    stream_.tag(narrow<std::uint16_t>(schedule_.layers[layer].joined_to.value_or(layer) + 1));
     if (last_layer_ != layer) stream_.begin_layer();
     last_layer_ = layer;
     return network_.layers[layer];
@@ -174,16 +174,16 @@ void Emitter::set_output_range(std::int32_t zero_point, std::int32_t minimum, st
 }
 
 void Emitter::operator()(const schedule::ActivatePixels& work) {
-    const quantized::Layer& layer = begin_layer(work.layer);
-    const schedule::LayerPlan& plan = schedule_.layers[work.layer];
-    const schedule::ColumnTile& column = plan.tiling.columns[work.column];
+    const schedule::Segment& segment = schedule_.layers[work.layer].segments[work.column][work.segment];
+    const quantized::Layer& layer = begin_layer(segment.layer);
     const graph::Shape& output = tensor(layer.output).shape;
     const quantized::Requantization& rules = *schedule::requantization(layer);
-    const LoadedParameters needed{.parameters_row = plan.parameter_rows[work.column],
-                                  .columns = column.channels,
-                                  .table_row = plan.table_row};
-    stream_.set(Register::ActivationColumns, column.channels);
-    set_pixels(layer.output, column.first_channel);
+    const LoadedParameters needed{.parameters_row = segment.parameters_row,
+                                  .columns = segment.channels,
+                                  .table_row = schedule_.layers[segment.layer].table_row};
+    stream_.set(Register::ActivationColumns, segment.channels);
+    stream_.set(Register::ActivationFirstColumn, segment.first_column);
+    set_pixels(layer.output, segment.first_channel);
     stream_.set(Register::ActivationOutputsPerImage, output.height * output.width);
     stream_.set(Register::ActivationParametersRow, needed.parameters_row);
     if (needed.table_row) stream_.set(Register::ActivationTableRow, *needed.table_row);

@@ -41,6 +41,7 @@ private:
         bool operator==(const LoadedParameters&) const = default;
     };
 
+    /// What follows is work of the layer. It bears the tag of the layer in whose place it is done.
     const quantized::Layer& begin_layer(std::uint32_t layer);
     /// The row at which an image of a tensor begins.
     std::uint32_t row_of(quantized::TensorId tensor, std::uint32_t image) const;

@@ -23,8 +23,10 @@ std::uint32_t lay_out_constants(const quantized::Network& network, const Target&
         return static_cast<std::uint32_t>(row);
     };
     for (std::size_t i = 0; i < plans.size(); ++i) {
-        for (const ColumnTile& column : plans[i].tiling.columns) {
-            plans[i].parameter_rows.push_back(take(parameter_bytes * column.channels));
+        for (std::vector<Segment>& column_tile : plans[i].segments) {
+            for (Segment& segment : column_tile) {
+                segment.parameters_row = take(parameter_bytes * segment.channels);
+            }
         }
         if (const auto* table = lookup_table(network.layers[i]))
             plans[i].table_row = take(table_bytes(*table).size());

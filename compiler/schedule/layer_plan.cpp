@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "compiler/model_error.h"
 #include "compiler/schedule/lowering.h"
+#include "compiler/schedule/siblings.h"
 
 namespace systole::schedule {
 namespace {
@@ -47,6 +49,50 @@ void check_weight_memory(const quantized::Network& network, const Target& target
     }
 }
 
+/// Output channels of each leader and of all that are joined to it; of other layers, nothing.
+std::vector<std::uint32_t> joined_channels(const quantized::Network& network,
+                                           const std::vector<std::uint32_t>& leaders) {
+    std::vector<std::uint32_t> channels(leaders.size());
+    for (std::size_t l = 0; l < leaders.size(); ++l) {
+        channels[leaders[l]] += network.tensors[network.layers[l].output].shape.channels;
+    }
+    return channels;
+}
+
+/// The leader does the work of the layer.
+void join(LayerPlan& layer, std::uint32_t leader, std::vector<LayerPlan>& plans) {
+    plans[leader].macs += layer.macs;
+    layer.macs = 0;
+    layer.tiling = {};
+    layer.kind = "joined to " + plans[leader].name;
+    layer.joined_to = leader;
+}
+
+/// Gives the columns of leaders' tiles to the layers whose channels they are.
+void cut_segments(const quantized::Network& network, const Target& target,
+                  const std::vector<std::uint32_t>& leaders, std::vector<LayerPlan>& plans) {
+    const std::uint32_t array_columns = target.geometry.columns;
+    std::vector<std::uint32_t> columns(plans.size());  // given away, of each leader
+    for (std::uint32_t l = 0; l < plans.size(); ++l) {
+        LayerPlan& plan = plans[leaders[l]];
+        if (plan.tiling.tiles == 0) continue;
+        plan.segments.resize(plan.tiling.columns.size());
+        const std::uint32_t channels = network.tensors[network.layers[l].output].shape.channels;
+        for (std::uint32_t first = 0; first < channels;) {
+            std::uint32_t& column = columns[leaders[l]];
+            const std::uint32_t first_column = column % array_columns;
+            const std::uint32_t count = std::min(array_columns - first_column, channels - first);
+            plan.segments[column / array_columns].push_back({.layer = l,
+                                                             .first_column = first_column,
+                                                             .first_channel = first,
+                                                             .channels = count,
+                                                             .parameters_row = 0});
+            column += count;
+            first += count;
+        }
+    }
+}
+
 }  // namespace
 
 const quantized::Requantization* requantization(const quantized::Layer& layer) {
@@ -75,20 +121,29 @@ std::vector<LayerPlan> plan_layers(const quantized::Network& network, const Targ
         throw ModelError(fmt::format("{}: it has {} layers; there may be at most {}", network.name,
                                      network.layers.size(), most_layers));
     }
+    for (const quantized::Layer& layer : network.layers) check_ids({network, layer, target});
+    const std::vector<std::uint32_t> leaders = find_leaders(network, target.geometry);
+    const std::vector<std::uint32_t> channels = joined_channels(network, leaders);
     std::vector<LayerPlan> plans;
     std::uint64_t tiles = 0;
-    for (const quantized::Layer& layer : network.layers) {
+    for (std::uint32_t l = 0; l < network.layers.size(); ++l) {
+        const quantized::Layer& layer = network.layers[l];
         const LayerView view{network, layer, target};
-        check_ids(view);
         LayerPlan layer_plan;
         layer_plan.name = layer.name;
         layer_plan.macs = quantized::macs(network, layer);
         std::visit([&](const auto& operation) { plan(operation, view, layer_plan); }, layer.operation);
+        if (leaders[l] != l) {
+            join(layer_plan, leaders[l], plans);
+        } else if (channels[l] > view.output().shape.channels) {
+            layer_plan.tiling = dense_tiling(layer_plan.tiling.elements, channels[l], target.geometry);
+        }
         layer_plan.first_weight_tile = static_cast<std::uint32_t>(tiles);
         tiles += layer_plan.tiling.tiles;
         check_weight_memory(network, target, tiles);
         plans.push_back(std::move(layer_plan));
     }
+    cut_segments(network, target, leaders, plans);
     return plans;
 }
 

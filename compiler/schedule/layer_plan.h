@@ -11,15 +11,27 @@
 
 namespace systole::schedule {
 
-/// What is fixed for a layer before any of its work is put in an order.
+/// The columns of a column tile that are channels of one layer: what an activation works on.
+struct Segment {
+    std::uint32_t layer = 0;
+    std::uint32_t first_column = 0;   ///< of the column tile
+    std::uint32_t first_channel = 0;  ///< of the layer's output
+    std::uint32_t channels = 0;
+    std::uint32_t parameters_row = 0;  ///< unified-buffer row of the requantization parameters
+
+    bool operator==(const Segment&) const = default;
+};
+
+/// What is fixed for a layer before any of its work is put in an order. A layer that others are joined to
+/// (siblings.h) does their work: its tiling has their columns behind its own, in the order of the layers.
 struct LayerPlan {
     std::string name;
-    std::string kind;                     ///< "convolution", "max_pool", ...
-    std::uint64_t macs = 0;               ///< of one inference
-    Tiling tiling;                        ///< of layers with weights; else without tiles
+    std::string kind;                        ///< "convolution", "max_pool", ...; "joined to " a layer
+    std::optional<std::uint32_t> joined_to;  ///< its leader, where that is another layer
+    std::uint64_t macs = 0;                  ///< of one inference; of joined layers, its leader has them
+    Tiling tiling;                        ///< of layers with weights, not of joined ones; else without tiles
     std::uint32_t first_weight_tile = 0;  ///< in the weight image
-    /// Unified-buffer rows of the requantization parameters, one entry for each column tile.
-    std::vector<std::uint32_t> parameter_rows;
+    std::vector<std::vector<Segment>> segments;  ///< of each column tile, in the order of columns
     std::optional<std::uint32_t> table_row;  ///< unified-buffer row of the lookup table, where there is one
 
     bool operator==(const LayerPlan&) const = default;

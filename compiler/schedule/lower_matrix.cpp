@@ -91,12 +91,15 @@ void lower_matrix_work(PassContext& context) {
             const std::uint32_t accumulator_row = context.accumulators.take(pixels, parts);
             append_chunk<Work>(context, column, chunk, accumulator_row, tile_in_array);
             tile_in_array = is_single_tile(column);
-            context.operations.emplace_back(ActivatePixels{.layer = context.layer,
-                                                           .column = static_cast<std::uint32_t>(j),
-                                                           .accumulator_row = accumulator_row,
-                                                           .first_image = chunk.first_image,
-                                                           .first_pixel = chunk.first_line * width,
-                                                           .pixels = pixels});
+            for (std::uint32_t s = 0; s < context.plan.segments[j].size(); ++s) {
+                context.operations.emplace_back(ActivatePixels{.layer = context.layer,
+                                                               .column = static_cast<std::uint32_t>(j),
+                                                               .segment = s,
+                                                               .accumulator_row = accumulator_row,
+                                                               .first_image = chunk.first_image,
+                                                               .first_pixel = chunk.first_line * width,
+                                                               .pixels = pixels});
+            }
         }
     }
 }

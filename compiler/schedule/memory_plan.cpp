@@ -8,6 +8,7 @@
 #include "compiler/model_error.h"
 #include "compiler/schedule/arithmetic.h"
 #include "compiler/schedule/chunking.h"
+#include "compiler/schedule/siblings.h"
 #include "compiler/schedule/tensor_parts.h"
 
 namespace systole::schedule {
@@ -97,17 +98,18 @@ std::uint64_t image_rows(const quantized::Tensor& tensor, const Target& target) 
     return divide_up(quantized::image_bytes(tensor), std::uint64_t{target.geometry.rows});
 }
 
-std::uint32_t last_reading_step(const quantized::Network& network, quantized::TensorId tensor) {
+std::uint32_t last_reading_step(const quantized::Network& network, std::span<const std::uint32_t> leaders,
+                                quantized::TensorId tensor) {
     const auto layers = static_cast<std::uint32_t>(network.layers.size());
     const std::vector<HostPart> outputs = output_parts(network);
     const auto is_sent = [&](const HostPart& part) { return part.tensor == tensor; };
     if (std::any_of(outputs.begin(), outputs.end(), is_sent)) return layers + 1;
     std::uint32_t last = 0;
-    for (std::uint32_t l = 1; l <= layers; ++l) {
-        const quantized::Layer& layer = network.layers[l - 1];
+    for (std::uint32_t l = 0; l < layers; ++l) {
+        const quantized::Layer& layer = network.layers[l];
         if (std::find(layer.inputs.begin(), layer.inputs.end(), tensor) == layer.inputs.end()) continue;
         const bool is_slice = std::holds_alternative<quantized::Slice>(layer.operation);
-        last = std::max(last, is_slice ? last_reading_step(network, layer.output) : l);
+        last = std::max(last, is_slice ? last_reading_step(network, leaders, layer.output) : leaders[l] + 1);
     }
     return last;
 }
@@ -115,6 +117,7 @@ std::uint32_t last_reading_step(const quantized::Network& network, quantized::Te
 std::vector<Lifetime> tensor_lifetimes(const quantized::Network& network, const Target& target,
                                        bool overlap_transfers) {
     std::vector<Lifetime> lifetimes(network.tensors.size());
+    const std::vector<std::uint32_t> leaders = find_leaders(network, target.geometry);
     const std::vector<TensorPart> parts = place_parts(network);
     const std::vector<std::uint64_t> rows = rows_of_images(network, target, parts);
     const auto write = [&](quantized::TensorId id, std::uint32_t step) {
@@ -122,8 +125,9 @@ std::vector<Lifetime> tensor_lifetimes(const quantized::Network& network, const 
         if (lifetime.rows == 0) {
             lifetime = {.rows = rows[parts[id].whole],
                         .first_step = step,
-                        .last_step = last_reading_step(network, parts[id].whole)};
+                        .last_step = last_reading_step(network, leaders, parts[id].whole)};
         }
+        lifetime.first_step = std::min(lifetime.first_step, step);
         lifetime.last_step = std::max(lifetime.last_step, step);
     };
     const std::vector<HostPart> inputs = input_parts(network);
@@ -132,7 +136,7 @@ std::vector<Lifetime> tensor_lifetimes(const quantized::Network& network, const 
     for (const HostPart& part : inputs) write(part.tensor, 0);
     for (std::uint32_t l = 0; l < network.layers.size(); ++l) {
         const quantized::TensorId output = network.layers[l].output;
-        if (output != network.output || !is_sent_in_parts) write(output, l + 1);
+        if (output != network.output || !is_sent_in_parts) write(output, leaders[l] + 1);
     }
     const auto last_step = static_cast<std::uint32_t>(network.layers.size()) + 1;
     const auto live_throughout = [&](const HostPart& part) {

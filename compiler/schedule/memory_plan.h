@@ -50,14 +50,15 @@ struct MemoryPlan {
 std::uint64_t image_rows(const quantized::Tensor& tensor, const Target& target);
 
 /// From when to when each tensor of a pass needs its rows of one image. Step 0 reads the input, step
-/// l + 1 computes layer l, the step behind the last layer writes the output. A concatenated tensor needs
-/// its rows from the first layer on that writes a part of it; the parts need none, and slices neither. Of an
-/// input and an output that are moved in parts, the parts need rows.
+/// l + 1 computes layer l and what is joined to it, the step behind the last layer writes the output. A
+/// concatenated tensor needs its rows from the first layer on that writes a part of it; the parts need none,
+/// and slices neither. Of an input and an output that are moved in parts, the parts need rows.
 std::vector<Lifetime> tensor_lifetimes(const quantized::Network& network, const Target& target,
                                        bool overlap_transfers);
 
-/// The step that last reads a tensor or a slice of it; 0 if none does.
-std::uint32_t last_reading_step(const quantized::Network& network, quantized::TensorId tensor);
+/// The step that last reads a tensor or a slice of it; 0 if none does. `leaders`: see siblings.h.
+std::uint32_t last_reading_step(const quantized::Network& network, std::span<const std::uint32_t> leaders,
+                                quantized::TensorId tensor);
 
 /// Plans the unified buffer above `constant_rows`. Transfers overlap where one image fits with that,
 /// unless all images make a single pass. A batch that does not fit goes through the first layers in groups,

@@ -49,10 +49,11 @@ struct MultiplyImages : MatrixWork {
     bool operator==(const MultiplyImages&) const = default;
 };
 
-/// Requantizes the sums of one column tile into the layer's output.
+/// Requantizes the sums of a segment of one column tile into the output of the segment's layer.
 struct ActivatePixels {
-    std::uint32_t layer = 0;
-    std::uint32_t column = 0;  ///< column tile
+    std::uint32_t layer = 0;    ///< whose column tile it is
+    std::uint32_t column = 0;   ///< column tile
+    std::uint32_t segment = 0;  ///< of LayerPlan::segments of the column tile
     std::uint32_t accumulator_row = 0;
     std::uint32_t first_image = 0;
     std::uint32_t first_pixel = 0;  ///< of that image

@@ -8,6 +8,7 @@
 #include "compiler/model_error.h"
 #include "compiler/schedule/constants_layout.h"
 #include "compiler/schedule/lowering.h"
+#include "compiler/schedule/siblings.h"
 
 namespace systole::schedule {
 namespace {
@@ -64,10 +65,11 @@ void check_size(const Schedule& schedule, std::uint64_t operations) {
 }
 
 /// The step that last reads a part of the network's input.
-std::uint32_t last_step_of_input(const quantized::Network& network, const MemoryPlan& memory) {
+std::uint32_t last_step_of_input(const quantized::Network& network, const Schedule& schedule) {
+    const std::vector<std::uint32_t> leaders = find_leaders(network, schedule.target.geometry);
     std::uint32_t last = 0;
-    for (const HostPart& part : memory.inputs) {
-        last = std::max(last, last_reading_step(network, part.tensor));
+    for (const HostPart& part : schedule.memory.inputs) {
+        last = std::max(last, last_reading_step(network, leaders, part.tensor));
     }
     return last;
 }
@@ -79,7 +81,7 @@ public:
         : network_(network),
           schedule_(schedule),
           passes_(cut_passes(schedule.options, schedule.memory.images_per_pass)),
-          input_read_out_(last_step_of_input(network, schedule.memory)),
+          input_read_out_(last_step_of_input(network, schedule)),
           accumulators_(schedule.target.accumulator_rows) {}
 
     void append_all() {
@@ -143,10 +145,10 @@ private:
         }
     }
 
-    /// Sends what the layer has made of the output.
+    /// Sends what the layer, and what is joined to it, has made of the output.
     void write_output_of(std::uint32_t layer, const Pass& pass) {
         for (std::uint32_t part = 0; part < schedule_.memory.outputs.size(); ++part) {
-            if (schedule_.memory.outputs[part].layer != layer) continue;
+            if (computed_at(schedule_.memory.outputs[part].layer) != layer) continue;
             schedule_.operations.emplace_back(
                 WriteOutput{.first_inference = pass.first_inference, .images = pass.images, .part = part});
         }
@@ -173,8 +175,14 @@ private:
         }
     }
 
+    /// The layer in whose place a layer is computed. Of a network without layers, the input is the output.
+    std::uint32_t computed_at(std::uint32_t layer) const {
+        return schedule_.layers.empty() ? layer : schedule_.layers[layer].joined_to.value_or(layer);
+    }
+
     /// The layer's work for some images of a pass.
     void append_layer(std::uint32_t index, const Piece& images) {
+        if (schedule_.layers[index].joined_to) return;
         const quantized::Layer& layer = network_.layers[index];
         PassContext context{.view = {network_, layer, schedule_.target},
                             .plan = schedule_.layers[index],

@@ -34,8 +34,9 @@ public:
     void operator()(const ConvolveLines& work) { write_matrix_work("convolve", work); }
     void operator()(const MultiplyImages& work) { write_matrix_work("multiply", work); }
     void operator()(const ActivatePixels& work) {
-        line("layer {} activate accumulators {} as column tile {}, image {} from pixel {}", work.layer + 1,
-             range(work.accumulator_row, work.pixels), work.column, work.first_image, work.first_pixel);
+        line("layer {} activate accumulators {} as column tile {}{}, image {} from pixel {}", work.layer + 1,
+             range(work.accumulator_row, work.pixels), work.column, segment_of(work), work.first_image,
+             work.first_pixel);
     }
     void operator()(const PoolLines& work) { line("layer {} pool {}", work.layer + 1, lines(work.chunk)); }
     void operator()(const CopyLines& work) {
@@ -60,6 +61,20 @@ private:
     std::string part_of(const std::vector<HostPart>& parts, std::uint32_t part) const {
         if (parts.size() == 1) return {};
         return fmt::format(", part {:?}", schedule_.memory.tensors[parts[part].tensor].name);
+    }
+
+    /// Whether a column tile of the layer has columns of others, too, or only those.
+    static bool is_joined(const std::vector<Segment>& segments, std::size_t layer) {
+        return segments.size() > 1 || segments.front().layer != layer;
+    }
+
+    /// Nothing where the column tile is not joined.
+    std::string segment_of(const ActivatePixels& work) const {
+        const std::vector<Segment>& segments = schedule_.layers[work.layer].segments[work.column];
+        if (!is_joined(segments, work.layer)) return {};
+        const Segment& segment = segments[work.segment];
+        return fmt::format(", columns {} to layer {}", range(segment.first_column, segment.channels),
+                           segment.layer + 1);
     }
 
     static std::string lines(const Chunk& chunk) {
@@ -99,17 +114,34 @@ private:
         line("layer {} {:?} {}, {} MACs", index + 1, layer.name, layer.kind, layer.macs);
         for (std::size_t j = 0; j < layer.tiling.columns.size(); ++j) {
             const ColumnTile& column = layer.tiling.columns[j];
-            std::string runs;
-            for (const TileRun& run : column.runs) {
-                if (run.input > 0) fmt::format_to(std::back_inserter(runs), " of input {}:", run.input);
-                fmt::format_to(
-                    std::back_inserter(runs), " {} = tiles {}", range(run.first_element_tile, run.tiles),
-                    range(std::uint64_t{layer.first_weight_tile} + run.first_weight_tile, run.tiles));
+            const std::vector<Segment>& segments = layer.segments[j];
+            const bool joined = is_joined(segments, index);
+            line("  column tile {}: {} {}{}, element tiles{}", j, joined ? "joined channels" : "channels",
+                 range(column.first_channel, column.channels), joined ? "" : parameters_of(segments.front()),
+                 runs(layer, column));
+            if (!joined) continue;
+            for (const Segment& segment : segments) {
+                line("    columns {}: layer {} channels {}{}", range(segment.first_column, segment.channels),
+                     segment.layer + 1, range(segment.first_channel, segment.channels),
+                     parameters_of(segment));
             }
-            line("  column tile {}: channels {}, parameters in row {}, element tiles{}", j,
-                 range(column.first_channel, column.channels), layer.parameter_rows[j], runs);
         }
         if (layer.table_row) line("  table in row {}", *layer.table_row);
+    }
+
+    static std::string parameters_of(const Segment& segment) {
+        return fmt::format(", parameters in row {}", segment.parameters_row);
+    }
+
+    static std::string runs(const LayerPlan& layer, const ColumnTile& column) {
+        std::string text;
+        for (const TileRun& run : column.runs) {
+            if (run.input > 0) fmt::format_to(std::back_inserter(text), " of input {}:", run.input);
+            fmt::format_to(std::back_inserter(text), " {} = tiles {}",
+                           range(run.first_element_tile, run.tiles),
+                           range(std::uint64_t{layer.first_weight_tile} + run.first_weight_tile, run.tiles));
+        }
+        return text;
     }
 
     void write_matrix_work(const char* verb, const MatrixWork& work) {

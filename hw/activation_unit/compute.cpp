@@ -40,7 +40,8 @@ void ActivationUnit::compute(const isa::Activate& activate, const isa::BoundInst
         }
     }
     const math::Requantization requantization = parameters_.bind(registers);
-    const std::int32_t* sums = accumulators_.read(activate.accumulator_row, activate.length);
+    const std::int32_t* const sums = accumulators_.read(activate.accumulator_row, activate.length) +
+                                     registers[Register::ActivationFirstColumn];
     const std::size_t pixel_bytes = registers[Register::ActivationPixelBytes];
     const std::size_t outputs_per_image = registers[Register::ActivationOutputsPerImage];
     const std::size_t image_rows = registers[Register::ActivationImageRows];

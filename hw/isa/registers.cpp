@@ -52,6 +52,7 @@ constexpr std::array<Entry, register_count> entries = {{
     {.reg = Register::VectorOtherImageRows, .name = "vector.other_image_rows"},
     {.reg = Register::HostBlockStride, .name = "host.block_stride"},
     {.reg = Register::HostBlockRows, .name = "host.block_rows"},
+    {.reg = Register::ActivationFirstColumn, .name = "activation.first_column"},
 }};
 
 constexpr bool in_order() {

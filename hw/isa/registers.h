@@ -33,7 +33,7 @@ enum class Register : std::uint8_t {
     MultiplyRowStride,  ///< rows from one streamed row of `matrix_multiply` to the next
 
     // Where and how the activation unit writes.
-    ActivationColumns,          ///< accumulator columns it reads, from column 0
+    ActivationColumns,          ///< accumulator columns it reads, from activation.first_column on
     ActivationPixelBytes,       ///< bytes from one written pixel to the next; pooling: 0 is packed
     ActivationChannelOffset,    ///< byte of the pixel at which the columns, or channels, begin
     ActivationImageRows,        ///< unified-buffer rows from one image to the next
@@ -64,9 +64,12 @@ enum class Register : std::uint8_t {
     // Where the blocks of a host transfer begin.
     HostBlockStride,  ///< bytes of host memory from one block to the next; 0: they follow each other
     HostBlockRows,    ///< unified-buffer rows from one block to the next; 0: as many as a block fills
+
+    // Behind the others, whose numbers stay what they are in program files.
+    ActivationFirstColumn,  ///< first of the accumulator columns that `activate` reads
 };
 
-inline constexpr std::size_t register_count = static_cast<std::size_t>(Register::HostBlockRows) + 1;
+inline constexpr std::size_t register_count = static_cast<std::size_t>(Register::ActivationFirstColumn) + 1;
 
 /// The name used in assembly: "window.input_height", "activation.columns", "output.minimum",
 /// "vector.multiplier_a", ...

@@ -17,12 +17,6 @@ std::optional<double> share_of(std::uint64_t part, std::uint64_t whole) {
     return static_cast<double>(part) / static_cast<double>(whole);
 }
 
-/// A ratio to a baseline: "27.3x".
-std::string times(std::optional<double> factor) {
-    if (!factor) return "-";
-    return fmt::format("{:.{}f}x", *factor, *factor >= 99.95 ? 0 : *factor >= 9.995 ? 1 : 2);
-}
-
 /// Inferences a second: whole numbers as long as they say enough.
 std::string inference_rate(std::optional<double> rate) {
     constexpr double whole_from = 100.0;
@@ -197,9 +191,13 @@ private:
             const auto column = [&](std::uint64_t cycles) {
                 return bare_percent(share_of(cycles, unit.cycles()));
             };
-            line("  {:<16} {:<11}{:>12} {:>6} {:>6}{:>6}{:>6}{:>6} {:>5}", fitted(layer.name, name_width),
-                 fitted(layer.kind, kind_width), grouped_within(cycles_width, unit.cycles()),
-                 bare_percent(layer.share), column(unit.active_cycles), column(unit.weight_stall_cycles),
+            // Long kinds may use what is left of the column of cycles.
+            const std::string cycles = grouped_within(cycles_width, unit.cycles());
+            const std::size_t free_width = kind_width + cycles_width - 1 - cycles.size();
+            const std::string kind = fitted(layer.kind, std::max(kind_width, free_width));
+            line("  {:<16} {}{:>{}} {:>6} {:>6}{:>6}{:>6}{:>6} {:>5}", fitted(layer.name, name_width), kind,
+                 cycles, kind_width + cycles_width - kind.size(), bare_percent(layer.share),
+                 column(unit.active_cycles), column(unit.weight_stall_cycles),
                  column(unit.weight_shift_cycles), column(unit.non_matrix_cycles),
                  bare_percent(layer.array_utilization));
         }

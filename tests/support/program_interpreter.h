@@ -359,13 +359,14 @@ private:
         const bool wide = activate.wide_output;
         if (activate.load_parameters) load_parameters(lookup, wide);
         require(bias_.size() == reg(R::ActivationColumns), "the parameters are not loaded");
+        const std::uint64_t first_column = reg(R::ActivationFirstColumn);
         for (std::uint64_t i = 0; i < activate.length; ++i) {
             const std::uint64_t output = activate.first_output + i;
             const std::uint64_t image = output / reg(R::ActivationOutputsPerImage);
             const std::uint64_t pixel = output % reg(R::ActivationOutputsPerImage);
             for (std::uint64_t c = 0; c < bias_.size(); ++c) {
-                const std::int32_t biased =
-                    reference::wrap(std::int64_t{sum(activate.accumulator_row + i, c)} + bias_[c]);
+                const std::int32_t biased = reference::wrap(
+                    std::int64_t{sum(activate.accumulator_row + i, first_column + c)} + bias_[c]);
                 const std::int32_t result = reference::offset_and_clamp(
                     reference::scale(biased, multiplier_[c], shift_[c]), signed_reg(R::OutputZeroPoint),
                     signed_reg(R::OutputMinimum), signed_reg(R::OutputMaximum));

@@ -71,7 +71,7 @@ private:
         };
         nlohmann::json layer;
         std::vector<std::size_t> inputs{input};
-        switch (below(8)) {
+        switch (below(9)) {
             case 0:
             case 1:
                 layer = window({{"op", "convolution"}, {"activation", activation()}});
@@ -95,6 +95,16 @@ private:
             case 6:
                 layer["op"] = "add";
                 inputs.push_back(other_like(input));
+                break;
+            case 7:
+                // Twice, the same windows.
+                layer = window({{"op", "convolution"}, {"activation", activation()}});
+                to.channels = below(12) + 1;
+                layer["filters"] = to.channels;
+                append(layer, inputs, to);
+                to.channels = below(12) + 1;
+                layer["filters"] = to.channels;
+                layer["activation"] = activation();
                 break;
             default:
                 layer["op"] = "concat";

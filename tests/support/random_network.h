@@ -142,7 +142,7 @@ private:
 
     void add_layer() {
         const quantized::TensorId input = pick_input();
-        switch (below(12)) {
+        switch (below(14)) {
             case 0:
             case 1:
                 return add_convolution(input);
@@ -162,6 +162,9 @@ private:
                 return add_multiplication(input);
             case 10:
                 return add_slice(input);
+            case 11:
+            case 12:
+                return add_siblings(input);
             default:
                 return add_lookup(input);
         }
@@ -190,6 +193,23 @@ private:
                                     shape.channels * output_shape.channels);
         operation.requantization = requantization(network_.tensors[output]);
         finish({input}, output, std::move(operation));
+    }
+
+    /// Convolutions of the same windows, each with an encoding of its own and sometimes read by another layer
+    /// before the next; then a layer that reads those of one type.
+    void add_siblings(quantized::TensorId input) {
+        auto [geometry, shape] = window(network_.tensors[input].shape, false);
+        std::vector<quantized::TensorId> outputs;
+        const std::uint32_t count = below(3) + 2;
+        while (outputs.size() < count) {
+            shape.channels = below(20) + 1;
+            outputs.push_back(add_tensor(shape));
+            append_convolution(input, geometry, outputs.back());
+            if (one_in(3)) add_lookup(outputs.back());
+        }
+        const isa::ElementType type = network_.tensors[outputs.front()].type;
+        std::erase_if(outputs, [&](quantized::TensorId id) { return network_.tensors[id].type != type; });
+        append_dense(std::move(outputs), add_tensor({1, 1, below(30) + 1}));
     }
 
     void add_depthwise(quantized::TensorId input) {

@@ -28,6 +28,12 @@ PixelPart pixel_part(const Registers& registers, const Geometry& geometry, std::
         throw ProgramError(
             fmt::format("activation.columns is {}; the array has {}", part.columns, geometry.columns));
     }
+    const std::uint64_t first_column = registers[Register::ActivationFirstColumn];
+    if (first_column > geometry.columns - part.columns) {
+        throw ProgramError(
+            fmt::format("activation.first_column is {}; with {} columns from there on it may be at most {}",
+                        first_column, part.columns, geometry.columns - part.columns));
+    }
     part.pixel_bytes = at_least_one(registers, Register::ActivationPixelBytes);
     part.begin = registers[Register::ActivationChannelOffset];
     part.end = part.begin + part.columns * element_bytes;

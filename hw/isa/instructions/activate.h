@@ -18,8 +18,8 @@ enum class ActivationFunction : std::uint8_t {
 
 /// Requantizes `length` accumulator rows and writes them to the unified buffer.
 /// Row i is pixel (first_output + i) % outputs_per_image of image
-/// (first_output + i) / outputs_per_image of the tensor at `unified_buffer_row`. Column c becomes
-/// clamp(zero_point + scale(accumulator + bias[c], multiplier[c], shift[c])).
+/// (first_output + i) / outputs_per_image of the tensor at `unified_buffer_row`. Accumulator column
+/// first_column + c becomes clamp(zero_point + scale(accumulator + bias[c], multiplier[c], shift[c])).
 struct Activate {
     static constexpr std::string_view mnemonic = "activate";
     static constexpr std::uint8_t opcode = 0x30;

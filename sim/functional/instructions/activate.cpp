@@ -48,7 +48,8 @@ void write_pixels(const isa::Activate& activate, const Pixels& pixels, State& st
                                           .maximum = registers.as_signed(isa::Register::OutputMaximum)};
     const std::uint64_t columns = registers[isa::Register::ActivationColumns];
     const std::uint64_t pixel_bytes = registers[isa::Register::ActivationPixelBytes];
-    const std::int32_t* const sums = state.accumulators.rows(pixels.accumulator_row, pixels.count).data();
+    const std::int32_t* const sums = state.accumulators.rows(pixels.accumulator_row, pixels.count).data() +
+                                     registers[isa::Register::ActivationFirstColumn];
     const std::uint64_t image_row =
         activate.unified_buffer_row + pixels.image * registers[isa::Register::ActivationImageRows];
     const auto out = state.unified_buffer.from_row(image_row).subspan(

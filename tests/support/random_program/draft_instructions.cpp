@@ -189,6 +189,8 @@ std::optional<isa::Instruction> Draft::activate() {
     const std::uint64_t offset = choices_.chance(60) ? 0 : choices_.from(0, 7);
     const std::uint64_t end = offset + columns * (activate.wide_output ? 2 : 1);
     set(Register::ActivationColumns, columns);
+    set(Register::ActivationFirstColumn,
+        choices_.chance(50) ? 0 : choices_.from(0, program_.geometry.columns - columns));
     set(Register::ActivationChannelOffset, offset);
     set(Register::ActivationPixelBytes, choices_.chance(50) ? end : choices_.from(end, end + 9));
     set(Register::ActivationImageRows, choices_.from(1, 9));

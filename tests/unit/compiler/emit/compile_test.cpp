@@ -91,7 +91,7 @@ TEST_CASE("Compiled random networks compute what the integer reference computes"
     INFO("first seed " << seed);
     std::set<std::string> kinds;
     std::uint32_t split_batches = 0, in_turn = 0, overlapping = 0, kept_weights = 0, parts = 0, copies = 0;
-    std::uint32_t grouped = 0;
+    std::uint32_t grouped = 0, joined = 0, joined_behind_groups = 0, cut = 0;
     for (std::uint32_t run = 0; run < 400; ++run) {
         std::mt19937 random(seed + run);
         tests::RandomNetwork networks(random);
@@ -125,7 +125,18 @@ TEST_CASE("Compiled random networks compute what the integer reference computes"
         std::uint64_t macs = 0;
         for (const isa::LayerInfo& layer : program.layers) {
             macs += layer.macs * options.inferences;
-            kinds.insert(layer.kind);
+            if (!layer.kind.starts_with("joined to ")) kinds.insert(layer.kind);
+        }
+        for (std::uint32_t l = 0; l < plan.layers.size(); ++l) {
+            const std::optional<std::uint32_t> leader = plan.layers[l].joined_to;
+            if (!leader) continue;
+            ++joined;
+            joined_behind_groups += *leader < plan.memory.groups.layers && l >= plan.memory.groups.layers;
+            std::uint32_t segments = 0;
+            for (const auto& column_tile : plan.layers[*leader].segments) {
+                for (const schedule::Segment& segment : column_tile) segments += segment.layer == l;
+            }
+            cut += segments > 1;
         }
         CHECK(in_order.useful_macs() == macs);
         if (plan.memory.images_per_pass < std::min(options.batch, inferences)) ++split_batches;
@@ -147,6 +158,9 @@ TEST_CASE("Compiled random networks compute what the integer reference computes"
     CHECK(parts > 200);
     CHECK(copies > 200);
     CHECK(grouped > 5);
+    CHECK(joined > 100);
+    CHECK(joined_behind_groups > 0);
+    CHECK(cut > 20);
 }
 
 TEST_CASE("A network fits a unified buffer of exactly the rows it needs", "[compiler][emit]") {

@@ -270,6 +270,22 @@ TEST_CASE("A program that does nothing has no ratios", "[report]") {
     CHECK(text.find("inf ") == std::string::npos);
 }
 
+TEST_CASE("A layer without cycles says at length what it is", "[report]") {
+    Finished finished(head + ".layer 3a_1x1 convolution macs=6400\n.layer 3a_reduce \"joined to 3a_1x1\"\n" +
+                      ".layer other depthwise_convolution\n" +
+                      "read_weights tile=0\ntag 1\nmatmul ub=0 acc=0 rows=100\n"
+                      "tag 3\nread_weights tile=0\nmatmul ub=0 acc=0 rows=9\nhalt\n");
+    const report::Report report = report::make_report(finished.result);
+    REQUIRE(report.layers.size() >= 3);
+    CHECK(report.layers[1].matrix_unit.cycles() == 0);
+    CHECK(report.layers[1].macs_per_inference == 0);
+    CHECK_FALSE(report.layers[1].array_utilization);
+    const std::string text = report::to_text(report);
+    CHECK_THAT(text, Catch::Contains("\n  3a_reduce        joined to 3a_1x1      0    0.0 "));
+    CHECK_THAT(text, Catch::Contains("\n  3a_1x1           convolution"));
+    check_width(text);
+}
+
 TEST_CASE("The text fits 80 columns, whatever the names and numbers", "[report]") {
     Finished finished(head + work);
     finished.result.config.machine_settings.push_back({std::string(300, 'k'), std::string(300, 'v')});

@@ -1,0 +1,147 @@
+// Convolutions that read the same tensor go through the array together: the same answers, pixels streamed
+// once, and a report that says so.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <random>
+
+#include "compiler/schedule/schedule.h"
+#include "tests/support/random_network.h"
+#include "tests/support/truth.h"
+
+namespace systole {
+namespace {
+
+using tests::Bytes;
+using tests::RandomNetwork;
+
+machine::MachineConfig machine_of(std::uint32_t rows, std::uint32_t columns) {
+    machine::MachineConfig machine;
+    machine.matrix_unit.rows = rows;
+    machine.matrix_unit.columns = columns;
+    machine.accumulators.banks = 1;
+    machine.accumulators.rows = 48;
+    return machine;
+}
+
+/// How siblings are scheduled.
+struct Found {
+    std::uint32_t joined = 0;
+    std::uint32_t cut = 0;     ///< by a border of column tiles
+    std::uint32_t wide = 0;    ///< of 16-bit results
+    std::uint32_t tables = 0;  ///< with a lookup
+    std::uint32_t concatenated = 0;
+    std::uint32_t out_of_group = 0;  ///< led by a layer that takes the pass in groups, and behind those
+};
+
+void count(const quantized::Network& network, const schedule::Schedule& schedule, Found& found) {
+    for (std::uint32_t l = 0; l < schedule.layers.size(); ++l) {
+        const schedule::LayerPlan& plan = schedule.layers[l];
+        if (!plan.joined_to) continue;
+        std::uint32_t segments = 0;
+        for (const auto& column_tile : schedule.layers[*plan.joined_to].segments) {
+            for (const schedule::Segment& segment : column_tile) segments += segment.layer == l;
+        }
+        const quantized::TensorId output = network.layers[l].output;
+        const std::uint32_t grouped = schedule.memory.groups.layers;
+        ++found.joined;
+        found.cut += segments > 1;
+        found.wide += isa::is_wide(network.tensors[output].type);
+        found.tables += plan.table_row.has_value();
+        found.concatenated += schedule.memory.tensors[output].part_of.has_value();
+        found.out_of_group += *plan.joined_to < grouped && l >= grouped;
+    }
+}
+
+/// Three convolutions of one pixel's windows over an 8 x 8 x 16 image.
+quantized::Network three_siblings() {
+    std::mt19937 random(3);
+    quantized::Network network;
+    network.name = "siblings";
+    network.tensors = {{.name = "image", .shape = {8, 8, 16}}};
+    for (const std::uint32_t filters : {5U, 4U, 7U}) {
+        const auto output = static_cast<quantized::TensorId>(network.tensors.size());
+        network.tensors.push_back({.name = "t" + std::to_string(output), .shape = {8, 8, filters}});
+        quantized::Convolution convolution;
+        for (std::uint32_t i = 0; i < 16 * filters; ++i) {
+            convolution.weights.push_back(static_cast<std::int8_t>(random()));
+        }
+        convolution.requantization.bias.assign(filters, 17);
+        convolution.requantization.multiplier.assign(filters, 1 << 30);
+        convolution.requantization.shift.assign(filters, -7);
+        network.layers.push_back({.name = "l" + std::to_string(output),
+                                  .inputs = {0},
+                                  .output = output,
+                                  .operation = std::move(convolution)});
+    }
+    network.output = 3;
+    return network;
+}
+
+}  // namespace
+
+TEST_CASE("Siblings compute the same on arrays where nothing fits, in batches and groups",
+          "[system][truth][siblings]") {
+    struct Size {
+        std::uint32_t rows, columns;
+    };
+    constexpr Size sizes[] = {{4, 4}, {13, 7}, {8, 16}, {16, 40}};
+    constexpr std::uint32_t first_seed = 9200;
+    Found found;
+    for (std::uint32_t seed = first_seed; seed < first_seed + 200; ++seed) {
+        std::mt19937 random(seed);
+        RandomNetwork networks(random);
+        const quantized::Network network = networks.draw();
+        const Size& size = sizes[seed % std::size(sizes)];
+        machine::MachineConfig machine = machine_of(size.rows, size.columns);
+        schedule::Options options{.batch = 1, .inferences = 1};
+        schedule::Schedule schedule = make_schedule(network, tests::target_of(machine), options);
+        // Just too small for a batch.
+        options = {.batch = 4, .inferences = 6};
+        machine.unified_buffer.rows = 3 * schedule.memory.rows;
+        schedule = make_schedule(network, tests::target_of(machine), options);
+        const std::uint32_t joined_before = found.joined;
+        count(network, schedule, found);
+        if (found.joined == joined_before) continue;
+        INFO("seed " << seed << ", array " << size.rows << " x " << size.columns << "\n"
+                     << schedule::to_text(schedule));
+        tests::check_truth(
+            network, machine, options,
+            networks.bytes(options.inferences * quantized::image_bytes(network.tensors[network.input])));
+    }
+    CHECK(found.joined > 50);
+    CHECK(found.cut > 10);
+    CHECK(found.wide > 10);
+    CHECK(found.tables > 10);
+    CHECK(found.concatenated > 10);
+    CHECK(found.out_of_group > 0);
+}
+
+TEST_CASE("Pixels are streamed once for all siblings in a column tile, in the leader's name",
+          "[system][siblings]") {
+    // Of 5, 4 and 7 filters.
+    struct Example {
+        std::uint32_t columns;
+        std::uint64_t column_tiles;
+        std::uint64_t of_leader;
+        std::uint64_t led_filters;
+    };
+    const Example example =
+        GENERATE(Example{16, 1, 1, 5 + 4 + 7}, Example{10, 2, 1, 5 + 4}, Example{6, 2 + 1, 2, 5 + 7},
+                 Example{4, 3 + 1, 3, 5 + 7}, Example{3, 3 + 3, 3, 5 + 4});
+    CAPTURE(example.columns);
+    const machine::MachineConfig machine = machine_of(16, example.columns);
+    const isa::Program program =
+        emit::compile(three_siblings(), tests::target_of(machine), {.batch = 1, .inferences = 1});
+    tests::FreshSimulation simulation;
+    hw::Tpu tpu("tpu", machine, program, {});
+    tpu.run();
+    constexpr std::uint64_t pixels = 8 * 8;
+    const hw::MatrixUnitCounters& matrix = tpu.matrix_unit();
+    CHECK(matrix.active_cycles.value() == pixels * example.column_tiles);
+    CHECK(tpu.weight_fifo().tiles.value() == example.column_tiles);
+    CHECK(matrix.active_cycles.value(1) == pixels * example.of_leader);
+    CHECK(matrix.useful_macs.value(1) == pixels * 16 * example.led_filters);
+    CHECK(program.layers[0].macs == pixels * 16 * example.led_filters);
+}
+
+}  // namespace systole
