@@ -46,6 +46,17 @@ double counter_row_difference(std::size_t row, const Results& results) {
     return sum / static_cast<double>(workload_count);
 }
 
+CyclesErrors cycles_errors(const Results& results) {
+    CyclesErrors errors;
+    for (std::size_t i = 0; i < workload_count; ++i) {
+        const double error = cycles_error(results.published.table_3.rows[1][i], results.base[i]);
+        errors.by_workload[i] = error;
+        errors.mean += std::abs(error) / static_cast<double>(workload_count);
+        errors.largest = std::max(errors.largest, std::abs(error));
+    }
+    return errors;
+}
+
 SensitivityErrors sensitivity_errors(const Results& results, const Sensitivity& ours) {
     SensitivityErrors errors{};
     for (std::size_t curve = 0; curve < curve_names.size(); ++curve) {

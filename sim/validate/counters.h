@@ -17,6 +17,14 @@ double counter_row_mean(std::size_t row, const ByWorkload<Measurement>& measured
 /// Mean absolute difference of the six, in points.
 double counter_row_difference(std::size_t row, const Results& results);
 
+/// Of total cycles, signed fractions; mean and largest of their absolute values.
+struct CyclesErrors {
+    ByWorkload<double> by_workload{};
+    double mean = 0.0;
+    double largest = 0.0;
+};
+CyclesErrors cycles_errors(const Results& results);
+
 /// Rows 1, 4, 5, 6: they sum to all cycles.
 inline constexpr std::array<std::size_t, 4> partition_rows{0, 3, 4, 5};
 

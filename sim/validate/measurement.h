@@ -42,6 +42,9 @@ struct Measurement {
     double inferences_per_second() const { return batch / seconds(); }
     /// 10^12 operations a second, a multiply-accumulate counting two.
     double tera_ops() const { return 2.0 * static_cast<double>(macs) / seconds() / 1e12; }
+    double macs_per_weight_byte() const {
+        return static_cast<double>(macs) / static_cast<double>(weight_bytes);
+    }
     /// Row 2 of Table 3: useful MACs, of all that the cells could do. A fraction.
     double useful_share() const { return share(static_cast<double>(useful_macs) / cells); }
     double unused_share() const { return share(static_cast<double>(unused_macs) / cells); }

@@ -49,10 +49,18 @@ RelativePerformance relative_performance(const Results& results) {
     return performance;
 }
 
+double host_share(const Published& published, std::size_t workload) {
+    return published.table_5.host_percent_of_tpu_time[workload] / 100.0;
+}
+
+double inferences_per_second_with_host(const Results& results, std::size_t workload) {
+    return results.base[workload].inferences_per_second() / (1.0 + host_share(results.published, workload));
+}
+
 ByWorkload<double> with_host_time(const ByWorkload<double>& speedup, const Published& published) {
     ByWorkload<double> result{};
     for (std::size_t i = 0; i < workload_count; ++i) {
-        const double host = published.table_5.host_percent_of_tpu_time[i] / 100.0;
+        const double host = host_share(published, i);
         result[i] = (1.0 + host) / (1.0 / speedup[i] + host);
     }
     return result;
@@ -101,19 +109,6 @@ EfficiencyErrors efficiency_errors(const Results& results) {
         errors[3][i] = ours.weighted[i].incremental / published.incremental_wm[i] - 1.0;
     }
     return errors;
-}
-
-double chip_watts(const Results& results, double load) {
-    const Measurement& cnn0 = results.base[CNN0];
-    return cnn0.static_watts + load * cnn0.dynamic_watts;
-}
-
-double host_watts(const Results& results, double load) {
-    const Table2& server = results.published.table_2;
-    const double busy =
-        server.cpu_server_busy_watts * results.published.figure_10_text.host_percent_with_tpus / 100.0;
-    const double idle = server.cpu_server_idle_watts;
-    return (idle + load * (busy - idle)) / server.tpu_dies;
 }
 
 }  // namespace systole::validate

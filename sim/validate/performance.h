@@ -17,6 +17,12 @@ struct RelativePerformance {
 };
 RelativePerformance relative_performance(const Results& results);
 
+/// Table 5: the host's time, as a fraction of the TPU's, on top of it.
+double host_share(const Published& published, std::size_t workload);
+
+/// Inferences a second with the host's share of Table 5 on top of our chip's time.
+double inferences_per_second_with_host(const Results& results, std::size_t workload);
+
 /// Speed-up of a faster chip when the host takes as long as before: Table 5's share of the slower chip's time
 /// on top of both.
 ByWorkload<double> with_host_time(const ByWorkload<double>& speedup, const Published& published);
@@ -45,10 +51,5 @@ ServerEfficiency server_efficiency(const Results& results);
 /// Figure 9's bars: ours over published, less one; by bar (total GM, total WM, incremental GM, WM).
 using EfficiencyErrors = std::array<std::array<double, server_ratio_names.size()>, 4>;
 EfficiencyErrors efficiency_errors(const Results& results);
-
-/// Watts a die under a load of CNN0, a fraction.
-double chip_watts(const Results& results, double load);
-/// With the chip's part of the host: its busy watts, of which Figure 10's text says how much they are.
-double host_watts(const Results& results, double load);
 
 }  // namespace systole::validate

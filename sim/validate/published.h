@@ -7,18 +7,12 @@
 #include <string>
 #include <string_view>
 
+#include "sim/validate/named.h"
 #include "sim/validate/workloads.h"
 
-/// What was measured on the real chip: configs/published/*.json, schema sim.published/1.
+/// What was measured on the real chip, and on those beside it: configs/published/*.json, schema
+/// sim.published/1.
 namespace systole::validate {
-
-/// One number for each of a list of names, which are the keys in the file.
-template <const auto& Names>
-struct Named {
-    std::array<double, Names.size()> values{};
-
-    double operator[](std::size_t index) const { return values[index]; }
-};
 
 inline constexpr std::array<std::string_view, 7> workloads_and_mean{"MLP0", "MLP1", "LSTM0", "LSTM1",
                                                                     "CNN0", "CNN1", "mean"};
@@ -30,20 +24,30 @@ inline constexpr std::array<std::string_view, 5> server_ratio_names{"GPU/CPU", "
                                                                     "TPU'/CPU", "TPU'/GPU"};
 inline constexpr std::array<std::string_view, 11> load_names{"0",  "10", "20", "30", "40", "50",
                                                              "60", "70", "80", "90", "100"};
+inline constexpr std::array<double, 11> loads{0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0};
 inline constexpr std::array<std::string_view, 5> scale_names{"0.25", "0.5", "1", "2", "4"};
 inline constexpr std::array<double, 5> scales{0.25, 0.5, 1.0, 2.0, 4.0};
+/// What Figure 10 draws, a curve each: a die alone, or with its part of the CPU server that hosts it.
+enum PowerCurve : std::size_t { TpuWatts, TpuWithHostWatts, GpuWatts, GpuWithHostWatts, CpuWatts };
+inline constexpr std::array<std::string_view, 5> power_curve_keys{
+    "tpu_watts", "tpu_with_host_watts", "gpu_watts", "gpu_with_host_watts", "cpu_watts"};
 /// What Figure 11 scales, a curve each.
 enum Curve : std::size_t { Memory, Clock, ClockPlus, Matrix, MatrixPlus };
 inline constexpr std::array<std::string_view, 5> curve_names{"memory", "clock", "clock+", "matrix",
                                                              "matrix+"};
 
+/// The processors whose proportionality the text gives.
+inline constexpr std::array<std::string_view, 3> processor_names{"TPU", "CPU", "GPU"};
+
 using PerWorkload = Named<workload_names>;
+using CountPerWorkload = Named<workload_names, std::uint32_t>;
 using PerWorkloadAndMean = Named<workloads_and_mean>;
 using PerPair = Named<pair_names>;
 using PerRatio = Named<ratio_names>;
 using PerServerRatio = Named<server_ratio_names>;
 using PerLoad = Named<load_names>;
 using PerScale = Named<scale_names>;
+using PerProcessor = Named<processor_names>;
 
 /// How well a number is known.
 enum class Confidence : std::uint8_t {
@@ -61,20 +65,21 @@ struct Citation {
 
 /// Workloads.
 struct Table1 : Citation {
-    PerWorkload batch;
+    CountPerWorkload fully_connected, convolution, vector, pool;  ///< layers
+    CountPerWorkload batch;
     PerWorkload weights_millions;
     PerWorkload macs_per_weight_byte;
     PerPair deployed_percent;  ///< of the chips in the datacenter
 };
 
-/// Chips and servers; watts, and dies of a server.
+/// Chips and servers; watts, and dies of a server. Those of CPU and GPU are in configs/baselines, too, which
+/// runs read without this file; a test holds the two together.
 struct Table2 : Citation {
     double peak_tops = 0.0;
     double weight_memory_gb_per_s = 0.0;
     double tpu_idle_watts = 0.0, tpu_busy_watts = 0.0;
     double cpu_dies = 0.0, gpu_dies = 0.0, tpu_dies = 0.0;
     double cpu_server_tdp_watts = 0.0, gpu_server_tdp_watts = 0.0, tpu_server_tdp_watts = 0.0;
-    double cpu_server_idle_watts = 0.0, cpu_server_busy_watts = 0.0;
 };
 
 struct Figure1 : Citation {
@@ -91,14 +96,20 @@ inline constexpr std::array<std::string_view, 9> table_3_keys{"array_active", "u
                                                               "raw_stall",    "input_stall",  "tera_ops"};
 
 struct LatencyRow {
-    double batch = 0.0;
+    std::uint32_t batch = 0;
     double p99_ms = 0.0;
     double inferences_per_second = 0.0;
 };
 
+/// The largest batch within the limit of latency, and the one with the most inferences a second.
+struct LatencyRows {
+    LatencyRow within_limit, at_maximum;
+};
+
+/// MLP0.
 struct Table4 : Citation {
     double limit_ms = 0.0;
-    LatencyRow within_limit, at_maximum;
+    LatencyRows cpu, gpu, tpu;
 };
 
 struct Table5 : Citation {
@@ -123,6 +134,15 @@ struct Figure5 : Citation {
     double ridge_macs_per_byte = 0.0;
 };
 
+/// Rooflines of CPU and GPU. Labels have one digit: 0.2 stands for all from 0.15 to 0.25.
+struct RooflineLabels : Citation {
+    PerWorkload tera_ops;
+};
+/// Where the points are.
+struct RooflinePlaces : Citation {
+    PerWorkload macs_per_weight_byte;
+};
+
 /// Performance per watt of servers.
 struct Figure9 : Citation {
     PerServerRatio total_gm, total_wm, incremental_gm, incremental_wm;
@@ -130,13 +150,18 @@ struct Figure9 : Citation {
 
 /// Watts a die of CNN0 by load in per cent.
 struct Figure10 : Citation {
-    PerLoad tpu_watts, tpu_with_host_watts;
+    std::array<PerLoad, power_curve_keys.size()> curves;  ///< in the order of PowerCurve
 };
 
 struct Figure10Text : Citation {
     double tpu_watts_at_full_load = 0.0;
-    double tpu_percent_at_tenth_load = 0.0;  ///< of the watts at full load
-    double host_percent_with_tpus = 0.0;     ///< of its busy watts, while its TPUs are at full load
+    /// Watts at a tenth of the load, in per cent of those at full load.
+    PerProcessor cnn0_percent_at_tenth_load, lstm1_percent_at_tenth_load;
+    /// The host's watts while its accelerators are at full load, in per cent of its busy ones.
+    double host_percent_with_tpus = 0.0, host_percent_with_gpus = 0.0;
+    /// A CPU server that hosts TPUs over one without, at full load: less than so many per cent more watts,
+    /// and so many times the performance of CNN0.
+    double tpu_server_extra_percent = 0.0, tpu_server_cnn0_times = 0.0;
 };
 
 /// Weighted mean of performance over that at scale 1.
@@ -158,7 +183,7 @@ struct TpuPrime : Citation {
 };
 
 struct Tiling : Citation {
-    double matrix = 0.0;  ///< rows and columns of the weights
+    std::uint32_t matrix = 0;  ///< rows and columns of the weights
     double array_256_tiles = 0.0, array_256_us = 0.0;
     double array_512_tiles = 0.0, array_512_us = 0.0;
 };
@@ -187,6 +212,8 @@ struct Published {
     Table7 table_7;
     Table8 table_8;
     Figure5 figure_5;
+    RooflineLabels figure_6, figure_7;
+    RooflinePlaces figure_6_places, figure_7_places;
     Figure9 figure_9;
     Figure10 figure_10;
     Figure10Text figure_10_text;

@@ -5,8 +5,9 @@
 #include <vector>
 
 #include "hw/machine/machine_config.h"
-#include "sim/baselines/model_error.h"
+#include "sim/baselines/baseline.h"
 #include "sim/studies/array_fill.h"
+#include "sim/validate/baseline_errors.h"
 #include "sim/validate/fit.h"
 #include "sim/validate/means.h"
 #include "sim/validate/measurement.h"
@@ -21,6 +22,7 @@ struct Results {
     Target target;
     Published published;
     machine::MachineConfig machine;
+    baselines::Baseline cpu, gpu;
     Weights weights{};
 
     ByWorkload<Measurement> base;  ///< the machine as its file says
@@ -36,7 +38,7 @@ struct Results {
     /// Inferences a second of a die by the baselines' efficiency models, at the largest batch up to the TPU's
     /// that keeps their limit of latency; and these models' errors.
     ByWorkload<double> cpu_inferences_per_second{}, gpu_inferences_per_second{};
-    baselines::ModelError baseline_errors;
+    BaselineErrors baseline_errors;
 
     std::vector<studies::FillRow> array_fill;  ///< the article's CNN at several sizes
 

@@ -13,7 +13,6 @@
 #include "sim/pool/process_pool.h"
 #include "sim/run/compile.h"
 #include "sim/validate/measure.h"
-#include "sim/validate/row_aligned.h"
 
 namespace systole::validate {
 namespace {
@@ -53,8 +52,7 @@ const isa::Program& ChipSimulator::program(const Case& wanted) {
     std::unique_ptr<const isa::Program>& program = programs_[{wanted.network, shape}];
     if (!program) {
         const Network& network = networks_.at(wanted.network);
-        const quantized::Network quantized =
-            passes::prepare(row_aligned(network.graph, target.geometry.rows), passes::Calibration{});
+        const quantized::Network quantized = passes::prepare(network.graph, passes::Calibration{});
         program = std::make_unique<const isa::Program>(
             emit::compile(quantized, target, {.batch = network.batch, .inferences = network.batch}));
     }

@@ -52,8 +52,8 @@ struct Table {
     std::string id;  ///< "table_3": key in JSON and placeholder in the page
     std::string title;
     std::vector<std::string> columns;  ///< of the label, then of each cell
-    std::vector<Row> rows;
-    std::vector<std::string> notes;  ///< sentences below it
+    std::vector<Row> rows = {};
+    std::vector<std::string> notes = {};  ///< sentences below it
 };
 
 /// For a terminal of 80 columns.

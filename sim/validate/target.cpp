@@ -1,6 +1,5 @@
 #include "sim/validate/target.h"
 
-#include "hw/machine/config_reader.h"
 #include "sim/validate/checked_fields.h"
 
 namespace systole::validate {
@@ -10,8 +9,7 @@ using machine::ConfigReader;
 // Outside an unnamed namespace, so that the reader finds them by the structure's type.
 
 void describe(ConfigReader& reader, GridAxis& axis) {
-    need(reader, "from", axis.from);
-    need(reader, "to", axis.to);
+    need_all(reader, not_negative, {{"from", axis.from}, {"to", axis.to}});
     need(reader, "steps", axis.steps, {1, 1000});
     if (axis.to < axis.from) reader.fail("to", "it must not be less than from");
 }
@@ -27,11 +25,12 @@ void describe(ConfigReader& reader, FitGrid& grid) {
 }
 
 void describe(ConfigReader& reader, Targets& targets) {
-    need(reader, "mean_cycles_error", targets.mean_cycles_error);
-    need(reader, "cycles_error", targets.cycles_error);
-    need(reader, "counter_points", targets.counter_points);
-    need(reader, "sensitivity_error", targets.sensitivity_error);
-    need(reader, "efficiency_error", targets.efficiency_error);
+    need_all(reader, not_negative,
+             {{"mean_cycles_error", targets.mean_cycles_error},
+              {"cycles_error", targets.cycles_error},
+              {"counter_points", targets.counter_points},
+              {"sensitivity_error", targets.sensitivity_error},
+              {"efficiency_error", targets.efficiency_error}});
 }
 
 namespace {
@@ -46,11 +45,7 @@ void describe(ConfigReader& reader, Models& models) {
 
 }  // namespace
 
-Target read_target(const nlohmann::json& object, const std::string& file) {
-    ConfigReader reader(object, file);
-    Target target;
-    need(reader, "schema", target.schema);
-    need(reader, "name", target.name);
+void describe(ConfigReader& reader, Target& target) {
     need(reader, "published", target.published);
     need(reader, "machine", target.machine);
     need(reader, "cpu", target.cpu);
@@ -60,9 +55,10 @@ Target read_target(const nlohmann::json& object, const std::string& file) {
     need_section(reader, "fit", target.fit);
     need_section(reader, "targets", target.targets);
     reader.texts({"sources", "", ""}, target.sources);
-    reader.reject_unknown_keys();
-    if (target.schema != "sim.validation/1") reader.fail("schema", "it must be \"sim.validation/1\"");
-    return target;
+}
+
+Target read_target(const nlohmann::json& object, const std::string& file) {
+    return read_document<Target>(object, file, "sim.validation/1");
 }
 
 Target read_target(const std::filesystem::path& path) {

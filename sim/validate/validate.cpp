@@ -13,7 +13,8 @@
 #include "hw/machine/config_error.h"
 #include "sim/baselines/expected.h"
 #include "sim/baselines/graph_network.h"
-#include "sim/validate/row_aligned.h"
+#include "sim/validate/eight_bit.h"
+#include "sim/validate/power.h"
 #include "sim/validate/simulations.h"
 
 namespace systole::validate {
@@ -36,10 +37,6 @@ graph::Graph square_matrix(std::uint32_t width) {
     dense->in_elements = dense->units = width;
     graph.append("matrix", std::move(dense), {input});
     return graph;
-}
-
-std::uint32_t batch_of(const Published& published, std::size_t workload) {
-    return static_cast<std::uint32_t>(published.table_1.batch[workload]);
 }
 
 void add_prime(Results& results, const Networks& networks, Simulator& simulator) {
@@ -77,15 +74,13 @@ double throughput(const baselines::Baseline& baseline, const graph::Graph& graph
     return expected->inferences_per_second;
 }
 
-void add_baselines(Results& results, const run::PathFinder& paths, const std::vector<graph::Graph>& graphs) {
-    const baselines::Baseline cpu = baselines::read_baseline(paths.find(results.target.cpu, "baselines"));
-    const baselines::Baseline gpu = baselines::read_baseline(paths.find(results.target.gpu, "baselines"));
+void add_baselines(Results& results, const std::vector<graph::Graph>& graphs) {
     for (std::size_t i = 0; i < workload_count; ++i) {
-        const std::uint32_t batch = batch_of(results.published, i);
-        results.cpu_inferences_per_second[i] = throughput(cpu, graphs[i], batch);
-        results.gpu_inferences_per_second[i] = throughput(gpu, graphs[i], batch);
+        const std::uint32_t batch = results.published.table_1.batch[i];
+        results.cpu_inferences_per_second[i] = throughput(results.cpu, graphs[i], batch);
+        results.gpu_inferences_per_second[i] = throughput(results.gpu, graphs[i], batch);
     }
-    results.baseline_errors = baselines::model_error(cpu, gpu);
+    results.baseline_errors = baseline_errors(results.cpu, results.gpu, results.published);
 }
 
 }  // namespace
@@ -95,6 +90,9 @@ Results validate(const std::string& target, const run::PathFinder& paths) {
     results.target = read_target(paths.find(target, "validation"));
     results.published = read_published(paths.find(results.target.published, "published"));
     results.machine = machine::read_machine(paths.find(results.target.machine, "machines"));
+    results.cpu = baselines::read_baseline(paths.find(results.target.cpu, "baselines"));
+    results.gpu = baselines::read_baseline(paths.find(results.target.gpu, "baselines"));
+    require_watts(results.cpu, results.gpu);
     results.weights = weights_of(results.published);
 
     ChipSimulator simulator;
@@ -103,19 +101,17 @@ Results validate(const std::string& target, const run::PathFinder& paths) {
     for (std::size_t i = 0; i < workload_count; ++i) {
         graphs.push_back(
             frontend::read_network(paths.find(results.target.models[i]), frontend::WeightValues::Skipped));
-        const std::uint32_t batch = batch_of(results.published, i);
+        const std::uint32_t batch = results.published.table_1.batch[i];
         networks.as_they_are[i] = simulator.add(graphs[i], batch);
         networks.eight_bit[i] = i == LSTM0 || i == LSTM1
                                     ? simulator.add(with_8_bit_activations(graphs[i]), batch)
                                     : networks.as_they_are[i];
     }
-    networks.largest_batch =
-        simulator.add(graphs[MLP0], static_cast<std::uint32_t>(results.published.table_4.at_maximum.batch));
+    networks.largest_batch = simulator.add(graphs[MLP0], results.published.table_4.tpu.at_maximum.batch);
     networks.tiling =
-        simulator.add(square_matrix(static_cast<std::uint32_t>(results.published.tiling.matrix)),
-                      batch_of(results.published, LSTM1));
+        simulator.add(square_matrix(results.published.tiling.matrix), results.published.table_1.batch[LSTM1]);
 
-    add_baselines(results, paths, graphs);
+    add_baselines(results, graphs);
     results.base = measure_all(results.machine, networks.as_they_are, simulator);
     results.largest_batch =
         simulator.run(std::vector<Case>{{networks.largest_batch, results.machine}}).front();

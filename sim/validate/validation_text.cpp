@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "sim/validate/counters.h"
 #include "sim/validate/tables/tables.h"
 
 namespace systole::validate {
@@ -45,13 +46,11 @@ nlohmann::ordered_json to_json(const Results& results) {
     json["target"] = results.target.name;
     json["machine"] = results.machine.name;
     nlohmann::ordered_json& errors = json["total_cycles_error"];
-    double mean = 0.0;
+    const CyclesErrors cycles = cycles_errors(results);
     for (std::size_t i = 0; i < workload_count; ++i) {
-        const double error = cycles_error(results.published.table_3.rows[1][i], results.base[i]);
-        errors[std::string(workload_names[i])] = rounded(error);
-        mean += std::abs(error) / static_cast<double>(workload_count);
+        errors[std::string(workload_names[i])] = rounded(cycles.by_workload[i]);
     }
-    errors["mean"] = rounded(mean);
+    errors["mean"] = rounded(cycles.mean);
     errors["held_out_mean"] = rounded(results.fits.held_out_mean);
     json["parameters"] = to_json(parameters_of(results.machine));
     json["fit"] = to_json(results.fits.all);

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <filesystem>
@@ -43,7 +44,7 @@ std::map<std::string, std::string> files_in(const std::filesystem::path& folder)
 }
 
 /// All from one run: it takes a while.
-TEST_CASE("The validation is the committed page", "[system][validate]") {
+TEST_CASE("The validation is the committed page, and within its targets", "[system][validate]") {
     const Folder folder;
     const std::string page = (folder / "validation.md").string();
     const std::string json_file = (folder / "validation.json").string();
@@ -63,11 +64,23 @@ TEST_CASE("The validation is the committed page", "[system][validate]") {
     for (const std::string& workload : workloads) {
         INFO(workload);
         const double error = errors.at(workload).get<double>();
+        CHECK(std::abs(error) <= 0.11);  // the authors' own model, at worst
         sum += std::abs(error);
     }
+    CHECK(sum / 6.0 <= 0.08);  // the authors' own model, on average
     CHECK(errors.at("mean").get<double>() == Approx(sum / 6.0).margin(1e-5));
     CHECK(errors.at("held_out_mean").get<double>() > 0.0);
     CHECK(json.at("splits").size() == 20);
+    // The machine as it is shipped is the one that was fitted to all six.
+    CHECK(json.at("parameters") == json.at("fit").at("parameters"));
+    const std::vector<std::string> lines = lines_of(outcome.out);
+    const auto table = std::find_if(lines.begin(), lines.end(),
+                                    [](const std::string& line) { return line.ends_with("at most  met"); });
+    REQUIRE(lines.end() - table > 6);
+    for (auto line = table + 1; line != table + 7; ++line) {
+        INFO(*line);
+        CHECK((line->ends_with("yes") || line->find("held out") != std::string::npos));
+    }
 
     check_equal("docs/validation.md", text_in(project / "docs/validation.md"), text_in(page));
     const auto committed = files_in(project / "docs/validation");
@@ -108,6 +121,22 @@ TEST_CASE("What cannot be validated is one line", "[system][validate]") {
         target["machin"] = "tpu_v1";
         CHECK(with_target().find("machin is \"tpu_v1\"; it is not a known key; did you mean \"machine\"?") !=
               std::string::npos);
+    }
+    SECTION("a published figure that is none") {
+        nlohmann::json published = nlohmann::json::parse(text_in(project / "configs/published/tpu_v1.json"));
+        published["figure_6"]["tera_ops"]["LSTM0"] = -1.1;
+        const std::string file = folder.file("published.json", published.dump());
+        target["published"] = file;
+        CHECK(with_target() == "sim: " + file +
+                                   ": figure_6.tera_ops.LSTM0 is -1.1; it must be a number from 1e-06 to "
+                                   "1000000000000\n");
+    }
+    SECTION("a baseline without the watts of Figure 10") {
+        nlohmann::json gpu = nlohmann::json::parse(text_in(project / "configs/baselines/k80.json"));
+        gpu["power"].erase("idle_watts");
+        target["gpu"] = folder.file("gpu.json", gpu.dump());
+        CHECK(with_target() ==
+              "sim: k80: power.idle_watts is missing; Figure 10's curves begin and end with it\n");
     }
     SECTION("no baseline of that name") {
         target["gpu"] = "k81";

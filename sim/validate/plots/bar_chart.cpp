@@ -7,16 +7,14 @@
 #include "sim/validate/plots/frame.h"
 
 namespace systole::validate {
-namespace {
 
-std::vector<double> powers_of_ten(double from, double most) {
-    std::vector<double> ticks{from};
-    do ticks.push_back(ticks.back() * 10.0);
+std::vector<double> logarithmic_ticks(double most) {
+    std::vector<double> ticks{1.0};
+    const std::array<double, 3> factors{2.0, 2.5, 2.0};
+    do ticks.push_back(ticks.back() * factors[(ticks.size() - 1) % factors.size()]);
     while (ticks.back() < most);
     return ticks;
 }
-
-}  // namespace
 
 std::vector<double> round_ticks(double least, double most, unsigned count) {
     double step = 1e-6;
@@ -39,16 +37,17 @@ std::string to_svg(const BarChart& chart) {
         }
     }
     const std::vector<double> ticks =
-        chart.logarithmic ? powers_of_ten(chart.log_from, most) : round_ticks(least, most, 8);
+        chart.logarithmic ? logarithmic_ticks(most) : round_ticks(least, most, 8);
     const Axis axis(ticks.front(), ticks.back(), area_bottom, area_top, chart.logarithmic);
-    const double zero = axis.pixel(chart.logarithmic ? chart.log_from : 0.0);
+    const double zero = axis.pixel(chart.logarithmic ? 1.0 : 0.0);
 
     Svg svg(chart_width, chart_height, chart.title);
-    std::vector<std::pair<std::string, std::string>> legend;
+    std::vector<LegendEntry> legend;
     for (const BarChart::Series& series : chart.series) {
-        legend.emplace_back(series.name, "s" + std::to_string(series.style));
+        legend.push_back({series.name, "s" + std::to_string(series.style), LegendEntry::Sign::Bar});
     }
     draw_legend(svg, legend);
+    draw_x_label(svg, chart.x_label);
     draw_y_axis(svg, axis, ticks, chart.y_label);
     const double group_width = (area_right - area_left) / static_cast<double>(chart.groups.size());
     const double width = 0.8 * group_width / static_cast<double>(chart.series.size());
@@ -56,9 +55,9 @@ std::string to_svg(const BarChart& chart) {
         const double left = area_left + (static_cast<double>(group) + 0.1) * group_width;
         for (std::size_t i = 0; i < chart.series.size(); ++i) {
             const double value = chart.series[i].values.at(group);
-            const double y = axis.pixel(chart.logarithmic ? std::max(value, chart.log_from) : value);
+            const double y = axis.pixel(chart.logarithmic ? std::max(value, 1.0) : value);
             svg.bar({left + static_cast<double>(i) * width, std::min(y, zero)}, width * 0.92,
-                    std::abs(y - zero), legend[i].second);
+                    std::abs(y - zero), legend[i].style);
         }
         svg.text({left + 0.4 * group_width, area_bottom + 18.0}, chart.groups[group], Anchor::Middle);
     }

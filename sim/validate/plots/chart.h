@@ -9,6 +9,7 @@ namespace systole::validate {
 /// A bar for each group and series, beside each other; negative ones hang down.
 struct BarChart {
     std::string title;
+    std::string x_label = {};
     std::string y_label;
     std::vector<std::string> groups;
     struct Series {
@@ -17,8 +18,7 @@ struct BarChart {
         std::size_t style = 0;
     };
     std::vector<Series> series;
-    bool logarithmic = false;  ///< values are all positive then, at least `log_from`
-    double log_from = 1.0;
+    bool logarithmic = false;  ///< values are all at least 1 then
 };
 std::string to_svg(const BarChart& chart);
 
@@ -66,5 +66,8 @@ std::string to_svg(const LineChart& chart);
 /// Round values from at most `least` to at least `most`, both among them or beyond: 1, 2 or 5 times a power
 /// of ten apart, about `count` of them.
 std::vector<double> round_ticks(double least, double most, unsigned count);
+
+/// 1, 2, 5, 10, ... up to at least `most`.
+std::vector<double> logarithmic_ticks(double most);
 
 }  // namespace systole::validate

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "sim/validate/plots/labels.h"
+
 namespace systole::validate {
 
 Axis::Axis(double least, double most, double from_pixel, double to_pixel, bool logarithmic)
@@ -17,19 +19,25 @@ double Axis::pixel(double value) const {
     return from_ + (place(value) - least_) / (most_ - least_) * (to_ - from_);
 }
 
-void draw_legend(Svg& svg, const std::vector<std::pair<std::string, std::string>>& entries) {
-    constexpr double letter = 6.6;  // wide, about
-    constexpr double sign = 30.0;
+void draw_legend(Svg& svg, const std::vector<LegendEntry>& entries) {
+    constexpr double middle = 46.0;
+    constexpr double sign_width = 20.0;
+    constexpr double gap = 6.0;  // between a sign and its name
     double x = area_left;
-    for (const auto& [name, style] : entries) {
-        const bool is_curve = style.find("curve") != std::string::npos;
-        if (is_curve) {
-            svg.line({x, 46.0}, {x + 20.0, 46.0}, style);
-        } else {
-            svg.bar({x + 4.0, 40.0}, 12.0, 12.0, style);
+    for (const LegendEntry& entry : entries) {
+        switch (entry.sign) {
+            case LegendEntry::Sign::Bar:
+                svg.bar({x + 8.0, middle - 6.0}, 12.0, 12.0, entry.style);
+                break;
+            case LegendEntry::Sign::Line:
+                svg.line({x, middle}, {x + sign_width, middle}, entry.style);
+                break;
+            case LegendEntry::Sign::Dot:
+                svg.dot({x + sign_width - 6.0, middle}, entry.style);
+                break;
         }
-        svg.text({x + sign - 4.0, 50.0}, name, Anchor::Start);
-        x += sign + letter * static_cast<double>(name.size()) + 12.0;
+        svg.text({x + sign_width + gap, middle + 4.0}, entry.name, Anchor::Start);
+        x += sign_width + gap + text_width(entry.name) + 10.0;
     }
 }
 
@@ -39,8 +47,12 @@ void draw_y_axis(Svg& svg, const Axis& axis, const std::vector<double>& ticks, c
         svg.line({area_left, y}, {area_right, y}, tick == 0.0 ? "axis" : "grid");
         svg.text({area_left - 6.0, y + 4.0}, tick_text(tick), Anchor::End);
     }
-    svg.line({area_left, area_top}, {area_left, area_bottom}, "axis");
+    svg.line({area_left, axis.pixel(ticks.back())}, {area_left, axis.pixel(ticks.front())}, "axis");
     svg.text_upwards({16.0, (area_top + area_bottom) / 2.0}, label);
+}
+
+void draw_x_label(Svg& svg, const std::string& label) {
+    svg.text({(area_left + area_right) / 2.0, area_bottom + 38.0}, label, Anchor::Middle);
 }
 
 std::string tick_text(double value) {

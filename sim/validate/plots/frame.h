@@ -1,7 +1,7 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "sim/validate/plots/svg.h"
@@ -34,11 +34,23 @@ inline constexpr double area_right = chart_width - 24.0;
 inline constexpr double area_top = 66.0;
 inline constexpr double area_bottom = chart_height - 52.0;
 
-/// Names of series and their styles, above the drawing area.
-void draw_legend(Svg& svg, const std::vector<std::pair<std::string, std::string>>& entries);
+/// A series' name and how it is drawn.
+struct LegendEntry {
+    enum class Sign : std::uint8_t { Bar, Line, Dot };
 
-/// Horizontal lines with their values.
+    std::string name;
+    std::string style;
+    Sign sign = Sign::Bar;
+};
+
+/// Above the drawing area.
+void draw_legend(Svg& svg, const std::vector<LegendEntry>& entries);
+
+/// Horizontal lines with their values; the axis itself from the first tick to the last.
 void draw_y_axis(Svg& svg, const Axis& axis, const std::vector<double>& ticks, const std::string& label);
+
+/// What the axis below counts.
+void draw_x_label(Svg& svg, const std::string& label);
 
 /// The shortest text of a tick.
 std::string tick_text(double value);

@@ -3,17 +3,26 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <utility>
 
 #include "sim/validate/counters.h"
 #include "sim/validate/performance.h"
 #include "sim/validate/plots/chart.h"
+#include "sim/validate/power.h"
 
 namespace systole::validate {
 namespace {
 
 std::vector<std::string> names() {
     return {workload_names.begin(), workload_names.end()};
+}
+
+/// A published curve and ours beside it, of one colour and with one name.
+std::pair<LineChart::Series, LineChart::Series> dashed_and_solid(std::string name, std::size_t style) {
+    return {{.name = {}, .points = {}, .style = style, .dashed = true, .dots = false},
+            {.name = std::move(name), .points = {}, .style = style, .dashed = false}};
 }
 
 std::string table_3_plot(const Results& results) {
@@ -39,16 +48,17 @@ std::string cycles_plot(const Results& results) {
                    .groups = names(),
                    .series = {{.name = "the authors' model", .values = {}, .style = 0},
                               {.name = "this simulator", .values = {}, .style = 1}}};
+    const CyclesErrors errors = cycles_errors(results);
     for (std::size_t i = 0; i < workload_count; ++i) {
         chart.series[0].values.push_back(results.published.table_7.model_error_percent[i]);
-        chart.series[1].values.push_back(
-            100.0 * std::abs(cycles_error(results.published.table_3.rows[1][i], results.base[i])));
+        chart.series[1].values.push_back(100.0 * std::abs(errors.by_workload[i]));
     }
     return to_svg(chart);
 }
 
 std::string held_out_plot(const Results& results) {
     BarChart chart{.title = "Fitted to three workloads, held against the other three",
+                   .x_label = "split, in the order of the table",
                    .y_label = "mean error of total cycles, %",
                    .groups = {},
                    .series = {{.name = "the three fitted to", .values = {}, .style = 0},
@@ -80,12 +90,14 @@ std::string roofline_plot(const Results& results) {
     LineChart::Series published{.name = "published", .points = {}, .style = 0, .joined = false};
     LineChart::Series ours{.name = "ours", .points = {}, .style = 1, .joined = false};
     for (std::size_t i = 0; i < workload_count; ++i) {
-        const Measurement& measured = results.base[i];
-        published.points.push_back(
-            {results.published.table_1.macs_per_weight_byte[i], results.published.table_3.rows[8][i]});
-        ours.points.push_back(
-            {static_cast<double>(measured.macs) / static_cast<double>(measured.weight_bytes),
-             measured.tera_ops(), std::string(workload_names[i])});
+        const LineChart::Point theirs{results.published.table_1.macs_per_weight_byte[i],
+                                      results.published.table_3.rows[8][i]};
+        const LineChart::Point our{results.base[i].macs_per_weight_byte(), results.base[i].tera_ops(),
+                                   std::string(workload_names[i])};
+        published.points.push_back(theirs);
+        ours.points.push_back(our);
+        // Which belong to each other.
+        chart.series.push_back({.name = {}, .points = {theirs, our}, .style = 0, .dots = false});
     }
     chart.series.push_back(std::move(published));
     chart.series.push_back(std::move(ours));
@@ -118,40 +130,42 @@ std::string figure_9_plot(const Results& results, bool incremental) {
 }
 
 std::string figure_10_plot(const Results& results) {
-    LineChart chart{.title = "Watts a die against load, CNN0",
+    constexpr std::array<const char*, power_curve_keys.size()> curve_labels{"TPU", "TPU + host/2", "GPU",
+                                                                            "GPU + host/4", "CPU"};
+    LineChart chart{.title = "Figure 10: watts a die against load of CNN0 (dashed: published)",
                     .x_label = "load, %",
                     .y_label = "W",
-                    .series = {{.name = "TPU published", .points = {}, .style = 0, .dashed = true},
-                               {.name = "ours", .points = {}, .style = 1},
-                               {.name = "with host/2 published", .points = {}, .style = 2, .dashed = true},
-                               {.name = "ours", .points = {}, .style = 3}},
+                    .series = {},
                     .x_ticks = {0, 20, 40, 60, 80, 100},
-                    .y_ticks = {0, 20, 40, 60, 80, 100, 120, 140}};
-    for (std::size_t i = 0; i < load_names.size(); ++i) {
-        const double load = static_cast<double>(i) / static_cast<double>(load_names.size() - 1);
-        const double chip = chip_watts(results, load);
-        const double x = 100.0 * load;
-        chart.series[0].points.push_back({x, results.published.figure_10.tpu_watts[i]});
-        chart.series[1].points.push_back({x, chip});
-        chart.series[2].points.push_back({x, results.published.figure_10.tpu_with_host_watts[i]});
-        chart.series[3].points.push_back({x, chip + host_watts(results, load)});
+                    .y_ticks = {}};
+    double most = 0.0;
+    for (std::size_t curve = 0; curve < power_curve_keys.size(); ++curve) {
+        const Proportional our_watts = watts(results, static_cast<PowerCurve>(curve), CNN0);
+        auto [published, ours] = dashed_and_solid(curve_labels[curve], curve + 1);
+        for (std::size_t i = 0; i < loads.size(); ++i) {
+            const double theirs = results.published.figure_10.curves[curve][i];
+            published.points.push_back({100.0 * loads[i], theirs});
+            ours.points.push_back({100.0 * loads[i], our_watts.at(loads[i])});
+            most = std::max({most, theirs, our_watts.at(loads[i])});
+        }
+        chart.series.push_back(std::move(published));
+        chart.series.push_back(std::move(ours));
     }
+    chart.y_ticks = round_ticks(0.0, most, 8);
     return to_svg(chart);
 }
 
 std::string figure_11_plot(const Results& results) {
-    LineChart chart{.title = "Figure 11: weighted mean of performance (dashed: published)",
+    LineChart chart{.title = "Figure 11: weighted mean of performance, LSTMs 8-bit (dashed: published)",
                     .x_label = "scale of the parameter",
                     .y_label = "performance against scale 1",
                     .series = {},
                     .x_ticks = {scales.begin(), scales.end()},
-                    .y_ticks = {0, 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4},
-                    .logarithmic_x = true};
+                    .y_ticks = {0.2, 0.5, 1, 2, 4},
+                    .logarithmic_x = true,
+                    .logarithmic_y = true};
     for (std::size_t curve = 0; curve < curve_names.size(); ++curve) {
-        LineChart::Series published{
-            .name = {}, .points = {}, .style = curve + 1, .dashed = true, .dots = false};
-        LineChart::Series ours{
-            .name = std::string(curve_names[curve]), .points = {}, .style = curve + 1, .dashed = false};
+        auto [published, ours] = dashed_and_solid(std::string(curve_names[curve]), curve + 1);
         for (std::size_t i = 0; i < scales.size(); ++i) {
             published.points.push_back({scales[i], results.published.figure_11.curves[curve][i]});
             ours.points.push_back(

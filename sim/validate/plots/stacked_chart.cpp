@@ -9,9 +9,9 @@ std::string to_svg(const StackedChart& chart) {
     const std::vector<double> ticks = round_ticks(0.0, chart.most, 6);
     const Axis axis(ticks.front(), ticks.back(), area_bottom - 14.0, area_top, false);
     Svg svg(chart_width, chart_height, chart.title);
-    std::vector<std::pair<std::string, std::string>> legend;
+    std::vector<LegendEntry> legend;
     for (std::size_t part = 0; part < chart.parts.size(); ++part) {
-        legend.emplace_back(chart.parts[part], "s" + std::to_string(part));
+        legend.push_back({chart.parts[part], "s" + std::to_string(part), LegendEntry::Sign::Bar});
     }
     draw_legend(svg, legend);
     draw_y_axis(svg, axis, ticks, chart.y_label);
@@ -27,7 +27,7 @@ std::string to_svg(const StackedChart& chart) {
                 const double bottom = axis.pixel(height);
                 height += columns.columns[i][part];
                 const double top = axis.pixel(height);
-                svg.bar({x, top}, width * 0.9, bottom - top, legend[part].second);
+                svg.bar({x, top}, width * 0.9, bottom - top, legend[part].style);
             }
             svg.text({x + width * 0.45, area_bottom + 1.0}, chart.column_names[i], Anchor::Middle);
         }

@@ -13,9 +13,7 @@ Table article_cnn_table(const Results& results) {
     Table table{.id = "article_cnn",
                 .title = "A small network does not fill the array: the digit CNN, % of cycles",
                 .columns = {"size x", "width x", "batch", "useful", "active", "stall", "shift", "non-matrix",
-                            "inf/s"},
-                .rows = {},
-                .notes = {}};
+                            "inf/s"}};
     for (const studies::FillRow& row : results.array_fill) {
         Row line{
             .label = fmt::format("{}", row.point.network.size_multiplier),
@@ -32,10 +30,8 @@ Table article_cnn_table(const Results& results) {
     const auto first = studies::first_above(results.array_fill, filled);
     table.notes.emplace_back(
         "Size is the network's SIZE_MULTIPLIER, the sides of its input in 28 pixels; width multiplies its "
-        "filters "
-        "and units, which SIZE_MULTIPLIER leaves as they are. Useful: multiply-accumulates of all that the "
-        "array "
-        "could do. " +
+        "filters and units, which SIZE_MULTIPLIER leaves as they are. Useful: multiply-accumulates of all "
+        "that the array could do. " +
         (first ? fmt::format("The first to use more than half of the array: size {}, width {}, batch {}.",
                              first->point.network.size_multiplier, first->point.network.width_multiplier,
                              first->point.batch)

@@ -13,9 +13,7 @@ Table claim_table(const Results& results) {
     const ServerEfficiency efficiency = server_efficiency(results);
     Table table{.id = "claim",
                 .title = "The abstract's claim: over contemporary CPUs and GPUs, weighted means",
-                .columns = {"", "claimed", "over GPU", "over CPU", "least of six", "most"},
-                .rows = {},
-                .notes = {}};
+                .columns = {"", "claimed", "over GPU", "over CPU", "least of six", "most"}};
     const auto range = [](double from, double to) {
         return Cell::words(fmt::format("{:.0f} to {:.0f} times", from, to));
     };
@@ -41,8 +39,7 @@ Table claim_table(const Results& results) {
                                     Cell::number(efficiency.weighted[TpuOverCpu].total, 1)}});
     table.notes.emplace_back(
         "The claim speaks of weighted means over the deployed mix, of which the MLPs, memory bound on all "
-        "three, "
-        "are most; single workloads lie far outside.");
+        "three, are most; single workloads lie far outside.");
     return table;
 }
 

@@ -11,9 +11,7 @@ Table contradictions_table(const Results& results) {
     const double peak = p.table_2.peak_tops;
     Table table{.id = "contradictions",
                 .title = "Where the article contradicts itself",
-                .columns = {"what", "one place", "another"},
-                .rows = {},
-                .notes = {}};
+                .columns = {"what", "one place", "another"}};
     const auto number = [](double value, int digits) { return Cell::number(value, digits).text(); };
     const auto add = [&](std::string what, std::string one, std::string another) {
         table.rows.push_back({.label = std::move(what),
@@ -40,9 +38,11 @@ Table contradictions_table(const Results& results) {
     add("CNN1 GMACs an inference, Tables 1 and 3", number(macs / 1e9, 1),
         number(counters.rows[8][CNN1] * 1e12 / 2.0 / p.section_8.cnn1_inferences_per_second / 1e9, 1));
     add("idle TPU, Table 2 and Figure 10", number(p.table_2.tpu_idle_watts, 0) + " W",
-        number(p.figure_10.tpu_watts[0], 0) + " W");
+        number(p.figure_10.curves[TpuWatts][0], 0) + " W");
     add("busy TPU, text and Figure 10", number(p.figure_10_text.tpu_watts_at_full_load, 0) + " W",
-        number(p.figure_10.tpu_watts[load_names.size() - 1], 0) + " W");
+        number(p.figure_10.curves[TpuWatts][loads.size() - 1], 0) + " W");
+    add("busy GPU, Table 2 and Figure 10", number(results.gpu.power.busy_watts, 0) + " W",
+        number(p.figure_10.curves[GpuWatts][loads.size() - 1], 0) + " W");
     // The bar is a weighted mean times what the rule of Figure 9 makes of servers.
     const double of_tpu = p.figure_9.total_wm[TpuOverCpu] * p.table_2.tpu_server_tdp_watts;
     const double of_prime = p.figure_9.total_wm[PrimeOverCpu] * p.tpu_prime.server_tdp_watts;

@@ -8,9 +8,7 @@ namespace systole::validate {
 Table figure_11(const Results& results) {
     Table table{.id = "figure_11",
                 .title = "Figure 11: weighted mean of performance against the machine as it is",
-                .columns = {"scale"},
-                .rows = {},
-                .notes = {}};
+                .columns = {"scale"}};
     table.columns.insert(table.columns.end(), scale_names.begin(), scale_names.end());
     table.columns.emplace_back("largest error %");
     const SensitivityErrors errors = sensitivity_errors(results, results.eight_bit_sensitivity);
@@ -44,14 +42,14 @@ Table figure_11(const Results& results) {
             &half_rate[curve]);
     }
     table.notes.emplace_back(
-        "Without the host's time: cycles in which the chip only waits for its first input, or only sends its "
-        "last output, are taken off. Scaling the clock leaves all times in seconds as they are; scaling the "
-        "array leaves the bytes of the unified buffer; + scales the rows of accumulators too.");
+        "Without the host's time: cycles in which the chip only waits for its first input, or only sends "
+        "its last output, are taken off. Scaling the clock leaves all times in seconds as they are; "
+        "scaling the array leaves the bytes of the unified buffer; + scales the rows of accumulators too.");
     table.notes.emplace_back(
-        "The article contradicts itself here: by its counters (Table 3, rows 2 and 9) the LSTMs run at half "
-        "rate, as 16-bit activations do; but an array of a quarter of the size would then lose more than "
-        "Figure 11 says. Its model has them at full rate. So the figure is compared with LSTMs of 8-bit "
-        "activations, and both are shown.");
+        "The article contradicts itself here: by its counters (Table 3, rows 2 and 9) the LSTMs run at "
+        "half rate, as 16-bit activations do; but an array of a quarter of the size would then lose more "
+        "than Figure 11 says. Its model has them at full rate. So the figure is compared with LSTMs of "
+        "8-bit activations, and both are shown.");
     return table;
 }
 

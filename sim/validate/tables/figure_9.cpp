@@ -7,11 +7,7 @@ Table figure_9(const Results& results) {
     const Figure9& published = results.published.figure_9;
     const ServerEfficiency ours = server_efficiency(results);
     const EfficiencyErrors errors = efficiency_errors(results);
-    Table table{.id = "figure_9",
-                .title = "Figure 9: performance per watt of servers",
-                .columns = {""},
-                .rows = {},
-                .notes = {}};
+    Table table{.id = "figure_9", .title = "Figure 9: performance per watt of servers", .columns = {""}};
     table.columns.insert(table.columns.end(), server_ratio_names.begin(), server_ratio_names.end());
     const auto add = [&](const char* name, const PerServerRatio& theirs, const auto& our, std::size_t bar) {
         Row first{.label = std::string(name) + ", published", .cells = {}};
@@ -38,10 +34,9 @@ Table figure_9(const Results& results) {
         [&](std::size_t i) { return ours.weighted[i].incremental; }, 3);
     table.notes.emplace_back(
         "A mean of performance per die (Table 6; ours of the TPU), times dies, over the server's thermal "
-        "design "
-        "power (Table 2; TPU' as published); incremental without the CPU server's. TPU' is our simulated TPU "
-        "with GDDR5, the host's time of Table 5 added. GPU/CPU is the rule alone: nothing in it is "
-        "simulated.");
+        "design power (Table 2; TPU' as published); incremental without the CPU server's. TPU' is our "
+        "simulated TPU with GDDR5, the host's time of Table 5 added. GPU/CPU is the rule alone: nothing in "
+        "it is simulated.");
     return table;
 }
 

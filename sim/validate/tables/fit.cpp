@@ -21,9 +21,7 @@ Row fit_row(std::string label, const Fit& fit, bool held_out) {
 Table fit_table(const Results& results) {
     Table table{.id = "fits",
                 .title = "Three free parameters, fitted to three workloads and held against the other three",
-                .columns = {"fitted to", "GB/s", "act. ns", "host ns", "fit err. %", "held out %"},
-                .rows = {},
-                .notes = {}};
+                .columns = {"fitted to", "GB/s", "act. ns", "host ns", "fit err. %", "held out %"}};
     for (const Fit& fit : results.fits.splits) {
         std::string names;
         for (const std::size_t workload : fit.fitted) {
@@ -43,8 +41,8 @@ Table fit_table(const Results& results) {
     table.rows.push_back(std::move(machine));
     table.notes.emplace_back(
         fmt::format("weight_memory.bandwidth_gb_per_s, activation_unit.latency_ns and "
-                    "host_interface.latency_ns: the same "
-                    "for all workloads. Mean absolute error of total cycles; from {} simulations.",
+                    "host_interface.latency_ns: the same for all workloads. Mean absolute error of total "
+                    "cycles; from {} simulations.",
                     results.fits.simulations));
     return table;
 }

@@ -13,13 +13,9 @@ Table roofline_table(const Results& results) {
     const double bytes_per_second = results.machine.weight_memory.bandwidth_gb_per_s * 1e9;
     Table table{.id = "roofline",
                 .title = "Roofline (Figure 5): MACs a weight byte, and 10^12 operations a second",
-                .columns = workload_columns(""),
-                .rows = {},
-                .notes = {}};
+                .columns = workload_columns()};
     const auto add = [&](const char* label, auto&& cell) { table.rows.push_back(workload_row(label, cell)); };
-    const auto intensity = [&](std::size_t i) {
-        return static_cast<double>(results.base[i].macs) / static_cast<double>(results.base[i].weight_bytes);
-    };
+    const auto intensity = [&](std::size_t i) { return results.base[i].macs_per_weight_byte(); };
     add("MACs/byte published",
         [&](std::size_t i) { return Cell::number(published.table_1.macs_per_weight_byte[i], 0); });
     add("MACs/byte ours", [&](std::size_t i) { return Cell::number(intensity(i), 0); });
@@ -34,8 +30,7 @@ Table roofline_table(const Results& results) {
     });
     table.notes.emplace_back(
         fmt::format("The ridge is at {} MACs a byte, published {}. The counters count half a "
-                    "multiply-accumulate of a 16-bit "
-                    "activation as one: at half rate the array is as busy.",
+                    "multiply-accumulate of a 16-bit activation as one: at half rate the array is as busy.",
                     Cell::number(peak * 1e12 / 2.0 / bytes_per_second, 0).text(),
                     Cell::number(published.figure_5.ridge_macs_per_byte, 0).text()));
     return table;

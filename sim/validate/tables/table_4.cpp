@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "sim/validate/performance.h"
 #include "sim/validate/queue.h"
 #include "sim/validate/tables/tables.h"
 
@@ -36,23 +37,19 @@ void add_rows(Table& table, const LatencyRow& published, double limit_ms, const 
 
 Table table_4(const Results& results) {
     const Table4& published = results.published.table_4;
-    const double host = results.published.table_5.host_percent_of_tpu_time[MLP0] / 100.0;
+    const double host = host_share(results.published, MLP0);
     Table table{.id = "table_4",
                 .title = fmt::format("Table 4: MLP0, service time of a batch, and its {} ms limit",
                                      Cell::number(published.limit_ms, 0).text()),
-                .columns = {"batch", "ms", "most IPS", "load %", "99th % ms", "IPS in limit"},
-                .rows = {},
-                .notes = {}};
-    add_rows(table, published.within_limit, published.limit_ms, results.base[MLP0], host);
-    add_rows(table, published.at_maximum, published.limit_ms, results.largest_batch, host);
+                .columns = {"batch", "ms", "most IPS", "load %", "99th % ms", "IPS in limit"}};
+    add_rows(table, published.tpu.within_limit, published.limit_ms, results.base[MLP0], host);
+    add_rows(table, published.tpu.at_maximum, published.limit_ms, results.largest_batch, host);
     table.notes.emplace_back(
-        "Ours: ms is the time of a batch, most IPS what follows from it. Batches arrive at random (Poisson) "
-        "and are served one after the other in the same time "
-        "(M/D/1); "
-        "load and 99th percentile are at the published inferences a second (IPS) of the batch. The published "
-        "rows were measured at their loads; the second is the most the chip could be given, beyond the "
-        "limit. "
-        "Chip + host adds Table 5's share of host time to each batch. - where a load is 99 % or more.");
+        "Ours: ms is the time of a batch, most IPS what follows from it. Batches arrive at random "
+        "(Poisson) and are served one after the other in the same time (M/D/1); load and 99th percentile "
+        "are at the published inferences a second (IPS) of the batch. The published rows were measured at "
+        "their loads; the second is the most the chip could be given, beyond the limit. Chip + host adds "
+        "Table 5's share of host time to each batch. - where a load is 99 % or more.");
     return table;
 }
 

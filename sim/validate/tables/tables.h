@@ -23,6 +23,7 @@ Table roofline_table(const Results& results);
 Table throughput_table(const Results& results);
 Table figure_9(const Results& results);
 Table figure_10(const Results& results);
+Table figure_10_text(const Results& results);
 Table figure_11(const Results& results);
 Table statements_table(const Results& results);
 Table prime_table(const Results& results);

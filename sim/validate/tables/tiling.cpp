@@ -7,11 +7,8 @@ namespace systole::validate {
 Table tiling_table(const Results& results) {
     const Tiling& published = results.published.tiling;
     Table table{.id = "tiling",
-                .title = fmt::format("A {0} x {0} matrix of LSTM1 on two arrays",
-                                     Cell::number(published.matrix, 0).text()),
-                .columns = {"array", "tiles published", "ours", "us published", "ours"},
-                .rows = {},
-                .notes = {}};
+                .title = fmt::format("A {0} x {0} matrix of LSTM1 on two arrays", published.matrix),
+                .columns = {"array", "tiles published", "ours", "us published", "ours"}};
     const std::array<std::array<double, 2>, 2> theirs{{{published.array_256_tiles, published.array_256_us},
                                                        {published.array_512_tiles, published.array_512_us}}};
     for (std::size_t i = 0; i < theirs.size(); ++i) {

@@ -49,6 +49,7 @@ TEST_CASE("Bars of a logarithmic chart begin at its lowest tick", "[sim][validat
                          .groups = {"a"},
                          .series = {{.name = "one", .values = {1.0}, .style = 0}},
                          .logarithmic = true};
+    CHECK(logarithmic_ticks(211.0) == std::vector<double>{1, 2, 5, 10, 20, 50, 100, 200, 500});
     CHECK(to_svg(chart).find("height=\"0.0\" class=\"bar s0\"") != std::string::npos);
 }
 
@@ -76,6 +77,37 @@ TEST_CASE("A line chart joins its points and labels them", "[sim][validate]") {
     CHECK(count(svg, "<polyline") == 1);
     CHECK(count(svg, "<circle") == 2);
     CHECK(svg.find(">here<") != std::string::npos);
+}
+
+TEST_CASE("Where no dots are, there is nothing to label", "[sim][validate]") {
+    const LineChart chart{
+        .title = "t",
+        .x_label = "x",
+        .y_label = "y",
+        .series = {{.name = {}, .points = {{1, 1, "here"}, {2, 2}}, .style = 0, .dots = false},
+                   {.name = "s", .points = {{1, 1, "here"}}, .style = 1, .joined = false}},
+        .x_ticks = {1, 2},
+        .y_ticks = {0, 1, 2}};
+    const std::string svg = to_svg(chart);
+    CHECK(count(svg, ">here<") == 1);
+    CHECK(count(svg, "<circle") == 2);  // one is the legend's
+    CHECK(count(svg, "<polyline") == 1);
+}
+
+TEST_CASE("An axis ends with its ticks, and a legend's names do not overlap", "[sim][validate]") {
+    const StackedChart chart{.title = "t",
+                             .y_label = "y",
+                             .parts = {"a long name of many letters", "q"},
+                             .column_names = {"x"},
+                             .groups = {{.name = "g", .columns = {{25.0, 75.0}}}}};
+    const std::string svg = to_svg(chart);
+    const std::string ends = "x1=\"66.0\" y1=\"66.0\" x2=\"66.0\" y2=\"334.0\"";
+    CHECK(svg.find(ends) != std::string::npos);
+    const auto place = [&](const std::string& name) {
+        const std::size_t text = svg.rfind("<text x=\"", svg.find(">" + name + "<"));
+        return std::stod(svg.substr(text + 9));
+    };
+    CHECK(place("q") - place("a long name of many letters") > 27 * 6.0);
 }
 
 }  // namespace

@@ -1,8 +1,7 @@
 #include "sim/validate/sensitivity.h"
 
-#include <cmath>
-
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "hw/machine/config_error.h"
 
@@ -64,7 +63,8 @@ public:
             result.clock_hz = wanted.machine.clock_mhz * 1e6;
             const double seconds = 1e-3 * 34.0 / wanted.machine.weight_memory.bandwidth_gb_per_s;
             result.head_cycles = 500;
-            result.cycles = static_cast<std::uint64_t>(std::llround(seconds * result.clock_hz)) + result.head_cycles;
+            result.cycles =
+                static_cast<std::uint64_t>(std::llround(seconds * result.clock_hz)) + result.head_cycles;
             measured.push_back(result);
         }
         return measured;
