@@ -208,8 +208,11 @@ def cnn1():
     value = network.pool("pool2", value, "max", 2)
     for name, sizes in modules.items():
         value = inception_module(network, name, value, *sizes)
-    for i, filters in enumerate(pointwise):
-        value = network.convolution(f"pointwise{i + 1}", value, 1, filters)
+        # Where no fact says. Table 3: 0.51 of the active multiply-accumulates are unused; behind the last
+        # module of 7 x 7 pixels it were 0.57, here, behind the last of 14 x 14, it is 0.53.
+        if name == "4d":
+            for i, filters in enumerate(pointwise):
+                value = network.convolution(f"pointwise{i + 1}", value, 1, filters)
     value = network.add("global_pool", "global_average_pool", value)  # Table 1: 13 pools with the modules' 10
     for i, width in enumerate(units):
         value = network.dense(f"fc{i + 1}", value, width, "relu" if i + 1 < len(units) else "linear")
