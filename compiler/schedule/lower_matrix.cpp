@@ -65,10 +65,13 @@ void check_lines(const LayerView& view) {
 
 std::uint32_t accumulator_parts(const PassContext& context) {
     const std::vector<ColumnTile>& columns = context.plan.tiling.columns;
-    const bool tiles_stay = std::all_of(columns.begin(), columns.end(), is_single_tile);
-    const std::uint32_t quarter = context.accumulators.part(AccumulatorParts::quarters);
-    return tiles_stay && context.view.output().shape.width <= quarter ? AccumulatorParts::quarters
-                                                                      : AccumulatorParts::halves;
+    if (!std::all_of(columns.begin(), columns.end(), is_single_tile)) return AccumulatorParts::halves;
+    std::uint32_t parts = context.accumulators.parts_behind(context.view.target.activation_delay);
+    while (parts > AccumulatorParts::halves &&
+           context.view.output().shape.width > context.accumulators.part(parts)) {
+        parts /= 2;
+    }
+    return parts;
 }
 
 std::vector<Chunk> matrix_chunks(const PassContext& context, std::uint32_t parts) {

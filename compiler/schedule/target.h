@@ -7,12 +7,15 @@
 namespace systole::schedule {
 
 /// What the compiler needs to know of the machine; the caller fills it from the machine's
-/// configuration, which is validated. All at least 1.
+/// configuration, which is validated. All but the delay at least 1.
 struct Target {
     isa::Geometry geometry;
     std::uint32_t accumulator_rows = 4096;      ///< each `geometry.columns` sums
     std::uint32_t unified_buffer_rows = 98304;  ///< each `geometry.rows` bytes
     std::uint64_t weight_memory_bytes = 1ULL << 33;
+    /// Cycles from a row's entry into the array until its activations are in the unified buffer, when
+    /// nothing else is to be waited for.
+    std::uint64_t activation_delay = 0;
 
     bool operator==(const Target&) const = default;
 };

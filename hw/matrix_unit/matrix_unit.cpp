@@ -14,9 +14,7 @@ MatrixUnit::MatrixUnit(const sc_core::sc_module_name& name, const machine::Machi
                        TraceSink* trace, RegisterSink* registers)
     : sc_module(name),
       cells_(std::uint64_t{machine.matrix_unit.rows} * machine.matrix_unit.columns),
-      latency_(machine::matrix_latency(machine.matrix_unit.rows, machine.matrix_unit.columns,
-                                       machine.matrix_unit.mac_latency_cycles,
-                                       machine.matrix_unit.setup_cycles, machine.accumulators.write_cycles)),
+      latency_(machine.matrix_latency()),
       values_(values),
       clock_(clock),
       accumulators_(accumulators),

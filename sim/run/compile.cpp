@@ -54,7 +54,8 @@ schedule::Target target_of(const machine::MachineConfig& machine) {
     return {.geometry = {.rows = machine.matrix_unit.rows, .columns = machine.matrix_unit.columns},
             .accumulator_rows = machine.accumulators.rows,
             .unified_buffer_rows = machine.unified_buffer.rows,
-            .weight_memory_bytes = machine.weight_memory.bytes};
+            .weight_memory_bytes = machine.weight_memory.bytes,
+            .activation_delay = machine.matrix_latency() + machine.activation_latency()};
 }
 
 graph::Graph read_model(const RunConfig& config, const PathFinder& paths) {

@@ -141,12 +141,6 @@ private:
         return sum / static_cast<double>(set.size());
     }
 
-    static double sum_of_squares(const std::vector<std::size_t>& set, const ByWorkload<double>& errors) {
-        double sum = 0.0;
-        for (const std::size_t workload : set) sum += errors[workload] * errors[workload];
-        return sum;
-    }
-
     /// Of equals, the first in the order of the axes.
     Point best(const std::vector<std::size_t>& set) const {
         Point found{};
@@ -159,7 +153,7 @@ private:
                 values[workload] = errors[workload].value_or(0.0);
             }
             if (!known) continue;
-            const double error = sum_of_squares(set, values);
+            const double error = mean_error(set, values);
             if (error < least) {
                 least = error;
                 found = point;

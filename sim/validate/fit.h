@@ -45,9 +45,9 @@ struct Fits {
     std::size_t simulations = 0;
 };
 
-/// Finds, for each set of workloads, the parameters with the least sum of the squared errors of total cycles:
-/// first on the grid, then around each set's best until no neighbour is better, with steps halved as often as
-/// the grid says. A set knows all that the others have simulated.
+/// Finds, for each set of workloads, the parameters with the least mean absolute error of total cycles: first
+/// on the grid, then around each set's best until no neighbour is better, with steps halved as often as the
+/// grid says. A set knows all that the others have simulated.
 Fits fit(const FitGrid& grid, const machine::MachineConfig& machine, const ByWorkload<double>& useful_percent,
          const ByWorkload<NetworkId>& networks, Simulator& simulator);
 

@@ -12,6 +12,7 @@
 #include "hw/machine/machine_config.h"
 #include "hw/tpu/tpu.h"
 #include "sim/functional/executor.h"
+#include "sim/run/compile.h"
 #include "tests/support/fresh_simulation.h"
 
 // The chip and the functional executor held to the integer reference.
@@ -19,12 +20,7 @@ namespace systole::tests {
 
 using Bytes = std::vector<std::uint8_t>;
 
-inline schedule::Target target_of(const machine::MachineConfig& machine) {
-    return {.geometry = {.rows = machine.matrix_unit.rows, .columns = machine.matrix_unit.columns},
-            .accumulator_rows = machine.accumulators.rows,
-            .unified_buffer_rows = machine.unified_buffer.rows,
-            .weight_memory_bytes = machine.weight_memory.bytes};
-}
+using run::target_of;
 
 inline const isa::HostBuffer& buffer_of(const isa::Program& program, isa::BufferKind kind) {
     return *std::find_if(program.buffers.begin(), program.buffers.end(),

@@ -66,6 +66,17 @@ TEST_CASE("Chunks take the accumulator quarters in turn", "[compiler][schedule]"
     }
 }
 
+TEST_CASE("There are as many parts as keep the array busy until rows are activated", "[compiler][schedule]") {
+    // Of p parts of c rows, p - 2 must be enough for the delay.
+    const AccumulatorParts accumulators(64);
+    CHECK(accumulators.parts_behind(0) == 4);
+    CHECK(accumulators.parts_behind(32) == 4);  // 16 + 16 + 32
+    CHECK(accumulators.parts_behind(33) == 8);
+    CHECK(accumulators.parts_behind(48) == 8);  // 8 + 8 + 48
+    CHECK(accumulators.parts_behind(49) == 16);
+    CHECK(accumulators.parts_behind(1000) == 16);
+}
+
 TEST_CASE("Between layers of halves and quarters a chunk does not take the rows of the last",
           "[compiler][schedule]") {
     AccumulatorParts accumulators(8);
