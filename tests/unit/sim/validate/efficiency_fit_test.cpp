@@ -8,7 +8,6 @@ namespace systole::validate {
 namespace {
 
 using baselines::Baseline;
-using baselines::Efficiency;
 
 TEST_CASE("A fit finds the efficiency that made the rows", "[sim][validate]") {
     Baseline baseline = shipped_gpu();
@@ -19,7 +18,7 @@ TEST_CASE("A fit finds the efficiency that made the rows", "[sim][validate]") {
     for (PublishedThroughput& row : rows) {
         row.value = value_of(*baselines::expected_at(baseline, row.network, row.batch), row.measure);
     }
-    const Efficiency found = fit_efficiency(shipped_gpu(), rows);
+    const baselines::Efficiency found = fit_efficiency(shipped_gpu(), rows);
     CHECK(found.peak_share == Approx(0.62));
     CHECK(found.memory_share == Approx(0.35));
     CHECK(found.layer_microseconds == Approx(45));
@@ -32,7 +31,7 @@ TEST_CASE("The shipped efficiencies are what the fit gives", "[sim][validate]") 
     INFO(name);
     const Baseline baseline = shipped_baseline(name);
     const auto rows = published_throughput(shipped_figures(), processor);
-    const Efficiency fitted = fit_efficiency(baseline, rows);
+    const baselines::Efficiency fitted = fit_efficiency(baseline, rows);
     CHECK(baseline.efficiency.peak_share == Approx(fitted.peak_share));
     CHECK(baseline.efficiency.memory_share == Approx(fitted.memory_share));
     CHECK(baseline.efficiency.layer_microseconds == Approx(fitted.layer_microseconds));
