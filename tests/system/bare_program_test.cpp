@@ -112,7 +112,7 @@ TEST_CASE("Repetitions are lines of their own", "[system]") {
     CHECK(lines[2]["repetition"] == 1);
     CHECK(lines[2]["number"] == 1);
     CHECK(lines[1]["released"] <= lines[2]["begun"]);
-    CHECK(sim(text + " --machine tpu_v1 --show instructions").out ==
+    CHECK(sim(text + " --machine tpu_v1_published --show instructions").out ==
           "#  unit      issued begun released complete  instruction\n"
           "0  weights        0     0        0        0  read_weights tile=0 count=2\n"
           "1  matrix         1 1,605    1,614    2,126  matmul ub=0 acc=0 rows=9 repeat=1\n"
