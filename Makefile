@@ -61,7 +61,7 @@ format-check: packages-test
 
 tidy: packages-test
 	cmake --preset tidy
-	cmake --build --preset tidy --parallel $(JOBS) -- -k 0
+	@git ls-files -z --cached --others --exclude-standard '*.cpp' | xargs -0 -n 4 -P $(JOBS) clang-tidy --quiet -p build/tidy
 
 packages-build:
 	@scripts/install_packages.sh $(packages_build)
