@@ -11,6 +11,7 @@
 #include "hw/common/order_checker.h"
 #include "hw/common/ring_queue.h"
 #include "hw/common/semaphores.h"
+#include "hw/common/trace.h"
 #include "hw/common/unit_counters.h"
 #include "hw/common/wait_state.h"
 
@@ -108,12 +109,22 @@ public:
     /// When everything that has begun is complete.
     Cycle complete_at() const { return complete_at_; }
 
+    /// Who hears of every command that leaves the queue; null for nobody.
+    void observe(TraceSink* trace) { trace_ = trace; }
+
 private:
     Command<Payload> take() {
         Command<Payload> command = std::move(commands_.front());
         commands_.pop_front();
+        if (trace_ != nullptr) tell(command);
         taken_.notify(sc_core::SC_ZERO_TIME);
         return command;
+    }
+
+    void tell(const Command<Payload>& command) {
+        const Cycle first = std::max(command.issued, last_taken_);
+        last_taken_ = clock_.now();
+        trace_->queued({unit_, command.number, command.tag, command.issued, first, last_taken_});
     }
 
     const std::size_t unit_;
@@ -123,6 +134,8 @@ private:
     RingQueue<Command<Payload>> commands_;
     bool working_ = false;
     Cycle complete_at_ = 0;
+    TraceSink* trace_ = nullptr;
+    Cycle last_taken_ = 0;  ///< known where there is a trace
     sc_core::sc_event pushed_;
     sc_core::sc_event taken_;
 };

@@ -18,6 +18,7 @@ public:
     /// There must be one.
     Element& front() { return places_[first_]; }
     const Element& front() const { return places_[first_]; }
+    const Element& back() const { return places_[(first_ + size_ - 1) % places_.size()]; }
 
     void push_back(Element element) {
         if (size_ == places_.size()) grow();

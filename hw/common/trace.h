@@ -4,9 +4,33 @@
 #include <cstdint>
 
 #include "hw/common/clock.h"
-#include "hw/common/command_queue.h"
+#include "hw/common/counter.h"
+#include "hw/common/order_checker.h"
 
 namespace systole::hw {
+
+/// When the sequencer dealt with an instruction.
+struct IssueTimes {
+    InstructionNumber number = 0;
+    Tag tag = 0;        ///< in force behind it: of a `debug_tag`, its own
+    Cycle asked = 0;    ///< the sequencer could have issued it
+    Cycle arrived = 0;  ///< it was in the instruction buffer as well
+    Cycle issued = 0;   ///< its queue had a place as well; of `halt`, when it began to wait for the units
+
+    bool operator==(const IssueTimes&) const = default;
+};
+
+/// When a command, an instruction or a `sync`, passed through its unit's queue.
+struct QueueTimes {
+    std::size_t unit = 0;
+    InstructionNumber number = 0;
+    Tag tag = 0;
+    Cycle issued = 0;  ///< put into the queue
+    Cycle first = 0;   ///< nothing in the queue was before it
+    Cycle taken = 0;   ///< its unit took it; a `sync` was carried out
+
+    bool operator==(const QueueTimes&) const = default;
+};
 
 /// When one instruction (one repetition of it, in the matrix unit) passed through its unit.
 struct InstructionTimes {
@@ -26,9 +50,10 @@ struct TileTimes {
     InstructionNumber number = 0;  ///< of the `read_weights` that fetched it
     std::uint32_t tile = 0;        ///< of the program
     Tag tag = 0;
-    Cycle fetched = 0;  ///< took a slot, and its fetch was issued
-    Cycle whole = 0;    ///< its last byte arrived
-    Cycle shifted = 0;  ///< whole in the array's shadow plane; its slot is free
+    std::uint64_t bytes = 0;  ///< that were fetched
+    Cycle fetched = 0;        ///< took a slot, and its fetch was issued
+    Cycle whole = 0;          ///< its last byte arrived
+    Cycle shifted = 0;        ///< whole in the array's shadow plane; its slot is free
 
     bool operator==(const TileTimes&) const = default;
 };
@@ -45,25 +70,38 @@ struct IdleCycles {
     bool operator==(const IdleCycles&) const = default;
 };
 
-/// The idle cycles before a stream, from `begin` to its first cycle.
+/// The cycles that a stream did not use: those before it, from `begin` to its first cycle, and those inside
+/// it.
 struct MatrixIdleTimes {
     InstructionNumber number = 0;
     Tag tag = 0;
     Cycle begin = 0;
     IdleCycles idle;
+    // What its rows waited for in the cycles without them, counted from `begin`. Reasons: they may overlap.
+    Cycle activations = 0;  ///< the activation unit still wrote them
+    Cycle inputs = 0;       ///< the host still delivered them
+    Cycle gaps = 0;         ///< after its first row: the data setup was still collecting a line
 
     bool operator==(const MatrixIdleTimes&) const = default;
 };
 
-/// Hears of every instruction, of every tile that leaves the FIFO and of every stream that enters the
-/// array, as its times become known. For traces and tests; a run without one costs a comparison with
-/// null an instruction.
+/// Hears of every instruction in the sequencer, in its queue and in its unit, of every tile that enters or
+/// leaves the FIFO and of every stream that enters the array, as the times become known. Each kind comes in
+/// the order of the unit it is about, between units and kinds there is none. For traces and tests; a run
+/// without one costs a comparison with null an event.
 class TraceSink {
 public:
     virtual ~TraceSink() = default;
     virtual void instruction(const InstructionTimes& times) = 0;
+    virtual void issued(const IssueTimes& /*times*/) {}
+    virtual void queued(const QueueTimes& /*times*/) {}
+    /// A tile's fetch was issued; it has not been shifted yet.
+    virtual void tile_fetched(const TileTimes& /*times*/) {}
     virtual void tile(const TileTimes& /*times*/) {}
     virtual void matrix_idle(const MatrixIdleTimes& /*times*/) {}
+    /// The program has ended at this cycle, under this tag. Nothing comes behind it; a program that fails
+    /// does not get there.
+    virtual void ended(Cycle /*end*/, Tag /*tag*/) {}
 };
 
 }  // namespace systole::hw

@@ -37,28 +37,16 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     return row[b.size()];
 }
 
-}  // namespace
-
-nlohmann::json read_json_object(const std::filesystem::path& path) {
-    std::error_code error;
-    if (std::filesystem::is_directory(path, error)) {
-        throw ConfigError(fmt::format("{}: is a directory; a JSON file is needed", path.string()));
-    }
-    std::ifstream stream(path, std::ios::binary);
-    if (!stream) throw ConfigError(fmt::format("{}: cannot be opened", path.string()));
-    const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-    return parse_json_object(text, path.string());
-}
-
-nlohmann::json parse_json_object(std::string_view text, const std::string& file) {
+template <typename Json>
+Json parse(std::string_view text, const std::string& file) {
     // Deep nesting would exhaust the stack of a recursive reader long before it means anything.
     constexpr int deepest = 32;
-    const auto limit_depth = [&](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
+    const auto limit_depth = [&](int depth, typename Json::parse_event_t, Json&) {
         if (depth > deepest) throw ConfigError(fmt::format("{}: objects nest deeper than {}", file, deepest));
         return true;
     };
     try {
-        nlohmann::json object = nlohmann::json::parse(text, limit_depth);
+        Json object = Json::parse(text, limit_depth);
         if (!object.is_object()) {
             throw ConfigError(fmt::format("{}: is {}; a JSON object is needed", file, shown(object)));
         }
@@ -70,6 +58,30 @@ nlohmann::json parse_json_object(std::string_view text, const std::string& file)
         throw ConfigError(fmt::format("{}: is not JSON: {}", file,
                                       start == std::string::npos ? what : what.substr(start + 2)));
     }
+}
+
+}  // namespace
+
+std::string read_json_text(const std::filesystem::path& path) {
+    std::error_code error;
+    if (std::filesystem::is_directory(path, error)) {
+        throw ConfigError(fmt::format("{}: is a directory; a JSON file is needed", path.string()));
+    }
+    std::ifstream stream(path, std::ios::binary);
+    if (!stream) throw ConfigError(fmt::format("{}: cannot be opened", path.string()));
+    return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+nlohmann::json read_json_object(const std::filesystem::path& path) {
+    return parse_json_object(read_json_text(path), path.string());
+}
+
+nlohmann::json parse_json_object(std::string_view text, const std::string& file) {
+    return parse<nlohmann::json>(text, file);
+}
+
+nlohmann::ordered_json parse_ordered_json_object(std::string_view text, const std::string& file) {
+    return parse<nlohmann::ordered_json>(text, file);
 }
 
 std::string_view nearest(std::string_view word, std::span<const std::string> known) {

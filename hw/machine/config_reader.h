@@ -14,10 +14,14 @@
 
 namespace systole::machine {
 
+/// The text of a file. Throws ConfigError where it is missing or a directory.
+std::string read_json_text(const std::filesystem::path& path);
 /// Reads a JSON file. Throws ConfigError where it is missing, not JSON, or not an object.
 nlohmann::json read_json_object(const std::filesystem::path& path);
 /// The same from text; `file` leads the messages.
 nlohmann::json parse_json_object(std::string_view text, const std::string& file);
+/// The same, the keys in their order in the text.
+nlohmann::ordered_json parse_ordered_json_object(std::string_view text, const std::string& file);
 
 /// Reads the fields of one JSON object, checking types and ranges: json::get alone would turn -1 into
 /// 4294967295 and 2.7 into 2. A structure declares its fields once in a function template

@@ -70,7 +70,7 @@ Cycle MatrixUnit::enter(const Stream& stream, WaitState& state) {
          .sums_stride = accumulators_.columns(),
          .complete = complete});
     sc_assert(idle.sum() == entry - input_free_at_);
-    count_idle(stream, idle);
+    count_idle(stream, shape, idle);
     count(stream, shape, tile);
     input_free_at_ = free_at;
     return complete;
@@ -90,7 +90,7 @@ void MatrixUnit::count(const Stream& stream, const machine::StreamShape& shape, 
     accumulators_.count_passes(active, stream.accumulate ? active : active - shape.rows(), stream.tag);
 }
 
-void MatrixUnit::count_idle(const Stream& stream, const IdleCycles& idle) {
+void MatrixUnit::count_idle(const Stream& stream, const machine::StreamShape& shape, const IdleCycles& idle) {
     counters_.weight_stall_cycles.add(idle.without_tile, stream.tag);
     counters_.weight_shift_cycles.add(idle.shifting, stream.tag);
     counters_.non_matrix_cycles.add(idle.without_rows + idle.without_port, stream.tag);
@@ -98,12 +98,18 @@ void MatrixUnit::count_idle(const Stream& stream, const IdleCycles& idle) {
     // Cycles without rows come first; for what the rows waited, the data setup says.
     const Cycle begin = input_free_at_;
     const Cycle rows_there = begin + idle.without_rows;
-    counters_.raw_stall_cycles.add(std::clamp(stream.activations_written, begin, rows_there) - begin,
-                                   stream.tag);
-    counters_.input_stall_cycles.add(std::clamp(stream.inputs_written, begin, rows_there) - begin,
-                                     stream.tag);
+    const Cycle activations = std::clamp(stream.activations_written, begin, rows_there) - begin;
+    const Cycle inputs = std::clamp(stream.inputs_written, begin, rows_there) - begin;
+    counters_.raw_stall_cycles.add(activations, stream.tag);
+    counters_.input_stall_cycles.add(inputs, stream.tag);
     if (trace_ != nullptr) {
-        trace_->matrix_idle({.number = stream.number, .tag = stream.tag, .begin = begin, .idle = idle});
+        trace_->matrix_idle({.number = stream.number,
+                             .tag = stream.tag,
+                             .begin = begin,
+                             .idle = idle,
+                             .activations = activations,
+                             .inputs = inputs,
+                             .gaps = shape.gaps()});
     }
 }
 

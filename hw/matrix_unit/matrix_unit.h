@@ -80,7 +80,7 @@ private:
     void check(const Stream& stream, const Tile& tile) const;
     void take_ports(const Stream& stream, const machine::StreamShape& shape, WaitState& state);
     void count(const Stream& stream, const machine::StreamShape& shape, const Tile& tile);
-    void count_idle(const Stream& stream, const IdleCycles& idle);
+    void count_idle(const Stream& stream, const machine::StreamShape& shape, const IdleCycles& idle);
 
     const std::uint64_t cells_;
     const Cycle latency_;

@@ -16,7 +16,7 @@ static_assert(queue_count == isa::unit_count);
 
 Sequencer::Sequencer(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
                      const Clock& clock, OrderChecker& order, InstructionPath& path,
-                     std::array<Sink*, isa::unit_count> units, Failure& failure)
+                     std::array<Sink*, isa::unit_count> units, Failure& failure, TraceSink* trace)
     : sc_module(name),
       buffer_rows_(machine.unified_buffer.rows),
       accumulator_rows_(machine.accumulators.rows),
@@ -25,7 +25,8 @@ Sequencer::Sequencer(const sc_core::sc_module_name& name, const machine::Machine
       clock_(clock),
       order_(order),
       path_(path),
-      units_(units) {
+      units_(units),
+      trace_(trace) {
     spawn("sequencer", failure, [this] { run(); });
 }
 
@@ -47,16 +48,20 @@ void Sequencer::run() {
         }
         receive();
         clock_.wait_until(next_issue);
-        counters_.spend(counters_.busy_cycles, clock_.now(), tag_);
+        const Cycle asked = clock_.now();
+        counters_.spend(counters_.busy_cycles, asked, tag_);
         clock_.wait_until(arrivals_.front());
-        counters_.spend(counters_.empty_cycles, clock_.now(), tag_);
+        const Cycle arrived = clock_.now();
+        counters_.spend(counters_.empty_cycles, arrived, tag_);
         const isa::Instruction& instruction = program_->instructions[next_];
+        Cycle issued = 0;
         try {
-            issue(instruction);
+            issued = issue(instruction);
         } catch (const isa::ProgramError& error) {
             throw isa::ProgramError(
                 fmt::format("instruction {} ({}): {}", next_, isa::mnemonic(instruction), error.what()));
         }
+        if (trace_ != nullptr) trace_->issued({next_, tag_, asked, arrived, issued});
         counters_.instructions.add(1, tag_);
         arrivals_.pop_front();
         buffered_bytes_ -= isa::encoded_size(instruction);
@@ -65,7 +70,8 @@ void Sequencer::run() {
     }
 }
 
-void Sequencer::issue(const isa::Instruction& instruction) {
+Cycle Sequencer::issue(const isa::Instruction& instruction) {
+    const Cycle arrived = clock_.now();
     Command<isa::BoundInstruction> command{.number = next_, .tag = tag_};
     if (const auto* wait = std::get_if<isa::SyncWait>(&instruction)) {
         command.kind = Command<isa::BoundInstruction>::Kind::Wait;
@@ -82,12 +88,18 @@ void Sequencer::issue(const isa::Instruction& instruction) {
     } else if (const auto* tag = std::get_if<isa::DebugTag>(&instruction)) {
         tag_ = tag->tag;
     } else if (std::holds_alternative<isa::Halt>(instruction)) {
-        end_ = clock_.now();
-        for (Sink* unit_queue : units_) end_ = std::max(end_, unit_queue->drain(wait_state_));
-        clock_.wait_until(end_);
-        counters_.finish(end_, tag_);
-        halted_ = true;
+        halt();
+        return arrived;
     }
+    return clock_.now();
+}
+
+void Sequencer::halt() {
+    end_ = clock_.now();
+    for (Sink* unit_queue : units_) end_ = std::max(end_, unit_queue->drain(wait_state_));
+    clock_.wait_until(end_);
+    counters_.finish(end_, tag_);
+    halted_ = true;
 }
 
 void Sequencer::push(const isa::Instruction& instruction, isa::Unit unit,

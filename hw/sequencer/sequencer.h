@@ -12,6 +12,7 @@
 #include "hw/common/order_checker.h"
 #include "hw/common/process.h"
 #include "hw/common/ring_queue.h"
+#include "hw/common/trace.h"
 #include "hw/common/unit_counters.h"
 #include "hw/common/wait_state.h"
 #include "hw/isa/access_history.h"
@@ -42,7 +43,7 @@ public:
 
     Sequencer(const sc_core::sc_module_name& name, const machine::MachineConfig& machine, const Clock& clock,
               OrderChecker& order, InstructionPath& path, std::array<Sink*, isa::unit_count> units,
-              Failure& failure);
+              Failure& failure, TraceSink* trace = nullptr);
 
     /// The program must outlive the run.
     void load(const isa::Program& program) { program_ = &program; }
@@ -62,7 +63,10 @@ private:
     void run();
     /// Lets the host send what fits the instruction buffer.
     void receive();
-    void issue(const isa::Instruction& instruction);
+    /// Gives the cycle in which the instruction was issued; of `halt`, the one in which it could be.
+    Cycle issue(const isa::Instruction& instruction);
+    /// Ends the program when all units have finished.
+    void halt();
     void push(const isa::Instruction& instruction, isa::Unit unit, Command<isa::BoundInstruction> command);
     void set(const isa::SetConfig& set);
     /// Throws ProgramError where the footprint lies outside the machine's memories.
@@ -77,6 +81,7 @@ private:
     OrderChecker& order_;
     InstructionPath& path_;
     const std::array<Sink*, isa::unit_count> units_;
+    TraceSink* const trace_;
 
     const isa::Program* program_ = nullptr;
     InstructionNumber next_ = 0;       ///< to issue

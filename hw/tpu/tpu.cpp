@@ -98,6 +98,7 @@ Tpu::Tpu(const sc_core::sc_module_name& name, const machine::MachineConfig& mach
          const isa::Program& program, TpuOptions options)
     : sc_module(name),
       program_(check_fits(program, machine, options.values)),
+      trace_(options.trace),
       clock_(make_clock(std::move(options.held_back))),
       workers_(order_, options.value_threads),
       semaphores_(clock_, order_),
@@ -119,7 +120,12 @@ Tpu::Tpu(const sc_core::sc_module_name& name, const machine::MachineConfig& mach
       sequencer_("sequencer", machine, clock_, order_, host_interface_,
                  {&host_interface_.read_queue(), &host_interface_.write_queue(), &weight_fifo_.queue(),
                   &systolic_data_setup_.queue(), &activation_unit_.queue()},
-                 failure_) {
+                 failure_, options.trace) {
+    for (CommandQueue<isa::BoundInstruction>* queue :
+         {&host_interface_.read_queue(), &host_interface_.write_queue(), &weight_fifo_.queue(),
+          &systolic_data_setup_.queue(), &activation_unit_.queue()}) {
+        queue->observe(trace_);
+    }
     host_interface_.memory.bind(host_memory_.socket);
     weight_fifo_.memory.bind(weight_memory_.socket);
     host_memory_.load(program);
@@ -162,6 +168,7 @@ void Tpu::run(const std::function<void(InstructionNumber)>& progress, Cycle paus
     matrix_unit_.finish(end, tag);
     activation_unit_.finish(end, tag);
     weight_memory_.finish(end, tag);
+    if (trace_ != nullptr) trace_->ended(end, tag);
 }
 
 std::string Tpu::describe(InstructionNumber number) const {

@@ -88,6 +88,7 @@ private:
     std::string conflict(InstructionNumber earlier, InstructionNumber later) const;
 
     const isa::Program& program_;
+    TraceSink* const trace_;
     Clock clock_;
     Failure failure_;
     OrderChecker order_;

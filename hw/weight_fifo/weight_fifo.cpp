@@ -111,8 +111,10 @@ void WeightFifo::fetch(InstructionNumber instruction, std::uint32_t number, Tag 
         times_.push_back({.number = instruction,
                           .tile = number,
                           .tag = tag,
+                          .bytes = bytes,
                           .fetched = clock_.now(),
                           .whole = tile.whole_at});
+        trace_->tile_fetched(times_.back());
     }
     counters_.tiles.add(1, tag);
     counters_.bytes.add(bytes, tag);
