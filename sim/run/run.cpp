@@ -17,8 +17,12 @@
 #include "hw/machine/timing.h"
 #include "sim/baselines/graph_network.h"
 #include "sim/input/read.h"
+#include "sim/occupancy/over_time.h"
+#include "sim/occupancy/row_values.h"
 #include "sim/run/compile.h"
 #include "sim/run/random_images.h"
+#include "sim/trace/fan_out.h"
+#include "sim/trace/tracer.h"
 
 namespace systole::run {
 namespace {
@@ -172,6 +176,23 @@ private:
     std::optional<energy::ActivityRecorder> activity_;
 };
 
+/// What a timeline shows besides what was heard.
+trace::Afterwards known_afterwards(const Result& result) {
+    trace::Afterwards known;
+    if (result.config.power_windows > 0) {
+        known.power =
+            energy::power_over_time(energy::events(*result.tpu, result.machine), result.machine,
+                                    result.activity, result.tpu->cycles(), result.config.power_windows);
+    }
+    if (!result.spans) return known;
+    const occupancy::ProgramValues values = occupancy::find_values(*result.program, *result.spans);
+    for (const occupancy::Holding& held : occupancy::holdings_of(values.unified_buffer)) {
+        known.buffer_rows[held.begin] += static_cast<std::int64_t>(held.amount);
+        known.buffer_rows[held.end] -= static_cast<std::int64_t>(held.amount);
+    }
+    return known;
+}
+
 /// The input buffers of a program that takes no images: their values are its own affair.
 std::vector<std::string> unfilled_buffers(const isa::Program& program) {
     std::vector<std::string> names;
@@ -187,6 +208,12 @@ void simulate(Result& result, const std::optional<NamedImages>& input, const isa
     const bool timing_only = result.config.timing_only;
     // The chip outlives its observers, but tells nothing after its run.
     Recorder recorder(result);
+    trace::Tracer tracer(result.config.trace, *result.program, result.machine, result.config.out);
+    trace::FanOut observers;
+    observers.add(recorder.sink());
+    observers.add(tracer.sink());
+    std::optional<occupancy::SpanRecorder> spans;
+    if (!result.config.out.empty()) observers.add(&spans.emplace(result.spans.emplace()));
     std::optional<RegisterRecorder> registers;
     if (!result.config.registers.empty()) {
         if (result.machine.matrix_unit.engine != machine::Engine::Pe) {
@@ -198,7 +225,7 @@ void simulate(Result& result, const std::optional<NamedImages>& input, const isa
     result.tpu = std::make_unique<hw::Tpu>(
         "tpu", result.machine, *result.program,
         hw::TpuOptions{.values = timing_only ? hw::Values::TimingOnly : hw::Values::Computed,
-                       .trace = recorder.sink(),
+                       .trace = observers.sink(),
                        .registers = registers ? &*registers : nullptr,
                        .held_back = {}});
     if (input) {
@@ -214,6 +241,8 @@ void simulate(Result& result, const std::optional<NamedImages>& input, const isa
     } else {
         result.tpu->run();
     }
+    tracer.finish(result.tpu->cycles(),
+                  tracer.has_timeline() ? known_afterwards(result) : trace::Afterwards{});
     result.wall.simulate = total.seconds() - result.wall.prepare;
 }
 
@@ -308,6 +337,10 @@ Result run(const RunConfig& config, const Progress& progress) {
         const isa::HostBuffer& buffer = *find_buffer(program, isa::BufferKind::Output);
         result.outputs = read_outputs(program, result.tpu->host_bytes(buffer));
         if (!labels.empty()) result.accuracy = accuracy(result.outputs->predictions, labels);
+        if (input && config.random_input == 0 && !config.out.empty()) {
+            result.pictures =
+                choose_pictures(input->images, *result.outputs, labels, !program.host_operations.empty());
+        }
         if (config.float_reference) compare_with_float(result, *graph, input->images, labels);
     }
     result.wall.total = total.seconds();

@@ -13,8 +13,10 @@
 #include "sim/baselines/baseline.h"
 #include "sim/baselines/network.h"
 #include "sim/energy/power_over_time.h"
+#include "sim/occupancy/span_recorder.h"
 #include "sim/run/buffers.h"
 #include "sim/run/host.h"
+#include "sim/run/pictures.h"
 #include "sim/run/registers.h"
 #include "sim/run/run_config.h"
 
@@ -45,6 +47,8 @@ struct Result {
     /// Where the run asks for them: what passed through the units, in the order in which it became known.
     std::vector<hw::InstructionTimes> instruction_times;
     std::vector<energy::Interval> activity;     ///< when units worked, where the run asks for power over time
+    std::optional<occupancy::Spans> spans;      ///< from which the occupancy of memories follows; with --out
+    Pictures pictures;                          ///< some of the input with its predictions; with --out
     RegisterDump registers;                     ///< of the cycles that the run asks for
     std::vector<BufferContents> printed;        ///< the buffers that the run asks for
     std::vector<std::string> unfilled_buffers;  ///< input buffers that nothing filled: zeros

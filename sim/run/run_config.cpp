@@ -44,6 +44,7 @@ void describe(Visitor& visitor, RunConfig& config) {
     visitor.field({"registers", "", "cycles whose registers of the array to report: all, or FIRST-LAST"},
                   config.registers);
     visitor.field({"print", "", "host buffers to report after the run"}, config.print);
+    visitor.section({"trace", "", "what to write about the run's course, beside its report"}, config.trace);
 }
 
 namespace {
@@ -62,11 +63,17 @@ void drop_what_belongs_to(std::string_view key, nlohmann::json& object) {
 }
 
 /// One file need not be written as a list of one.
-void wrap_single_texts(nlohmann::json& object) {
-    for (const char* key : {"input", "calibration", "baselines", "print"}) {
+void wrap_single_texts(nlohmann::json& object, std::initializer_list<const char*> keys) {
+    for (const char* key : keys) {
         const auto found = object.find(key);
         if (found != object.end() && found->is_string()) *found = nlohmann::json::array({*found});
     }
+}
+
+void wrap_single_texts(nlohmann::json& object) {
+    wrap_single_texts(object, {"input", "calibration", "baselines", "print"});
+    const auto trace = object.find("trace");
+    if (trace != object.end() && trace->is_object()) wrap_single_texts(*trace, {"kinds", "layers"});
 }
 
 void validate(const RunConfig& config, const ConfigReader& reader) {
@@ -97,6 +104,10 @@ void validate(const RunConfig& config, const ConfigReader& reader) {
         reader.fail("random_input", "a run has files of input or made-up input, not both");
     }
     if (!config.labels.empty() && config.input.empty()) reader.fail("labels", "they need an input");
+    config.trace.validate(reader.file());
+    if (!config.trace.kinds.empty() && config.out.empty()) {
+        reader.fail("out", "traces need a folder to be written to");
+    }
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/run/setting.h"
+#include "sim/trace/trace_config.h"
 
 namespace systole::run {
 
@@ -27,13 +28,14 @@ struct RunConfig {
     std::uint64_t limit = 0;               ///< 0: all images
     std::string host;                    ///< baseline that stands for the host; empty: its work is not timed
     std::vector<std::string> baselines;  ///< what to compare with
-    std::string out;                     ///< folder for report.json; empty: none
+    std::string out;                     ///< folder for report.json and traces; empty: none
     bool timing_only = false;            ///< no values, cycles only
     bool float_reference = false;        ///< run the network in float as well
     bool instructions = false;           ///< keep when each instruction was where
     std::uint32_t power_windows = 0;     ///< windows of time to report energy in; 0: none
     std::string registers;               ///< cycles whose registers to keep; see read_cycle_range
     std::vector<std::string> print;      ///< host buffers to show after the run; see find_view
+    trace::TraceConfig trace;            ///< what to write about the run's course
 
     /// What the settings change in the machine, in order; their keys without "machine.".
     std::vector<Setting> machine_settings;

@@ -82,8 +82,9 @@ public:
     /// The class of each cycle of the run.
     std::string classes() const {
         std::string all(chip_cycles(), 'N');
-        for (const auto& [number, tag, begin, idle] : chip_.matrix_idle()) {
-            const Cycle stalling = begin + idle.without_rows;
+        for (const hw::MatrixIdleTimes& stream : chip_.matrix_idle()) {
+            const hw::IdleCycles& idle = stream.idle;
+            const Cycle stalling = stream.begin + idle.without_rows;
             const Cycle shifting = stalling + idle.without_tile;
             fill(all, stalling, shifting, 'W');
             fill(all, shifting, shifting + idle.shifting, 'S');

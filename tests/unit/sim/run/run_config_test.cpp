@@ -146,3 +146,22 @@ TEST_CASE("A run file and its written form are the same run", "[run]") {
     CHECK(run::to_json(run::read_run(copy, {})) == run::to_json(config));
     std::filesystem::remove(copy);
 }
+
+TEST_CASE("A run asks for traces, which need a folder", "[run]") {
+    std::vector<Setting> settings = least_and({"trace.kinds", "csv"});
+    CHECK(refusal(settings) == "command line: out is missing; traces need a folder to be written to");
+    settings.push_back({"out", "folder"});
+    settings.push_back({"trace.layers", {"a", "b"}});
+    settings.push_back({"trace.to", 7});
+    const RunConfig config = read(settings);
+    CHECK(config.trace.kinds == std::vector<std::string>{"csv"});
+    CHECK(config.trace.layers == std::vector<std::string>{"a", "b"});
+    CHECK(config.trace.from == 0);
+    CHECK(config.trace.to == 7);
+    const auto written = run::to_json(config).at("trace");
+    CHECK(written.at("kinds").front() == "csv");
+    CHECK(written.at("to") == 7);
+    CHECK(refusal(least_and({"trace.form", 1})) ==
+          "command line: trace.form is 1; it is not a known key; did you mean \"from\"?");
+    CHECK_THAT(refusal(least_and({"trace", 1})), Catch::Contains("trace is 1; an object is needed"));
+}

@@ -1,0 +1,76 @@
+#include "sim/run/pictures.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace systole::run {
+namespace {
+
+constexpr std::uint64_t most_pictures = 120;
+constexpr std::uint64_t most_bytes = std::uint64_t{1} << 20U;  // of all pixels
+
+std::vector<std::uint8_t> stretched(std::span<const float> values) {
+    const auto [least, most] = std::minmax_element(values.begin(), values.end());
+    const float range = *most > *least ? *most - *least : 1.0F;
+    std::vector<std::uint8_t> pixels;
+    pixels.reserve(values.size());
+    for (const float value : values) {
+        pixels.push_back(static_cast<std::uint8_t>(std::lround(255.0F * (value - *least) / range)));
+    }
+    return pixels;
+}
+
+std::vector<std::uint8_t> pixels_of(const input::Images& images, std::uint64_t index) {
+    const std::uint64_t count = images.values_per_image();
+    if (const auto* pixels = images.pixels()) {
+        const auto first = pixels->begin() + static_cast<std::ptrdiff_t>(index * count);
+        return {first, first + static_cast<std::ptrdiff_t>(count)};
+    }
+    return stretched(std::span(*images.floats()).subspan(index * count, count));
+}
+
+/// All images, the wrong ones first.
+std::vector<std::uint64_t> order_of(std::span<const std::uint32_t> predictions,
+                                    std::span<const std::uint32_t> labels) {
+    std::vector<std::uint64_t> order(predictions.size());
+    std::iota(order.begin(), order.end(), std::uint64_t{0});
+    if (!labels.empty()) {
+        std::stable_partition(order.begin(), order.end(),
+                              [&](std::uint64_t index) { return predictions[index] != labels[index]; });
+    }
+    return order;
+}
+
+}  // namespace
+
+Pictures choose_pictures(const input::Images& images, const Outputs& outputs,
+                         std::span<const std::uint32_t> labels, bool are_probabilities) {
+    Pictures chosen{.height = images.height,
+                    .width = images.width,
+                    .channels = images.channels,
+                    .pictures = {},
+                    .left_out = images.count};
+    const bool are_pictures =
+        (images.channels == 1 || images.channels == 3) && images.height > 1 && images.width > 1;
+    if (!are_pictures || outputs.predictions.size() != images.count) return chosen;
+    const std::uint64_t fit = std::min(most_pictures, most_bytes / images.values_per_image());
+    const std::vector<std::uint64_t> order = order_of(outputs.predictions, labels);
+    for (std::size_t i = 0; i < order.size() && i < fit; ++i) {
+        const std::uint64_t index = order[i];
+        Picture picture{.index = index,
+                        .prediction = outputs.predictions[index],
+                        .label = {},
+                        .probability = {},
+                        .pixels = pixels_of(images, index)};
+        if (!labels.empty()) picture.label = labels[index];
+        if (are_probabilities) {
+            picture.probability = outputs.values[index * outputs.per_inference + picture.prediction];
+        }
+        chosen.pictures.push_back(std::move(picture));
+    }
+    chosen.left_out = images.count - chosen.pictures.size();
+    return chosen;
+}
+
+}  // namespace systole::run

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <variant>
+
+#include "hw/isa/instruction.h"
+
+namespace systole::trace {
+
+/// Whether a unit's queue carries the instruction out by itself: the unit never sees it.
+inline bool is_sync(const isa::Instruction& instruction) {
+    return std::holds_alternative<isa::SyncWait>(instruction) ||
+           std::holds_alternative<isa::SyncSignal>(instruction);
+}
+
+}  // namespace systole::trace

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "hw/machine/config_fields.h"
+
+namespace systole::trace {
+
+/// What a run writes about its course, beside its report, and about which part of it.
+struct TraceConfig {
+    std::vector<std::string> kinds = {};   ///< of trace_kinds; none: no trace
+    std::uint64_t from = 0;                ///< cycle: what ends before it is left out
+    std::uint64_t to = 0;                  ///< cycle: what begins at it or later is left out; 0: nothing
+    std::vector<std::string> layers = {};  ///< what belongs to others is left out; none: nothing
+
+    /// Throws ConfigError "place: key is value; rule".
+    void validate(const std::string& place) const;
+    bool has(std::string_view kind) const;
+};
+
+/// The kinds there are, as run files and the command line name them.
+const std::vector<std::string>& trace_kinds();
+
+// The fields, declared once for reading and writing.
+template <class Visitor>
+void describe(Visitor& visitor, TraceConfig& config) {
+    constexpr std::uint64_t last_cycle = std::numeric_limits<std::uint64_t>::max();
+    visitor.field({"kinds", "", "what to write: timeline, csv, text"}, config.kinds);
+    visitor.field({"from", "cycles", "what ends before it is left out"}, config.from,
+                  machine::Range{0, last_cycle});
+    visitor.field({"to", "cycles", "what begins at it or later is left out; 0 for nothing"}, config.to,
+                  machine::Range{0, last_cycle});
+    visitor.field({"layers", "", "what belongs to others is left out"}, config.layers);
+}
+
+}  // namespace systole::trace

@@ -1,0 +1,70 @@
+#include "sim/trace/tracer.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "hw/machine/config_error.h"
+#include "sim/trace/csv_lines.h"
+#include "sim/trace/text_lines.h"
+
+namespace systole::trace {
+
+Tracer::Tracer(const TraceConfig& config, const isa::Program& program, const machine::MachineConfig& machine,
+               const std::filesystem::path& folder)
+    : window_(config, program), program_(program) {
+    if (config.has("timeline")) {
+        files_.push_back(std::make_unique<GzipFile>(folder / timeline_file));
+        all_.add(&timeline_.emplace(*files_.back(), window_, program, machine));
+    }
+    if (config.has("csv")) {
+        auto file = std::make_unique<OutputFile>(folder / csv_file);
+        auto writer = std::make_unique<CsvLines>(*file, program);
+        add_lines(std::move(file), std::move(writer));
+    }
+    if (config.has("text")) {
+        auto file = std::make_unique<OutputFile>(folder / text_file);
+        auto writer = std::make_unique<TextLines>(*file, program);
+        add_lines(std::move(file), std::move(writer));
+    }
+    if (hw::TraceSink* sink = all_.sink()) background_.emplace(*sink);
+}
+
+Tracer::~Tracer() {
+    if (closed_) return;
+    try {
+        if (background_) background_->finish();
+        close();
+    } catch (...) {  // the run has failed already, and its error is the one to be told
+    }
+}
+
+void Tracer::add_lines(std::unique_ptr<OutputFile> file, std::unique_ptr<LineWriter> writer) {
+    files_.push_back(std::move(file));
+    writers_.push_back(std::move(writer));
+    lines_.push_back(std::make_unique<InstructionLines>(program_, window_, *writers_.back()));
+    all_.add(lines_.back().get());
+}
+
+void Tracer::finish(hw::Cycle cycles, const Afterwards& known) {
+    if (!background_) return;
+    background_->finish();
+    if (timeline_) {
+        if (known.power) timeline_->power(*known.power);
+        timeline_->buffer_rows(known.buffer_rows);
+    }
+    close();
+    if (window_.from() >= cycles) {
+        throw machine::ConfigError(fmt::format(
+            "trace.from is {}; the window is empty: the run ended after {} cycles", window_.from(), cycles));
+    }
+}
+
+void Tracer::close() {
+    closed_ = true;
+    if (timeline_) timeline_->finish();
+    for (const auto& writer : writers_) writer->finish();
+    for (const auto& file : files_) file->close();
+}
+
+}  // namespace systole::trace

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <queue>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace systole::trace {
+
+/// A thread that works on one item after the other, in the order in which they are passed on. Who passes on
+/// waits while `most` items wait, so that memory stays bounded. Items come back and are used again: their
+/// memory is allocated once.
+template <class Item>
+class Worker {
+public:
+    /// `work` is done in the thread; the item is reused as it leaves it.
+    Worker(std::size_t most, std::function<void(Item&)> work)
+        : most_(most), work_(std::move(work)), thread_([this] { run(); }) {}
+    /// What has been passed on is worked on; an error is lost.
+    ~Worker() { close(); }
+    Worker(const Worker&) = delete;
+    Worker& operator=(const Worker&) = delete;
+
+    /// Returns an item to fill next: new, or one that was worked on. Throws what work threw: the thread has
+    /// ended then.
+    Item pass_on(Item item) {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [this] { return items_.size() < most_ || failure_; });
+        if (failure_) std::rethrow_exception(failure_);
+        items_.push(std::move(item));
+        Item next{};
+        if (!spare_.empty()) {
+            next = std::move(spare_.back());
+            spare_.pop_back();
+        }
+        lock.unlock();
+        changed_.notify_all();
+        return next;
+    }
+
+    /// Returns when everything has been worked on; nothing follows. Throws what work threw.
+    void finish() {
+        close();
+        if (failure_) std::rethrow_exception(failure_);
+    }
+
+private:
+    void close() {
+        if (!thread_.joinable()) return;
+        {
+            const std::lock_guard lock(mutex_);
+            closed_ = true;
+        }
+        changed_.notify_all();
+        thread_.join();
+    }
+
+    void run() {
+        std::unique_lock lock(mutex_);
+        for (;;) {
+            changed_.wait(lock, [this] { return closed_ || !items_.empty(); });
+            if (items_.empty()) return;
+            Item item = std::move(items_.front());
+            items_.pop();
+            lock.unlock();
+            std::exception_ptr failure;
+            try {
+                work_(item);
+            } catch (...) {
+                failure = std::current_exception();
+            }
+            lock.lock();
+            spare_.push_back(std::move(item));
+            failure_ = failure;
+            changed_.notify_all();
+            if (failure_) return;
+        }
+    }
+
+    const std::size_t most_;
+    const std::function<void(Item&)> work_;
+    std::mutex mutex_;  ///< of all below
+    std::condition_variable changed_;
+    std::queue<Item> items_;
+    std::vector<Item> spare_;
+    bool closed_ = false;
+    std::exception_ptr failure_;
+    std::thread thread_;  ///< the last member: it uses the others
+};
+
+}  // namespace systole::trace
