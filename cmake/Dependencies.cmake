@@ -7,6 +7,9 @@ find_package(Catch2 2 REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(PNG REQUIRED)
 pkg_check_modules(hdf5 REQUIRED IMPORTED_TARGET hdf5)
+pkg_check_modules(isal REQUIRED IMPORTED_TARGET libisal)
+find_program(NODE NAMES node nodejs REQUIRED)
+find_program(NPM npm REQUIRED)
 
 # Debian's dnnl-config.cmake asks for OpenCL's development files, which a CPU build never uses.
 find_library(DNNL_LIBRARY dnnl REQUIRED)

@@ -5,10 +5,12 @@
 set -euo pipefail
 
 wanted=$(cat "$@" | sed -e 's/#.*//' | xargs -n1 | sort -u)
-# A name that several architectures have prints one line each; a name never heard of prints none.
+# A name that several architectures have prints one line each; a name never heard of prints none. A package may
+# bring another one of the list along (a Node.js from elsewhere its npm), with which that one would clash.
 # shellcheck disable=SC2086 # one argument a package
-installed=$(dpkg-query -W -f '${Package} ${db:Status-Abbrev}\n' $wanted 2>/dev/null |
-    awk '$2 == "ii" { print $1 }' | sort -u || true)
+installed=$(dpkg-query -W -f '${Package} ${db:Status-Abbrev} ${Provides}\n' $wanted 2>/dev/null |
+    awk '$2 == "ii" { print $1; for (i = 3; i <= NF; ++i) if ($i !~ /[()]/) { sub(/,$/, "", $i); print $i } }' |
+    sort -u || true)
 missing=$(comm -23 <(printf '%s\n' "$wanted") <(printf '%s\n' "$installed"))
 [ -n "$missing" ] || exit 0
 

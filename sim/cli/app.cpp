@@ -19,6 +19,7 @@
 #include "sim/input/input_error.h"
 #include "sim/report/report_file.h"
 #include "sim/run/path_finder.h"
+#include "sim/trace/trace_error.h"
 
 namespace systole::cli {
 namespace {
@@ -68,6 +69,7 @@ void set_up(CLI::App& app) {
     add_disasm_command(app);
     add_validate_command(app);
     add_baseline_command(app);
+    add_report_command(app);
 }
 
 std::vector<std::string> command_names(CLI::App& app) {
@@ -124,6 +126,8 @@ int run_app(int argc, const char* const* argv) {
     } catch (const isa::ProgramError& error) {
         return fail(error.what(), user_error);
     } catch (const input::InputError& error) {
+        return fail(error.what(), user_error);
+    } catch (const trace::TraceError& error) {
         return fail(error.what(), user_error);
     } catch (const report::OutputError& error) {
         return fail(error.what(), user_error);

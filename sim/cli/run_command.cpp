@@ -10,6 +10,7 @@
 #include "sim/cli/command.h"
 #include "sim/cli/progress_line.h"
 #include "sim/cli/run_options.h"
+#include "sim/page/page.h"
 #include "sim/report/report.h"
 #include "sim/report/report_file.h"
 #include "sim/run/run.h"
@@ -30,12 +31,15 @@ struct RunCommand {
         }
         if (!config.out.empty()) report::make_folder(config.out);  // before the long work
         const report::Report report = report::make_report(simulate(config));
-        if (!config.out.empty()) report::write_report(report, config.out);
+        if (!config.out.empty()) write(report, config.out);
         if (json) {
             fmt::print("{}\n", report::to_json_text(report));
         } else if (!quiet) {
             fmt::print("{}", report::to_text(report, show));
-            if (!config.out.empty()) fmt::print("Report in {}\n", report::report_path(config.out).string());
+            if (!config.out.empty()) {
+                fmt::print("Report in {}, its page in {}\n", report::report_path(config.out).string(),
+                           report::page_path(config.out).string());
+            }
         }
     }
 
@@ -50,6 +54,12 @@ private:
         if (shows("instructions")) asked.instructions = true;
         if (shows("registers") && asked.registers.empty()) asked.registers = "all";
         return asked;
+    }
+
+    static void write(const report::Report& report, const std::string& folder) {
+        report::write_report(report, folder);
+        const std::vector<page::NamedReport> shown{{.name = folder, .report = report::to_json(report)}};
+        report::write_file(report::page_path(folder), page::to_html(shown));
     }
 
     static run::Result simulate(const run::RunConfig& config) {

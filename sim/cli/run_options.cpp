@@ -54,6 +54,10 @@ std::vector<run::Setting> RunOptions::settings() const {
     number("power_windows", power_windows);
     text("registers", registers);
     texts("print", print);
+    texts("trace.kinds", trace);
+    number("trace.from", trace_from);
+    number("trace.to", trace_to);
+    texts("trace.layers", trace_layers);
     for (const std::string& setting : set) settings.push_back(run::parse_setting(setting));
     return settings;
 }
@@ -100,8 +104,7 @@ void add_run_only_options(CLI::App& command, RunOptions& options) {
         ->type_name("FILE...");
     command.add_option("--host", options.host, "baseline that times what is left to the host")
         ->type_name("FILE");
-    command.add_option("--out", options.out, "folder for report.json; made if it is not there")
-        ->type_name("DIR");
+    command.add_option("--out", options.out, "folder for report.json and report.html")->type_name("DIR");
     command.add_flag("--timing-only", options.timing_only, "cycles without values: faster, no answers");
     command.add_flag("--float-reference", options.float_reference,
                      "run the network in float too, and compare");
@@ -113,6 +116,18 @@ void add_run_only_options(CLI::App& command, RunOptions& options) {
         ->type_name("CYCLES");
     command.add_option("--print", options.print, "show a host buffer: NAME, NAME:int8, NAME:int16x4")
         ->type_name("BUFFER")
+        ->allow_extra_args(false);
+    command.add_option("--trace", options.trace, "write into --out: timeline, csv, text; docs/traces.md")
+        ->type_name("KIND,...")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    command.add_option("--trace-from", options.trace_from, "trace what happens from this cycle on")
+        ->type_name("CYCLE");
+    command.add_option("--trace-to", options.trace_to, "trace what happens before this cycle")
+        ->type_name("CYCLE");
+    command.add_option("--trace-layers", options.trace_layers, "trace what belongs to these layers")
+        ->type_name("A,B")
+        ->delimiter(',')
         ->allow_extra_args(false);
 }
 

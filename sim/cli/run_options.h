@@ -28,6 +28,9 @@ struct RunOptions {
     std::string power_windows;
     std::string registers;
     std::vector<std::string> print;
+    std::vector<std::string> trace;
+    std::string trace_from, trace_to;
+    std::vector<std::string> trace_layers;
     std::vector<std::string> set;
 
     /// What was given, as settings: options first, then --set in the order given. Throws ConfigError.

@@ -1,4 +1,5 @@
 // report.json. Other programs read these keys: they keep their names.
+#include "sim/report/base64.h"
 #include "sim/report/json_values.h"
 #include "sim/report/report.h"
 
@@ -21,6 +22,14 @@ Json by_unit(const energy::Joules& joules) {
     return object;
 }
 
+Json roofline(const std::optional<Roofline>& roofline) {
+    if (!roofline) return nullptr;
+    return {{"macs_per_weight_byte", roofline->macs_per_weight_byte},
+            {"ridge_macs_per_weight_byte", roofline->ridge},
+            {"bound_tops", roofline->bound_tops},
+            {"peak_tops", roofline->peak_tops}};
+}
+
 Json layer(const Layer& layer) {
     Json object{{"name", layer.name},
                 {"kind", layer.kind},
@@ -28,6 +37,9 @@ Json layer(const Layer& layer) {
                 {"share", or_null(layer.share)},
                 {"array_utilization", or_null(layer.array_utilization)},
                 {"macs_per_inference", layer.macs_per_inference},
+                {"weight_bytes", layer.weight_bytes},
+                {"achieved_tops", or_null(layer.achieved_tops)},
+                {"roofline", roofline(layer.roofline)},
                 {"matrix_unit", counters(layer.matrix_unit.counters)}};
     if (layer.energy) {
         object["energy"] = {{"joules", layer.energy->total()},
@@ -97,6 +109,7 @@ Json expected(const std::optional<ComparisonExpected>& expected) {
     Json json = comparison_with(*expected);
     json["batch"] = model.batch;
     json["seconds_per_batch"] = model.seconds;
+    json["tops"] = model.tops;
     json["seconds"] = {{"compute", model.compute_seconds},
                        {"memory", model.memory_seconds},
                        {"layers", model.layer_seconds}};
@@ -125,18 +138,12 @@ Json comparison(const Comparison& comparison) {
             {"joules_per_inference", or_null(comparison.joules_per_inference)},
             {"estimate", "upper bound: fp32 roofline of one die"},
             {"bound", comparison.memory_bound ? "memory" : "compute"},
+            {"roofline", roofline(comparison.roofline)},
             {"int8",
              {{"inferences_per_second", or_null(comparison.int8_inferences_per_second)},
               {"speedup", or_null(comparison.int8_speedup)}}},
             {"expected", expected(comparison.expected)},
             {"measured", measured(comparison.measured)}};
-}
-
-Json roofline(const std::optional<Roofline>& roofline) {
-    if (!roofline) return nullptr;
-    return {{"macs_per_weight_byte", roofline->macs_per_weight_byte},
-            {"ridge_macs_per_weight_byte", roofline->ridge},
-            {"bound_tops", roofline->bound_tops}};
 }
 
 Json instruction(const InstructionLine& line) {
@@ -160,6 +167,70 @@ Json registers(const run::RegisterDump& dump) {
                           {"partial_sums", each.partial_sums}});
     }
     return {{"rows", dump.rows}, {"columns", dump.columns}, {"cycles", std::move(cycles)}};
+}
+
+Json paths(const std::vector<Path>& paths) {
+    Json list = Json::array();
+    for (const Path& path : paths) {
+        list.push_back({{"from", path.from},
+                        {"to", path.to},
+                        {"moved", path.moved},
+                        {"unit", path.unit},
+                        {"utilization", or_null(path.utilization)}});
+    }
+    return list;
+}
+
+Json memory_over_time(const MemoryOverTime& time) {
+    return {{"window_cycles", time.window_cycles},
+            {"unified_buffer_bytes", time.unified_buffer_bytes},
+            {"accumulator_rows", time.accumulator_rows},
+            {"weight_fifo_tiles", time.weight_fifo_tiles}};
+}
+
+Json unified_buffer_map(const UnifiedBufferMap& map) {
+    Json values = Json::array();
+    for (const BufferValue& value : map.values) {
+        Json steps = Json::array();
+        for (const occupancy::RowValue& step : value.steps) {
+            steps.push_back({{"first_row", step.rows.first},
+                             {"rows", step.rows.count()},
+                             {"begin", step.begin},
+                             {"end", step.end}});
+        }
+        values.push_back({{"name", value.name}, {"steps", std::move(steps)}});
+    }
+    return {{"until", map.until},
+            {"step_cycles", map.step_cycles},
+            {"left_out", map.left_out},
+            {"values", std::move(values)}};
+}
+
+Json memory(const Report& report) {
+    Json object{{"unified_buffer_peak_bytes", report.unified_buffer_peak_bytes},
+                {"unified_buffer_bytes", report.unified_buffer_bytes},
+                {"weight_memory_used_bytes", report.weight_memory_used_bytes},
+                {"weight_memory_bytes", report.weight_memory_bytes}};
+    if (report.memory_over_time) object["over_time"] = memory_over_time(*report.memory_over_time);
+    if (report.unified_buffer_map)
+        object["unified_buffer_map"] = unified_buffer_map(*report.unified_buffer_map);
+    return object;
+}
+
+Json pictures(const run::Pictures& pictures) {
+    Json list = Json::array();
+    for (const run::Picture& picture : pictures.pictures) {
+        Json object{{"index", picture.index}, {"prediction", picture.prediction}};
+        if (picture.label) object["label"] = *picture.label;
+        if (picture.probability) object["probability"] = *picture.probability;
+        object["pixels"] = to_base64(picture.pixels);
+        list.push_back(std::move(object));
+    }
+    return {{"height", pictures.height},
+            {"width", pictures.width},
+            {"channels", pictures.channels},
+            {"left_out", pictures.left_out},
+            {"pictures", std::move(list)}};
 }
 
 Json simulator(const Simulator& simulator) {
@@ -189,10 +260,8 @@ Json to_json(const Report& report) {
     json["roofline"] = roofline(report.roofline);
     json["matrix_unit"] = counters(report.matrix_unit.counters);
     json["traffic"] = traffic(report.traffic);
-    json["memory"] = {{"unified_buffer_peak_bytes", report.unified_buffer_peak_bytes},
-                      {"unified_buffer_bytes", report.unified_buffer_bytes},
-                      {"weight_memory_used_bytes", report.weight_memory_used_bytes},
-                      {"weight_memory_bytes", report.weight_memory_bytes}};
+    json["paths"] = paths(report.paths);
+    json["memory"] = memory(report);
     json["layers"] = Json::array();
     for (const Layer& each : report.layers) json["layers"].push_back(layer(each));
     json["instruction_kinds"] = Json::array();
@@ -207,6 +276,7 @@ Json to_json(const Report& report) {
     for (const Comparison& each : report.comparison) json["comparison"].push_back(comparison(each));
     json["claim"] = claim_json(report.claim);
     json["predictions"] = report.predictions;
+    if (!report.pictures.pictures.empty()) json["pictures"] = pictures(report.pictures);
     json["accuracy"] = or_null(report.accuracy);
     json["float_reference"] = {{"accuracy", or_null(report.float_accuracy)},
                                {"agreements", or_null(report.float_agreements)}};

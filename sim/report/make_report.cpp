@@ -1,10 +1,10 @@
 // From counters to figures.
-#include <fmt/format.h>
 #include <sys/resource.h>
 
 #include <algorithm>
 
 #include "sim/report/report.h"
+#include "sim/trace/layer_name.h"
 
 namespace systole::report {
 namespace {
@@ -35,24 +35,70 @@ MatrixUnit matrix_unit(const hw::MatrixUnitCounters& counters, Value value) {
     return unit;
 }
 
+/// MACs that the network needs of one inference; 0 for a program that does not say.
+std::uint64_t network_macs(const isa::Program& program) {
+    std::uint64_t macs = 0;
+    for (const isa::LayerInfo& layer : program.layers) macs += layer.macs;
+    return macs;
+}
+
+/// MACs that the run was asked for: what the network needs, however often the chip repeats work. A
+/// program without a network is asked for what it does.
+std::uint64_t needed_macs(const run::Result& result) {
+    const std::uint64_t macs = network_macs(*result.program);
+    return macs > 0 ? macs * result.program->inferences
+                    : result.tpu->matrix_unit().multiply_accumulates.value();
+}
+
+/// The same under one tag.
+std::uint64_t needed_macs_under(const run::Result& result, Tag tag) {
+    const isa::Program& program = *result.program;
+    if (network_macs(program) == 0) return result.tpu->matrix_unit().multiply_accumulates.value(tag);
+    return tag > 0 && tag <= program.layers.size() ? program.layers[tag - 1U].macs * program.inferences : 0;
+}
+
+double seconds_of(std::uint64_t cycles, const machine::MachineConfig& machine) {
+    return static_cast<double>(cycles) / static_cast<double>(machine.clock_hz());
+}
+
+/// A multiply-accumulate counts two.
+std::optional<double> tops(std::uint64_t macs, double seconds) {
+    return ratio(2.0 * static_cast<double>(macs) / 1e12, seconds);
+}
+
+/// Where so many multiply-accumulates with so many weight bytes lie on the machine's roofline.
+std::optional<Roofline> make_roofline(const machine::MachineConfig& machine, std::uint64_t macs,
+                                      std::uint64_t weight_bytes) {
+    const auto place = ratio(macs, weight_bytes);
+    if (!place) return std::nullopt;
+    const double peak_macs = machine.peak_ops_per_second() / 2.0;
+    const machine::Rate rate = machine.weight_rate();
+    const double bytes_per_second = static_cast<double>(rate.bytes) / static_cast<double>(rate.cycles) *
+                                    static_cast<double>(machine.clock_hz());
+    return Roofline{.macs_per_weight_byte = *place,
+                    .ridge = peak_macs / bytes_per_second,
+                    .bound_tops = 2.0 * std::min(peak_macs, *place * bytes_per_second) / 1e12,
+                    .peak_tops = machine.peak_ops_per_second() / 1e12};
+}
+
 Layer make_layer(const run::Result& result, Tag tag) {
     const isa::Program& program = *result.program;
     Layer layer;
-    if (tag == 0) {
-        layer.name = "(outside layers)";
-    } else if (tag <= program.layers.size()) {
+    layer.name = trace::layer_name(program, tag);
+    if (tag > 0 && tag <= program.layers.size()) {
         const isa::LayerInfo& info = program.layers[tag - 1U];
-        layer.name = info.name;
         layer.kind = info.kind;
         layer.macs_per_inference = info.macs;
-    } else {
-        layer.name = fmt::format("tag {}", tag);
     }
     layer.matrix_unit = matrix_unit_under(result.tpu->matrix_unit(), tag);
     layer.share = ratio(layer.matrix_unit.cycles(), result.tpu->cycles());
     layer.array_utilization =
         ratio(layer.matrix_unit.useful_macs, layer.matrix_unit.useful_macs + layer.matrix_unit.unused_macs);
     layer.energy = energy_under(result, tag, layer.matrix_unit.cycles());
+    layer.weight_bytes = result.tpu->weight_fifo().bytes.value(tag);
+    const std::uint64_t macs = needed_macs_under(result, tag);
+    layer.achieved_tops = tops(macs, seconds_of(layer.matrix_unit.cycles(), result.machine));
+    layer.roofline = make_roofline(result.machine, macs, layer.weight_bytes);
     return layer;
 }
 
@@ -96,38 +142,25 @@ std::vector<Traffic> make_traffic(const run::Result& result) {
             path("instruction", host.instruction_bytes.value(), machine.host_read_rate())};
 }
 
-/// MACs that the network needs of one inference; 0 for a program that does not say.
-std::uint64_t network_macs(const isa::Program& program) {
-    std::uint64_t macs = 0;
-    for (const isa::LayerInfo& layer : program.layers) macs += layer.macs;
-    return macs;
-}
-
-/// MACs that the run was asked for: what the network needs, however often the chip repeats work. A
-/// program without a network is asked for what it does.
-std::uint64_t needed_macs(const run::Result& result) {
-    const std::uint64_t macs = network_macs(*result.program);
-    return macs > 0 ? macs * result.program->inferences
-                    : result.tpu->matrix_unit().multiply_accumulates.value();
-}
-
-std::optional<Roofline> make_roofline(const run::Result& result) {
-    const auto place = ratio(needed_macs(result), result.tpu->weight_fifo().bytes.value());
-    if (!place) return std::nullopt;
-    const double peak_macs = result.machine.peak_ops_per_second() / 2.0;
-    const machine::Rate rate = result.machine.weight_rate();
-    const double bytes_per_second = static_cast<double>(rate.bytes) / static_cast<double>(rate.cycles) *
-                                    static_cast<double>(result.machine.clock_hz());
-    return Roofline{.macs_per_weight_byte = *place,
-                    .ridge = peak_macs / bytes_per_second,
-                    .bound_tops = 2.0 * std::min(peak_macs, *place * bytes_per_second) / 1e12};
-}
-
 /// Weights of the network: each tile says how many of its cells carry one.
 std::uint64_t network_weights(const isa::Program& program) {
     std::uint64_t weights = 0;
     for (const isa::WeightTile& tile : program.tiles) weights += tile.useful_macs;
     return weights;
+}
+
+/// Where the network lies on the roofline of a baseline in fp32, which reads each weight once a batch.
+std::optional<Roofline> roofline_of(const baselines::Baseline& baseline, const baselines::Work& work,
+                                    double inferences_per_second) {
+    const baselines::Format format = baselines::format_of(baseline, baselines::Precision::Fp32);
+    const auto place = ratio(static_cast<double>(work.macs) * work.batch,
+                             static_cast<double>(work.weights) * format.element_bytes);
+    const auto ridge = ratio(format.operations_per_second / 2.0, baseline.memory_gb_per_s * 1e9);
+    if (!place || !ridge) return std::nullopt;
+    return Roofline{.macs_per_weight_byte = *place,
+                    .ridge = *ridge,
+                    .bound_tops = 2.0 * static_cast<double>(work.macs) * inferences_per_second / 1e12,
+                    .peak_tops = format.operations_per_second / 1e12};
 }
 
 /// Our inferences a second over its.
@@ -179,6 +212,7 @@ std::vector<Comparison> make_comparison(const run::Result& result, double infere
             .watts = baseline.power.busy_watts,
             .speedup = bound.speedup,
             .performance_per_watt = bound.performance_per_watt,
+            .roofline = roofline_of(baseline, work, fp32->inferences_per_second),
             .int8_inferences_per_second = {},
             .int8_speedup = {},
             .joules_per_inference = {},
@@ -194,6 +228,13 @@ std::vector<Comparison> make_comparison(const run::Result& result, double infere
         comparison.push_back(std::move(other));
     }
     return comparison;
+}
+
+void add_occupancy(Report& report, const run::Result& result) {
+    if (!result.spans) return;
+    const occupancy::ProgramValues values = occupancy::find_values(*result.program, *result.spans);
+    report.memory_over_time = make_memory_over_time(result, values);
+    report.unified_buffer_map = make_unified_buffer_map(result, values);
 }
 
 void add_host(Report& report, const run::Result& result) {
@@ -214,6 +255,7 @@ void add_answers(Report& report, const run::Result& result) {
     report.float_agreements = result.float_agreements;
     if (!result.outputs) return;
     report.predictions = result.outputs->predictions;
+    report.pictures = result.pictures;
     if (result.program->host_operations.empty()) return;  // outputs are no probabilities
     constexpr std::size_t shown = 8;
     for (std::size_t i = 0; i < std::min(shown, report.predictions.size()); ++i) {
@@ -274,15 +316,15 @@ Report make_report(const run::Result& result) {
 
     report.cycles = tpu.cycles();
     report.clock_mhz = machine.clock_mhz;
-    report.seconds = static_cast<double>(report.cycles) / static_cast<double>(machine.clock_hz());
+    report.seconds = seconds_of(report.cycles, machine);
     if (report.inferences > 0) {
         report.inferences_per_second = ratio(static_cast<double>(report.inferences), report.seconds);
     }
     report.seconds_per_batch = ratio(report.seconds, static_cast<double>(report.batches));
-    report.achieved_tops = ratio(2.0 * static_cast<double>(needed_macs(result)) / 1e12, report.seconds);
+    report.achieved_tops = tops(needed_macs(result), report.seconds);
     report.peak_tops = machine.peak_ops_per_second() / 1e12;
     if (report.achieved_tops) report.peak_share = *report.achieved_tops / report.peak_tops;
-    report.roofline = make_roofline(result);
+    report.roofline = make_roofline(machine, needed_macs(result), tpu.weight_fifo().bytes.value());
 
     report.matrix_unit =
         matrix_unit(tpu.matrix_unit(), [](const hw::Counter& counter) { return counter.value(); });
@@ -290,6 +332,8 @@ Report make_report(const run::Result& result) {
     report.layers = make_layers(result);
     report.instruction_kinds = by_instruction_kind(program, tpu.matrix_unit());
     report.traffic = make_traffic(result);
+    report.paths = make_paths(result, report.traffic);
+    add_occupancy(report, result);
     report.unified_buffer_peak_bytes = tpu.unified_buffer().touched_bytes();
     report.unified_buffer_bytes = machine.unified_buffer_bytes();
     for (const isa::WeightTile& tile : program.tiles) {

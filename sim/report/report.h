@@ -9,11 +9,14 @@
 #include <utility>
 #include <vector>
 
+#include "hw/isa/footprint.h"
 #include "sim/baselines/baseline.h"
 #include "sim/baselines/comparison.h"
 #include "sim/baselines/expected.h"
 #include "sim/energy/power_over_time.h"
 #include "sim/energy/run_energy.h"
+#include "sim/occupancy/row_values.h"
+#include "sim/run/pictures.h"
 #include "sim/run/run.h"
 
 /// What a run measured. Each figure is computed once, here, from counters; JSON and text only print.
@@ -41,6 +44,14 @@ struct MatrixUnit {
     }
 };
 
+/// A place on a processor's roofline.
+struct Roofline {
+    double macs_per_weight_byte = 0.0;
+    double ridge = 0.0;       ///< MACs a weight byte from which arithmetic is the bound
+    double bound_tops = 0.0;  ///< the most that the processor allows at this place
+    double peak_tops = 0.0;   ///< the most that it allows anywhere
+};
+
 /// The matrix unit's cycles under one tag. The layers' cycles sum to those of the run.
 struct Layer {
     std::string name;  ///< "(outside layers)" for tag 0: transfers to and from the host
@@ -50,6 +61,9 @@ struct Layer {
     std::optional<double> array_utilization;  ///< useful MACs of all MACs in active cycles
     std::uint64_t macs_per_inference = 0;     ///< what the network asks for
     std::optional<energy::Joules> energy;     ///< absent where energy is from published watts
+    std::uint64_t weight_bytes = 0;           ///< fetched for it
+    std::optional<double> achieved_tops;      ///< while it had the matrix unit
+    std::optional<Roofline> roofline;         ///< absent where it fetches no weights
 };
 
 /// The matrix unit's cycles under all tags that use one kind of matrix instruction.
@@ -79,10 +93,34 @@ struct InstructionLine {
     std::string text;                       ///< assembly
 };
 
-struct Roofline {
-    double macs_per_weight_byte = 0.0;
-    double ridge = 0.0;       ///< MACs a weight byte from which the array is the bound
-    double bound_tops = 0.0;  ///< the most that the machine allows at this place
+/// What moved over a path between two units, and the part of what the path could have moved in the run.
+struct Path {
+    std::string_view from;  ///< units, named as in the configuration
+    std::string_view to;
+    std::uint64_t moved = 0;
+    std::string_view unit;  ///< of `moved`: "bytes" or "rows"
+    std::optional<double> utilization;
+};
+
+/// The most that lay in each memory in each window of the run; the last window ends with it.
+struct MemoryOverTime {
+    std::uint64_t window_cycles = 0;
+    std::vector<std::uint64_t> unified_buffer_bytes;
+    std::vector<std::uint64_t> accumulator_rows;
+    std::vector<std::uint64_t> weight_fifo_tiles;
+};
+
+/// A value in the unified buffer: its rows, each from its first write to its last read.
+struct BufferValue {
+    std::string name;        ///< the layer, or the host buffer, that wrote it
+    occupancy::Shape steps;  ///< at least one
+};
+
+struct UnifiedBufferMap {
+    std::uint64_t until = 0;          ///< values that begin before this cycle are all there
+    std::uint64_t step_cycles = 0;    ///< the cycles of a step's rows are known to within so many
+    std::vector<BufferValue> values;  ///< in the order of their first write
+    std::uint64_t left_out = 0;       ///< later ones: there were too many
 };
 
 /// What an event-by-event account says besides: of a machine with a section `energy`.
@@ -133,6 +171,7 @@ struct Comparison {
     double watts = 0.0;
     double speedup = 0.0;  ///< die against die
     baselines::PerformancePerWatt performance_per_watt;
+    std::optional<Roofline> roofline = {};  ///< of one die, fp32; absent where the network has no weights
     /// The same bound, were it to compute in 8-bit integers; absent where it has no peak in those.
     std::optional<double> int8_inferences_per_second;
     std::optional<double> int8_speedup;
@@ -217,10 +256,13 @@ struct Report {
     std::vector<Layer> layers;
     std::vector<InstructionKind> instruction_kinds;  ///< their cycles sum to those of the run
     std::vector<Traffic> traffic;
+    std::vector<Path> paths;  ///< those of the traffic and those on the chip
     std::uint64_t unified_buffer_peak_bytes = 0;
     std::uint64_t unified_buffer_bytes = 0;
     std::uint64_t weight_memory_used_bytes = 0;
     std::uint64_t weight_memory_bytes = 0;
+    std::optional<MemoryOverTime> memory_over_time;      ///< where the run noted its occupancy
+    std::optional<UnifiedBufferMap> unified_buffer_map;  ///< where the run noted its occupancy
     std::uint64_t instructions = 0;
     std::vector<std::pair<std::string, CounterValues>> units;  ///< every counter of every unit
 
@@ -233,6 +275,7 @@ struct Report {
     bool timing_only = false;
     std::vector<std::uint32_t> predictions;
     std::vector<float> first_probabilities;  ///< of the first predictions
+    run::Pictures pictures;                  ///< none where the run chose none
     std::optional<double> accuracy;
     std::optional<double> float_accuracy;
     std::optional<std::uint64_t> float_agreements;
@@ -258,6 +301,13 @@ MatrixUnit matrix_unit_under(const hw::MatrixUnitCounters& counters, hw::Tag tag
 /// The split by kinds of matrix instructions, by what the program does under each of its tags.
 std::vector<InstructionKind> by_instruction_kind(const isa::Program& program,
                                                  const hw::MatrixUnitCounters& counters);
+
+/// Between weight memory, host and the units, in the order of the data's way.
+std::vector<Path> make_paths(const run::Result& result, const std::vector<Traffic>& traffic);
+
+/// Of a run that noted its occupancy.
+MemoryOverTime make_memory_over_time(const run::Result& result, const occupancy::ProgramValues& values);
+UnifiedBufferMap make_unified_buffer_map(const run::Result& result, const occupancy::ProgramValues& values);
 
 /// The instructions up to `halt` with their times; `end` is the run's last cycle.
 std::vector<InstructionLine> make_instruction_lines(const isa::Program& program,

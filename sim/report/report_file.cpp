@@ -37,6 +37,10 @@ std::filesystem::path report_path(const std::filesystem::path& folder) {
     return folder / "report.json";
 }
 
+std::filesystem::path page_path(const std::filesystem::path& folder) {
+    return folder / "report.html";
+}
+
 void write_report(const Report& report, const std::filesystem::path& folder) {
     make_folder(folder);
     write_file(report_path(folder), to_json_text(report) + "\n");

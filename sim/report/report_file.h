@@ -26,6 +26,9 @@ std::string to_json_text(const Report& report);
 /// The report's file in a folder.
 std::filesystem::path report_path(const std::filesystem::path& folder);
 
+/// The page's file in a folder.
+std::filesystem::path page_path(const std::filesystem::path& folder);
+
 /// report.json in the folder, which is made where it is not there. Throws OutputError.
 void write_report(const Report& report, const std::filesystem::path& folder);
 

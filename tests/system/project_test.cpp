@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 #include <string>
@@ -50,6 +51,45 @@ TEST_CASE("docs/dependencies.md explains every package that is installed", "[pro
         }
     }
     CHECK(packages > 10);
+}
+
+TEST_CASE("docs/dependencies.md explains every npm package that is asked for", "[project]") {
+    const std::string explained = text_of(root / "docs/dependencies.md");
+    int packages = 0;
+    for (const char* const folder : {"sim/page/web", "tests/page"}) {
+        const auto asked = nlohmann::json::parse(text_of(root / folder / "package.json"));
+        for (const char* const kind : {"dependencies", "devDependencies"}) {
+            const auto of_kind = asked.value(kind, nlohmann::json::object());
+            for (const auto& [name, version] : of_kind.items()) {
+                ++packages;
+                INFO(folder << ": " << name);
+                CHECK(explained.find("`" + name + "`") != std::string::npos);
+                CHECK(version.get<std::string>().find_first_not_of("0123456789.") ==
+                      std::string::npos);  // one
+            }
+        }
+    }
+    CHECK(packages >= 4);
+}
+
+TEST_CASE("Lock files name no place to fetch from, and may be copied from", "[project]") {
+    const std::set<std::string> permissive{"MIT", "Apache-2.0", "BSD-3-Clause", "0BSD"};
+    for (const char* const folder : {"sim/page/web", "tests/page"}) {
+        const std::string text = text_of(root / folder / "package-lock.json");
+        INFO(folder);
+        CHECK(text.find("\"resolved\"") == std::string::npos);
+        CHECK(text.find("://") == std::string::npos);
+        int packages = 0;
+        const auto lock = nlohmann::json::parse(text);
+        for (const auto& [place, package] : lock["packages"].items()) {
+            if (place.empty()) continue;  // the project itself
+            INFO(place);
+            CHECK(package.contains("integrity"));
+            CHECK(permissive.count(package.value("license", "none")) == 1);
+            ++packages;
+        }
+        CHECK(packages >= 1);
+    }
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ TEST_CASE("Help and version are successes", "[cli]") {
     CHECK(run({}) == 0);
     CHECK(run({"--help"}) == 0);
     CHECK(run({"--version"}) == 0);
-    for (const char* command : {"run", "compile", "asm", "disasm"}) {
+    for (const char* command : {"run", "compile", "asm", "disasm", "report"}) {
         INFO(command);
         CHECK(run({command, "--help"}) == 0);
     }
@@ -37,6 +37,8 @@ TEST_CASE("Mistakes on the command line are the user's", "[cli]") {
     CHECK(run({"run", "--quiet", "--json"}) == 2);
     CHECK(run({"run", "--program", "a", "--model", "b"}) == 2);
     CHECK(run({"compile", "--text", "poem"}) == 2);
+    CHECK(run({"report"}) == 2);
+    CHECK(run({"report", "nowhere"}) == 2);
     CHECK(run({"asm"}) == 2);
     CHECK(run({"asm", "nowhere.s", "-o", "out.tpu"}) == 2);
     CHECK(run({"disasm", "nowhere.tpu"}) == 2);

@@ -1,0 +1,60 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim/cli/command.h"
+#include "sim/page/page.h"
+#include "sim/report/report_file.h"
+
+namespace systole::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ReportCommand {
+    std::vector<std::string> reports;
+    std::string out;
+
+    void operator()() const {
+        std::vector<page::NamedReport> read;
+        read.reserve(reports.size());
+        for (const std::string& each : reports) read.push_back(page::read_report(each));
+        const fs::path page = out.empty() ? beside(reports.front()) : fs::path(out);
+        report::write_file(page, page::to_html(read));
+        fmt::print("Page in {}\n", page.string());
+    }
+
+private:
+    static fs::path beside(const fs::path& file_or_folder) {
+        std::error_code error;
+        const bool is_folder = fs::is_directory(file_or_folder, error);
+        return report::page_path(is_folder ? file_or_folder : file_or_folder.parent_path());
+    }
+};
+
+}  // namespace
+
+void add_report_command(CLI::App& app) {
+    CLI::App* command = app.add_subcommand("report", "Make a page of charts from report.json");
+    const auto report = std::make_shared<ReportCommand>();
+    command->add_option("REPORT", report->reports, "folders with a report.json, or such files")
+        ->required()
+        ->type_name("");
+    command->add_option("--out", report->out, "write the page there; else report.html beside the first")
+        ->type_name("FILE.html");
+    command->footer(
+        "Examples:\n"
+        "  sim run mnist_cnn --out a --quiet\n"
+        "  sim run mnist_cnn --set machine.weight_fifo.depth_tiles=8 --out b --quiet\n"
+        "  sim report a\n"
+        "  sim report a b --out both.html\n\n"
+        "The page is one file that opens from disk and loads nothing. Several reports\n"
+        "stand side by side, with what differs between them; docs/report.md explains the\n"
+        "charts.");
+    command->callback([report] { (*report)(); });
+}
+
+}  // namespace systole::cli

@@ -1,0 +1,75 @@
+// Numbers as people read them. What is absent is "–".
+
+export const absent = '–';
+
+const isNumber = (value) => typeof value === 'number' && Number.isFinite(value);
+
+/// 1234567 as "1,234,567".
+export function grouped(value) {
+    return isNumber(value) ? Math.round(value).toLocaleString('en-US') : absent;
+}
+
+/// Three or four significant digits.
+function digits(value) {
+    const size = Math.abs(value);
+    return value.toFixed(size >= 100 || value === 0 ? 0 : size >= 10 ? 1 : 2);
+}
+
+const prefixes = [[1e15, 'P'], [1e12, 'T'], [1e9, 'G'], [1e6, 'M'], [1e3, 'k'], [1, ''], [1e-3, 'm'], [1e-6, 'µ'],
+    [1e-9, 'n'], [1e-12, 'p']];
+
+/// Significant digits and an SI prefix: 0.00123 of "s" is "1.23 ms".
+export function si(value, unit = '') {
+    if (!isNumber(value)) return absent;
+    const rounding = 0.9995; // 999.9 m is 1
+    const [factor, prefix] = value === 0 ? [1, '']
+        : prefixes.find(([least]) => Math.abs(value) >= least * rounding) ?? prefixes.at(-1);
+    return `${digits(value / factor)} ${prefix}${unit}`.trim();
+}
+
+/// Bytes with a binary prefix: "24.0 MiB".
+export function bytes(value) {
+    if (!isNumber(value)) return absent;
+    let power = 0;
+    while (value >= 1024 && power < 5) {
+        value /= 1024;
+        ++power;
+    }
+    return power === 0 ? `${Math.round(value)} B` : `${value.toFixed(1)} ${'KMGTP'[power - 1]}iB`;
+}
+
+/// A share as percent with one digit; what is more than nothing is never shown as 0.
+export function percent(share) {
+    if (!isNumber(share)) return absent;
+    if (share > 0 && share < 0.0005) return '<0.1 %';
+    return `${(100 * share).toFixed(1)} %`;
+}
+
+/// A ratio: "27.3×".
+export function times(factor) {
+    return isNumber(factor) ? `${digits(factor)}×` : absent;
+}
+
+/// One more than another, in percent with its sign; "same" where they are.
+export function difference(value, reference) {
+    if (!isNumber(value) || !isNumber(reference)) return absent;
+    if (value === reference) return 'same';
+    if (reference === 0) return absent;
+    const percentage = 100 * (value / reference - 1);
+    const text = Math.abs(percentage) >= 10 ? percentage.toFixed(0) : percentage.toFixed(1);
+    return `${percentage > 0 ? '+' : ''}${text} %`.replace('-', '−');
+}
+
+/// A counter's or key's name in words: "raw_stall_cycles" is "raw stall cycles".
+export function words(key) {
+    return key.replaceAll('_', ' ');
+}
+
+export function ratio(numerator, denominator) {
+    return isNumber(numerator) && isNumber(denominator) && denominator > 0 ? numerator / denominator : null;
+}
+
+/// "1 batch", "2 batches".
+export function counted(count, one, many = `${one}s`) {
+    return `${grouped(count)} ${count === 1 ? one : many}`;
+}

@@ -1,0 +1,83 @@
+// The page: one report, or several beside each other.
+import 'tabulator-tables/dist/css/tabulator_simple.css';
+import './style.css';
+import { drawCharts, dropCharts } from './chart.js';
+import { choice, h } from './dom.js';
+import { bufferMap } from './sections/buffer_map.js';
+import { comparison } from './sections/comparison.js';
+import { configuration } from './sections/configuration.js';
+import { counters } from './sections/counters.js';
+import { cycles } from './sections/cycles.js';
+import { energy } from './sections/energy.js';
+import { explanations } from './sections/explanations.js';
+import { headline } from './sections/headline.js';
+import { layers } from './sections/layers.js';
+import { machine } from './sections/machine.js';
+import { memory } from './sections/memory.js';
+import { predictions } from './sections/predictions.js';
+import { roofline } from './sections/roofline.js';
+import { themeSwitch } from './theme.js';
+
+/// In the order of the page. Each makes its section of a report, or null where the report has nothing for it.
+const sections = [headline, cycles, explanations, roofline, layers, machine, energy, memory, bufferMap, predictions,
+    counters, configuration];
+
+/// Paths without the folders that all of them share, and without what every report's file is called.
+function withShortNames(named) {
+    const parts = named.map(({ name }) => name.replace(/\/+$/, '').replace(/\/report\.json$/, '').split('/'));
+    const isShared = (depth) => parts.every((each) => each.length > depth + 1 && each[depth] === parts[0][depth]);
+    let shared = 0;
+    while (isShared(shared)) ++shared;
+    return named.map(({ report }, index) => ({ name: parts[index].slice(shared).join('/'), report }));
+}
+
+/// Each is {"name", "report"}.
+const reports = withShortNames(JSON.parse(document.getElementById('reports').textContent));
+
+const page = document.getElementById('page');
+const links = h('nav', { 'aria-label': 'Sections' });
+const compared = h('div');
+const view = h('div');
+
+function linkTo(element) {
+    const title = element.id === 'headline' ? 'Headline' : element.querySelector('h2').textContent;
+    return h('a', { href: `#${element.id}` }, title);
+}
+
+/// A report of another version may lack what a section needs: the others stand.
+function made(make, report) {
+    try {
+        return make(report);
+    } catch (error) {
+        console.error(error);
+        return h('section', null, h('p', { class: 'meaning' }, `A section could not be made of this report: ${error}`));
+    }
+}
+
+function show(report) {
+    dropCharts(view);
+    view.replaceChildren(...sections.map((make) => made(make, report)).filter((each) => each !== null));
+    links.replaceChildren(...[...page.querySelectorAll('section[id]')].map(linkTo));
+    drawCharts();
+}
+
+function footer() {
+    return h('footer', null,
+        h('p', null, 'Made by Systole, a cycle-accurate simulator of the Tensor Processing Unit, from report.json; '
+            + 'docs/report.md explains each picture. In a chart, the arrow keys show one value after the other.'),
+        h('details', null, h('summary', null, 'Licences of the software in this page'),
+            h('pre', null, document.getElementById('notices').textContent)));
+}
+
+const { report: first } = reports[0];
+document.title = `${first.model} on ${first.machine}: Systole report`;
+page.append(
+    h('header', null, h('div', { class: 'top' }, h('span', { class: 'brand' }, 'Systole'), links, themeSwitch())),
+    h('main', null, compared, view),
+    footer());
+if (reports.length > 1) {
+    compared.append(comparison(reports), h('div', { class: 'row' }, h('h3', null, 'In detail'),
+        choice('Report', reports.map(({ name }, index) => ({ value: index, name })),
+            (index) => show(reports[index].report))));
+}
+show(first);

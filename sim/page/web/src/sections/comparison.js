@@ -1,0 +1,112 @@
+// Several reports beside each other: figures, layers, and what differs in their configuration.
+import { chart, legend, nameAxis, rowZoom, tip, valueAxis } from '../chart.js';
+import { h, section, table } from '../dom.js';
+import { absent, difference, grouped, percent, ratio, si, times } from '../format.js';
+import { colourOf } from '../palette.js';
+import { flatten } from './configuration.js';
+
+/// What is compared: its name, where it stands in a report, how it is shown, and whether more is better (1), worse
+/// (-1) or neither.
+const figures = [
+    ['cycles', (r) => r.cycles, grouped, -1],
+    ['time', (r) => r.seconds, (value) => si(value, 's'), -1],
+    ['throughput', (r) => r.inferences_per_second, (value) => si(value, 'inf/s'), 1],
+    ['latency of a batch', (r) => r.seconds_per_batch, (value) => si(value, 's'), -1],
+    ['performance', (r) => r.tops.achieved, (value) => si(value * 1e12, 'OPS'), 1],
+    ['peak', (r) => r.tops.peak, (value) => si(value * 1e12, 'OPS'), 0],
+    ['array active', (r) => ratio(r.matrix_unit.active_cycles, r.cycles), percent, 1],
+    ['weight stall', (r) => ratio(r.matrix_unit.weight_stall_cycles, r.cycles), percent, -1],
+    ['weight shift', (r) => ratio(r.matrix_unit.weight_shift_cycles, r.cycles), percent, -1],
+    ['non-matrix', (r) => ratio(r.matrix_unit.non_matrix_cycles, r.cycles), percent, -1],
+    ['weight bytes', (r) => r.traffic.weight_bytes, (value) => si(value, 'B'), -1],
+    ['unified buffer, peak', (r) => r.memory.unified_buffer_peak_bytes, (value) => si(value, 'B'), 0],
+    ['energy an inference', (r) => r.energy.joules_per_inference, (value) => si(value, 'J'), -1],
+    ['power', (r) => r.energy.watts, (value) => si(value, 'W'), 0],
+    ['accuracy', (r) => r.accuracy, percent, 1],
+];
+
+/// Speedup over each baseline that the first report names.
+function speedups(reports) {
+    return reports[0].report.comparison.map(({ baseline }) => [`speedup over ${baseline}, at least`,
+        (report) => report.comparison.find((each) => each.baseline === baseline)?.speedup ?? null, times, 1]);
+}
+
+function cell(value, reference, show, better) {
+    const text = difference(value, reference);
+    const isBetter = better * (value - reference) > 0;
+    const verdict = better === 0 || value === reference || text === absent ? 'quiet' : isBetter ? 'better' : 'worse';
+    return [value === null || value === undefined ? absent : show(value), ' ', h('span', { class: verdict }, text)];
+}
+
+function figureTable(reports) {
+    const rows = [...figures, ...speedups(reports)]
+        .filter(([, read]) => reports.some(({ report }) => read(report) !== null && read(report) !== undefined))
+        .map(([name, read, show, better]) => {
+            const reference = read(reports[0].report);
+            return [name, reference === null || reference === undefined ? absent : show(reference),
+                ...reports.slice(1).map(({ report }) => cell(read(report), reference, show, better))];
+        });
+    return table(['', ...reports.map(({ name }) => name)], rows, { class: 'numbers', label: 'Figures' });
+}
+
+/// Every layer name of any report, in the order of the first that has it.
+function layerNames(reports) {
+    return [...new Set(reports.flatMap(({ report }) => report.layers.map(({ name }) => name)))];
+}
+
+function layerChart(reports) {
+    const names = layerNames(reports);
+    const shown = 16;
+    const cyclesOf = (report, name) => report.layers.filter((layer) => layer.name === name)
+        .reduce((sum, layer) => sum + layer.cycles, 0);
+    const columns = reports.map(({ report }) => names.map((name) => cyclesOf(report, name)));
+    return chart({
+        label: 'Cycles of each layer in each report',
+        height: 80 + Math.min(names.length, shown) * (14 + 14 * reports.length),
+        option: (colours, width) => ({
+            grid: { left: width < 600 ? 90 : 160, right: 40, top: 34, bottom: 28 },
+            legend: legend(colours, { type: 'scroll' }),
+            tooltip: {
+                trigger: 'axis',
+                axisPointer: { type: 'shadow' },
+                formatter: ([{ dataIndex }]) => tip(names[dataIndex], reports.map(({ name }, index) =>
+                    [name, `${grouped(columns[index][dataIndex])} ${index === 0 ? ''
+                        : difference(columns[index][dataIndex], columns[0][dataIndex])}`, colourOf(index)])),
+            },
+            xAxis: valueAxis(colours, { axisLabel: { formatter: (value) => si(value) } }),
+            yAxis: nameAxis(colours, names, { axisLabel: { width: width < 600 ? 80 : 150 } }),
+            dataZoom: rowZoom(colours, names.length, shown),
+            series: reports.map(({ name }, index) => ({
+                type: 'bar',
+                name,
+                itemStyle: { color: colourOf(index) },
+                data: columns[index],
+            })),
+        }),
+    });
+}
+
+/// Where results went to says nothing about them, and what a run sets in its machine stands in the machine.
+const saysNothing = (key) => key === 'run.out' || key.startsWith('run.machine_settings');
+
+/// Keys that are not the same everywhere.
+function configurationTable(reports) {
+    const all = reports.map(({ report }) => new Map(
+        ['run', 'machine'].flatMap((part) => flatten(report.configuration[part], part))));
+    const keys = [...new Set(all.flatMap((values) => [...values.keys()]))].filter((key) => !saysNothing(key)
+        && all.some((values) => values.get(key) !== all[0].get(key)));
+    if (keys.length === 0) return h('p', null, 'Their configurations are the same.');
+    const show = (value) => (value === undefined ? 'not there' : value === null || value === '' ? absent : String(value));
+    return table(['key', ...reports.map(({ name }) => name)],
+        keys.map((key) => [key, ...all.map((values) => show(values.get(key)))]), { label: 'Differing keys' });
+}
+
+/// Of two or more.
+export function comparison(reports) {
+    return section('comparison', `${reports.length} reports side by side`,
+        `Differences are to the first, ${reports[0].name}.`,
+        h('div', { class: 'columns' },
+            h('div', null, h('h3', null, 'Figures'), figureTable(reports)),
+            h('div', null, h('h3', null, 'What differs in the configuration'), configurationTable(reports))),
+        h('h3', null, 'Cycles by layer'), layerChart(reports));
+}

@@ -1,0 +1,112 @@
+// Where the matrix unit's cycles went: the run, then each layer.
+import { chart, legend, nameAxis, rowZoom, tip, valueAxis } from '../chart.js';
+import { choice, h, section } from '../dom.js';
+import { grouped, percent, ratio, si } from '../format.js';
+import { cycleClasses, cycleParts, reasonColour, reasons, usefulShare } from '../palette.js';
+
+/// Classes with cycles and share, then the reasons that apply.
+function classTip(name, unit, cycles) {
+    const line = ({ key, name: text, colour }) =>
+        [text, `${grouped(unit[key])} · ${percent(ratio(unit[key], cycles))}`, colour];
+    const why = reasons.filter(({ key }) => unit[key] > 0).map((reason) => ({ ...reason, name: `· ${reason.name}` }));
+    return tip(`${name}: ${grouped(cycles)} cycles`, [
+        ...cycleClasses.map(line),
+        ...why.map(line),
+        ['cells used when active', percent(usefulShare(unit))],
+    ]);
+}
+
+/// One bar for the run and, below, one for each reason why cycles were non-matrix.
+function runChart(report) {
+    const unit = report.matrix_unit;
+    const why = reasons.filter(({ key }) => unit[key] > 0);
+    const names = ['run', ...why.map(({ name }) => name)];
+    return chart({
+        label: 'Cycles of the run by class',
+        height: 86 + 30 * names.length,
+        option: (colours, width) => ({
+            grid: { left: 90, right: 24, top: width < 600 ? 70 : 34, bottom: 24 },
+            legend: legend(colours),
+            tooltip: {
+                trigger: 'axis',
+                axisPointer: { type: 'shadow' },
+                formatter: ([{ dataIndex }]) => {
+                    if (dataIndex === 0) return classTip('run', unit, report.cycles);
+                    const { key, name, meaning } = why[dataIndex - 1];
+                    return tip(`${name}: ${meaning}`,
+                        [['non-matrix', `${grouped(unit[key])} · ${percent(ratio(unit[key], report.cycles))}`,
+                            reasonColour]]);
+                },
+            },
+            xAxis: valueAxis(colours, { max: report.cycles, axisLabel: { formatter: (value) => si(value) } }),
+            yAxis: nameAxis(colours, names),
+            series: [
+                ...cycleParts.map(({ name, colour, cycles }) => ({
+                    type: 'bar',
+                    name,
+                    stack: 'cycles',
+                    barWidth: 22,
+                    itemStyle: { color: colour },
+                    data: names.map((_, index) => (index === 0 ? cycles(unit) : 0)),
+                })),
+                ...(why.length === 0 ? [] : [{
+                    type: 'bar',
+                    name: 'reasons for non-matrix (may overlap)',
+                    stack: 'cycles',
+                    itemStyle: { color: reasonColour },
+                    data: [0, ...why.map(({ key }) => unit[key])],
+                }]),
+            ],
+        }),
+    });
+}
+
+function layerChart(layers) {
+    let asShare = false;
+    const shown = 24;
+    const rows = Math.min(layers.length, shown);
+    const scale = (layer) => (asShare ? 1 / Math.max(layer.cycles, 1) : 1);
+    const element = chart({
+        label: 'Cycles of each layer by class',
+        height: 90 + 26 * rows,
+        option: (colours, width) => ({
+            grid: { left: width < 600 ? 90 : 160, right: 34, top: width < 600 ? 70 : 34, bottom: 24 },
+            legend: legend(colours),
+            tooltip: {
+                trigger: 'axis',
+                axisPointer: { type: 'shadow' },
+                formatter: ([{ dataIndex }]) => {
+                    const layer = layers[dataIndex];
+                    return classTip(`${layer.name} (${layer.kind || 'no layer'})`, layer.matrix_unit, layer.cycles);
+                },
+            },
+            xAxis: valueAxis(colours, {
+                max: asShare ? 1 : undefined,
+                axisLabel: { formatter: (value) => (asShare ? `${Math.round(100 * value)} %` : si(value)) },
+            }),
+            yAxis: nameAxis(colours, layers.map(({ name }) => name), { axisLabel: { width: width < 600 ? 80 : 150 } }),
+            dataZoom: rowZoom(colours, layers.length, shown),
+            series: cycleParts.map(({ name, colour, cycles }) => ({
+                type: 'bar',
+                name,
+                stack: 'cycles',
+                barMaxWidth: 18,
+                itemStyle: { color: colour },
+                data: layers.map((layer) => cycles(layer.matrix_unit) * scale(layer)),
+            })),
+        }),
+    });
+    const buttons = choice('Scale of the layers', [{ value: false, name: 'cycles' },
+        { value: true, name: 'share of the layer' }], (value) => {
+        asShare = value;
+        element.redraw();
+    });
+    return [h('div', { class: 'row' }, h('h3', null, 'By layer'), buttons), element];
+}
+
+export function cycles(report) {
+    return section('cycles', 'Where the cycles went',
+        'Every cycle of the matrix unit is one of four: the array active, or waiting for a weight tile from memory '
+        + '(stall), for the tile to shift into the array, or for an instruction and its input rows (non-matrix).',
+        runChart(report), layerChart(report.layers));
+}

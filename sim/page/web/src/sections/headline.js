@@ -1,0 +1,114 @@
+// The figures that a study is about, each with what it means.
+import { h, section, table } from '../dom.js';
+import { absent, bytes, counted, grouped, percent, ratio, si, times } from '../format.js';
+
+/// A large figure. `value` is the number as report.json has it.
+function card(name, shown, value, meaning) {
+    return h('div', { class: 'card' },
+        h('div', { class: 'name' }, name),
+        h('div', { class: 'figure', 'data-figure': name, 'data-value': value }, shown),
+        h('div', { class: 'meaning' }, meaning));
+}
+
+function latencyMeaning(report) {
+    const batches = Math.ceil(report.inferences / report.batch);
+    return batches === 1 ? 'the one batch, from first byte to last'
+        : `a batch of ${grouped(report.batch)}, mean of ${grouped(batches)}`;
+}
+
+function cards(report) {
+    const { tops, energy, matrix_unit: unit, roofline } = report;
+    const clock = report.configuration.machine.clock_mhz;
+    const made = [];
+    if (report.inferences > 0) {
+        made.push(
+            card('Throughput', si(report.inferences_per_second, 'inf/s'), report.inferences_per_second,
+                `${counted(report.inferences, 'inference')} in ${si(report.seconds, 's')}`),
+            card('Latency', si(report.seconds_per_batch, 's'), report.seconds_per_batch, latencyMeaning(report)));
+    }
+    made.push(
+        card('Cycles', grouped(report.cycles), report.cycles, `${si(report.seconds, 's')} at ${clock} MHz`),
+        card('Performance', si(tops.achieved * 1e12, 'OPS'), tops.achieved,
+            `${percent(ratio(tops.achieved, tops.peak))} of the peak of ${si(tops.peak * 1e12, 'OPS')}`
+            + (roofline ? `; at most ${si(roofline.bound_tops * 1e12, 'OPS')} by weight bandwidth` : '')),
+        card('Array active', percent(ratio(unit.active_cycles, report.cycles)), unit.active_cycles,
+            `of all cycles; ${percent(ratio(unit.useful_macs, unit.useful_macs + unit.unused_macs))} of the `
+            + 'array\'s cells then multiply for the network'));
+    if (energy.joules_per_inference !== null) {
+        made.push(card('Energy', si(energy.joules_per_inference, 'J'), energy.joules_per_inference,
+            'an inference, chip and weight memory, static share included'));
+    } else if (energy.joules !== null) {
+        made.push(card('Energy', si(energy.joules, 'J'), energy.joules,
+            'the run, chip and weight memory, static share included'));
+    }
+    if (energy.watts !== null) {
+        made.push(card('Power', si(energy.watts, 'W'), energy.watts, energy.die_watts
+            ? `mean of the run; the chip alone ${si(energy.die_watts, 'W')}` : 'mean of the run'));
+    }
+    if (report.accuracy !== null) {
+        made.push(card('Accuracy', percent(report.accuracy), report.accuracy,
+            `${grouped(report.accuracy * report.inferences)} of ${grouped(report.inferences)} right`));
+    }
+    return made;
+}
+
+/// What is best known of a baseline: measured, expected, or only what it can do at most.
+function best(comparison) {
+    if (comparison.measured) return { basis: 'measured, fp32', ...comparison.measured.fp32 };
+    if (comparison.expected) return { basis: 'expected of its software', ...comparison.expected };
+    return {
+        basis: 'its upper bound',
+        inferences_per_second: comparison.inferences_per_second,
+        speedup: comparison.speedup,
+        performance_per_watt: comparison.performance_per_watt,
+    };
+}
+
+function baselineCards(report) {
+    return report.comparison.map((comparison) => {
+        const { basis, speedup, performance_per_watt: perWatt } = best(comparison);
+        return [
+            card(`Speedup over ${comparison.baseline}`, times(speedup), speedup,
+                `die against die, ${basis}; at least ${times(comparison.speedup)}, against its fp32 roofline`),
+            perWatt.total === null ? null
+                : card(`Performance/W over ${comparison.baseline}`, times(perWatt.total), perWatt.total,
+                    `whole servers by TDP; ${times(perWatt.incremental)} incremental, without the host's share`),
+        ];
+    });
+}
+
+function baselineTable(report) {
+    const rows = report.comparison.map((comparison) => {
+        const expected = comparison.expected;
+        return [comparison.baseline,
+            si(comparison.inferences_per_second, 'inf/s'), times(comparison.speedup),
+            expected ? si(expected.inferences_per_second, 'inf/s') : absent, times(expected?.speedup),
+            times(expected?.performance_per_watt.total ?? comparison.performance_per_watt.total),
+            times(expected?.performance_per_watt.incremental ?? comparison.performance_per_watt.incremental)];
+    });
+    if (rows.length === 0) return null;
+    return table(['Baseline, one die', 'at most', 'speedup at least', 'expected', 'speedup', 'perf/W total',
+        'perf/W incremental'], rows, { class: 'numbers', label: 'Baselines' });
+}
+
+function remarks(report) {
+    const made = [];
+    if (report.timing_only) made.push('Timing only: no values were computed, so there are no answers.');
+    for (const name of report.unfilled_buffers ?? []) made.push(`Input buffer ${name} was not filled: zeros.`);
+    for (const operation of report.host_operations) {
+        made.push(`Left to the host, not in the times above: ${operation.kind} (${operation.layer})`
+            + (operation.seconds === null ? '.' : `, at least ${si(operation.seconds, 's')}.`));
+    }
+    made.push(`Simulated in ${si(report.simulator.wall_seconds, 's')}`
+        + `, with ${bytes(report.simulator.peak_rss_bytes)} of memory.`);
+    return h('ul', { class: 'remarks' }, made.map((text) => h('li', null, text)));
+}
+
+export function headline(report) {
+    const meaning = report.inferences > 0
+        ? `${counted(report.inferences, 'inference')} in batches of ${grouped(report.batch)}` : 'a program of its own';
+    return section('headline', `${report.model} on ${report.machine}`, meaning,
+        h('div', { class: 'cards' }, cards(report)),
+        report.comparison.length > 0 ? h('div', { class: 'cards' }, baselineCards(report)) : null,
+        baselineTable(report), remarks(report));
+}

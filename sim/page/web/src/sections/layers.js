@@ -1,0 +1,136 @@
+// The layers as a table that sorts and filters.
+import {
+    FilterModule, FormatModule, ResizeColumnsModule, ResizeTableModule, SortModule, Tabulator,
+} from 'tabulator-tables';
+import { h, section } from '../dom.js';
+import { absent, bytes, grouped, percent, ratio, si, words } from '../format.js';
+import { usefulShare } from '../palette.js';
+
+Tabulator.registerModule([FilterModule, FormatModule, ResizeColumnsModule, ResizeTableModule, SortModule]);
+
+/// From here on the table scrolls by itself.
+const mostRows = 15;
+const rowHeight = 29;
+
+/// Field, title, how it is shown, what it says.
+const columns = [
+    ['number', '#', grouped, 'place in the network'],
+    ['name', 'layer', String, 'as in the network file'],
+    ['kind', 'kind', (kind) => words(kind) || absent, 'what it computes'],
+    ['cycles', 'cycles', grouped, 'of the matrix unit'],
+    ['share', 'of run', percent, 'of the run\'s cycles'],
+    ['active', 'active', percent, 'of the layer\'s cycles: a row entered the array'],
+    ['stall', 'weight stall', percent, 'of the layer\'s cycles: its tile was not whole in the FIFO'],
+    ['shift', 'weight shift', percent, 'of the layer\'s cycles: its tile was shifting in'],
+    ['other', 'non-matrix', percent, 'of the layer\'s cycles: not issued, or its rows were not there'],
+    ['raw', 'RAW', percent, 'of the layer\'s cycles: its rows were still being activated'],
+    ['input', 'input', percent, 'of the layer\'s cycles: its rows were still coming from the host'],
+    ['used', 'cells used', percent, 'of the array\'s cells in active cycles'],
+    ['macs', 'MACs', (value) => si(value), 'multiply-accumulates of one inference'],
+    ['weights', 'weights', bytes, 'weight bytes fetched in the whole run'],
+    ['intensity', 'MAC/byte', (value) => si(value), 'multiply-accumulates for each weight byte fetched'],
+    ['tops', 'performance', (value) => si(value * 1e12, 'OPS'), 'achieved while the layer had the matrix unit'],
+    ['joules', 'energy', (value) => si(value, 'J'), 'of the whole run, static share included'],
+];
+
+function rowOf(layer, index) {
+    const unit = layer.matrix_unit;
+    const share = (key) => ratio(unit[key], layer.cycles);
+    return {
+        number: index + 1,
+        name: layer.name,
+        kind: layer.kind,
+        cycles: layer.cycles,
+        share: layer.share,
+        active: share('active_cycles'),
+        stall: share('weight_stall_cycles'),
+        shift: share('weight_shift_cycles'),
+        other: share('non_matrix_cycles'),
+        raw: share('raw_stall_cycles'),
+        input: share('input_stall_cycles'),
+        used: unit.active_cycles > 0 ? usefulShare(unit) : null,
+        macs: layer.macs_per_inference,
+        weights: layer.weight_bytes,
+        intensity: layer.roofline?.macs_per_weight_byte,
+        tops: layer.achieved_tops,
+        joules: layer.energy?.joules,
+    };
+}
+
+/// Whether any layer says it: columns of nothing are left out.
+function isKnown(rows, field) {
+    return rows.some((row) => row[field] !== null && row[field] !== undefined);
+}
+
+const isText = (field) => field === 'name' || field === 'kind';
+
+function columnOf([field, title, show]) {
+    return {
+        field,
+        title,
+        sorter: isText(field) ? 'string' : 'number',
+        sorterParams: { alignEmptyValues: 'bottom' },
+        headerSortStartingDir: isText(field) || field === 'number' ? 'asc' : 'desc',
+        hozAlign: isText(field) ? 'left' : 'right',
+        headerHozAlign: isText(field) ? 'left' : 'right',
+        minWidth: isText(field) ? 110 : 50,
+        formatter: (cell) => {
+            const value = cell.getValue();
+            const known = value !== null && value !== undefined;
+            return h('span', { class: known && value !== 0 ? null : 'quiet' }, known ? show(value) : absent);
+        },
+    };
+}
+
+/// Sorting by key as by click.
+function listenToKeys(table) {
+    for (const column of table.getColumns()) {
+        const heading = column.getElement();
+        heading.tabIndex = 0;
+        heading.title = columns.find(([field]) => field === column.getField())[3];
+        heading.addEventListener('keydown', (event) => {
+            if (event.key !== 'Enter' && event.key !== ' ') return;
+            event.preventDefault();
+            heading.click();
+        });
+    }
+}
+
+function filterBox(table, count) {
+    const shown = h('output', { class: 'quiet', 'aria-live': 'polite' });
+    const kinds = [...new Set(table.options.data.map(({ kind }) => kind))].filter(Boolean).sort();
+    const text = h('input', { type: 'search', id: 'layer-filter', placeholder: 'Filter by name or kind' });
+    const kind = h('select', { 'aria-label': 'Kind of layer' },
+        h('option', { value: '' }, 'all kinds'), kinds.map((each) => h('option', { value: each }, words(each))));
+    const least = h('select', { 'aria-label': 'Least share of the run' },
+        [0, 0.001, 0.01, 0.05].map((share) => h('option', { value: share },
+            share === 0 ? 'any share of the run' : `at least ${percent(share)}`)));
+    const apply = () => {
+        const wanted = text.value.trim().toLowerCase();
+        table.setFilter((row) => (kind.value === '' || row.kind === kind.value)
+            && row.share >= Number(least.value)
+            && (row.name.toLowerCase().includes(wanted) || row.kind.toLowerCase().includes(wanted)));
+    };
+    for (const control of [text, kind, least]) control.addEventListener('input', apply);
+    table.on('dataFiltered', (_filters, rows) => {
+        shown.textContent = rows.length === count ? '' : `${rows.length} of ${count}`;
+    });
+    return h('div', { class: 'row' }, text, kind, least, shown);
+}
+
+export function layers(report) {
+    const rows = report.layers.map(rowOf);
+    const place = h('div', { class: 'layer-table' });
+    const made = section('layers', 'Layers', 'A click on a heading sorts, another one turns the order round.', place);
+    const table = new Tabulator(place, {
+        data: rows,
+        columns: columns.filter(([field]) => isKnown(rows, field)).map(columnOf),
+        layout: 'fitDataFill',
+        height: rows.length > mostRows ? mostRows * rowHeight + 50 : undefined,
+        rowHeight,
+        placeholder: 'No layer passes the filter',
+    });
+    place.before(filterBox(table, rows.length));
+    table.on('tableBuilt', () => listenToKeys(table));
+    return made;
+}

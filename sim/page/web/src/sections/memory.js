@@ -1,0 +1,75 @@
+// What the chip's memories held over time.
+import { chart, tip, valueAxis } from '../chart.js';
+import { h, section } from '../dom.js';
+import { bytes, grouped, percent, ratio, si } from '../format.js';
+import { colourOf } from '../palette.js';
+
+/// One memory: the most it held in each window of time, under its capacity.
+function memoryChart({ name, values, capacity, show, colour, windowCycles, cycles }) {
+    const points = values.map((value, index) => [index * windowCycles, value]);
+    points.push([cycles, values.at(-1)]);
+    const peak = Math.max(...values);
+    if (peak === 0) {
+        return h('div', null, h('h3', null, name), h('div', { class: 'quiet' }, `${show(capacity)}, not used`));
+    }
+    // A little that is used of much would be a line on the floor: then the scale is the use's own.
+    const fits = peak > 0.05 * capacity;
+    const step = fits ? capacity / 4 : 2 ** Math.ceil(Math.log2(Math.max(peak, 1) / 4));
+    const top = fits ? capacity : Math.max(step * Math.ceil(peak / step), step);
+    return h('div', null,
+        h('h3', null, name),
+        h('div', { class: 'quiet' },
+            `at most ${show(peak)} of ${show(capacity)}, ${percent(ratio(peak, capacity))}`,
+            fits ? '' : '; the capacity lies above this chart'),
+        chart({
+            label: `${name} over time`,
+            height: 230,
+            option: (colours) => ({
+                grid: { left: 80, right: 22, top: 22, bottom: 40 },
+                tooltip: {
+                    trigger: 'axis',
+                    formatter: ([{ dataIndex }]) => {
+                        const [begin, value] = points[dataIndex];
+                        return tip(`from cycle ${grouped(begin)}`,
+                            [['at most', show(value), colour], ['of capacity', percent(ratio(value, capacity))]]);
+                    },
+                },
+                xAxis: valueAxis(colours, { max: cycles, name: 'cycle', nameLocation: 'middle', nameGap: 26,
+                    axisLabel: { formatter: (value) => si(value) } }),
+                yAxis: valueAxis(colours, { min: 0, max: top, interval: step, axisLabel: { formatter: show } }),
+                series: [{
+                    type: 'line',
+                    step: 'end',
+                    symbol: 'none',
+                    lineStyle: { color: colour, width: 1.5 },
+                    itemStyle: { color: colour },
+                    areaStyle: { color: colour, opacity: 0.3 },
+                    data: points,
+                    markLine: {
+                        silent: true,
+                        symbol: 'none',
+                        lineStyle: { color: colours.quiet, type: 'dashed' },
+                        label: { formatter: 'capacity', position: 'insideEndTop', color: colours.quiet },
+                        data: fits ? [{ yAxis: capacity }] : [],
+                    },
+                }],
+            }),
+        }));
+}
+
+export function memory(report) {
+    const { over_time: time } = report.memory;
+    if (!time || time.unified_buffer_bytes.length === 0) return null;
+    const { accumulators, weight_fifo: fifo } = report.configuration.machine;
+    const shared = { windowCycles: time.window_cycles, cycles: report.cycles };
+    return section('memory', 'Memory over time',
+        'Rows count from the first write of a value to its last read; a tile holds its place from the issue of its '
+        + `fetch until it has been shifted out. Each point is the most in ${grouped(time.window_cycles)} cycles.`,
+        h('div', { class: 'columns' },
+            memoryChart({ ...shared, name: 'Unified buffer', values: time.unified_buffer_bytes,
+                capacity: report.memory.unified_buffer_bytes, show: bytes, colour: colourOf(2) }),
+            memoryChart({ ...shared, name: 'Accumulators', values: time.accumulator_rows,
+                capacity: accumulators.rows, show: (rows) => `${grouped(rows)} rows`, colour: colourOf(4) }),
+            memoryChart({ ...shared, name: 'Weight FIFO', values: time.weight_fifo_tiles,
+                capacity: fifo.depth_tiles, show: (tiles) => `${Number(tiles.toFixed(1))} tiles`, colour: colourOf(3) })));
+}

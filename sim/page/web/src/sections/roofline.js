@@ -1,0 +1,159 @@
+// What weight bandwidth and peak allow, and how far below run, layers and baselines stay.
+import { chart, tip } from '../chart.js';
+import { section } from '../dom.js';
+import { grouped, percent, ratio, si } from '../format.js';
+import { colourOf } from '../palette.js';
+
+/// Of the run's cycles: layers with so much have their name beside them.
+const labelledShare = 0.03;
+
+/// A roof: its ridge and its peak. Performance grows with MACs a weight byte up to the ridge.
+function roofOf(roofline, peak) {
+    return { ridge: roofline.ridge_macs_per_weight_byte, peak };
+}
+
+const under = (roof, place) => Math.min(roof.peak, roof.peak * place / roof.ridge);
+
+/// The roof as a line over [least, most].
+function lineOf(roof, least, most) {
+    return [least, roof.ridge, most].filter((place, index) => index !== 1 || (place > least && place < most))
+        .map((place) => [place, under(roof, place)]);
+}
+
+/// Layers that fetch weights; the others have no place on the roofline.
+function layerPoints(report) {
+    return report.layers.filter(({ roofline, achieved_tops: tops }) => roofline && tops > 0)
+        .map((layer) => ({
+            name: layer.name,
+            value: [layer.roofline.macs_per_weight_byte, layer.achieved_tops],
+            share: layer.share,
+            bound: layer.roofline.bound_tops,
+        }));
+}
+
+/// A baseline at its bound and, where its efficiency is known, at what is expected of it.
+function baselinePoints(comparison) {
+    const { roofline, expected } = comparison;
+    if (!roofline) return [];
+    const points = [{
+        name: `${comparison.baseline}, at most`,
+        value: [roofline.macs_per_weight_byte, roofline.bound_tops],
+        bound: roofline.bound_tops,
+    }];
+    if (expected?.tops > 0) {
+        points.push({
+            name: `${comparison.baseline}, expected`,
+            value: [roofline.macs_per_weight_byte, expected.tops],
+            bound: roofline.bound_tops,
+        });
+    }
+    return points;
+}
+
+function pointTip({ name, value, share, bound }) {
+    const lines = [['MACs a weight byte', si(value[0])], ['performance', si(value[1] * 1e12, 'OPS')],
+        ['at most here', si(bound * 1e12, 'OPS')], ['of that', percent(ratio(value[1], bound))]];
+    if (share !== undefined) lines.push(['of the run\'s cycles', percent(share)]);
+    return tip(name, lines);
+}
+
+const powerBelow = (value) => 10 ** Math.floor(Math.log10(value));
+const powerAbove = (value) => 10 ** Math.ceil(Math.log10(value));
+
+function axis(colours, name, least, most, gap) {
+    return {
+        type: 'log',
+        min: least,
+        max: most,
+        name,
+        nameLocation: 'middle',
+        nameGap: gap,
+        nameTextStyle: { color: colours.quiet },
+        axisLabel: { color: colours.quiet, formatter: (value) => (value < 1 ? String(value) : grouped(value)) },
+        axisLine: { show: true, lineStyle: { color: colours.line } },
+        splitLine: { lineStyle: { color: colours.grid } },
+    };
+}
+
+export function roofline(report) {
+    if (!report.roofline || !report.tops.achieved) return null;
+    const roof = roofOf(report.roofline, report.tops.peak);
+    const run = {
+        name: 'run',
+        value: [report.roofline.macs_per_weight_byte, report.tops.achieved],
+        bound: report.roofline.bound_tops,
+    };
+    const layers = layerPoints(report);
+    const others = report.comparison.filter(({ roofline: its }) => its).map((comparison, index) => ({
+        name: comparison.baseline,
+        colour: colourOf(index + 2),
+        roof: roofOf(comparison.roofline, comparison.roofline.peak_tops),
+        points: baselinePoints(comparison),
+    }));
+    const places = [run, ...layers, ...others.flatMap(({ points }) => points)].map(({ value }) => value);
+    const roofs = [roof, ...others.map((other) => other.roof)];
+    const least = powerBelow(Math.min(...places.map(([x]) => x), 10));
+    const most = powerAbove(Math.max(...places.map(([x]) => x), ...roofs.map(({ ridge }) => ridge * 2)));
+    const lowest = powerBelow(Math.min(...places.map(([, y]) => y / 1.5)));
+    const highest = powerAbove(Math.max(...roofs.map(({ peak }) => peak)));
+
+    const line = (name, its, colour, width) => ({
+        type: 'line',
+        name,
+        symbol: 'none',
+        silent: true,
+        lineStyle: { color: colour, width },
+        itemStyle: { color: colour },
+        data: lineOf(its, least, most),
+    });
+    const drawn = chart({
+        label: 'Roofline: performance over MACs a weight byte',
+        height: 430,
+        option: (colours, width) => ({
+            grid: { left: 62, right: 24, top: width < 600 ? 76 : 40, bottom: 48 },
+            legend: { top: 0, left: 0, itemWidth: 14, textStyle: { color: colours.text }, inactiveColor: colours.line },
+            tooltip: { trigger: 'item', formatter: ({ data }) => pointTip(data) },
+            xAxis: axis(colours, 'MACs for each weight byte fetched', least, most, 28),
+            yAxis: axis(colours, 'operations a second (10¹²)', lowest, highest, 44),
+            series: [
+                line(report.machine, roof, colours.text, 2),
+                ...others.map(({ name, colour, roof: its }) => line(name, its, colour, 1.5)),
+                ...others.map(({ name, colour, points }) => ({
+                    type: 'scatter',
+                    name,
+                    symbol: 'triangle',
+                    symbolSize: 13,
+                    itemStyle: { color: colour },
+                    data: points,
+                })),
+                {
+                    type: 'scatter',
+                    name: 'layers (size: share of cycles)',
+                    symbolSize: (_value, { data }) => 7 + 22 * Math.sqrt(data.share ?? 0),
+                    itemStyle: { color: colourOf(5), opacity: 0.75, borderColor: colours.card, borderWidth: 1 },
+                    label: {
+                        show: true,
+                        position: 'right',
+                        color: colours.text,
+                        formatter: ({ data }) => (layers.length > 1 && data.share >= labelledShare ? data.name : ''),
+                    },
+                    labelLayout: { hideOverlap: true },
+                    data: layers,
+                },
+                {
+                    type: 'scatter',
+                    name: 'run',
+                    symbol: 'diamond',
+                    symbolSize: 20,
+                    itemStyle: { color: colourOf(1), borderColor: colours.card, borderWidth: 1.5 },
+                    label: { show: true, position: 'right', color: colours.text, fontWeight: 600, formatter: 'run' },
+                    data: [run],
+                },
+            ],
+        }),
+    });
+    return section('roofline', 'Roofline',
+        `Left of its ridge, at ${si(roof.ridge)} MACs a weight byte, the machine is bound by weight bandwidth; right of `
+        + `it by its peak of ${si(roof.peak * 1e12, 'OPS')}. A MAC counts two operations. A layer above the roof had `
+        + 'weights fetched during the layers before it. Baselines compute in fp32, four bytes a weight.', drawn);
+}

@@ -1,0 +1,52 @@
+// Numbers as the page shows them.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import * as format from '../../sim/page/web/src/format.js';
+
+test('si takes the prefix that leaves one to three digits before the point', () => {
+    assert.equal(format.si(0.00123, 's'), '1.23 ms');
+    assert.equal(format.si(477077.1, 'inf/s'), '477 kinf/s');
+    assert.equal(format.si(0, 'J'), '0 J');
+    assert.equal(format.si(12.34), '12.3');
+    assert.equal(format.si(999.96), '1.00 k');
+    assert.equal(format.si(-2.5e-9, 'J'), '-2.50 nJ');
+    assert.equal(format.si(1e-15, 's'), '0.00 ps');
+    assert.equal(format.si(null, 's'), format.absent);
+    assert.equal(format.si(undefined), format.absent);
+    assert.equal(format.si(Number.NaN), format.absent);
+});
+
+test('bytes have binary prefixes', () => {
+    assert.equal(format.bytes(25165824), '24.0 MiB');
+    assert.equal(format.bytes(1023), '1023 B');
+    assert.equal(format.bytes(1024), '1.0 KiB');
+    assert.equal(format.bytes(null), format.absent);
+});
+
+test('what is more than nothing is never shown as 0', () => {
+    assert.equal(format.percent(0), '0.0 %');
+    assert.equal(format.percent(0.0001), '<0.1 %');
+    assert.equal(format.percent(0.12345), '12.3 %');
+    assert.equal(format.percent(null), format.absent);
+});
+
+test('differences have a sign and say where there is none', () => {
+    assert.equal(format.difference(110, 100), '+10 %');
+    assert.equal(format.difference(99.5, 100), '−0.5 %');
+    assert.equal(format.difference(7, 7), 'same');
+    assert.equal(format.difference(7, 0), format.absent);
+    assert.equal(format.difference(null, 1), format.absent);
+});
+
+test('a ratio without a denominator is absent', () => {
+    assert.equal(format.ratio(1, 2), 0.5);
+    assert.equal(format.ratio(1, 0), null);
+    assert.equal(format.ratio(undefined, 2), null);
+});
+
+test('whole numbers are grouped, and one thing is not many', () => {
+    assert.equal(format.grouped(1234567), '1,234,567');
+    assert.equal(format.counted(1, 'batch', 'batches'), '1 batch');
+    assert.equal(format.counted(2000, 'picture'), '2,000 pictures');
+    assert.equal(format.times(27.34), '27.3×');
+});

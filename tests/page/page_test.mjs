@@ -1,0 +1,241 @@
+// report.html in headless Chromium.
+import assert from 'node:assert/strict';
+import { mkdirSync, statSync } from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import { grouped, percent } from '../../sim/page/web/src/format.js';
+import { launch, open, tooltip } from './browser.mjs';
+import * as reports from './reports.mjs';
+
+const page = (folder) => path.join(folder, 'report.html');
+const browser = await launch();
+const digits = reports.digits();
+const report = reports.readReport(digits);
+
+/// Charts whose marks are not all there.
+function poorCharts(shown) {
+    return shown.evaluate(() => [...document.querySelectorAll('.chart')].filter((chart) => {
+        const marks = [...chart.querySelectorAll('svg path, svg circle')].map((mark) => mark.getAttribute('d') ?? '');
+        const least = 5; // axes and legend have some themselves
+        return marks.length < least || marks.some((mark) => mark.includes('NaN'));
+    }).map((chart) => chart.getAttribute('aria-label')));
+}
+
+const columnOf = (shown, field) =>
+    shown.locator(`.tabulator-row .tabulator-cell[tabulator-field="${field}"]`).allInnerTexts();
+
+/// The page of the digits, which the tests up to its closing look at one after the other.
+const view = await open(browser, page(digits));
+
+test('every section of the digits is there, and every chart has marks', async () => {
+    const ids = await view.locator('main section').evaluateAll((sections) => sections.map(({ id }) => id));
+    assert.deepEqual(ids, ['headline', 'cycles', 'roofline', 'layers', 'machine', 'energy', 'memory', 'buffer-map',
+        'predictions', 'counters', 'configuration']);
+    assert.deepEqual(await poorCharts(view), []);
+    assert.equal(await view.locator('.chart').count(), 10);
+});
+
+test('large figures are those of report.json', async () => {
+    const figures = Object.fromEntries(await view.locator('[data-figure]').evaluateAll((all) =>
+        all.map((each) => [each.dataset.figure, Number(each.dataset.value)])));
+    const expected = {
+        Throughput: report.inferences_per_second,
+        Latency: report.seconds_per_batch,
+        Cycles: report.cycles,
+        Performance: report.tops.achieved,
+        'Array active': report.matrix_unit.active_cycles,
+        Energy: report.energy.joules_per_inference,
+        Power: report.energy.watts,
+        Accuracy: report.accuracy,
+    };
+    for (const { baseline, expected: its } of report.comparison) {
+        expected[`Speedup over ${baseline}`] = its.speedup;
+        expected[`Performance/W over ${baseline}`] = its.performance_per_watt.total;
+    }
+    assert.deepEqual(figures, expected);
+    const cycles = view.locator('[data-figure="Cycles"]');
+    assert.equal(await cycles.innerText(), grouped(report.cycles));
+});
+
+test('hovering the run tells cycles and share of each class', async () => {
+    const chart = view.locator('#cycles .chart').first();
+    await chart.hover({ position: { x: 200, y: 50 } });
+    const text = await tooltip(chart);
+    const unit = report.matrix_unit;
+    assert.ok(text.startsWith(`run: ${grouped(report.cycles)} cycles`), text);
+    for (const [name, key] of [['array active', 'active_cycles'], ['weight stall', 'weight_stall_cycles'],
+        ['weight shift', 'weight_shift_cycles'], ['non-matrix', 'non_matrix_cycles']]) {
+        assert.ok(text.includes(`${name} ${grouped(unit[key])} · ${percent(unit[key] / report.cycles)}`), text);
+    }
+});
+
+test('arrow keys tell one layer after the other', async () => {
+    const chart = view.locator('#cycles .chart').nth(1);
+    await chart.focus();
+    const tells = async (layer) => {
+        await chart.locator('.tip strong', { hasText: `${layer.name} (` }).waitFor();
+        assert.ok((await tooltip(chart)).includes(`${grouped(layer.cycles)} cycles`));
+    };
+    for (const [key, place] of [['ArrowDown', 0], ['ArrowRight', 1], ['ArrowDown', 2], ['ArrowUp', 1], ['ArrowLeft', 0]]) {
+        await view.keyboard.press(key);
+        await tells(report.layers[place]);
+    }
+    await view.keyboard.press('Escape');
+    await chart.locator('.tip').waitFor({ state: 'hidden' });
+});
+
+test('every chart tells something when it is asked by key', async () => {
+    for (const chart of await view.locator('.chart').all()) {
+        await chart.focus();
+        await view.keyboard.press('ArrowRight');
+        const label = await chart.getAttribute('aria-label');
+        assert.ok((await tooltip(chart)).length > 5, label);
+        await view.keyboard.press('Escape');
+    }
+});
+
+test('the layer table has the figures of report.json, sorts and filters', async () => {
+    const names = report.layers.map(({ name }) => name);
+    const cycles = report.layers.map((layer) => layer.cycles);
+    assert.deepEqual(await columnOf(view, 'name'), names);
+    assert.deepEqual(await columnOf(view, 'cycles'), cycles.map(grouped));
+    assert.deepEqual(await columnOf(view, 'stall'), report.layers.map((layer) =>
+        percent(layer.matrix_unit.weight_stall_cycles / layer.cycles)));
+
+    const heading = view.locator('.tabulator-col[tabulator-field="cycles"]');
+    const sorted = [...cycles].sort((a, b) => a - b);
+    await view.locator('.tabulator-col[tabulator-field="name"]').click();
+    assert.deepEqual(await columnOf(view, 'name'), [...names].sort());
+    await heading.click();
+    assert.deepEqual(await columnOf(view, 'cycles'), [...sorted].reverse().map(grouped));
+    await heading.press('Enter'); // by key as by click
+    assert.deepEqual(await columnOf(view, 'cycles'), sorted.map(grouped));
+
+    await view.locator('#layer-filter').fill('DENSE');
+    assert.deepEqual((await columnOf(view, 'name')).sort(), names.filter((name) => name.includes('dense')).sort());
+    await view.locator('#layer-filter').fill('no such layer');
+    assert.deepEqual(await columnOf(view, 'name'), []);
+    await view.locator('#layer-filter').fill('');
+    await view.getByLabel('Kind of layer').selectOption('convolution');
+    assert.equal((await columnOf(view, 'name')).length,
+        report.layers.filter(({ kind }) => kind === 'convolution').length);
+});
+
+test('the block diagram has every path with its use', async () => {
+    const drawn = await view.locator('[data-path]').evaluateAll((paths) =>
+        paths.map(({ dataset }) => [dataset.path, Number(dataset.utilization)]));
+    assert.deepEqual(drawn, report.paths.map(({ from, to, utilization }) => [`${from}>${to}`, utilization]));
+    assert.equal(drawn.length, 10);
+    assert.equal(await view.locator('.machine [data-unit]').count(), 9);
+});
+
+test('wrong pictures come first and say what they are', async () => {
+    const captions = await view.locator('.picture figcaption').allInnerTexts();
+    assert.equal(captions.length, report.pictures.pictures.length);
+    assert.equal(await view.locator('.picture.wrong').count(), reports.wrongLabels.length);
+    reports.wrongLabels.forEach((index, place) => {
+        const picture = report.pictures.pictures[place];
+        assert.equal(picture.index, index);
+        assert.equal(captions[place].replaceAll(/\s+/g, ' '),
+            `${picture.prediction} ${Math.round(100 * picture.probability)} % is ${picture.label}`);
+    });
+    const isPainted = await view.locator('.picture canvas').first().evaluate((canvas) => {
+        const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+        return new Set(data).size;
+    });
+    assert.ok(isPainted > 2);
+});
+
+test('the configuration is searched by key and value', async () => {
+    await view.locator('#configuration-search').fill('depth_tiles');
+    const rows = view.locator('#configuration tr:visible');
+    assert.deepEqual(await rows.locator('th').allInnerTexts(), ['weight_fifo.depth_tiles']);
+    assert.equal(await rows.locator('td').first().innerText(),
+        String(report.configuration.machine.weight_fifo.depth_tiles));
+});
+
+test('the switch turns light to dark, charts included', async () => {
+    const colours = () => view.evaluate(() => [getComputedStyle(document.body).backgroundColor,
+        document.querySelector('.chart svg text').getAttribute('fill')]);
+    const light = await colours();
+    await view.locator('#theme').click();
+    const dark = await colours();
+    assert.notEqual(light[0], dark[0]);
+    assert.notEqual(light[1], dark[1]);
+    await view.locator('#theme').click();
+    assert.deepEqual(await colours(), light);
+});
+
+test('all that said nothing on the console and asked nothing of the network', () => view.leave());
+
+test('two reports stand side by side with what differs', async () => {
+    const slow = reports.slowDigits();
+    const file = path.join(reports.output, 'both.html');
+    reports.sim('report', digits, slow, '--out', file);
+    const shown = await open(browser, file);
+    const rows = await shown.locator('[aria-label="Figures"] tbody tr').evaluateAll((all) =>
+        all.map((row) => [...row.cells].map(({ textContent }) => textContent)));
+    const cycles = rows.find(([name]) => name === 'cycles');
+    const its = reports.readReport(slow);
+    assert.equal(cycles[1], grouped(report.cycles));
+    assert.ok(cycles[2].startsWith(grouped(its.cycles)), cycles[2]);
+    assert.deepEqual(rows.find(([name]) => name === 'weight bytes')[2].split(' ').at(-1), 'same');
+
+    const keys = await shown.locator('[aria-label="Differing keys"] tbody tr').evaluateAll((all) =>
+        all.map((row) => [...row.cells].map(({ textContent }) => textContent)));
+    assert.deepEqual(keys.filter(([key]) => key.startsWith('machine.')),
+        [['machine.clock_mhz', '700', '350'], ['machine.weight_fifo.depth_tiles', '4', '8']]);
+    assert.deepEqual(await poorCharts(shown), []);
+
+    await shown.getByRole('button', { name: 'slow_digits', exact: true }).click();
+    await shown.waitForSelector(`[data-figure="Cycles"][data-value="${its.cycles}"]`);
+    assert.equal(await shown.locator('#headline').count(), 1);
+    await shown.leave();
+});
+
+test('a program without a network has a page, too', async () => {
+    const shown = await open(browser, page(reports.assembly()));
+    assert.deepEqual(await poorCharts(shown), []);
+    assert.equal(await shown.locator('#predictions').count(), 0);
+    assert.equal(await shown.locator('#buffer-map').count() + await shown.locator('#memory').count(), 1);
+    await shown.leave();
+});
+
+test('a network of 200 layers stays usable', async (context) => {
+    const count = 200;
+    const folder = reports.deep(count);
+    const megabyte = 1e6;
+    const size = statSync(page(folder)).size;
+    assert.ok(size < 5 * megabyte, `${size} bytes`);
+    const its = reports.readReport(folder);
+    assert.ok(its.layers.length >= count);
+
+    const shown = await open(browser, page(folder));
+    const first = await shown.evaluate(() => performance.getEntriesByName('first chart')[0].startTime);
+    context.diagnostic(`${(size / megabyte).toFixed(2)} MB; first chart after ${Math.round(first)} ms`);
+    assert.deepEqual(await poorCharts(shown), []);
+    await shown.locator('.tabulator-col[tabulator-field="cycles"]').click();
+    const most = Math.max(...its.layers.map(({ cycles }) => cycles));
+    assert.equal((await columnOf(shown, 'cycles'))[0], grouped(most));
+    await shown.locator('#layer-filter').fill('layer_199');
+    assert.deepEqual(await columnOf(shown, 'name'), ['layer_199']);
+    await shown.leave();
+});
+
+test('light and dark, wide and narrow: nothing is wider than the window', async () => {
+    const folder = path.join(reports.output, 'screenshots');
+    mkdirSync(folder, { recursive: true });
+    for (const colorScheme of ['light', 'dark']) {
+        for (const width of [1400, 400]) {
+            const shown = await open(browser, page(digits), { width, colorScheme });
+            assert.equal(await shown.evaluate(() => document.documentElement.scrollWidth), width);
+            const wide = await shown.locator('main section').evaluateAll((sections) =>
+                sections.filter((section) => section.scrollWidth > section.clientWidth).map(({ id }) => id));
+            assert.deepEqual(wide, []);
+            await shown.screenshot({ path: path.join(folder, `${colorScheme}_${width}.png`), fullPage: true });
+            await shown.leave();
+        }
+    }
+});
+
+test.after(() => browser.close());

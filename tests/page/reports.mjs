@@ -1,0 +1,62 @@
+// Reports made by sim itself, for the tests to look at.
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
+
+export const project = fileURLToPath(new URL('../..', import.meta.url));
+export const output = process.env.SYSTOLE_PAGE_OUTPUT;
+
+export function sim(...args) {
+    return execFileSync(process.env.SYSTOLE_SIM, args, { cwd: project, encoding: 'utf8' });
+}
+
+export function readReport(folder) {
+    return JSON.parse(readFileSync(path.join(folder, 'report.json'), 'utf8'));
+}
+
+/// Runs into a folder of its own; returns the folder.
+function run(name, ...args) {
+    const folder = path.join(output, 'reports', name);
+    sim('run', ...args, '--out', folder, '--quiet');
+    return folder;
+}
+
+export const wrongLabels = [3, 141, 499];
+
+/// The digits, with some labels that are wrong on purpose: then so is what the network says.
+export function digits() {
+    mkdirSync(output, { recursive: true });
+    const labels = gunzipSync(readFileSync(path.join(project, 'models/mnist_cnn/digits-labels.idx1-ubyte.gz')));
+    const header = 8;
+    for (const index of wrongLabels) labels[header + index] = (labels[header + index] + 1) % 10;
+    const file = path.join(output, 'labels.idx1-ubyte');
+    writeFileSync(file, labels);
+    return run('digits', 'mnist_cnn', '--labels', file, '--power-windows', '50');
+}
+
+export function slowDigits() {
+    return run('slow_digits', 'mnist_cnn', '--set', 'machine.clock_mhz=350', '--set', 'machine.weight_fifo.depth_tiles=8');
+}
+
+/// A network of so many layers, of the kinds that there are, timed alone.
+export function deep(count) {
+    const layers = [];
+    for (let i = 0; i < count; ++i) {
+        const inputs = [i === 0 ? 'input' : `layer_${i - 1}`];
+        const layer = { name: `layer_${i}`, inputs, kernel: 1 + 2 * (i % 2), padding: 'same' };
+        layers.push(i % 3 === 2 ? { ...layer, op: 'depthwise_convolution' }
+            : { ...layer, op: 'convolution', filters: 16 + (i * 37) % 200 });
+    }
+    const network = { schema: 'sim.graph/1', name: `deep_${count}`, input: { shape: [14, 14, 32] }, weights: { seed: 1 },
+        layers, output: `layer_${count - 1}` };
+    const file = path.join(output, `deep_${count}.json`);
+    writeFileSync(file, JSON.stringify(network));
+    return run(`deep_${count}`, '--machine', 'tpu_v1', '--model', file, '--timing-only', '--batch', '16');
+}
+
+/// Ten lines of assembly: no network, no inferences.
+export function assembly() {
+    return run('assembly', 'docs/micro_benchmarks/fifo_runs_dry.asm', '--machine', 'tpu_v1', '--instructions');
+}

@@ -1,0 +1,258 @@
+// report.json with what its page shows, and the page beside it.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/system/sim_process.h"
+
+namespace systole::tests {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json report_in(const std::filesystem::path& folder) {
+    return Json::parse(text_in(folder / "report.json"));
+}
+
+/// What a page carries, as long as nothing of it is left out.
+Json reports_in_page(const std::filesystem::path& page) {
+    const std::string text = text_in(page);
+    const std::string begin = R"(<script type="application/json" id="reports">)";
+    const std::size_t first = text.find(begin);
+    INFO(page);
+    REQUIRE(first != std::string::npos);
+    const std::size_t at = first + begin.size();
+    return Json::parse(text.substr(at, text.find("</script>", at) - at));
+}
+
+Json run_into(const std::filesystem::path& folder, const std::string& arguments) {
+    const Outcome outcome = sim("run " + arguments + " --quiet --out " + folder.string());
+    INFO(outcome.err);
+    REQUIRE(outcome.exit_code == 0);
+    return report_in(folder);
+}
+
+}  // namespace
+
+TEST_CASE("A run with --out leaves report.json and the page of it", "[system][report]") {
+    const Folder folder;
+    Json report = run_into(folder / "a", "mnist_cnn --limit 100");
+    const Json carried = reports_in_page(folder / "a" / "report.html");
+    REQUIRE(carried.size() == 1);
+    CHECK(carried[0]["report"] == report);
+
+    std::filesystem::remove(folder / "a" / "report.html");
+    CHECK(sim("report " + (folder / "a").string()).exit_code == 0);
+    CHECK(reports_in_page(folder / "a" / "report.html")[0]["report"] == report);
+}
+
+TEST_CASE("sim report puts several reports into one page", "[system][report]") {
+    const Folder folder;
+    const std::string program = "docs/micro_benchmarks/tile_cost.asm --machine tpu_v1";
+    const Json first = run_into(folder / "a", program);
+    const Json second = run_into(folder / "b", program + " --set machine.clock_mhz=1400");
+    const std::string page = (folder / "both.html").string();
+    const Outcome outcome = sim("report " + (folder / "a").string() + " " +
+                                (folder / "b" / "report.json").string() + " --out " + page);
+    CHECK(outcome.exit_code == 0);
+    CHECK(outcome.out == "Page in " + page + "\n");
+    const Json carried = reports_in_page(page);
+    REQUIRE(carried.size() == 2);
+    CHECK(carried[0]["report"]["cycles"] == first["cycles"]);
+    CHECK(carried[1]["report"]["cycles"] == second["cycles"]);
+    CHECK(carried[1]["report"]["configuration"]["machine"]["clock_mhz"] == 1400);
+}
+
+TEST_CASE("What is no report is refused in one line", "[system][report]") {
+    const Folder folder;
+    const std::string other = folder.file("other.json", R"({"schema": "sim.machine/1"})");
+    const std::string broken = folder.file("broken.json", "{");
+    const std::string empty = folder.file("empty.json", R"({"schema": "sim.report/1"})");
+    for (const auto& [file, rule] :
+         {std::pair{other, R"(schema is "sim.machine/1"; it must be "sim.report/1")"},
+          std::pair{broken, "is not JSON"}, std::pair{empty, "machine is missing; it must be a text"},
+          std::pair{(folder / "nowhere").string(), "cannot be opened"}}) {
+        const Outcome outcome = sim("report " + file);
+        INFO(outcome.err);
+        CHECK(outcome.exit_code == 2);
+        CHECK(outcome.out.empty());
+        CHECK(outcome.err.starts_with("sim: " + file + ": "));
+        CHECK(outcome.err.find(rule) != std::string::npos);
+        CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+    }
+    CHECK_FALSE(std::filesystem::exists(folder / "report.html"));
+}
+
+TEST_CASE("The unified buffer over time is within what was touched and what there is", "[system][report]") {
+    const Folder folder;
+    const Json report = run_into(folder / "a", "mnist_cnn --limit 300");
+    const Json& memory = report["memory"];
+    const Json& time = memory["over_time"];
+    const std::uint64_t cycles = report["cycles"];
+    const std::uint64_t window = time["window_cycles"];
+    const std::size_t windows = (cycles + window - 1) / window;
+    for (const char* const key : {"unified_buffer_bytes", "accumulator_rows", "weight_fifo_tiles"}) {
+        INFO(key);
+        CHECK(time[key].size() == windows);
+    }
+    const auto most = [&](const char* key) {
+        std::uint64_t value = 0;
+        for (const Json& each : time[key]) value = std::max(value, each.get<std::uint64_t>());
+        return value;
+    };
+    CHECK(most("unified_buffer_bytes") > 0);
+    CHECK(most("unified_buffer_bytes") <= memory["unified_buffer_peak_bytes"].get<std::uint64_t>());
+    CHECK(most("accumulator_rows") > 0);
+    CHECK(most("accumulator_rows") <=
+          report["configuration"]["machine"]["accumulators"]["rows"].get<std::uint64_t>());
+    CHECK(most("weight_fifo_tiles") == report["configuration"]["machine"]["weight_fifo"]["depth_tiles"]);
+}
+
+TEST_CASE("Values in the map of the unified buffer never lie over each other", "[system][report]") {
+    const Folder folder;
+    const Json report = run_into(folder / "a", "mnist_cnn --limit 300");
+    const Json& map = report["memory"]["unified_buffer_map"];
+    CHECK(map["left_out"] == 0);
+    struct Step {
+        std::uint64_t row, last_row, begin, end;
+        std::string name;
+    };
+    std::vector<Step> steps;
+    std::map<std::string, int> values;
+    for (const Json& value : map["values"]) {
+        ++values[value["name"]];
+        for (const Json& step : value["steps"]) {
+            const std::uint64_t row = step["first_row"];
+            steps.push_back(
+                {row, row + step["rows"].get<std::uint64_t>(), step["begin"], step["end"], value["name"]});
+            CHECK(steps.back().end <= report["cycles"].get<std::uint64_t>());
+            CHECK(steps.back().begin < steps.back().end);
+        }
+    }
+    CHECK(values == std::map<std::string, int>{{"input", 2},
+                                               {"constants", 1},
+                                               {"conv2d", 2},
+                                               {"conv2d_1", 2},
+                                               {"conv2d_2", 2},
+                                               {"dense", 2},
+                                               {"dense_1", 2}});
+    // Rows are given again from one layer to the next; both ends of a step are known to within step_cycles.
+    const std::uint64_t known_within = 2 * map["step_cycles"].get<std::uint64_t>();
+    std::size_t shared = 0;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        for (std::size_t j = i + 1; j < steps.size(); ++j) {
+            const Step& a = steps[i];
+            const Step& b = steps[j];
+            if (a.row >= b.last_row || b.row >= a.last_row) continue;
+            ++shared;
+            INFO(a.name << " and " << b.name);
+            CHECK(std::min(a.end, b.end) <= std::max(a.begin, b.begin) + known_within);
+        }
+    }
+    CHECK(shared > 0);
+}
+
+TEST_CASE("The map of a long run ends where there are too many values", "[system][report]") {
+    const Folder folder;
+    const Json report = run_into(
+        folder / "a",
+        "--machine tpu_v1 --model models/mnist_cnn/mnist_cnn.h5 --timing-only --batch 1 --limit 400");
+    const Json& map = report["memory"]["unified_buffer_map"];
+    CHECK(map["values"].size() == 1000);
+    CHECK(map["left_out"] > 0);
+    CHECK(map["until"] < report["cycles"]);
+    std::uint64_t last_begin = 0;
+    for (const Json& value : map["values"]) {
+        std::uint64_t begin = value["steps"][0]["begin"];
+        for (const Json& step : value["steps"]) begin = std::min(begin, step["begin"].get<std::uint64_t>());
+        CHECK(begin >= last_begin);
+        CHECK(begin < map["until"]);
+        last_begin = begin;
+    }
+    CHECK(map["step_cycles"].get<std::uint64_t>() >= map["until"].get<std::uint64_t>() / 500);
+}
+
+TEST_CASE("Paths on the chip carry what their units count", "[system][report]") {
+    const Json report = report_of("mnist_cnn --limit 100");
+    const Json& units = report["units"];
+    const auto path = [&](const std::string& from, const std::string& to) {
+        for (const Json& each : report["paths"]) {
+            if (each["from"] == from && each["to"] == to) return each;
+        }
+        FAIL("no path from " << from << " to " << to);
+        return Json();
+    };
+    const double cycles = report["cycles"];
+    CHECK(report["paths"].size() == 10);
+    CHECK(path("weight_memory", "weight_fifo")["moved"] == report["traffic"]["weight_bytes"]);
+    CHECK(path("weight_memory", "weight_fifo")["utilization"] == report["traffic"]["weight_utilization"]);
+    CHECK(path("unified_buffer", "host_interface")["moved"] == report["traffic"]["host_write_bytes"]);
+    const Json stream = path("systolic_data_setup", "matrix_unit");
+    CHECK(stream["moved"] == report["matrix_unit"]["active_cycles"]);
+    CHECK(stream["utilization"].get<double>() ==
+          Approx(report["matrix_unit"]["active_cycles"].get<double>() / cycles));
+    CHECK(path("accumulators", "activation_unit")["moved"] == units["accumulators"]["reads"]);
+    // A shift takes 256 cycles and moves 256 x 256 bytes.
+    CHECK(path("weight_fifo", "matrix_unit")["utilization"].get<double>() ==
+          Approx(256 * units["matrix_unit"]["tiles"].get<double>() / cycles));
+}
+
+TEST_CASE("Layers have their place on the roofline, and their bytes sum to the run's", "[system][report]") {
+    const Json report = report_of("mnist_cnn --limit 256");
+    std::uint64_t bytes = 0;
+    for (const Json& layer : report["layers"]) {
+        INFO(layer["name"]);
+        const std::uint64_t fetched = layer["weight_bytes"];
+        bytes += fetched;
+        const double macs = layer["macs_per_inference"].get<double>() * 256;
+        if (fetched == 0) {
+            CHECK(layer["roofline"].is_null());
+            continue;
+        }
+        CHECK(layer["roofline"]["macs_per_weight_byte"].get<double>() ==
+              Approx(macs / static_cast<double>(fetched)));
+        const double seconds = layer["cycles"].get<double>() / 700e6;
+        CHECK(layer["achieved_tops"].get<double>() == Approx(2 * macs / seconds / 1e12));
+        CHECK(layer["roofline"]["peak_tops"] == report["tops"]["peak"]);
+    }
+    CHECK(bytes == report["traffic"]["weight_bytes"]);
+    for (const Json& comparison : report["comparison"]) {
+        INFO(comparison["baseline"]);
+        const Json& place = comparison["roofline"];
+        CHECK(place["bound_tops"].get<double>() <= place["peak_tops"].get<double>() * (1 + 1e-9));
+        CHECK((place["macs_per_weight_byte"] >= place["ridge_macs_per_weight_byte"]) ==
+              (comparison["bound"] == "compute"));
+    }
+}
+
+TEST_CASE("A run without --out notes nothing for a page", "[system][report]") {
+    const Json report = report_of("mnist_cnn --limit 20");
+    CHECK_FALSE(report["memory"].contains("over_time"));
+    CHECK_FALSE(report["memory"].contains("unified_buffer_map"));
+    CHECK_FALSE(report.contains("pictures"));
+}
+
+TEST_CASE("Made-up input has no pictures, real images have", "[system][report]") {
+    const Folder folder;
+    const std::string network = folder.file("net.json", R"({"schema": "sim.graph/1", "name": "net",
+        "input": {"shape": [8, 8, 1]}, "weights": {"seed": 1}, "layers": [
+        {"name": "c", "op": "convolution", "inputs": ["input"], "filters": 3, "kernel": 3},
+        {"name": "f", "op": "flatten", "inputs": ["c"]},
+        {"name": "d", "op": "dense", "inputs": ["f"], "units": 5}], "output": "d"})");
+    const Json made_up =
+        run_into(folder / "a", "--machine tpu_v1 --random-input 3 --limit 20 --model " + network);
+    CHECK(made_up["predictions"].size() == 20);
+    CHECK_FALSE(made_up.contains("pictures"));
+    const Json pictures = run_into(folder / "b", "mnist_cnn --limit 20")["pictures"];
+    CHECK(pictures["height"] == 28);
+    CHECK(pictures["channels"] == 1);
+    CHECK(pictures["left_out"] == 0);
+    REQUIRE(pictures["pictures"].size() == 20);
+    CHECK(pictures["pictures"][0]["pixels"].get<std::string>().size() == (28 * 28 + 2) / 3 * 4);
+}
+
+}  // namespace systole::tests
