@@ -85,18 +85,17 @@ def multilayer_perceptron(name, widths):
 class Slices:
     """Parts of the input vector, one behind the other, each a layer of its own."""
 
-    def __init__(self, network, width):
+    def __init__(self, network):
         self.network = network
-        self.width = width
-        self.count = 0
+        self.taken = 0
 
-    def take(self, name):
-        first = self.count * self.width
-        self.count += 1
-        return self.network.add(name, "slice", "input", first=first, count=self.width)
+    def take(self, name, width):
+        first = self.taken
+        self.taken += width
+        return self.network.add(name, "slice", "input", first=first, count=width)
 
     def finish(self):
-        self.network.head["input"]["shape"] = [self.count * self.width]
+        self.network.head["input"]["shape"] = [self.taken]
 
 
 def lstm_layer(network, i, inputs, c, width):
@@ -114,19 +113,23 @@ def lstm_layer(network, i, inputs, c, width):
 
 
 def lstm0():
-    layers = 6  # Table 1: 24 FC; an LSTM layer has 4, its gates
-    width = 1024  # Table 1: 52M weights; Table 3: no unused multiply-accumulates, so multiples of 256
+    # Table 1: 24 FC; an LSTM layer has 4, its gates, so 6 layers. 52M weights are about 1024 wide, and as Table 3 has
+    # no unused multiply-accumulates, multiples of 256. Section 7: an array of 512 x 512 is worse for every network, so
+    # not all widths are multiples of 512. Residual connections keep layers 2 to 6 at one width; the first is a tile
+    # wider, and 52M weights leave it 512 inputs.
+    inputs = 512
+    widths = [1280, 1024, 1024, 1024, 1024, 1024]
     # Table 1: 34 vector layers, 5 for each LSTM layer and 4 more: residual connections from the third layer on, as
     # Google's translation network has them (Wu et al. 2016, arXiv 1609.08144), which one of the two LSTMs belongs to.
     first_residual = 3
 
     # 16 bits: Table 3's operations per second are half of what its useful multiply-accumulates make.
     network = Network("lstm0", [0], activation_bits=16)
-    slices = Slices(network, width)
-    x = slices.take("x")
+    slices = Slices(network)
+    x = slices.take("x", inputs)
     states = []
-    for i in range(1, layers + 1):
-        h, c = slices.take(f"h{i}"), slices.take(f"c{i}")
+    for i, width in enumerate(widths, 1):
+        h, c = slices.take(f"h{i}", width), slices.take(f"c{i}", width)
         new_h, new_c = lstm_layer(network, i, [x, h], c, width)
         states += [new_h, new_c]
         x = network.add(f"residual{i}", "add", [new_h, x]) if i >= first_residual else new_h
@@ -146,8 +149,8 @@ def lstm1():
     # 8-bit behind the two that take the network's input: 1.68.
 
     network = Network("lstm1", [0], activation_bits=16)
-    slices = Slices(network, width)
-    halves = [slices.take("left"), slices.take("right")]
+    slices = Slices(network)
+    halves = [slices.take("left", width), slices.take("right", width)]
     made = []
     for i in range(1, fully_connected + 1):
         # The second takes the network's input, too: both inputs of a layer have as many bits.
@@ -157,9 +160,9 @@ def lstm1():
     context = x = made[-1]
     states = []
     for i in range(1, layers + 1):
-        h, c = slices.take(f"h{i}"), slices.take(f"c{i}")
+        h, c = slices.take(f"h{i}", width), slices.take(f"c{i}", width)
         # The first layer's x is the context itself; its third matrix sees the h of the step before last.
-        third = slices.take("h_before") if i == 1 else context
+        third = slices.take("h_before", width) if i == 1 else context
         x, new_c = lstm_layer(network, i, [x, third, h], c, width)
         states += [x, new_c]
     slices.finish()
