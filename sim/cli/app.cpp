@@ -70,6 +70,7 @@ void set_up(CLI::App& app) {
     add_validate_command(app);
     add_baseline_command(app);
     add_report_command(app);
+    add_explain_command(app);
 }
 
 std::vector<std::string> command_names(CLI::App& app) {

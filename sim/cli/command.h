@@ -14,5 +14,6 @@ void add_disasm_command(CLI::App& app);
 void add_validate_command(CLI::App& app);
 void add_baseline_command(CLI::App& app);
 void add_report_command(CLI::App& app);
+void add_explain_command(CLI::App& app);
 
 }  // namespace systole::cli

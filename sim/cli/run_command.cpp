@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "hw/machine/config_error.h"
 #include "sim/cli/command.h"
 #include "sim/cli/progress_line.h"
 #include "sim/cli/run_options.h"
+#include "sim/explain/explain.h"
 #include "sim/page/page.h"
 #include "sim/report/report.h"
 #include "sim/report/report_file.h"
@@ -30,7 +33,11 @@ struct RunCommand {
             throw machine::ConfigError("--show buffers needs a buffer: give --print BUFFER");
         }
         if (!config.out.empty()) report::make_folder(config.out);  // before the long work
-        const report::Report report = report::make_report(simulate(config));
+        // Before this process begins a simulation of its own: those behind an explanation are copies of it.
+        std::optional<report::Explanations> why;
+        if (!config.out.empty() && config.explain) why = explain::explain(config);
+        report::Report report = report::make_report(simulate(config));
+        report.explanations = std::move(why);
         if (!config.out.empty()) write(report, config.out);
         if (json) {
             fmt::print("{}\n", report::to_json_text(report));

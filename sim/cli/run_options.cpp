@@ -54,6 +54,7 @@ std::vector<run::Setting> RunOptions::settings() const {
     number("power_windows", power_windows);
     text("registers", registers);
     texts("print", print);
+    if (no_explain) settings.push_back({"explain", false});
     texts("trace.kinds", trace);
     number("trace.from", trace_from);
     number("trace.to", trace_to);
@@ -117,6 +118,7 @@ void add_run_only_options(CLI::App& command, RunOptions& options) {
     command.add_option("--print", options.print, "show a host buffer: NAME, NAME:int8, NAME:int16x4")
         ->type_name("BUFFER")
         ->allow_extra_args(false);
+    command.add_flag("--no-explain", options.no_explain, "with --out: leave out why, and its simulations");
     command.add_option("--trace", options.trace, "write into --out: timeline, csv, text; docs/traces.md")
         ->type_name("KIND,...")
         ->delimiter(',')

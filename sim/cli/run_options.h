@@ -28,6 +28,7 @@ struct RunOptions {
     std::string power_windows;
     std::string registers;
     std::vector<std::string> print;
+    bool no_explain = false;
     std::vector<std::string> trace;
     std::string trace_from, trace_to;
     std::vector<std::string> trace_layers;

@@ -233,6 +233,13 @@ Json pictures(const run::Pictures& pictures) {
             {"pictures", std::move(list)}};
 }
 
+void add_explanation(Json& layer, const Explanations& explanations, hw::Tag tag) {
+    if (tag >= explanations.layers.size()) return;
+    const Json why = to_json(explanations.layers[tag], explanations.what_ifs);
+    layer["explanation"] = why["text"];
+    layer["what_if"] = why["what_if"];
+}
+
 Json simulator(const Simulator& simulator) {
     return {{"wall_seconds", simulator.wall_seconds},
             {"simulated_cycles_per_second", or_null(simulator.simulated_cycles_per_second)},
@@ -263,7 +270,11 @@ Json to_json(const Report& report) {
     json["paths"] = paths(report.paths);
     json["memory"] = memory(report);
     json["layers"] = Json::array();
-    for (const Layer& each : report.layers) json["layers"].push_back(layer(each));
+    for (const Layer& each : report.layers) {
+        json["layers"].push_back(layer(each));
+        if (report.explanations) add_explanation(json["layers"].back(), *report.explanations, each.tag);
+    }
+    if (report.explanations) json["explanation"] = to_json(*report.explanations);
     json["instruction_kinds"] = Json::array();
     for (const InstructionKind& kind : report.instruction_kinds) {
         json["instruction_kinds"].push_back({{"instruction", kind.instruction},

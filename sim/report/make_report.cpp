@@ -84,6 +84,7 @@ std::optional<Roofline> make_roofline(const machine::MachineConfig& machine, std
 Layer make_layer(const run::Result& result, Tag tag) {
     const isa::Program& program = *result.program;
     Layer layer;
+    layer.tag = tag;
     layer.name = trace::layer_name(program, tag);
     if (tag > 0 && tag <= program.layers.size()) {
         const isa::LayerInfo& info = program.layers[tag - 1U];

@@ -16,6 +16,7 @@
 #include "sim/energy/power_over_time.h"
 #include "sim/energy/run_energy.h"
 #include "sim/occupancy/row_values.h"
+#include "sim/report/explanations.h"
 #include "sim/run/pictures.h"
 #include "sim/run/run.h"
 
@@ -54,6 +55,7 @@ struct Roofline {
 
 /// The matrix unit's cycles under one tag. The layers' cycles sum to those of the run.
 struct Layer {
+    hw::Tag tag = 0;
     std::string name;  ///< "(outside layers)" for tag 0: transfers to and from the host
     std::string kind;
     MatrixUnit matrix_unit;
@@ -254,6 +256,7 @@ struct Report {
     MatrixUnit matrix_unit;
     std::uint64_t array_cells = 0;
     std::vector<Layer> layers;
+    std::optional<Explanations> explanations;        ///< where the run asked for them
     std::vector<InstructionKind> instruction_kinds;  ///< their cycles sum to those of the run
     std::vector<Traffic> traffic;
     std::vector<Path> paths;  ///< those of the traffic and those on the chip

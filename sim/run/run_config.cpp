@@ -44,6 +44,9 @@ void describe(Visitor& visitor, RunConfig& config) {
     visitor.field({"registers", "", "cycles whose registers of the array to report: all, or FIRST-LAST"},
                   config.registers);
     visitor.field({"print", "", "host buffers to report after the run"}, config.print);
+    visitor.field(
+        {"explain", "", "report why each layer takes its cycles, and what changes would bring; with out"},
+        config.explain);
     visitor.section({"trace", "", "what to write about the run's course, beside its report"}, config.trace);
 }
 

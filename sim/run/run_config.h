@@ -35,6 +35,7 @@ struct RunConfig {
     std::uint32_t power_windows = 0;     ///< windows of time to report energy in; 0: none
     std::string registers;               ///< cycles whose registers to keep; see read_cycle_range
     std::vector<std::string> print;      ///< host buffers to show after the run; see find_view
+    bool explain = true;                 ///< with `out`: say why, by simulations of changes
     trace::TraceConfig trace;            ///< what to write about the run's course
 
     /// What the settings change in the machine, in order; their keys without "machine.".

@@ -1,11 +1,36 @@
-// Why each layer takes what it takes, where the report says so.
-import { h, section } from '../dom.js';
-import { percent } from '../format.js';
+// Why the run and each layer take what they take, where the report says so.
+import { h, section, table } from '../dom.js';
+import { percent, times } from '../format.js';
+
+/// Layers shown at once, those with most cycles; the others are a click away.
+const shown = 12;
+
+function list(layers) {
+    return h('dl', { class: 'why' }, layers.map((layer) => [
+        h('dt', null, layer.name, ' ', h('span', { class: 'quiet' }, percent(layer.share))),
+        h('dd', null, layer.explanation)]));
+}
+
+function whatIfs(all) {
+    const rows = all.map(({ change, speedup, settings, error }) => [
+        change,
+        speedup === null ? error || '-' : times(speedup),
+        h('code', null, settings.map((setting) => `--set ${setting}`).join(' '))]);
+    return h('details', null, h('summary', null, 'Changes that were simulated'),
+        table(['change', 'speed of the run', 'as an option of sim run'], rows,
+            { class: 'configuration', label: 'changes that were simulated' }));
+}
 
 export function explanations(report) {
-    const explained = report.layers.filter(({ explanation }) => explanation);
+    const explained = report.layers.filter(({ cycles, explanation }) => cycles > 0 && explanation)
+        .sort((one, other) => other.cycles - one.cycles);
     if (explained.length === 0) return null;
-    return section('why', 'Why', 'What bounds each layer, from its counters and its schedule.',
-        h('ul', null, explained.map((layer) => h('li', null,
-            h('b', null, layer.name), ` (${percent(layer.share)} of the run): `, layer.explanation))));
+    const more = explained.slice(shown);
+    const run = report.explanation;
+    return section('why', 'Why',
+        'What takes most of the cycles, from counters and schedule, and what a change would bring, by simulation.',
+        run ? h('p', null, h('b', null, 'The run: '), run.text) : null,
+        list(explained.slice(0, shown)),
+        more.length > 0 ? h('details', null, h('summary', null, `${more.length} more layers`), list(more)) : null,
+        run?.what_ifs?.length > 0 ? whatIfs(run.what_ifs) : null);
 }

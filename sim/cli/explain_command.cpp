@@ -1,0 +1,41 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "sim/cli/command.h"
+#include "sim/cli/run_options.h"
+#include "sim/explain/explain.h"
+#include "sim/report/explanations.h"
+
+namespace systole::cli {
+namespace {
+
+struct ExplainCommand {
+    RunOptions options;
+    bool json = false;
+
+    void operator()() const {
+        const report::Explanations why = explain::explain(options.config());
+        fmt::print("{}", json ? report::to_json(why).dump(2) + "\n" : report::to_text(why));
+    }
+};
+
+}  // namespace
+
+void add_explain_command(CLI::App& app) {
+    CLI::App* command = app.add_subcommand("explain", "Say why each layer takes its cycles");
+    const auto explain = std::make_shared<ExplainCommand>();
+    add_model_options(*command, explain->options, "run file, whose keys options override; or a program");
+    command->add_flag("--json", explain->json, "print JSON instead of text");
+    command->footer(
+        "Examples:\n"
+        "  sim explain mnist_cnn\n"
+        "  sim explain mnist_cnn --batch 8 --set machine.weight_fifo.depth_tiles=1\n"
+        "  sim explain docs/micro_benchmarks/fifo_runs_dry.asm --machine tpu_v1\n\n"
+        "Each sentence is drawn from counters of the run; what a change would bring is\n"
+        "simulated with that change, without values. sim run --out writes the same into\n"
+        "report.json and its page.");
+    command->callback([explain] { (*explain)(); });
+}
+
+}  // namespace systole::cli

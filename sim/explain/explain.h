@@ -1,0 +1,15 @@
+#pragma once
+
+#include "sim/explain/simulate.h"
+#include "sim/report/explanations.h"
+#include "sim/run/run_config.h"
+
+/// Why a run takes what it takes: for the run and each layer one sentence from counters and schedule, and
+/// what a change of the machine would bring, by simulation.
+namespace systole::explain {
+
+/// Simulates the run without values, then the changes that might help against what takes most of the cycles
+/// of the run and of each layer. Throws what `run::run` throws of a run that is wrong.
+report::Explanations explain(const run::RunConfig& config, const Simulate& simulate = explain::simulate);
+
+}  // namespace systole::explain

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/run/run.h"
+
+namespace systole::explain {
+
+/// What the matrix unit did in a run, or under one of its tags, and with which tiles: what a sentence about
+/// it is drawn from.
+struct Facts {
+    // The four classes of cycles; they sum to all.
+    std::uint64_t active_cycles = 0;
+    std::uint64_t weight_stall_cycles = 0;
+    std::uint64_t weight_shift_cycles = 0;
+    std::uint64_t non_matrix_cycles = 0;
+    // Reasons for non-matrix cycles; they may overlap.
+    std::uint64_t raw_stall_cycles = 0;
+    std::uint64_t input_stall_cycles = 0;
+    std::uint64_t setup_stall_cycles = 0;
+    std::uint64_t port_stall_cycles = 0;
+    // Cells of active cycles.
+    std::uint64_t useful_macs = 0;
+    std::uint64_t unused_macs = 0;
+    // Tiles, each as often as it is fetched.
+    std::uint64_t tiles = 0;
+    std::uint64_t tile_rows = 0;       ///< array rows that they use, summed
+    std::uint64_t tile_columns = 0;    ///< array columns that they use, summed
+    std::uint64_t widest_columns = 0;  ///< of the tile that uses most
+
+    std::uint64_t cycles() const {
+        return active_cycles + weight_stall_cycles + weight_shift_cycles + non_matrix_cycles;
+    }
+
+    bool operator==(const Facts&) const = default;
+};
+
+struct TagFacts {
+    std::string name;  ///< of the layer, as reports have it
+    std::string kind;  ///< "convolution"; empty where the program does not say
+    Facts facts;
+
+    bool operator==(const TagFacts&) const = default;
+};
+
+/// One simulation's facts.
+struct Simulation {
+    std::uint64_t inferences = 1;  ///< 1 of a program without any
+    Facts run;
+    std::vector<TagFacts> tags;  ///< by tag
+
+    bool operator==(const Simulation&) const = default;
+};
+
+Simulation facts_of(const run::Result& result);
+
+}  // namespace systole::explain

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sim/explain/facts.h"
+#include "sim/run/run_config.h"
+
+namespace systole::explain {
+
+/// A simulation, or why there is none: a machine that cannot be built, a batch that does not fit.
+struct Answer {
+    std::optional<Simulation> simulation;
+    std::string error;
+};
+
+/// Who simulates, in the order of the runs. Tests give one that computes what they want.
+using Simulate = std::function<std::vector<Answer>(std::span<const run::RunConfig>)>;
+
+/// On all cores, a process each (sim/pool: this process must not have begun a simulation).
+std::vector<Answer> simulate(std::span<const run::RunConfig> runs);
+
+}  // namespace systole::explain

@@ -1,0 +1,87 @@
+// Why: sim explain, and the same in report.json. What a change would bring is what a run with it brings.
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "tests/system/sim_process.h"
+
+namespace systole::tests {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json json_of(const std::string& arguments) {
+    const Outcome outcome = sim(arguments);
+    INFO(arguments << ": " << outcome.err);
+    REQUIRE(outcome.exit_code == 0);
+    return Json::parse(outcome.out);
+}
+
+std::string settings_of(const Json& what_if) {
+    std::string options;
+    for (const Json& setting : what_if["settings"]) options += " --set " + setting.get<std::string>();
+    return options;
+}
+
+double cycles_an_inference(const Json& report) {
+    return report["cycles"].get<double>() / report["inferences"].get<double>();
+}
+
+}  // namespace
+
+TEST_CASE("What a change would bring is what a run with it brings", "[system][explain]") {
+    const std::string run =
+        GENERATE(as<std::string>(), "mnist_cnn --limit 64 --batch 16",
+                 "--machine tpu_v1 --model models/isca17/mlp1.json --random-input 1 --batch 8");
+    const Json why = json_of("explain --json " + run);
+    const double base = cycles_an_inference(json_of("run --json --timing-only " + run));
+    REQUIRE_FALSE(why["what_ifs"].empty());
+    for (const Json& what_if : why["what_ifs"]) {
+        INFO(what_if.dump());
+        REQUIRE(what_if["error"] == "");
+        const Json changed = json_of("run --json --timing-only " + run + settings_of(what_if));
+        CHECK(what_if["speedup"].get<double>() == Approx(base / cycles_an_inference(changed)));
+    }
+}
+
+TEST_CASE("A report says of each layer with cycles why it takes them", "[system][explain]") {
+    const Folder folder;
+    const Outcome outcome =
+        sim("run mnist_cnn --limit 64 --batch 16 --quiet --out " + (folder / "r").string());
+    INFO(outcome.err);
+    REQUIRE(outcome.exit_code == 0);
+    const Json report = Json::parse(text_in(folder / "r" / "report.json"));
+    for (const Json& layer : report["layers"]) {
+        INFO(layer["name"]);
+        CHECK_FALSE(layer["explanation"].get<std::string>().empty());
+    }
+    CHECK(report["explanation"]["text"] == json_of("explain --json mnist_cnn --limit 64 --batch 16")["text"]);
+
+    const std::string text = sim("explain mnist_cnn --limit 64 --batch 16").out;
+    CHECK(text.find("for it has 12 filters") != std::string::npos);
+    CHECK(text.find("would run it at") != std::string::npos);
+}
+
+TEST_CASE("Without explanations a report has none", "[system][explain]") {
+    const Folder folder;
+    const std::string out = (folder / "r").string();
+    REQUIRE(sim("run mnist_cnn --limit 8 --quiet --no-explain --out " + out).exit_code == 0);
+    const Json report = Json::parse(text_in(folder / "r" / "report.json"));
+    CHECK_FALSE(report.contains("explanation"));
+    CHECK_FALSE(report["layers"][0].contains("explanation"));
+}
+
+TEST_CASE("A program is explained by its tags, an error is the run's own", "[system][explain]") {
+    const Outcome program = sim("explain docs/micro_benchmarks/fifo_runs_dry.asm --machine tpu_v1");
+    INFO(program.err);
+    CHECK(program.exit_code == 0);
+    CHECK(program.out.find("Weight-bound") != std::string::npos);
+
+    const Outcome wrong = sim("explain nothing.h5.json");
+    CHECK(wrong.exit_code == 2);
+    const Outcome machine = sim("explain mnist_cnn --set machine.weight_fifo.depth_tiles=0");
+    CHECK(machine.exit_code == 2);
+    CHECK(machine.err.find("depth_tiles") != std::string::npos);
+    CHECK(machine.out.empty());
+}
+
+}  // namespace systole::tests
