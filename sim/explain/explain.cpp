@@ -16,15 +16,16 @@
 namespace systole::explain {
 namespace {
 
-double cycles_an_inference(const Facts& facts, const Simulation& simulation) {
-    return static_cast<double>(facts.cycles()) / static_cast<double>(simulation.inferences);
+double seconds_an_inference(const Facts& facts, const Simulation& simulation) {
+    return static_cast<double>(facts.cycles()) / static_cast<double>(simulation.clock_hz) /
+           static_cast<double>(simulation.inferences);
 }
 
 /// How much faster the subject is, an inference; absent where no cycle of it is left.
 std::optional<double> speedup(const Facts& before, const Simulation& base, const Facts& after,
                               const Simulation& changed) {
     if (after.cycles() == 0) return std::nullopt;
-    return cycles_an_inference(before, base) / cycles_an_inference(after, changed);
+    return seconds_an_inference(before, base) / seconds_an_inference(after, changed);
 }
 
 /// The changes worth a simulation, each once, with what they do to the run.

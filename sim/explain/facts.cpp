@@ -64,6 +64,7 @@ Simulation facts_of(const run::Result& result) {
     const hw::MatrixUnitCounters& counters = result.tpu->matrix_unit();
     Simulation simulation;
     simulation.inferences = std::max<std::uint64_t>(1, program.inferences);
+    simulation.clock_hz = result.machine.clock_hz();
     simulation.run = read_counters(counters, [](const hw::Counter& counter) { return counter.value(); });
     for (std::size_t i = 0; i <= last_tag(result); ++i) {
         const auto tag = static_cast<hw::Tag>(i);

@@ -48,6 +48,7 @@ struct TagFacts {
 /// One simulation's facts.
 struct Simulation {
     std::uint64_t inferences = 1;  ///< 1 of a program without any
+    std::uint64_t clock_hz = 1;
     Facts run;
     std::vector<TagFacts> tags;  ///< by tag
 

@@ -31,15 +31,19 @@ std::string to_bytes(const Simulation& simulation) {
         // Names are anybody's bytes, which JSON's text does not take; its binary form does.
         tags.push_back({{"name", tag.name}, {"kind", tag.kind}, {"facts", to_json(tag.facts)}});
     }
-    const std::vector<std::uint8_t> bytes = Json::to_msgpack(
-        {{"inferences", simulation.inferences}, {"run", to_json(simulation.run)}, {"tags", tags}});
+    const std::vector<std::uint8_t> bytes = Json::to_msgpack({{"inferences", simulation.inferences},
+                                                              {"clock_hz", simulation.clock_hz},
+                                                              {"run", to_json(simulation.run)},
+                                                              {"tags", tags}});
     return {bytes.begin(), bytes.end()};
 }
 
 Simulation from_bytes(const std::string& bytes) {
     const Json object = Json::from_msgpack(bytes);
-    Simulation simulation{
-        .inferences = object.at("inferences"), .run = read_facts(object.at("run")), .tags = {}};
+    Simulation simulation{.inferences = object.at("inferences"),
+                          .clock_hz = object.at("clock_hz"),
+                          .run = read_facts(object.at("run")),
+                          .tags = {}};
     for (const Json& tag : object.at("tags")) {
         simulation.tags.push_back(
             {.name = tag.at("name"), .kind = tag.at("kind"), .facts = read_facts(tag.at("facts"))});

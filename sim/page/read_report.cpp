@@ -98,6 +98,10 @@ constexpr std::array comparison_keys{Key{"baseline", Kind::Text}, Key{"inference
 constexpr std::array configuration_keys{Key{"run", Kind::Object}, Key{"machine", Kind::Object},
                                         Key{"baselines", Kind::List}};
 
+constexpr std::array explanation_keys{Key{"text", Kind::Text}, Key{"what_ifs", Kind::List}};
+constexpr std::array what_if_keys{Key{"change", Kind::Text}, Key{"settings", Kind::List},
+                                  Key{"speedup", Kind::NumberOrNull}, Key{"error", Kind::Text}};
+
 [[noreturn]] void fail(const std::string& file, const std::string& place, const Json& value,
                        std::string_view rule) {
     constexpr std::size_t longest = 40;
@@ -119,6 +123,17 @@ void check(const Json& object, const std::array<Key, count>& keys, const std::st
                 fmt::format("{}: {} is missing; it must be {}", file, path, rule_of(key.kind)));
         }
         if (!is_of(*found, key.kind)) fail(file, path, *found, rule_of(key.kind));
+    }
+}
+
+/// Of reports that say why.
+void check_explanation(const Json& report, const std::string& file) {
+    const auto found = report.find("explanation");
+    if (found == report.end()) return;
+    check(*found, explanation_keys, file, "explanation");
+    const Json& what_ifs = (*found)["what_ifs"];
+    for (std::size_t i = 0; i < what_ifs.size(); ++i) {
+        check(what_ifs[i], what_if_keys, file, fmt::format("explanation.what_ifs[{}]", i));
     }
 }
 
@@ -145,6 +160,7 @@ Json parse_report(std::string_view text, const std::string& file) {
         check(report["layers"][i], layer_keys, file, place);
         check(report["layers"][i]["matrix_unit"], matrix_unit_keys, file, place + ".matrix_unit");
     }
+    check_explanation(report, file);
     for (std::size_t i = 0; i < report["comparison"].size(); ++i) {
         check(report["comparison"][i], comparison_keys, file, fmt::format("comparison[{}]", i));
     }

@@ -66,8 +66,12 @@ OrderedJson to_json(const Explanations& explanations) {
 std::string to_text(const Explanations& explanations, std::size_t width) {
     std::string text = "The run\n" + paragraph(explanations.run.text, width);
     const std::vector<Explanation>& by_tag = explanations.layers;
-    for (std::size_t i = 1; i < by_tag.size(); ++i) text += layer_text(by_tag[i], width);
-    if (!by_tag.empty()) text += layer_text(by_tag.front(), width);  // as in the report
+    const auto with_cycles = std::count_if(by_tag.begin(), by_tag.end(),
+                                           [](const Explanation& layer) { return layer.cycles > 0; });
+    if (with_cycles > 1) {  // one would repeat the run's
+        for (std::size_t i = 1; i < by_tag.size(); ++i) text += layer_text(by_tag[i], width);
+        text += layer_text(by_tag.front(), width);  // last, as in the report
+    }
     if (explanations.what_ifs.empty()) return text;
     text += "\nSimulated for this: the speed of the run, an inference\n";
     for (const WhatIf& what_if : explanations.what_ifs) {

@@ -29,7 +29,7 @@ const view = await open(browser, page(digits));
 
 test('every section of the digits is there, and every chart has marks', async () => {
     const ids = await view.locator('main section').evaluateAll((sections) => sections.map(({ id }) => id));
-    assert.deepEqual(ids, ['headline', 'cycles', 'roofline', 'layers', 'machine', 'energy', 'memory', 'buffer-map',
+    assert.deepEqual(ids, ['headline', 'cycles', 'why', 'roofline', 'layers', 'machine', 'energy', 'memory', 'buffer-map',
         'predictions', 'counters', 'configuration']);
     assert.deepEqual(await poorCharts(view), []);
     assert.equal(await view.locator('.chart').count(), 10);
@@ -92,6 +92,19 @@ test('every chart tells something when it is asked by key', async () => {
         assert.ok((await tooltip(chart)).length > 5, label);
         await view.keyboard.press('Escape');
     }
+});
+
+test('every layer with cycles says why, those with most first, and what was simulated', async () => {
+    const explained = report.layers.filter(({ cycles }) => cycles > 0).sort((a, b) => b.cycles - a.cycles);
+    assert.deepEqual(await view.locator('#why dd').allInnerTexts(), explained.map(({ explanation }) => explanation));
+    assert.ok((await view.locator('#why p').last().innerText()).includes(report.explanation.text));
+    const changes = view.locator('#why tbody tr');
+    const summary = view.locator('#why summary', { hasText: 'Changes' });
+    await summary.click();
+    assert.deepEqual(await changes.locator('th').allInnerTexts(),
+        report.explanation.what_ifs.map(({ change }) => change));
+    assert.ok((await changes.first().innerText()).includes('--set machine.'));
+    await summary.click();
 });
 
 test('the layer table has the figures of report.json, sorts and filters', async () => {
@@ -219,6 +232,8 @@ test('a network of 200 layers stays usable', async (context) => {
     assert.equal((await columnOf(shown, 'cycles'))[0], grouped(most));
     await shown.locator('#layer-filter').fill('layer_199');
     assert.deepEqual(await columnOf(shown, 'name'), ['layer_199']);
+    assert.equal(await shown.locator('#why dd:visible').count(), 12);
+    assert.equal(await shown.locator('#why dd').count(), its.layers.filter(({ cycles }) => cycles > 0).length);
     await shown.leave();
 });
 

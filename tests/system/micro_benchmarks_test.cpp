@@ -1,4 +1,4 @@
-// docs/micro_benchmarks.md shows commands and what they print: they do print it.
+// The programs of docs/micro_benchmarks.md, and what their page says of them.
 #include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/system/console_blocks.h"
 #include "tests/system/sim_process.h"
 
 using namespace systole;
@@ -16,50 +17,7 @@ namespace {
 const std::filesystem::path page = tests::project / "docs/micro_benchmarks.md";
 const std::filesystem::path programs = tests::project / "docs/micro_benchmarks";
 
-struct Command {
-    std::string arguments;  ///< behind "sim"
-    std::string output;
-};
-
-/// The commands of the page: in blocks of ```console, from "$ sim" to the line that does not end in a
-/// backslash, with what stands below up to the next command or the block's end.
-std::vector<Command> commands_of(const std::string& text) {
-    std::vector<Command> commands;
-    std::istringstream lines(text);
-    bool in_block = false;
-    bool goes_on = false;
-    for (std::string line; std::getline(lines, line);) {
-        if (line == "```console") {
-            in_block = true;
-        } else if (line.starts_with("```")) {
-            in_block = false;
-        } else if (in_block && (goes_on || line.starts_with("$ sim "))) {
-            if (!goes_on) commands.push_back({});
-            std::string& arguments = commands.back().arguments;
-            arguments += line.substr(goes_on ? 0 : std::string("$ sim ").size());
-            goes_on = arguments.ends_with('\\');
-            if (goes_on) arguments.pop_back();
-        } else if (in_block) {
-            REQUIRE_FALSE(commands.empty());
-            commands.back().output += line + '\n';
-        }
-    }
-    return commands;
-}
-
 }  // namespace
-
-TEST_CASE("The micro-benchmarks print what their page shows", "[system]") {
-    const std::vector<Command> commands = commands_of(tests::text_in(page));
-    CHECK(commands.size() >= 5);
-    for (const Command& command : commands) {
-        INFO("sim " << command.arguments);
-        const tests::Outcome outcome = tests::sim(command.arguments);
-        CHECK(outcome.err.empty());
-        CHECK(outcome.exit_code == 0);
-        CHECK(outcome.out == command.output);
-    }
-}
 
 TEST_CASE("The article's convolution gives the sums of the definition, on both engines", "[system]") {
     constexpr std::size_t side = 6;
@@ -115,7 +73,7 @@ TEST_CASE("The programs that help shows run", "[system]") {
 }
 
 TEST_CASE("Every micro-benchmark's program is run by the page and survives its program file", "[system]") {
-    const std::vector<Command> commands = commands_of(tests::text_in(page));
+    const std::vector<tests::Command> commands = tests::commands_of(page);
     const tests::Folder folder;
     std::size_t found = 0;
     for (const auto& entry : std::filesystem::directory_iterator(programs)) {
@@ -123,7 +81,7 @@ TEST_CASE("Every micro-benchmark's program is run by the page and survives its p
         ++found;
         const std::string name = "docs/micro_benchmarks/" + entry.path().filename().string();
         INFO(name);
-        CHECK(std::any_of(commands.begin(), commands.end(), [&](const Command& command) {
+        CHECK(std::any_of(commands.begin(), commands.end(), [&](const tests::Command& command) {
             return command.arguments.find(name) != std::string::npos;
         }));
         const std::string once = (folder / "once.tpu").string();

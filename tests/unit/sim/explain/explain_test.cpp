@@ -1,11 +1,13 @@
 #include "sim/explain/explain.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "sim/explain/what_if.h"
+#include "tests/unit/hw/machine/machine_files.h"
 
 using namespace systole;
 using explain::Answer;
@@ -16,7 +18,7 @@ namespace {
 
 run::RunConfig any_run() {
     run::RunConfig config;
-    config.machine = "tpu_v1";
+    config.machine = tests::shipped_machine("tpu_v1.json");
     config.model = "net.h5";
     config.batch = 8;
     return config;
@@ -117,6 +119,19 @@ TEST_CASE("A larger batch is compared by inference", "[explain]") {
     const report::Explanations why = explain::explain(any_run(), std::ref(table));
     CHECK(why.layers[1].speedup == Approx((264.0 / 8.0) / (288.0 / 32.0)));
     CHECK(why.what_ifs.at(0).settings == std::vector<std::string>{"batch=32"});
+}
+
+TEST_CASE("A faster clock is compared by time, not by cycles", "[explain]") {
+    const Facts computing{.active_cycles = 1000, .useful_macs = 1};
+    const Facts more_cycles{.active_cycles = 1000, .weight_stall_cycles = 600, .useful_macs = 1};
+    Simulation base = simulation_of({}, computing);
+    base.clock_hz = 700;
+    Simulation faster = simulation_of({}, more_cycles);
+    faster.clock_hz = 1400;
+    Table table(base);
+    table.with("clock_mhz", {faster, {}});
+    const report::Explanations why = explain::explain(any_run(), std::ref(table));
+    CHECK(why.run.speedup == Approx(1000.0 * 2.0 / 1600.0));
 }
 
 TEST_CASE("A change that cannot run gives no figure and says why", "[explain]") {

@@ -1,11 +1,11 @@
 #include "sim/explain/what_if.h"
 
 #include <catch2/catch.hpp>
-#include <set>
 #include <string>
 
 #include "sim/run/compile.h"
 #include "sim/run/path_finder.h"
+#include "tests/unit/hw/machine/machine_files.h"
 
 using namespace systole;
 using explain::Cause;
@@ -19,7 +19,7 @@ constexpr Cause causes[] = {Cause::WeightStall, Cause::WeightShift, Cause::Activ
 
 run::RunConfig network_run(const std::string& machine) {
     run::RunConfig config;
-    config.machine = machine;
+    config.machine = tests::shipped_machine(machine + ".json");
     config.model = "net.h5";
     return config;
 }

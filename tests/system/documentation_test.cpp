@@ -1,0 +1,45 @@
+// Pages show commands and what they print: they do print it.
+#include <catch2/catch.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/system/console_blocks.h"
+#include "tests/system/sim_process.h"
+
+namespace systole::tests {
+namespace {
+
+/// What pages write into stays out of the tree.
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+    for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+        text.replace(at, from.size(), to);
+    }
+    return text;
+}
+
+void check_page(const std::string& page, std::size_t least) {
+    const Folder folder;
+    const std::string results = (folder / "results").string() + "/";
+    const std::vector<Command> commands = commands_of(project / page);
+    CHECK(commands.size() >= least);
+    for (const Command& command : commands) {
+        INFO("sim " << command.arguments);
+        const Outcome outcome = sim(replaced(command.arguments, "results/", results));
+        CHECK(outcome.err.empty());
+        CHECK(outcome.exit_code == 0);
+        CHECK(replaced(outcome.out, results, "results/") == command.output);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("The micro-benchmarks print what their page shows", "[system]") {
+    check_page("docs/micro_benchmarks.md", 5);
+}
+
+TEST_CASE("The tutorial's commands print what it shows", "[system]") {
+    check_page("docs/tutorial.md", 12);
+}
+
+}  // namespace systole::tests
