@@ -70,8 +70,14 @@ void ActivationUnit::run() {
         queue_.complete(complete);
         writes_under_way_.push_back({.rows = rows, .complete = complete});
         if (trace_ != nullptr) {
-            trace_->instruction(
-                {unit, command.number, command.tag, command.issued, begun, free_at_, complete});
+            trace_->instruction({.unit = unit,
+                                 .number = command.number,
+                                 .tag = command.tag,
+                                 .issued = command.issued,
+                                 .begun = begun,
+                                 .released = free_at_,
+                                 .complete = complete,
+                                 .loaded = begun + costs.loads});
         }
     }
 }

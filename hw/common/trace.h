@@ -41,6 +41,7 @@ struct InstructionTimes {
     Cycle begun = 0;     ///< its first row moved
     Cycle released = 0;  ///< the unit could begin the next
     Cycle complete = 0;  ///< its last result in its place
+    Cycle loaded = 0;    ///< of the activation unit: tables are read, and the rows' turn begins
 
     bool operator==(const InstructionTimes&) const = default;
 };
@@ -85,6 +86,23 @@ struct MatrixIdleTimes {
     bool operator==(const MatrixIdleTimes&) const = default;
 };
 
+/// A stream as it enters the array: `lines` lines of `line_rows` rows, a row in each `passes` cycles from the
+/// beginning of its line on, a line in each `line_cycles`.
+struct StreamTimes {
+    InstructionNumber number = 0;
+    Tag tag = 0;
+    Cycle begun = 0;   ///< its first row entered
+    Cycle summed = 0;  ///< the sums of its first pass are written; those of the others as they entered
+    std::uint64_t lines = 0;
+    std::uint64_t line_rows = 1;
+    std::uint64_t passes = 1;
+    std::uint64_t line_cycles = 1;
+    std::uint64_t accumulator_row = 0;
+    bool keep_weights = false;
+
+    bool operator==(const StreamTimes&) const = default;
+};
+
 /// Hears of every instruction in the sequencer, in its queue and in its unit, of every tile that enters or
 /// leaves the FIFO and of every stream that enters the array, as the times become known. Each kind comes in
 /// the order of the unit it is about, between units and kinds there is none. For traces and tests; a run
@@ -99,6 +117,8 @@ public:
     virtual void tile_fetched(const TileTimes& /*times*/) {}
     virtual void tile(const TileTimes& /*times*/) {}
     virtual void matrix_idle(const MatrixIdleTimes& /*times*/) {}
+    /// Comes behind the idle cycles before it, whichever the engine.
+    virtual void stream(const StreamTimes& /*times*/) {}
     /// The program has ended at this cycle, under this tag. Nothing comes behind it; a program that fails
     /// does not get there.
     virtual void ended(Cycle /*end*/, Tag /*tag*/) {}

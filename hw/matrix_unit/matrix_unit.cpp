@@ -72,6 +72,18 @@ Cycle MatrixUnit::enter(const Stream& stream, WaitState& state) {
     sc_assert(idle.sum() == entry - input_free_at_);
     count_idle(stream, shape, idle);
     count(stream, shape, tile);
+    if (trace_ != nullptr) {
+        trace_->stream({.number = stream.number,
+                        .tag = stream.tag,
+                        .begun = entry,
+                        .summed = entry + latency_,
+                        .lines = stream.lines,
+                        .line_rows = stream.line_rows,
+                        .passes = stream.passes,
+                        .line_cycles = stream.line_cycles,
+                        .accumulator_row = stream.accumulator_row,
+                        .keep_weights = stream.keep_weights});
+    }
     input_free_at_ = free_at;
     return complete;
 }

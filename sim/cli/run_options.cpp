@@ -59,6 +59,7 @@ std::vector<run::Setting> RunOptions::settings() const {
     number("trace.from", trace_from);
     number("trace.to", trace_to);
     texts("trace.layers", trace_layers);
+    texts("trace.processing_elements", trace_pe);
     for (const std::string& setting : set) settings.push_back(run::parse_setting(setting));
     return settings;
 }
@@ -119,7 +120,8 @@ void add_run_only_options(CLI::App& command, RunOptions& options) {
         ->type_name("BUFFER")
         ->allow_extra_args(false);
     command.add_flag("--no-explain", options.no_explain, "with --out: leave out why, and its simulations");
-    command.add_option("--trace", options.trace, "write into --out: timeline, csv, text; docs/traces.md")
+    command
+        .add_option("--trace", options.trace, "write into --out: timeline, csv, text, waves; docs/traces.md")
         ->type_name("KIND,...")
         ->delimiter(',')
         ->allow_extra_args(false);
@@ -130,6 +132,11 @@ void add_run_only_options(CLI::App& command, RunOptions& options) {
     command.add_option("--trace-layers", options.trace_layers, "trace what belongs to these layers")
         ->type_name("A,B")
         ->delimiter(',')
+        ->allow_extra_args(false);
+    command
+        .add_option("--trace-pe", options.trace_pe,
+                    "in waves, processing elements' registers: 0,3, or 0-1,2-3; docs/waves.md")
+        ->type_name("ROW,COLUMN")
         ->allow_extra_args(false);
 }
 

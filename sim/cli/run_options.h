@@ -32,6 +32,7 @@ struct RunOptions {
     std::vector<std::string> trace;
     std::string trace_from, trace_to;
     std::vector<std::string> trace_layers;
+    std::vector<std::string> trace_pe;
     std::vector<std::string> set;
 
     /// What was given, as settings: options first, then --set in the order given. Throws ConfigError.

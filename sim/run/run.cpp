@@ -214,19 +214,22 @@ void simulate(Result& result, const std::optional<NamedImages>& input, const isa
     observers.add(tracer.sink());
     std::optional<occupancy::SpanRecorder> spans;
     if (!result.config.out.empty()) observers.add(&spans.emplace(result.spans.emplace()));
+    trace::RegisterFanOut register_observers;
     std::optional<RegisterRecorder> registers;
     if (!result.config.registers.empty()) {
         if (result.machine.matrix_unit.engine != machine::Engine::Pe) {
             throw machine::ConfigError(
                 "registers: the machine's engine has none to show; --set machine.matrix_unit.engine=pe does");
         }
-        registers.emplace(read_cycle_range(result.config.registers), result.registers);
+        register_observers.add(
+            &registers.emplace(read_cycle_range(result.config.registers), result.registers));
     }
+    register_observers.add(tracer.registers());
     result.tpu = std::make_unique<hw::Tpu>(
         "tpu", result.machine, *result.program,
         hw::TpuOptions{.values = timing_only ? hw::Values::TimingOnly : hw::Values::Computed,
                        .trace = observers.sink(),
-                       .registers = registers ? &*registers : nullptr,
+                       .registers = register_observers.sink(),
                        .held_back = {}});
     if (input) {
         fill_input(result, *input, *input_tensor);

@@ -5,6 +5,7 @@
 #include <limits>
 #include <string_view>
 
+#include "hw/machine/config_error.h"
 #include "hw/machine/config_reader.h"
 
 namespace systole::run {
@@ -76,7 +77,8 @@ void wrap_single_texts(nlohmann::json& object, std::initializer_list<const char*
 void wrap_single_texts(nlohmann::json& object) {
     wrap_single_texts(object, {"input", "calibration", "baselines", "print"});
     const auto trace = object.find("trace");
-    if (trace != object.end() && trace->is_object()) wrap_single_texts(*trace, {"kinds", "layers"});
+    if (trace != object.end() && trace->is_object())
+        wrap_single_texts(*trace, {"kinds", "layers", "processing_elements"});
 }
 
 void validate(const RunConfig& config, const ConfigReader& reader) {
@@ -99,6 +101,11 @@ void validate(const RunConfig& config, const ConfigReader& reader) {
     }
     if (config.timing_only && !config.registers.empty()) {
         reader.fail("registers", "a timing-only run has no values in them");
+    }
+    if (config.timing_only && !config.trace.processing_elements.empty()) {
+        throw machine::ConfigError(fmt::format(
+            "{}: trace.processing_elements is \"{}\"; a timing-only run has no values in registers",
+            reader.file(), config.trace.processing_elements.front()));
     }
     if (config.timing_only && !config.print.empty()) {
         reader.fail("print", "a timing-only run has no values in its buffers");

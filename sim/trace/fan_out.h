@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "hw/common/registers.h"
 #include "hw/common/trace.h"
 
 namespace systole::trace {
@@ -37,12 +38,33 @@ public:
     void matrix_idle(const hw::MatrixIdleTimes& times) override {
         for (hw::TraceSink* sink : sinks_) sink->matrix_idle(times);
     }
+    void stream(const hw::StreamTimes& times) override {
+        for (hw::TraceSink* sink : sinks_) sink->stream(times);
+    }
     void ended(hw::Cycle end, hw::Tag tag) override {
         for (hw::TraceSink* sink : sinks_) sink->ended(end, tag);
     }
 
 private:
     std::vector<hw::TraceSink*> sinks_;
+};
+
+/// Tells several of the array's registers, in their order.
+class RegisterFanOut final : public hw::RegisterSink {
+public:
+    /// Null is nobody. A sink must outlive what is told.
+    void add(hw::RegisterSink* sink) {
+        if (sink != nullptr) sinks_.push_back(sink);
+    }
+    /// Who is to be told: null for nobody.
+    hw::RegisterSink* sink() { return sinks_.empty() ? nullptr : this; }
+
+    void cycle(hw::Cycle cycle, const hw::ArrayRegisters& registers) override {
+        for (hw::RegisterSink* sink : sinks_) sink->cycle(cycle, registers);
+    }
+
+private:
+    std::vector<hw::RegisterSink*> sinks_;
 };
 
 }  // namespace systole::trace

@@ -25,7 +25,7 @@ std::string one_of_the_kinds(const std::string& wrong) {
 }  // namespace
 
 const std::vector<std::string>& trace_kinds() {
-    static const std::vector<std::string> kinds{"timeline", "csv", "text"};
+    static const std::vector<std::string> kinds{"timeline", "csv", "text", "waves"};
     return kinds;
 }
 
@@ -43,6 +43,14 @@ void TraceConfig::validate(const std::string& place) const {
     if (to != 0 && to <= from) {
         fail(place, "to", fmt::to_string(to),
              fmt::format("the window is empty: it must be above trace.from, {}", from));
+    }
+    if (has("waves") && !layers.empty()) {
+        fail(place, "layers", fmt::format("\"{}\"", layers.front()),
+             "waves show units, which work for several layers at once; give trace.from and trace.to");
+    }
+    if (!has("waves") && !processing_elements.empty()) {
+        fail(place, "processing_elements", fmt::format("\"{}\"", processing_elements.front()),
+             "waves show registers; give \"waves\" among trace.kinds");
     }
     if (!kinds.empty()) return;
     constexpr const char* no_trace = "it is of a trace; give trace.kinds, too";

@@ -15,6 +15,7 @@ struct TraceConfig {
     std::uint64_t from = 0;                ///< cycle: what ends before it is left out
     std::uint64_t to = 0;                  ///< cycle: what begins at it or later is left out; 0: nothing
     std::vector<std::string> layers = {};  ///< what belongs to others is left out; none: nothing
+    std::vector<std::string> processing_elements = {};  ///< whose registers waves show; see read_cells
 
     /// Throws ConfigError "place: key is value; rule".
     void validate(const std::string& place) const;
@@ -28,12 +29,14 @@ const std::vector<std::string>& trace_kinds();
 template <class Visitor>
 void describe(Visitor& visitor, TraceConfig& config) {
     constexpr std::uint64_t last_cycle = std::numeric_limits<std::uint64_t>::max();
-    visitor.field({"kinds", "", "what to write: timeline, csv, text"}, config.kinds);
+    visitor.field({"kinds", "", "what to write: timeline, csv, text, waves"}, config.kinds);
     visitor.field({"from", "cycles", "what ends before it is left out"}, config.from,
                   machine::Range{0, last_cycle});
     visitor.field({"to", "cycles", "what begins at it or later is left out; 0 for nothing"}, config.to,
                   machine::Range{0, last_cycle});
     visitor.field({"layers", "", "what belongs to others is left out"}, config.layers);
+    visitor.field({"processing_elements", "", "whose registers waves show: ROW,COLUMN, or ranges"},
+                  config.processing_elements);
 }
 
 }  // namespace systole::trace

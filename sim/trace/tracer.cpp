@@ -15,7 +15,7 @@ Tracer::Tracer(const TraceConfig& config, const isa::Program& program, const mac
     : window_(config, program), program_(program) {
     if (config.has("timeline")) {
         files_.push_back(std::make_unique<GzipFile>(folder / timeline_file));
-        all_.add(&timeline_.emplace(*files_.back(), window_, program, machine));
+        told_behind_.add(&timeline_.emplace(*files_.back(), window_, program, machine));
     }
     if (config.has("csv")) {
         auto file = std::make_unique<OutputFile>(folder / csv_file);
@@ -27,7 +27,9 @@ Tracer::Tracer(const TraceConfig& config, const isa::Program& program, const mac
         auto writer = std::make_unique<TextLines>(*file, program);
         add_lines(std::move(file), std::move(writer));
     }
-    if (hw::TraceSink* sink = all_.sink()) background_.emplace(*sink);
+    if (hw::TraceSink* sink = told_behind_.sink()) all_.add(&background_.emplace(*sink));
+    // They hear of every row and register: noting it is all that there is to do.
+    if (config.has("waves")) all_.add(&waves_.emplace(config, program, machine, folder / waves_file));
 }
 
 Tracer::~Tracer() {
@@ -43,12 +45,12 @@ void Tracer::add_lines(std::unique_ptr<OutputFile> file, std::unique_ptr<LineWri
     files_.push_back(std::move(file));
     writers_.push_back(std::move(writer));
     lines_.push_back(std::make_unique<InstructionLines>(program_, window_, *writers_.back()));
-    all_.add(lines_.back().get());
+    told_behind_.add(lines_.back().get());
 }
 
 void Tracer::finish(hw::Cycle cycles, const Afterwards& known) {
-    if (!background_) return;
-    background_->finish();
+    if (all_.sink() == nullptr) return;
+    if (background_) background_->finish();
     if (timeline_) {
         if (known.power) timeline_->power(*known.power);
         timeline_->buffer_rows(known.buffer_rows);
@@ -65,6 +67,7 @@ void Tracer::close() {
     if (timeline_) timeline_->finish();
     for (const auto& writer : writers_) writer->finish();
     for (const auto& file : files_) file->close();
+    if (waves_) waves_->write();
 }
 
 }  // namespace systole::trace

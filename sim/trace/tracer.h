@@ -15,6 +15,7 @@
 #include "sim/trace/output_file.h"
 #include "sim/trace/timeline.h"
 #include "sim/trace/trace_config.h"
+#include "sim/trace/waves.h"
 #include "sim/trace/window.h"
 
 namespace systole::trace {
@@ -22,6 +23,7 @@ namespace systole::trace {
 inline constexpr const char* timeline_file = "timeline.json.gz";
 inline constexpr const char* csv_file = "instructions.csv";
 inline constexpr const char* text_file = "instructions.txt";
+inline constexpr const char* waves_file = "waves.vcd";
 
 /// What is known of a run only when it is over; a timeline shows it.
 struct Afterwards {
@@ -33,7 +35,7 @@ struct Afterwards {
 class Tracer {
 public:
     /// Program and machine must outlive the object. Throws ConfigError where the program lacks a layer asked
-    /// for, TraceError where a file cannot be made.
+    /// for or waves cannot show what is asked for, TraceError where a file cannot be made.
     Tracer(const TraceConfig& config, const isa::Program& program, const machine::MachineConfig& machine,
            const std::filesystem::path& folder);
     /// Of a run that has failed, the files end where it did.
@@ -42,7 +44,9 @@ public:
     Tracer& operator=(const Tracer&) = delete;
 
     /// Who is to hear of the run; null where nothing is asked for.
-    hw::TraceSink* sink() { return background_ ? &*background_ : nullptr; }
+    hw::TraceSink* sink() { return all_.sink(); }
+    /// Who is to hear of the array's registers; null where nothing is asked for.
+    hw::RegisterSink* registers() { return waves_ && waves_->has_cells() ? &*waves_ : nullptr; }
 
     /// The run is over, after `cycles`: the files are whole. Throws TraceError, and ConfigError where the
     /// window begins behind the run.
@@ -61,8 +65,10 @@ private:
     std::optional<Timeline> timeline_;
     std::vector<std::unique_ptr<LineWriter>> writers_;
     std::vector<std::unique_ptr<InstructionLines>> lines_;
-    FanOut all_;
+    FanOut told_behind_;
     std::optional<Background> background_;  ///< behind what it tells
+    std::optional<Waves> waves_;
+    FanOut all_;
     bool closed_ = false;
 };
 
