@@ -5,7 +5,6 @@
 
 #include <deque>
 #include <fstream>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <systemc>
@@ -104,7 +103,8 @@ void check_whole(const std::filesystem::path& file, hw::Cycle to) {
     const std::string last = fmt::format("#{}\n", to * units_in_cycle);
     std::ifstream stream(file, std::ios::binary);
     stream.seekg(-static_cast<std::streamoff>(last.size()), std::ios::end);
-    const std::string end{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+    std::string end(last.size(), '\0');
+    stream.read(end.data(), static_cast<std::streamsize>(end.size()));
     if (end != last) {
         throw TraceError(fmt::format("{}: cannot be written whole; is there no space left?", file.string()));
     }

@@ -29,7 +29,7 @@ public:
     /// A file takes tens of bytes a cycle: more than this needs a narrower window.
     static constexpr hw::Cycle most_cycles = 5'000'000;
     /// Of notes: a window in which more happens is an error, too.
-    static constexpr std::size_t most_bytes = std::size_t{1} << 29U;
+    static constexpr std::size_t most_bytes = std::size_t{1} << 28U;
 
     /// Program and machine must outlive the object. Throws ConfigError where the window is too wide or the
     /// machine has no such processing elements, TraceError where the file cannot be made.
