@@ -153,7 +153,8 @@ TEST_CASE("Mistakes in what is to be traced name key, value and rule", "[trace]"
     CHECK(error({.kinds = {"csv", "timelime"}}) ==
           "run.json: trace.kinds is \"timelime\"; there is no such trace; did you mean \"timeline\"?");
     CHECK(error({.kinds = {"qqqqqqqqqqqq"}}) ==
-          "run.json: trace.kinds is \"qqqqqqqqqqqq\"; there is no such trace; there are timeline, csv, text");
+          "run.json: trace.kinds is \"qqqqqqqqqqqq\"; there is no such trace; there are timeline, csv, text, "
+          "waves");
     CHECK(error({.kinds = {"csv"}, .from = 10, .to = 10}) ==
           "run.json: trace.to is 10; the window is empty: it must be above trace.from, 10");
     CHECK_THAT(error({.kinds = {"csv"}, .from = 11, .to = 10}), Catch::Contains("trace.to is 10"));
