@@ -5,7 +5,9 @@
 #include "sim/cli/command.h"
 #include "sim/cli/run_options.h"
 #include "sim/explain/explain.h"
+#include "sim/explain/what_if.h"
 #include "sim/report/explanations.h"
+#include "sim/run/run.h"
 
 namespace systole::cli {
 namespace {
@@ -15,8 +17,18 @@ struct ExplainCommand {
     bool json = false;
 
     void operator()() const {
-        const report::Explanations why = explain::explain(options.config());
+        const report::Explanations why = explained(options.config());
         fmt::print("{}", json ? report::to_json(why).dump(2) + "\n" : report::to_text(why));
+    }
+
+private:
+    static report::Explanations explained(const run::RunConfig& config) {
+        try {
+            return explain::explain(config);
+        } catch (const explain::CannotRun&) {
+            run::run(explain::for_cycles(config));  // throws the error itself
+            throw;
+        }
     }
 };
 

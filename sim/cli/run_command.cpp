@@ -35,7 +35,7 @@ struct RunCommand {
         if (!config.out.empty()) report::make_folder(config.out);  // before the long work
         // Before this process begins a simulation of its own: those behind an explanation are copies of it.
         std::optional<report::Explanations> why;
-        if (!config.out.empty() && config.explain) why = explain::explain(config);
+        if (!config.out.empty() && config.explain) why = explained(config);
         report::Report report = report::make_report(simulate(config));
         report.explanations = std::move(why);
         if (!config.out.empty()) write(report, config.out);
@@ -67,6 +67,15 @@ private:
         report::write_report(report, folder);
         const std::vector<page::NamedReport> shown{{.name = folder, .report = report::to_json(report)}};
         report::write_file(report::page_path(folder), page::to_html(shown));
+    }
+
+    /// None of a run that fails: that is for the run to say, whose traces show how far it came.
+    static std::optional<report::Explanations> explained(const run::RunConfig& config) {
+        try {
+            return explain::explain(config);
+        } catch (const explain::CannotRun&) {
+            return std::nullopt;
+        }
     }
 
     static run::Result simulate(const run::RunConfig& config) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <stdexcept>
 #include <utility>
 
 #include "sim/explain/cause.h"
@@ -11,7 +10,6 @@
 #include "sim/explain/what_if.h"
 #include "sim/run/compile.h"
 #include "sim/run/path_finder.h"
-#include "sim/run/run.h"
 
 namespace systole::explain {
 namespace {
@@ -31,12 +29,11 @@ std::optional<double> speedup(const Facts& before, const Simulation& base, const
 /// The changes worth a simulation, each once, with what they do to the run.
 class Changes {
 public:
-    Changes(const run::RunConfig& config, const machine::MachineConfig& machine)
-        : config_(config), machine_(machine) {}
+    explicit Changes(const Situation& situation) : situation_(situation) {}
 
     /// Those that might help against the cause.
     void want(Cause cause) {
-        for (WhatIf& candidate : what_ifs(cause, config_, machine_)) {
+        for (WhatIf& candidate : what_ifs(cause, situation_)) {
             if (!find(candidate.change)) changes_.push_back({std::move(candidate), {}});
         }
     }
@@ -44,7 +41,7 @@ public:
     void simulate(const Simulate& simulate) {
         std::vector<run::RunConfig> runs;
         runs.reserve(changes_.size());
-        for (const Change& change : changes_) runs.push_back(changed(config_, change.what_if));
+        for (const Change& change : changes_) runs.push_back(changed(situation_.config, change.what_if));
         std::vector<Answer> answers = simulate(runs);
         for (std::size_t i = 0; i < changes_.size(); ++i) changes_[i].answer = std::move(answers.at(i));
     }
@@ -56,7 +53,7 @@ public:
     /// Of those that might help against the cause and can be simulated.
     std::vector<std::size_t> against(Cause cause) const {
         std::vector<std::size_t> found;
-        for (const WhatIf& candidate : what_ifs(cause, config_, machine_)) {
+        for (const WhatIf& candidate : what_ifs(cause, situation_)) {
             const std::size_t i = find(candidate.change).value();
             if (answer(i).simulation) found.push_back(i);
         }
@@ -76,8 +73,7 @@ private:
         return std::nullopt;
     }
 
-    const run::RunConfig& config_;
-    const machine::MachineConfig& machine_;
+    const Situation& situation_;
     std::vector<Change> changes_;
 };
 
@@ -147,28 +143,24 @@ private:
     const machine::MachineConfig& machine_;
 };
 
-Simulation simulate_base(const run::RunConfig& config, const Simulate& simulate) {
-    std::vector<Answer> answers = simulate({&config, 1});
-    if (answers.at(0).simulation) return *std::move(answers[0].simulation);
-    run::run(config);  // throws the error itself, of its own kind
-    throw std::runtime_error(answers[0].error);
-}
-
 }  // namespace
 
 report::Explanations explain(const run::RunConfig& config, const Simulate& simulate) {
-    const run::RunConfig timed = for_cycles(config);
-    const machine::MachineConfig machine = run::read_machine(timed, run::PathFinder(timed.file));
-    const Simulation base = simulate_base(timed, simulate);
+    Situation situation{.config = for_cycles(config), .machine = {}, .inferences = 1};
+    situation.machine = run::read_machine(situation.config, run::PathFinder(situation.config.file));
+    const Answer answer = simulate({&situation.config, 1}).at(0);
+    if (!answer.simulation) throw CannotRun(answer.error);
+    const Simulation& base = *answer.simulation;
+    situation.inferences = base.inferences;
 
-    Changes changes(timed, machine);
+    Changes changes(situation);
     changes.want(cause_of(base.run));
     for (const TagFacts& layer : base.tags) {
         if (layer.facts.cycles() > 0) changes.want(cause_of(layer.facts));
     }
     changes.simulate(simulate);
 
-    const Explainer explainer(base, changes, machine);
+    const Explainer explainer(base, changes, situation.machine);
     report::Explanations explanations{.run = explainer.explain_run(), .layers = {}, .what_ifs = {}};
     for (std::size_t tag = 0; tag < base.tags.size(); ++tag) {
         explanations.layers.push_back(explainer.explain_layer(tag));

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <stdexcept>
+
 #include "sim/explain/simulate.h"
 #include "sim/report/explanations.h"
 #include "sim/run/run_config.h"
@@ -8,8 +10,14 @@
 /// what a change of the machine would bring, by simulation.
 namespace systole::explain {
 
+/// The run itself cannot be simulated; the message is its error's. A run in this process throws the error, of
+/// its own kind.
+class CannotRun : public std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
 /// Simulates the run without values, then the changes that might help against what takes most of the cycles
-/// of the run and of each layer. Throws what `run::run` throws of a run that is wrong.
+/// of the run and of each layer. Throws ConfigError, CannotRun.
 report::Explanations explain(const run::RunConfig& config, const Simulate& simulate = explain::simulate);
 
 }  // namespace systole::explain

@@ -30,6 +30,8 @@ void count(Facts& facts, const isa::WeightTile& tile) {
     ++facts.tiles;
     facts.tile_rows += tile.rows;
     facts.tile_columns += tile.columns;
+    facts.tile_cells += std::uint64_t{tile.rows} * tile.columns;
+    facts.tile_weights += tile.useful_macs;
     facts.widest_columns = std::max<std::uint64_t>(facts.widest_columns, tile.columns);
 }
 

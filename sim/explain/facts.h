@@ -26,8 +26,11 @@ struct Facts {
     std::uint64_t unused_macs = 0;
     // Tiles, each as often as it is fetched.
     std::uint64_t tiles = 0;
-    std::uint64_t tile_rows = 0;       ///< array rows that they use, summed
-    std::uint64_t tile_columns = 0;    ///< array columns that they use, summed
+    std::uint64_t tile_rows = 0;     ///< array rows that they use, summed
+    std::uint64_t tile_columns = 0;  ///< array columns that they use, summed
+    std::uint64_t tile_cells = 0;    ///< rows times columns, summed
+    std::uint64_t tile_weights =
+        0;  ///< cells that carry a weight of the layer: fewer in a depthwise convolution
     std::uint64_t widest_columns = 0;  ///< of the tile that uses most
 
     std::uint64_t cycles() const {

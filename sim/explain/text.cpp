@@ -20,8 +20,9 @@ std::string share(std::uint64_t part, std::uint64_t whole) {
 
 /// Cycles a tile. Shares where it has no tiles of its own: they were fetched for the layer it is joined with.
 std::string waits_for_tiles(const Facts& facts, std::uint64_t waited, std::string_view what) {
-    if (facts.tiles == 0)
+    if (facts.tiles == 0) {
         return fmt::format("{} of its cycles wait for {}", share(waited, facts.cycles()), what);
+    }
     const auto a_tile = [&](std::uint64_t cycles) {
         return report::grouped(static_cast<std::uint64_t>(std::llround(ratio(cycles, facts.tiles))));
     };
@@ -47,6 +48,13 @@ std::string outputs(const Facts& facts, const Subject& subject, const machine::M
 std::string underfills(const Facts& facts, const Subject& subject, const machine::MatrixUnitConfig& array) {
     const std::string cells = share(facts.useful_macs, facts.useful_macs + facts.unused_macs);
     if (facts.tiles == 0) return fmt::format("Underfills the array: {} of the cells work", cells);
+    if (2 * facts.tile_weights < facts.tile_cells) {
+        return fmt::format(
+            "Underfills the array: {} of its tiles' cells carry a weight, as channels have filters of their "
+            "own "
+            "({} of the cells work)",
+            share(facts.tile_weights, facts.tile_cells), cells);
+    }
     return fmt::format("Underfills the array: its tiles use {} and {}{} ({} of the cells work)",
                        used(facts.tile_rows, facts.tiles, array.rows, "rows"),
                        used(facts.tile_columns, facts.tiles, array.columns, "columns"),
@@ -59,10 +67,7 @@ std::string idle(const Facts& facts) {
     if (facts.active_cycles == 0) {
         return fmt::format("Has no work for the array, which waits {} cycles", report::grouped(cycles));
     }
-    return fmt::format(
-        "In {} of its cycles the array has no instruction: what comes next waits for data or a "
-        "place to put it",
-        share(cycles, facts.cycles()));
+    return fmt::format("In {} of its cycles the array has no instruction", share(cycles, facts.cycles()));
 }
 
 }  // namespace
@@ -78,7 +83,7 @@ std::string sentence(const Facts& facts, Cause cause, const Subject& subject,
         case Cause::WeightShift:
             return "Shift-bound: " + waits_for_tiles(facts, facts.weight_shift_cycles, "it to shift in");
         case Cause::Activations:
-            return "Latency-bound: " +
+            return "Activation-bound: " +
                    in_share("the array waits for rows that the activation unit still writes");
         case Cause::Input:
             return "Host-bound: " + in_share("the array waits for rows from the host");
@@ -100,8 +105,11 @@ std::string sentence(const Facts& facts, Cause cause, const Subject& subject,
 }
 
 std::string consequence(std::string_view change, std::optional<double> speedup, std::optional<double> run) {
+    constexpr double noticeable = 0.005;  // what is not shown as 1.00
     const std::string of_run = run ? fmt::format(" (the run at {})", report::times(run)) : std::string();
     if (!speedup) return fmt::format("{} would leave nothing of it{}", change, of_run);
+    if (std::abs(*speedup - 1.0) < noticeable)
+        return fmt::format("{} would leave it as it is{}", change, of_run);
     return fmt::format("{} would run it at {} the speed{}", change, report::times(speedup), of_run);
 }
 

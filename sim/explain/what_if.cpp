@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
+
+#include "hw/machine/config_error.h"
+#include "sim/run/compile.h"
+#include "sim/run/path_finder.h"
 
 namespace systole::explain {
 namespace {
@@ -49,66 +52,84 @@ WhatIf more_fetches(const machine::MachineConfig& machine) {
               machine.systolic_data_setup.fetches_per_cycle * 2}}};
 }
 
-WhatIf more_ports(const machine::MachineConfig& machine) {
-    return {"one more of each memory port",
-            {{"machine.unified_buffer.read_ports", machine.unified_buffer.read_ports + 1},
-             {"machine.unified_buffer.write_ports", machine.unified_buffer.write_ports + 1},
-             {"machine.accumulators.ports", machine.accumulators.ports + 1}}};
+/// As many as there are users, which is as many as there can be.
+WhatIf ports_for_all() {
+    return {"memory ports for all units at once",
+            {{"machine.unified_buffer.read_ports", 3},
+             {"machine.unified_buffer.write_ports", 2},
+             {"machine.accumulators.ports", 2}}};
 }
 
 WhatIf faster_clock(const machine::MachineConfig& machine) {
     return {"2x the clock", {{"machine.clock_mhz", machine.clock_mhz * 2.0}}};
 }
 
-WhatIf larger_batch(const run::RunConfig& config) {
-    return {fmt::format("{}x the batch", times_more), {{"batch", std::max(config.batch, 1U) * times_more}}};
+/// Where there are as many inferences: a run of files has those of its files.
+std::vector<WhatIf> larger_batch(const Situation& situation) {
+    const run::RunConfig& config = situation.config;
+    const std::uint64_t batch = std::uint64_t{std::max(config.batch, 1U)} * times_more;
+    const bool makes_its_own = config.input.empty() && config.limit == 0;
+    if (!makes_its_own && batch > situation.inferences) return {};
+    return {{fmt::format("{}x the batch", times_more), {{"batch", batch}}}};
 }
 
 /// A quarter of the cells, with a unified buffer of as many bytes.
-WhatIf smaller_array(const machine::MachineConfig& machine) {
-    const std::uint32_t rows = machine.matrix_unit.rows / 2;
-    const std::uint32_t columns = machine.matrix_unit.columns / 2;
-    return {fmt::format("an array of {} x {} (a quarter of the cells)", rows, columns),
-            {{"machine.matrix_unit.rows", rows},
-             {"machine.matrix_unit.columns", columns},
-             {"machine.unified_buffer.rows", machine.unified_buffer.rows * 2}}};
+std::vector<WhatIf> smaller_array(const machine::MachineConfig& machine) {
+    const machine::MatrixUnitConfig& array = machine.matrix_unit;
+    if (array.rows % 2 != 0 || array.columns % 2 != 0) return {};
+    return {{fmt::format("an array of {} x {} (a quarter of the cells)", array.rows / 2, array.columns / 2),
+             {{"machine.matrix_unit.rows", array.rows / 2},
+              {"machine.matrix_unit.columns", array.columns / 2},
+              {"machine.unified_buffer.rows", machine.unified_buffer.rows * 2}}}};
 }
 
-/// A program is compiled already: for its array and its batch.
-bool compiles(const run::RunConfig& config) {
-    return config.program.empty();
-}
-
-}  // namespace
-
-std::vector<WhatIf> what_ifs(Cause cause, const run::RunConfig& config,
-                             const machine::MachineConfig& machine) {
+/// Also those that change nothing here.
+std::vector<WhatIf> candidates(Cause cause, const Situation& situation) {
+    const machine::MachineConfig& machine = situation.machine;
+    const bool compiles = situation.config.program.empty();  // a program has its array and its batch
     switch (cause) {
         case Cause::WeightStall:
             return {more_weight_bandwidth(machine)};
         case Cause::WeightShift:
-            return compiles(config) ? std::vector{larger_batch(config)} : std::vector<WhatIf>{};
+            return compiles ? larger_batch(situation) : std::vector<WhatIf>{};
         case Cause::Activations:
-            return {no_activation_latency()};
+            return {no_activation_latency(), more_host_bandwidth(machine), faster_clock(machine)};
         case Cause::Input:
             return {more_host_bandwidth(machine)};
         case Cause::Setup:
             return {more_fetches(machine)};
         case Cause::Ports:
-            return {more_ports(machine)};
+            return {ports_for_all()};
         case Cause::Idle: {
             std::vector<WhatIf> all{more_host_bandwidth(machine), no_activation_latency()};
-            if (compiles(config)) all.push_back(more_accumulators(machine));
+            if (compiles) all.push_back(more_accumulators(machine));
             return all;
         }
         case Cause::UnusedCells:
-            return compiles(config) && machine.matrix_unit.rows > 1 && machine.matrix_unit.columns > 1
-                       ? std::vector{smaller_array(machine)}
-                       : std::vector<WhatIf>{};
+            return compiles ? smaller_array(machine) : std::vector<WhatIf>{};
         case Cause::UsefulCells:
             return {faster_clock(machine)};
     }
     throw std::logic_error("a cause without what-ifs");
+}
+
+/// Whether the machine has it so already. What cannot be built differs.
+bool changes_nothing(const WhatIf& what_if, const Situation& situation) {
+    const run::RunConfig config = changed(situation.config, what_if);
+    if (config.batch != situation.config.batch) return false;
+    try {
+        return to_json(run::read_machine(config, run::PathFinder(config.file))) == to_json(situation.machine);
+    } catch (const machine::ConfigError&) {
+        return false;
+    }
+}
+
+}  // namespace
+
+std::vector<WhatIf> what_ifs(Cause cause, const Situation& situation) {
+    std::vector<WhatIf> all = candidates(cause, situation);
+    std::erase_if(all, [&](const WhatIf& what_if) { return changes_nothing(what_if, situation); });
+    return all;
 }
 
 run::RunConfig for_cycles(const run::RunConfig& config) {

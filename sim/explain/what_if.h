@@ -16,9 +16,15 @@ struct WhatIf {
     std::vector<run::Setting> settings;  ///< as --set takes them: "machine.KEY", "batch"
 };
 
-/// What might help against the cause, if anything.
-std::vector<WhatIf> what_ifs(Cause cause, const run::RunConfig& config,
-                             const machine::MachineConfig& machine);
+/// What is known of the run that is to be changed.
+struct Situation {
+    run::RunConfig config;
+    machine::MachineConfig machine;
+    std::uint64_t inferences = 1;
+};
+
+/// What might help against the cause, if anything; only what makes another run of it.
+std::vector<WhatIf> what_ifs(Cause cause, const Situation& situation);
 
 /// The same run for its cycles alone: no values, no files.
 run::RunConfig for_cycles(const run::RunConfig& config);

@@ -79,7 +79,7 @@ std::string to_text(const Explanations& explanations, std::size_t width) {
             what_if.error.empty() ? times(what_if.speedup) : "cannot run: " + what_if.error;
         text += paragraph(fmt::format("{}: {}", what_if.change, speed), width);
         for (const std::string& setting : what_if.settings) {
-            text += fmt::format("{:{}}--set {}\n", "", 3 * indent, setting);
+            text += fmt::format("{:{}}--set {}\n", "", 2 * indent, setting);
         }
     }
     return text;

@@ -72,10 +72,11 @@ TEST_CASE("Without explanations a report has none", "[system][explain]") {
 }
 
 TEST_CASE("A program is explained by its tags, an error is the run's own", "[system][explain]") {
-    const Outcome program = sim("explain docs/micro_benchmarks/fifo_runs_dry.asm --machine tpu_v1");
+    const Outcome program = sim("explain docs/micro_benchmarks/sixteen_bit.asm --machine tpu_v1");
     INFO(program.err);
     CHECK(program.exit_code == 0);
-    CHECK(program.out.find("Compute-bound") != std::string::npos);
+    CHECK(program.out.find("-bound: ") != std::string::npos);
+    CHECK(program.out.find("a 16, w 16 (") != std::string::npos);
 
     const Outcome wrong = sim("explain nothing.h5.json");
     CHECK(wrong.exit_code == 2);
@@ -83,6 +84,18 @@ TEST_CASE("A program is explained by its tags, an error is the run's own", "[sys
     CHECK(machine.exit_code == 2);
     CHECK(machine.err.find("depth_tiles") != std::string::npos);
     CHECK(machine.out.empty());
+}
+
+TEST_CASE("A run that fails leaves its traces, explained or not", "[system][explain][trace]") {
+    const Folder folder;
+    const std::string dead = folder.file("dead.asm", ".array 8 8\nsync.wait matrix sem=0\nhalt\n");
+    const Outcome outcome = sim("run " + dead +
+                                " --machine tpu_v1 --set machine.matrix_unit.rows=8 --set "
+                                "machine.matrix_unit.columns=8 --trace csv --out " +
+                                (folder / "out").string());
+    INFO(outcome.err);
+    CHECK(outcome.exit_code == 2);
+    CHECK(std::filesystem::exists(folder / "out" / "instructions.csv"));
 }
 
 }  // namespace systole::tests

@@ -77,7 +77,9 @@ TEST_CASE("A layer that underfills the array says which part of it", "[explain]"
                 .tiles = 2,
                 .tile_rows = 34,
                 .tile_columns = 24,
-                .widest_columns = 12};
+                .widest_columns = 12,
+                .tile_cells = 17 * 24,
+                .tile_weights = 17 * 24};
     CHECK(sentence_of(facts, "convolution") ==
           "Underfills the array: its tiles use 17 of 256 rows and 12 of 256 columns, for it has 12 filters "
           "(0.4 % "
@@ -89,6 +91,23 @@ TEST_CASE("A layer that underfills the array says which part of it", "[explain]"
     facts.widest_columns = 256;
     const std::string wide = sentence_of(facts, "convolution");
     CHECK(wide.find("136 of 256 columns (") != std::string::npos);
+}
+
+TEST_CASE("Tiles that are full of zeros are not said to be full", "[explain]") {
+    // A depthwise convolution: of 256 x 256 cells the diagonal carries weights.
+    const Facts facts{.active_cycles = 100,
+                      .useful_macs = 1,
+                      .unused_macs = 255,
+                      .tiles = 9,
+                      .tile_rows = 9 * 256,
+                      .tile_columns = 9 * 256,
+                      .widest_columns = 256,
+                      .tile_cells = 9 * 65536,
+                      .tile_weights = 9 * 256};
+    CHECK(sentence_of(facts, "depthwise_convolution") ==
+          "Underfills the array: 0.4 % of its tiles' cells carry a weight, as channels have filters of their "
+          "own (0.4 "
+          "% of the cells work)");
 }
 
 TEST_CASE("Every cause has a sentence with its figure", "[explain]") {
@@ -109,7 +128,7 @@ TEST_CASE("Every cause has a sentence with its figure", "[explain]") {
     };
     says(Cause::WeightStall, "Weight-bound: 11.0 %");
     says(Cause::WeightShift, "Shift-bound: 12.0 %");
-    says(Cause::Activations, "Latency-bound: in 13.0 %");
+    says(Cause::Activations, "Activation-bound: in 13.0 %");
     says(Cause::Input, "Host-bound: in 14.0 %");
     says(Cause::Setup, "Setup-bound: in 15.0 %");
     says(Cause::Ports, "Port-bound: in 16.0 %");
@@ -121,6 +140,8 @@ TEST_CASE("Every cause has a sentence with its figure", "[explain]") {
 TEST_CASE("A consequence names the speed of the layer and of the run", "[explain]") {
     CHECK(explain::consequence("4x the batch", 3.14, 2.2) ==
           "4x the batch would run it at 3.14x the speed (the run at 2.20x)");
-    CHECK(explain::consequence("2x the clock", 1.0, {}) == "2x the clock would run it at 1.00x the speed");
+    CHECK(explain::consequence("2x the clock", 1.004, {}) == "2x the clock would leave it as it is");
+    CHECK(explain::consequence("2x the clock", 0.994, 2.0) ==
+          "2x the clock would run it at 0.99x the speed (the run at 2.00x)");
     CHECK(explain::consequence("X", {}, 1.5) == "X would leave nothing of it (the run at 1.50x)");
 }

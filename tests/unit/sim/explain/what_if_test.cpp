@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 #include <string>
+#include <vector>
 
 #include "sim/run/compile.h"
 #include "sim/run/path_finder.h"
@@ -9,6 +10,7 @@
 
 using namespace systole;
 using explain::Cause;
+using explain::Situation;
 using explain::WhatIf;
 
 namespace {
@@ -28,60 +30,98 @@ machine::MachineConfig machine_of(const run::RunConfig& config) {
     return run::read_machine(config, run::PathFinder(config.file));
 }
 
+Situation situation_of(const run::RunConfig& config) {
+    return {.config = config, .machine = machine_of(config), .inferences = 64};
+}
+
+std::vector<std::string> changes_against(Cause cause, const Situation& situation) {
+    std::vector<std::string> changes;
+    for (const WhatIf& what_if : what_ifs(cause, situation)) changes.push_back(what_if.change);
+    return changes;
+}
+
 }  // namespace
 
 TEST_CASE("Every what-if makes a machine that can be built, and another one", "[explain]") {
-    const std::string name = GENERATE("tpu_v1", "tpu_v1_dram");
-    const run::RunConfig config = network_run(name);
-    const machine::MachineConfig machine = machine_of(config);
+    const std::string name = GENERATE("tpu_v1", "tpu_v1_dram", "tpu_v1_published");
+    const Situation situation = situation_of(network_run(name));
     for (const Cause cause : causes) {
-        const auto all = what_ifs(cause, config, machine);
-        CHECK_FALSE(all.empty());
-        for (const WhatIf& what_if : all) {
+        for (const WhatIf& what_if : what_ifs(cause, situation)) {
             INFO(name << ": " << what_if.change);
-            const run::RunConfig changed = explain::changed(config, what_if);
-            const bool differs =
-                to_json(machine_of(changed)) != to_json(machine) || changed.batch != config.batch;
+            const run::RunConfig changed = explain::changed(situation.config, what_if);
+            const bool differs = to_json(machine_of(changed)) != to_json(situation.machine) ||
+                                 changed.batch != situation.config.batch;
             CHECK(differs);
         }
     }
+}
+
+TEST_CASE("Each cause has its what-ifs, but what the machine has already", "[explain]") {
+    const Situation fitted = situation_of(network_run("tpu_v1"));
+    for (const Cause cause : causes) {
+        // TPU v1 has a port for every unit.
+        CHECK(changes_against(cause, fitted).empty() == (cause == Cause::Ports));
+    }
+    const std::string latency = "an activation latency of one cycle";
+    CHECK(changes_against(Cause::Activations, fitted).at(0) == latency);
+    const Situation published = situation_of(network_run("tpu_v1_published"));
+    for (const std::string& change : changes_against(Cause::Activations, published)) CHECK(change != latency);
+
+    run::RunConfig config = network_run("tpu_v1");
+    config.machine_settings = {{"unified_buffer.read_ports", 1}};
+    CHECK(changes_against(Cause::Ports, situation_of(config)).size() == 1);
 }
 
 TEST_CASE("A compiled program keeps its array and its batch", "[explain]") {
     run::RunConfig config = network_run("tpu_v1");
     config.model.clear();
     config.program = "net.tpu";
-    const machine::MachineConfig machine = machine_of(config);
-    CHECK(what_ifs(Cause::WeightShift, config, machine).empty());
-    CHECK(what_ifs(Cause::UnusedCells, config, machine).empty());
+    const Situation situation = situation_of(config);
+    CHECK(what_ifs(Cause::WeightShift, situation).empty());
+    CHECK(what_ifs(Cause::UnusedCells, situation).empty());
     for (const Cause cause : causes) {
-        for (const WhatIf& what_if : what_ifs(cause, config, machine)) {
+        for (const WhatIf& what_if : what_ifs(cause, situation)) {
             const run::RunConfig changed = explain::changed(config, what_if);
             INFO(what_if.change);
             CHECK(changed.batch == config.batch);
-            CHECK(machine_of(changed).matrix_unit.rows == machine.matrix_unit.rows);
-            CHECK(machine_of(changed).accumulators.rows == machine.accumulators.rows);
+            CHECK(machine_of(changed).matrix_unit.rows == situation.machine.matrix_unit.rows);
+            CHECK(machine_of(changed).accumulators.rows == situation.machine.accumulators.rows);
         }
     }
 }
 
+TEST_CASE("A larger batch needs as many inferences", "[explain]") {
+    run::RunConfig config = network_run("tpu_v1");
+    config.batch = 16;
+    CHECK(what_ifs(Cause::WeightShift, situation_of(config)).size() == 1);  // makes its own input
+    config.input = {"images"};
+    CHECK(what_ifs(Cause::WeightShift, situation_of(config)).size() == 1);  // 64 of them
+    config.batch = 17;
+    CHECK(what_ifs(Cause::WeightShift, situation_of(config)).empty());
+    config.input.clear();
+    config.limit = 64;
+    CHECK(what_ifs(Cause::WeightShift, situation_of(config)).empty());
+}
+
 TEST_CASE("Four times the weight bandwidth is four times, of either memory", "[explain]") {
     const std::string name = GENERATE("tpu_v1", "tpu_v1_dram");
-    const run::RunConfig config = network_run(name);
-    const machine::MachineConfig machine = machine_of(config);
-    const WhatIf what_if = what_ifs(Cause::WeightStall, config, machine).at(0);
-    const machine::Rate before = machine.weight_rate();
-    const machine::Rate after = machine_of(explain::changed(config, what_if)).weight_rate();
+    const Situation situation = situation_of(network_run(name));
+    const WhatIf what_if = what_ifs(Cause::WeightStall, situation).at(0);
+    const machine::Rate before = situation.machine.weight_rate();
+    const machine::Rate after = machine_of(explain::changed(situation.config, what_if)).weight_rate();
     CHECK(after.bytes * before.cycles == 4 * before.bytes * after.cycles);
 }
 
 TEST_CASE("A smaller array keeps the bytes of its unified buffer", "[explain]") {
-    const run::RunConfig config = network_run("tpu_v1");
-    const machine::MachineConfig machine = machine_of(config);
-    const WhatIf what_if = what_ifs(Cause::UnusedCells, config, machine).at(0);
+    run::RunConfig config = network_run("tpu_v1");
+    const Situation situation = situation_of(config);
+    const WhatIf what_if = what_ifs(Cause::UnusedCells, situation).at(0);
     const machine::MachineConfig smaller = machine_of(explain::changed(config, what_if));
-    CHECK(smaller.tile_bytes() * 4 == machine.tile_bytes());
-    CHECK(smaller.unified_buffer_bytes() == machine.unified_buffer_bytes());
+    CHECK(smaller.tile_bytes() * 4 == situation.machine.tile_bytes());
+    CHECK(smaller.unified_buffer_bytes() == situation.machine.unified_buffer_bytes());
+
+    config.machine_settings = {{"matrix_unit.columns", 255}};  // no half of it
+    CHECK(what_ifs(Cause::UnusedCells, situation_of(config)).empty());
 }
 
 TEST_CASE("A run for its cycles keeps what they depend on, and asks for nothing else", "[explain]") {
