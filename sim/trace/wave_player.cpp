@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sysc/tracing/sc_tracing_ids.h>
 
+#include <cstdint>
 #include <deque>
 #include <fstream>
 #include <optional>
@@ -62,12 +63,19 @@ private:
             const std::optional<std::uint64_t> now = signal.at(cycle);
             if (now == shown) return;
             shown = now;
-            if (now) {
-                value = sc_dt::uint64{*now};
-            } else {
-                value = sc_dt::sc_lv_base(sc_dt::SC_LOGIC_Z, value.length());
+            // Word by word: assigning a number shifts a word by all its bits where the width fills its words,
+            // which C++ does not define. A bit that nobody drives is a 0 with a control bit.
+            const std::uint64_t used = ~std::uint64_t{0} >> (most_width - signal.width());
+            const std::uint64_t data = now.value_or(0) & used;
+            const std::uint64_t control = now ? 0 : used;
+            for (int word = 0; word < value.size(); ++word) {
+                const int shift = word * sc_dt::SC_DIGIT_SIZE;
+                value.set_word(word, static_cast<sc_dt::sc_digit>(data >> shift));
+                value.set_cword(word, static_cast<sc_dt::sc_digit>(control >> shift));
             }
         }
+
+        static constexpr unsigned most_width = 64;
 
         WaveSignal& signal;
         std::optional<std::uint64_t> shown;
