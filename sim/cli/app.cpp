@@ -82,6 +82,7 @@ void set_up(CLI::App& app, Context& context) {
     add_validate_command(app, context);
     add_baseline_command(app, context);
     add_report_command(app, context);
+    add_schema_command(app, context);
     add_completion_command(app, context);
 }
 

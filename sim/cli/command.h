@@ -13,6 +13,7 @@ void add_disasm_command(CLI::App& app, Context& context);
 void add_validate_command(CLI::App& app, Context& context);
 void add_baseline_command(CLI::App& app, Context& context);
 void add_report_command(CLI::App& app, Context& context);
+void add_schema_command(CLI::App& app, Context& context);
 /// With a second, hidden one: what the shells' scripts call.
 void add_completion_command(CLI::App& app, Context& context);
 

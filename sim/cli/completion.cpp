@@ -260,6 +260,7 @@ std::string_view completion_script(std::string_view shell) {
 
 std::vector<std::string> shell_names() {
     std::vector<std::string> names;
+    names.reserve(scripts.size());
     for (const Script& script : scripts) names.emplace_back(script.shell);
     return names;
 }

@@ -20,7 +20,7 @@ void add_completion_command(CLI::App& app, Context& context) {
         "  source <(sim completion bash)\n"
         "  sim completion bash > sim.bash\n\n"
         "The first in ~/.bashrc (or with zsh in ~/.zshrc, after compinit) completes\n"
-        "commands, options, files, and names in configs/ in every new shell;\n"
+        "commands, options, files, keys and names in configs/ in every new shell;\n"
         "fish: sim completion fish > ~/.config/fish/completions/sim.fish");
     command->callback([shell] { fmt::print("{}", completion_script(*shell)); });
 

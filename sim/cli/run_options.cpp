@@ -4,6 +4,7 @@
 
 #include "hw/machine/config_error.h"
 #include "sim/run/path_finder.h"
+#include "sim/schema/documents.h"
 
 namespace systole::cli {
 
@@ -92,9 +93,13 @@ void add_model_options(CLI::App& command, Context& context, RunOptions& options,
     command
         .add_option("--calibration", options.calibration, "images to quantize with (first 128 of the input)")
         ->type_name("FILE...");
-    command.add_option("--set", options.set, "sets a key of the run, or of the machine: machine.KEY")
-        ->type_name("KEY=VALUE")
-        ->allow_extra_args(false);
+    CLI::Option* set =
+        command.add_option("--set", options.set, "sets a key of the run, or of the machine: machine.KEY")
+            ->type_name("KEY=VALUE")
+            ->allow_extra_args(false);
+    Values keys{.words = schema::settable_keys()};
+    for (std::string& key : keys.words) key += '=';
+    context.note(set, std::move(keys));
 }
 
 void add_run_only_options(CLI::App& command, Context& context, RunOptions& options) {

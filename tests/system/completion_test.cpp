@@ -86,7 +86,8 @@ TEST_CASE("All commands of the help are completed, and no others", "[system]") {
 }
 
 TEST_CASE("All options of a command are completed", "[system]") {
-    for (const std::string command : {"run", "compile", "asm", "disasm", "validate", "baseline", "report"}) {
+    for (const std::string command :
+         {"run", "compile", "asm", "disasm", "validate", "baseline", "report", "schema"}) {
         const Words words = offered(command + " -");
         std::istringstream help(tests::sim(command + " --help").out);
         int options = 0;
@@ -119,6 +120,9 @@ TEST_CASE("Values are completed by what an option takes", "[system]") {
     CHECK(offered("run --trace timeline,c") == Words{"timeline,csv"});
     CHECK(offered("run --color = al") == Words{"always"});
     CHECK(offered("run --color = always ''") == offered("run ''"));
+    CHECK(offered("run --set machine.clo") == Words{"machine.clock_mhz="});
+    CHECK(offered("run --set bat") == Words{"batch="});
+    CHECK(offered("run --set batch = 6").empty());
     CHECK(offered("run --batch 2").empty());  // a number
     CHECK(offered("frobnicate --machine k").empty());
 }
