@@ -17,7 +17,7 @@ Json object_schema(const std::vector<KeyDescription>& keys);
 
 /// What its value may be.
 Json value_schema(const KeyDescription& key) {
-    const Json text{{"type", "string"}};
+    Json text{{"type", "string"}};
     switch (key.type) {
         case Type::WholeNumber:
             return {{"type", "integer"}, {"minimum", key.range->least}, {"maximum", key.range->most}};
