@@ -123,7 +123,9 @@ void ConfigReader::fail(std::string_view key, std::string_view rule) const {
 const nlohmann::json* ConfigReader::find(const Field& field) {
     known_.emplace_back(field.key);
     const auto found = object_.find(std::string(field.key));
-    return found == object_.end() ? nullptr : &*found;
+    if (found != object_.end()) return &*found;
+    if (field.needed) missing_.emplace_back(field.key);
+    return nullptr;
 }
 
 const nlohmann::json* ConfigReader::find_object(const Field& field) {
@@ -187,8 +189,12 @@ void ConfigReader::field(const Field& field, std::string& value) {
 void ConfigReader::field(const Field& field, std::vector<std::string>& value) {
     const auto* found = find(field);
     if (found == nullptr) return;
-    if (!found->is_array()) fail(field.key, "it must be a list of texts");
     value.clear();
+    if (found->is_string()) {
+        value.push_back(found->get<std::string>());
+        return;
+    }
+    if (!found->is_array()) fail(field.key, "it must be a list of texts");
     for (const auto& element : *found) {
         if (!element.is_string()) fail(field.key, "it must be a list of texts");
         value.push_back(element.get<std::string>());
@@ -219,7 +225,7 @@ void ConfigReader::read_choice(const Field& field, std::size_t& index,
     fail(field.key, fmt::format("it must be one of \"{}\"", fmt::join(names, "\", \"")));
 }
 
-void ConfigReader::reject_unknown_keys() const {
+void ConfigReader::check_keys() const {
     for (const auto& [key, value] : object_.items()) {
         if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
         const std::string_view suggestion = nearest(key, known_);
@@ -227,6 +233,7 @@ void ConfigReader::reject_unknown_keys() const {
                       ? std::string("it is not a known key")
                       : fmt::format("it is not a known key; did you mean \"{}\"?", suggestion));
     }
+    for (const std::string& key : missing_) require(key);
 }
 
 void ConfigReader::require(std::string_view key) const {

@@ -38,6 +38,7 @@ public:
     void field(const Field& field, std::optional<double>& value, RealRange range);
     void field(const Field& field, bool& value);
     void field(const Field& field, std::string& value);
+    /// One text need not be written as a list of one.
     void field(const Field& field, std::vector<std::string>& value);
     /// One of a list of names, in the order of the enumeration's values.
     template <class Enum>
@@ -52,7 +53,7 @@ public:
         if (const nlohmann::json* object = find_object(field)) {
             ConfigReader reader(*object, file_, path_of(field.key));
             describe(reader, config);
-            reader.reject_unknown_keys();
+            reader.check_keys();
         }
     }
     /// An object that a machine may be without.
@@ -64,13 +65,19 @@ public:
     }
     /// Free text by key (the sources of numbers).
     void texts(const Field& field, std::map<std::string, std::string>& value);
-    /// A key that nothing would read beside the others here: where it is given, an error with this rule.
-    void excluded(const Field& field, std::string_view rule) {
-        if (find(field) != nullptr) fail(field.key, rule);
+    /// A key that is visited only where something holds beside it: elsewhere nothing would read it, and to
+    /// give it is an error with this rule.
+    template <class Visit>
+    void only_where(bool holds, const Field& field, std::string_view rule, const Visit& visit) {
+        if (holds) {
+            visit(field);
+        } else if (find(field) != nullptr) {
+            fail(field.key, rule);
+        }
     }
-    /// The keys that were asked for are the known ones; any other is an error that suggests the
-    /// nearest known key.
-    void reject_unknown_keys() const;
+    /// The keys that were asked for are the known ones; any other is an error that suggests the nearest
+    /// known key. So is a needed one that is missing.
+    void check_keys() const;
     /// Throws ConfigError unless the key is there.
     void require(std::string_view key) const;
 
@@ -89,6 +96,7 @@ private:
     std::string file_;
     std::string path_;
     std::vector<std::string> known_;
+    std::vector<std::string> missing_;
 };
 
 /// The visitor that writes: the effective configuration as JSON.
@@ -128,7 +136,10 @@ public:
     void texts(const Field& field, const std::map<std::string, std::string>& value) {
         if (!value.empty()) object_[std::string(field.key)] = value;
     }
-    void excluded(const Field&, std::string_view) {}
+    template <class Visit>
+    void only_where(bool holds, const Field& field, std::string_view, const Visit& visit) {
+        if (holds) visit(field);
+    }
 
     const nlohmann::ordered_json& object() const { return object_; }
 

@@ -64,7 +64,11 @@ void describe(Visitor& visitor, DramConfig& config) {
                   Range{1, 1024});
     visitor.field({"row_bytes", "bytes", "a row (page) of a bank, over all devices of the channel"},
                   config.row_bytes, Range{1, 1U << 30U});
-    visitor.field({"bus_bits", "bits", "data bus of a channel"}, config.bus_bits, Range{8, 1024});
+    visitor.field({.key = "bus_bits",
+                   .unit = "bits",
+                   .meaning = "data bus of a channel",
+                   .rule = "it must be whole bytes"},
+                  config.bus_bits, Range{8, 1024});
     // A burst of two transfers would leave the command bus, which is not modelled, no clock to spare.
     visitor.field({"burst_length", "transfers", "on the data bus for each read command, two a clock"},
                   config.burst_length, Range{4, 64});

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "hw/machine/config_fields.h"
 
@@ -28,6 +29,9 @@ struct EnergyConfig {
 template <class Visitor>
 void describe(Visitor& visitor, EnergyConfig& config) {
     constexpr RealRange picojoules{0.0, 1e6};
+    const auto of_the_table = [](std::string_view key, std::string_view meaning) {
+        return Field{.key = key, .unit = "pJ", .meaning = meaning, .if_absent = "published table"};
+    };
     // The processes of the published table's two columns: nothing is extrapolated.
     visitor.field({"process_nm", "nm", "feature size of the chip's process"}, config.process_nm,
                   RealRange{7.0, 45.0});
@@ -38,21 +42,21 @@ void describe(Visitor& visitor, EnergyConfig& config) {
                   config.unused_mac_fraction, RealRange{0.0, 1.0});
     visitor.field({"host_link_pj_per_byte", "pJ", "the chip's end of the host link, each direction"},
                   config.host_link_pj_per_byte, picojoules);
-    visitor.field({"mac_pj", "pJ", "8-bit multiplication and 32-bit addition of a cell"}, config.mac_pj,
+    visitor.field(of_the_table("mac_pj", "8-bit multiplication and 32-bit addition of a cell"), config.mac_pj,
                   picojoules);
-    visitor.field({"int32_add_pj", "pJ", "32-bit addition, in accumulators and activation unit"},
+    visitor.field(of_the_table("int32_add_pj", "32-bit addition, in accumulators and activation unit"),
                   config.int32_add_pj, picojoules);
-    visitor.field({"int32_multiply_pj", "pJ", "32-bit multiplication of the activation unit"},
+    visitor.field(of_the_table("int32_multiply_pj", "32-bit multiplication of the activation unit"),
                   config.int32_multiply_pj, picojoules);
-    visitor.field({"unified_buffer_pj_per_byte", "pJ", "a byte read or written"},
+    visitor.field(of_the_table("unified_buffer_pj_per_byte", "a byte read or written"),
                   config.unified_buffer_pj_per_byte, picojoules);
-    visitor.field({"accumulators_pj_per_byte", "pJ", "a byte of a sum read or written"},
+    visitor.field(of_the_table("accumulators_pj_per_byte", "a byte of a sum read or written"),
                   config.accumulators_pj_per_byte, picojoules);
-    visitor.field({"weight_fifo_pj_per_byte", "pJ", "a byte read or written"}, config.weight_fifo_pj_per_byte,
-                  picojoules);
-    visitor.field({"instruction_buffer_pj_per_byte", "pJ", "a byte read or written"},
+    visitor.field(of_the_table("weight_fifo_pj_per_byte", "a byte read or written"),
+                  config.weight_fifo_pj_per_byte, picojoules);
+    visitor.field(of_the_table("instruction_buffer_pj_per_byte", "a byte read or written"),
                   config.instruction_buffer_pj_per_byte, picojoules);
-    visitor.field({"weight_memory_pj_per_byte", "pJ", "a byte of weight memory, its link included"},
+    visitor.field(of_the_table("weight_memory_pj_per_byte", "a byte of weight memory, its link included"),
                   config.weight_memory_pj_per_byte, picojoules);
 }
 

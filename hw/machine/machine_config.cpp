@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "hw/machine/config_description.h"
 #include "hw/machine/config_error.h"
 #include "hw/machine/config_reader.h"
 #include "hw/machine/timing.h"
@@ -17,6 +18,15 @@ constexpr double most_bandwidth = 1e5;
 constexpr std::uint32_t most_array_side = 4096;
 constexpr std::uint32_t most_latency = 1'000'000;
 constexpr double most_latency_ns = 1e6;
+
+// Rules between keys, as the reference tells them; messages add the numbers that break them.
+constexpr std::string_view bytes_rule =
+    "it must hold a tile of the array, and its DRAM's channels and banks evenly";
+constexpr std::string_view banks_rule = "it must divide accumulators.rows";
+constexpr std::string_view idle_watts_rule = "beside a section energy it must say the static power";
+constexpr std::string_view busy_watts_rule =
+    "it must be at least power.idle_watts and, where that is known, at most power.tdp_watts";
+constexpr std::string_view server_watts_rule = "it must be at least server.host_tdp_watts";
 
 }  // namespace
 
@@ -51,21 +61,20 @@ void describe(Visitor& visitor, WeightFifoConfig& config) {
 
 template <class Visitor>
 void describe(Visitor& visitor, WeightMemoryConfig& config) {
-    visitor.field({"bytes", "bytes", "size of the weight memory"}, config.bytes,
-                  Range{1, std::uint64_t{1} << 48U});
+    visitor.field(
+        {.key = "bytes", .unit = "bytes", .meaning = "size of the weight memory", .rule = bytes_rule},
+        config.bytes, Range{1, std::uint64_t{1} << 48U});
     visitor.choice({"model", "", "what a read takes: its bytes at a bandwidth, or a DRAM's commands"},
                    config.model, weight_memory_model_names);
-    const Field bandwidth{"bandwidth_gb_per_s", "GB/s", "10^9 bytes a second"};
-    const Field dram{"dram", "", "channels, banks and timing"};
-    if (config.model == WeightMemoryModel::Bandwidth) {
-        visitor.field(bandwidth, config.bandwidth_gb_per_s, RealRange{least_bandwidth, most_bandwidth});
-        visitor.excluded(dram, R"(it is read only where weight_memory.model is "dram")");
-    } else {
-        visitor.section(dram, config.dram);
-        visitor.excluded(bandwidth,
-                         R"(it must be left out where weight_memory.model is "dram": bandwidth follows )"
-                         "from weight_memory.dram");
-    }
+    visitor.only_where(
+        config.model == WeightMemoryModel::Bandwidth, {"bandwidth_gb_per_s", "GB/s", "10^9 bytes a second"},
+        R"(it must be left out where weight_memory.model is "dram": bandwidth follows from weight_memory.dram)",
+        [&](const Field& field) {
+            visitor.field(field, config.bandwidth_gb_per_s, RealRange{least_bandwidth, most_bandwidth});
+        });
+    visitor.only_where(config.model == WeightMemoryModel::Dram, {"dram", "", "channels, banks and timing"},
+                       R"(it is read only where weight_memory.model is "dram")",
+                       [&](const Field& field) { visitor.section(field, config.dram); });
     visitor.field({"latency_cycles", "cycles",
                    "from a read's issue to its first byte; with a DRAM, beside what its commands take"},
                   config.latency_cycles, Range{0, most_latency});
@@ -86,8 +95,11 @@ template <class Visitor>
 void describe(Visitor& visitor, AccumulatorsConfig& config) {
     visitor.field({"rows", "rows", "rows of one 32-bit sum for each array column"}, config.rows,
                   Range{1, 1U << 16U});
-    visitor.field({"banks", "banks", "equal parts of consecutive rows with ports of their own"}, config.banks,
-                  Range{1, 1U << 16U});
+    visitor.field({.key = "banks",
+                   .unit = "banks",
+                   .meaning = "equal parts of consecutive rows with ports of their own",
+                   .rule = banks_rule},
+                  config.banks, Range{1, 1U << 16U});
     visitor.field({"ports", "ports", "users of a bank at once: matrix unit, activation unit"}, config.ports,
                   Range{1, 2});
     visitor.field({"write_cycles", "cycles", "from the array's last row to the sum in its accumulator"},
@@ -129,24 +141,35 @@ void describe(Visitor& visitor, SequencerConfig& config) {
 
 template <class Visitor>
 void describe(Visitor& visitor, PowerConfig& config) {
-    visitor.field({"idle_watts", "W", "of one chip, powered and idle"}, config.idle_watts, RealRange{0, 1e5});
-    visitor.field({"busy_watts", "W", "of one chip at full load"}, config.busy_watts, RealRange{0, 1e5});
-    visitor.field({"tdp_watts", "W", "thermal design power of one chip"}, config.tdp_watts,
+    visitor.field({.key = "idle_watts",
+                   .unit = "W",
+                   .meaning = "of one chip, powered and idle; 0 for not known",
+                   .rule = idle_watts_rule},
+                  config.idle_watts, RealRange{0, 1e5});
+    visitor.field({.key = "busy_watts",
+                   .unit = "W",
+                   .meaning = "of one chip at full load; 0 for not known",
+                   .rule = busy_watts_rule},
+                  config.busy_watts, RealRange{0, 1e5});
+    visitor.field({"tdp_watts", "W", "thermal design power of one chip; 0 for not known"}, config.tdp_watts,
                   RealRange{0, 1e5});
 }
 
 template <class Visitor>
 void describe(Visitor& visitor, ServerConfig& config) {
     visitor.field({"dies", "chips", "chips in one server"}, config.dies, Range{1, 1U << 16U});
-    visitor.field({"tdp_watts", "W", "thermal design power of the server, host included"}, config.tdp_watts,
-                  RealRange{0, 1e6});
+    visitor.field({.key = "tdp_watts",
+                   .unit = "W",
+                   .meaning = "thermal design power of the server, host included; 0 for not known",
+                   .rule = server_watts_rule},
+                  config.tdp_watts, RealRange{0, 1e6});
     visitor.field({"host_tdp_watts", "W", "thermal design power of the host alone"}, config.host_tdp_watts,
                   RealRange{0, 1e6});
 }
 
 template <class Visitor>
 void describe(Visitor& visitor, MachineConfig& config) {
-    visitor.field({"schema", "", "what this file is: sim.machine/1"}, config.schema);
+    visitor.field(needed("schema", "", "what this file is: sim.machine/1"), config.schema);
     visitor.field({"name", "", "the machine's name in reports"}, config.name);
     visitor.field({"clock_mhz", "MHz", "clock of the core"}, config.clock_mhz, RealRange{0.001, 1e6});
     visitor.section({"matrix_unit", "", "the systolic array"}, config.matrix_unit);
@@ -159,9 +182,14 @@ void describe(Visitor& visitor, MachineConfig& config) {
     visitor.section({"host_interface", "", "the link to the host"}, config.host_interface);
     visitor.section({"sequencer", "", "issues instructions to the units"}, config.sequencer);
     visitor.section({"power", "", "published watts of the chip"}, config.power);
-    visitor.section({"energy", "", "energy of the chip's events"}, config.energy);
+    visitor.section({.key = "energy",
+                     .meaning = "energy of the chip's events; without it, energy follows from power alone"},
+                    config.energy);
     visitor.section({"server", "", "published watts of the server"}, config.server);
-    visitor.texts({"sources", "", "where each number comes from, by dotted key"}, config.sources);
+    visitor.texts({.key = "sources",
+                   .meaning = "where each number comes from, by dotted key",
+                   .rule = "each must belong to a key of the machine"},
+                  config.sources);
 }
 
 namespace {
@@ -173,7 +201,7 @@ void validate(const MachineConfig& machine, const std::string& file) {
     };
     if (machine.accumulators.rows % machine.accumulators.banks != 0) {
         fail("accumulators.banks", machine.accumulators.banks,
-             fmt::format("it must divide accumulators.rows, {}", machine.accumulators.rows));
+             fmt::format("{}, {}", banks_rule, machine.accumulators.rows));
     }
     const PowerConfig& power = machine.power;
     if (power.busy_watts < power.idle_watts) {
@@ -185,12 +213,12 @@ void validate(const MachineConfig& machine, const std::string& file) {
              fmt::format("it must be at most power.tdp_watts, {}", power.tdp_watts));
     }
     if (machine.energy && !(power.idle_watts > 0.0)) {
-        fail("power.idle_watts", power.idle_watts, "beside a section energy it must say the static power");
+        fail("power.idle_watts", power.idle_watts, idle_watts_rule);
     }
     const ServerConfig& server = machine.server;
     if (server.tdp_watts < server.host_tdp_watts) {
         fail("server.tdp_watts", server.tdp_watts,
-             fmt::format("it must be at least server.host_tdp_watts, {}", server.host_tdp_watts));
+             fmt::format("{}, {}", server_watts_rule, server.host_tdp_watts));
     }
     if (machine.tile_bytes() > machine.weight_memory.bytes) {
         fail("weight_memory.bytes", machine.weight_memory.bytes,
@@ -287,9 +315,8 @@ double MachineConfig::peak_ops_per_second() const {
 MachineConfig read_machine(const nlohmann::json& object, const std::string& file) {
     ConfigReader reader(object, file);
     MachineConfig machine;
-    reader.require("schema");
     describe(reader, machine);
-    reader.reject_unknown_keys();
+    reader.check_keys();
     if (machine.schema != "sim.machine/1") reader.fail("schema", "it must be \"sim.machine/1\"");
     validate(machine, file);
     if (machine.matrix_unit.engine == Engine::Pe) validate_pe(machine, file);
@@ -306,6 +333,10 @@ nlohmann::ordered_json to_json(const MachineConfig& machine) {
     ConfigWriter writer;
     describe(writer, copy);
     return writer.object();
+}
+
+std::vector<KeyDescription> machine_keys() {
+    return keys_of<MachineConfig>();
 }
 
 }  // namespace systole::machine

@@ -8,7 +8,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "hw/machine/config_description.h"
 #include "hw/machine/config_fields.h"
 #include "hw/machine/dram_config.h"
 #include "hw/machine/energy_config.h"
@@ -143,5 +145,7 @@ MachineConfig read_machine(const nlohmann::json& object, const std::string& file
 MachineConfig read_machine(const std::filesystem::path& path);
 /// The effective configuration, every key.
 nlohmann::ordered_json to_json(const MachineConfig& machine);
+/// What there is to know of each key: those that read_machine reads.
+std::vector<KeyDescription> machine_keys();
 
 }  // namespace systole::machine

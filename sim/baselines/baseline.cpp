@@ -1,12 +1,13 @@
 #include "sim/baselines/baseline.h"
 
-#include <initializer_list>
 #include <iterator>
 
+#include "hw/machine/config_description.h"
 #include "hw/machine/config_reader.h"
 
 namespace systole::baselines {
 
+using machine::needed;
 using machine::Range;
 using machine::RealRange;
 
@@ -31,7 +32,7 @@ void describe(Visitor& visitor, Power& power) {
 
 template <class Visitor>
 void describe(Visitor& visitor, Server& server) {
-    visitor.field({"dies", "dies", "dies in one server"}, server.dies, Range{1, 1U << 16U});
+    visitor.field(needed("dies", "dies", "dies in one server"), server.dies, Range{1, 1U << 16U});
     visitor.field({"tdp_watts", "W", "thermal design power of the server"}, server.tdp_watts, watts);
     visitor.field({"idle_watts", "W", "of the server, idle"}, server.idle_watts, watts);
     visitor.field({"busy_watts", "W", "of the server at full load"}, server.busy_watts, watts);
@@ -41,13 +42,14 @@ void describe(Visitor& visitor, Server& server) {
 
 template <class Visitor>
 void describe(Visitor& visitor, Efficiency& efficiency) {
-    visitor.choice({"precision", "", "what the software computes in"}, efficiency.precision, precision_names);
-    visitor.field({"peak_share", "", "share of the peak that large products attain"}, efficiency.peak_share,
-                  share);
-    visitor.field({"memory_share", "", "share of the memory bandwidth attained"}, efficiency.memory_share,
-                  share);
-    visitor.field({"layer_microseconds", "us", "what launching a layer costs"}, efficiency.layer_microseconds,
-                  RealRange{0.0, 1e9});
+    visitor.choice(needed("precision", "", "what the software computes in"), efficiency.precision,
+                   precision_names);
+    visitor.field(needed("peak_share", "", "share of the peak that large products attain"),
+                  efficiency.peak_share, share);
+    visitor.field(needed("memory_share", "", "share of the memory bandwidth attained"),
+                  efficiency.memory_share, share);
+    visitor.field(needed("layer_microseconds", "us", "what launching a layer costs"),
+                  efficiency.layer_microseconds, RealRange{0.0, 1e9});
     visitor.field({"latency_factor", "", "99th percentile of latency over the time of a batch"},
                   efficiency.latency_factor, RealRange{1.0, 1e6});
     visitor.field({"largest_batch", "inferences", "that applications gather, for latency's sake"},
@@ -56,27 +58,28 @@ void describe(Visitor& visitor, Efficiency& efficiency) {
 
 template <class Visitor>
 void describe(Visitor& visitor, Measured& measured) {
-    visitor.field({"model", "", "the network whose matrix products were run"}, measured.model);
-    visitor.field({"batch", "inferences", "that went through them together"}, measured.batch,
+    visitor.field(needed("model", "", "the network whose matrix products were run"), measured.model);
+    visitor.field(needed("batch", "inferences", "that went through them together"), measured.batch,
                   Range{1, 1U << 30U});
-    visitor.field({"fp32_inferences_per_second", "1/s", "in 32-bit floating point"},
+    visitor.field(needed("fp32_inferences_per_second", "1/s", "in 32-bit floating point"),
                   measured.fp32_inferences_per_second, rate);
-    visitor.field({"int8_inferences_per_second", "1/s", "in 8-bit integers"},
+    visitor.field(needed("int8_inferences_per_second", "1/s", "in 8-bit integers"),
                   measured.int8_inferences_per_second, rate);
 }
 
 template <class Visitor>
 void describe(Visitor& visitor, Baseline& baseline) {
-    visitor.field({"schema", "", "what this file is: sim.baseline/1"}, baseline.schema);
-    visitor.field({"name", "", "the processor's name in reports"}, baseline.name);
+    visitor.field(needed("schema", "", "what this file is: sim.baseline/1"), baseline.schema);
+    visitor.field(needed("name", "", "the processor's name in reports"), baseline.name);
     visitor.field({"description", "", "the processor in words"}, baseline.description);
-    visitor.field({"cores", "cores", "of one die"}, baseline.cores, Range{1, 1U << 20U});
+    visitor.field(needed("cores", "cores", "of one die"), baseline.cores, Range{1, 1U << 20U});
     visitor.field({"clock_mhz", "MHz", "clock of the cores"}, baseline.clock_mhz, rate);
-    visitor.field({"peak_fp32_gflops", "GFLOPS", "peak in 32-bit floating point, one die"},
+    visitor.field(needed("peak_fp32_gflops", "GFLOPS", "peak in 32-bit floating point, one die"),
                   baseline.peak_fp32_gflops, rate);
     visitor.field({"peak_int8_gops", "GOPS", "peak in 8-bit integers, one die"}, baseline.peak_int8_gops,
                   rate);
-    visitor.field({"memory_gb_per_s", "GB/s", "memory bandwidth of one die"}, baseline.memory_gb_per_s, rate);
+    visitor.field(needed("memory_gb_per_s", "GB/s", "memory bandwidth of one die"), baseline.memory_gb_per_s,
+                  rate);
     visitor.field({"on_chip_mib", "MiB", "memory on the die"}, baseline.on_chip_mib, rate);
     visitor.section({"power", "", "watts of one die"}, baseline.power);
     visitor.section({"server", "", "figures of the server"}, baseline.server);
@@ -86,14 +89,6 @@ void describe(Visitor& visitor, Baseline& baseline) {
 }
 
 namespace {
-
-/// Keys that a section has if it is there.
-void require_in(const nlohmann::json& object, const std::string& file, const char* section,
-                std::initializer_list<const char*> keys) {
-    if (!object.contains(section)) return;
-    const machine::ConfigReader reader(object.at(section), file, section);
-    for (const char* const key : keys) reader.require(key);
-}
 
 /// Leaves out what is not known; a section with nothing left, too.
 void drop_unknown(nlohmann::ordered_json& object) {
@@ -112,14 +107,7 @@ Baseline read_baseline(const nlohmann::json& object, const std::string& file) {
     machine::ConfigReader reader(object, file);
     Baseline baseline;
     describe(reader, baseline);
-    reader.reject_unknown_keys();
-    for (const auto* key : {"schema", "name", "cores", "peak_fp32_gflops", "memory_gb_per_s"}) {
-        reader.require(key);
-    }
-    require_in(object, file, "server", {"dies"});
-    require_in(object, file, "efficiency", {"precision", "peak_share", "memory_share", "layer_microseconds"});
-    require_in(object, file, "measured",
-               {"model", "batch", "fp32_inferences_per_second", "int8_inferences_per_second"});
+    reader.check_keys();
     if (baseline.schema != "sim.baseline/1") reader.fail("schema", "it must be \"sim.baseline/1\"");
     const Efficiency& efficiency = baseline.efficiency;
     const auto fail = [&](const char* key, const char* rule) {
@@ -134,6 +122,10 @@ Baseline read_baseline(const nlohmann::json& object, const std::string& file) {
             .fail("host_tdp_watts", "it must be less than tdp_watts, which includes it");
     }
     return baseline;
+}
+
+std::vector<machine::KeyDescription> baseline_keys() {
+    return machine::keys_of<Baseline>();
 }
 
 Baseline read_baseline(const std::filesystem::path& path) {

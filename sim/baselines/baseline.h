@@ -7,6 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "hw/machine/config_description.h"
 
 /// Other processors the machine is compared with: published figures, measured ones, and a model of what
 /// their software makes of them.
@@ -76,5 +79,7 @@ Baseline read_baseline(const nlohmann::json& object, const std::string& file);
 Baseline read_baseline(const std::filesystem::path& path);
 /// Every key that is known.
 nlohmann::ordered_json to_json(const Baseline& baseline);
+/// What there is to know of each key: those that read_baseline reads.
+std::vector<machine::KeyDescription> baseline_keys();
 
 }  // namespace systole::baselines

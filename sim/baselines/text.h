@@ -3,10 +3,11 @@
 #include <string>
 
 #include "sim/baselines/baseline.h"
+#include "sim/terminal/look.h"
 
 namespace systole::baselines {
 
-/// The figures and their sources, for a terminal; lines of sources are as long as they are.
-std::string to_text(const Baseline& baseline);
+/// The figures and their sources. In the fixed layout lines of sources are as long as they are.
+std::string to_text(const Baseline& baseline, const terminal::Look& look = {});
 
 }  // namespace systole::baselines

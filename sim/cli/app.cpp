@@ -15,10 +15,12 @@
 #include "hw/machine/config_error.h"
 #include "hw/machine/config_reader.h"
 #include "sim/cli/command.h"
+#include "sim/cli/completion.h"
 #include "sim/cli/run_options.h"
 #include "sim/input/input_error.h"
 #include "sim/report/report_file.h"
 #include "sim/run/path_finder.h"
+#include "sim/terminal/layout.h"
 #include "sim/trace/trace_error.h"
 
 namespace systole::cli {
@@ -29,28 +31,38 @@ constexpr int user_error = 2;
 constexpr int internal_error = 70;  // EX_SOFTWARE
 
 /// Messages are one line, whatever the names in them.
-int fail(std::string_view message, int code) {
+int fail(const terminal::Look& look, std::string_view message, int code) {
     std::string line(message);
     while (!line.empty() && line.back() == '\n') line.pop_back();
     std::replace_if(
         line.begin(), line.end(), [](char letter) { return letter == '\n' || letter == '\r'; }, ' ');
-    fmt::print(stderr, "sim: {}{}\n", code == internal_error ? "internal error: " : "", line);
+    fmt::print(stderr, "{} {}{}\n", look.paint(terminal::Role::Wrong, "sim:"),
+               code == internal_error ? "internal error: " : "", line);
     return code;
 }
 
 /// CLI11's help, with nothing but the name of its value behind an option: exclusions and counts are said
-/// in words where they matter. 80 columns wide.
+/// in words where they matter. Sentences are wrapped.
 class HelpFormatter : public CLI::Formatter {
 public:
-    HelpFormatter() { column_width(27); }
+    explicit HelpFormatter(std::size_t columns) : room_(columns - names_width) { column_width(names_width); }
 
     std::string make_option_opts(const CLI::Option* option) const override {
         const std::string& type = option->get_type_name();
         return type.empty() ? "" : " " + type;
     }
+
+    std::string make_option_desc(const CLI::Option* option) const override {
+        return terminal::wrapped(option->get_description(), room_);
+    }
+
+private:
+    static constexpr std::size_t names_width = 27;
+
+    std::size_t room_;
 };
 
-void set_up(CLI::App& app) {
+void set_up(CLI::App& app, Context& context) {
     app.description(
         "Runs a neural network on a simulated tensor processing unit: what it answers,\n"
         "and where every cycle went.\n\n"
@@ -60,22 +72,24 @@ void set_up(CLI::App& app) {
         "  sim COMMAND --help                 options and examples of a command\n");
     app.name("sim");
     app.require_subcommand(1);
-    app.formatter(std::make_shared<HelpFormatter>());
+    app.formatter(std::make_shared<HelpFormatter>(context.screen.out().width()));
     app.set_version_flag("--version", fmt::format("sim {} (Systole, with SystemC {}.{}.{})", SYSTOLE_VERSION,
                                                   SC_VERSION_MAJOR, SC_VERSION_MINOR, SC_VERSION_PATCH));
-    add_run_command(app);
-    add_compile_command(app);
-    add_asm_command(app);
-    add_disasm_command(app);
-    add_validate_command(app);
-    add_baseline_command(app);
-    add_report_command(app);
-    add_explain_command(app);
+    add_run_command(app, context);
+    add_compile_command(app, context);
+    add_asm_command(app, context);
+    add_disasm_command(app, context);
+    add_validate_command(app, context);
+    add_baseline_command(app, context);
+    add_report_command(app, context);
+    add_explain_command(app, context);
+    add_schema_command(app, context);
+    add_completion_command(app, context);
 }
 
-std::vector<std::string> command_names(CLI::App& app) {
+std::vector<std::string> command_names(const CLI::App& app) {
     std::vector<std::string> names;
-    for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+    for (const CLI::App* command : visible_commands(app)) names.push_back(command->get_name());
     return names;
 }
 
@@ -83,9 +97,7 @@ std::vector<std::string> command_names(CLI::App& app) {
 std::vector<std::string> expand_shorthand(std::vector<std::string> arguments, CLI::App& app) {
     const std::string& first = arguments.front();
     const std::vector<std::string> commands = command_names(app);
-    if (first.starts_with('-') || std::find(commands.begin(), commands.end(), first) != commands.end()) {
-        return arguments;
-    }
+    if (first.starts_with('-') || command_of(app, first) != nullptr) return arguments;
     if (first.ends_with(".json") || names_program(first) || run::PathFinder({}).knows(first, "runs")) {
         arguments.insert(arguments.begin(), "run");
         return arguments;
@@ -96,7 +108,7 @@ std::vector<std::string> expand_shorthand(std::vector<std::string> arguments, CL
         suggestion.empty() ? "; see sim --help" : fmt::format("; did you mean \"{}\"?", suggestion)));
 }
 
-int parse_and_run(CLI::App& app, std::vector<std::string> arguments) {
+int parse_and_run(CLI::App& app, const Context& context, std::vector<std::string> arguments) {
     if (arguments.empty()) {
         fmt::print("{}", app.help());
         return success;
@@ -108,7 +120,7 @@ int parse_and_run(CLI::App& app, std::vector<std::string> arguments) {
     } catch (const CLI::Success& asked) {  // --help, --version
         return app.exit(asked);
     } catch (const CLI::ParseError& error) {
-        return fail(fmt::format("{}; see sim --help", error.what()), user_error);
+        return fail(context.screen.error(), fmt::format("{}; see sim --help", error.what()), user_error);
     }
     return success;
 }
@@ -116,24 +128,28 @@ int parse_and_run(CLI::App& app, std::vector<std::string> arguments) {
 }  // namespace
 
 int run_app(int argc, const char* const* argv) {
+    Context context;
+    const auto user_failed = [&](const std::exception& error) {
+        return fail(context.screen.error(), error.what(), user_error);
+    };
     try {
         CLI::App app;
-        set_up(app);
-        return parse_and_run(app, {argv + 1, argv + argc});
+        set_up(app, context);
+        return parse_and_run(app, context, {argv + 1, argv + argc});
     } catch (const machine::ConfigError& error) {
-        return fail(error.what(), user_error);
+        return user_failed(error);
     } catch (const ModelError& error) {
-        return fail(error.what(), user_error);
+        return user_failed(error);
     } catch (const isa::ProgramError& error) {
-        return fail(error.what(), user_error);
+        return user_failed(error);
     } catch (const input::InputError& error) {
-        return fail(error.what(), user_error);
+        return user_failed(error);
     } catch (const trace::TraceError& error) {
-        return fail(error.what(), user_error);
+        return user_failed(error);
     } catch (const report::OutputError& error) {
-        return fail(error.what(), user_error);
+        return user_failed(error);
     } catch (const std::exception& error) {
-        return fail(error.what(), internal_error);
+        return fail(context.screen.error(), error.what(), internal_error);
     }
 }
 

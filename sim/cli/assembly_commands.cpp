@@ -7,6 +7,8 @@
 #include "hw/isa/assembly.h"
 #include "hw/isa/program_file.h"
 #include "sim/cli/command.h"
+#include "sim/cli/output_options.h"
+#include "sim/cli/program_summary.h"
 #include "sim/report/report_file.h"
 #include "sim/run/run.h"
 
@@ -18,42 +20,57 @@ struct Files {
     std::string output;
 };
 
+void print_disassembled(const isa::Program& program, const std::string& output, bool json) {
+    const std::string text = isa::disassemble(program);
+    if (!output.empty()) report::write_file(output, text);
+    if (json) {
+        nlohmann::ordered_json data = program_json(program);
+        data["instructions"] = isa::instruction_texts(program);
+        print_json(data);
+    } else if (output.empty()) {
+        fmt::print("{}", text);
+    }
+}
+
 }  // namespace
 
-void add_asm_command(CLI::App& app) {
+void add_asm_command(CLI::App& app, Context& context) {
     CLI::App* command = app.add_subcommand("asm", "Assemble a text to a program (.tpu)");
     const auto files = std::make_shared<Files>();
+    const auto print = std::make_shared<OutputOptions>();
     command->add_option("FILE.asm", files->input, "assembly text")->required()->type_name("");
     command->add_option("-o,--output", files->output, "the program file")->required()->type_name("FILE.tpu");
+    add_quiet_option(*command, *print)
+        ->excludes(add_json_option(*command, *print, "the program's data as JSON"));
+    add_color_option(*command, context);
     command->footer(
         "Examples:\n"
         "  sim asm docs/micro_benchmarks/tile_cost.asm -o tile_cost.tpu\n"
         "  sim run tile_cost.tpu --machine tpu_v1\n\n"
         "sim run takes the text, too. docs/isa.md describes the language.");
-    command->callback([files] {
+    command->callback([files, print] {
         const isa::Program program = run::read_program(files->input);
         isa::write_program(program, std::filesystem::path(files->output));
+        print_summary(files->output, program, *print);
     });
 }
 
-void add_disasm_command(CLI::App& app) {
+void add_disasm_command(CLI::App& app, Context& context) {
     CLI::App* command = app.add_subcommand("disasm", "Print a program (.tpu) as assembly");
     const auto files = std::make_shared<Files>();
+    const auto print = std::make_shared<OutputOptions>();
     command->add_option("FILE.tpu", files->input, "the program")->required()->type_name("");
     command->add_option("-o,--output", files->output, "write the text to a file instead")
         ->type_name("FILE.asm");
+    add_json_option(*command, *print, "the program's data and instructions as JSON");
+    add_color_option(*command, context);
     command->footer(
-        "Example:\n"
-        "  sim disasm mnist_cnn.tpu -o mnist_cnn.asm\n\n"
+        "Examples:\n"
+        "  sim compile mnist_cnn --limit 8 --batch 8 -o digits.tpu\n"
+        "  sim disasm digits.tpu -o digits.asm\n\n"
         "The text assembles to the same program.");
-    command->callback([files] {
-        const std::string text = isa::disassemble(run::read_program(files->input));
-        if (files->output.empty()) {
-            fmt::print("{}", text);
-        } else {
-            report::write_file(files->output, text);
-        }
-    });
+    command->callback(
+        [files, print] { print_disassembled(run::read_program(files->input), files->output, print->json); });
 }
 
 }  // namespace systole::cli

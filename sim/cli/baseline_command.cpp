@@ -8,6 +8,7 @@
 #include "hw/machine/config_error.h"
 #include "sim/baselines/text.h"
 #include "sim/cli/command.h"
+#include "sim/cli/output_options.h"
 #include "sim/measure/measure.h"
 #include "sim/report/report_file.h"
 #include "sim/run/path_finder.h"
@@ -22,6 +23,8 @@ struct BaselineCommand {
     std::uint32_t batch = 256;
     double minimum_seconds = 0.5;
     std::string out;
+    OutputOptions print;
+    const terminal::Screen* screen = nullptr;
 
     void operator()() const {
         if (measure == !file.empty()) {
@@ -30,8 +33,8 @@ struct BaselineCommand {
         if (measure) {
             measure_this_computer();
         } else {
-            fmt::print("{}", baselines::to_text(
-                                 baselines::read_baseline(run::PathFinder({}).find(file, "baselines"))));
+            const auto baseline = baselines::read_baseline(run::PathFinder({}).find(file, "baselines"));
+            show(baseline, [&] { return baselines::to_text(baseline, screen->out()); });
         }
     }
 
@@ -41,21 +44,31 @@ private:
         if (!out.empty()) report::write_file(out, "");  // before the long work
         const measure::Measurement measurement =
             measure::measure(graph, batch, {.minimum_seconds = minimum_seconds});
-        fmt::print("{}", measure::to_text(measurement));
+        const baselines::Baseline baseline = measure::to_baseline(measurement);
+        show(baseline, [&] { return measure::to_text(measurement, screen->out()); });
         if (out.empty()) return;
-        report::write_file(out, baselines::to_json(measure::to_baseline(measurement)).dump(2) + "\n");
-        fmt::print("Baseline in {}\n", out);
+        report::write_file(out, baselines::to_json(baseline).dump(2) + "\n");
+        if (!print.quiet && !print.json) fmt::print("Baseline in {}\n", out);
+    }
+
+    template <class MakeText>
+    void show(const baselines::Baseline& baseline, const MakeText& make_text) const {
+        if (print.quiet) return;
+        if (print.json) return print_json(baselines::to_json(baseline));
+        fmt::print("{}", make_text());
     }
 };
 
 }  // namespace
 
-void add_baseline_command(CLI::App& app) {
+void add_baseline_command(CLI::App& app, Context& context) {
     CLI::App* command = app.add_subcommand("baseline", "Show a baseline, or measure this computer as one");
     const auto baseline = std::make_shared<BaselineCommand>();
+    baseline->screen = &context.screen;
     auto* file = command->add_option("FILE", baseline->file, "baseline file, or a name in configs/baselines")
                      ->type_name("");
     auto* measure = command->add_flag("--measure", baseline->measure, "measure this computer");
+    context.note(file, {.presets = "baselines", .files = true});
     measure->excludes(file);
     command->add_option("--model", baseline->model, "network whose matrix products to run (mnist_cnn)")
         ->type_name("FILE")
@@ -71,6 +84,9 @@ void add_baseline_command(CLI::App& app) {
     command->add_option("--out", baseline->out, "write a baseline file that a run can name")
         ->type_name("FILE.json")
         ->needs(measure);
+    add_quiet_option(*command, baseline->print)
+        ->excludes(add_json_option(*command, baseline->print, "the baseline as JSON"));
+    add_color_option(*command, context);
     command->footer(
         "Examples:\n"
         "  sim baseline k80\n"

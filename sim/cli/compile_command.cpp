@@ -9,6 +9,7 @@
 #include "hw/isa/program_file.h"
 #include "hw/machine/config_error.h"
 #include "sim/cli/command.h"
+#include "sim/cli/program_summary.h"
 #include "sim/cli/run_options.h"
 #include "sim/run/compile.h"
 
@@ -17,6 +18,7 @@ namespace {
 
 struct CompileCommand {
     RunOptions options;
+    OutputOptions print;
     std::string output;
     std::string text;  ///< "schedule", "assembly" or empty
 
@@ -40,26 +42,27 @@ struct CompileCommand {
         if (text == "assembly") fmt::print("{}", isa::disassemble(program));
         if (output.empty()) return;
         isa::write_program(program, std::filesystem::path(output));
-        if (text.empty()) {
-            fmt::print("{}: {} instructions, {} weight tiles, {} inferences in batches of {}\n", output,
-                       program.instructions.size(), program.tiles.size(), program.inferences, program.batch);
-        }
+        if (text.empty()) print_summary(output, program, print);
     }
 };
 
 }  // namespace
 
-void add_compile_command(CLI::App& app) {
+void add_compile_command(CLI::App& app, Context& context) {
     CLI::App* command = app.add_subcommand("compile", "Compile a network to a program (.tpu)");
     const auto compile = std::make_shared<CompileCommand>();
-    add_model_options(*command, compile->options, "run file; options override its keys");
+    add_model_options(*command, context, compile->options, "run file; options override its keys");
     command->add_option("-o,--output", compile->output, "the program file")->type_name("FILE.tpu");
-    command->add_option("--text", compile->text, "print the program: as \"schedule\" or as \"assembly\"")
-        ->type_name("FORM")
-        ->check(CLI::IsMember({"schedule", "assembly"}));
+    CLI::Option* text =
+        command->add_option("--text", compile->text, "print the program: as \"schedule\" or as \"assembly\"")
+            ->type_name("FORM");
+    context.only(text, {"schedule", "assembly"});
+    CLI::Option* quiet = add_quiet_option(*command, compile->print)->excludes(text);
+    add_json_option(*command, compile->print, "the program's data as JSON")->excludes(quiet)->excludes(text);
+    add_color_option(*command, context);
     command->footer(
         "Examples:\n"
-        "  sim compile configs/runs/mnist_cnn.json -o mnist_cnn.tpu\n"
+        "  sim compile configs/runs/mnist_cnn.json -o digits.tpu\n"
         "  sim compile mnist_cnn --limit 8 --batch 8 --text schedule\n\n"
         "A program is made for one array size, one batch and one number of images: as\n"
         "many as the input has, else --limit, else one batch.");

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "sim/cli/command.h"
+#include "sim/cli/output_options.h"
 #include "sim/cli/run_options.h"
 #include "sim/explain/explain.h"
 #include "sim/explain/what_if.h"
@@ -14,11 +15,13 @@ namespace {
 
 struct ExplainCommand {
     RunOptions options;
-    bool json = false;
+    OutputOptions print;
+    const terminal::Screen* screen = nullptr;
 
     void operator()() const {
         const report::Explanations why = explained(options.config());
-        fmt::print("{}", json ? report::to_json(why).dump(2) + "\n" : report::to_text(why));
+        if (print.json) return print_json(report::to_json(why));
+        fmt::print("{}", report::to_text(why, screen->out()));
     }
 
 private:
@@ -34,11 +37,14 @@ private:
 
 }  // namespace
 
-void add_explain_command(CLI::App& app) {
+void add_explain_command(CLI::App& app, Context& context) {
     CLI::App* command = app.add_subcommand("explain", "Say why each layer takes its cycles");
     const auto explain = std::make_shared<ExplainCommand>();
-    add_model_options(*command, explain->options, "run file, whose keys options override; or a program");
-    command->add_flag("--json", explain->json, "print JSON instead of text");
+    explain->screen = &context.screen;
+    add_model_options(*command, context, explain->options,
+                      "run file, whose keys options override; or a program");
+    add_json_option(*command, explain->print, "the explanations");
+    add_color_option(*command, context);
     command->footer(
         "Examples:\n"
         "  sim explain mnist_cnn\n"

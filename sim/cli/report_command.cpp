@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/cli/command.h"
+#include "sim/cli/output_options.h"
 #include "sim/page/page.h"
 #include "sim/report/report_file.h"
 
@@ -17,6 +18,7 @@ namespace fs = std::filesystem;
 struct ReportCommand {
     std::vector<std::string> reports;
     std::string out;
+    OutputOptions print;
 
     void operator()() const {
         std::vector<page::NamedReport> read;
@@ -24,6 +26,8 @@ struct ReportCommand {
         for (const std::string& each : reports) read.push_back(page::read_report(each));
         const fs::path page = out.empty() ? beside(reports.front()) : fs::path(out);
         report::write_file(page, page::to_html(read));
+        if (print.quiet) return;
+        if (print.json) return print_json({{"page", page.string()}, {"reports", reports}});
         fmt::print("Page in {}\n", page.string());
     }
 
@@ -37,14 +41,19 @@ private:
 
 }  // namespace
 
-void add_report_command(CLI::App& app) {
+void add_report_command(CLI::App& app, Context& context) {
     CLI::App* command = app.add_subcommand("report", "Make a page of charts from report.json");
     const auto report = std::make_shared<ReportCommand>();
-    command->add_option("REPORT", report->reports, "folders with a report.json, or such files")
-        ->required()
-        ->type_name("");
+    CLI::Option* reports =
+        command->add_option("REPORT", report->reports, "folders with a report.json, or such files")
+            ->required()
+            ->type_name("");
+    context.note(reports, {.files = true});
     command->add_option("--out", report->out, "write the page there; else report.html beside the first")
         ->type_name("FILE.html");
+    add_quiet_option(*command, report->print)
+        ->excludes(add_json_option(*command, report->print, "the page's path as JSON"));
+    add_color_option(*command, context);
     command->footer(
         "Examples:\n"
         "  sim run mnist_cnn --out a --quiet\n"

@@ -10,6 +10,7 @@
 
 #include "hw/machine/config_error.h"
 #include "sim/cli/command.h"
+#include "sim/cli/output_options.h"
 #include "sim/cli/progress_line.h"
 #include "sim/cli/run_options.h"
 #include "sim/explain/explain.h"
@@ -17,15 +18,16 @@
 #include "sim/report/report.h"
 #include "sim/report/report_file.h"
 #include "sim/run/run.h"
+#include "sim/terminal/layout.h"
 
 namespace systole::cli {
 namespace {
 
 struct RunCommand {
     RunOptions options;
-    bool quiet = false;
-    bool json = false;
+    OutputOptions print;
     std::vector<std::string> show;
+    const terminal::Screen* screen = nullptr;
 
     void operator()() const {
         const run::RunConfig config = asked_for().config();
@@ -39,10 +41,10 @@ struct RunCommand {
         report::Report report = report::make_report(simulate(config));
         report.explanations = std::move(why);
         if (!config.out.empty()) write(report, config.out);
-        if (json) {
+        if (print.json) {
             fmt::print("{}\n", report::to_json_text(report));
-        } else if (!quiet) {
-            fmt::print("{}", report::to_text(report, show));
+        } else if (!print.quiet) {
+            fmt::print("{}", report::to_text(report, show, screen->out()));
             if (!config.out.empty()) {
                 fmt::print("Report in {}, its page in {}\n", report::report_path(config.out).string(),
                            report::page_path(config.out).string());
@@ -78,57 +80,32 @@ private:
         }
     }
 
-    static run::Result simulate(const run::RunConfig& config) {
+    run::Result simulate(const run::RunConfig& config) const {
         ProgressLine progress;
-        if (!progress.wanted()) return run::run(config);
+        if (print.quiet || !progress.wanted()) return run::run(config);
         return run::run(config,
                         [&](std::uint64_t issued, std::uint64_t total) { progress.show(issued, total); });
     }
 };
 
-std::string section_list() {
-    std::string names;
-    for (const std::string_view name : report::section_names()) {
-        names += fmt::format("{}{}", names.empty() ? "" : ", ", name);
-    }
-    return names;
-}
-
-/// The text, broken at blanks into lines of at most 80 characters.
-std::string wrapped(std::string text) {
-    constexpr std::size_t columns = 80;
-    for (std::size_t begin = 0; text.size() - begin > columns;) {
-        const std::size_t blank = text.rfind(' ', begin + columns);
-        text[blank] = '\n';
-        begin = blank + 1;
-    }
-    return text;
-}
-
-/// What CLI11 tells of a part that there is not.
-std::string section_error(const std::string& name) {
-    const auto names = report::section_names();
-    if (std::find(names.begin(), names.end(), name) != names.end()) return {};
-    return fmt::format("{} is not one of {}", name, section_list());
-}
-
 }  // namespace
 
-void add_run_command(CLI::App& app) {
+void add_run_command(CLI::App& app, Context& context) {
     CLI::App* command = app.add_subcommand("run", "Run a network, or a program, on a machine");
     const auto run = std::make_shared<RunCommand>();
-    add_model_options(*command, run->options, "run file, whose keys options override; or a program");
-    add_run_only_options(*command, run->options);
-    auto* quiet = command->add_flag("--quiet", run->quiet, "print nothing; for use with --out");
-    auto* json = command->add_flag("--json", run->json, "print report.json instead of text");
-    json->excludes(quiet);
-    command->add_option("--show", run->show, "print only these parts of the text; see below")
-        ->type_name("PART,...")
-        ->delimiter(',')
-        ->allow_extra_args(false)
-        ->excludes(quiet)
-        ->excludes(json)
-        ->check(section_error);
+    run->screen = &context.screen;
+    add_model_options(*command, context, run->options, "run file, whose keys options override; or a program");
+    add_run_only_options(*command, context, run->options);
+    CLI::Option* quiet = add_quiet_option(*command, run->print);
+    CLI::Option* json = add_json_option(*command, run->print, "report.json")->excludes(quiet);
+    const auto sections = report::section_names();
+    CLI::Option* show =
+        command->add_option("--show", run->show, "print only these parts of the text; see below")
+            ->type_name("PART,...")
+            ->excludes(quiet)
+            ->excludes(json);
+    context.only(show, {sections.begin(), sections.end()}, true);
+    add_color_option(*command, context);
     command->footer(
         std::string("Examples:\n"
                     "  sim configs/runs/mnist_cnn.json\n"
@@ -141,7 +118,7 @@ void add_run_command(CLI::App& app) {
                     "Relative paths are looked for in the current folder, then in the run file's\n"
                     "folder and in those above it. --input drops the labels of the run file,\n"
                     "--model its program, --program its model, batch and calibration.\n\n") +
-        wrapped("Parts of the text: " + section_list() + "."));
+        terminal::wrapped(fmt::format("Parts of the text: {}.", fmt::join(sections, ", ")), 80));
     command->callback([run] { (*run)(); });
 }
 

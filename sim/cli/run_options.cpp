@@ -4,6 +4,7 @@
 
 #include "hw/machine/config_error.h"
 #include "sim/run/path_finder.h"
+#include "sim/schema/documents.h"
 
 namespace systole::cli {
 
@@ -73,10 +74,13 @@ run::RunConfig RunOptions::config() const {
     return run::read_run(run_file(), settings());
 }
 
-void add_model_options(CLI::App& command, RunOptions& options, const std::string& file_is) {
-    command.add_option("FILE", options.file, file_is)->type_name("");
-    command.add_option("--machine", options.machine, "machine file, or a name in configs/machines")
-        ->type_name("FILE");
+void add_model_options(CLI::App& command, Context& context, RunOptions& options, const std::string& file_is) {
+    CLI::Option* file = command.add_option("FILE", options.file, file_is)->type_name("");
+    context.note(file, {.presets = "runs", .files = true});
+    CLI::Option* machine =
+        command.add_option("--machine", options.machine, "machine file, or a name in configs/machines")
+            ->type_name("FILE");
+    context.note(machine, {.presets = "machines", .files = true});
     command.add_option("--model", options.model, "network file (Keras .h5, graph .json)")->type_name("FILE");
     command.add_option("--input", options.input, "images: IDX or NPY (.gz too), PNG, folder of PNG")
         ->type_name("FILE...");
@@ -91,21 +95,30 @@ void add_model_options(CLI::App& command, RunOptions& options, const std::string
     command
         .add_option("--calibration", options.calibration, "images to quantize with (first 128 of the input)")
         ->type_name("FILE...");
-    command.add_option("--set", options.set, "sets a key of the run, or of the machine: machine.KEY")
-        ->type_name("KEY=VALUE")
-        ->allow_extra_args(false);
+    CLI::Option* set =
+        command.add_option("--set", options.set, "sets a key of the run, or of the machine: machine.KEY")
+            ->type_name("KEY=VALUE")
+            ->allow_extra_args(false);
+    Values keys{.words = schema::settable_keys()};
+    for (std::string& key : keys.words) key += '=';
+    context.note(set, std::move(keys));
 }
 
-void add_run_only_options(CLI::App& command, RunOptions& options) {
+void add_run_only_options(CLI::App& command, Context& context, RunOptions& options) {
     command.add_option("--program", options.program, "program (.tpu or assembly), instead of a model")
         ->type_name("FILE")
         ->excludes("--model");
     command.add_option("--labels", options.labels, "the class of each image: IDX or NPY")->type_name("FILE");
-    command
-        .add_option("--baseline", options.baselines, "compare with it: file, or name in configs/baselines")
-        ->type_name("FILE...");
-    command.add_option("--host", options.host, "baseline that times what is left to the host")
-        ->type_name("FILE");
+    CLI::Option* baseline = command
+                                .add_option("--baseline", options.baselines,
+                                            "compare with it: file, or name in configs/baselines")
+                                ->type_name("FILE...");
+    CLI::Option* host =
+        command.add_option("--host", options.host, "baseline that times what is left to the host")
+            ->type_name("FILE");
+    for (const CLI::Option* option : {baseline, host}) {
+        context.note(option, {.presets = "baselines", .files = true});
+    }
     command.add_option("--out", options.out, "folder for report.json and report.html")->type_name("DIR");
     command.add_flag("--timing-only", options.timing_only, "cycles without values: faster, no answers");
     command.add_flag("--float-reference", options.float_reference,
@@ -120,11 +133,13 @@ void add_run_only_options(CLI::App& command, RunOptions& options) {
         ->type_name("BUFFER")
         ->allow_extra_args(false);
     command.add_flag("--no-explain", options.no_explain, "with --out: leave out why, and its simulations");
-    command
-        .add_option("--trace", options.trace, "write into --out: timeline, csv, text, waves; docs/traces.md")
-        ->type_name("KIND,...")
-        ->delimiter(',')
-        ->allow_extra_args(false);
+    CLI::Option* trace = command
+                             .add_option("--trace", options.trace,
+                                         "write into --out: timeline, csv, text, waves; docs/traces.md")
+                             ->type_name("KIND,...")
+                             ->delimiter(',')
+                             ->allow_extra_args(false);
+    context.note(trace, {.words = trace::trace_kinds(), .listed = true});
     command.add_option("--trace-from", options.trace_from, "trace what happens from this cycle on")
         ->type_name("CYCLE");
     command.add_option("--trace-to", options.trace_to, "trace what happens before this cycle")

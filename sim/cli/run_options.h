@@ -1,11 +1,11 @@
 #pragma once
 
-#include <CLI/App.hpp>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "sim/cli/context.h"
 #include "sim/run/run_config.h"
 
 namespace systole::cli {
@@ -48,8 +48,8 @@ bool names_program(const std::string& file);
 
 /// Adds what says machine, model and data: what running and compiling have in common. `file_is` explains
 /// the one argument that is no option.
-void add_model_options(CLI::App& command, RunOptions& options, const std::string& file_is);
+void add_model_options(CLI::App& command, Context& context, RunOptions& options, const std::string& file_is);
 /// Adds the rest of a run.
-void add_run_only_options(CLI::App& command, RunOptions& options);
+void add_run_only_options(CLI::App& command, Context& context, RunOptions& options);
 
 }  // namespace systole::cli

@@ -8,6 +8,7 @@
 
 #include "hw/machine/config_error.h"
 #include "sim/cli/command.h"
+#include "sim/cli/output_options.h"
 #include "sim/report/report_file.h"
 #include "sim/run/path_finder.h"
 #include "sim/validate/page.h"
@@ -44,35 +45,53 @@ void write_page(const validate::Results& results, const fs::path& page, const fs
 
 struct ValidateCommand {
     std::string target = "tpu_v1";
-    std::string json;
+    std::string json_file;
+    OutputOptions print;
+    const terminal::Screen* screen = nullptr;
     std::string page;
     std::string page_template = "docs/validation.template.md";
 
     void operator()() const {
         const run::PathFinder paths({});
+        if (paths.names("validation").count(json_file) > 0) {
+            throw machine::ConfigError(
+                fmt::format("--json {0}: it is a target, not a file to write; write: sim validate {0} --json",
+                            json_file));
+        }
         // Before the long work: what can be wrong with the template's place is found first.
         const fs::path template_path = paths.find(page_template);
         const std::string text = page.empty() ? std::string() : read_text(template_path);
         const validate::Results results = validate::validate(target, paths);
-        fmt::print("{}", validate::to_text(results));
-        if (!json.empty()) report::write_file(json, validate::to_json(results).dump(2) + '\n');
+        const nlohmann::ordered_json json = validate::to_json(results);
+        const bool json_only = print.json && json_file.empty();
+        if (json_only) print_json(json);
+        if (!json_only && !print.quiet) fmt::print("{}", validate::to_text(results, screen->out()));
+        if (!json_file.empty()) report::write_file(json_file, json.dump(2) + '\n');
         if (!page.empty()) write_page(results, page, template_path, text);
     }
 };
 
 }  // namespace
 
-void add_validate_command(CLI::App& app) {
+void add_validate_command(CLI::App& app, Context& context) {
     CLI::App* command = app.add_subcommand("validate", "Hold the simulator against published measurements");
     const auto validate = std::make_shared<ValidateCommand>();
-    command
-        ->add_option("target", validate->target,
-                     "a file, or a name in configs/validation; tpu_v1 if not given")
-        ->type_name("TARGET");
-    command->add_option("--json", validate->json, "write all tables and errors")->type_name("FILE");
+    validate->screen = &context.screen;
+    CLI::Option* target = command
+                              ->add_option("target", validate->target,
+                                           "a file, or a name in configs/validation; tpu_v1 if not given")
+                              ->type_name("TARGET");
+    context.note(target, {.presets = "validation", .files = true});
+    CLI::Option* json = command->add_option("--json", validate->json_file,
+                                            "print all tables and errors as JSON instead of text; or "
+                                            "write them to a file besides");
+    json->type_name("[FILE]")->expected(0, 1);
+    context.note(json, {.files = true});
     command->add_option("--page", validate->page, "write them as a page, plots in a folder beside it")
         ->type_name("FILE.md");
     command->add_option("--template", validate->page_template, "the page's prose")->type_name("FILE.md");
+    add_quiet_option(*command, validate->print);
+    add_color_option(*command, context);
     command->footer(
         "Examples:\n"
         "  sim validate tpu_v1\n"
@@ -80,7 +99,10 @@ void add_validate_command(CLI::App& app) {
         "  sim validate tpu_v1 --page docs/validation.md\n\n"
         "The six workloads of the ISCA 2017 paper run on configs/machines/tpu_v1.json;\n"
         "three parameters are fitted to three of them and held against the other three.");
-    command->callback([validate] { (*validate)(); });
+    command->callback([validate, json] {
+        validate->print.json = json->count() > 0;
+        (*validate)();
+    });
 }
 
 }  // namespace systole::cli

@@ -10,6 +10,7 @@
 #include "sim/measure/computer.h"
 #include "sim/measure/products.h"
 #include "sim/measure/time_products.h"
+#include "sim/terminal/look.h"
 
 /// This computer as a baseline: what it does, measured on the spot.
 namespace systole::measure {
@@ -61,7 +62,7 @@ Measurement measure(const graph::Graph& graph, std::uint32_t batch, const Option
 /// takes nothing from them.
 baselines::Baseline to_baseline(const Measurement& measurement);
 
-/// A table of 80 columns.
-std::string to_text(const Measurement& measurement);
+/// For people.
+std::string to_text(const Measurement& measurement, const terminal::Look& look = {});
 
 }  // namespace systole::measure

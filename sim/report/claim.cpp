@@ -4,15 +4,21 @@
 #include <algorithm>
 #include <array>
 #include <utility>
+#include <vector>
 
 #include "sim/report/json_values.h"
 #include "sim/report/numbers.h"
 #include "sim/report/report.h"
+#include "sim/terminal/layout.h"
 
 namespace systole::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using terminal::beside;
+using terminal::fitted;
+using terminal::Role;
+using terminal::wrapped;
 
 std::string_view place_of(double value, double least, double most) {
     if (value < least) return "below";
@@ -51,14 +57,18 @@ struct Part {
     std::string_view key;
     std::string_view sentence;
     double ArrayShares::*share;
+    Role role;
 };
 
 constexpr std::array<Part, 5> parts{
-    {{"useful", "multiplied for the network", &ArrayShares::useful},
-     {"unused", "in active cycles, but the network's layers did not fill the array", &ArrayShares::unused},
-     {"weight_stall", "waited for weights from memory", &ArrayShares::weight_stall},
-     {"weight_shift", "waited for weights shifting into the array", &ArrayShares::weight_shift},
-     {"non_matrix", "had no matrix instruction, or not yet its input", &ArrayShares::non_matrix}}};
+    {{"useful", "multiplied for the network", &ArrayShares::useful, Role::Active},
+     {"unused", "in active cycles, but the network's layers did not fill the array", &ArrayShares::unused,
+      Role::Active},
+     {"weight_stall", "waited for weights from memory", &ArrayShares::weight_stall, Role::WeightStall},
+     {"weight_shift", "waited for weights shifting into the array", &ArrayShares::weight_shift,
+      Role::WeightShift},
+     {"non_matrix", "had no matrix instruction, or not yet its input", &ArrayShares::non_matrix,
+      Role::NonMatrix}}};
 
 const Part& largest_loss(const ArrayShares& shares) {
     return *std::max_element(parts.begin() + 1, parts.end(),
@@ -67,6 +77,22 @@ const Part& largest_loss(const ArrayShares& shares) {
 
 std::string with_place(std::optional<double> factor, std::string_view place) {
     return factor && !place.empty() ? fmt::format("{} {}", times(factor), place) : times(factor);
+}
+
+/// Characters of the columns that depend on the terminal.
+struct ClaimWidths {
+    std::size_t name = 0;
+    std::size_t basis = 0;  ///< 0 where there is no room for it
+};
+
+ClaimWidths claim_widths(const Claim& claim, std::size_t columns) {
+    constexpr std::size_t fixed = 2 + 15 + 12 + 17;
+    std::size_t longest = 0;
+    for (const ClaimAgainst& each : claim.against) longest = std::max(longest, each.baseline.size());
+    const std::array<terminal::Column, 2> table{
+        {{.width = 20, .least = 12, .most = longest}, {.width = 14, .least = 14, .leave = 1}}};
+    const std::vector<std::size_t> widths = terminal::fit(table, columns - fixed);
+    return {.name = widths[0], .basis = widths[1]};
 }
 
 bool falls_short(const ClaimAgainst& each) {
@@ -92,23 +118,40 @@ std::optional<Claim> make_claim(const Report& report) {
     return claim;
 }
 
-std::string claim_text(const Claim& claim) {
-    std::string text = "The claim: 15-30x the performance and 30-80x the performance/W of CPUs and GPUs\n";
-    text += fmt::format("  {:<20} {:>14} {:>10} {:>16}   {}\n", "against a die of", "performance",
-                        "per W total", "incremental", "basis");
+std::string claim_text(const Claim& claim, const terminal::Look& look) {
+    const std::size_t columns = look.width();
+    std::string text =
+        look.paint(Role::Heading,
+                   wrapped("The claim: 15-30x the performance and 30-80x the performance/W of CPUs and GPUs",
+                           columns)) +
+        '\n';
+    const ClaimWidths widths = claim_widths(claim, columns);
+    const auto basis = [&](std::string_view shown) {
+        return widths.basis > 0 ? fmt::format("   {}", shown) : std::string();
+    };
+    text += fmt::format("  {:<{}} {:>14} {:>11} {:>16}{}\n", fitted("against a die of", widths.name),
+                        widths.name, "performance", "per W total", "incremental", basis("basis"));
     for (const ClaimAgainst& each : claim.against) {
         const auto& per_watt = each.performance_per_watt;
         const bool by_incremental = per_watt.incremental.has_value();
+        const auto cell = [&](std::optional<double> factor, std::string_view place, std::size_t width) {
+            const std::string shown = fmt::format(" {:>{}}", with_place(factor, place), width);
+            return place == "below" ? look.paint(Role::Wrong, shown) : shown;
+        };
         const std::string_view place = each.performance_per_watt_place;
-        text += fmt::format("  {:<20} {:>14} {:>11} {:>16}   {}\n", fitted(each.baseline, 20),
-                            with_place(each.performance, each.performance_place),
-                            with_place(per_watt.total, by_incremental ? "" : place),
-                            with_place(per_watt.incremental, by_incremental ? place : ""), each.basis);
+        text += fmt::format("  {:<{}}{}{}{}{}\n", fitted(each.baseline, widths.name), widths.name,
+                            cell(each.performance, each.performance_place, 14),
+                            cell(per_watt.total, by_incremental ? "" : place, 11),
+                            cell(per_watt.incremental, by_incremental ? place : "", 16), basis(each.basis));
     }
     if (std::none_of(claim.against.begin(), claim.against.end(), falls_short)) return text;
-    text += "  Why: of all the multiply-accumulates that the array had cells and cycles for\n";
+    text +=
+        beside("  ", "Why: of all the multiply-accumulates that the array had cells and cycles for", columns);
+    text += '\n';
     for (const Part& part : parts) {
-        text += fmt::format("  {:>9}  {}\n", percent(claim.array.*part.share), part.sentence);
+        const std::string share =
+            look.paint(part.role, fmt::format("{:>9}", percent(claim.array.*part.share)));
+        text += beside(fmt::format("  {}  ", share), part.sentence, columns) + '\n';
     }
     return text;
 }

@@ -4,40 +4,30 @@
 
 #include <algorithm>
 #include <string_view>
-#include <utility>
 
 #include "sim/report/json_values.h"
 #include "sim/report/numbers.h"
+#include "sim/terminal/layout.h"
 
 namespace systole::report {
 namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-constexpr std::size_t indent = 2;
+constexpr std::size_t text_indent = 2;
 
-/// The text in lines of at most `width` characters, broken at blanks, each behind `indent` of them.
 std::string paragraph(std::string_view text, std::size_t width) {
-    std::string lines;
-    const std::size_t most = width - indent;
-    while (!text.empty()) {
-        std::size_t end = text.size();
-        if (end > most) {
-            end = text.rfind(' ', most);
-            if (end == std::string_view::npos) end = std::min(text.find(' '), text.size());
-        }
-        lines += fmt::format("{:{}}{}\n", "", indent, text.substr(0, end));
-        text.remove_prefix(std::min(text.size(), end + 1));
-    }
-    return lines;
+    return fmt::format("{:{}}{}\n", "", text_indent,
+                       terminal::wrapped(text, width - text_indent, text_indent));
 }
 
-std::string layer_text(const Explanation& layer, std::size_t width) {
+std::string layer_text(const Explanation& layer, const terminal::Look& look) {
     if (layer.cycles == 0) return {};
     constexpr std::size_t share_width = 24;
-    return fmt::format("{} ({} of the run)\n", fitted(layer.name, width - share_width),
+    const std::string name = terminal::fitted(layer.name, look.width() - share_width);
+    return fmt::format("{} ({} of the run)\n", look.paint(terminal::Role::Heading, name),
                        percent(layer.share)) +
-           paragraph(layer.text, width);
+           paragraph(layer.text, look.width());
 }
 
 }  // namespace
@@ -63,23 +53,26 @@ OrderedJson to_json(const Explanations& explanations) {
     return json;
 }
 
-std::string to_text(const Explanations& explanations, std::size_t width) {
-    std::string text = "The run\n" + paragraph(explanations.run.text, width);
+std::string to_text(const Explanations& explanations, const terminal::Look& look) {
+    const auto heading = [&](std::string_view text) {
+        return look.paint(terminal::Role::Heading, text) + '\n';
+    };
+    std::string text = heading("The run") + paragraph(explanations.run.text, look.width());
     const std::vector<Explanation>& by_tag = explanations.layers;
     const auto with_cycles = std::count_if(by_tag.begin(), by_tag.end(),
                                            [](const Explanation& layer) { return layer.cycles > 0; });
     if (with_cycles > 1) {  // one would repeat the run's
-        for (std::size_t i = 1; i < by_tag.size(); ++i) text += layer_text(by_tag[i], width);
-        text += layer_text(by_tag.front(), width);  // last, as in the report
+        for (std::size_t i = 1; i < by_tag.size(); ++i) text += layer_text(by_tag[i], look);
+        text += layer_text(by_tag.front(), look);  // last, as in the report
     }
     if (explanations.what_ifs.empty()) return text;
-    text += "\nSimulated for this: the speed of the run, an inference\n";
+    text += '\n' + heading("Simulated for this: the speed of the run, an inference");
     for (const WhatIf& what_if : explanations.what_ifs) {
         const std::string speed =
             what_if.error.empty() ? times(what_if.speedup) : "cannot run: " + what_if.error;
-        text += paragraph(fmt::format("{}: {}", what_if.change, speed), width);
+        text += paragraph(fmt::format("{}: {}", what_if.change, speed), look.width());
         for (const std::string& setting : what_if.settings) {
-            text += fmt::format("{:{}}--set {}\n", "", 2 * indent, setting);
+            text += fmt::format("{:{}}--set {}\n", "", 2 * text_indent, setting);
         }
     }
     return text;

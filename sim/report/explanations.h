@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/terminal/look.h"
+
 /// Why a run takes what it takes; sim/explain finds it.
 namespace systole::report {
 
@@ -43,7 +45,7 @@ nlohmann::ordered_json to_json(const Explanation& explanation, const std::vector
 /// That of the run, and {"what_ifs": [{"change", "settings", "speedup", "error"}]}.
 nlohmann::ordered_json to_json(const Explanations& explanations);
 
-/// The same for people, in lines of at most `width` characters.
-std::string to_text(const Explanations& explanations, std::size_t width = 80);
+/// The same for people. Lines are as wide as the look says, but for settings, which stay whole.
+std::string to_text(const Explanations& explanations, const terminal::Look& look = {});
 
 }  // namespace systole::report

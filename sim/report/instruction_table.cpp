@@ -9,6 +9,7 @@
 #include "hw/isa/footprint.h"
 #include "sim/report/numbers.h"
 #include "sim/report/report.h"
+#include "sim/terminal/layout.h"
 
 namespace systole::report {
 namespace {
@@ -74,7 +75,7 @@ std::vector<InstructionLine> make_instruction_lines(const isa::Program& program,
     return lines;
 }
 
-std::string instruction_table(std::span<const InstructionLine> lines) {
+std::string instruction_table(std::span<const InstructionLine> lines, const terminal::Look& look) {
     constexpr std::array<std::string_view, 6> titles{"#", "unit", "issued", "begun", "released", "complete"};
     constexpr std::size_t unit = 1;  // the one column of words
     std::array<std::size_t, titles.size()> widths{};
@@ -89,12 +90,14 @@ std::string instruction_table(std::span<const InstructionLine> lines) {
             printed += i == unit ? fmt::format("  {:<{}}", row[i], widths[i])
                                  : fmt::format("{}{:>{}}", i == 0 ? "" : " ", row[i], widths[i]);
         }
-        return printed + "  " + std::string(text) + '\n';
+        printed += "  ";
+        return look.columns ? terminal::beside(printed, text, *look.columns) : printed + std::string(text);
     };
-    std::string table = print(titles, "instruction");
+    std::string table = look.paint(terminal::Role::Heading, print(titles, "instruction")) + '\n';
     for (const InstructionLine& line : lines) {
         table += print(cells(line),
-                       line.repetition == 0 ? line.text : fmt::format("  repetition {}", line.repetition));
+                       line.repetition == 0 ? line.text : fmt::format("  repetition {}", line.repetition)) +
+                 '\n';
     }
     return table;
 }

@@ -68,15 +68,6 @@ std::string bytes(std::uint64_t value) {
     return fmt::format("{:.{}f} {}", size, unit == 0 ? 0 : 1, units[unit]);
 }
 
-std::string fitted(std::string_view text, std::size_t width) {
-    std::string shown(text.substr(0, width));
-    for (char& letter : shown) {
-        if (letter < ' ' || letter > '~') letter = '?';
-    }
-    if (text.size() > width) shown.back() = '~';
-    return shown;
-}
-
 std::string bar(std::optional<double> share, std::size_t width) {
     if (!share) return "";
     const auto length =

@@ -23,9 +23,6 @@ std::string si(std::optional<double> value, std::string_view unit);
 /// Bytes with a binary prefix: "24.0 MiB".
 std::string bytes(std::uint64_t value);
 
-/// A text cut to `width` characters, the cut marked by "~"; what is not printable ASCII is "?".
-std::string fitted(std::string_view text, std::size_t width);
-
 /// A bar of `width` characters for a share from 0 to 1.
 std::string bar(std::optional<double> share, std::size_t width);
 

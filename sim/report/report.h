@@ -19,6 +19,7 @@
 #include "sim/report/explanations.h"
 #include "sim/run/pictures.h"
 #include "sim/run/run.h"
+#include "sim/terminal/look.h"
 
 /// What a run measured. Each figure is computed once, here, from counters; JSON and text only print.
 /// A ratio without a denominator is absent.
@@ -317,19 +318,20 @@ std::vector<InstructionLine> make_instruction_lines(const isa::Program& program,
                                                     std::span<const hw::InstructionTimes> times,
                                                     std::uint64_t end);
 
-/// A line for each, its text last and whole however long.
-std::string instruction_table(std::span<const InstructionLine> lines);
+/// A line for each, its text last and whole however long; on a terminal it goes on below.
+std::string instruction_table(std::span<const InstructionLine> lines, const terminal::Look& look = {});
 
-/// A line for each cycle, however long: a cell's registers beside the next cell's, row by row.
-std::string register_table(const run::RegisterDump& dump);
+/// A line for each cycle, however long: a cell's registers beside the next cell's, row by row. On a terminal
+/// as many cells beside each other as fit, the others in tables below.
+std::string register_table(const run::RegisterDump& dump, const terminal::Look& look = {});
 
 /// A title and the values, each line led by the number of its first.
-std::string buffer_text(const run::BufferContents& buffer);
+std::string buffer_text(const run::BufferContents& buffer, const terminal::Look& look = {});
 
 /// From the report's comparison and matrix unit.
 std::optional<Claim> make_claim(const Report& report);
 /// A line for each baseline and, where the run falls short against one, where the array's cycles went.
-std::string claim_text(const Claim& claim);
+std::string claim_text(const Claim& claim, const terminal::Look& look = {});
 nlohmann::ordered_json claim_json(const std::optional<Claim>& claim);
 
 /// Reads the counters of a finished run.
@@ -341,8 +343,8 @@ nlohmann::ordered_json to_json(const Report& report);
 /// The parts of the text, in their order: "summary", "matrix_unit", "layers", ...
 std::vector<std::string_view> section_names();
 
-/// For a terminal of 80 columns: the sections named, in the order of section_names, or all of them. Only the
-/// instructions, which are there where the run asks for them, take what they need.
-std::string to_text(const Report& report, std::span<const std::string> sections = {});
+/// For people: the sections named, in the order of section_names, or all of them.
+std::string to_text(const Report& report, std::span<const std::string> sections = {},
+                    const terminal::Look& look = {});
 
 }  // namespace systole::report

@@ -1,16 +1,22 @@
-// The report for a terminal of 80 columns.
+// The report for a terminal.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <vector>
 
 #include "sim/report/numbers.h"
 #include "sim/report/report.h"
+#include "sim/terminal/layout.h"
 
 namespace systole::report {
 namespace {
+
+using terminal::beside;
+using terminal::fitted;
+using terminal::Role;
 
 std::optional<double> share_of(std::uint64_t part, std::uint64_t whole) {
     if (whole == 0) return std::nullopt;
@@ -38,7 +44,8 @@ std::string bare_percent(std::optional<double> share) {
 
 class Writer {
 public:
-    explicit Writer(const Report& report) : report_(report) {}
+    Writer(const Report& report, const terminal::Look& look)
+        : report_(report), look_(look), columns_(look.width()) {}
 
     /// A part of the text; each begins with an empty line, but the first.
     struct Section {
@@ -66,24 +73,43 @@ private:
         text_ += line + '\n';
     }
 
+    /// A line that ends in words, which may go on below.
+    void line_and(const std::string& lead, std::string_view remark) {
+        line("{}", beside(lead, remark, columns_));
+    }
+
     void entry(std::string_view what, std::string_view value, std::string_view remark) {
-        line("  {:<18}{:>16}   {}", what, value, remark);
+        line_and(fmt::format("  {:<18}{:>16}   ", what, value), remark);
+    }
+
+    /// A line of prose, indented.
+    void note(std::size_t indent, std::string_view text) { line_and(std::string(indent, ' '), text); }
+
+    std::string heading(std::string_view text) const { return look_.paint(Role::Heading, text); }
+
+    /// A bar that ends a line before the last column.
+    std::string bar_for(std::optional<double> share) const {
+        constexpr std::size_t before = 44;
+        constexpr std::size_t longest = 60;
+        return bar(share, std::min(columns_ - before, longest));
     }
 
     void write_headline() {
         const Report& r = report_;
-        const std::string title = fmt::format("{} on {}", fitted(r.model, 40), fitted(r.machine, 30));
+        // Two names and the words between them, of any length, share a line.
+        const std::size_t second = columns_ * 3 / 8;
+        const std::size_t first = columns_ - second - 10;
+        const std::string title = fmt::format("{} on {}", fitted(r.model, first), fitted(r.machine, second));
         if (r.inferences == 0) {
-            line("{}", title);
+            line("{}", heading(title));
         } else {
-            constexpr std::size_t columns = 80;
             const std::string amount = fmt::format("{} inference{} in batches of {}", grouped(r.inferences),
                                                    r.inferences == 1 ? "" : "s", grouped(r.batch));
-            const bool one_line = title.size() + 2 + amount.size() <= columns;
-            line("{}:{}{}", title, one_line ? " " : "\n  ", amount);
+            const bool one_line = title.size() + 2 + amount.size() <= columns_;
+            line("{}:{}{}", heading(title), one_line ? " " : "\n  ", amount);
         }
         for (const auto& [key, value] : r.machine_settings) {
-            line("  with {} = {}", fitted(key, 40), fitted(value, 30));
+            line("  with {} = {}", fitted(key, first), fitted(value, second));
         }
         line("");
         write_answers();
@@ -137,7 +163,7 @@ private:
             if (i < report_.first_probabilities.size()) {
                 one += fmt::format(" ({:.0f} %)", 100.0F * report_.first_probabilities[i]);
             }
-            if (shown.size() + one.size() > 54) break;
+            if (shown.size() + one.size() > columns_ - 26) break;  // "  predictions" and ", ..."
             shown += (shown.empty() ? "" : ", ") + one;
         }
         if (report_.predictions.size() > count) shown += ", ...";
@@ -147,27 +173,31 @@ private:
     void write_matrix_unit() {
         const MatrixUnit& unit = report_.matrix_unit;
         line("");
-        line("Matrix unit               cycles    share");
-        const auto part = [&](std::string_view name, std::uint64_t cycles) {
+        line("{}               cycles    share", heading("Matrix unit"));
+        const auto part = [&](Role role, std::string_view name, std::uint64_t cycles) {
             const auto share = share_of(cycles, report_.cycles);
-            line("  {:<16}{:>14}  {:>7}  {}", name, grouped(cycles), percent(share), bar(share, 36));
+            line("  {}{:>14}  {:>7}  {}", look_.paint(role, fmt::format("{:<16}", name)), grouped(cycles),
+                 percent(share), look_.paint(role, bar_for(share)));
         };
-        part("array active", unit.active_cycles);
-        part("weight stall", unit.weight_stall_cycles);
-        part("weight shift", unit.weight_shift_cycles);
-        part("non-matrix", unit.non_matrix_cycles);
+        part(Role::Active, "array active", unit.active_cycles);
+        part(Role::WeightStall, "weight stall", unit.weight_stall_cycles);
+        part(Role::WeightShift, "weight shift", unit.weight_shift_cycles);
+        part(Role::NonMatrix, "non-matrix", unit.non_matrix_cycles);
         for (const auto& [key, label] : reasons) {
             for (const auto& [name, value] : unit.counters) {
                 // Where a program is measured, a zero is an answer too.
                 if (name == key && (value > 0 || is_bare_program())) {
-                    line("    {:<14}{:>14}  {:>7}  {}", label.first, grouped(value),
-                         percent(share_of(value, report_.cycles)), label.second);
+                    line_and(fmt::format("    {:<14}{:>14}  {:>7}  ", label.first, grouped(value),
+                                         percent(share_of(value, report_.cycles))),
+                             label.second);
                 }
             }
         }
         const std::uint64_t macs = unit.useful_macs + unit.unused_macs;
-        line("  useful MACs     {:>14}  {:>7}  of the cells in active cycles",
-             si(static_cast<double>(unit.useful_macs), ""), percent(share_of(unit.useful_macs, macs)));
+        line_and(
+            fmt::format("  useful MACs     {:>14}  {:>7}  ", si(static_cast<double>(unit.useful_macs), ""),
+                        percent(share_of(unit.useful_macs, macs))),
+            "of the cells in active cycles");
     }
 
     /// Why cycles were non-matrix: counter, label, sentence. These may overlap.
@@ -180,38 +210,80 @@ private:
 
     void write_layers() {
         if (report_.layers.size() < 2 && !chosen_) return;  // one would repeat the figures above
-        constexpr std::size_t name_width = 16;
-        constexpr std::size_t kind_width = 11;
-        constexpr std::size_t cycles_width = 12;
+        const LayerWidths widths = layer_widths();
         line("");
-        line("{:<30}{:>12} {:>6} {:>6}{:>6}{:>6}{:>6} {:>5}", "Layers", "cycles", "% run", "active", "stall",
-             "shift", "other", "used");
-        for (const Layer& layer : report_.layers) {
-            const MatrixUnit& unit = layer.matrix_unit;
-            const auto column = [&](std::uint64_t cycles) {
-                return bare_percent(share_of(cycles, unit.cycles()));
-            };
-            // Long kinds may use what is left of the column of cycles.
-            const std::string cycles = grouped_within(cycles_width, unit.cycles());
-            const std::size_t free_width = kind_width + cycles_width - 1 - cycles.size();
-            const std::string kind = fitted(layer.kind, std::max(kind_width, free_width));
-            line("  {:<16} {}{:>{}} {:>6} {:>6}{:>6}{:>6}{:>6} {:>5}", fitted(layer.name, name_width), kind,
-                 cycles, kind_width + cycles_width - kind.size(), bare_percent(layer.share),
-                 column(unit.active_cycles), column(unit.weight_stall_cycles),
-                 column(unit.weight_shift_cycles), column(unit.non_matrix_cycles),
-                 bare_percent(layer.array_utilization));
+        line("{}{}{:>{}}{}{}{}", heading("Layers"), std::string(widths.before_cycles() - 6, ' '), "cycles",
+             LayerWidths::cycles, widths.run > 0 ? "  % run" : "",
+             class_cells({" active", " stall", " shift", " other"}), widths.used > 0 ? "  used" : "");
+        for (const Layer& layer : report_.layers) write_layer(layer, widths);
+        note(2, widths.used > 0
+                    ? "(in % of the layer's cycles; used: useful MACs of the cells in active cycles)"
+                    : "(in % of the layer's cycles)");
+    }
+
+    /// Characters of the columns that depend on the terminal; 0 where there is no room for one.
+    struct LayerWidths {
+        std::size_t name = 0;
+        std::size_t kind = 0;
+        std::size_t run = 0;
+        std::size_t used = 0;
+
+        static constexpr std::size_t indent = 2;
+        static constexpr std::size_t cycles = 12;
+        static constexpr std::size_t classes = 7 + 6 + 6 + 6;
+
+        std::size_t before_cycles() const { return indent + name + 1 + kind; }
+    };
+
+    LayerWidths layer_widths() const {
+        std::size_t longest = 0;
+        for (const Layer& layer : report_.layers) longest = std::max(longest, layer.name.size());
+        const std::array<terminal::Column, 4> table{{{.width = 16, .least = 10, .most = longest},
+                                                     {.width = 11, .least = 11, .leave = 1},
+                                                     {.width = 7, .least = 7, .leave = 3},
+                                                     {.width = 6, .least = 6, .leave = 2}}};
+        constexpr std::size_t fixed = LayerWidths::indent + 1 + LayerWidths::cycles + LayerWidths::classes;
+        const std::vector<std::size_t> widths = terminal::fit(table, columns_ - fixed);
+        return {.name = widths[0], .kind = widths[1], .run = widths[2], .used = widths[3]};
+    }
+
+    void write_layer(const Layer& layer, const LayerWidths& widths) {
+        const MatrixUnit& unit = layer.matrix_unit;
+        const auto column = [&](std::uint64_t cycles) {
+            return bare_percent(share_of(cycles, unit.cycles()));
+        };
+        // Long kinds may use what is left of the column of cycles.
+        const std::string cycles = grouped_within(LayerWidths::cycles, unit.cycles());
+        const std::size_t free_width = widths.kind + LayerWidths::cycles - 1 - cycles.size();
+        const std::string kind =
+            widths.kind == 0 ? "" : fitted(layer.kind, std::max(widths.kind, free_width));
+        line("  {:<{}} {}{:>{}}{}{}{}", fitted(layer.name, widths.name), widths.name, kind, cycles,
+             widths.kind + LayerWidths::cycles - kind.size(),
+             widths.run > 0 ? fmt::format(" {:>6}", bare_percent(layer.share)) : "",
+             class_cells({column(unit.active_cycles), column(unit.weight_stall_cycles),
+                          column(unit.weight_shift_cycles), column(unit.non_matrix_cycles)}),
+             widths.used > 0 ? fmt::format(" {:>5}", bare_percent(layer.array_utilization)) : "");
+    }
+
+    /// The four classes of cycles side by side.
+    std::string class_cells(const std::array<std::string, 4>& cells) const {
+        constexpr std::array roles{Role::Active, Role::WeightStall, Role::WeightShift, Role::NonMatrix};
+        constexpr std::array<std::size_t, roles.size()> widths{7, 6, 6, 6};
+        std::string text;
+        for (std::size_t i = 0; i < roles.size(); ++i) {
+            text += look_.paint(roles[i], fmt::format("{:>{}}", cells[i], widths[i]));
         }
-        line("  (in % of the layer's cycles; used: useful MACs of the cells in active cycles)");
+        return text;
     }
 
     void write_traffic() {
         line("");
-        line("Traffic                    bytes   of the path's bandwidth");
+        line_and(heading("Traffic") + std::string(20, ' ') + "bytes   ", "of the path's bandwidth");
         for (const Traffic& path : report_.traffic) {
             line("  {:<16}{:>14}  {:>7}  {}", path_name(path.path), bytes(path.bytes),
-                 percent(path.utilization), bar(path.utilization, 36));
+                 percent(path.utilization), bar_for(path.utilization));
         }
-        line("Memory");
+        line("{}", heading("Memory"));
         const auto memory = [&](std::string_view name, std::uint64_t used, std::uint64_t all) {
             line("  {:<16}{:>14}  {:>7}  of {}", name, bytes(used), percent(share_of(used, all)), bytes(all));
         };
@@ -228,7 +300,7 @@ private:
 
     void write_energy() {
         line("");
-        line("Energy");
+        line("{}", heading("Energy"));
         if (!report_.energy) {
             entry("chip", "-", "the machine file gives no watts");
             return;
@@ -247,7 +319,7 @@ private:
             const double all = energy.joules();
             const std::optional<double> share = all > 0.0 ? std::optional(joules / all) : std::nullopt;
             line("  {:<16}{:>14}  {:>7}  {}", consumer_name(unit), si(joules, "J"), percent(share),
-                 bar(share, 36));
+                 bar_for(share));
         }
         if (!is_bare_program()) entry("an inference", si(energy.joules_per_inference, "J"), "");
         entry("power", si(energy.watts, "W"), "chip and weight memory");
@@ -270,7 +342,7 @@ private:
     void write_comparison() {
         for (const Comparison& other : report_.comparison) {
             line("");
-            line("Against one die of {}", fitted(other.baseline, 50));
+            line("{}", heading("Against one die of " + fitted(other.baseline, columns_ - 30)));
             entry("at most", inference_rate(other.inferences_per_second),
                   fmt::format("upper bound: fp32 roofline, {}-bound",
                               other.memory_bound ? "memory" : "compute"));
@@ -299,8 +371,9 @@ private:
         }
         entry("expected", inference_rate(expected.inferences_per_second),
               fmt::format("batch {}{}", grouped(model.batch), latency));
-        line("    (with {:.3g} % of its peak, {:.3g} % of its bandwidth, {:.3g} us a layer)",
-             100.0 * efficiency.peak_share, 100.0 * efficiency.memory_share, efficiency.layer_microseconds);
+        note(4, fmt::format("(with {:.3g} % of its peak, {:.3g} % of its bandwidth, {:.3g} us a layer)",
+                            100.0 * efficiency.peak_share, 100.0 * efficiency.memory_share,
+                            efficiency.layer_microseconds));
         entry("  speedup", times(expected.speedup), "");
         entry("  performance/W", times(expected.performance_per_watt.total),
               fmt::format("total; {} incremental", times(expected.performance_per_watt.incremental)));
@@ -315,13 +388,13 @@ private:
     }
 
     void write_claim() {
-        if (report_.claim) text_ += '\n' + claim_text(*report_.claim);
+        if (report_.claim) text_ += '\n' + claim_text(*report_.claim, look_);
     }
 
     void write_host() {
         if (report_.host_operations.empty()) return;
         line("");
-        line("Left to the host, not in the time above");
+        line("{}", heading("Left to the host, not in the time above"));
         for (const HostOperation& operation : report_.host_operations) {
             entry(fitted(operation.kind, 18), si(operation.seconds, "s"),
                   fmt::format("{}; {}", fitted(operation.layer, 14),
@@ -332,30 +405,32 @@ private:
     void write_simulator() {
         const Simulator& simulator = report_.simulator;
         line("");
-        line("Simulated in {}: {}, {}, {} peak memory", si(simulator.wall_seconds, "s"),
-             si(simulator.simulated_cycles_per_second, "cycles/s"),
-             report_.timing_only ? "timing only" : si(simulator.macs_per_second, "MAC/s"),
-             bytes(simulator.peak_rss_bytes));
+        note(0, fmt::format("Simulated in {}: {}, {}, {} peak memory", si(simulator.wall_seconds, "s"),
+                            si(simulator.simulated_cycles_per_second, "cycles/s"),
+                            report_.timing_only ? "timing only" : si(simulator.macs_per_second, "MAC/s"),
+                            bytes(simulator.peak_rss_bytes)));
     }
 
     void write_instructions() {
         if (report_.instruction_lines.empty()) return;
-        text_ += '\n' + instruction_table(report_.instruction_lines);
+        text_ += '\n' + instruction_table(report_.instruction_lines, look_);
     }
 
     void write_registers() {
         if (report_.registers.cycles.empty()) return;
-        text_ += '\n' + register_table(report_.registers);
+        text_ += '\n' + register_table(report_.registers, look_);
     }
 
     void write_buffers() {
-        for (const run::BufferContents& buffer : report_.buffers) text_ += '\n' + buffer_text(buffer);
+        for (const run::BufferContents& buffer : report_.buffers) text_ += '\n' + buffer_text(buffer, look_);
     }
 
     /// It says of no network whose inferences it makes.
     bool is_bare_program() const { return report_.inferences == 0; }
 
     const Report& report_;
+    const terminal::Look look_;
+    const std::size_t columns_;
     bool chosen_ = false;  ///< the user said which sections
     std::string text_;
 };
@@ -382,8 +457,8 @@ std::vector<std::string_view> section_names() {
     return names;
 }
 
-std::string to_text(const Report& report, std::span<const std::string> sections) {
-    return Writer(report).write(sections);
+std::string to_text(const Report& report, std::span<const std::string> sections, const terminal::Look& look) {
+    return Writer(report, look).write(sections);
 }
 
 }  // namespace systole::report

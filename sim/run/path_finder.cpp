@@ -78,6 +78,17 @@ bool PathFinder::knows(const std::string& given, std::string_view kind) const {
     return look_up(given, kind).has_value();
 }
 
+std::set<std::string> PathFinder::names(std::string_view kind) const {
+    std::set<std::string> names;
+    for (const fs::path& folder : name_folders_) {
+        std::error_code error;  // a folder that is not there has no names
+        for (const auto& entry : fs::directory_iterator(folder / "configs" / kind, error)) {
+            if (entry.path().extension() == ".json") names.insert(entry.path().stem().string());
+        }
+    }
+    return names;
+}
+
 fs::path PathFinder::find(const std::string& given, std::string_view kind) const {
     if (const auto found = look_up(given, kind)) return *found;
     throw machine::ConfigError(

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,8 @@ public:
     std::filesystem::path find(const std::string& given, std::string_view kind) const;
     /// Whether there is such a file or such a name.
     bool knows(const std::string& given, std::string_view kind) const;
+    /// The bare names that there are of a kind.
+    std::set<std::string> names(std::string_view kind) const;
 
 private:
     std::optional<std::filesystem::path> look_up(const std::string& given, std::string_view kind) const;

@@ -5,46 +5,91 @@
 #include <limits>
 #include <string_view>
 
+#include "hw/machine/config_description.h"
 #include "hw/machine/config_error.h"
 #include "hw/machine/config_reader.h"
 
 namespace systole::run {
 
 using machine::ConfigReader;
+using machine::needed;
 using machine::Range;
 using machine::RealRange;
 
-// The fields, declared once for reading and writing. (Outside an unnamed namespace, so that the visitors
-// find them by the structure's type.)
+namespace {
+
+// Rules between keys, in messages and in the reference.
+constexpr std::string_view machine_rule = "a run needs a machine, as in \"tpu_v1\"";
+constexpr std::string_view model_rule = "a run needs a model or a program";
+constexpr std::string_view program_rule = "a run has a model or a program, not both";
+constexpr std::string_view models_only_rule = "it goes with a model; the program has its own";
+constexpr std::string_view random_input_rule = "a run has files of input or made-up input, not both";
+constexpr std::string_view labels_rule = "they need an input";
+constexpr std::string_view out_rule = "traces need a folder to be written to";
+constexpr std::string_view float_reference_rule = "it needs a model, not a program";
+constexpr std::string_view registers_rule = "a timing-only run has no values in them";
+constexpr std::string_view print_rule = "a timing-only run has no values in its buffers";
+
+}  // namespace
+
+// The fields, declared once for reading, writing and documentation. (Outside an unnamed namespace, so that
+// the visitors find them by the structure's type.)
 template <class Visitor>
 void describe(Visitor& visitor, RunConfig& config) {
-    visitor.field({"schema", "", "what this file is: sim.run/1"}, config.schema);
-    visitor.field({"machine", "", "machine file, or its name"}, config.machine);
-    visitor.field({"model", "", "network file"}, config.model);
-    visitor.field({"program", "", "program file, instead of a model"}, config.program);
+    visitor.field(needed("schema", "", "what this file is: sim.run/1"), config.schema);
+    visitor.field(
+        {.key = "machine", .meaning = "machine file, or its name in configs/machines", .rule = machine_rule},
+        config.machine);
+    visitor.field({.key = "model", .meaning = "network file", .rule = model_rule}, config.model);
+    visitor.field({.key = "program", .meaning = "program file, instead of a model", .rule = program_rule},
+                  config.program);
     visitor.field({"input", "", "files or folders of images"}, config.input);
-    visitor.field({"random_input", "", "seed of made-up input, instead of files; 0 for none"},
+    visitor.field({.key = "random_input",
+                   .meaning = "seed of made-up input, instead of files; 0 for none",
+                   .rule = random_input_rule},
                   config.random_input, Range{0, std::numeric_limits<std::uint64_t>::max()});
-    visitor.field({"labels", "", "file of labels"}, config.labels);
-    visitor.field({"input_scale", "", "value of one step of an 8-bit pixel"}, config.input_scale,
-                  RealRange{1e-9, 1e9});
-    visitor.field({"calibration", "", "images to quantize with"}, config.calibration);
-    visitor.field({"batch", "", "images that go through the network together"}, config.batch,
-                  Range{1, std::numeric_limits<std::uint32_t>::max()});
+    visitor.field({.key = "labels", .meaning = "file with the class of each image", .rule = labels_rule},
+                  config.labels);
+    visitor.field({.key = "input_scale",
+                   .meaning = "what one step of an 8-bit pixel is worth to the network",
+                   .if_absent = "1/255"},
+                  config.input_scale, RealRange{1e-9, 1e9});
+    visitor.field({.key = "calibration",
+                   .meaning = "files of images to quantize with",
+                   .if_absent = "first 128 of the input",
+                   .rule = models_only_rule},
+                  config.calibration);
+    visitor.field({.key = "batch",
+                   .meaning = "images that go through the network together",
+                   .if_absent = "1",
+                   .rule = models_only_rule},
+                  config.batch, Range{1, std::numeric_limits<std::uint32_t>::max()});
     visitor.field({"limit", "", "images to run, from the first; 0 for all"}, config.limit,
                   Range{0, std::uint64_t{1} << 40U});
-    visitor.field({"host", "", "baseline file, or its name: the processor that does what the chip cannot"},
+    visitor.field({"host", "",
+                   "baseline file, or its name in configs/baselines: the processor that does what the chip "
+                   "cannot; without it that is not timed"},
                   config.host);
     visitor.field({"baselines", "", "baseline files, or their names, to compare with"}, config.baselines);
-    visitor.field({"out", "", "folder for report.json"}, config.out);
-    visitor.field({"timing_only", "", "cycles without values"}, config.timing_only);
-    visitor.field({"float_reference", "", "run the network in float as well"}, config.float_reference);
+    visitor.field(
+        {.key = "out", .meaning = "folder for report.json, report.html and traces", .rule = out_rule},
+        config.out);
+    visitor.field({"timing_only", "", "cycles without values: faster, no answers"}, config.timing_only);
+    visitor.field({.key = "float_reference",
+                   .meaning = "run the network in float as well",
+                   .rule = float_reference_rule},
+                  config.float_reference);
     visitor.field({"instructions", "", "report when each instruction was where"}, config.instructions);
     visitor.field({"power_windows", "windows", "of equal length, to report the run's power in; 0 for none"},
                   config.power_windows, Range{0, 1'000'000});
-    visitor.field({"registers", "", "cycles whose registers of the array to report: all, or FIRST-LAST"},
+    visitor.field({.key = "registers",
+                   .meaning = "cycles whose registers of the array to report: all, or FIRST-LAST",
+                   .rule = registers_rule},
                   config.registers);
-    visitor.field({"print", "", "host buffers to report after the run"}, config.print);
+    visitor.field({.key = "print",
+                   .meaning = "host buffers to report after the run: NAME, NAME:int8, NAME:int16x4",
+                   .rule = print_rule},
+                  config.print);
     visitor.field(
         {"explain", "", "report why each layer takes its cycles, and what changes would bring; with out"},
         config.explain);
@@ -66,41 +111,26 @@ void drop_what_belongs_to(std::string_view key, nlohmann::json& object) {
     if (key == "random_input") drop({"labels", "input"});
 }
 
-/// One file need not be written as a list of one.
-void wrap_single_texts(nlohmann::json& object, std::initializer_list<const char*> keys) {
-    for (const char* key : keys) {
-        const auto found = object.find(key);
-        if (found != object.end() && found->is_string()) *found = nlohmann::json::array({*found});
-    }
-}
-
-void wrap_single_texts(nlohmann::json& object) {
-    wrap_single_texts(object, {"input", "calibration", "baselines", "print"});
-    const auto trace = object.find("trace");
-    if (trace != object.end() && trace->is_object())
-        wrap_single_texts(*trace, {"kinds", "layers", "processing_elements"});
-}
-
 void validate(const RunConfig& config, const ConfigReader& reader) {
     if (config.schema != "sim.run/1") reader.fail("schema", "it must be \"sim.run/1\"");
-    if (config.machine.empty()) reader.fail("machine", "a run needs a machine, as in \"tpu_v1\"");
+    if (config.machine.empty()) reader.fail("machine", machine_rule);
     if (config.model.empty() && config.program.empty()) {
-        reader.fail("model", "a run needs a model or a program");
+        reader.fail("model", model_rule);
     }
     if (!config.model.empty() && !config.program.empty()) {
-        reader.fail("program", "a run has a model or a program, not both");
+        reader.fail("program", program_rule);
     }
     if (!config.program.empty()) {
         for (const char* key : {"batch", "calibration"}) {
-            if (reader.has(key)) reader.fail(key, "it goes with a model; the program has its own");
+            if (reader.has(key)) reader.fail(key, models_only_rule);
         }
-        if (config.float_reference) reader.fail("float_reference", "it needs a model, not a program");
+        if (config.float_reference) reader.fail("float_reference", float_reference_rule);
     }
     if (config.timing_only && config.float_reference) {
         reader.fail("float_reference", "a timing-only run has no values to hold it against");
     }
     if (config.timing_only && !config.registers.empty()) {
-        reader.fail("registers", "a timing-only run has no values in them");
+        reader.fail("registers", registers_rule);
     }
     if (config.timing_only && !config.trace.processing_elements.empty()) {
         throw machine::ConfigError(fmt::format(
@@ -108,15 +138,15 @@ void validate(const RunConfig& config, const ConfigReader& reader) {
             reader.file(), config.trace.processing_elements.front()));
     }
     if (config.timing_only && !config.print.empty()) {
-        reader.fail("print", "a timing-only run has no values in its buffers");
+        reader.fail("print", print_rule);
     }
     if (config.random_input > 0 && !config.input.empty()) {
-        reader.fail("random_input", "a run has files of input or made-up input, not both");
+        reader.fail("random_input", random_input_rule);
     }
-    if (!config.labels.empty() && config.input.empty()) reader.fail("labels", "they need an input");
+    if (!config.labels.empty() && config.input.empty()) reader.fail("labels", labels_rule);
     config.trace.validate(reader.file());
     if (!config.trace.kinds.empty() && config.out.empty()) {
-        reader.fail("out", "traces need a folder to be written to");
+        reader.fail("out", out_rule);
     }
 }
 
@@ -124,9 +154,10 @@ void validate(const RunConfig& config, const ConfigReader& reader) {
 
 RunConfig read_run(const std::filesystem::path& file, std::span<const Setting> settings) {
     nlohmann::json object = nlohmann::json::object();
-    if (!file.empty()) {
+    if (file.empty()) {
+        object["schema"] = RunConfig().schema;
+    } else {
         object = machine::read_json_object(file);
-        ConfigReader(object, file.string()).require("schema");
     }
     std::string place = file.empty() ? "command line" : file.string();
     if (!file.empty() && !settings.empty()) place += " and command line";
@@ -140,10 +171,9 @@ RunConfig read_run(const std::filesystem::path& file, std::span<const Setting> s
         drop_what_belongs_to(setting.key, object);
         apply(setting, object, place);
     }
-    wrap_single_texts(object);
     ConfigReader reader(object, place);
     describe(reader, config);
-    reader.reject_unknown_keys();
+    reader.check_keys();
     validate(config, reader);
     config.file = file;
     return config;
@@ -158,6 +188,10 @@ nlohmann::ordered_json to_json(const RunConfig& config) {
         object["machine_settings"][setting.key] = setting.value;
     }
     return object;
+}
+
+std::vector<machine::KeyDescription> run_keys() {
+    return machine::keys_of<RunConfig>();
 }
 
 }  // namespace systole::run

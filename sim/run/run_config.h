@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "hw/machine/config_description.h"
 #include "sim/run/setting.h"
 #include "sim/trace/trace_config.h"
 
@@ -52,5 +53,7 @@ RunConfig read_run(const std::filesystem::path& file, std::span<const Setting> s
 
 /// The effective configuration, the settings of the machine included.
 nlohmann::ordered_json to_json(const RunConfig& config);
+/// What there is to know of each key: those that read_run reads.
+std::vector<machine::KeyDescription> run_keys();
 
 }  // namespace systole::run

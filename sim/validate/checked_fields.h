@@ -82,7 +82,7 @@ Document read_document(const nlohmann::json& object, const std::string& file, st
     if (document.schema != schema) reader.fail("schema", fmt::format("it must be \"{}\"", schema));
     need(reader, "name", document.name);
     describe(reader, document);
-    reader.reject_unknown_keys();
+    reader.check_keys();
     return document;
 }
 

@@ -4,12 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
+
+#include "sim/terminal/layout.h"
 
 namespace systole::validate {
 namespace {
-
-constexpr std::size_t terminal_width = 80;
 
 double rounded(double value, int digits) {
     const double power = std::pow(10.0, digits);
@@ -38,6 +37,33 @@ bool has_words(const Table& table, std::size_t column) {
     });
 }
 
+/// Columns of cells that stand beside each other.
+struct Part {
+    std::size_t first = 0;
+    std::size_t end = 0;
+};
+
+/// As many columns beside the label as fit, then the next ones.
+std::vector<Part> parts_of(const std::vector<std::size_t>& widest, std::size_t room) {
+    std::vector<Part> parts{{}};
+    std::size_t used = 2 + widest[0];
+    for (std::size_t i = 1; i < widest.size(); ++i) {
+        const std::size_t more = 2 + widest[i];
+        if (used + more > room && parts.back().end > parts.back().first) {
+            parts.push_back({i - 1, i - 1});
+            used = 2 + widest[0];
+        }
+        used += more;
+        parts.back().end = i;
+    }
+    return parts;
+}
+
+/// Cut where it is too long; what fits stays as it is, also where it is not ASCII.
+std::string shortened(const std::string& text, std::size_t width) {
+    return text.size() <= width ? text : terminal::fitted(text, width);
+}
+
 }  // namespace
 
 std::string Cell::text() const {
@@ -53,45 +79,41 @@ nlohmann::ordered_json Cell::json() const {
     return rounded(*value_, digits_);
 }
 
-std::string wrapped(const std::string& text, std::size_t width) {
-    std::istringstream words(text);
-    std::string result;
-    std::size_t column = 0;
-    for (std::string word; words >> word;) {
-        if (column > 0 && column + 1 + word.size() > width) {
-            result += '\n';
-            column = 0;
-        }
-        if (column > 0) {
-            result += ' ';
-            ++column;
-        }
-        result += word;
-        column += word.size();
+std::string to_text(const Table& table, const terminal::Look& look) {
+    const std::size_t columns = look.width();
+    std::vector<std::size_t> widest = widths(table);
+    // The fixed layout is made for the tables that there are; a terminal's width is anybody's.
+    const std::size_t room = look.columns ? columns : std::string::npos;
+    if (look.columns) {
+        widest[0] = std::min(widest[0], columns / 2);
+        for (std::size_t& width : widest) width = std::min(width, columns - widest[0] - 4);
     }
-    return result;
-}
-
-std::string to_text(const Table& table) {
-    const std::vector<std::size_t> widest = widths(table);
-    std::string text = wrapped(table.title, terminal_width) + "\n\n";
-    const auto line = [&](const std::string& label, const auto& cell_text, std::size_t cells) {
-        std::string result = fmt::format("  {:<{}}", label, widest[0]);
-        for (std::size_t i = 0; i < cells; ++i) {
-            const std::string cell = cell_text(i);
-            result += has_words(table, i) ? fmt::format("  {:<{}}", cell, widest[i + 1])
-                                          : fmt::format("  {:>{}}", cell, widest[i + 1]);
+    std::string text = look.paint(terminal::Role::Heading, terminal::wrapped(table.title, columns)) + '\n';
+    for (const Part& part : parts_of(widest, room)) {
+        const auto line = [&](const std::string& label, const auto& cell_at, std::size_t cells) {
+            std::string result = fmt::format("  {:<{}}", shortened(label, widest[0]), widest[0]);
+            for (std::size_t i = part.first; i < std::min(part.end, cells); ++i) {
+                result += has_words(table, i)
+                              ? fmt::format("  {:<{}}", shortened(cell_at(i), widest[i + 1]), widest[i + 1])
+                              : fmt::format("  {:>{}}", cell_at(i), widest[i + 1]);
+            }
+            result.erase(result.find_last_not_of(' ') + 1);
+            return result;
+        };
+        text += '\n' +
+                line(
+                    table.columns[0], [&](std::size_t i) { return table.columns[i + 1]; },
+                    table.columns.size() - 1) +
+                '\n';
+        for (const Row& row : table.rows) {
+            const bool failed = std::any_of(row.cells.begin(), row.cells.end(),
+                                            [](const Cell& cell) { return cell.failed(); });
+            const std::string shown = line(
+                row.label, [&](std::size_t i) { return row.cells[i].text(); }, row.cells.size());
+            text += (failed ? look.paint(terminal::Role::Wrong, shown) : shown) + '\n';
         }
-        result.erase(result.find_last_not_of(' ') + 1);
-        text += result + '\n';
-    };
-    line(
-        table.columns[0], [&](std::size_t i) { return table.columns[i + 1]; }, table.columns.size() - 1);
-    for (const Row& row : table.rows) {
-        line(
-            row.label, [&](std::size_t i) { return row.cells[i].text(); }, row.cells.size());
     }
-    for (const std::string& note : table.notes) text += '\n' + wrapped(note, terminal_width) + '\n';
+    for (const std::string& note : table.notes) text += '\n' + terminal::wrapped(note, columns) + '\n';
     return text;
 }
 
@@ -107,7 +129,7 @@ std::string to_markdown(const Table& table) {
         for (std::size_t i = row.cells.size() + 1; i < table.columns.size(); ++i) text += " |";
         text += '\n';
     }
-    for (const std::string& note : table.notes) text += '\n' + wrapped(note, 100) + '\n';
+    for (const std::string& note : table.notes) text += '\n' + terminal::wrapped(note, 100) + '\n';
     return text;
 }
 

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/terminal/look.h"
+
 /// A table as data: printed on a terminal, in a page, and as JSON.
 namespace systole::validate {
 
@@ -22,6 +24,12 @@ public:
     }
     static Cell words(std::string text) { return {{}, 0, std::move(text)}; }
     static Cell yes(bool is) { return words(is ? "yes" : "no"); }
+    /// Whether a demand is met: no is bad news.
+    static Cell met(bool is) {
+        Cell cell = yes(is);
+        cell.failed_ = !is;
+        return cell;
+    }
     /// A number where there is one.
     static Cell number(const std::optional<double>& value, int digits) {
         return value ? number(*value, digits) : Cell();
@@ -32,6 +40,7 @@ public:
     /// Rounded as it is shown.
     nlohmann::ordered_json json() const;
     bool is_words() const { return !words_.empty(); }
+    bool failed() const { return failed_; }
 
 private:
     Cell(std::optional<double> value, int digits, std::string words)
@@ -40,6 +49,7 @@ private:
     std::optional<double> value_;
     int digits_ = 0;
     bool signed_ = false;
+    bool failed_ = false;
     std::string words_;
 };
 
@@ -56,13 +66,10 @@ struct Table {
     std::vector<std::string> notes = {};  ///< sentences below it
 };
 
-/// For a terminal of 80 columns.
-std::string to_text(const Table& table);
+/// For people. Columns that a terminal has no room for follow below, the labels again at the left.
+std::string to_text(const Table& table, const terminal::Look& look = {});
 /// GitHub's Markdown, without the title.
 std::string to_markdown(const Table& table);
 nlohmann::ordered_json to_json(const Table& table);
-
-/// A paragraph in lines of at most `width` characters.
-std::string wrapped(const std::string& text, std::size_t width);
 
 }  // namespace systole::validate

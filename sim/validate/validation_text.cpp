@@ -31,11 +31,11 @@ nlohmann::ordered_json to_json(const Fit& fit) {
 
 }  // namespace
 
-std::string to_text(const Results& results) {
+std::string to_text(const Results& results, const terminal::Look& look) {
     std::string text;
     for (const Table& table : all_tables(results)) {
         if (!text.empty()) text += "\n\n";
-        text += to_text(table);
+        text += to_text(table, look);
     }
     return text;
 }

@@ -7,8 +7,8 @@
 
 namespace systole::validate {
 
-/// All tables, one after the other, for a terminal of 80 columns.
-std::string to_text(const Results& results);
+/// All tables, one after the other.
+std::string to_text(const Results& results, const terminal::Look& look = {});
 
 /// All tables by id, and what other programs read: "total_cycles_error" by workload, "mean" and
 /// "held_out_mean", in fractions; "fit" with its parameters.

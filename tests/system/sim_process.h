@@ -74,16 +74,23 @@ struct Outcome {
     nlohmann::ordered_json json() const { return nlohmann::ordered_json::parse(out); }
 };
 
-/// The program `sim` as users start it: in the project's folder, with arguments for the shell.
-inline Outcome sim(const std::string& arguments) {
+/// A script for bash, in a folder, that finds `sim` by its name.
+inline Outcome bash(const std::string& script, const std::filesystem::path& where) {
     const Folder folder;
+    const std::string file = folder.file("script", script);
     const std::string out = (folder / "out").string();
     const std::string err = (folder / "err").string();
-    const std::string command = "cd '" + project.string() + "' && '" + SYSTOLE_SIM + "' " + arguments + " >" +
-                                out + " 2>" + err + " </dev/null";
+    const std::string path = std::filesystem::path(SYSTOLE_SIM).parent_path().string();
+    const std::string command = "cd '" + where.string() + "' && PATH='" + path + "':\"$PATH\" bash " + file +
+                                " >" + out + " 2>" + err + " </dev/null";
     const int status = std::system(command.c_str());
     REQUIRE(WIFEXITED(status));
     return {WEXITSTATUS(status), text_in(out), own_messages(text_in(err))};
+}
+
+/// The program `sim` as users start it: in the project's folder, with arguments for the shell.
+inline Outcome sim(const std::string& arguments) {
+    return bash("exec sim " + arguments, project);
 }
 
 /// The report of a run that must succeed.

@@ -26,7 +26,7 @@ Table summary(const Results& results) {
     const auto add = [&](const char* what, double ours, double target) {
         table.rows.push_back(
             {.label = what,
-             .cells = {Cell::percent(ours), Cell::percent(target), Cell::yes(ours <= target)}});
+             .cells = {Cell::percent(ours), Cell::percent(target), Cell::met(ours <= target)}});
     };
     add("error of total cycles, mean of the six", cycles.mean, targets.mean_cycles_error);
     add("error of total cycles, largest", cycles.largest, targets.cycles_error);

@@ -1,10 +1,13 @@
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <sstream>
 
 #include "hw/machine/config_error.h"
 #include "hw/machine/config_reader.h"
 #include "sim/baselines/baseline.h"
 #include "sim/baselines/comparison.h"
+#include "sim/baselines/text.h"
 
 using namespace systole;
 using baselines::Baseline;
@@ -217,4 +220,19 @@ TEST_CASE("Without published watts there is no performance per watt", "[baseline
     ours.tdp_watts = 861;
     baseline.server.tdp_watts = 0;
     CHECK_FALSE(baselines::performance_per_watt(ours, 1, baseline, 1).total);
+}
+
+TEST_CASE("On a terminal sources of figures go on below", "[baselines]") {
+    const std::string plain = baselines::to_text(haswell());
+    std::size_t longest = 0;
+    for (const std::size_t columns : {60U, 80U, 100U, 140U, 200U}) {
+        std::istringstream lines(baselines::to_text(haswell(), {.columns = columns}));
+        for (std::string line; std::getline(lines, line);) {
+            INFO(line);
+            CHECK(line.size() <= columns);
+            longest = std::max(longest, line.size());
+        }
+    }
+    CHECK(longest > 140);
+    CHECK(baselines::to_text(haswell(), {.columns = 1000}) == plain);
 }

@@ -162,7 +162,7 @@ TEST_CASE("The text of explanations keeps its width", "[explain]") {
     Table table(simulation_of(idle(200), stalled(900)));
     const report::Explanations why = explain::explain(any_run(), std::ref(table));
     const auto width = GENERATE(std::size_t{60}, std::size_t{80}, std::size_t{120});
-    const std::string text = report::to_text(why, width);
+    const std::string text = report::to_text(why, terminal::Look{.colours = false, .columns = width});
     std::size_t longest = 0;
     for (std::size_t begin = 0; begin < text.size();) {
         const std::size_t end = text.find('\n', begin);

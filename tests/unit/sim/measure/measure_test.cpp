@@ -45,11 +45,11 @@ measure::Options hasty() {
     return {.minimum_seconds = 0.0, .peak_size = 64, .least_read_bytes = 1 << 20, .powercap = "/nowhere"};
 }
 
-void check_width(const std::string& text) {
+void check_width(const std::string& text, std::size_t columns = 80) {
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {
         INFO(line);
-        CHECK(line.size() <= 80);
+        CHECK(line.size() <= columns);
     }
 }
 
@@ -171,6 +171,12 @@ TEST_CASE("This computer becomes a baseline that reads back, with a source for e
     check(json, "");
     const std::string text = measure::to_text(measurement);
     check_width(text);
+    CHECK_THAT(text, Catch::Contains("rows x columns x depth"));
+    for (const std::size_t columns : {60U, 80U, 100U, 140U}) {
+        check_width(measure::to_text(measurement, {.columns = columns}), columns);
+    }
+    CHECK_THAT(measure::to_text(measurement, {.columns = 60}), !Catch::Contains("rows x columns x depth"));
+    CHECK(measure::to_text(measurement, {.columns = 80}) == text);
     CHECK(text.find("energy is not measured: /nowhere has no energy counter") != std::string::npos);
 }
 

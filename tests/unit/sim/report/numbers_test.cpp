@@ -42,13 +42,6 @@ TEST_CASE("Bytes have binary prefixes", "[report]") {
     CHECK(bytes(std::uint64_t{8} << 30U) == "8.0 GiB");
 }
 
-TEST_CASE("Names fit their column and are printable", "[report]") {
-    CHECK(fitted("conv2d", 8) == "conv2d");
-    CHECK(fitted("convolution", 8) == "convolu~");
-    CHECK(fitted("a\nb\x1b", 8) == "a?b?");
-    CHECK(fitted("", 8).empty());
-}
-
 TEST_CASE("A bar is as long as its share", "[report]") {
     CHECK(bar(0.5, 10) == "#####");
     CHECK(bar(1.5, 10) == "##########");

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <regex>
 #include <sstream>
 
 #include "hw/isa/assembly.h"
@@ -45,8 +46,7 @@ std::uint64_t value(const report::CounterValues& counters, std::string_view name
     return 0;
 }
 
-void check_width(const std::string& text) {
-    constexpr std::size_t columns = 80;
+void check_width(const std::string& text, std::size_t columns = 80) {
     std::istringstream lines(text);
     std::size_t longest = 0;
     for (std::string line; std::getline(lines, line);) {
@@ -286,7 +286,54 @@ TEST_CASE("A layer without cycles says at length what it is", "[report]") {
     check_width(text);
 }
 
-TEST_CASE("The text fits 80 columns, whatever the names and numbers", "[report]") {
+/// What a terminal shows of a painted text.
+std::string without_colours(const std::string& text) {
+    return std::regex_replace(text, std::regex("\x1b\\[[0-9;]*m"), "");
+}
+
+TEST_CASE("Colours add nothing but themselves to a text", "[report]") {
+    Finished finished(head + work);
+    finished.result.config.instructions = true;
+    const report::Report report = report::make_report(finished.result);
+    const std::string plain = report::to_text(report);
+    const std::string coloured = report::to_text(report, {}, {.colours = true});
+    CHECK(plain.find('\x1b') == std::string::npos);
+    CHECK(without_colours(coloured) == plain);
+    CHECK_THAT(coloured, Catch::Contains("\x1b[1mMatrix unit\x1b[0m "));
+    CHECK_THAT(coloured, Catch::Contains("\x1b[38;5;32marray active"));
+    CHECK_THAT(coloured, Catch::Contains("\x1b[38;5;166mweight stall"));
+    CHECK_THAT(coloured, Catch::Contains("\x1b[38;5;178mweight shift"));
+    CHECK_THAT(coloured, Catch::Contains("\x1b[38;5;245mnon-matrix"));
+}
+
+TEST_CASE("A terminal of 80 columns shows what files hold", "[report]") {
+    const Finished finished(head + work);
+    const report::Report report = report::make_report(finished.result);
+    CHECK(report::to_text(report, {}, {.columns = 80}) == report::to_text(report));
+}
+
+TEST_CASE("Layers have long names where there is room, and fewer columns where there is not", "[report]") {
+    const Finished finished(head +
+                            ".layer block_12/depthwise_convolution convolution macs=6400\n"
+                            ".layer second dense macs=6400\n" +
+                            work);
+    const report::Report report = report::make_report(finished.result);
+    const std::vector<std::string> layers{"layers"};
+    const auto text = [&](std::size_t columns) {
+        return report::to_text(report, layers, {.columns = columns});
+    };
+    CHECK_THAT(text(140), Catch::Contains("  block_12/depthwise_convolution convolution "));
+    CHECK_THAT(text(80), Catch::Contains("  block_12/depthw~ convolution "));
+    CHECK_THAT(text(75), Catch::Contains("  block_12/d~ convolution "));
+    CHECK_THAT(text(73), Catch::Contains("  block_12/depthwise_~  ") && !Catch::Contains("convolution ") &&
+                             Catch::Contains("  used"));
+    CHECK_THAT(text(60), Catch::Contains("  block_12/dep~  ") && !Catch::Contains("  used") &&
+                             Catch::Contains("% run"));
+}
+
+TEST_CASE("The text fits its columns, whatever the names and numbers", "[report]") {
+    const std::size_t columns = GENERATE(60, 61, 72, 80, 100, 140);
+    const terminal::Look look{.columns = columns};
     Finished finished(head + work);
     finished.result.config.machine_settings.push_back({std::string(300, 'k'), std::string(300, 'v')});
     report::Report report = report::make_report(finished.result);
@@ -332,12 +379,18 @@ TEST_CASE("The text fits 80 columns, whatever the names and numbers", "[report]"
     report.host_operations.push_back(
         {.kind = std::string(50, 'k'), .layer = std::string(50, 'l'), .seconds = {}});
     report.host_operations.push_back({.kind = "softmax", .layer = std::string(50, 'l'), .seconds = 1e-7});
-    check_width(report::to_text(report));
+    check_width(report::to_text(report, {}, look), columns);
     report.accuracy.reset();
     report.timing_only = false;
     report.predictions.assign(100, 4294967295U);
     report.first_probabilities.assign(8, 1.0F);
-    check_width(report::to_text(report));
+    check_width(report::to_text(report, {}, look), columns);
+    report::InstructionLine line;
+    line.unit = "activation";
+    line.text = "activate " + std::string(30, 'x') + " and " + std::string(90, 'y');
+    report.instruction_lines.assign(3, line);
+    report.instruction_lines[1].issued = report.instruction_lines[1].complete = 9'999'999'999;
+    check_width(report::to_text(report, std::vector<std::string>{"instructions"}, look), columns);
 }
 
 TEST_CASE("A report that cannot be written is the user's error", "[report]") {

@@ -31,6 +31,8 @@ TEST_CASE("A buffer's lines have the columns asked for, or as many as fit", "[re
     const std::string text = report::buffer_text(buffer(wide));
     CHECK(longest_line(text) <= 80);
     CHECK(text.find("\n     4: -2147483648") != std::string::npos);  // eight would not fit
+    CHECK(report::buffer_text(buffer(wide), {.columns = 110}).find("\n     8: ") != std::string::npos);
+    CHECK(longest_line(report::buffer_text(buffer(wide), {.columns = 110})) <= 110);
 }
 
 TEST_CASE("Instructions without times are lines too", "[report]") {
@@ -55,6 +57,10 @@ TEST_CASE("Instructions without times are lines too", "[report]") {
           "1  host_read      3 1,004    1,005    1,010  read_host in+1 ub=0 block=1\n"
           "2  matrix         -     -        -        -  sync.wait matrix sem=2\n"
           "3  sequencer      -     -        -    1,010  halt\n");
+    // On a terminal an instruction goes on below itself.
+    CHECK_THAT(report::instruction_table(lines, {.columns = 64}),
+               Catch::Contains("\n1  host_read      3 1,004    1,005    1,010  read_host in+1 ub=0\n" +
+                               std::string(45, ' ') + "block=1\n"));
 }
 
 TEST_CASE("Times that arrive out of order go to their instructions", "[report]") {
@@ -95,4 +101,17 @@ TEST_CASE("A cell's registers stand side by side, as wide as the widest value", 
           "cycle | a  w s   sum | a  w s   sum\n"
           "    9 | 1 -5 0    -5 | 0  2 0     0\n"
           "   10 | 2 -5 0 -1000 | 1  2 7     2\n");
+    // On a terminal what does not fit beside is shown below; this one shows a cell at a time.
+    const std::string narrow = report::register_table(dump, {.columns = 30});
+    CHECK(narrow.substr(narrow.find("\n cell") + 1) ==
+          " cell | 0,0\n"
+          "cycle | a  w s   sum\n"
+          "    9 | 1 -5 0    -5\n"
+          "   10 | 2 -5 0 -1000\n"
+          "\n"
+          " cell | 0,1\n"
+          "cycle | a  w s   sum\n"
+          "    9 | 0  2 0     0\n"
+          "   10 | 1  2 7     2\n");
+    CHECK(report::register_table(dump, {.columns = 80}) == report::register_table(dump));
 }

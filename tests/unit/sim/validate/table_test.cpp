@@ -1,6 +1,7 @@
 #include "sim/validate/table.h"
 
 #include <catch2/catch.hpp>
+#include <sstream>
 
 namespace systole::validate {
 namespace {
@@ -44,15 +45,43 @@ TEST_CASE("A table as Markdown", "[sim][validate]") {
           "\nA note.\n");
 }
 
+TEST_CASE("Columns that a terminal has no room for follow below", "[sim][validate]") {
+    Table wide{.id = "wide",
+               .title = "A wide table",
+               .columns = {"label"},
+               .rows = {{.label = "a row", .cells = {}}, {.label = std::string(60, 'l'), .cells = {}}}};
+    for (int column = 0; column < 12; ++column) {
+        wide.columns.push_back("column " + std::to_string(column));
+        for (Row& row : wide.rows) row.cells.push_back(Cell::number(100.0 + column, 1));
+    }
+    wide.rows[0].cells[3] = Cell::words(std::string(200, 'w'));
+    const std::size_t columns = GENERATE(60, 80, 100, 140);
+    const std::string text = to_text(wide, {.columns = columns});
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        INFO(line);
+        CHECK(line.size() <= columns);
+    }
+    for (const std::string& column : wide.columns) CHECK_THAT(text, Catch::Contains(column));
+    CHECK(text.find("111.0") > text.find("a row"));
+    CHECK(to_text(small(), {.columns = columns}) == to_text(small()));
+}
+
+TEST_CASE("What is not met is red where there are colours", "[sim][validate]") {
+    Table table = small();
+    table.rows[0].cells[1] = Cell::met(false);
+    table.rows[1].cells[1] = Cell::met(true);
+    CHECK(to_text(table).find('\x1b') == std::string::npos);
+    const std::string text = to_text(table, {.colours = true});
+    CHECK_THAT(text, Catch::Contains("\x1b[1mA small table\x1b[0m\n"));
+    CHECK_THAT(text, Catch::Contains("\x1b[31m  row "));
+    CHECK_THAT(text, Catch::Contains("\n  longer row "));
+}
+
 TEST_CASE("A table as JSON", "[sim][validate]") {
     CHECK(to_json(small()).dump() ==
           R"({"title":"A small table","columns":["","one","another"],)"
           R"("rows":[["row",1.3,"words"],["longer row",1.0,null]],"notes":["A note."]})");
-}
-
-TEST_CASE("Paragraphs are wrapped between words", "[sim][validate]") {
-    CHECK(wrapped("one two three", 7) == "one two\nthree");
-    CHECK(wrapped("one", 1) == "one");
 }
 
 }  // namespace

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "hw/machine/config_fields.h"
+
+namespace systole::machine {
+
+/// What there is to know of a key.
+struct KeyDescription {
+    enum class Type : std::uint8_t {
+        WholeNumber,
+        Number,
+        Switch,
+        Text,
+        ListOfTexts,  ///< or one text
+        Choice,
+        Section,     ///< an object of keys
+        TextsByName  ///< an object of texts, under any names
+    };
+
+    std::string name;
+    Type type = Type::Text;
+    std::string unit;
+    std::string meaning;
+    bool needed = false;
+    nlohmann::ordered_json value_if_absent;  ///< null where it is no value: `if_absent` says what holds
+    std::string if_absent;                   ///< in words, or empty
+    std::string rule;                        ///< with other keys, beyond the range; or empty
+    std::optional<Range> range;              ///< of a whole number
+    std::optional<RealRange> real_range;     ///< of a number
+    std::vector<std::string> choices;
+    std::vector<KeyDescription> keys;  ///< of a section
+};
+
+/// The visitor that describes: every key that the reader of the same structure knows, in its order.
+class ConfigDescriber {
+public:
+    void field(const Field& field, const std::uint32_t& value, Range range) {
+        whole_number(field, value, range);
+    }
+    void field(const Field& field, const std::uint64_t& value, Range range) {
+        whole_number(field, value, range);
+    }
+    void field(const Field& field, const double& value, RealRange range);
+    void field(const Field& field, const std::optional<double>& value, RealRange range);
+    void field(const Field& field, const bool& value);
+    void field(const Field& field, const std::string& value);
+    void field(const Field& field, const std::vector<std::string>& value);
+    template <class Enum>
+    void choice(const Field& field, const Enum& value, std::span<const std::string_view> names) {
+        KeyDescription& key = add(field, KeyDescription::Type::Choice);
+        key.choices.assign(names.begin(), names.end());
+        key.value_if_absent = names[static_cast<std::size_t>(value)];
+    }
+    template <class Config>
+    void section(const Field& field, Config& config) {
+        ConfigDescriber inside;
+        describe(inside, config);
+        add(field, KeyDescription::Type::Section).keys = std::move(inside.keys_);
+    }
+    template <class Config>
+    void section(const Field& field, std::optional<Config>& config) {
+        Config one = config.value_or(Config());
+        section(field, one);
+    }
+    void texts(const Field& field, const std::map<std::string, std::string>& value);
+    template <class Visit>
+    void only_where(bool holds, const Field& field, std::string_view rule, const Visit& visit) {
+        static_cast<void>(holds);  // in some file it does
+        visit(field);
+        keys_.back().rule = rule;
+    }
+
+    std::vector<KeyDescription> keys() && { return std::move(keys_); }
+
+private:
+    KeyDescription& add(const Field& field, KeyDescription::Type type);
+    void whole_number(const Field& field, std::uint64_t value, Range range);
+
+    std::vector<KeyDescription> keys_;
+};
+
+/// The keys of a file that `describe(visitor, config)` reads.
+template <class Config>
+std::vector<KeyDescription> keys_of() {
+    Config config;
+    ConfigDescriber describer;
+    describe(describer, config);
+    return std::move(describer).keys();
+}
+
+}  // namespace systole::machine

@@ -1,0 +1,62 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hw/machine/config_error.h"
+#include "sim/cli/command.h"
+#include "sim/cli/output_options.h"
+#include "sim/report/report_file.h"
+#include "sim/schema/documents.h"
+#include "sim/schema/json_schema.h"
+#include "sim/schema/reference_page.h"
+#include "sim/schema/reference_text.h"
+
+namespace systole::cli {
+namespace {
+
+struct SchemaCommand {
+    std::string name;
+    std::string page;
+    OutputOptions print;
+    const terminal::Screen* screen = nullptr;
+
+    void operator()() const {
+        if (name.empty() && page.empty()) {
+            throw machine::ConfigError("sim schema needs a kind of file, or --page FILE.md for all of them");
+        }
+        if (!page.empty()) report::write_file(page, schema::reference_page());
+        if (name.empty()) return;
+        const schema::Document& document = schema::document(name);
+        if (print.json) return print_json(schema::json_schema(document));
+        fmt::print("{}", schema::reference_text(document, screen->out()));
+    }
+};
+
+}  // namespace
+
+void add_schema_command(CLI::App& app, Context& context) {
+    CLI::App* command = app.add_subcommand("schema", "Tell the keys of configuration files");
+    const auto schema = std::make_shared<SchemaCommand>();
+    schema->screen = &context.screen;
+    std::vector<std::string> names;
+    names.reserve(schema::documents().size());
+    for (const schema::Document& document : schema::documents()) names.push_back(document.name);
+    CLI::Option* name =
+        command->add_option("KIND", schema->name, fmt::format("{}", fmt::join(names, ", ")))->type_name("");
+    context.only(name, names);
+    command->add_option("--page", schema->page, "write the reference of all kinds as a page")
+        ->type_name("FILE.md");
+    add_json_option(*command, schema->print, "JSON Schema, for editors,")->needs(name);
+    add_color_option(*command, context);
+    command->footer(
+        "Examples:\n"
+        "  sim schema machine\n"
+        "  sim schema run --json > run.schema.json\n"
+        "  sim schema --page docs/configuration.md\n\n"
+        "What is printed is what sim reads: both come from the same declarations.");
+    command->callback([schema] { (*schema)(); });
+}
+
+}  // namespace systole::cli

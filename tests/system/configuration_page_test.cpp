@@ -1,0 +1,29 @@
+// docs/configuration.md is what the program would write.
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "tests/system/sim_process.h"
+
+using namespace systole;
+using tests::Outcome;
+using tests::sim;
+
+TEST_CASE("docs/configuration.md is as sim writes it", "[system]") {
+    const tests::Folder folder;
+    const std::string page = (folder / "configuration.md").string();
+    REQUIRE(sim("schema --page " + page).exit_code == 0);
+    INFO("make it anew: sim schema --page docs/configuration.md");
+    const bool same = tests::text_in(page) == tests::text_in(tests::project / "docs/configuration.md");
+    CHECK(same);
+}
+
+TEST_CASE("sim schema tells the keys of a kind of file", "[system]") {
+    const Outcome text = sim("schema machine");
+    CHECK(text.exit_code == 0);
+    CHECK_THAT(text.out,
+               Catch::Contains("matrix_unit.rows") && Catch::Contains("1 to 4096 cells; default 256"));
+    CHECK(sim("schema run --json").json()["properties"].contains("batch"));
+    CHECK(sim("schema").exit_code == 2);
+    CHECK(sim("schema sweep").exit_code == 2);
+    CHECK(sim("schema --json").exit_code == 2);
+}

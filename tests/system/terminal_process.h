@@ -1,0 +1,60 @@
+#pragma once
+
+#include <pty.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <regex>
+#include <string>
+
+#include "tests/system/sim_process.h"
+
+namespace systole::tests {
+
+/// What a terminal gets to see: stdout and stderr of `sim`, started in it in the project's folder.
+struct Seen {
+    int exit_code = -1;
+    std::string text;  ///< lines end in "\n"
+
+    /// As it stands on the screen.
+    std::string without_colours() const {
+        return std::regex_replace(text, std::regex("\x1b\\[[0-9;]*[mK]|\r"), "");
+    }
+};
+
+/// `environment` is what stands before a command: "NO_COLOR=1".
+inline Seen sim_on_terminal(const std::string& arguments, unsigned short columns,
+                            const std::string& environment = "") {
+    winsize size{};
+    size.ws_row = 24;
+    size.ws_col = columns;
+    int terminal = -1;
+    const std::string script = "cd '" + project.string() +
+                               "' && exec env -u NO_COLOR -u COLUMNS TERM=xterm-256color " + environment +
+                               " '" + SYSTOLE_SIM + "' " + arguments;
+    const pid_t child = forkpty(&terminal, nullptr, nullptr, &size);
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        execl("/bin/sh", "sh", "-c", script.c_str(), static_cast<char*>(nullptr));
+        _exit(127);
+    }
+    Seen seen;
+    std::array<char, 4096> buffer{};
+    // A terminal whose other side is gone ends with an error.
+    for (ssize_t got = 0; (got = read(terminal, buffer.data(), buffer.size())) > 0;) {
+        seen.text.append(buffer.data(), static_cast<std::size_t>(got));
+    }
+    close(terminal);
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    REQUIRE(WIFEXITED(status));
+    seen.exit_code = WEXITSTATUS(status);
+    seen.text = own_messages(std::regex_replace(seen.text, std::regex("\r\n"), "\n"));
+    return seen;
+}
+
+}  // namespace systole::tests

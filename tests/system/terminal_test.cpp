@@ -1,0 +1,142 @@
+// What users see on a terminal, and what files and other programs get.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/system/sim_process.h"
+#include "tests/system/terminal_process.h"
+
+using namespace systole;
+using tests::Folder;
+using tests::Outcome;
+using tests::Seen;
+using tests::sim;
+using tests::sim_on_terminal;
+
+namespace {
+
+const std::string program = "docs/micro_benchmarks/fifo_runs_dry.asm";
+const std::string run_program = "run " + program + " --machine tpu_v1 ";
+
+bool has_colours(const std::string& text) {
+    return text.find("\x1b[") != std::string::npos;
+}
+
+/// The text but for how fast the simulator was.
+std::string without_speed(const std::string& text) {
+    return text.substr(0, text.find("Simulated in"));
+}
+
+}  // namespace
+
+TEST_CASE("Colours are for terminals", "[system]") {
+    const Seen seen = sim_on_terminal(run_program, 80);
+    const Outcome piped = sim(run_program);
+    CHECK(seen.exit_code == 0);
+    CHECK(has_colours(seen.text));
+    CHECK_THAT(seen.text, Catch::Contains("\x1b[1mMatrix unit\x1b[0m"));
+    CHECK(piped.exit_code == 0);
+    CHECK_FALSE(has_colours(piped.out));
+    CHECK(without_speed(seen.without_colours()) == without_speed(piped.out));
+
+    CHECK(without_speed(sim_on_terminal(run_program, 80, "NO_COLOR=1").text) == without_speed(piped.out));
+    CHECK(has_colours(sim_on_terminal(run_program, 80, "NO_COLOR=").text));  // set, but empty
+    CHECK_FALSE(has_colours(sim_on_terminal(run_program, 80, "TERM=dumb").text));
+    CHECK_FALSE(has_colours(sim_on_terminal(run_program + "--color never", 80).text));
+    const Outcome always = sim(run_program + "--color always");
+    CHECK(has_colours(always.out));
+    CHECK(has_colours(sim_on_terminal(run_program + "--color always", 80, "NO_COLOR=1").text));
+}
+
+TEST_CASE("Errors are red on a terminal", "[system]") {
+    const Seen seen = sim_on_terminal("run nowhere.json", 80);
+    CHECK(seen.exit_code == 2);
+    CHECK(seen.text == "\x1b[31msim:\x1b[0m nowhere.json: there is no such file\n");
+    CHECK(sim_on_terminal("run nowhere.json", 80, "NO_COLOR=1").text ==
+          "sim: nowhere.json: there is no such file\n");
+    CHECK(sim("run nowhere.json").err == "sim: nowhere.json: there is no such file\n");
+}
+
+TEST_CASE("Texts fit the terminal", "[system]") {
+    const auto columns = static_cast<unsigned short>(GENERATE(60, 80, 100, 140));
+    const std::string small_cells =
+        "run docs/micro_benchmarks/article_convolution.asm --machine docs/micro_benchmarks/cells_3x2.json ";
+    const std::vector<std::string> commands{
+        "run mnist_cnn --timing-only --limit 2 --baseline haswell_e5_2699_v3 k80 --host haswell_e5_2699_v3",
+        "run mnist_cnn --limit 2 --instructions --show instructions",
+        small_cells + "--registers all",
+        "baseline k80",
+        "run --help",
+        "validate --help"};
+    for (const std::string& arguments : commands) {
+        const Seen seen = sim_on_terminal(arguments, columns);
+        INFO(arguments);
+        CHECK(seen.exit_code == 0);
+        // Examples in a help are as they are.
+        const std::string text = seen.without_colours();
+        std::istringstream lines(text.substr(0, text.find("\nExamples:\n")));
+        std::size_t longest = 0;
+        for (std::string line; std::getline(lines, line);) {
+            INFO(line);
+            CHECK(line.size() <= columns);
+            longest = std::max(longest, line.size());
+        }
+        CHECK(longest > 40);
+    }
+}
+
+TEST_CASE("COLUMNS is a terminal's, not a file's", "[system]") {
+    const std::string fixed = without_speed(sim(run_program).out);
+    CHECK(without_speed(sim_on_terminal(run_program, 140, "COLUMNS=80 NO_COLOR=1").text) == fixed);
+    const Outcome piped = tests::bash("COLUMNS=60 sim " + run_program, tests::project);
+    CHECK(without_speed(piped.out) == fixed);
+}
+
+TEST_CASE("Every command that prints for people can be quiet, or print JSON", "[system]") {
+    const Folder folder;
+    const std::string file = (folder / "made").string();
+    const std::string results = (folder / "results").string();
+    REQUIRE(sim("run mnist_cnn --limit 2 --batch 2 --quiet --out " + results).exit_code == 0);
+    struct Case {
+        std::string arguments;
+        std::string key;  ///< of its JSON
+        std::string text;
+    };
+    const std::vector<Case> cases{
+        {"run mnist_cnn --limit 2 --batch 2", "cycles", "Matrix unit"},
+        {"compile mnist_cnn --limit 2 --batch 2 -o " + file, "layers", "2 inferences in batches of 2"},
+        {"asm " + program + " -o " + file, "instruction_count", " instructions, "},
+        {"baseline k80", "peak_fp32_gflops", "k80: "},
+        {"report " + results + " --out " + file, "page", "Page in "},
+    };
+    for (const Case& each : cases) {
+        INFO(each.arguments);
+        const Outcome text = sim(each.arguments);
+        CHECK(text.exit_code == 0);
+        CHECK_THAT(text.out, Catch::Contains(each.text));
+        const Outcome quiet = sim(each.arguments + " --quiet");
+        CHECK(quiet.exit_code == 0);
+        CHECK(quiet.out.empty());
+        CHECK(quiet.err.empty());
+        const Outcome json = sim(each.arguments + " --json");
+        CHECK(json.exit_code == 0);
+        CHECK(json.json().contains(each.key));
+        CHECK(sim(each.arguments + " --quiet --json").exit_code == 2);
+    }
+}
+
+TEST_CASE("A program is printed as JSON, too", "[system]") {
+    const auto json = sim("disasm " + program + " --json").json();
+    CHECK(json["instructions"].size() == json["instruction_count"].get<std::size_t>());
+    CHECK(json["instructions"].back() == "halt");
+    CHECK(json["array"]["rows"] == 256);
+    CHECK_FALSE(json.contains("layers"));
+}
+
+TEST_CASE("A target is not taken for the file to write", "[system]") {
+    const Outcome outcome = sim("validate --json tpu_v1");
+    CHECK(outcome.exit_code == 2);
+    CHECK_THAT(outcome.err, Catch::Contains("sim validate tpu_v1 --json"));
+}
