@@ -21,6 +21,19 @@ function poorCharts(shown) {
     }).map((chart) => chart.getAttribute('aria-label')));
 }
 
+/// Pairs of texts of a drawing that lie on each other.
+function textsOnEachOther(drawing) {
+    return drawing.evaluate((element) => {
+        const boxes = [...element.querySelectorAll('svg text')].filter(({ textContent }) => textContent.trim() !== '')
+            .map((text) => [text.textContent, text.getBoundingClientRect()]);
+        const slack = 1; // a box is higher than its letters
+        const meet = (a, b) => a.left < b.right - slack && b.left < a.right - slack && a.top < b.bottom - slack
+            && b.top < a.bottom - slack;
+        return boxes.flatMap(([first, a], index) => boxes.slice(index + 1).filter(([, b]) => meet(a, b))
+            .map(([second]) => `${first} on ${second}`));
+    });
+}
+
 const columnOf = (shown, field) =>
     shown.locator(`.tabulator-row .tabulator-cell[tabulator-field="${field}"]`).allInnerTexts();
 
@@ -212,6 +225,17 @@ test('a program without a network has a page, too', async () => {
     assert.equal(await shown.locator('#predictions').count(), 0);
     assert.equal(await shown.locator('#buffer-map').count() + await shown.locator('#memory').count(), 1);
     await shown.leave();
+});
+
+test('labels of the roofline do not lie on each other, and the run has one', async () => {
+    for (const width of [1400, 400]) {
+        const shown = await open(browser, page(reports.convolutions()), { width });
+        const chart = shown.locator('#roofline .chart');
+        assert.deepEqual(await textsOnEachOther(chart), []);
+        const texts = await chart.locator('svg text').allTextContents();
+        assert.equal(texts.filter((text) => text === 'run').length, 2); // in the legend and at its point
+        await shown.leave();
+    }
 });
 
 test('a network of 200 layers stays usable', async (context) => {

@@ -56,6 +56,11 @@ export function deep(count) {
     return run(`deep_${count}`, '--machine', 'tpu_v1', '--model', file, '--timing-only', '--batch', '16');
 }
 
+/// Layers of about the same intensity, most of them fast enough for the peak.
+export function convolutions() {
+    return run('cnn0', '--machine', 'tpu_v1', '--model', 'models/isca17/cnn0.json', '--timing-only', '--batch', '8');
+}
+
 /// Ten lines of assembly: no network, no inferences.
 export function assembly() {
     return run('assembly', 'docs/micro_benchmarks/fifo_runs_dry.asm', '--machine', 'tpu_v1', '--instructions');

@@ -1,15 +1,16 @@
 // ECharts, with what the sections need of it and nothing else.
 import { BarChart, CustomChart, LineChart, ScatterChart } from 'echarts/charts';
 import {
-    AriaComponent, DataZoomComponent, GridComponent, LegendComponent, MarkLineComponent, TooltipComponent,
+    DataZoomComponent, GridComponent, LegendComponent, MarkLineComponent, TooltipComponent,
 } from 'echarts/components';
 import * as echarts from 'echarts/core';
+import { LabelLayout } from 'echarts/features';
 import { SVGRenderer } from 'echarts/renderers';
 import { h } from './dom.js';
 import { ink } from './palette.js';
 import { onThemeChange } from './theme.js';
 
-echarts.use([AriaComponent, BarChart, CustomChart, DataZoomComponent, GridComponent, LegendComponent, LineChart,
+echarts.use([BarChart, CustomChart, DataZoomComponent, GridComponent, LabelLayout, LegendComponent, LineChart,
     MarkLineComponent, ScatterChart, SVGRenderer, TooltipComponent]);
 
 const waiting = [];
@@ -27,7 +28,6 @@ onThemeChange(() => {
 function common(colours) {
     return {
         animation: false,
-        aria: { enabled: false }, // the element has a label of its own
         textStyle: { color: colours.text, fontFamily: getComputedStyle(document.body).fontFamily },
         tooltip: {
             confine: true,

@@ -147,6 +147,7 @@ export function roofline(report) {
                     symbolSize: 20,
                     itemStyle: { color: colourOf(1), borderColor: colours.card, borderWidth: 1.5 },
                     label: { show: true, position: 'right', color: colours.text, fontWeight: 600, formatter: 'run' },
+                    labelLayout: { hideOverlap: true },
                     data: [run],
                 },
             ],
