@@ -151,8 +151,36 @@ test('the block diagram has every path with its use', async () => {
     const drawn = await view.locator('[data-path]').evaluateAll((paths) =>
         paths.map(({ dataset }) => [dataset.path, Number(dataset.utilization)]));
     assert.deepEqual(drawn, report.paths.map(({ from, to, utilization }) => [`${from}>${to}`, utilization]));
-    assert.equal(drawn.length, 10);
+    assert.equal(drawn.length, 11);
     assert.equal(await view.locator('.machine [data-unit]').count(), 9);
+});
+
+const linesOf = (shown, unit) => shown.locator(`.machine [data-unit="${unit}"] text`).allTextContents();
+
+test('the block diagram tells whole latencies, and what the unified buffer held at most', async () => {
+    assert.ok((await linesOf(view, 'activation_unit')).includes('latency 1 cycle + 4.25 µs'));
+    assert.ok((await linesOf(view, 'host_interface')).includes('latency 0 cycles'));
+    const most = Math.max(...report.memory.over_time.unified_buffer_bytes);
+    assert.ok(most < report.memory.unified_buffer_peak_bytes); // rows that were ever used: another figure
+    assert.ok((await linesOf(view, 'unified_buffer')).includes(
+        `${percent(most / report.memory.unified_buffer_bytes)} at peak`));
+});
+
+test('texts of the block diagram lie neither on each other nor on the border of a unit', async () => {
+    const drawing = view.locator('#machine .scroll');
+    assert.deepEqual(await textsOnEachOther(drawing), []);
+    const crossing = await drawing.evaluate((element) => {
+        const boxes = [...element.querySelectorAll('.unit > rect:first-child')].map((unit) => unit.getBoundingClientRect());
+        const isApart = (text, unit) => text.right < unit.left || text.left > unit.right || text.bottom < unit.top
+            || text.top > unit.bottom;
+        const isInside = (text, unit) => text.left > unit.left && text.right < unit.right && text.top > unit.top
+            && text.bottom < unit.bottom;
+        return [...element.querySelectorAll('text')].filter((text) => {
+            const its = text.getBoundingClientRect();
+            return boxes.some((unit) => !isApart(its, unit) && !isInside(its, unit));
+        }).map(({ textContent }) => textContent);
+    });
+    assert.deepEqual(crossing, []);
 });
 
 test('wrong pictures come first and say what they are', async () => {
@@ -224,6 +252,16 @@ test('a program without a network has a page, too', async () => {
     assert.deepEqual(await poorCharts(shown), []);
     assert.equal(await shown.locator('#predictions').count(), 0);
     assert.equal(await shown.locator('#buffer-map').count() + await shown.locator('#memory').count(), 1);
+    await shown.leave();
+});
+
+test('a report that does not tell what was held when says which rows were ever used', async () => {
+    const folder = reports.altered(digits, 'without_over_time', ({ memory }) => {
+        delete memory.over_time;
+    });
+    const shown = await open(browser, page(folder));
+    const { unified_buffer_peak_bytes: used, unified_buffer_bytes: all } = report.memory;
+    assert.ok((await linesOf(shown, 'unified_buffer')).includes(`${percent(used / all)} ever used`));
     await shown.leave();
 });
 

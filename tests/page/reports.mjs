@@ -23,6 +23,17 @@ function run(name, ...args) {
     return folder;
 }
 
+/// The page of a report that `alter` has changed; returns its folder.
+export function altered(folder, name, alter) {
+    const report = readReport(folder);
+    alter(report);
+    const made = path.join(output, 'reports', name);
+    mkdirSync(made, { recursive: true });
+    writeFileSync(path.join(made, 'report.json'), JSON.stringify(report));
+    sim('report', made, '--out', path.join(made, 'report.html'));
+    return made;
+}
+
 export const wrongLabels = [3, 141, 499];
 
 /// The digits, with some labels that are wrong on purpose: then so is what the network says.

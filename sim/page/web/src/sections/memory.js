@@ -57,6 +57,13 @@ function memoryChart({ name, values, capacity, show, colour, windowCycles, cycle
         }));
 }
 
+/// What the unified buffer was used for: the most bytes that it held at once, where the run noted them over time,
+/// else those of all rows that were ever written.
+export function bufferUse({ memory: { over_time: time, unified_buffer_peak_bytes: everUsed } }) {
+    const held = time?.unified_buffer_bytes ?? [];
+    return held.length > 0 ? { bytes: Math.max(...held), isHeld: true } : { bytes: everUsed, isHeld: false };
+}
+
 export function memory(report) {
     const { over_time: time } = report.memory;
     if (!time || time.unified_buffer_bytes.length === 0) return null;
