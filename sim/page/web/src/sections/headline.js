@@ -30,7 +30,7 @@ function cards(report) {
         card('Cycles', grouped(report.cycles), report.cycles, `${si(report.seconds, 's')} at ${clock} MHz`),
         card('Performance', si(tops.achieved * 1e12, 'OPS'), tops.achieved,
             `${percent(ratio(tops.achieved, tops.peak))} of the peak of ${si(tops.peak * 1e12, 'OPS')}`
-            + (roofline ? `; at most ${si(roofline.bound_tops * 1e12, 'OPS')} by weight bandwidth` : '')),
+            + (roofline?.bound_tops < tops.peak ? `; at most ${si(roofline.bound_tops * 1e12, 'OPS')} by weight bandwidth` : '')),
         card('Array active', percent(ratio(unit.active_cycles, report.cycles)), unit.active_cycles,
             `of all cycles; ${percent(ratio(unit.useful_macs, unit.useful_macs + unit.unused_macs))} of the `
             + 'array\'s cells then multiply for the network'));

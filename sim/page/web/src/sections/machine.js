@@ -5,7 +5,7 @@ import { bufferUse } from './memory.js';
 
 const boxWidth = 190;
 const boxHeight = 112;
-const columnsAt = [20, 310, 600, 890];
+const columnsAt = [20, 310, 600, 920]; // the last gap has the longest text: "12.3 M row passes"
 const rowsAt = [20, 200, 380];
 const margin = 20; // around the drawing
 
@@ -63,8 +63,8 @@ function routes() {
     });
     const down = (column, row) => ({
         points: [[middleX(column), bottom(row)], [middleX(column), top(row + 1)]],
-        label: [middleX(column) + 8, (bottom(row) + top(row + 1)) / 2 - 4],
-        anchor: 'start',
+        label: [middleX(column) - 12, (bottom(row) + top(row + 1)) / 2 - 4],
+        anchor: 'end',
     });
     const back = (from, to, row, shift) => ({
         points: [[left(from), middleY(row) + shift], [right(to), middleY(row) + shift]],
