@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { grouped, percent } from '../../sim/page/web/src/format.js';
+import { absent, bytes, grouped, percent, si } from '../../sim/page/web/src/format.js';
 import { launch, open, tooltip } from './browser.mjs';
 import * as reports from './reports.mjs';
 
@@ -222,18 +222,29 @@ test('the switch turns light to dark, charts included', async () => {
 
 test('all that said nothing on the console and asked nothing of the network', () => view.leave());
 
-test('two reports stand side by side with what differs', async () => {
-    const slow = reports.slowDigits();
-    const file = path.join(reports.output, 'both.html');
-    reports.sim('report', digits, slow, '--out', file);
+/// One page of two reports, and what it compares: the texts of each figure's row and the verdict on the second.
+async function sideBySide(first, second) {
+    const file = path.join(reports.output, `${path.basename(first)}_${path.basename(second)}.html`);
+    reports.sim('report', first, second, '--out', file);
     const shown = await open(browser, file);
     const rows = await shown.locator('[aria-label="Figures"] tbody tr').evaluateAll((all) =>
-        all.map((row) => [...row.cells].map(({ textContent }) => textContent)));
-    const cycles = rows.find(([name]) => name === 'cycles');
+        all.map((row) => [...row.cells].map(({ textContent }) => textContent)
+            .concat(row.querySelector('td span')?.className ?? 'none')));
+    const figures = Object.fromEntries(rows.map(([name, reference, other, verdict]) =>
+        [name, { reference, other, verdict }]));
+    return { shown, figures };
+}
+
+test('two reports stand side by side with what differs', async () => {
+    const slow = reports.slowDigits();
+    const { shown, figures } = await sideBySide(digits, slow);
     const its = reports.readReport(slow);
-    assert.equal(cycles[1], grouped(report.cycles));
-    assert.ok(cycles[2].startsWith(grouped(its.cycles)), cycles[2]);
-    assert.deepEqual(rows.find(([name]) => name === 'weight bytes')[2].split(' ').at(-1), 'same');
+    assert.equal(figures.cycles.reference, grouped(report.cycles));
+    assert.ok(figures.cycles.other.startsWith(grouped(its.cycles)), figures.cycles.other);
+    assert.equal(figures['weight bytes'].other, `${bytes(its.traffic.weight_bytes)} same`);
+    assert.equal(figures.inferences.other, `${grouped(its.inferences)} same`);
+    const most = Math.max(...report.memory.over_time.unified_buffer_bytes);
+    assert.equal(figures['unified buffer, peak'].reference, bytes(most));
 
     const keys = await shown.locator('[aria-label="Differing keys"] tbody tr').evaluateAll((all) =>
         all.map((row) => [...row.cells].map(({ textContent }) => textContent)));
@@ -247,12 +258,75 @@ test('two reports stand side by side with what differs', async () => {
     await shown.leave();
 });
 
+test('at half the clock there are fewer cycles, which is no merit, and more time', async () => {
+    const { shown, figures } = await sideBySide(digits, reports.slowDigits());
+    assert.ok(figures.cycles.other.includes('−'), figures.cycles.other);
+    for (const name of ['cycles', 'array active', 'weight stall', 'weight shift', 'non-matrix']) {
+        assert.equal(figures[name].verdict, 'quiet', name);
+    }
+    assert.equal(figures.time.verdict, 'worse');
+    assert.equal(figures.throughput.verdict, 'worse');
+    await shown.leave();
+});
+
+test('at one clock cycles and their classes have a verdict', async () => {
+    const { shown, figures } = await sideBySide(digits, reports.narrowDigits());
+    assert.equal(figures.cycles.verdict, 'worse');
+    assert.equal(figures['weight stall'].verdict, 'worse');
+    assert.equal(figures.time.verdict, 'worse');
+    await shown.leave();
+});
+
+test('different numbers of inferences are compared for each of them', async () => {
+    const few = reports.fewDigits();
+    const its = reports.readReport(few);
+    assert.ok(its.inferences < report.inferences);
+    const { shown, figures } = await sideBySide(digits, few);
+    assert.equal(figures.inferences.reference, grouped(report.inferences));
+    assert.ok(figures.inferences.other.startsWith(grouped(its.inferences)));
+    assert.equal(figures.inferences.verdict, 'quiet');
+    for (const total of ['cycles', 'time', 'weight bytes']) assert.ok(!(total in figures), total);
+    const each = (one) => one.cycles / one.inferences;
+    assert.equal(figures['cycles an inference'].reference, grouped(each(report)));
+    assert.equal(figures['cycles an inference'].verdict, each(its) > each(report) ? 'worse' : 'better');
+    assert.equal(figures['time an inference'].verdict, figures['cycles an inference'].verdict);
+    assert.equal(figures['weight bytes an inference'].reference, bytes(report.traffic.weight_bytes / report.inferences));
+    await shown.leave();
+});
+
+test('what one of two reports does not have is one dash, and nothing is said of it', async () => {
+    const { shown, figures } = await sideBySide(digits, reports.assembly());
+    for (const name of ['inferences', 'throughput', 'accuracy']) {
+        assert.deepEqual([figures[name].other, figures[name].verdict], [absent, 'none'], name);
+    }
+    assert.equal(figures.cycles.verdict, 'quiet'); // of other work
+    await shown.leave();
+});
+
 test('a program without a network has a page, too', async () => {
     const shown = await open(browser, page(reports.assembly()));
+    const columns = await shown.locator('.tabulator-col').evaluateAll((all) =>
+        all.map((column) => column.getAttribute('tabulator-field')));
+    assert.ok(columns.includes('tops') && !columns.includes('macs'), columns.join());
     assert.deepEqual(await poorCharts(shown), []);
     assert.equal(await shown.locator('#predictions').count(), 0);
     assert.equal(await shown.locator('#buffer-map').count() + await shown.locator('#memory').count(), 1);
     await shown.leave();
+});
+
+test('the bound of a weight-bound run is told, the peak is not called one', async () => {
+    const meaning = (shown) => shown.locator('.card', { has: shown.locator('[data-figure="Performance"]') })
+        .locator('.meaning').innerText();
+    const shown = await open(browser, page(reports.convolutions()));
+    const its = reports.readReport(reports.convolutions());
+    assert.equal(its.roofline.bound_tops, its.tops.peak);
+    assert.ok(!(await meaning(shown)).includes('weight bandwidth'));
+    await shown.leave();
+    const stalled = reports.narrowDigits();
+    const { roofline: bound } = reports.readReport(stalled);
+    const other = await open(browser, page(stalled));
+    assert.ok((await meaning(other)).endsWith(`; at most ${si(bound.bound_tops * 1e12, 'OPS')} by weight bandwidth`));
+    await other.leave();
 });
 
 test('a report that does not tell what was held when says which rows were ever used', async () => {

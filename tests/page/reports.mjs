@@ -16,10 +16,13 @@ export function readReport(folder) {
     return JSON.parse(readFileSync(path.join(folder, 'report.json'), 'utf8'));
 }
 
-/// Runs into a folder of its own; returns the folder.
+const made = new Set();
+
+/// Runs into a folder of its own, once; returns the folder.
 function run(name, ...args) {
     const folder = path.join(output, 'reports', name);
-    sim('run', ...args, '--out', folder, '--quiet');
+    if (!made.has(folder)) sim('run', ...args, '--out', folder, '--quiet');
+    made.add(folder);
     return folder;
 }
 
@@ -27,11 +30,11 @@ function run(name, ...args) {
 export function altered(folder, name, alter) {
     const report = readReport(folder);
     alter(report);
-    const made = path.join(output, 'reports', name);
-    mkdirSync(made, { recursive: true });
-    writeFileSync(path.join(made, 'report.json'), JSON.stringify(report));
-    sim('report', made, '--out', path.join(made, 'report.html'));
-    return made;
+    const changed = path.join(output, 'reports', name);
+    mkdirSync(changed, { recursive: true });
+    writeFileSync(path.join(changed, 'report.json'), JSON.stringify(report));
+    sim('report', changed, '--out', path.join(changed, 'report.html'));
+    return changed;
 }
 
 export const wrongLabels = [3, 141, 499];
@@ -49,6 +52,16 @@ export function digits() {
 
 export function slowDigits() {
     return run('slow_digits', 'mnist_cnn', '--set', 'machine.clock_mhz=350', '--set', 'machine.weight_fifo.depth_tiles=8');
+}
+
+/// With weight memory so slow that the array waits for it.
+export function narrowDigits() {
+    return run('narrow_digits', 'mnist_cnn', '--set', 'machine.weight_memory.bandwidth_gb_per_s=0.1');
+}
+
+/// The first of the digits.
+export function fewDigits() {
+    return run('few_digits', 'mnist_cnn', '--limit', '100');
 }
 
 /// A network of so many layers, of the kinds that there are, timed alone.
