@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { mkdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { absent, bytes, grouped, percent, si } from '../../sim/page/web/src/format.js';
+import { absent, bytes, grouped, percent, si, times } from '../../sim/page/web/src/format.js';
+import { allColours, cycleParts, reasons } from '../../sim/page/web/src/palette.js';
 import { launch, open, tooltip } from './browser.mjs';
 import * as reports from './reports.mjs';
 
@@ -12,13 +13,36 @@ const browser = await launch();
 const digits = reports.digits();
 const report = reports.readReport(digits);
 
-/// Charts whose marks are not all there.
-function poorCharts(shown) {
-    return shown.evaluate(() => [...document.querySelectorAll('.chart')].filter((chart) => {
-        const marks = [...chart.querySelectorAll('svg path, svg circle')].map((mark) => mark.getAttribute('d') ?? '');
-        const least = 5; // axes and legend have some themselves
-        return marks.length < least || marks.some((mark) => mark.includes('NaN'));
-    }).map((chart) => chart.getAttribute('aria-label')));
+const shades = allColours.flatMap(({ light, dark }) => [light, dark]);
+
+/// How many marks each chart draws of its data: shapes of some width, of a colour with a meaning, between the axes
+/// (the legend has such shapes, too, but above).
+function marksOf(shown) {
+    return shown.evaluate((colours) => {
+        const grid = getComputedStyle(document.documentElement).getPropertyValue('--grid').trim();
+        const boxOf = (mark) => mark.getBoundingClientRect();
+        return Object.fromEntries([...document.querySelectorAll('.chart')].map((chart) => {
+            const shapes = [...chart.querySelectorAll('svg path, svg circle, svg polygon')];
+            const has = (shape, name, wanted) => wanted.includes(shape.getAttribute(name));
+            const lines = shapes.filter((shape) => has(shape, 'stroke', [grid])).map(boxOf);
+            const top = Math.min(...lines.map((line) => line.top));
+            const bottom = Math.max(...lines.map((line) => line.bottom));
+            const isSeen = (shape) => boxOf(shape).width > 0.05
+                || (shape.hasAttribute('stroke') && shape.getAttribute('stroke-width') !== '0');
+            const isBetween = (shape) => boxOf(shape).bottom > top && boxOf(shape).top < bottom;
+            const marks = shapes.filter((shape) => (has(shape, 'fill', colours) || has(shape, 'stroke', colours))
+                && isSeen(shape) && isBetween(shape));
+            return [chart.getAttribute('aria-label'), marks.length];
+        }));
+    }, shades);
+}
+
+/// Charts without marks, or with one that has no place.
+async function poorCharts(shown) {
+    const empty = Object.entries(await marksOf(shown)).filter(([, count]) => count === 0).map(([label]) => label);
+    const nowhere = await shown.locator('.chart', { has: shown.locator('path[d*="NaN"]') })
+        .evaluateAll((charts) => charts.map((chart) => chart.getAttribute('aria-label')));
+    return [...empty, ...nowhere];
 }
 
 /// Pairs of texts of a drawing that lie on each other.
@@ -46,28 +70,50 @@ test('every section of the digits is there, and every chart has marks', async ()
         'predictions', 'counters', 'configuration']);
     assert.deepEqual(await poorCharts(view), []);
     assert.equal(await view.locator('.chart').count(), 10);
+    assert.deepEqual(await view.locator('h1').allTextContents(), [`${report.model} on ${report.machine}`]);
+});
+
+test('bars are as many as there is something to tell', async () => {
+    const drawn = await marksOf(view);
+    const unit = report.matrix_unit;
+    const longest = Math.max(...report.layers.map((layer) => layer.cycles));
+    const visible = longest / 10000; // a tenth of a pixel, but an edge is as wide as any
+    const partsOf = (its) => cycleParts.filter(({ cycles, colour }) => cycles(its) > (colour.edge ? 0 : visible)).length;
+    assert.equal(drawn['Cycles of the run by class'], partsOf(unit) + reasons.filter(({ key }) => unit[key] > 0).length);
+    assert.equal(drawn['Cycles of each layer by class'],
+        report.layers.reduce((sum, layer) => sum + partsOf(layer.matrix_unit), 0));
+    const joules = Object.values(report.energy.by_unit);
+    assert.equal(drawn['Energy by unit'], joules.filter((each) => each > Math.max(...joules) / 10000).length);
+});
+
+test('a chart that draws nothing is noticed', async () => {
+    const folder = reports.altered(digits, 'without_layer_cycles', ({ layers }) => {
+        for (const { matrix_unit: unit } of layers) for (const key of Object.keys(unit)) unit[key] = 0;
+    });
+    const shown = await open(browser, page(folder));
+    assert.deepEqual(await poorCharts(shown), ['Cycles of each layer by class']);
+    await shown.leave();
 });
 
 test('large figures are those of report.json', async () => {
     const figures = Object.fromEntries(await view.locator('[data-figure]').evaluateAll((all) =>
-        all.map((each) => [each.dataset.figure, Number(each.dataset.value)])));
+        all.map((each) => [each.dataset.figure, [Number(each.dataset.value), each.textContent]])));
+    const { tops, energy, matrix_unit: unit } = report;
     const expected = {
-        Throughput: report.inferences_per_second,
-        Latency: report.seconds_per_batch,
-        Cycles: report.cycles,
-        Performance: report.tops.achieved,
-        'Array active': report.matrix_unit.active_cycles,
-        Energy: report.energy.joules_per_inference,
-        Power: report.energy.watts,
-        Accuracy: report.accuracy,
+        Throughput: [report.inferences_per_second, si(report.inferences_per_second, 'inf/s')],
+        Latency: [report.seconds_per_batch, si(report.seconds_per_batch, 's')],
+        Cycles: [report.cycles, grouped(report.cycles)],
+        Performance: [tops.achieved, `${tops.achieved.toFixed(tops.achieved < 10 ? 2 : 1)} TOPS`],
+        'Array active': [unit.active_cycles, percent(unit.active_cycles / report.cycles)],
+        Energy: [energy.joules_per_inference, si(energy.joules_per_inference, 'J')],
+        Power: [energy.watts, si(energy.watts, 'W')],
+        Accuracy: [report.accuracy, percent(report.accuracy)],
     };
-    for (const { baseline, expected: its } of report.comparison) {
-        expected[`Speedup over ${baseline}`] = its.speedup;
-        expected[`Performance/W over ${baseline}`] = its.performance_per_watt.total;
+    for (const { baseline, expected: { speedup, performance_per_watt: perWatt } } of report.comparison) {
+        expected[`Speedup over ${baseline}`] = [speedup, times(speedup)];
+        expected[`Performance/W over ${baseline}`] = [perWatt.total, times(perWatt.total)];
     }
     assert.deepEqual(figures, expected);
-    const cycles = view.locator('[data-figure="Cycles"]');
-    assert.equal(await cycles.innerText(), grouped(report.cycles));
 });
 
 test('hovering the run tells cycles and share of each class', async () => {
@@ -93,8 +139,13 @@ test('arrow keys tell one layer after the other', async () => {
         await view.keyboard.press(key);
         await tells(report.layers[place]);
     }
+    const told = view.locator('[aria-live="polite"]#told'); // what a screen reader says
+    assert.equal(await told.textContent(), await chart.locator('.tip').evaluate((tip) =>
+        [...tip.children].map((line) => line.innerText.replaceAll(/\s+/g, ' ').trim()).join(', ')));
+    assert.ok((await told.textContent()).startsWith(`${report.layers[0].name} (`));
     await view.keyboard.press('Escape');
     await chart.locator('.tip').waitFor({ state: 'hidden' });
+    assert.equal(await told.textContent(), '');
 });
 
 test('every chart tells something when it is asked by key', async () => {
@@ -363,6 +414,16 @@ test('a network of 200 layers stays usable', async (context) => {
     const first = await shown.evaluate(() => performance.getEntriesByName('first chart')[0].startTime);
     context.diagnostic(`${(size / megabyte).toFixed(2)} MB; first chart after ${Math.round(first)} ms`);
     assert.deepEqual(await poorCharts(shown), []);
+    const chart = shown.locator('#cycles .chart').nth(1);
+    await chart.focus();
+    for (const [key, place] of [['ArrowUp', its.layers.length - 1], ['ArrowUp', its.layers.length - 2],
+        ['ArrowDown', its.layers.length - 1], ['ArrowDown', 0]]) { // beyond the rows that are shown at first
+        const { name } = its.layers[place];
+        await shown.keyboard.press(key);
+        await chart.locator('.tip strong', { hasText: `${name} (` }).waitFor({ timeout: 5000 });
+        assert.ok((await chart.locator('svg text').allTextContents()).includes(name), name);
+    }
+    await shown.keyboard.press('Escape');
     await shown.locator('.tabulator-col[tabulator-field="cycles"]').click();
     const most = Math.max(...its.layers.map(({ cycles }) => cycles));
     assert.equal((await columnOf(shown, 'cycles'))[0], grouped(most));

@@ -1,8 +1,8 @@
 // Several reports beside each other: figures, layers, and what differs in their configuration.
 import { chart, legend, nameAxis, rowZoom, tip, valueAxis } from '../chart.js';
-import { h, section, table } from '../dom.js';
+import { h, mainSection, table } from '../dom.js';
 import { absent, bytes, difference, grouped, percent, ratio, si, times } from '../format.js';
-import { colourOf } from '../palette.js';
+import { colourOf, fillOf } from '../palette.js';
 import { flatten } from './configuration.js';
 import { bufferUse } from './memory.js';
 
@@ -111,7 +111,7 @@ function layerChart(reports, common) {
             series: reports.map(({ name }, index) => ({
                 type: 'bar',
                 name,
-                itemStyle: { color: colourOf(index) },
+                itemStyle: fillOf(colourOf(index), colours),
                 data: columns[index],
             })),
         }),
@@ -136,7 +136,7 @@ function configurationTable(reports) {
 /// Of two or more.
 export function comparison(reports) {
     const common = commonOf(reports);
-    return section('comparison', `${reports.length} reports side by side`,
+    return mainSection('comparison', `${reports.length} reports side by side`,
         `Differences are to the first, ${reports[0].name}.`,
         h('div', { class: 'columns' },
             h('div', null, h('h3', null, 'Figures'), figureTable(reports, common)),

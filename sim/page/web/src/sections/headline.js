@@ -1,5 +1,5 @@
 // The figures that a study is about, each with what it means.
-import { h, section, table } from '../dom.js';
+import { h, mainSection, table } from '../dom.js';
 import { absent, bytes, counted, grouped, percent, ratio, si, times } from '../format.js';
 
 /// A large figure. `value` is the number as report.json has it.
@@ -107,7 +107,7 @@ function remarks(report) {
 export function headline(report) {
     const meaning = report.inferences > 0
         ? `${counted(report.inferences, 'inference')} in batches of ${grouped(report.batch)}` : 'a program of its own';
-    return section('headline', `${report.model} on ${report.machine}`, meaning,
+    return mainSection('headline', `${report.model} on ${report.machine}`, meaning,
         h('div', { class: 'cards' }, cards(report)),
         report.comparison.length > 0 ? h('div', { class: 'cards' }, baselineCards(report)) : null,
         baselineTable(report), remarks(report));

@@ -41,9 +41,9 @@ function memoryChart({ name, values, capacity, show, colour, windowCycles, cycle
                     type: 'line',
                     step: 'end',
                     symbol: 'none',
-                    lineStyle: { color: colour, width: 1.5 },
-                    itemStyle: { color: colour },
-                    areaStyle: { color: colour, opacity: 0.3 },
+                    lineStyle: { color: colour[colours.scheme], width: 1.5 },
+                    itemStyle: { color: colour[colours.scheme] },
+                    areaStyle: { color: colour[colours.scheme], opacity: 0.3 },
                     data: points,
                     markLine: {
                         silent: true,

@@ -117,20 +117,20 @@ export function roofline(report) {
             yAxis: axis(colours, 'operations a second (10¹²)', lowest, highest, 44),
             series: [
                 line(report.machine, roof, colours.text, 2),
-                ...others.map(({ name, colour, roof: its }) => line(name, its, colour, 1.5)),
+                ...others.map(({ name, colour, roof: its }) => line(name, its, colour[colours.scheme], 1.5)),
                 ...others.map(({ name, colour, points }) => ({
                     type: 'scatter',
                     name,
                     symbol: 'triangle',
                     symbolSize: 13,
-                    itemStyle: { color: colour },
+                    itemStyle: { color: colour[colours.scheme] },
                     data: points,
                 })),
                 {
                     type: 'scatter',
                     name: 'layers (size: share of cycles)',
                     symbolSize: (_value, { data }) => 7 + 22 * Math.sqrt(data.share ?? 0),
-                    itemStyle: { color: colourOf(5), opacity: 0.75, borderColor: colours.card, borderWidth: 1 },
+                    itemStyle: { color: colourOf(5)[colours.scheme], borderColor: colours.card, borderWidth: 1 },
                     label: {
                         show: true,
                         position: 'right',
@@ -145,7 +145,7 @@ export function roofline(report) {
                     name: 'run',
                     symbol: 'diamond',
                     symbolSize: 20,
-                    itemStyle: { color: colourOf(1), borderColor: colours.card, borderWidth: 1.5 },
+                    itemStyle: { color: colourOf(1)[colours.scheme], borderColor: colours.card, borderWidth: 1.5 },
                     label: { show: true, position: 'right', color: colours.text, fontWeight: 600, formatter: 'run' },
                     labelLayout: { hideOverlap: true },
                     data: [run],
