@@ -114,7 +114,7 @@ function powerChart(power, cycles) {
                 step: 'end',
                 symbol: 'none',
                 lineStyle: { width: 0 },
-                areaStyle: { color: consumerColour(unit)[colours.scheme] },
+                areaStyle: { color: consumerColour(unit)[colours.scheme], opacity: 1 },
                 itemStyle: fillOf(consumerColour(unit), colours),
                 data: points(power.watts[unit]),
             })),

@@ -114,7 +114,7 @@ function box({ id, name, at, lines, busy, what = 'busy' }) {
 /// As wide as it is used.
 function path(route, { from, to, moved, unit, utilization }) {
     const width = 1.5 + 5 * Math.min(utilization ?? 0, 1);
-    const amount = unit === 'bytes' ? bytes(moved) : `${si(moved)} ${unit}`;
+    const amount = unit === 'bytes' ? bytes(moved) : `${moved < 1000 ? grouped(moved) : si(moved)} ${unit}`;
     const [x, y] = route.label;
     const anchor = route.anchor ?? 'middle';
     return s('g', { class: 'path', 'data-path': `${from}>${to}`, 'data-utilization': utilization },
