@@ -31,7 +31,8 @@ std::vector<Path> make_paths(const run::Result& result, const std::vector<Traffi
         if (most > 0.0) path.utilization = static_cast<double>(moved) / most;
         return path;
     };
-    // A tile shifts in one array row a cycle; all other paths on the chip move rows.
+    // A tile shifts in one array row a cycle. All other paths on the chip move rows; one with 16-bit operands
+    // passes through the array two or four times.
     return {
         outside("weight_memory", "weight_fifo", "weight"),
         inside("weight_fifo", "matrix_unit", tpu.weight_fifo().shifted_bytes.value(), "bytes",
@@ -40,9 +41,12 @@ std::vector<Path> make_paths(const run::Result& result, const std::vector<Traffi
         outside("host_interface", "unified_buffer", "host_read"),
         inside("unified_buffer", "systolic_data_setup", tpu.systolic_data_setup().fetches.value(), "rows",
                machine.systolic_data_setup.fetches_per_cycle),
-        inside("systolic_data_setup", "matrix_unit", tpu.matrix_unit().active_cycles.value(), "rows", 1),
-        inside("matrix_unit", "accumulators", tpu.accumulators().counters().pass_writes.value(), "rows", 1),
+        inside("systolic_data_setup", "matrix_unit", tpu.matrix_unit().active_cycles.value(), "row passes",
+               1),
+        inside("matrix_unit", "accumulators", tpu.accumulators().counters().pass_writes.value(), "row passes",
+               1),
         inside("accumulators", "activation_unit", tpu.accumulators().counters().reads.value(), "rows", 1),
+        inside("unified_buffer", "activation_unit", tpu.activation_unit().buffer_reads.value(), "rows", 1),
         inside("activation_unit", "unified_buffer", tpu.activation_unit().buffer_writes.value(), "rows", 1),
         outside("unified_buffer", "host_interface", "host_write"),
     };

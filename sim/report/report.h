@@ -101,7 +101,7 @@ struct Path {
     std::string_view from;  ///< units, named as in the configuration
     std::string_view to;
     std::uint64_t moved = 0;
-    std::string_view unit;  ///< of `moved`: "bytes" or "rows"
+    std::string_view unit;  ///< of `moved`: "bytes", "rows" or "row passes" (of the array)
     std::optional<double> utilization;
 };
 

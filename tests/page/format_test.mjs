@@ -23,6 +23,13 @@ test('bytes have binary prefixes', () => {
     assert.equal(format.bytes(null), format.absent);
 });
 
+test('a latency is cycles, time, or both', () => {
+    assert.equal(format.latency({ latency_cycles: 1, latency_ns: 4250 }), '1 cycle + 4.25 µs');
+    assert.equal(format.latency({ latency_cycles: 0, latency_ns: 300 }), '300 ns');
+    assert.equal(format.latency({ latency_cycles: 20, latency_ns: 0 }), '20 cycles');
+    assert.equal(format.latency({ latency_cycles: 0 }), '0 cycles');
+});
+
 test('what is more than nothing is never shown as 0', () => {
     assert.equal(format.percent(0), '0.0 %');
     assert.equal(format.percent(0.0001), '<0.1 %');

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { mkdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { grouped, percent } from '../../sim/page/web/src/format.js';
+import { absent, bytes, grouped, percent, si, times } from '../../sim/page/web/src/format.js';
+import { allColours, cycleParts, reasons } from '../../sim/page/web/src/palette.js';
 import { launch, open, tooltip } from './browser.mjs';
 import * as reports from './reports.mjs';
 
@@ -12,13 +13,49 @@ const browser = await launch();
 const digits = reports.digits();
 const report = reports.readReport(digits);
 
-/// Charts whose marks are not all there.
-function poorCharts(shown) {
-    return shown.evaluate(() => [...document.querySelectorAll('.chart')].filter((chart) => {
-        const marks = [...chart.querySelectorAll('svg path, svg circle')].map((mark) => mark.getAttribute('d') ?? '');
-        const least = 5; // axes and legend have some themselves
-        return marks.length < least || marks.some((mark) => mark.includes('NaN'));
-    }).map((chart) => chart.getAttribute('aria-label')));
+const shades = allColours.flatMap(({ light, dark }) => [light, dark]);
+
+/// How many marks each chart draws of its data: shapes of some width, of a colour with a meaning, between the axes
+/// (the legend has such shapes, too, but above).
+function marksOf(shown) {
+    return shown.evaluate((colours) => {
+        const grid = getComputedStyle(document.documentElement).getPropertyValue('--grid').trim();
+        const boxOf = (mark) => mark.getBoundingClientRect();
+        return Object.fromEntries([...document.querySelectorAll('.chart')].map((chart) => {
+            const shapes = [...chart.querySelectorAll('svg path, svg circle, svg polygon')];
+            const has = (shape, name, wanted) => wanted.includes(shape.getAttribute(name));
+            const lines = shapes.filter((shape) => has(shape, 'stroke', [grid])).map(boxOf);
+            const top = Math.min(...lines.map((line) => line.top));
+            const bottom = Math.max(...lines.map((line) => line.bottom));
+            const isSeen = (shape) => boxOf(shape).width > 0.05
+                || (shape.hasAttribute('stroke') && shape.getAttribute('stroke-width') !== '0');
+            const isBetween = (shape) => boxOf(shape).bottom > top && boxOf(shape).top < bottom;
+            const marks = shapes.filter((shape) => (has(shape, 'fill', colours) || has(shape, 'stroke', colours))
+                && isSeen(shape) && isBetween(shape));
+            return [chart.getAttribute('aria-label'), marks.length];
+        }));
+    }, shades);
+}
+
+/// Charts without marks, or with one that has no place.
+async function poorCharts(shown) {
+    const empty = Object.entries(await marksOf(shown)).filter(([, count]) => count === 0).map(([label]) => label);
+    const nowhere = await shown.locator('.chart', { has: shown.locator('path[d*="NaN"]') })
+        .evaluateAll((charts) => charts.map((chart) => chart.getAttribute('aria-label')));
+    return [...empty, ...nowhere];
+}
+
+/// Pairs of texts of a drawing that lie on each other.
+function textsOnEachOther(drawing) {
+    return drawing.evaluate((element) => {
+        const boxes = [...element.querySelectorAll('svg text')].filter(({ textContent }) => textContent.trim() !== '')
+            .map((text) => [text.textContent, text.getBoundingClientRect()]);
+        const slack = 1; // a box is higher than its letters
+        const meet = (a, b) => a.left < b.right - slack && b.left < a.right - slack && a.top < b.bottom - slack
+            && b.top < a.bottom - slack;
+        return boxes.flatMap(([first, a], index) => boxes.slice(index + 1).filter(([, b]) => meet(a, b))
+            .map(([second]) => `${first} on ${second}`));
+    });
 }
 
 const columnOf = (shown, field) =>
@@ -33,28 +70,50 @@ test('every section of the digits is there, and every chart has marks', async ()
         'predictions', 'counters', 'configuration']);
     assert.deepEqual(await poorCharts(view), []);
     assert.equal(await view.locator('.chart').count(), 10);
+    assert.deepEqual(await view.locator('h1').allTextContents(), [`${report.model} on ${report.machine}`]);
+});
+
+test('bars are as many as there is something to tell', async () => {
+    const drawn = await marksOf(view);
+    const unit = report.matrix_unit;
+    const longest = Math.max(...report.layers.map((layer) => layer.cycles));
+    const visible = longest / 10000; // a tenth of a pixel, but an edge is as wide as any
+    const partsOf = (its) => cycleParts.filter(({ cycles, colour }) => cycles(its) > (colour.edge ? 0 : visible)).length;
+    assert.equal(drawn['Cycles of the run by class'], partsOf(unit) + reasons.filter(({ key }) => unit[key] > 0).length);
+    assert.equal(drawn['Cycles of each layer by class'],
+        report.layers.reduce((sum, layer) => sum + partsOf(layer.matrix_unit), 0));
+    const joules = Object.values(report.energy.by_unit);
+    assert.equal(drawn['Energy by unit'], joules.filter((each) => each > Math.max(...joules) / 10000).length);
+});
+
+test('a chart that draws nothing is noticed', async () => {
+    const folder = reports.altered(digits, 'without_layer_cycles', ({ layers }) => {
+        for (const { matrix_unit: unit } of layers) for (const key of Object.keys(unit)) unit[key] = 0;
+    });
+    const shown = await open(browser, page(folder));
+    assert.deepEqual(await poorCharts(shown), ['Cycles of each layer by class']);
+    await shown.leave();
 });
 
 test('large figures are those of report.json', async () => {
     const figures = Object.fromEntries(await view.locator('[data-figure]').evaluateAll((all) =>
-        all.map((each) => [each.dataset.figure, Number(each.dataset.value)])));
+        all.map((each) => [each.dataset.figure, [Number(each.dataset.value), each.textContent]])));
+    const { tops, energy, matrix_unit: unit } = report;
     const expected = {
-        Throughput: report.inferences_per_second,
-        Latency: report.seconds_per_batch,
-        Cycles: report.cycles,
-        Performance: report.tops.achieved,
-        'Array active': report.matrix_unit.active_cycles,
-        Energy: report.energy.joules_per_inference,
-        Power: report.energy.watts,
-        Accuracy: report.accuracy,
+        Throughput: [report.inferences_per_second, si(report.inferences_per_second, 'inf/s')],
+        Latency: [report.seconds_per_batch, si(report.seconds_per_batch, 's')],
+        Cycles: [report.cycles, grouped(report.cycles)],
+        Performance: [tops.achieved, `${tops.achieved.toFixed(tops.achieved < 10 ? 2 : 1)} TOPS`],
+        'Array active': [unit.active_cycles, percent(unit.active_cycles / report.cycles)],
+        Energy: [energy.joules_per_inference, si(energy.joules_per_inference, 'J')],
+        Power: [energy.watts, si(energy.watts, 'W')],
+        Accuracy: [report.accuracy, percent(report.accuracy)],
     };
-    for (const { baseline, expected: its } of report.comparison) {
-        expected[`Speedup over ${baseline}`] = its.speedup;
-        expected[`Performance/W over ${baseline}`] = its.performance_per_watt.total;
+    for (const { baseline, expected: { speedup, performance_per_watt: perWatt } } of report.comparison) {
+        expected[`Speedup over ${baseline}`] = [speedup, times(speedup)];
+        expected[`Performance/W over ${baseline}`] = [perWatt.total, times(perWatt.total)];
     }
     assert.deepEqual(figures, expected);
-    const cycles = view.locator('[data-figure="Cycles"]');
-    assert.equal(await cycles.innerText(), grouped(report.cycles));
 });
 
 test('hovering the run tells cycles and share of each class', async () => {
@@ -80,8 +139,13 @@ test('arrow keys tell one layer after the other', async () => {
         await view.keyboard.press(key);
         await tells(report.layers[place]);
     }
+    const told = view.locator('[aria-live="polite"]#told'); // what a screen reader says
+    assert.equal(await told.textContent(), await chart.locator('.tip').evaluate((tip) =>
+        [...tip.children].map((line) => line.innerText.replaceAll(/\s+/g, ' ').trim()).join(', ')));
+    assert.ok((await told.textContent()).startsWith(`${report.layers[0].name} (`));
     await view.keyboard.press('Escape');
     await chart.locator('.tip').waitFor({ state: 'hidden' });
+    assert.equal(await told.textContent(), '');
 });
 
 test('every chart tells something when it is asked by key', async () => {
@@ -138,8 +202,36 @@ test('the block diagram has every path with its use', async () => {
     const drawn = await view.locator('[data-path]').evaluateAll((paths) =>
         paths.map(({ dataset }) => [dataset.path, Number(dataset.utilization)]));
     assert.deepEqual(drawn, report.paths.map(({ from, to, utilization }) => [`${from}>${to}`, utilization]));
-    assert.equal(drawn.length, 10);
+    assert.equal(drawn.length, 11);
     assert.equal(await view.locator('.machine [data-unit]').count(), 9);
+});
+
+const linesOf = (shown, unit) => shown.locator(`.machine [data-unit="${unit}"] text`).allTextContents();
+
+test('the block diagram tells whole latencies, and what the unified buffer held at most', async () => {
+    assert.ok((await linesOf(view, 'activation_unit')).includes('latency 1 cycle + 4.25 µs'));
+    assert.ok((await linesOf(view, 'host_interface')).includes('latency 0 cycles'));
+    const most = Math.max(...report.memory.over_time.unified_buffer_bytes);
+    assert.ok(most < report.memory.unified_buffer_peak_bytes); // rows that were ever used: another figure
+    assert.ok((await linesOf(view, 'unified_buffer')).includes(
+        `${percent(most / report.memory.unified_buffer_bytes)} at peak`));
+});
+
+test('texts of the block diagram lie neither on each other nor on the border of a unit', async () => {
+    const drawing = view.locator('#machine .scroll');
+    assert.deepEqual(await textsOnEachOther(drawing), []);
+    const crossing = await drawing.evaluate((element) => {
+        const boxes = [...element.querySelectorAll('.unit > rect:first-child')].map((unit) => unit.getBoundingClientRect());
+        const isApart = (text, unit) => text.right < unit.left || text.left > unit.right || text.bottom < unit.top
+            || text.top > unit.bottom;
+        const isInside = (text, unit) => text.left > unit.left && text.right < unit.right && text.top > unit.top
+            && text.bottom < unit.bottom;
+        return [...element.querySelectorAll('text')].filter((text) => {
+            const its = text.getBoundingClientRect();
+            return boxes.some((unit) => !isApart(its, unit) && !isInside(its, unit));
+        }).map(({ textContent }) => textContent);
+    });
+    assert.deepEqual(crossing, []);
 });
 
 test('wrong pictures come first and say what they are', async () => {
@@ -181,18 +273,29 @@ test('the switch turns light to dark, charts included', async () => {
 
 test('all that said nothing on the console and asked nothing of the network', () => view.leave());
 
-test('two reports stand side by side with what differs', async () => {
-    const slow = reports.slowDigits();
-    const file = path.join(reports.output, 'both.html');
-    reports.sim('report', digits, slow, '--out', file);
+/// One page of two reports, and what it compares: the texts of each figure's row and the verdict on the second.
+async function sideBySide(first, second) {
+    const file = path.join(reports.output, `${path.basename(first)}_${path.basename(second)}.html`);
+    reports.sim('report', first, second, '--out', file);
     const shown = await open(browser, file);
     const rows = await shown.locator('[aria-label="Figures"] tbody tr').evaluateAll((all) =>
-        all.map((row) => [...row.cells].map(({ textContent }) => textContent)));
-    const cycles = rows.find(([name]) => name === 'cycles');
+        all.map((row) => [...row.cells].map(({ textContent }) => textContent)
+            .concat(row.querySelector('td span')?.className ?? 'none')));
+    const figures = Object.fromEntries(rows.map(([name, reference, other, verdict]) =>
+        [name, { reference, other, verdict }]));
+    return { shown, figures };
+}
+
+test('two reports stand side by side with what differs', async () => {
+    const slow = reports.slowDigits();
+    const { shown, figures } = await sideBySide(digits, slow);
     const its = reports.readReport(slow);
-    assert.equal(cycles[1], grouped(report.cycles));
-    assert.ok(cycles[2].startsWith(grouped(its.cycles)), cycles[2]);
-    assert.deepEqual(rows.find(([name]) => name === 'weight bytes')[2].split(' ').at(-1), 'same');
+    assert.equal(figures.cycles.reference, grouped(report.cycles));
+    assert.ok(figures.cycles.other.startsWith(grouped(its.cycles)), figures.cycles.other);
+    assert.equal(figures['weight bytes'].other, `${bytes(its.traffic.weight_bytes)} same`);
+    assert.equal(figures.inferences.other, `${grouped(its.inferences)} same`);
+    const most = Math.max(...report.memory.over_time.unified_buffer_bytes);
+    assert.equal(figures['unified buffer, peak'].reference, bytes(most));
 
     const keys = await shown.locator('[aria-label="Differing keys"] tbody tr').evaluateAll((all) =>
         all.map((row) => [...row.cells].map(({ textContent }) => textContent)));
@@ -206,12 +309,96 @@ test('two reports stand side by side with what differs', async () => {
     await shown.leave();
 });
 
+test('at half the clock there are fewer cycles, which is no merit, and more time', async () => {
+    const { shown, figures } = await sideBySide(digits, reports.slowDigits());
+    assert.ok(figures.cycles.other.includes('−'), figures.cycles.other);
+    for (const name of ['cycles', 'array active', 'weight stall', 'weight shift', 'non-matrix']) {
+        assert.equal(figures[name].verdict, 'quiet', name);
+    }
+    assert.equal(figures.time.verdict, 'worse');
+    assert.equal(figures.throughput.verdict, 'worse');
+    await shown.leave();
+});
+
+test('at one clock cycles and their classes have a verdict', async () => {
+    const { shown, figures } = await sideBySide(digits, reports.narrowDigits());
+    assert.equal(figures.cycles.verdict, 'worse');
+    assert.equal(figures['weight stall'].verdict, 'worse');
+    assert.equal(figures.time.verdict, 'worse');
+    await shown.leave();
+});
+
+test('different numbers of inferences are compared for each of them', async () => {
+    const few = reports.fewDigits();
+    const its = reports.readReport(few);
+    assert.ok(its.inferences < report.inferences);
+    const { shown, figures } = await sideBySide(digits, few);
+    assert.equal(figures.inferences.reference, grouped(report.inferences));
+    assert.ok(figures.inferences.other.startsWith(grouped(its.inferences)));
+    assert.equal(figures.inferences.verdict, 'quiet');
+    for (const total of ['cycles', 'time', 'weight bytes']) assert.ok(!(total in figures), total);
+    const each = (one) => one.cycles / one.inferences;
+    assert.equal(figures['cycles an inference'].reference, grouped(each(report)));
+    assert.equal(figures['cycles an inference'].verdict, each(its) > each(report) ? 'worse' : 'better');
+    assert.equal(figures['time an inference'].verdict, figures['cycles an inference'].verdict);
+    assert.equal(figures['weight bytes an inference'].reference, bytes(report.traffic.weight_bytes / report.inferences));
+    await shown.leave();
+});
+
+test('what one of two reports does not have is one dash, and nothing is said of it', async () => {
+    const { shown, figures } = await sideBySide(digits, reports.assembly());
+    for (const name of ['inferences', 'throughput', 'accuracy']) {
+        assert.deepEqual([figures[name].other, figures[name].verdict], [absent, 'none'], name);
+    }
+    assert.equal(figures.cycles.verdict, 'quiet'); // of other work
+    await shown.leave();
+});
+
 test('a program without a network has a page, too', async () => {
     const shown = await open(browser, page(reports.assembly()));
+    const columns = await shown.locator('.tabulator-col').evaluateAll((all) =>
+        all.map((column) => column.getAttribute('tabulator-field')));
+    assert.ok(columns.includes('tops') && !columns.includes('macs'), columns.join());
     assert.deepEqual(await poorCharts(shown), []);
     assert.equal(await shown.locator('#predictions').count(), 0);
     assert.equal(await shown.locator('#buffer-map').count() + await shown.locator('#memory').count(), 1);
     await shown.leave();
+});
+
+test('the bound of a weight-bound run is told, the peak is not called one', async () => {
+    const meaning = (shown) => shown.locator('.card', { has: shown.locator('[data-figure="Performance"]') })
+        .locator('.meaning').innerText();
+    const shown = await open(browser, page(reports.convolutions()));
+    const its = reports.readReport(reports.convolutions());
+    assert.equal(its.roofline.bound_tops, its.tops.peak);
+    assert.ok(!(await meaning(shown)).includes('weight bandwidth'));
+    await shown.leave();
+    const stalled = reports.narrowDigits();
+    const { roofline: bound } = reports.readReport(stalled);
+    const other = await open(browser, page(stalled));
+    assert.ok((await meaning(other)).endsWith(`; at most ${si(bound.bound_tops * 1e12, 'OPS')} by weight bandwidth`));
+    await other.leave();
+});
+
+test('a report that does not tell what was held when says which rows were ever used', async () => {
+    const folder = reports.altered(digits, 'without_over_time', ({ memory }) => {
+        delete memory.over_time;
+    });
+    const shown = await open(browser, page(folder));
+    const { unified_buffer_peak_bytes: used, unified_buffer_bytes: all } = report.memory;
+    assert.ok((await linesOf(shown, 'unified_buffer')).includes(`${percent(used / all)} ever used`));
+    await shown.leave();
+});
+
+test('labels of the roofline do not lie on each other, and the run has one', async () => {
+    for (const width of [1400, 400]) {
+        const shown = await open(browser, page(reports.convolutions()), { width });
+        const chart = shown.locator('#roofline .chart');
+        assert.deepEqual(await textsOnEachOther(chart), []);
+        const texts = await chart.locator('svg text').allTextContents();
+        assert.equal(texts.filter((text) => text === 'run').length, 2); // in the legend and at its point
+        await shown.leave();
+    }
 });
 
 test('a network of 200 layers stays usable', async (context) => {
@@ -227,6 +414,16 @@ test('a network of 200 layers stays usable', async (context) => {
     const first = await shown.evaluate(() => performance.getEntriesByName('first chart')[0].startTime);
     context.diagnostic(`${(size / megabyte).toFixed(2)} MB; first chart after ${Math.round(first)} ms`);
     assert.deepEqual(await poorCharts(shown), []);
+    const chart = shown.locator('#cycles .chart').nth(1);
+    await chart.focus();
+    for (const [key, place] of [['ArrowUp', its.layers.length - 1], ['ArrowUp', its.layers.length - 2],
+        ['ArrowDown', its.layers.length - 1], ['ArrowDown', 0]]) { // beyond the rows that are shown at first
+        const { name } = its.layers[place];
+        await shown.keyboard.press(key);
+        await chart.locator('.tip strong', { hasText: `${name} (` }).waitFor({ timeout: 5000 });
+        assert.ok((await chart.locator('svg text').allTextContents()).includes(name), name);
+    }
+    await shown.keyboard.press('Escape');
     await shown.locator('.tabulator-col[tabulator-field="cycles"]').click();
     const most = Math.max(...its.layers.map(({ cycles }) => cycles));
     assert.equal((await columnOf(shown, 'cycles'))[0], grouped(most));

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
-import { cycleClasses, cycleParts } from '../../sim/page/web/src/palette.js';
+import { allColours, cycleClasses, cycleParts, fillOf } from '../../sim/page/web/src/palette.js';
 
 /// What an eye without one kind of cone sees, in linear RGB: Machado, Oliveira and Fernandes, 2009, severity 1.
 const eyes = {
@@ -32,11 +32,14 @@ const distance = (a, b) => Math.hypot(...a.map((value, i) => value - b[i]));
 
 for (const [eye, matrix] of Object.entries(eyes)) {
     test(`parts of the cycles differ for ${eye}`, () => {
-        const seen = cycleParts.map(({ name, colour }) => [name, lab(times(matrix, linear(colour)))]);
-        for (const [first, a] of seen) {
-            for (const [second, b] of seen) {
-                const clearlyApart = 20; // in CIE76; two is just noticeable
-                if (first < second) assert.ok(distance(a, b) > clearlyApart, `${first} and ${second}: ${distance(a, b)}`);
+        for (const scheme of ['light', 'dark']) {
+            const seen = cycleParts.map(({ name, colour }) => [name, lab(times(matrix, linear(colour[scheme])))]);
+            for (const [first, a] of seen) {
+                for (const [second, b] of seen) {
+                    const clearlyApart = 20; // in CIE76; two is just noticeable
+                    if (first < second) assert.ok(distance(a, b) > clearlyApart,
+                        `${scheme}: ${first} and ${second}: ${distance(a, b)}`);
+                }
             }
         }
     });
@@ -56,11 +59,26 @@ function contrast(a, b) {
     return (light + 0.05) / (dark + 0.05);
 }
 
+const style = readFileSync(new URL('../../sim/page/web/src/style.css', import.meta.url), 'utf8');
+const themes = [...style.matchAll(/\{[^{}]*--page:[^{}]*\}/g)].map(([block]) => ({
+    scheme: block.match(/color-scheme:\s*(\w+)/)[1],
+    ...Object.fromEntries([...block.matchAll(/--(\w+):\s*(#[0-9a-f]{6})/g)].map(([, name, colour]) => [name, colour])),
+}));
+
+test('bars, or their edges, stand out from their paper in both themes', () => {
+    assert.ok(allColours.length > 12);
+    for (const theme of themes) {
+        for (const colour of allColours) {
+            const { color, borderColor = color } = fillOf(colour, theme);
+            const seen = 3; // WCAG 2.1, 1.4.11: graphics
+            const most = Math.max(...[color, borderColor].map((each) => contrast(each, theme.card)));
+            assert.ok(most >= seen, `${color} on ${theme.card}: ${most}`);
+        }
+    }
+});
+
 test('text is readable on its paper in both themes', () => {
-    const style = readFileSync(new URL('../../sim/page/web/src/style.css', import.meta.url), 'utf8');
-    const themes = [...style.matchAll(/\{[^{}]*--page:[^{}]*\}/g)].map(([block]) =>
-        Object.fromEntries([...block.matchAll(/--(\w+):\s*(#[0-9a-f]{6})/g)].map(([, name, colour]) => [name, colour])));
-    assert.equal(themes.length, 3); // light, dark by the system, dark by the switch
+    assert.deepEqual(themes.map(({ scheme }) => scheme), ['light', 'dark', 'dark']); // by the system, by the switch
     assert.deepEqual(themes[1], themes[2]);
     for (const theme of themes) {
         for (const ink of ['text', 'quiet', 'accent', 'bad', 'good']) {

@@ -16,11 +16,25 @@ export function readReport(folder) {
     return JSON.parse(readFileSync(path.join(folder, 'report.json'), 'utf8'));
 }
 
-/// Runs into a folder of its own; returns the folder.
+const made = new Set();
+
+/// Runs into a folder of its own, once; returns the folder.
 function run(name, ...args) {
     const folder = path.join(output, 'reports', name);
-    sim('run', ...args, '--out', folder, '--quiet');
+    if (!made.has(folder)) sim('run', ...args, '--out', folder, '--quiet');
+    made.add(folder);
     return folder;
+}
+
+/// The page of a report that `alter` has changed; returns its folder.
+export function altered(folder, name, alter) {
+    const report = readReport(folder);
+    alter(report);
+    const changed = path.join(output, 'reports', name);
+    mkdirSync(changed, { recursive: true });
+    writeFileSync(path.join(changed, 'report.json'), JSON.stringify(report));
+    sim('report', changed, '--out', path.join(changed, 'report.html'));
+    return changed;
 }
 
 export const wrongLabels = [3, 141, 499];
@@ -40,6 +54,16 @@ export function slowDigits() {
     return run('slow_digits', 'mnist_cnn', '--set', 'machine.clock_mhz=350', '--set', 'machine.weight_fifo.depth_tiles=8');
 }
 
+/// With weight memory so slow that the array waits for it.
+export function narrowDigits() {
+    return run('narrow_digits', 'mnist_cnn', '--set', 'machine.weight_memory.bandwidth_gb_per_s=0.1');
+}
+
+/// The first of the digits.
+export function fewDigits() {
+    return run('few_digits', 'mnist_cnn', '--limit', '100');
+}
+
 /// A network of so many layers, of the kinds that there are, timed alone.
 export function deep(count) {
     const layers = [];
@@ -54,6 +78,11 @@ export function deep(count) {
     const file = path.join(output, `deep_${count}.json`);
     writeFileSync(file, JSON.stringify(network));
     return run(`deep_${count}`, '--machine', 'tpu_v1', '--model', file, '--timing-only', '--batch', '16');
+}
+
+/// Layers of about the same intensity, most of them fast enough for the peak.
+export function convolutions() {
+    return run('cnn0', '--machine', 'tpu_v1', '--model', 'models/isca17/cnn0.json', '--timing-only', '--batch', '8');
 }
 
 /// Ten lines of assembly: no network, no inferences.

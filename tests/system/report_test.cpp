@@ -29,6 +29,14 @@ Json reports_in_page(const std::filesystem::path& page) {
     return Json::parse(text.substr(at, text.find("</script>", at) - at));
 }
 
+Json path_of(const Json& report, const std::string& from, const std::string& to) {
+    for (const Json& each : report["paths"]) {
+        if (each["from"] == from && each["to"] == to) return each;
+    }
+    FAIL("no path from " << from << " to " << to);
+    return Json();
+}
+
 Json run_into(const std::filesystem::path& folder, const std::string& arguments) {
     const Outcome outcome = sim("run " + arguments + " --quiet --out " + folder.string());
     INFO(outcome.err);
@@ -180,14 +188,10 @@ TEST_CASE("Paths on the chip carry what their units count", "[system][report]") 
     const Json report = report_of("mnist_cnn --limit 100");
     const Json& units = report["units"];
     const auto path = [&](const std::string& from, const std::string& to) {
-        for (const Json& each : report["paths"]) {
-            if (each["from"] == from && each["to"] == to) return each;
-        }
-        FAIL("no path from " << from << " to " << to);
-        return Json();
+        return path_of(report, from, to);
     };
     const double cycles = report["cycles"];
-    CHECK(report["paths"].size() == 10);
+    CHECK(report["paths"].size() == 11);
     CHECK(path("weight_memory", "weight_fifo")["moved"] == report["traffic"]["weight_bytes"]);
     CHECK(path("weight_memory", "weight_fifo")["utilization"] == report["traffic"]["weight_utilization"]);
     CHECK(path("unified_buffer", "host_interface")["moved"] == report["traffic"]["host_write_bytes"]);
@@ -196,9 +200,26 @@ TEST_CASE("Paths on the chip carry what their units count", "[system][report]") 
     CHECK(stream["utilization"].get<double>() ==
           Approx(report["matrix_unit"]["active_cycles"].get<double>() / cycles));
     CHECK(path("accumulators", "activation_unit")["moved"] == units["accumulators"]["reads"]);
+    CHECK(path("unified_buffer", "activation_unit")["moved"] == units["activation_unit"]["buffer_reads"]);
+    CHECK(path("activation_unit", "unified_buffer")["moved"] == units["activation_unit"]["buffer_writes"]);
     // A shift takes 256 cycles and moves 256 x 256 bytes.
     CHECK(path("weight_fifo", "matrix_unit")["utilization"].get<double>() ==
           Approx(256 * units["matrix_unit"]["tiles"].get<double>() / cycles));
+}
+
+TEST_CASE("Rows of 16-bit operands pass through the array more than once", "[system][report]") {
+    const Json report = report_of("docs/micro_benchmarks/sixteen_bit.asm --machine tpu_v1");
+    const Json& units = report["units"];
+    const std::uint64_t rows = units["systolic_data_setup"]["rows"];
+    const Json into = path_of(report, "systolic_data_setup", "matrix_unit");
+    CHECK(into["unit"] == "row passes");
+    CHECK(into["moved"] == units["matrix_unit"]["active_cycles"]);
+    CHECK(into["moved"] > rows);
+    const Json out = path_of(report, "matrix_unit", "accumulators");
+    CHECK(out["unit"] == "row passes");
+    CHECK(out["moved"] == units["accumulators"]["pass_writes"]);
+    CHECK(out["moved"] > units["accumulators"]["writes"]);
+    CHECK(path_of(report, "unified_buffer", "systolic_data_setup")["unit"] == "rows");
 }
 
 TEST_CASE("Layers have their place on the roofline, and their bytes sum to the run's", "[system][report]") {

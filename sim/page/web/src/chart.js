@@ -1,15 +1,16 @@
 // ECharts, with what the sections need of it and nothing else.
 import { BarChart, CustomChart, LineChart, ScatterChart } from 'echarts/charts';
 import {
-    AriaComponent, DataZoomComponent, GridComponent, LegendComponent, MarkLineComponent, TooltipComponent,
+    DataZoomComponent, GridComponent, LegendComponent, MarkLineComponent, TooltipComponent,
 } from 'echarts/components';
 import * as echarts from 'echarts/core';
+import { LabelLayout } from 'echarts/features';
 import { SVGRenderer } from 'echarts/renderers';
 import { h } from './dom.js';
 import { ink } from './palette.js';
 import { onThemeChange } from './theme.js';
 
-echarts.use([AriaComponent, BarChart, CustomChart, DataZoomComponent, GridComponent, LegendComponent, LineChart,
+echarts.use([BarChart, CustomChart, DataZoomComponent, GridComponent, LabelLayout, LegendComponent, LineChart,
     MarkLineComponent, ScatterChart, SVGRenderer, TooltipComponent]);
 
 const waiting = [];
@@ -27,7 +28,6 @@ onThemeChange(() => {
 function common(colours) {
     return {
         animation: false,
-        aria: { enabled: false }, // the element has a label of its own
         textStyle: { color: colours.text, fontFamily: getComputedStyle(document.body).fontFamily },
         tooltip: {
             confine: true,
@@ -38,12 +38,32 @@ function common(colours) {
     };
 }
 
+/// What a chart told last when it was asked by key, for screen readers: its drawing says nothing to them.
+const told = h('div', { class: 'unseen', id: 'told', 'aria-live': 'polite' });
+
+/// A tooltip as one line.
+function lineOf(tooltip) {
+    return [...tooltip.children].map((line) => [...line.children].map(({ textContent }) => textContent)
+        .filter(Boolean).join(' ') || line.textContent).join(', ');
+}
+
+/// Moves the window of rows of a chart that scrolls, so that one of them is inside.
+function scrollTo(chart, row) {
+    const { dataZoom, yAxis } = chart.getOption();
+    if (dataZoom.length === 0 || yAxis[0].type !== 'category') return;
+    const [{ startValue: first, endValue: last }] = dataZoom; // the slider of rowZoom()
+    if (row >= first && row <= last) return;
+    const start = row < first ? row : row - (last - first);
+    chart.dispatchAction({ type: 'dataZoom', yAxisIndex: 0, startValue: start, endValue: start + last - first });
+}
+
 /// Left and right show the tooltips one after the other, Escape hides them.
 function listenToKeys(element, chart) {
     let at = -1;
     element.addEventListener('keydown', (event) => {
         if (event.key === 'Escape') {
             chart.dispatchAction({ type: 'hideTip' });
+            told.textContent = '';
             at = -1;
             return;
         }
@@ -54,18 +74,25 @@ function listenToKeys(element, chart) {
         const triggersByAxis = chart.getOption().tooltip[0].trigger === 'axis';
         const count = triggersByAxis ? Math.max(...lengths) : lengths.reduce((sum, length) => sum + length, 0);
         if (count === 0) return;
-        at = (at + step + count) % count;
+        at = at < 0 && step < 0 ? count - 1 : (at + step + count) % count;
         let seriesIndex = 0;
         let dataIndex = at;
         while (!triggersByAxis && dataIndex >= lengths[seriesIndex]) dataIndex -= lengths[seriesIndex++];
+        scrollTo(chart, dataIndex);
+        element.isAsked = true;
         chart.dispatchAction({ type: 'showTip', seriesIndex, dataIndex });
+    });
+    element.addEventListener('pointermove', () => {
+        element.isAsked = false;
     });
 }
 
 /// A place for a chart, drawn once it is part of the page and again when the colours change or `redraw` of
 /// the element is called. `option(colours, width)` gives what ECharts is to draw.
 export function chart({ label, height, option }) {
-    const element = h('div', { class: 'chart', tabindex: '0', role: 'img', 'aria-label': label });
+    // With this role, screen readers leave the arrow keys to the chart.
+    const element = h('div', { class: 'chart', tabindex: '0', role: 'application', 'aria-roledescription': 'chart',
+        'aria-label': label });
     element.style.height = `${height}px`;
     waiting.push({ element, option });
     return element;
@@ -73,11 +100,17 @@ export function chart({ label, height, option }) {
 
 function draw({ element, option }) {
     const instance = echarts.init(element, null, { renderer: 'svg' });
+    element.firstElementChild.setAttribute('aria-hidden', 'true'); // the drawing; tips stand beside it
     const redraw = () => {
         const colours = ink();
         const { tooltip, ...own } = option(colours, element.clientWidth);
         const shared = common(colours);
-        instance.setOption({ ...shared, ...own, tooltip: { ...shared.tooltip, ...tooltip } }, true);
+        const formatter = (...data) => {
+            const made = tooltip.formatter(...data);
+            if (element.isAsked) told.textContent = lineOf(made);
+            return made;
+        };
+        instance.setOption({ ...shared, ...own, tooltip: { ...shared.tooltip, ...tooltip, formatter } }, true);
     };
     redraw();
     element.redraw = redraw;
@@ -88,6 +121,7 @@ function draw({ element, option }) {
 
 /// Draws what has been placed: the first chart at once, each other when the browser has shown those before.
 export function drawCharts() {
+    if (!told.isConnected) document.body.append(told);
     const next = () => {
         const place = waiting.shift();
         if (!place) {
@@ -110,12 +144,14 @@ export function dropCharts(element) {
     }
 }
 
-/// A tooltip: a title, then lines of [text, value, colour].
+/// A tooltip: a title, then lines of [text, value, colour of the palette].
 export function tip(title, lines) {
+    const { scheme } = ink();
+    const swatch = (colour) => `background:${colour[scheme]};border:1px solid ${colour.edge?.[scheme] ?? colour[scheme]}`;
     return h('div', { class: 'tip' },
         h('strong', null, title),
         lines.map(([name, value, colour]) => h('div', null,
-            colour ? h('i', { style: `background:${colour}` }) : h('i', null),
+            h('i', colour ? { style: swatch(colour) } : null),
             h('span', null, name), h('b', null, value))));
 }
 

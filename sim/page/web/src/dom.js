@@ -22,12 +22,21 @@ export function s(tag, attributes, ...children) {
     return fill(document.createElementNS(svgNamespace, tag), attributes, children);
 }
 
-/// A part of the page: a heading, the sentence that says what it shows, what it shows.
-export function section(id, title, meaning, ...children) {
+function titled(heading, id, title, meaning, children) {
     return h('section', { id, 'aria-labelledby': `${id}-title` },
-        h('h2', { id: `${id}-title` }, title),
+        h(heading, { id: `${id}-title` }, title),
         meaning ? h('p', { class: 'meaning' }, meaning) : null,
         ...children);
+}
+
+/// A part of the page: a heading, the sentence that says what it shows, what it shows.
+export function section(id, title, meaning, ...children) {
+    return titled('h2', id, title, meaning, children);
+}
+
+/// The part that names what the page, or a half of it, is about.
+export function mainSection(id, title, meaning, ...children) {
+    return titled('h1', id, title, meaning, children);
 }
 
 /// Rows of text in a plain table; the first column names the row.

@@ -69,6 +69,14 @@ export function ratio(numerator, denominator) {
     return isNumber(numerator) && isNumber(denominator) && denominator > 0 ? numerator / denominator : null;
 }
 
+/// A latency of cycles and, beside them, of time that no clock shortens: "1 cycle + 4.25 µs".
+export function latency({ latency_cycles: cycles, latency_ns: nanoseconds = 0 }) {
+    const parts = [];
+    if (cycles > 0 || nanoseconds === 0) parts.push(counted(cycles, 'cycle'));
+    if (nanoseconds > 0) parts.push(si(nanoseconds * 1e-9, 's'));
+    return parts.join(' + ');
+}
+
 /// "1 batch", "2 batches".
 export function counted(count, one, many = `${one}s`) {
     return `${grouped(count)} ${count === 1 ? one : many}`;

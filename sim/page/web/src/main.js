@@ -40,7 +40,7 @@ const compared = h('div');
 const view = h('div');
 
 function linkTo(element) {
-    const title = element.id === 'headline' ? 'Headline' : element.querySelector('h2').textContent;
+    const title = element.id === 'headline' ? 'Headline' : element.querySelector('h1, h2').textContent;
     return h('a', { href: `#${element.id}` }, title);
 }
 

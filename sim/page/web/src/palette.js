@@ -1,44 +1,51 @@
-// Every colour with a meaning, once. The classes keep theirs in light and dark, on every chart; they differ in
-// lightness too, so that they hold for colour-blind eyes and in print (after Okabe and Ito).
+// Every colour with a meaning, once. The classes keep theirs on every chart; they differ in lightness too, so that
+// they hold for colour-blind eyes and in print (after Okabe and Ito). Each colour has a shade for light paper and one
+// for dark: shade[colours.scheme], with `colours` from ink(). Where a shade is too pale for its paper, an edge holds it.
 import { ratio } from './format.js';
+
+const blue = { light: '#0b57a4', dark: '#4596e6' };
+const paleBlue = { light: '#7fb3e3', dark: '#c2dcf4', edge: { light: '#2f6da8' } };
+const orange = { light: '#d55e00', dark: '#d55e00' };
+const yellow = { light: '#e9b11c', dark: '#f0bc30', edge: { light: '#946c00' } };
+const gray = { light: '#8b9099', dark: '#8b9099' };
 
 /// Where a matrix-unit cycle went; the four classes sum to all cycles. Active cycles are split by what the
 /// array's cells did in them. `cycles` reads them from a `matrix_unit` of the report.
 export const cycleParts = [
     {
         name: 'active: useful MACs',
-        colour: '#0b57a4',
+        colour: blue,
         cycles: (unit) => unit.active_cycles * usefulShare(unit),
     },
     {
         name: 'active: unused cells',
-        colour: '#7fb3e3',
+        colour: paleBlue,
         cycles: (unit) => unit.active_cycles * (1 - usefulShare(unit)),
     },
-    { name: 'weight stall', colour: '#d55e00', cycles: (unit) => unit.weight_stall_cycles },
-    { name: 'weight shift', colour: '#e9b11c', cycles: (unit) => unit.weight_shift_cycles },
-    { name: 'non-matrix', colour: '#8b9099', cycles: (unit) => unit.non_matrix_cycles },
+    { name: 'weight stall', colour: orange, cycles: (unit) => unit.weight_stall_cycles },
+    { name: 'weight shift', colour: yellow, cycles: (unit) => unit.weight_shift_cycles },
+    { name: 'non-matrix', colour: gray, cycles: (unit) => unit.non_matrix_cycles },
 ];
 
 /// The four classes themselves, and what they mean.
 export const cycleClasses = [
-    { key: 'active_cycles', name: 'array active', colour: '#0b57a4', meaning: 'a row entered the array' },
+    { key: 'active_cycles', name: 'array active', colour: blue, meaning: 'a row entered the array' },
     {
         key: 'weight_stall_cycles',
         name: 'weight stall',
-        colour: '#d55e00',
+        colour: orange,
         meaning: 'rows were there, their weight tile was not whole in the FIFO',
     },
     {
         key: 'weight_shift_cycles',
         name: 'weight shift',
-        colour: '#e9b11c',
+        colour: yellow,
         meaning: 'rows were there, their weight tile was shifting into the array',
     },
     {
         key: 'non_matrix_cycles',
         name: 'non-matrix',
-        colour: '#8b9099',
+        colour: gray,
         meaning: 'no matrix instruction was issued, or its rows were not there',
     },
 ];
@@ -51,28 +58,39 @@ export const reasons = [
     { key: 'port_stall_cycles', name: 'port stall', meaning: 'a memory port was taken' },
 ];
 
-export const reasonColour = '#5b606b';
+export const reasonColour = { light: '#5b606b', dark: '#737a86' };
 
 /// Of the array's cells in active cycles, those that multiplied for the network.
 export function usefulShare(unit) {
     return ratio(unit.useful_macs, unit.useful_macs + unit.unused_macs) ?? 0;
 }
 
-const qualitative = ['#0b57a4', '#d55e00', '#1b9e77', '#e9b11c', '#9467bd', '#56b4e9', '#c2185b', '#8c6d46',
-    '#5f8f2b', '#3f51b5'];
+const qualitative = [
+    blue,
+    orange,
+    { light: '#1b9e77', dark: '#2fb58c' },
+    { light: '#b8860b', dark: '#f0bc30' },
+    { light: '#9467bd', dark: '#a98bd0' },
+    { light: '#2b8cc4', dark: '#56b4e9' },
+    { light: '#c2185b', dark: '#e0558a' },
+    { light: '#8c6d46', dark: '#b08d5f' },
+    { light: '#5f8f2b', dark: '#7fb043' },
+    { light: '#3f51b5', dark: '#7f8ce0' },
+];
+const [, , green, ochre, purple, skyBlue, pink, brown] = qualitative;
 
 /// Consumers of energy; the static part is what an idle chip takes.
 const consumers = {
-    chip_static: '#8b9099',
-    chip_dynamic: '#0b57a4',
-    matrix_unit: '#0b57a4',
-    accumulators: '#9467bd',
-    unified_buffer: '#1b9e77',
-    weight_fifo: '#e9b11c',
-    activation_unit: '#c2185b',
-    host_interface: '#56b4e9',
-    sequencer: '#8c6d46',
-    weight_memory: '#d55e00',
+    chip_static: gray,
+    chip_dynamic: blue,
+    matrix_unit: blue,
+    accumulators: purple,
+    unified_buffer: green,
+    weight_fifo: ochre,
+    activation_unit: pink,
+    host_interface: skyBlue,
+    sequencer: brown,
+    weight_memory: orange,
 };
 
 export function consumerColour(name) {
@@ -84,11 +102,27 @@ export function colourOf(index) {
     return qualitative[index % qualitative.length];
 }
 
+/// How ECharts fills a bar with a colour.
+export function fillOf(colour, { scheme }) {
+    const edge = colour.edge?.[scheme];
+    return edge ? { color: colour[scheme], borderColor: edge, borderWidth: 1 } : { color: colour[scheme] };
+}
+
+/// A bar's length as ECharts takes it: one of nothing has no edge, either.
+export function lengthOf(value) {
+    return value > 0 ? value : { value, itemStyle: { borderWidth: 0 } };
+}
+
+/// Every colour that a chart gives a meaning.
+export const allColours = [...new Set([...cycleParts, ...cycleClasses].map(({ colour }) => colour)
+    .concat(reasonColour, qualitative, Object.values(consumers)))];
+
 /// Paper and ink, from the style sheet of the theme in force.
 export function ink() {
     const style = getComputedStyle(document.documentElement);
     const read = (name) => style.getPropertyValue(name).trim();
     return {
+        scheme: style.colorScheme,
         text: read('--text'),
         quiet: read('--quiet'),
         line: read('--line'),

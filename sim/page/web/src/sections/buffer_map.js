@@ -43,7 +43,7 @@ function drawing(api, colours, value, colour) {
     const children = [{
         type: 'polygon',
         shape: { points: outlineOf(api, value) },
-        style: { fill: colour, opacity: 0.85, stroke: colours.card, lineWidth: Math.min(0.7, (bottom - top) / 8, (right - left) / 8) },
+        style: { fill: colour, stroke: colours.card, lineWidth: Math.min(0.7, (bottom - top) / 8, (right - left) / 8) },
     }];
     const last = value.steps.at(-1);
     const [textAt] = api.coord([last.begin, lastRow]);
@@ -93,7 +93,7 @@ export function bufferMap(report) {
                 data: values.map(({ extent: { begin, end, row, lastRow } }) => [begin, end, row, lastRow]),
                 renderItem: ({ dataIndex }, api) => {
                     const value = values[dataIndex];
-                    return drawing(api, colours, value, colourBy.get(value.name));
+                    return drawing(api, colours, value, colourBy.get(value.name)[colours.scheme]);
                 },
             }],
         }),

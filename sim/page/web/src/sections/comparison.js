@@ -1,29 +1,56 @@
 // Several reports beside each other: figures, layers, and what differs in their configuration.
 import { chart, legend, nameAxis, rowZoom, tip, valueAxis } from '../chart.js';
-import { h, section, table } from '../dom.js';
-import { absent, difference, grouped, percent, ratio, si, times } from '../format.js';
-import { colourOf } from '../palette.js';
+import { h, mainSection, table } from '../dom.js';
+import { absent, bytes, difference, grouped, percent, ratio, si, times } from '../format.js';
+import { colourOf, fillOf } from '../palette.js';
 import { flatten } from './configuration.js';
+import { bufferUse } from './memory.js';
+
+/// What the reports have in common, without which a figure of one says nothing about another's.
+function commonOf(reports) {
+    const areSame = (read) => reports.every(({ report }) => read(report) === read(reports[0].report));
+    const sameWork = areSame((r) => r.inferences);
+    return {
+        sameClock: areSame((r) => r.configuration.machine.clock_mhz),
+        sameWork,
+        /// Totals of different numbers of inferences are compared for each of them, if all have some.
+        eachInference: !sameWork && reports.every(({ report }) => report.inferences > 0),
+        heldKnown: reports.every(({ report }) => bufferUse(report).isHeld),
+    };
+}
+
+/// A total of the run, or its part of one inference where the reports differ in their number.
+const totalOf = ({ eachInference }, read) => (r) => (eachInference ? ratio(read(r), r.inferences) : read(r));
 
 /// What is compared: its name, where it stands in a report, how it is shown, and whether more is better (1), worse
-/// (-1) or neither.
-const figures = [
-    ['cycles', (r) => r.cycles, grouped, -1],
-    ['time', (r) => r.seconds, (value) => si(value, 's'), -1],
-    ['throughput', (r) => r.inferences_per_second, (value) => si(value, 'inf/s'), 1],
-    ['latency of a batch', (r) => r.seconds_per_batch, (value) => si(value, 's'), -1],
-    ['performance', (r) => r.tops.achieved, (value) => si(value * 1e12, 'OPS'), 1],
-    ['peak', (r) => r.tops.peak, (value) => si(value * 1e12, 'OPS'), 0],
-    ['array active', (r) => ratio(r.matrix_unit.active_cycles, r.cycles), percent, 1],
-    ['weight stall', (r) => ratio(r.matrix_unit.weight_stall_cycles, r.cycles), percent, -1],
-    ['weight shift', (r) => ratio(r.matrix_unit.weight_shift_cycles, r.cycles), percent, -1],
-    ['non-matrix', (r) => ratio(r.matrix_unit.non_matrix_cycles, r.cycles), percent, -1],
-    ['weight bytes', (r) => r.traffic.weight_bytes, (value) => si(value, 'B'), -1],
-    ['unified buffer, peak', (r) => r.memory.unified_buffer_peak_bytes, (value) => si(value, 'B'), 0],
-    ['energy an inference', (r) => r.energy.joules_per_inference, (value) => si(value, 'J'), -1],
-    ['power', (r) => r.energy.watts, (value) => si(value, 'W'), 0],
-    ['accuracy', (r) => r.accuracy, percent, 1],
-];
+/// (-1) or neither. Cycles of different clocks are none of these: a slower clock takes fewer.
+function figuresOf(common) {
+    const { sameClock, sameWork, eachInference, heldKnown } = common;
+    const less = sameWork || eachInference ? -1 : 0;
+    const total = (name, read, show, better) =>
+        [eachInference ? `${name} an inference` : name, totalOf(common, read), show, better];
+    const share = (name, key, better) =>
+        [name, (r) => ratio(r.matrix_unit[key], r.cycles), percent, sameClock ? better : 0];
+    return [
+        ['inferences', (r) => r.inferences || null, grouped, 0],
+        total('cycles', (r) => r.cycles, grouped, sameClock ? less : 0),
+        total('time', (r) => r.seconds, (value) => si(value, 's'), less),
+        ['throughput', (r) => r.inferences_per_second, (value) => si(value, 'inf/s'), 1],
+        ['latency of a batch', (r) => r.seconds_per_batch, (value) => si(value, 's'), -1],
+        ['performance', (r) => r.tops.achieved, (value) => si(value * 1e12, 'OPS'), 1],
+        ['peak', (r) => r.tops.peak, (value) => si(value * 1e12, 'OPS'), 0],
+        share('array active', 'active_cycles', 1),
+        share('weight stall', 'weight_stall_cycles', -1),
+        share('weight shift', 'weight_shift_cycles', -1),
+        share('non-matrix', 'non_matrix_cycles', -1),
+        total('weight bytes', (r) => r.traffic.weight_bytes, bytes, less),
+        heldKnown ? ['unified buffer, peak', (r) => bufferUse(r).bytes, bytes, 0]
+            : ['unified buffer, rows ever used', (r) => r.memory.unified_buffer_peak_bytes, bytes, 0],
+        ['energy an inference', (r) => r.energy.joules_per_inference, (value) => si(value, 'J'), -1],
+        ['power', (r) => r.energy.watts, (value) => si(value, 'W'), 0],
+        ['accuracy', (r) => r.accuracy, percent, 1],
+    ];
+}
 
 /// Speedup over each baseline that the first report names.
 function speedups(reports) {
@@ -31,19 +58,24 @@ function speedups(reports) {
         (report) => report.comparison.find((each) => each.baseline === baseline)?.speedup ?? null, times, 1]);
 }
 
+const isThere = (value) => value !== null && value !== undefined;
+const shownOf = (value, show) => (isThere(value) ? show(value) : absent);
+
+/// A figure and how much more it is than the first report's, where both are there.
 function cell(value, reference, show, better) {
     const text = difference(value, reference);
+    if (text === absent) return shownOf(value, show);
     const isBetter = better * (value - reference) > 0;
-    const verdict = better === 0 || value === reference || text === absent ? 'quiet' : isBetter ? 'better' : 'worse';
-    return [value === null || value === undefined ? absent : show(value), ' ', h('span', { class: verdict }, text)];
+    const verdict = better === 0 || value === reference ? 'quiet' : isBetter ? 'better' : 'worse';
+    return [show(value), ' ', h('span', { class: verdict }, text)];
 }
 
-function figureTable(reports) {
-    const rows = [...figures, ...speedups(reports)]
-        .filter(([, read]) => reports.some(({ report }) => read(report) !== null && read(report) !== undefined))
+function figureTable(reports, common) {
+    const rows = [...figuresOf(common), ...speedups(reports)]
+        .filter(([, read]) => reports.some(({ report }) => isThere(read(report))))
         .map(([name, read, show, better]) => {
             const reference = read(reports[0].report);
-            return [name, reference === null || reference === undefined ? absent : show(reference),
+            return [name, shownOf(reference, show),
                 ...reports.slice(1).map(({ report }) => cell(read(report), reference, show, better))];
         });
     return table(['', ...reports.map(({ name }) => name)], rows, { class: 'numbers', label: 'Figures' });
@@ -54,11 +86,11 @@ function layerNames(reports) {
     return [...new Set(reports.flatMap(({ report }) => report.layers.map(({ name }) => name)))];
 }
 
-function layerChart(reports) {
+function layerChart(reports, common) {
     const names = layerNames(reports);
     const shown = 16;
-    const cyclesOf = (report, name) => report.layers.filter((layer) => layer.name === name)
-        .reduce((sum, layer) => sum + layer.cycles, 0);
+    const cyclesOf = (report, name) => totalOf(common, () => report.layers.filter((layer) => layer.name === name)
+        .reduce((sum, layer) => sum + layer.cycles, 0))(report);
     const columns = reports.map(({ report }) => names.map((name) => cyclesOf(report, name)));
     return chart({
         label: 'Cycles of each layer in each report',
@@ -79,7 +111,7 @@ function layerChart(reports) {
             series: reports.map(({ name }, index) => ({
                 type: 'bar',
                 name,
-                itemStyle: { color: colourOf(index) },
+                itemStyle: fillOf(colourOf(index), colours),
                 data: columns[index],
             })),
         }),
@@ -103,10 +135,12 @@ function configurationTable(reports) {
 
 /// Of two or more.
 export function comparison(reports) {
-    return section('comparison', `${reports.length} reports side by side`,
+    const common = commonOf(reports);
+    return mainSection('comparison', `${reports.length} reports side by side`,
         `Differences are to the first, ${reports[0].name}.`,
         h('div', { class: 'columns' },
-            h('div', null, h('h3', null, 'Figures'), figureTable(reports)),
+            h('div', null, h('h3', null, 'Figures'), figureTable(reports, common)),
             h('div', null, h('h3', null, 'What differs in the configuration'), configurationTable(reports))),
-        h('h3', null, 'Cycles by layer'), layerChart(reports));
+        h('h3', null, common.eachInference ? 'Cycles an inference by layer' : 'Cycles by layer'),
+        layerChart(reports, common));
 }

@@ -2,7 +2,7 @@
 import { chart, legend, nameAxis, rowZoom, tip, valueAxis } from '../chart.js';
 import { choice, h, section } from '../dom.js';
 import { grouped, percent, ratio, si } from '../format.js';
-import { cycleClasses, cycleParts, reasonColour, reasons, usefulShare } from '../palette.js';
+import { cycleClasses, cycleParts, fillOf, lengthOf, reasonColour, reasons, usefulShare } from '../palette.js';
 
 /// Classes with cycles and share, then the reasons that apply.
 function classTip(name, unit, cycles) {
@@ -46,14 +46,14 @@ function runChart(report) {
                     name,
                     stack: 'cycles',
                     barWidth: 22,
-                    itemStyle: { color: colour },
-                    data: names.map((_, index) => (index === 0 ? cycles(unit) : 0)),
+                    itemStyle: fillOf(colour, colours),
+                    data: names.map((_, index) => lengthOf(index === 0 ? cycles(unit) : 0)),
                 })),
                 ...(why.length === 0 ? [] : [{
                     type: 'bar',
                     name: 'reasons for non-matrix (may overlap)',
                     stack: 'cycles',
-                    itemStyle: { color: reasonColour },
+                    itemStyle: fillOf(reasonColour, colours),
                     data: [0, ...why.map(({ key }) => unit[key])],
                 }]),
             ],
@@ -91,8 +91,8 @@ function layerChart(layers) {
                 name,
                 stack: 'cycles',
                 barMaxWidth: 18,
-                itemStyle: { color: colour },
-                data: layers.map((layer) => cycles(layer.matrix_unit) * scale(layer)),
+                itemStyle: fillOf(colour, colours),
+                data: layers.map((layer) => lengthOf(cycles(layer.matrix_unit) * scale(layer))),
             })),
         }),
     });

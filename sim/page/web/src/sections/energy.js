@@ -2,7 +2,7 @@
 import { chart, legend, nameAxis, rowZoom, tip, valueAxis } from '../chart.js';
 import { choice, h, section } from '../dom.js';
 import { grouped, percent, ratio, si, words } from '../format.js';
-import { consumerColour } from '../palette.js';
+import { consumerColour, fillOf } from '../palette.js';
 
 function unitChart({ by_unit: units, joules }) {
     const names = Object.keys(units).filter((name) => units[name] > 0).sort((a, b) => units[b] - units[a]);
@@ -31,7 +31,7 @@ function unitChart({ by_unit: units, joules }) {
                     color: colours.quiet,
                     formatter: ({ value }) => percent(ratio(value, joules)),
                 },
-                data: names.map((name) => ({ value: units[name], itemStyle: { color: consumerColour(name) } })),
+                data: names.map((name) => ({ value: units[name], itemStyle: fillOf(consumerColour(name), colours) })),
             }],
         }),
     });
@@ -70,7 +70,7 @@ function layerChart(layers) {
                     name: words(unit),
                     stack: 'energy',
                     barMaxWidth: 16,
-                    itemStyle: { color: consumerColour(unit) },
+                    itemStyle: fillOf(consumerColour(unit), colours),
                     data: known.map(({ energy }) => energy.by_unit[unit]),
                 })),
             };
@@ -114,8 +114,8 @@ function powerChart(power, cycles) {
                 step: 'end',
                 symbol: 'none',
                 lineStyle: { width: 0 },
-                areaStyle: { color: consumerColour(unit), opacity: 0.9 },
-                itemStyle: { color: consumerColour(unit) },
+                areaStyle: { color: consumerColour(unit)[colours.scheme], opacity: 1 },
+                itemStyle: fillOf(consumerColour(unit), colours),
                 data: points(power.watts[unit]),
             })),
         }),

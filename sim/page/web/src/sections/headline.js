@@ -1,5 +1,5 @@
 // The figures that a study is about, each with what it means.
-import { h, section, table } from '../dom.js';
+import { h, mainSection, table } from '../dom.js';
 import { absent, bytes, counted, grouped, percent, ratio, si, times } from '../format.js';
 
 /// A large figure. `value` is the number as report.json has it.
@@ -30,7 +30,7 @@ function cards(report) {
         card('Cycles', grouped(report.cycles), report.cycles, `${si(report.seconds, 's')} at ${clock} MHz`),
         card('Performance', si(tops.achieved * 1e12, 'OPS'), tops.achieved,
             `${percent(ratio(tops.achieved, tops.peak))} of the peak of ${si(tops.peak * 1e12, 'OPS')}`
-            + (roofline ? `; at most ${si(roofline.bound_tops * 1e12, 'OPS')} by weight bandwidth` : '')),
+            + (roofline?.bound_tops < tops.peak ? `; at most ${si(roofline.bound_tops * 1e12, 'OPS')} by weight bandwidth` : '')),
         card('Array active', percent(ratio(unit.active_cycles, report.cycles)), unit.active_cycles,
             `of all cycles; ${percent(ratio(unit.useful_macs, unit.useful_macs + unit.unused_macs))} of the `
             + 'array\'s cells then multiply for the network'));
@@ -107,7 +107,7 @@ function remarks(report) {
 export function headline(report) {
     const meaning = report.inferences > 0
         ? `${counted(report.inferences, 'inference')} in batches of ${grouped(report.batch)}` : 'a program of its own';
-    return section('headline', `${report.model} on ${report.machine}`, meaning,
+    return mainSection('headline', `${report.model} on ${report.machine}`, meaning,
         h('div', { class: 'cards' }, cards(report)),
         report.comparison.length > 0 ? h('div', { class: 'cards' }, baselineCards(report)) : null,
         baselineTable(report), remarks(report));

@@ -57,9 +57,9 @@ function rowOf(layer, index) {
     };
 }
 
-/// Whether any layer says it: columns of nothing are left out.
+/// Whether any layer says it: columns of nothing are left out. Layers of a program without a network count no MACs.
 function isKnown(rows, field) {
-    return rows.some((row) => row[field] !== null && row[field] !== undefined);
+    return rows.some((row) => row[field] !== null && row[field] !== undefined && (field !== 'macs' || row.macs > 0));
 }
 
 const isText = (field) => field === 'name' || field === 'kind';

@@ -1,11 +1,13 @@
 // The block diagram of this machine: what each unit is and did, and how much of each path was used.
 import { h, s, section } from '../dom.js';
-import { bytes, grouped, percent, ratio, si } from '../format.js';
+import { bytes, grouped, latency, percent, ratio, si } from '../format.js';
+import { bufferUse } from './memory.js';
 
 const boxWidth = 190;
-const boxHeight = 96;
-const columnsAt = [20, 285, 550, 815];
-const rowsAt = [20, 185, 350];
+const boxHeight = 112;
+const columnsAt = [20, 310, 600, 920]; // the last gap has the longest text: "12.3 M row passes"
+const rowsAt = [20, 200, 380];
+const margin = 20; // around the drawing
 
 /// The units in the order of the data's way: place in the grid, what they are, and how busy they were.
 function units(report) {
@@ -16,14 +18,16 @@ function units(report) {
     const bandwidth = memory.model === 'dram' ? 'DRAM timing' : si(memory.bandwidth_gb_per_s * 1e9, 'B/s');
     const tileBytes = array.rows * array.columns;
     const host = machine.host_interface;
+    const use = bufferUse(report);
     return [
         { id: 'sequencer', name: 'Sequencer', at: [0, 0], busy: busy('sequencer'),
             lines: [`${grouped(report.instructions)} instructions`,
                 `buffer of ${bytes(machine.sequencer.instruction_buffer_bytes)}`] },
         { id: 'host_interface', name: 'Host interface', at: [0, 1], busy: busy('host_read'), what: 'reading',
-            lines: [`in ${si(host.read_gb_per_s * 1e9, 'B/s')}`, `out ${si(host.write_gb_per_s * 1e9, 'B/s')}`] },
+            lines: [`in ${si(host.read_gb_per_s * 1e9, 'B/s')}, out ${si(host.write_gb_per_s * 1e9, 'B/s')}`,
+                `latency ${latency(host)}`] },
         { id: 'unified_buffer', name: 'Unified buffer', at: [1, 1],
-            busy: ratio(report.memory.unified_buffer_peak_bytes, report.memory.unified_buffer_bytes), what: 'filled',
+            busy: ratio(use.bytes, report.memory.unified_buffer_bytes), what: use.isHeld ? 'at peak' : 'ever used',
             lines: [`${bytes(report.memory.unified_buffer_bytes)}, rows of ${array.rows} B`,
                 `${buffer.read_ports} ports to read, ${buffer.write_ports} to write`] },
         { id: 'systolic_data_setup', name: 'Systolic data setup', at: [2, 1], busy: busy('systolic_data_setup'),
@@ -41,7 +45,7 @@ function units(report) {
             lines: [`${grouped(accumulators.rows)} rows of ${array.columns} × 32 bit`,
                 `${accumulators.banks} banks, ${accumulators.ports} ports`] },
         { id: 'activation_unit', name: 'Activation unit', at: [2, 2], busy: busy('activation_unit'),
-            lines: ['one row a cycle', `latency ${machine.activation_unit.latency_cycles}`] },
+            lines: ['one row a cycle', `latency ${latency(machine.activation_unit)}`] },
     ];
 }
 
@@ -59,8 +63,8 @@ function routes() {
     });
     const down = (column, row) => ({
         points: [[middleX(column), bottom(row)], [middleX(column), top(row + 1)]],
-        label: [middleX(column) + 8, (bottom(row) + top(row + 1)) / 2 - 4],
-        anchor: 'start',
+        label: [middleX(column) - 12, (bottom(row) + top(row + 1)) / 2 - 4],
+        anchor: 'end',
     });
     const back = (from, to, row, shift) => ({
         points: [[left(from), middleY(row) + shift], [right(to), middleY(row) + shift]],
@@ -80,9 +84,14 @@ function routes() {
         'weight_fifo>matrix_unit': down(3, 0),
         'matrix_unit>accumulators': down(3, 1),
         'accumulators>activation_unit': back(3, 2, 2, 0),
+        // One inside the other: what is read, its figures above the line, and what is written, its figures below.
+        'unified_buffer>activation_unit': {
+            points: [[middleX(1) + 45, bottom(1)], [middleX(1) + 45, middleY(2) - 18], [left(2), middleY(2) - 18]],
+            label: [(middleX(1) + 45 + left(2)) / 2, middleY(2) - 18 - 26],
+        },
         'activation_unit>unified_buffer': {
-            points: [[left(2), middleY(2)], [middleX(1), middleY(2)], [middleX(1), bottom(1)]],
-            label: [(middleX(1) + left(2)) / 2, middleY(2) + 21],
+            points: [[left(2), middleY(2) + 14], [middleX(1) - 45, middleY(2) + 14], [middleX(1) - 45, bottom(1)]],
+            label: [(middleX(1) - 45 + left(2)) / 2, middleY(2) + 14 + 21],
         },
     };
 }
@@ -105,7 +114,7 @@ function box({ id, name, at, lines, busy, what = 'busy' }) {
 /// As wide as it is used.
 function path(route, { from, to, moved, unit, utilization }) {
     const width = 1.5 + 5 * Math.min(utilization ?? 0, 1);
-    const amount = unit === 'bytes' ? bytes(moved) : `${si(moved)} ${unit}`;
+    const amount = unit === 'bytes' ? bytes(moved) : `${moved < 1000 ? grouped(moved) : si(moved)} ${unit}`;
     const [x, y] = route.label;
     const anchor = route.anchor ?? 'middle';
     return s('g', { class: 'path', 'data-path': `${from}>${to}`, 'data-utilization': utilization },
@@ -119,7 +128,9 @@ function path(route, { from, to, moved, unit, utilization }) {
 export function machine(report) {
     const places = routes();
     const paths = (report.paths ?? []).filter(({ from, to }) => places[`${from}>${to}`]);
-    const drawing = s('svg', { viewBox: '0 0 1025 466', role: 'img', class: 'machine',
+    const width = columnsAt.at(-1) + boxWidth + margin;
+    const height = rowsAt.at(-1) + boxHeight + margin;
+    const drawing = s('svg', { viewBox: `0 0 ${width} ${height}`, role: 'img', class: 'machine',
         'aria-label': `Block diagram of ${report.machine}` },
     s('defs', null, s('marker', { id: 'arrow', viewBox: '0 0 10 10', refX: 9, refY: 5, markerWidth: 15, markerHeight: 15,
         markerUnits: 'userSpaceOnUse', orient: 'auto' }, s('path', { d: 'M0,0 L10,5 L0,10 z', class: 'arrow' }))),

@@ -41,9 +41,9 @@ function memoryChart({ name, values, capacity, show, colour, windowCycles, cycle
                     type: 'line',
                     step: 'end',
                     symbol: 'none',
-                    lineStyle: { color: colour, width: 1.5 },
-                    itemStyle: { color: colour },
-                    areaStyle: { color: colour, opacity: 0.3 },
+                    lineStyle: { color: colour[colours.scheme], width: 1.5 },
+                    itemStyle: { color: colour[colours.scheme] },
+                    areaStyle: { color: colour[colours.scheme], opacity: 0.3 },
                     data: points,
                     markLine: {
                         silent: true,
@@ -55,6 +55,13 @@ function memoryChart({ name, values, capacity, show, colour, windowCycles, cycle
                 }],
             }),
         }));
+}
+
+/// What the unified buffer was used for: the most bytes that it held at once, where the run noted them over time,
+/// else those of all rows that were ever written.
+export function bufferUse({ memory: { over_time: time, unified_buffer_peak_bytes: everUsed } }) {
+    const held = time?.unified_buffer_bytes ?? [];
+    return held.length > 0 ? { bytes: Math.max(...held), isHeld: true } : { bytes: everUsed, isHeld: false };
 }
 
 export function memory(report) {
