@@ -6,8 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "hw/isa/layer_name.h"
 #include "hw/isa/registers.h"
-#include "sim/trace/layer_name.h"
 
 namespace systole::occupancy {
 namespace {
@@ -91,7 +91,7 @@ private:
 
     /// What comes from the host has the name of the buffer it comes from, all else that of its layer.
     std::size_t writer_of(const isa::Footprint& footprint) {
-        if (footprint.host_read.empty()) return index_of(trace::layer_name(program_, tag_));
+        if (footprint.host_read.empty()) return index_of(isa::layer_name(program_, tag_));
         for (const isa::HostBuffer& buffer : program_.buffers) {
             if (footprint.host_read.first >= buffer.address &&
                 footprint.host_read.first < buffer.address + buffer.bytes) {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "hw/isa/layer_name.h"
 #include "sim/report/report.h"
-#include "sim/trace/layer_name.h"
 
 namespace systole::report {
 namespace {
@@ -85,7 +85,7 @@ Layer make_layer(const run::Result& result, Tag tag) {
     const isa::Program& program = *result.program;
     Layer layer;
     layer.tag = tag;
-    layer.name = trace::layer_name(program, tag);
+    layer.name = isa::layer_name(program, tag);
     if (tag > 0 && tag <= program.layers.size()) {
         const isa::LayerInfo& info = program.layers[tag - 1U];
         layer.kind = info.kind;

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "hw/isa/assembly/field_printer.h"
-#include "sim/trace/layer_name.h"
+#include "hw/isa/layer_name.h"
 
 namespace systole::trace {
 namespace {
@@ -42,7 +42,8 @@ void TextLines::line(const InstructionLine& line, const isa::Instruction& instru
     const std::string what = line.repetition == 0 ? isa::instruction_text(instruction, labels_)
                                                   : fmt::format("  repetition {}", line.repetition);
     text_ << fmt::format(columns, line.number, line.unit, line.issued, line.begun, line.released,
-                         line.complete, line.waited, layer_name(program_, line.tag), what, reasons(line));
+                         line.complete, line.waited, isa::layer_name(program_, line.tag), what,
+                         reasons(line));
     text_.end_line();
 }
 

@@ -7,11 +7,11 @@
 
 #include "hw/isa/encoding.h"
 #include "hw/isa/footprint.h"
+#include "hw/isa/layer_name.h"
 #include "hw/machine/timing.h"
 #include "sim/energy/run_energy.h"
 #include "sim/trace/is_sync.h"
 #include "sim/trace/json_fields.h"
-#include "sim/trace/layer_name.h"
 
 namespace systole::trace {
 
@@ -84,7 +84,7 @@ Timeline::Timeline(OutputFile& file, const Window& window, const isa::Program& p
 const std::string& Timeline::layer_text(hw::Tag tag) {
     if (tag >= layer_texts_.size()) layer_texts_.resize(tag + std::size_t{1});
     std::string& text = layer_texts_[tag];
-    if (text.empty()) text = json_text(layer_name(program_, tag));
+    if (text.empty()) text = json_text(isa::layer_name(program_, tag));
     return text;
 }
 

@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "hw/machine/config_error.h"
+#include "hw/isa/layer_name.h"
 #include "hw/tpu/tpu.h"
 #include "sim/energy/run_energy.h"
 #include "sim/trace/fan_out.h"
-#include "sim/trace/layer_name.h"
 #include "tests/support/chip.h"
 #include "tests/support/csv.h"
 #include "tests/support/fresh_simulation.h"
@@ -180,7 +180,7 @@ trace::TraceConfig random_window(tests::Choices& choices, const isa::Program& pr
         for (const isa::Instruction& instruction : program.instructions) {
             if (const auto* tag = std::get_if<isa::DebugTag>(&instruction)) tags.push_back(tag->tag);
         }
-        config.layers = {trace::layer_name(program, choices.one_of(tags))};
+        config.layers = {isa::layer_name(program, choices.one_of(tags))};
     }
     return config;
 }
