@@ -28,7 +28,7 @@ struct Spans {
 };
 
 /// Keeps the times of a run that the occupancy of its memories follows from.
-class SpanRecorder final : public hw::TraceSink {
+class SpanRecorder final : public hw::TraceListener {
 public:
     explicit SpanRecorder(Spans& spans) : spans_(spans) {}
 

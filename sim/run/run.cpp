@@ -149,7 +149,7 @@ void fill_input(Result& result, const NamedImages& input, const isa::BorderTenso
 }
 
 /// Keeps what the run asks for of what it hears.
-class Recorder final : public hw::TraceSink {
+class Recorder final : public hw::TraceListener {
 public:
     explicit Recorder(Result& result)
         : times_(result.config.instructions ? &result.instruction_times : nullptr) {

@@ -29,7 +29,7 @@ using Changes = std::map<hw::Cycle, std::int64_t>;
 /// A run as slices on tracks, counters and arrows, in Chrome's trace-event format; docs/traces.md says what
 /// each means. Events are written as they become known: of those of a track the later comes later, nothing
 /// else is sorted.
-class Timeline final : public hw::TraceSink {
+class Timeline final : public hw::TraceListener {
 public:
     /// All must outlive the timeline.
     Timeline(OutputFile& file, const Window& window, const isa::Program& program,
@@ -42,6 +42,7 @@ public:
     void tile(const hw::TileTimes& times) override;
     void matrix_idle(const hw::MatrixIdleTimes& times) override;
     void ended(hw::Cycle end, hw::Tag tag) override;
+    void failed(const hw::FailureTimes& where) override;
 
     /// Watts by consumer.
     void power(const energy::PowerOverTime& power);
@@ -84,6 +85,13 @@ private:
                            hw::InstructionNumber number, hw::Tag tag, std::string_view color = {});
     void wait(Track track, hw::Cycle begin, hw::Cycle end, std::string_view name,
               hw::InstructionNumber number, hw::Tag tag);
+    /// What goes on when a program fails is shown up to there, in cycles or not.
+    void unfinished(Track track, hw::Cycle begin, hw::Cycle end, hw::InstructionNumber number, hw::Tag tag);
+    void unfinished_wait(Track track, hw::Cycle begin, hw::Cycle end, std::string_view name,
+                         hw::InstructionNumber number, hw::Tag tag, std::string_view color = {});
+    void unfinished_issue(const hw::IssueTimes& times);
+    void unfinished_stream(const hw::FailureTimes& where);
+    void finish_counters();
     /// Moves on to the instruction whose times have come.
     void step(UnitState& state, const hw::InstructionTimes& times);
     /// Shows the streams of which both is known, their times and the gaps in them.
@@ -115,6 +123,7 @@ private:
     std::deque<Stream> streams_;
     std::deque<hw::Cycle> gaps_;
     std::deque<Fetch> fetches_;        ///< of tiles in the FIFO
+    hw::Cycle idle_until_ = 0;         ///< the matrix unit's idle cycles are shown up to here
     hw::Cycle last_whole_ = 0;         ///< of the tiles so far
     std::deque<ShiftedTile> shifted_;  ///< not used yet
     std::optional<ShiftedTile> in_array_;
