@@ -71,8 +71,8 @@ private:
         } else if (const auto* tag = std::get_if<isa::DebugTag>(&instruction)) {
             if (tag->tag != tag_) ++visit_;
             tag_ = tag->tag;
-        } else if (number < spans_.instructions.size() && spans_.instructions[number].released > 0) {
-            touch(instruction, spans_.instructions[number]);
+        } else if (number < spans_.size() && spans_[number].released > 0) {
+            touch(instruction, spans_[number]);
         }
     }
 
@@ -185,17 +185,17 @@ ProgramValues find_values(const isa::Program& program, const Spans& spans) {
     return Walk(program, spans).values();
 }
 
-std::vector<Shape> shapes_of(std::vector<RowValue> values, Cycle tolerance) {
-    std::sort(values.begin(), values.end(), is_before);
-    std::vector<Shape> shapes;
+void for_each_shape(std::span<const RowValue> values, Cycle tolerance,
+                    const std::function<void(Shape&&)>& take) {
+    Shape shape;
     Lives lives;
     for (const RowValue& value : values) {
-        if (shapes.empty() || !belongs_to(value, shapes.back())) {
-            shapes.push_back({value});
+        if (shape.empty() || !belongs_to(value, shape)) {
+            if (!shape.empty()) take(std::move(shape));
+            shape = {value};
             lives = Lives(value);
             continue;
         }
-        Shape& shape = shapes.back();
         const Lives together = lives.with(value);
         if (together.spread() <= tolerance) {
             RowValue& step = shape.back();
@@ -210,7 +210,7 @@ std::vector<Shape> shapes_of(std::vector<RowValue> values, Cycle tolerance) {
             lives = Lives(value);
         }
     }
-    return shapes;
+    if (!shape.empty()) take(std::move(shape));
 }
 
 }  // namespace systole::occupancy

@@ -232,10 +232,9 @@ std::vector<Comparison> make_comparison(const run::Result& result, double infere
 }
 
 void add_occupancy(Report& report, const run::Result& result) {
-    if (!result.spans) return;
-    const occupancy::ProgramValues values = occupancy::find_values(*result.program, *result.spans);
-    report.memory_over_time = make_memory_over_time(result, values);
-    report.unified_buffer_map = make_unified_buffer_map(result, values);
+    if (!result.occupancy) return;
+    report.memory_over_time = make_memory_over_time(result);
+    report.unified_buffer_map = make_unified_buffer_map(result);
 }
 
 void add_host(Report& report, const run::Result& result) {

@@ -375,10 +375,10 @@ void Timeline::power(const energy::PowerOverTime& power) {
     }
 }
 
-void Timeline::buffer_rows(const Changes& changes) {
+void Timeline::buffer_rows(const occupancy::Changes& changes) {
     CounterTrack rows(events_, window_, "unified buffer", "rows");
-    for (const auto& [at, amount] : changes) {
-        if (amount != 0) rows.add(at, amount);
+    for (const occupancy::Change& change : changes) {
+        if (change.amount != 0) rows.add(change.at, change.amount);
     }
     rows.finish();
 }

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,15 +15,13 @@
 #include "hw/isa/unit.h"
 #include "hw/machine/machine_config.h"
 #include "sim/energy/power_over_time.h"
+#include "sim/occupancy/over_time.h"
 #include "sim/trace/chrome_events.h"
 #include "sim/trace/counter_track.h"
 #include "sim/trace/output_file.h"
 #include "sim/trace/window.h"
 
 namespace systole::trace {
-
-/// How much a number went up or down, by the cycle in which it did.
-using Changes = std::map<hw::Cycle, std::int64_t>;
 
 /// A run as slices on tracks, counters and arrows, in Chrome's trace-event format; docs/traces.md says what
 /// each means. Events are written as they become known: of those of a track the later comes later, nothing
@@ -47,7 +44,7 @@ public:
     /// Watts by consumer.
     void power(const energy::PowerOverTime& power);
     /// Rows of the unified buffer that are in use.
-    void buffer_rows(const Changes& changes);
+    void buffer_rows(const occupancy::Changes& changes);
     /// Nothing follows.
     void finish();
 
