@@ -58,6 +58,7 @@ public:
 
 private:
     void add_lines(std::unique_ptr<OutputFile> file, std::unique_ptr<LineWriter> writer);
+    /// Closes every file, whatever becomes of the others; throws what went wrong first.
     void close();
 
     const Window window_;

@@ -466,6 +466,28 @@ TEST_CASE("A run that fails shows what its units were at, and what the counters 
     CHECK(tests::read_timeline(late / trace::timeline_file).last("weight memory read bytes") == 64);
 }
 
+TEST_CASE("A program of no cycles has a trace", "[trace]") {
+    const TemporaryFolder folder;
+    const isa::Program program = isa::assemble(products, "test");
+    trace::Tracer tracer({.kinds = all_kinds}, program, small_machine(), folder.path());
+    CHECK_NOTHROW(tracer.finish(0, {}));
+}
+
+TEST_CASE("A file that cannot be written leaves the others whole", "[trace]") {
+    if (!std::filesystem::exists("/dev/full")) return;
+    const TemporaryFolder folder;
+    std::filesystem::create_symlink("/dev/full", folder / trace::timeline_file);
+    const isa::Program program = isa::assemble(products, "test");
+    const tests::FreshSimulation simulation;
+    trace::Tracer tracer({.kinds = all_kinds}, program, small_machine(), folder.path());
+    hw::Tpu tpu("tpu", small_machine(), program, {.trace = tracer.sink(), .held_back = {}});
+    tpu.run();
+    CHECK_THROWS_WITH(tracer.finish(tpu.cycles(), {}), Catch::Contains("No space left on device"));
+    CHECK(tests::read_csv(tests::contents_of(folder / trace::csv_file)).lines.size() ==
+          instructions_run(program));
+    CHECK(lines_of(tests::contents_of(folder / trace::text_file)).size() == instructions_run(program) + 1);
+}
+
 TEST_CASE("A window behind the run is an error, and so is a layer that there is not", "[trace]") {
     const TemporaryFolder folder;
     const isa::Program program = isa::assemble(products, "test");
