@@ -49,8 +49,8 @@ constexpr std::uint64_t mebibyte = 1U << 20U;
     const tests::Folder folder;
     const tests::Outcome outcome =
         tests::sim("run " + folder.file("tiles.asm", program + "halt\n") +
-                   " --set machine.matrix_unit.rows=4 --set machine.matrix_unit.columns=4 --timing-only "
-                   "--no-explain --quiet --out " +
+                   " --machine tpu_v1 --set machine.matrix_unit.rows=4 --set machine.matrix_unit.columns=4 "
+                   "--timing-only --no-explain --quiet --out " +
                    (folder / "out").string());
     INFO(outcome.err);
     REQUIRE(outcome.exit_code == 0);
