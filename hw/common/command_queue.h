@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <systemc>
 #include <utility>
 
@@ -108,6 +109,14 @@ public:
 
     /// When everything that has begun is complete.
     Cycle complete_at() const { return complete_at_; }
+
+    /// What is first in the queue and has not been taken by cycle `now`. Known where there is a trace.
+    std::optional<QueueTimes> waiting(Cycle now) const {
+        if (commands_.empty()) return std::nullopt;
+        const Command<Payload>& command = commands_.front();
+        return QueueTimes{
+            unit_, command.number, command.tag, command.issued, std::max(command.issued, last_taken_), now};
+    }
 
     /// Who hears of every command that leaves the queue; null for nobody.
     void observe(TraceSink* trace) { trace_ = trace; }

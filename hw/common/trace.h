@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 #include "hw/common/clock.h"
 #include "hw/common/counter.h"
@@ -103,25 +105,56 @@ struct StreamTimes {
     bool operator==(const StreamTimes&) const = default;
 };
 
+/// Where a program stood that failed.
+struct FailureTimes {
+    Cycle at = 0;  ///< the last cycle in which something happened
+    Tag tag = 0;   ///< in force in the sequencer
+    /// What the sequencer was dealing with. `issued` is `at`: it was not.
+    std::optional<IssueTimes> issue;
+    /// What was first in each queue that was not empty. `taken` is `at`: it was not.
+    std::vector<QueueTimes> queues;
+
+    bool operator==(const FailureTimes&) const = default;
+};
+
 /// Hears of every instruction in the sequencer, in its queue and in its unit, of every tile that enters or
 /// leaves the FIFO and of every stream that enters the array, as the times become known. Each kind comes in
 /// the order of the unit it is about, between units and kinds there is none. For traces and tests; a run
 /// without one costs a comparison with null an event.
+///
+/// Who passes events on derives from this class: the compiler finds the event that it would lose. Who only
+/// listens derives from TraceListener.
 class TraceSink {
 public:
     virtual ~TraceSink() = default;
     virtual void instruction(const InstructionTimes& times) = 0;
-    virtual void issued(const IssueTimes& /*times*/) {}
-    virtual void queued(const QueueTimes& /*times*/) {}
+    virtual void issued(const IssueTimes& times) = 0;
+    virtual void queued(const QueueTimes& times) = 0;
     /// A tile's fetch was issued; it has not been shifted yet.
-    virtual void tile_fetched(const TileTimes& /*times*/) {}
-    virtual void tile(const TileTimes& /*times*/) {}
-    virtual void matrix_idle(const MatrixIdleTimes& /*times*/) {}
+    virtual void tile_fetched(const TileTimes& times) = 0;
+    virtual void tile(const TileTimes& times) = 0;
+    virtual void matrix_idle(const MatrixIdleTimes& times) = 0;
     /// Comes behind the idle cycles before it, whichever the engine.
-    virtual void stream(const StreamTimes& /*times*/) {}
+    virtual void stream(const StreamTimes& times) = 0;
     /// The program has ended at this cycle, under this tag. Nothing comes behind it; a program that fails
     /// does not get there.
-    virtual void ended(Cycle /*end*/, Tag /*tag*/) {}
+    virtual void ended(Cycle end, Tag tag) = 0;
+    /// The program has failed. Nothing comes behind it.
+    virtual void failed(const FailureTimes& where) = 0;
+};
+
+/// Hears of some events, and of the others nothing.
+class TraceListener : public TraceSink {
+public:
+    void instruction(const InstructionTimes& /*times*/) override {}
+    void issued(const IssueTimes& /*times*/) override {}
+    void queued(const QueueTimes& /*times*/) override {}
+    void tile_fetched(const TileTimes& /*times*/) override {}
+    void tile(const TileTimes& /*times*/) override {}
+    void matrix_idle(const MatrixIdleTimes& /*times*/) override {}
+    void stream(const StreamTimes& /*times*/) override {}
+    void ended(Cycle /*end*/, Tag /*tag*/) override {}
+    void failed(const FailureTimes& /*where*/) override {}
 };
 
 }  // namespace systole::hw

@@ -49,6 +49,7 @@ void Sequencer::run() {
         receive();
         clock_.wait_until(next_issue);
         const Cycle asked = clock_.now();
+        asked_ = asked;
         counters_.spend(counters_.busy_cycles, asked, tag_);
         clock_.wait_until(arrivals_.front());
         const Cycle arrived = clock_.now();
@@ -62,12 +63,19 @@ void Sequencer::run() {
                 fmt::format("instruction {} ({}): {}", next_, isa::mnemonic(instruction), error.what()));
         }
         if (trace_ != nullptr) trace_->issued({next_, tag_, asked, arrived, issued});
+        asked_.reset();
         counters_.instructions.add(1, tag_);
         arrivals_.pop_front();
         buffered_bytes_ -= isa::encoded_size(instruction);
         ++next_;
         next_issue = clock_.now() + issue_cycles_;
     }
+}
+
+std::optional<IssueTimes> Sequencer::waiting(Cycle now) const {
+    if (!asked_) return std::nullopt;
+    const Cycle arrived = std::min(std::max(arrivals_.front(), *asked_), now);
+    return IssueTimes{.number = next_, .tag = tag_, .asked = *asked_, .arrived = arrived, .issued = now};
 }
 
 Cycle Sequencer::issue(const isa::Instruction& instruction) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <systemc>
 
 #include "hw/common/clock.h"
@@ -56,6 +57,9 @@ public:
     /// Instructions issued so far.
     InstructionNumber issued() const { return next_; }
 
+    /// The instruction that it is dealing with and has not issued by cycle `now`.
+    std::optional<IssueTimes> waiting(Cycle now) const;
+
     const WaitState& wait_state() const { return wait_state_; }
     const SequencerCounters& counters() const { return counters_; }
 
@@ -92,6 +96,7 @@ private:
     std::shared_ptr<isa::Registers> registers_ = std::make_shared<isa::Registers>();
     bool registers_issued_ = false;  ///< an instruction has them: not to be changed any more
     Tag tag_ = 0;
+    std::optional<Cycle> asked_;  ///< when the instruction to issue could have been
     bool halted_ = false;
     Cycle end_ = 0;
     WaitState wait_state_{"sequencer"};

@@ -121,11 +121,7 @@ Tpu::Tpu(const sc_core::sc_module_name& name, const machine::MachineConfig& mach
                  {&host_interface_.read_queue(), &host_interface_.write_queue(), &weight_fifo_.queue(),
                   &systolic_data_setup_.queue(), &activation_unit_.queue()},
                  failure_, options.trace) {
-    for (CommandQueue<isa::BoundInstruction>* queue :
-         {&host_interface_.read_queue(), &host_interface_.write_queue(), &weight_fifo_.queue(),
-          &systolic_data_setup_.queue(), &activation_unit_.queue()}) {
-        queue->observe(trace_);
-    }
+    for (CommandQueue<isa::BoundInstruction>* queue : queues()) queue->observe(trace_);
     host_interface_.memory.bind(host_memory_.socket);
     weight_fifo_.memory.bind(weight_memory_.socket);
     host_memory_.load(program);
@@ -135,8 +131,28 @@ Tpu::Tpu(const sc_core::sc_module_name& name, const machine::MachineConfig& mach
 }
 
 void Tpu::run(const std::function<void(InstructionNumber)>& progress, Cycle pause) {
-    const bool in_steps = progress && pause > 0;
     const JobsDone jobs_done(workers_);
+    try {
+        simulate(progress, pause);
+        if (!sequencer_.halted()) report_stuck();
+    } catch (const isa::ProgramError&) {
+        if (trace_ != nullptr) trace_->failed(where_it_failed());
+        throw;
+    }
+    workers_.finish();
+    const Cycle end = sequencer_.end();
+    const Tag tag = sequencer_.last_tag();
+    host_interface_.finish(end, tag);
+    weight_fifo_.finish(end, tag);
+    systolic_data_setup_.finish(end, tag);
+    matrix_unit_.finish(end, tag);
+    activation_unit_.finish(end, tag);
+    weight_memory_.finish(end, tag);
+    if (trace_ != nullptr) trace_->ended(end, tag);
+}
+
+void Tpu::simulate(const std::function<void(InstructionNumber)>& progress, Cycle pause) {
+    const bool in_steps = progress && pause > 0;
     try {
         do {
             if (in_steps) {
@@ -158,17 +174,21 @@ void Tpu::run(const std::function<void(InstructionNumber)>& progress, Cycle paus
     } catch (const SharedSemaphore& error) {
         throw isa::ProgramError(error.what());
     }
-    if (!sequencer_.halted()) report_stuck();
-    workers_.finish();
-    const Cycle end = sequencer_.end();
-    const Tag tag = sequencer_.last_tag();
-    host_interface_.finish(end, tag);
-    weight_fifo_.finish(end, tag);
-    systolic_data_setup_.finish(end, tag);
-    matrix_unit_.finish(end, tag);
-    activation_unit_.finish(end, tag);
-    weight_memory_.finish(end, tag);
-    if (trace_ != nullptr) trace_->ended(end, tag);
+}
+
+FailureTimes Tpu::where_it_failed() {
+    const Cycle now = clock_.now();
+    FailureTimes where{
+        .at = now, .tag = sequencer_.last_tag(), .issue = sequencer_.waiting(now), .queues = {}};
+    for (const CommandQueue<isa::BoundInstruction>* queue : queues()) {
+        if (const auto first = queue->waiting(now)) where.queues.push_back(*first);
+    }
+    return where;
+}
+
+std::array<CommandQueue<isa::BoundInstruction>*, isa::unit_count> Tpu::queues() {
+    return {&host_interface_.read_queue(), &host_interface_.write_queue(), &weight_fifo_.queue(),
+            &systolic_data_setup_.queue(), &activation_unit_.queue()};
 }
 
 std::string Tpu::describe(InstructionNumber number) const {

@@ -12,6 +12,7 @@
 #include "hw/accumulators/accumulators.h"
 #include "hw/activation_unit/activation_unit.h"
 #include "hw/common/clock.h"
+#include "hw/common/command_queue.h"
 #include "hw/common/counter.h"
 #include "hw/common/order_checker.h"
 #include "hw/common/port_arbiter.h"
@@ -23,7 +24,9 @@
 #include "hw/common/values.h"
 #include "hw/host_interface/host_interface.h"
 #include "hw/host_memory/host_memory.h"
+#include "hw/isa/bound_instruction.h"
 #include "hw/isa/program.h"
+#include "hw/isa/unit.h"
 #include "hw/machine/machine_config.h"
 #include "hw/matrix_unit/matrix_unit.h"
 #include "hw/sequencer/sequencer.h"
@@ -82,7 +85,11 @@ public:
     math::GemmStatistics gemm() const { return matrix_unit_.gemm(); }
 
 private:
+    void simulate(const std::function<void(InstructionNumber)>& progress, Cycle pause);
     [[noreturn]] void report_stuck() const;
+    FailureTimes where_it_failed();
+    /// By isa::Unit.
+    std::array<CommandQueue<isa::BoundInstruction>*, isa::unit_count> queues();
     std::string describe(InstructionNumber number) const;
     /// What two instructions, not ordered, have in common.
     std::string conflict(InstructionNumber earlier, InstructionNumber later) const;

@@ -58,6 +58,9 @@ std::vector<run::Setting> RunOptions::settings() const {
     if (no_explain) settings.push_back({"explain", false});
     texts("trace.kinds", trace);
     number("trace.from", trace_from);
+    if (!trace_to.empty() && trace_to.find_first_not_of('0') == std::string::npos) {
+        throw machine::ConfigError("--trace-to is 0; the window is empty: it must be above --trace-from");
+    }
     number("trace.to", trace_to);
     texts("trace.layers", trace_layers);
     texts("trace.processing_elements", trace_pe);

@@ -22,7 +22,7 @@ struct Interval {
 };
 
 /// Notes when the units of a run worked.
-class ActivityRecorder final : public hw::TraceSink {
+class ActivityRecorder final : public hw::TraceListener {
 public:
     /// `shift_cycles` are those of a tile from the FIFO into the array.
     ActivityRecorder(std::vector<Interval>& intervals, hw::Cycle shift_cycles)

@@ -4,7 +4,7 @@
 #include <variant>
 
 #include "hw/isa/instruction.h"
-#include "sim/trace/layer_name.h"
+#include "hw/isa/layer_name.h"
 
 namespace systole::explain {
 namespace {
@@ -71,7 +71,7 @@ Simulation facts_of(const run::Result& result) {
     for (std::size_t i = 0; i <= last_tag(result); ++i) {
         const auto tag = static_cast<hw::Tag>(i);
         const bool is_layer = tag > 0 && tag <= program.layers.size();
-        simulation.tags.push_back({.name = trace::layer_name(program, tag),
+        simulation.tags.push_back({.name = isa::layer_name(program, tag),
                                    .kind = is_layer ? program.layers[tag - 1U].kind : std::string(),
                                    .facts = read_counters(counters, [tag](const hw::Counter& counter) {
                                        return counter.value(tag);

@@ -4,24 +4,35 @@
 #include <span>
 #include <vector>
 
+#include "sim/occupancy/level_windows.h"
 #include "sim/occupancy/row_values.h"
-#include "sim/occupancy/span_recorder.h"
 
 namespace systole::occupancy {
 
-/// So much of a memory was taken in the cycles [begin, end).
-struct Holding {
-    Cycle begin = 0;
-    Cycle end = 0;
-    std::uint64_t amount = 0;
+/// A memory holds so much more, or less, from a cycle on.
+struct Change {
+    Cycle at = 0;
+    std::int64_t amount = 0;
+
+    bool operator==(const Change&) const = default;
 };
 
-/// The most that was held at once in each window of `window_cycles` from cycle 0 to `cycles`; the last
-/// window ends with the run. `window_cycles` is at least 1.
-std::vector<std::uint64_t> most_held(const std::vector<Holding>& holdings, Cycle cycles, Cycle window_cycles);
+/// How much a memory holds, from nothing: in the order of time, one a cycle.
+using Changes = std::vector<Change>;
 
-/// A value holds its rows, a tile one slot.
-std::vector<Holding> holdings_of(std::span<const RowValue> values);
-std::vector<Holding> holdings_of(std::span<const TileSpan> tiles);
+/// Values hold their rows, each from its begin to its end or to the end of the run.
+Changes changes_of(std::span<const RowValue> values, Cycle cycles);
+
+/// The most that was held at once in each window of `window_cycles` from cycle 0 to `cycles`; the last
+/// window ends with the run. `window_cycles` is at least 1; nothing changes behind `cycles`.
+std::vector<std::uint64_t> most_held(const Changes& changes, Cycle cycles, Cycle window_cycles);
+
+/// What lay in the memories of a finished run.
+struct Occupancy {
+    ProgramValues values;
+    MostHeld weight_fifo_tiles;
+};
+
+Occupancy find_occupancy(const isa::Program& program, SpanRecorder recorder, Cycle cycles);
 
 }  // namespace systole::occupancy

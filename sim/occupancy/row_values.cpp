@@ -6,8 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "hw/isa/layer_name.h"
 #include "hw/isa/registers.h"
-#include "sim/trace/layer_name.h"
 
 namespace systole::occupancy {
 namespace {
@@ -71,8 +71,8 @@ private:
         } else if (const auto* tag = std::get_if<isa::DebugTag>(&instruction)) {
             if (tag->tag != tag_) ++visit_;
             tag_ = tag->tag;
-        } else if (number < spans_.instructions.size() && spans_.instructions[number].released > 0) {
-            touch(instruction, spans_.instructions[number]);
+        } else if (number < spans_.size() && spans_[number].released > 0) {
+            touch(instruction, spans_[number]);
         }
     }
 
@@ -91,7 +91,7 @@ private:
 
     /// What comes from the host has the name of the buffer it comes from, all else that of its layer.
     std::size_t writer_of(const isa::Footprint& footprint) {
-        if (footprint.host_read.empty()) return index_of(trace::layer_name(program_, tag_));
+        if (footprint.host_read.empty()) return index_of(isa::layer_name(program_, tag_));
         for (const isa::HostBuffer& buffer : program_.buffers) {
             if (footprint.host_read.first >= buffer.address &&
                 footprint.host_read.first < buffer.address + buffer.bytes) {
@@ -185,17 +185,17 @@ ProgramValues find_values(const isa::Program& program, const Spans& spans) {
     return Walk(program, spans).values();
 }
 
-std::vector<Shape> shapes_of(std::vector<RowValue> values, Cycle tolerance) {
-    std::sort(values.begin(), values.end(), is_before);
-    std::vector<Shape> shapes;
+void for_each_shape(std::span<const RowValue> values, Cycle tolerance,
+                    const std::function<void(Shape&&)>& take) {
+    Shape shape;
     Lives lives;
     for (const RowValue& value : values) {
-        if (shapes.empty() || !belongs_to(value, shapes.back())) {
-            shapes.push_back({value});
+        if (shape.empty() || !belongs_to(value, shape)) {
+            if (!shape.empty()) take(std::move(shape));
+            shape = {value};
             lives = Lives(value);
             continue;
         }
-        Shape& shape = shapes.back();
         const Lives together = lives.with(value);
         if (together.spread() <= tolerance) {
             RowValue& step = shape.back();
@@ -210,7 +210,7 @@ std::vector<Shape> shapes_of(std::vector<RowValue> values, Cycle tolerance) {
             lives = Lives(value);
         }
     }
-    return shapes;
+    if (!shape.empty()) take(std::move(shape));
 }
 
 }  // namespace systole::occupancy

@@ -2,7 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,8 +14,9 @@
 
 namespace systole::occupancy {
 
-/// Rows of a memory that hold what one writer wrote, from the first write to the last read; to the end of the
-/// write, where nothing read it.
+/// Rows of a memory that hold what one writer wrote, from the first write to the last read. Rows that are
+/// written again before anything has read them hold one value, from the first of these writes on; one that
+/// nothing ever reads ends with its last write.
 struct RowValue {
     std::size_t writer = 0;  ///< whose the value is
     std::size_t visit = 0;   ///< which of the writer's turns wrote it
@@ -58,8 +61,8 @@ private:
 /// The values of a run in each memory. Rows are those of the instructions' footprints, from the lowest to the
 /// highest that an instruction touches.
 struct ProgramValues {
-    std::vector<std::string> writers;  ///< layers by name, and host buffers that are read from
-    std::vector<RowValue> unified_buffer;
+    std::vector<std::string> writers;      ///< layers by name, and host buffers that are read from
+    std::vector<RowValue> unified_buffer;  ///< by turn, then row
     std::vector<RowValue> accumulators;
 };
 
@@ -70,8 +73,10 @@ ProgramValues find_values(const isa::Program& program, const Spans& spans);
 /// lowest row to the highest, in steps that touch.
 using Shape = std::vector<RowValue>;
 
-/// The shapes of values, by turn, then row. Neighbouring steps whose lives begin and end within
-/// `tolerance` cycles are one, which lives as long as any of them.
-std::vector<Shape> shapes_of(std::vector<RowValue> values, Cycle tolerance);
+/// Takes the shapes of values one after the other, which are, as the values, by turn, then row: a run may
+/// have more than anyone keeps. Neighbouring steps whose lives begin and end within `tolerance` cycles are
+/// one, which lives as long as any of them.
+void for_each_shape(std::span<const RowValue> values, Cycle tolerance,
+                    const std::function<void(Shape&&)>& take);
 
 }  // namespace systole::occupancy

@@ -3,11 +3,10 @@
 #include <vector>
 
 #include "hw/common/trace.h"
+#include "sim/occupancy/level_windows.h"
 
-/// What lay in the chip's memories, from when to when: found from a finished run's times.
+/// What lay in the chip's memories, from when to when: found from a run's times.
 namespace systole::occupancy {
-
-using Cycle = hw::Cycle;
 
 /// When an instruction, all its repetitions together, was in its unit. `released` is 0 of one that never was.
 struct Span {
@@ -16,27 +15,19 @@ struct Span {
     Cycle complete = 0;  ///< its last result was in its place
 };
 
-/// A slot of the weight FIFO that was taken.
-struct TileSpan {
-    Cycle fetched = 0;
-    Cycle shifted = 0;
-};
+/// By number; as many as were heard of.
+using Spans = std::vector<Span>;
 
-struct Spans {
-    std::vector<Span> instructions;  ///< by number; as many as were heard of
-    std::vector<TileSpan> tiles;
-};
-
-/// Keeps the times of a run that the occupancy of its memories follows from.
-class SpanRecorder final : public hw::TraceSink {
+/// Keeps what the occupancy of a run's memories follows from: of the unified buffer and the accumulators the
+/// times of the instructions, of the weight FIFO, through which tiles pass by the million, its windows.
+class SpanRecorder final : public hw::TraceListener {
 public:
-    explicit SpanRecorder(Spans& spans) : spans_(spans) {}
-
     void instruction(const hw::InstructionTimes& times) override;
-    void tile(const hw::TileTimes& times) override;
+    void tile_fetched(const hw::TileTimes& times) override { weight_fifo_tiles.change(times.fetched, 1); }
+    void tile(const hw::TileTimes& times) override { weight_fifo_tiles.change(times.shifted, -1); }
 
-private:
-    Spans& spans_;
+    Spans spans;
+    LevelWindows weight_fifo_tiles;  ///< slots taken: from a fetch's issue until its tile is shifted
 };
 
 }  // namespace systole::occupancy

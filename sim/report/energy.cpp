@@ -38,12 +38,7 @@ Energy by_event(const run::Result& result, double seconds) {
                                 .die_dynamic_factor = machine.energy->die_dynamic_factor,
                                 .uncalibrated_joules = uncalibrated.total(),
                                 .uncalibrated_die_watts = over(uncalibrated.on_die(), seconds),
-                                .over_time = {}};
-    if (result.config.power_windows > 0) {
-        energy.events->over_time =
-            energy::power_over_time(energy::events(*result.tpu, machine), machine, result.activity,
-                                    result.tpu->cycles(), result.config.power_windows);
-    }
+                                .over_time = result.power};
     return energy;
 }
 

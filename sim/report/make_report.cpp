@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "hw/isa/layer_name.h"
 #include "sim/report/report.h"
-#include "sim/trace/layer_name.h"
 
 namespace systole::report {
 namespace {
@@ -85,7 +85,7 @@ Layer make_layer(const run::Result& result, Tag tag) {
     const isa::Program& program = *result.program;
     Layer layer;
     layer.tag = tag;
-    layer.name = trace::layer_name(program, tag);
+    layer.name = isa::layer_name(program, tag);
     if (tag > 0 && tag <= program.layers.size()) {
         const isa::LayerInfo& info = program.layers[tag - 1U];
         layer.kind = info.kind;
@@ -232,10 +232,9 @@ std::vector<Comparison> make_comparison(const run::Result& result, double infere
 }
 
 void add_occupancy(Report& report, const run::Result& result) {
-    if (!result.spans) return;
-    const occupancy::ProgramValues values = occupancy::find_values(*result.program, *result.spans);
-    report.memory_over_time = make_memory_over_time(result, values);
-    report.unified_buffer_map = make_unified_buffer_map(result, values);
+    if (!result.occupancy) return;
+    report.memory_over_time = make_memory_over_time(result);
+    report.unified_buffer_map = make_unified_buffer_map(result);
 }
 
 void add_host(Report& report, const run::Result& result) {

@@ -310,8 +310,8 @@ std::vector<InstructionKind> by_instruction_kind(const isa::Program& program,
 std::vector<Path> make_paths(const run::Result& result, const std::vector<Traffic>& traffic);
 
 /// Of a run that noted its occupancy.
-MemoryOverTime make_memory_over_time(const run::Result& result, const occupancy::ProgramValues& values);
-UnifiedBufferMap make_unified_buffer_map(const run::Result& result, const occupancy::ProgramValues& values);
+MemoryOverTime make_memory_over_time(const run::Result& result);
+UnifiedBufferMap make_unified_buffer_map(const run::Result& result);
 
 /// The instructions up to `halt` with their times; `end` is the run's last cycle.
 std::vector<InstructionLine> make_instruction_lines(const isa::Program& program,

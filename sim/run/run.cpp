@@ -18,7 +18,7 @@
 #include "sim/baselines/graph_network.h"
 #include "sim/input/read.h"
 #include "sim/occupancy/over_time.h"
-#include "sim/occupancy/row_values.h"
+#include "sim/occupancy/span_recorder.h"
 #include "sim/run/compile.h"
 #include "sim/run/random_images.h"
 #include "sim/trace/fan_out.h"
@@ -149,7 +149,7 @@ void fill_input(Result& result, const NamedImages& input, const isa::BorderTenso
 }
 
 /// Keeps what the run asks for of what it hears.
-class Recorder final : public hw::TraceSink {
+class Recorder final : public hw::TraceListener {
 public:
     explicit Recorder(Result& result)
         : times_(result.config.instructions ? &result.instruction_times : nullptr) {
@@ -158,7 +158,7 @@ public:
             throw machine::ConfigError(
                 "power_windows: the machine has no section energy, from which power over time follows");
         }
-        activity_.emplace(result.activity, machine::shift_cycles(result.machine.matrix_unit.rows));
+        activity_.emplace(intervals_, machine::shift_cycles(result.machine.matrix_unit.rows));
     }
     /// Null where nothing is asked for: such a run is faster.
     hw::TraceSink* sink() { return times_ != nullptr || activity_ ? this : nullptr; }
@@ -171,24 +171,22 @@ public:
         if (activity_) activity_->tile(times);
     }
 
+    /// When units worked; empty where the run does not ask for power over time.
+    const std::vector<energy::Interval>& intervals() const { return intervals_; }
+
 private:
     std::vector<hw::InstructionTimes>* const times_;
+    std::vector<energy::Interval> intervals_;
     std::optional<energy::ActivityRecorder> activity_;
 };
 
 /// What a timeline shows besides what was heard.
 trace::Afterwards known_afterwards(const Result& result) {
     trace::Afterwards known;
-    if (result.config.power_windows > 0) {
-        known.power =
-            energy::power_over_time(energy::events(*result.tpu, result.machine), result.machine,
-                                    result.activity, result.tpu->cycles(), result.config.power_windows);
-    }
-    if (!result.spans) return known;
-    const occupancy::ProgramValues values = occupancy::find_values(*result.program, *result.spans);
-    for (const occupancy::Holding& held : occupancy::holdings_of(values.unified_buffer)) {
-        known.buffer_rows[held.begin] += static_cast<std::int64_t>(held.amount);
-        known.buffer_rows[held.end] -= static_cast<std::int64_t>(held.amount);
+    known.power = result.power;
+    if (result.occupancy) {
+        known.buffer_rows =
+            occupancy::changes_of(result.occupancy->values.unified_buffer, result.tpu->cycles());
     }
     return known;
 }
@@ -213,7 +211,7 @@ void simulate(Result& result, const std::optional<NamedImages>& input, const isa
     observers.add(recorder.sink());
     observers.add(tracer.sink());
     std::optional<occupancy::SpanRecorder> spans;
-    if (!result.config.out.empty()) observers.add(&spans.emplace(result.spans.emplace()));
+    if (!result.config.out.empty()) observers.add(&spans.emplace());
     trace::RegisterFanOut register_observers;
     std::optional<RegisterRecorder> registers;
     if (!result.config.registers.empty()) {
@@ -244,9 +242,14 @@ void simulate(Result& result, const std::optional<NamedImages>& input, const isa
     } else {
         result.tpu->run();
     }
-    tracer.finish(result.tpu->cycles(),
-                  tracer.has_timeline() ? known_afterwards(result) : trace::Afterwards{});
     result.wall.simulate = total.seconds() - result.wall.prepare;
+    const hw::Cycle cycles = result.tpu->cycles();
+    if (spans) result.occupancy = occupancy::find_occupancy(*result.program, *std::move(spans), cycles);
+    if (result.config.power_windows > 0) {
+        result.power = energy::power_over_time(energy::events(*result.tpu, result.machine), result.machine,
+                                               recorder.intervals(), cycles, result.config.power_windows);
+    }
+    tracer.finish(cycles, tracer.has_timeline() ? known_afterwards(result) : trace::Afterwards{});
 }
 
 void compare_with_float(Result& result, const graph::Graph& graph, const input::Images& images,

@@ -13,7 +13,7 @@
 #include "sim/baselines/baseline.h"
 #include "sim/baselines/network.h"
 #include "sim/energy/power_over_time.h"
-#include "sim/occupancy/span_recorder.h"
+#include "sim/occupancy/over_time.h"
 #include "sim/run/buffers.h"
 #include "sim/run/host.h"
 #include "sim/run/pictures.h"
@@ -26,7 +26,7 @@ namespace systole::run {
 /// How long the simulator itself took, in seconds of this computer.
 struct WallTimes {
     double prepare = 0.0;   ///< reading, quantizing, compiling
-    double simulate = 0.0;  ///< the chip
+    double simulate = 0.0;  ///< the chip; not what is found and written when its run is over
     double total = 0.0;
 };
 
@@ -46,12 +46,12 @@ struct Result {
     std::optional<std::uint64_t> float_agreements;  ///< predictions that the float reference shares
     /// Where the run asks for them: what passed through the units, in the order in which it became known.
     std::vector<hw::InstructionTimes> instruction_times;
-    std::vector<energy::Interval> activity;     ///< when units worked, where the run asks for power over time
-    std::optional<occupancy::Spans> spans;      ///< from which the occupancy of memories follows; with --out
-    Pictures pictures;                          ///< some of the input with its predictions; with --out
-    RegisterDump registers;                     ///< of the cycles that the run asks for
-    std::vector<BufferContents> printed;        ///< the buffers that the run asks for
-    std::vector<std::string> unfilled_buffers;  ///< input buffers that nothing filled: zeros
+    std::optional<energy::PowerOverTime> power;     ///< where the run asks for it
+    std::optional<occupancy::Occupancy> occupancy;  ///< what lay in the memories; with --out
+    Pictures pictures;                              ///< some of the input with its predictions; with --out
+    RegisterDump registers;                         ///< of the cycles that the run asks for
+    std::vector<BufferContents> printed;            ///< the buffers that the run asks for
+    std::vector<std::string> unfilled_buffers;      ///< input buffers that nothing filled: zeros
     WallTimes wall;
 };
 

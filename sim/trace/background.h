@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -25,7 +26,9 @@ public:
     void tile_fetched(const hw::TileTimes& times) override { note(Fetched{times}); }
     void tile(const hw::TileTimes& times) override { note(times); }
     void matrix_idle(const hw::MatrixIdleTimes& times) override { note(times); }
+    void stream(const hw::StreamTimes& times) override { note(times); }
     void ended(hw::Cycle end, hw::Tag tag) override { note(Ended{end, tag}); }
+    void failed(const hw::FailureTimes& where) override { note(Failed{&failure_.emplace(where)}); }
 
 private:
     struct Fetched {
@@ -35,8 +38,12 @@ private:
         hw::Cycle end = 0;
         hw::Tag tag = 0;
     };
+    /// There is one at most: kept aside, it makes events neither larger nor dearer to drop.
+    struct Failed {
+        const hw::FailureTimes* where = nullptr;
+    };
     using Event = std::variant<hw::InstructionTimes, hw::IssueTimes, hw::QueueTimes, hw::TileTimes,
-                               hw::MatrixIdleTimes, Fetched, Ended>;
+                               hw::MatrixIdleTimes, hw::StreamTimes, Fetched, Ended, Failed>;
     using Block = std::vector<Event>;
     static constexpr std::size_t block_events = 4096;
     static constexpr std::size_t most_blocks = 16;  ///< that wait to be told: about 6 MB
@@ -49,6 +56,7 @@ private:
     void pass_on();
     static void tell(hw::TraceSink& sink, const Block& block);
 
+    std::optional<hw::FailureTimes> failure_;
     Block block_;
     Worker<Block> worker_;
 };

@@ -1,7 +1,7 @@
 #include "sim/trace/csv_lines.h"
 
 #include "hw/isa/assembly/field_printer.h"
-#include "sim/trace/layer_name.h"
+#include "hw/isa/layer_name.h"
 
 namespace systole::trace {
 
@@ -13,7 +13,7 @@ CsvLines::CsvLines(OutputFile& file, const isa::Program& program)
 
 void CsvLines::line(const InstructionLine& line, const isa::Instruction& instruction) {
     text_ << line.number << ',' << line.repetition << ',';
-    field(layer_name(program_, line.tag));
+    field(isa::layer_name(program_, line.tag));
     text_ << ',' << line.unit << ',';
     field(isa::instruction_text(instruction, labels_));
     text_ << ',' << line.issued << ',' << line.begun << ',' << line.released << ',' << line.complete << ','

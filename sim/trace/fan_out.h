@@ -44,6 +44,9 @@ public:
     void ended(hw::Cycle end, hw::Tag tag) override {
         for (hw::TraceSink* sink : sinks_) sink->ended(end, tag);
     }
+    void failed(const hw::FailureTimes& where) override {
+        for (hw::TraceSink* sink : sinks_) sink->failed(where);
+    }
 
 private:
     std::vector<hw::TraceSink*> sinks_;

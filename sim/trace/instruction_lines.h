@@ -52,7 +52,7 @@ public:
 
 /// Puts together what is told of each instruction in the sequencer, in its queue and in its unit. A line is
 /// given when its instruction has passed through the unit: those of a unit in their order.
-class InstructionLines final : public hw::TraceSink {
+class InstructionLines final : public hw::TraceListener {
 public:
     /// All must outlive the object.
     InstructionLines(const isa::Program& program, const Window& window, LineWriter& writer)

@@ -7,11 +7,11 @@
 
 #include "hw/isa/encoding.h"
 #include "hw/isa/footprint.h"
+#include "hw/isa/layer_name.h"
 #include "hw/machine/timing.h"
 #include "sim/energy/run_energy.h"
 #include "sim/trace/is_sync.h"
 #include "sim/trace/json_fields.h"
-#include "sim/trace/layer_name.h"
 
 namespace systole::trace {
 
@@ -84,7 +84,7 @@ Timeline::Timeline(OutputFile& file, const Window& window, const isa::Program& p
 const std::string& Timeline::layer_text(hw::Tag tag) {
     if (tag >= layer_texts_.size()) layer_texts_.resize(tag + std::size_t{1});
     std::string& text = layer_texts_[tag];
-    if (text.empty()) text = json_text(layer_name(program_, tag));
+    if (text.empty()) text = json_text(isa::layer_name(program_, tag));
     return text;
 }
 
@@ -260,6 +260,7 @@ void Timeline::matrix_idle(const hw::MatrixIdleTimes& times) {
     part("weight_stall", red, times.idle.without_tile);
     part("weight_shift", orange, times.idle.shifting);
     part("port_stall", yellow, times.idle.without_port);
+    idle_until_ = begin;
     gaps_.push_back(times.gaps);
     show_streams();
 }
@@ -295,6 +296,68 @@ void Timeline::ended(hw::Cycle end, hw::Tag tag) {
         begin_instruction(Track::Sequencer, halt_->issued, end, number, tag);
         events_.end_slice();
     }
+    finish_counters();
+}
+
+void Timeline::failed(const hw::FailureTimes& where) {
+    if (where.issue) unfinished_issue(*where.issue);
+    for (const hw::QueueTimes& first : where.queues) {
+        unfinished(queue_tracks.at(first.unit), first.first, where.at, first.number, first.tag);
+    }
+    for (std::size_t unit = 0; unit < units_.size(); ++unit) {
+        const UnitState& state = units_[unit];
+        if (unit == matrix_unit || state.taken.empty()) continue;
+        const hw::QueueTimes& taken = state.taken.front();
+        unfinished(unit_tracks[unit], std::max(taken.taken, state.released), where.at, taken.number,
+                   taken.tag);
+    }
+    unfinished_stream(where);
+    finish_counters();
+}
+
+void Timeline::unfinished_issue(const hw::IssueTimes& times) {
+    if (times.asked < times.arrived) {
+        unfinished_wait(Track::Sequencer, times.asked, times.arrived, "empty", times.number, times.tag);
+    }
+    if (std::holds_alternative<isa::Halt>(instruction_of(times.number))) {
+        unfinished(Track::Sequencer, times.arrived, times.issued, times.number, times.tag);
+    } else if (isa::unit_of(instruction_of(times.number))) {
+        unfinished_wait(Track::Sequencer, times.arrived, times.issued, "queue_full", times.number, times.tag);
+    }
+}
+
+void Timeline::unfinished_stream(const hw::FailureTimes& where) {
+    const UnitState& state = units_[matrix_unit];
+    const hw::Cycle begin = std::max(state.released, idle_until_);
+    const hw::Cycle end = std::max(where.at, begin);  // a stream may be known to its end that lies behind
+    if (state.taken.empty()) {
+        layer(begin, where.tag);
+        const hw::InstructionNumber number = where.issue ? where.issue->number : 0;
+        unfinished_wait(Track::Matrix, begin, end, "non_matrix", number, where.tag, grey);
+    } else {
+        const hw::QueueTimes& taken = state.taken.front();
+        layer(begin, taken.tag);
+        unfinished(Track::Matrix, begin, end, taken.number, taken.tag);
+    }
+    close_layer(end);
+}
+
+void Timeline::unfinished(Track track, hw::Cycle begin, hw::Cycle end, hw::InstructionNumber number,
+                          hw::Tag tag) {
+    end = std::max(begin, end);
+    if (!window_.takes(tag, begin, end)) return;
+    begin_instruction(track, begin, end, number, tag) << ",\"unfinished\":true";
+    events_.end_slice();
+}
+
+void Timeline::unfinished_wait(Track track, hw::Cycle begin, hw::Cycle end, std::string_view name,
+                               hw::InstructionNumber number, hw::Tag tag, std::string_view color) {
+    if (!window_.takes(tag, begin, end)) return;
+    begin_wait(track, begin, end, name, number, tag, color) << ",\"unfinished\":true";
+    events_.end_slice();
+}
+
+void Timeline::finish_counters() {
     for (CounterTrack* counter : {&fifo_tiles_, &weight_bytes_, &host_read_bytes_, &host_write_bytes_}) {
         counter->finish();
     }
@@ -312,10 +375,10 @@ void Timeline::power(const energy::PowerOverTime& power) {
     }
 }
 
-void Timeline::buffer_rows(const Changes& changes) {
+void Timeline::buffer_rows(const occupancy::Changes& changes) {
     CounterTrack rows(events_, window_, "unified buffer", "rows");
-    for (const auto& [at, amount] : changes) {
-        if (amount != 0) rows.add(at, amount);
+    for (const occupancy::Change& change : changes) {
+        if (change.amount != 0) rows.add(change.at, change.amount);
     }
     rows.finish();
 }

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +15,7 @@
 #include "hw/isa/unit.h"
 #include "hw/machine/machine_config.h"
 #include "sim/energy/power_over_time.h"
+#include "sim/occupancy/over_time.h"
 #include "sim/trace/chrome_events.h"
 #include "sim/trace/counter_track.h"
 #include "sim/trace/output_file.h"
@@ -23,13 +23,10 @@
 
 namespace systole::trace {
 
-/// How much a number went up or down, by the cycle in which it did.
-using Changes = std::map<hw::Cycle, std::int64_t>;
-
 /// A run as slices on tracks, counters and arrows, in Chrome's trace-event format; docs/traces.md says what
 /// each means. Events are written as they become known: of those of a track the later comes later, nothing
 /// else is sorted.
-class Timeline final : public hw::TraceSink {
+class Timeline final : public hw::TraceListener {
 public:
     /// All must outlive the timeline.
     Timeline(OutputFile& file, const Window& window, const isa::Program& program,
@@ -42,11 +39,12 @@ public:
     void tile(const hw::TileTimes& times) override;
     void matrix_idle(const hw::MatrixIdleTimes& times) override;
     void ended(hw::Cycle end, hw::Tag tag) override;
+    void failed(const hw::FailureTimes& where) override;
 
     /// Watts by consumer.
     void power(const energy::PowerOverTime& power);
     /// Rows of the unified buffer that are in use.
-    void buffer_rows(const Changes& changes);
+    void buffer_rows(const occupancy::Changes& changes);
     /// Nothing follows.
     void finish();
 
@@ -84,6 +82,13 @@ private:
                            hw::InstructionNumber number, hw::Tag tag, std::string_view color = {});
     void wait(Track track, hw::Cycle begin, hw::Cycle end, std::string_view name,
               hw::InstructionNumber number, hw::Tag tag);
+    /// What goes on when a program fails is shown up to there, in cycles or not.
+    void unfinished(Track track, hw::Cycle begin, hw::Cycle end, hw::InstructionNumber number, hw::Tag tag);
+    void unfinished_wait(Track track, hw::Cycle begin, hw::Cycle end, std::string_view name,
+                         hw::InstructionNumber number, hw::Tag tag, std::string_view color = {});
+    void unfinished_issue(const hw::IssueTimes& times);
+    void unfinished_stream(const hw::FailureTimes& where);
+    void finish_counters();
     /// Moves on to the instruction whose times have come.
     void step(UnitState& state, const hw::InstructionTimes& times);
     /// Shows the streams of which both is known, their times and the gaps in them.
@@ -115,6 +120,7 @@ private:
     std::deque<Stream> streams_;
     std::deque<hw::Cycle> gaps_;
     std::deque<Fetch> fetches_;        ///< of tiles in the FIFO
+    hw::Cycle idle_until_ = 0;         ///< the matrix unit's idle cycles are shown up to here
     hw::Cycle last_whole_ = 0;         ///< of the tiles so far
     std::deque<ShiftedTile> shifted_;  ///< not used yet
     std::optional<ShiftedTile> in_array_;

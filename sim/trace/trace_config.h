@@ -13,7 +13,7 @@ namespace systole::trace {
 struct TraceConfig {
     std::vector<std::string> kinds = {};   ///< of trace_kinds; none: no trace
     std::uint64_t from = 0;                ///< cycle: what ends before it is left out
-    std::uint64_t to = 0;                  ///< cycle: what begins at it or later is left out; 0: nothing
+    std::uint64_t to = 0;                  ///< cycle: what begins at it or later is left out; 0: nothing is
     std::vector<std::string> layers = {};  ///< what belongs to others is left out; none: nothing
     std::vector<std::string> processing_elements = {};  ///< whose registers waves show; see read_cells
 
@@ -32,8 +32,8 @@ void describe(Visitor& visitor, TraceConfig& config) {
     visitor.field({"kinds", "", "what to write: timeline, csv, text, waves"}, config.kinds);
     visitor.field({"from", "cycles", "what ends before it is left out"}, config.from,
                   machine::Range{0, last_cycle});
-    visitor.field({"to", "cycles", "what begins at it or later is left out; 0 for nothing"}, config.to,
-                  machine::Range{0, last_cycle});
+    visitor.field({"to", "cycles", "what begins at it or later is left out; 0 for the end of the run"},
+                  config.to, machine::Range{0, last_cycle});
     visitor.field({"layers", "", "what belongs to others is left out"}, config.layers);
     visitor.field({"processing_elements", "", "whose registers waves show: ROW,COLUMN, or ranges"},
                   config.processing_elements);

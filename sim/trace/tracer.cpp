@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <exception>
 #include <utility>
 
 #include "hw/machine/config_error.h"
@@ -56,7 +57,7 @@ void Tracer::finish(hw::Cycle cycles, const Afterwards& known) {
         timeline_->buffer_rows(known.buffer_rows);
     }
     close();
-    if (window_.from() >= cycles) {
+    if (window_.from() > 0 && window_.from() >= cycles) {
         throw machine::ConfigError(fmt::format(
             "trace.from is {}; the window is empty: the run ended after {} cycles", window_.from(), cycles));
     }
@@ -64,10 +65,23 @@ void Tracer::finish(hw::Cycle cycles, const Afterwards& known) {
 
 void Tracer::close() {
     closed_ = true;
-    if (timeline_) timeline_->finish();
-    for (const auto& writer : writers_) writer->finish();
-    for (const auto& file : files_) file->close();
-    if (waves_) waves_->write();
+    std::exception_ptr first_error;
+    const auto attempt = [&](const auto& step) {
+        try {
+            step();
+        } catch (...) {
+            if (!first_error) first_error = std::current_exception();
+        }
+    };
+    attempt([&] {
+        if (timeline_) timeline_->finish();
+    });
+    for (const auto& writer : writers_) attempt([&] { writer->finish(); });
+    for (const auto& file : files_) attempt([&] { file->close(); });
+    attempt([&] {
+        if (waves_) waves_->write();
+    });
+    if (first_error) std::rethrow_exception(first_error);
 }
 
 }  // namespace systole::trace

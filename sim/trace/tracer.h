@@ -9,6 +9,7 @@
 #include "hw/isa/program.h"
 #include "hw/machine/machine_config.h"
 #include "sim/energy/power_over_time.h"
+#include "sim/occupancy/over_time.h"
 #include "sim/trace/background.h"
 #include "sim/trace/fan_out.h"
 #include "sim/trace/instruction_lines.h"
@@ -28,7 +29,7 @@ inline constexpr const char* waves_file = "waves.vcd";
 /// What is known of a run only when it is over; a timeline shows it.
 struct Afterwards {
     std::optional<energy::PowerOverTime> power = {};
-    Changes buffer_rows = {};  ///< rows of the unified buffer in use
+    occupancy::Changes buffer_rows = {};  ///< rows of the unified buffer in use
 };
 
 /// Writes the traces that a run asks for into its folder, while it runs.
@@ -57,6 +58,7 @@ public:
 
 private:
     void add_lines(std::unique_ptr<OutputFile> file, std::unique_ptr<LineWriter> writer);
+    /// Closes every file, whatever becomes of the others; throws what went wrong first.
     void close();
 
     const Window window_;

@@ -24,7 +24,7 @@ namespace systole::trace {
 
 /// The signals of the chip's units, cycle by cycle, as a VCD file; docs/waves.md says what each means. It
 /// notes what it hears as long as the run goes on, and plays it afterwards (sim/trace/wave_player.h).
-class Waves final : public hw::TraceSink, public hw::RegisterSink {
+class Waves final : public hw::TraceListener, public hw::RegisterSink {
 public:
     /// A file takes tens of bytes a cycle: more than this needs a narrower window.
     static constexpr hw::Cycle most_cycles = 5'000'000;

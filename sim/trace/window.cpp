@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
+#include "hw/isa/layer_name.h"
 #include "hw/machine/config_error.h"
 #include "hw/machine/config_reader.h"
-#include "sim/trace/layer_name.h"
 
 namespace systole::trace {
 namespace {
@@ -24,7 +24,7 @@ std::vector<std::string> names_by_tag(const isa::Program& program) {
     }
     std::vector<std::string> names;
     for (std::size_t tag = 0; tag <= last; ++tag) {
-        names.push_back(layer_name(program, static_cast<hw::Tag>(tag)));
+        names.push_back(isa::layer_name(program, static_cast<hw::Tag>(tag)));
     }
     return names;
 }

@@ -10,7 +10,7 @@ namespace systole::validate {
 namespace {
 
 /// Where the host is all that the chip waits for, and when weights came.
-class Borders final : public hw::TraceSink {
+class Borders final : public hw::TraceListener {
 public:
     void instruction(const hw::InstructionTimes& times) override {
         const bool computes = times.unit == static_cast<std::size_t>(isa::Unit::Matrix) ||

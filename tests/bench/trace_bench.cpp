@@ -13,10 +13,13 @@
 #include <fstream>
 #include <optional>
 #include <systemc>
+#include <utility>
 #include <vector>
 
 #include "hw/machine/machine_config.h"
 #include "hw/tpu/tpu.h"
+#include "sim/occupancy/over_time.h"
+#include "sim/trace/fan_out.h"
 #include "sim/trace/tracer.h"
 #include "tests/bench/bench_programs.h"
 #include "tests/bench/bench_results.h"
@@ -35,7 +38,8 @@ struct Cost {
     double resident_bytes = 0.0;
 };
 
-/// Simulates without values, and gives the seconds; with a folder, traces into it.
+/// Simulates without values, and gives the seconds; with a folder, notes and writes what a run with --out and
+/// a timeline does.
 double simulate(const machine::MachineConfig& machine, const isa::Program& program,
                 const std::filesystem::path& folder) {
     const tests::FreshSimulation simulation;
@@ -43,14 +47,24 @@ double simulate(const machine::MachineConfig& machine, const isa::Program& progr
     if (!folder.empty()) config.kinds = {"timeline"};
     const auto begin = std::chrono::steady_clock::now();
     trace::Tracer tracer(config, program, machine, folder);
+    trace::FanOut observers;
+    observers.add(tracer.sink());
+    occupancy::SpanRecorder recorder;
+    if (!folder.empty()) observers.add(&recorder);
     hw::Tpu tpu("tpu", machine, program,
                 {.values = hw::Values::TimingOnly,
-                 .trace = tracer.sink(),
+                 .trace = observers.sink(),
                  .registers = nullptr,
                  .held_back = {},
                  .value_threads = 0});
     tpu.run();
-    tracer.finish(tpu.cycles(), {});
+    trace::Afterwards known;
+    if (!folder.empty()) {
+        const occupancy::Occupancy occupancy =
+            occupancy::find_occupancy(program, std::move(recorder), tpu.cycles());
+        known.buffer_rows = occupancy::changes_of(occupancy.values.unified_buffer, tpu.cycles());
+    }
+    tracer.finish(tpu.cycles(), known);
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 

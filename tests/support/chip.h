@@ -16,7 +16,7 @@
 namespace systole::tests {
 
 /// A chip that runs a program of assembly, and everything that is known of the run.
-class Chip : private FreshSimulation, private hw::TraceSink {
+class Chip : private FreshSimulation, private hw::TraceListener {
 public:
     explicit Chip(const machine::MachineConfig& machine, const std::string& text,
                   std::function<unsigned()> held_back = {})

@@ -5,10 +5,12 @@
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <cstdlib>
+#include <string>
 
 #include "hw/tpu/tpu.h"
 #include "tests/bench/bench_programs.h"
 #include "tests/support/chip.h"
+#include "tests/system/sim_process.h"
 
 using namespace systole;
 
@@ -37,6 +39,25 @@ constexpr std::uint64_t mebibyte = 1U << 20U;
     return static_cast<std::uint64_t>(usage.ru_maxrss) * kibibyte;
 }
 
+/// Of `sim run --out` and a program of few instructions, which lets so many blocks of 256 tiles pass.
+[[maybe_unused]] std::uint64_t resident_bytes_with_out(std::uint32_t blocks) {
+    std::string program = ".array 4 4\n";
+    for (int tile = 0; tile < 256; ++tile) program += ".tile 4 4 fill 1\n";
+    for (std::uint32_t block = 0; block < blocks; ++block) {
+        program += "read_weights tile=0 count=256\nmatmul ub=0 acc=0 rows=1 repeat=255\n";
+    }
+    const tests::Folder folder;
+    const tests::Outcome outcome =
+        tests::sim("run " + folder.file("tiles.asm", program + "halt\n") +
+                   " --machine tpu_v1 --set machine.matrix_unit.rows=4 --set machine.matrix_unit.columns=4 "
+                   "--timing-only --no-explain --quiet --out " +
+                   (folder / "out").string());
+    INFO(outcome.err);
+    REQUIRE(outcome.exit_code == 0);
+    const auto report = nlohmann::json::parse(tests::text_in(folder / "out/report.json"));
+    return report.at("simulator").at("peak_rss_bytes");
+}
+
 }  // namespace
 
 TEST_CASE("A simulation holds its weights once", "[system][memory]") {
@@ -56,5 +77,16 @@ TEST_CASE("A simulation holds its weights once", "[system][memory]") {
     const std::uint64_t fewer = resident_bytes(tiles / 4);
     CHECK((resident - fewer) * 10 <= 12 * (weights - weights / 4));
     CHECK(resident >= weights);
+#endif
+}
+
+TEST_CASE("What a run notes of tiles does not grow with their number", "[system][memory]") {
+#ifdef __SANITIZE_ADDRESS__
+    WARN("SKIPPED: AddressSanitizer holds memory of its own");
+#else
+    constexpr std::uint32_t blocks = 2000;  // half a million tiles
+    const std::uint64_t many = resident_bytes_with_out(blocks);
+    const std::uint64_t few = resident_bytes_with_out(blocks / 4);
+    CHECK(many <= few + 8 * mebibyte);
 #endif
 }

@@ -120,6 +120,20 @@ TEST_CASE("The unified buffer over time is within what was touched and what ther
     CHECK(most("weight_fifo_tiles") == report["configuration"]["machine"]["weight_fifo"]["depth_tiles"]);
 }
 
+TEST_CASE("Tiles that nothing shifts lie in the weight FIFO to the end of the run", "[system][report]") {
+    const Folder folder;
+    const std::string program = folder.file("left.asm",
+                                            ".array 8 8\n.tile 8 8 fill 1\n.tile 8 8 fill 1\n"
+                                            ".tile 8 8 fill 1\nread_weights tile=0 count=3\n"
+                                            "matmul ub=0 acc=0 rows=4\nhalt\n");
+    const Json report = run_into(folder / "a", program +
+                                                   " --machine tpu_v1 --set machine.matrix_unit.rows=8 "
+                                                   "--set machine.matrix_unit.columns=8");
+    const auto tiles = report["memory"]["over_time"]["weight_fifo_tiles"].get<std::vector<std::uint64_t>>();
+    CHECK(*std::max_element(tiles.begin(), tiles.end()) == 3);
+    CHECK(tiles.back() == 1);  // of the others one is in use, one in the shadow plane
+}
+
 TEST_CASE("Values in the map of the unified buffer never lie over each other", "[system][report]") {
     const Folder folder;
     const Json report = run_into(folder / "a", "mnist_cnn --limit 300");

@@ -147,6 +147,8 @@ TEST_CASE("Mistakes around traces are one line", "[system][trace]") {
     CHECK_THAT(error_of("--trace csv"), Catch::Contains("out is missing; traces need a folder"));
     CHECK_THAT(error_of("--trace csv --trace-from 9 --trace-to 9" + out),
                Catch::Contains("trace.to is 9; the window is empty"));
+    CHECK_THAT(error_of("--trace csv --trace-to 0" + out),
+               Catch::Contains("--trace-to is 0; the window is empty"));
     CHECK_THAT(error_of("--trace csv --trace-from ten" + out), Catch::Contains("trace.from is \"ten\""));
     CHECK_THAT(error_of("--trace-to 9" + out), Catch::Contains("give trace.kinds, too"));
     CHECK_THAT(error_of("--trace csv --trace-layers conv2" + out),

@@ -13,7 +13,7 @@
 namespace systole::tests {
 namespace {
 
-class Recorder final : public hw::TraceSink {
+class Recorder final : public hw::TraceListener {
 public:
     explicit Recorder(Observation& run) : run_(run) {}
     void instruction(const hw::InstructionTimes& times) override {

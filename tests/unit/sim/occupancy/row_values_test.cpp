@@ -17,6 +17,13 @@ Span span(occupancy::Cycle begun, occupancy::Cycle released, occupancy::Cycle co
     return {.begun = begun, .released = released, .complete = complete};
 }
 
+std::vector<occupancy::Shape> shapes_of(const std::vector<RowValue>& values, occupancy::Cycle tolerance) {
+    std::vector<occupancy::Shape> shapes;
+    occupancy::for_each_shape(values, tolerance,
+                              [&](occupancy::Shape&& shape) { shapes.push_back(std::move(shape)); });
+    return shapes;
+}
+
 }  // namespace
 
 TEST_CASE("A value lives from its first write to its last read", "[occupancy]") {
@@ -30,11 +37,15 @@ TEST_CASE("A value lives from its first write to its last read", "[occupancy]") 
     CHECK(values[1] == RowValue{writer, 1, {15, 20}, 100, 210});
 }
 
-TEST_CASE("A value that nothing reads lives until it is written", "[occupancy]") {
+TEST_CASE("A value that nothing reads lives until its last write is over", "[occupancy]") {
     RowTracker tracker;
     tracker.write({0, 4}, writer, 1, span(5, 8, 11));
     const std::vector<RowValue> values = std::move(tracker).take();
     CHECK(values == std::vector<RowValue>{{writer, 1, {0, 4}, 5, 11}});
+    RowTracker again;
+    again.write({0, 4}, writer, 1, span(5, 8, 11));
+    again.write({0, 4}, writer, 1, span(50, 58, 61));
+    CHECK(std::move(again).take() == std::vector<RowValue>{{writer, 1, {0, 4}, 5, 61}});
 }
 
 TEST_CASE("A write ends what was read and goes on with what was not", "[occupancy]") {
@@ -81,8 +92,8 @@ TEST_CASE("Values of one turn that lie on each other are one shape", "[occupancy
         {{1, 1, {20, 21}, 0, 50}},  // there are rows between them
         {{2, 1, {12, 14}, 0, 99}},  // another's
         {{1, 2, {4, 9}, 80, 90}}};  // of another turn
-    CHECK(occupancy::shapes_of(values, 9) == expected);
-    CHECK(occupancy::shapes_of(values, 10).front() == occupancy::Shape{{1, 1, {0, 9}, 0, 60}});
+    CHECK(shapes_of(values, 9) == expected);
+    CHECK(shapes_of(values, 10).front() == occupancy::Shape{{1, 1, {0, 9}, 0, 60}});
 }
 
 TEST_CASE("Steps of a shape are as coarse as they may be and no coarser", "[occupancy]") {
@@ -92,7 +103,7 @@ TEST_CASE("Steps of a shape are as coarse as they may be and no coarser", "[occu
     std::vector<RowValue> values;
     for (std::uint64_t row = 0; row < rows; ++row)
         values.push_back({0, 0, {row, row + 1}, row, 500 + 2 * row});
-    const std::vector<occupancy::Shape> shapes = occupancy::shapes_of(values, tolerance);
+    const std::vector<occupancy::Shape> shapes = shapes_of(values, tolerance);
     REQUIRE(shapes.size() == 1);
     const std::uint64_t together = std::min(tolerance / 2 + 1, rows);  // ends are two cycles apart
     CHECK(shapes[0].size() == (rows + together - 1) / together);
@@ -114,12 +125,12 @@ TEST_CASE("A program's values are named after what wrote them", "[occupancy]") {
         "tag 0\nwrite_host answers ub=0 block=4 count=4\nhalt\n",
         "test");
     occupancy::Spans spans;
-    spans.instructions.resize(program.instructions.size());
+    spans.resize(program.instructions.size());
     std::size_t number = 0;
     for (const isa::Instruction& instruction : program.instructions) {
         const auto unit = isa::unit_of(instruction);
         if (unit && *unit != isa::Unit::Weights)
-            spans.instructions[number] = span(10 * number, 10 * number + 4, 10 * number + 9);
+            spans[number] = span(10 * number, 10 * number + 4, 10 * number + 9);
         ++number;
     }
     const occupancy::ProgramValues values = occupancy::find_values(program, spans);

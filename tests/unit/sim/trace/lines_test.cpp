@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
 
@@ -73,12 +74,26 @@ TEST_CASE("A line of CSV holds an instruction, quoted where it must be", "[trace
 
 TEST_CASE("A line of text says what an instruction waited for, and which repetition it is", "[trace]") {
     const std::string text = written<trace::TextLines>(product);
-    CHECK_THAT(text, Catch::Contains("matmul ub=4 acc=2 rows=4 accumulate  (weight_stall 7, weight_shift 5, "
-                                     "non_matrix 3, raw_stall 2, setup_stall 1)\n"));
+    CHECK_THAT(text, Catch::Contains(
+                         "matmul ub=4 acc=2 rows=4 accumulate  (active 4, weight_stall 7, weight_shift 5, "
+                         "non_matrix 3, raw_stall 2, setup_stall 1)\n"));
     trace::InstructionLine again = product;
     again.repetition = 2;
     again.matrix = trace::MatrixCycles{.active = 4};
-    CHECK_THAT(written<trace::TextLines>(again), Catch::EndsWith("  repetition 2\n"));
+    CHECK_THAT(written<trace::TextLines>(again), Catch::EndsWith("  repetition 2  (active 4)\n"));
+}
+
+TEST_CASE("A layer's name is text on one line whatever is in it", "[trace]") {
+    const isa::Program program = isa::assemble(".array 8 8\n.layer \"x\\x0ay\\x7f\" dense\nhalt\n", "test");
+    const TemporaryFolder folder;
+    trace::OutputFile file(folder / "lines");
+    trace::TextLines lines(file, program);
+    lines.line({.number = 0, .tag = 1, .unit = "sequencer", .matrix = {}}, program.instructions[0]);
+    lines.finish();
+    file.close();
+    const std::string text = tests::contents_of(folder / "lines");
+    CHECK(std::count(text.begin(), text.end(), '\n') == 2);
+    CHECK_THAT(text, Catch::Contains("x\\x0ay\\x7f"));
 }
 
 TEST_CASE("An instruction's fields become JSON, those that may be left out left out", "[trace]") {

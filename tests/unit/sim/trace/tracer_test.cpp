@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
 #include <iterator>
 #include <map>
@@ -14,11 +15,11 @@
 #include <string>
 #include <vector>
 
+#include "hw/isa/layer_name.h"
 #include "hw/machine/config_error.h"
 #include "hw/tpu/tpu.h"
 #include "sim/energy/run_energy.h"
 #include "sim/trace/fan_out.h"
-#include "sim/trace/layer_name.h"
 #include "tests/support/chip.h"
 #include "tests/support/csv.h"
 #include "tests/support/fresh_simulation.h"
@@ -88,11 +89,20 @@ void check_layers(const ReadTimeline& timeline, const hw::Tpu& tpu) {
         cycles[slice.args.at("tag")] += slice.end - slice.begin;
     }
     const hw::MatrixUnitCounters& counters = tpu.matrix_unit();
-    for (const auto& [tag, sum] : cycles) {
+    const std::array<const hw::Counter*, 4> parts{&counters.active_cycles, &counters.weight_stall_cycles,
+                                                  &counters.weight_shift_cycles, &counters.non_matrix_cycles};
+    hw::Tag last_tag = 0;
+    for (const hw::Counter* part : parts) last_tag = std::max(last_tag, part->last_tag());
+    std::uint64_t all = 0;
+    for (std::uint32_t tag = 0; tag <= last_tag; ++tag) {
         CAPTURE(tag);
-        CHECK(sum == counters.active_cycles.value(tag) + counters.weight_stall_cycles.value(tag) +
-                         counters.weight_shift_cycles.value(tag) + counters.non_matrix_cycles.value(tag));
+        std::uint64_t counted = 0;
+        for (const hw::Counter* part : parts) counted += part->value(static_cast<hw::Tag>(tag));
+        CHECK(cycles[static_cast<hw::Tag>(tag)] == counted);
+        all += counted;
     }
+    CHECK(all == tpu.cycles());
+    CHECK(cycles.size() <= last_tag + std::size_t{1});
 }
 
 void check_counters(const ReadTimeline& timeline, const hw::Tpu& tpu, const machine::MachineConfig& machine) {
@@ -180,7 +190,7 @@ trace::TraceConfig random_window(tests::Choices& choices, const isa::Program& pr
         for (const isa::Instruction& instruction : program.instructions) {
             if (const auto* tag = std::get_if<isa::DebugTag>(&instruction)) tags.push_back(tag->tag);
         }
-        config.layers = {trace::layer_name(program, choices.one_of(tags))};
+        config.layers = {isa::layer_name(program, choices.one_of(tags))};
     }
     return config;
 }
@@ -395,8 +405,87 @@ TEST_CASE("A run that fails leaves traces up to there, which can be read", "[tra
         CHECK_THROWS(tpu.run());
     }
     const ReadTimeline timeline = tests::read_timeline(folder / trace::timeline_file);
-    CHECK(timeline.cycles("matrix unit", "matmul") == 4);
+    CHECK(tests::overlap(timeline).value_or("") == "");
+    const auto& streams = timeline.tracks.at("matrix unit");
+    const auto& stream = *std::find_if(streams.begin(), streams.end(),
+                                       [](const auto& slice) { return slice.args.contains("active"); });
+    CHECK(stream.end - stream.begin == 4);
     CHECK(tests::read_csv(tests::contents_of(folder / trace::csv_file)).lines.size() == 2);
+    // What waits for ever is the last slice of its track.
+    const auto& wait = timeline.tracks.at("matrix queue").back();
+    CHECK(wait.name == "sync.wait");
+    CHECK(wait.args.at("unfinished") == true);
+    CHECK(wait.args.at("number") == 2);
+    const auto& halt = timeline.tracks.at("sequencer").back();
+    CHECK(halt.name == "halt");
+    CHECK(halt.args.at("unfinished") == true);
+    const auto& layers = timeline.tracks.at("layers");
+    REQUIRE(layers.size() == 1);
+    CHECK(layers[0].begin == 0);
+    CHECK(layers[0].end >= stream.end);
+}
+
+TEST_CASE("A run that fails shows what its units were at, and what the counters stood at", "[trace]") {
+    const TemporaryFolder folder;
+    // The second multiply never gets a tile; the activation behind it waits for nothing but the multiply.
+    const isa::Program program = isa::assemble(
+        ".array 8 8\n.tile 8 8 fill 1\n.layer \"one\" dense\n.layer \"two\" dense\n"
+        "tag 1\nread_weights tile=0\nmatmul ub=0 acc=0 rows=4\ntag 2\nmatmul ub=0 acc=8 rows=4\n"
+        "sync.signal matrix sem=0\nsync.wait host_write sem=0\nhalt\n",
+        "test");
+    hw::Cycle first_cycle = 0;
+    {
+        const tests::FreshSimulation simulation;
+        trace::Tracer whole({.kinds = {"timeline"}}, program, small_machine(), folder.path());
+        hw::Tpu tpu("tpu", small_machine(), program, {.trace = whole.sink(), .held_back = {}});
+        CHECK_THROWS_WITH(tpu.run(), Catch::Contains("waits for a weight tile"));
+    }
+    const ReadTimeline timeline = tests::read_timeline(folder / trace::timeline_file);
+    CHECK(tests::overlap(timeline).value_or("") == "");
+    const auto& stuck = timeline.tracks.at("matrix unit").back();
+    CHECK(stuck.name == "matmul");
+    CHECK(stuck.args.at("unfinished") == true);
+    CHECK(stuck.args.at("number") == 4);
+    CHECK(timeline.tracks.at("matrix queue").back().name == "sync.signal");
+    CHECK(timeline.tracks.at("host_write queue").back().name == "sync.wait");
+    const auto& layers = timeline.tracks.at("layers");
+    REQUIRE(!layers.empty());
+    CHECK(layers.front().name == "one");
+    CHECK(layers.front().begin == 0);
+    first_cycle = layers.back().end;
+
+    // All that was counted lies before this window: it is what the counters stand at.
+    const TemporaryFolder late;
+    {
+        const tests::FreshSimulation simulation;
+        trace::Tracer part({.kinds = {"timeline"}, .from = first_cycle}, program, small_machine(),
+                           late.path());
+        hw::Tpu tpu("tpu", small_machine(), program, {.trace = part.sink(), .held_back = {}});
+        CHECK_THROWS(tpu.run());
+    }
+    CHECK(tests::read_timeline(late / trace::timeline_file).last("weight memory read bytes") == 64);
+}
+
+TEST_CASE("A program of no cycles has a trace", "[trace]") {
+    const TemporaryFolder folder;
+    const isa::Program program = isa::assemble(products, "test");
+    trace::Tracer tracer({.kinds = all_kinds}, program, small_machine(), folder.path());
+    CHECK_NOTHROW(tracer.finish(0, {}));
+}
+
+TEST_CASE("A file that cannot be written leaves the others whole", "[trace]") {
+    if (!std::filesystem::exists("/dev/full")) return;
+    const TemporaryFolder folder;
+    std::filesystem::create_symlink("/dev/full", folder / trace::timeline_file);
+    const isa::Program program = isa::assemble(products, "test");
+    const tests::FreshSimulation simulation;
+    trace::Tracer tracer({.kinds = all_kinds}, program, small_machine(), folder.path());
+    hw::Tpu tpu("tpu", small_machine(), program, {.trace = tracer.sink(), .held_back = {}});
+    tpu.run();
+    CHECK_THROWS_WITH(tracer.finish(tpu.cycles(), {}), Catch::Contains("No space left on device"));
+    CHECK(tests::read_csv(tests::contents_of(folder / trace::csv_file)).lines.size() ==
+          instructions_run(program));
+    CHECK(lines_of(tests::contents_of(folder / trace::text_file)).size() == instructions_run(program) + 1);
 }
 
 TEST_CASE("A window behind the run is an error, and so is a layer that there is not", "[trace]") {

@@ -32,7 +32,7 @@ using tests::TemporaryFolder;
 namespace {
 
 /// A run's events and registers, as they were told.
-struct WaveListener final : hw::TraceSink, hw::RegisterSink {
+struct WaveListener final : hw::TraceListener, hw::RegisterSink {
     struct Registers {
         std::vector<std::int16_t> activations, weights, shadow_weights;
         std::vector<std::int32_t> partial_sums;

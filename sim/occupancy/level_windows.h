@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "hw/common/clock.h"
+
+namespace systole::occupancy {
+
+using Cycle = hw::Cycle;
+
+/// As many points as a chart can show, and a report should hold. Even: windows are merged in pairs.
+inline constexpr std::size_t most_windows = 500;
+
+/// The most that was held at once in each window of a run; the last window ends with the run.
+struct MostHeld {
+    Cycle window_cycles = 1;
+    std::vector<std::uint64_t> windows;
+};
+
+/// What is held goes up and down, and the most of it in each window is kept. A run that outgrows the windows
+/// makes them twice as long, so that memory does not grow with it.
+class LevelWindows {
+public:
+    /// In the order of time. Changes in one cycle count together: in which order they are told is nothing
+    /// that a chip has.
+    void change(Cycle at, std::int64_t amount);
+
+    /// Of a run of so many cycles; what is held still is held to its end.
+    MostHeld until(Cycle cycles) &&;
+
+private:
+    void hold_until(Cycle end);
+    void merge_pairs();
+
+    MostHeld most_;
+    std::uint64_t held_ = 0;
+    Cycle since_ = 0;  ///< the windows know of the cycles before
+};
+
+}  // namespace systole::occupancy
