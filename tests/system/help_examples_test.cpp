@@ -70,8 +70,8 @@ TEST_CASE("The examples of every help work", "[system]") {
         CHECK_FALSE(examples.empty());
         for (const std::string& example : examples) {
             ++seen;
-            if (command == "validate" && example != examples.back()) {
-                WARN("left out, as it takes a minute and the last one does the same work: " << example);
+            if (command == "validate") {
+                WARN("left out, as it takes a minute and validation_test.cpp does the same: " << example);
                 continue;
             }
             const Outcome outcome = bash(example, folder / "");

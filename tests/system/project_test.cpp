@@ -37,6 +37,20 @@ TEST_CASE("Every test and every fuzz target belongs to a program", "[project]") 
     }
 }
 
+TEST_CASE("No header uses a namespace for whoever includes it", "[project]") {
+    int headers = 0;
+    for (const char* const folder : {"hw", "compiler", "sim", "tests"}) {
+        for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
+            if (entry.path().extension() != ".h") continue;
+            ++headers;
+            if (("\n" + text_of(entry.path())).find("\nusing namespace ") != std::string::npos) {
+                FAIL_CHECK(fs::relative(entry.path(), root).string() << ": using namespace");
+            }
+        }
+    }
+    CHECK(headers > 100);
+}
+
 TEST_CASE("docs/dependencies.md explains every package that is installed", "[project]") {
     const std::string explained = text_of(root / "docs/dependencies.md");
     int packages = 0;

@@ -77,9 +77,9 @@ TEST_CASE("A layer that underfills the array says which part of it", "[explain]"
                 .tiles = 2,
                 .tile_rows = 34,
                 .tile_columns = 24,
-                .widest_columns = 12,
                 .tile_cells = 17 * 24,
-                .tile_weights = 17 * 24};
+                .tile_weights = 17 * 24,
+                .widest_columns = 12};
     CHECK(sentence_of(facts, "convolution") ==
           "Underfills the array: its tiles use 17 of 256 rows and 12 of 256 columns, for it has 12 filters "
           "(0.4 % "
@@ -101,9 +101,9 @@ TEST_CASE("Tiles that are full of zeros are not said to be full", "[explain]") {
                       .tiles = 9,
                       .tile_rows = 9 * 256,
                       .tile_columns = 9 * 256,
-                      .widest_columns = 256,
                       .tile_cells = 9 * 65536,
-                      .tile_weights = 9 * 256};
+                      .tile_weights = 9 * 256,
+                      .widest_columns = 256};
     CHECK(sentence_of(facts, "depthwise_convolution") ==
           "Underfills the array: 0.4 % of its tiles' cells carry a weight, as channels have filters of their "
           "own (0.4 "

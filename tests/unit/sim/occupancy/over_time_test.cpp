@@ -92,14 +92,16 @@ TEST_CASE("A level's changes in one cycle count together, in whatever order they
     level.change(0, 2);
     level.change(4, 1);
     level.change(4, -1);
-    CHECK(std::move(level).until(8).windows == std::vector<std::uint64_t>(8, 2));
+    const auto windows = std::move(level).until(8).windows;
+    CHECK(windows == std::vector<std::uint64_t>(8, 2));
 }
 
 TEST_CASE("What comes behind the end of the run is in no window", "[occupancy]") {
     LevelWindows level;
     level.change(2, 1);
     level.change(20, -1);
-    CHECK(std::move(level).until(5).windows == std::vector<std::uint64_t>{0, 0, 1, 1, 1});
+    const auto windows = std::move(level).until(5).windows;
+    CHECK(windows == std::vector<std::uint64_t>{0, 0, 1, 1, 1});
     CHECK(LevelWindows().until(0).windows.empty());
 }
 

@@ -6,6 +6,8 @@
 #include <sstream>
 
 #include "hw/isa/assembly.h"
+#include "sim/energy/power_over_time.h"
+#include "sim/energy/run_energy.h"
 #include "sim/report/report_file.h"
 #include "tests/support/fresh_simulation.h"
 
@@ -150,7 +152,9 @@ TEST_CASE("Without a section energy, energy is published watts times seconds", "
 TEST_CASE("Energy by event: by unit, by layer and by window it sums to the run's", "[report]") {
     Finished finished(head + work);
     finished.result.machine.energy->die_dynamic_factor = 2.0;
-    finished.result.config.power_windows = 9;
+    run::Result& result = finished.result;
+    result.power = energy::power_over_time(energy::events(*result.tpu, result.machine), result.machine, {},
+                                           result.tpu->cycles(), 9);
     const report::Report report = report::make_report(finished.result);
     REQUIRE(report.energy);
     REQUIRE(report.energy->events);
@@ -332,7 +336,7 @@ TEST_CASE("Layers have long names where there is room, and fewer columns where t
 }
 
 TEST_CASE("The text fits its columns, whatever the names and numbers", "[report]") {
-    const std::size_t columns = GENERATE(60, 61, 72, 80, 100, 140);
+    const auto columns = GENERATE(as<std::size_t>(), 60, 61, 72, 80, 100, 140);
     const terminal::Look look{.columns = columns};
     Finished finished(head + work);
     finished.result.config.machine_settings.push_back({std::string(300, 'k'), std::string(300, 'v')});
