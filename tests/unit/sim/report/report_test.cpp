@@ -193,7 +193,7 @@ TEST_CASE("Energy by event: by unit, by layer and by window it sums to the run's
     }
     CHECK(over_time == Approx(all).epsilon(1e-9));
 
-    finished.result.config.power_windows = 0;
+    result.power.reset();
     CHECK_FALSE(report::to_json(report::make_report(finished.result))["energy"].contains("power_over_time"));
     const std::string text = report::to_text(report);
     CHECK(text.find("weight memory") != std::string::npos);
