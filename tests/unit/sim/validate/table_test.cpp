@@ -55,7 +55,7 @@ TEST_CASE("Columns that a terminal has no room for follow below", "[sim][validat
         for (Row& row : wide.rows) row.cells.push_back(Cell::number(100.0 + column, 1));
     }
     wide.rows[0].cells[3] = Cell::words(std::string(200, 'w'));
-    const std::size_t columns = GENERATE(60, 80, 100, 140);
+    const auto columns = GENERATE(as<std::size_t>(), 60, 80, 100, 140);
     const std::string text = to_text(wide, {.columns = columns});
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {
