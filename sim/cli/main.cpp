@@ -1,6 +1,7 @@
 #include <cstdlib>
 #include <systemc>
 
+#include "hw/common/own_stack.h"
 #include "sim/cli/app.h"
 
 #ifdef __SANITIZE_ADDRESS__
@@ -18,7 +19,9 @@ extern "C" const char* __lsan_default_options() {
 
 int sc_main(int argc, char* argv[]) {
     sc_core::sc_report_handler::set_actions(sc_core::SC_WARNING, sc_core::SC_THROW);
-    return systole::cli::run_app(argc, argv);
+    const int exit_code = systole::cli::run_app(argc, argv);
+    systole::hw::return_to_own_stack();
+    return exit_code;
 }
 
 /// libsystemc brings a `main` of its own, for programs without one. It greets on stderr, which belongs to

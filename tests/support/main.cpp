@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 #include <systemc>
 
+#include "hw/common/own_stack.h"
+
 #ifdef __SANITIZE_ADDRESS__
 /// The SystemC kernel keeps what it allocates until the process ends.
 extern "C" const char* __lsan_default_suppressions();
@@ -13,5 +15,7 @@ extern "C" const char* __lsan_default_suppressions() {
 
 int sc_main(int argc, char* argv[]) {
     sc_core::sc_report_handler::set_actions(sc_core::SC_WARNING, sc_core::SC_THROW);
-    return Catch::Session().run(argc, argv);
+    const int result = Catch::Session().run(argc, argv);
+    systole::hw::return_to_own_stack();
+    return result;
 }
