@@ -1,6 +1,6 @@
 #pragma once
 
-#include <vector>
+#include <deque>
 
 #include "hw/common/trace.h"
 #include "sim/occupancy/level_windows.h"
@@ -15,8 +15,8 @@ struct Span {
     Cycle complete = 0;  ///< its last result was in its place
 };
 
-/// By number; as many as were heard of.
-using Spans = std::vector<Span>;
+/// By number; as many as were heard of. Of millions: a deque grows without a copy beside it.
+using Spans = std::deque<Span>;
 
 /// Keeps what the occupancy of a run's memories follows from: of the unified buffer and the accumulators the
 /// times of the instructions, of the weight FIFO, through which tiles pass by the million, its windows.
