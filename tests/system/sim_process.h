@@ -12,17 +12,14 @@
 #include <sstream>
 #include <string>
 
+#include "tests/support/files.h"
+
 namespace systole::tests {
 
 inline const std::filesystem::path project = SYSTOLE_SOURCE_DIR;
 
 /// What other people made and the project does not ship; may be absent.
 inline const std::filesystem::path foreign_data = project.parent_path() / "shared/data";
-
-inline std::string text_in(const std::filesystem::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
 
 /// What `sim` itself wrote to stderr. AddressSanitizer adds three lines where an exception ends a process
 /// of the SystemC kernel, whose stacks it does not know.
@@ -42,29 +39,6 @@ inline std::string own_messages(const std::string& text) {
     return text;
 #endif
 }
-
-/// A folder of the test's own, gone afterwards.
-class Folder {
-public:
-    Folder() {
-        std::string pattern = (std::filesystem::temp_directory_path() / "systole_XXXXXX").string();
-        REQUIRE(mkdtemp(pattern.data()) != nullptr);
-        path_ = pattern;
-    }
-    ~Folder() { std::filesystem::remove_all(path_); }
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
-
-    std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-    /// A file in it with these contents; returns its path.
-    std::string file(const std::string& name, const std::string& contents) const {
-        std::ofstream(path_ / name, std::ios::binary) << contents;
-        return (path_ / name).string();
-    }
-
-private:
-    std::filesystem::path path_;
-};
 
 struct Outcome {
     int exit_code = -1;

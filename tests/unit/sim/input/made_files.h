@@ -1,6 +1,5 @@
 #pragma once
 
-#include <unistd.h>
 #include <zlib.h>
 
 #include <catch2/catch.hpp>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "sim/input/input_error.h"
+#include "tests/support/files.h"
 
 namespace systole::input::tests {
 
@@ -72,29 +72,16 @@ inline std::string error_of(const std::function<void()>& action) {
     return {};
 }
 
-/// A directory of its own, gone when the test case ends.
-class TemporaryDirectory {
+/// A folder with files of bytes.
+class TemporaryDirectory : public systole::tests::Folder {
 public:
-    TemporaryDirectory() {
-        std::string pattern = (std::filesystem::temp_directory_path() / "systole-input-XXXXXX").string();
-        REQUIRE(mkdtemp(pattern.data()) != nullptr);
-        path_ = pattern;
-    }
-    ~TemporaryDirectory() { std::filesystem::remove_all(path_); }
-    TemporaryDirectory(const TemporaryDirectory&) = delete;
-    TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-
-    const std::filesystem::path& path() const { return path_; }
     std::filesystem::path write(std::string_view name, const Bytes& bytes) const {
-        const std::filesystem::path file = path_ / name;
+        const std::filesystem::path file = path() / name;
         std::ofstream out(file, std::ios::binary);
         out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
         REQUIRE(out.good());
         return file;
     }
-
-private:
-    std::filesystem::path path_;
 };
 
 }  // namespace systole::input::tests

@@ -11,35 +11,14 @@
 #include "sim/measure/memory_read.h"
 #include "sim/measure/package_energy.h"
 #include "sim/studies/article_cnn.h"
+#include "tests/support/files.h"
 #include "tests/support/graphs.h"
 
 using namespace systole;
 namespace fs = std::filesystem;
+using tests::Folder;
 
 namespace {
-
-/// A folder of the test's own, gone afterwards.
-class Folder {
-public:
-    Folder() {
-        std::string pattern = (fs::temp_directory_path() / "systole_XXXXXX").string();
-        REQUIRE(mkdtemp(pattern.data()) != nullptr);
-        path_ = pattern;
-    }
-    ~Folder() { fs::remove_all(path_); }
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
-
-    fs::path write(const std::string& name, const std::string& text) const {
-        fs::create_directories((path_ / name).parent_path());
-        std::ofstream(path_ / name) << text;
-        return path_ / name;
-    }
-    const fs::path& path() const { return path_; }
-
-private:
-    fs::path path_;
-};
 
 measure::Options hasty() {
     return {.minimum_seconds = 0.0, .peak_size = 64, .least_read_bytes = 1 << 20, .powercap = "/nowhere"};
@@ -75,12 +54,12 @@ TEST_CASE("Measurements are repeated three times at least", "[measure]") {
 TEST_CASE("The computer is described by what the system says", "[measure]") {
     const Folder folder;
     const fs::path cpuinfo =
-        folder.write("cpuinfo",
+        folder.file("cpuinfo",
                      "processor\t: 0\nmodel name\t: Fast Processor 9000\ncpu MHz\t\t: 2596.1\n"
                      "processor\t: 1\nmodel name\t: Another\ncpu MHz\t\t: 1000\n");
-    folder.write("cpu/cpu0/cache/index0/size", "48K\n");
-    folder.write("cpu/cpu0/cache/index3/size", "32M\n");
-    folder.write("cpu/cpu0/cache/index2/size", "1024K\n");
+    folder.file("cpu/cpu0/cache/index0/size", "48K\n");
+    folder.file("cpu/cpu0/cache/index3/size", "32M\n");
+    folder.file("cpu/cpu0/cache/index2/size", "1024K\n");
     measure::Computer computer = measure::read_computer(cpuinfo, folder.path() / "cpu");
     CHECK(computer.name == "Fast Processor 9000");
     CHECK(computer.clock_mhz == Approx(2596.1));
@@ -88,7 +67,7 @@ TEST_CASE("The computer is described by what the system says", "[measure]") {
     CHECK(computer.cache_bytes == 32U << 20U);
     CHECK(computer.cores >= 1);
 
-    folder.write("cpu/cpu0/cpufreq/cpuinfo_max_freq", "3700000\n");
+    folder.file("cpu/cpu0/cpufreq/cpuinfo_max_freq", "3700000\n");
     computer = measure::read_computer(cpuinfo, folder.path() / "cpu");
     CHECK(computer.clock_mhz == 3700);
 
@@ -101,15 +80,15 @@ TEST_CASE("The computer is described by what the system says", "[measure]") {
 TEST_CASE("Package energy sums the packages, and counters wrap around", "[measure]") {
     const Folder folder;
     const auto package = [&](const std::string& zone, const std::string& name, const std::string& energy) {
-        folder.write(zone + "/name", name + "\n");
-        folder.write(zone + "/max_energy_range_uj", "1000000000\n");
-        folder.write(zone + "/energy_uj", energy + "\n");
+        folder.file(zone + "/name", name + "\n");
+        folder.file(zone + "/max_energy_range_uj", "1000000000\n");
+        folder.file(zone + "/energy_uj", energy + "\n");
     };
     package("intel-rapl:0", "package-0", "999000000");
     package("intel-rapl:1", "package-1", "5000000");
     package("intel-rapl:0:0", "core", "77");  // part of a package: counted in it
     package("intel-rapl:2", "psys", "77");    // more than the packages
-    folder.write("intel-rapl/enabled", "1");
+    folder.file("intel-rapl/enabled", "1");
     measure::PackageEnergy energy(folder.path());
     REQUIRE(energy.readable());
     CHECK(energy.packages() == 2);
@@ -127,7 +106,7 @@ TEST_CASE("Without counters there is no energy, and a reason", "[measure]") {
     CHECK(none.why_not() == "/nowhere has no energy counter of a package");
     CHECK_THROWS_AS(none.joules(), std::logic_error);
 
-    folder.write("intel-rapl:0/name", "package-0\n");  // and no counter that could be read
+    folder.file("intel-rapl:0/name", "package-0\n");  // and no counter that could be read
     const measure::PackageEnergy unreadable(folder.path());
     CHECK_FALSE(unreadable.readable());
     CHECK(unreadable.why_not().find("energy_uj cannot be read") != std::string::npos);
@@ -182,9 +161,9 @@ TEST_CASE("This computer becomes a baseline that reads back, with a source for e
 
 TEST_CASE("Watts are measured where counters can be read", "[measure]") {
     const Folder folder;
-    folder.write("intel-rapl:0/name", "package-0\n");
-    folder.write("intel-rapl:0/max_energy_range_uj", "1000000000\n");
-    folder.write("intel-rapl:0/energy_uj", "5\n");  // stands still: 0 W, which no file gives
+    folder.file("intel-rapl:0/name", "package-0\n");
+    folder.file("intel-rapl:0/max_energy_range_uj", "1000000000\n");
+    folder.file("intel-rapl:0/energy_uj", "5\n");  // stands still: 0 W, which no file gives
     measure::Options options = hasty();
     options.powercap = folder.path();
     const measure::Measurement measurement = measure::measure(studies::article_cnn({}), 1, options);

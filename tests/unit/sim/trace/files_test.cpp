@@ -10,13 +10,13 @@
 #include "sim/trace/trace_error.h"
 #include "sim/trace/worker.h"
 #include "tests/support/timeline.h"
-#include "tests/unit/sim/trace/temporary_folder.h"
+#include "tests/support/files.h"
 
 using namespace systole;
-using tests::TemporaryFolder;
+using tests::Folder;
 
 TEST_CASE("What is written in pieces is in the file, compressed or not", "[trace]") {
-    const TemporaryFolder folder;
+    const Folder folder;
     std::string text;
     {
         trace::OutputFile plain(folder / "plain");
@@ -32,13 +32,13 @@ TEST_CASE("What is written in pieces is in the file, compressed or not", "[trace
         plain.close();
         gzip.close();
     }
-    CHECK(tests::contents_of(folder / "plain") == text);
+    CHECK(tests::text_in(folder / "plain") == text);
     CHECK(tests::gunzipped(folder / "gzip") == text);
     CHECK(std::filesystem::file_size(folder / "gzip") < text.size());
 }
 
 TEST_CASE("A file that cannot be made, or takes no more, is an error that names it", "[trace]") {
-    const TemporaryFolder folder;
+    const Folder folder;
     const std::string missing = (folder / "none/file").string();
     CHECK_THROWS_WITH(trace::OutputFile(missing), missing + ": cannot be written: No such file or directory");
     CHECK_THROWS_AS(trace::GzipFile(missing), trace::TraceError);
@@ -55,7 +55,7 @@ TEST_CASE("A file that cannot be made, or takes no more, is an error that names 
 }
 
 TEST_CASE("A text buffer writes numbers and words of any length, in pieces that end with a line", "[trace]") {
-    const TemporaryFolder folder;
+    const Folder folder;
     trace::OutputFile file(folder / "text");
     trace::TextBuffer text(file);
     const std::string long_word(1U << 19U, 'w');
@@ -67,7 +67,7 @@ TEST_CASE("A text buffer writes numbers and words of any length, in pieces that 
     text << "last\n";
     text.flush();
     file.close();
-    CHECK(tests::contents_of(folder / "text") ==
+    CHECK(tests::text_in(folder / "text") ==
           "a literal, a view, c18446744073709551615-9223372036854775808-70\n" + long_word + "\nlast\n");
 }
 
@@ -107,7 +107,7 @@ TEST_CASE("What a worker throws, its owner hears; without an owner's asking it i
 namespace {
 
 nlohmann::json events_at(std::uint64_t clock_hz, const std::vector<hw::Cycle>& borders) {
-    const TemporaryFolder folder;
+    const Folder folder;
     trace::OutputFile file(folder / "events");
     trace::ChromeEvents events(file, clock_hz);
     for (std::size_t i = 1; i < borders.size(); ++i) {
@@ -116,7 +116,7 @@ nlohmann::json events_at(std::uint64_t clock_hz, const std::vector<hw::Cycle>& b
     }
     events.finish();
     file.close();
-    return nlohmann::json::parse(tests::contents_of(folder / "events"));
+    return nlohmann::json::parse(tests::text_in(folder / "events"));
 }
 
 }  // namespace

@@ -11,10 +11,10 @@
 #include "sim/trace/trace_config.h"
 #include "sim/trace/window.h"
 #include "tests/support/csv.h"
-#include "tests/unit/sim/trace/temporary_folder.h"
+#include "tests/support/files.h"
 
 using namespace systole;
-using tests::TemporaryFolder;
+using tests::Folder;
 using trace::TraceConfig;
 
 namespace {
@@ -44,13 +44,13 @@ const trace::InstructionLine product{.number = 1,
 
 template <class Lines>
 std::string written(const trace::InstructionLine& line) {
-    const TemporaryFolder folder;
+    const Folder folder;
     trace::OutputFile file(folder / "lines");
     Lines lines(file, example);
     lines.line(line, example.instructions[line.number]);
     lines.finish();
     file.close();
-    return tests::contents_of(folder / "lines");
+    return tests::text_in(folder / "lines");
 }
 
 }  // namespace
@@ -85,19 +85,19 @@ TEST_CASE("A line of text says what an instruction waited for, and which repetit
 
 TEST_CASE("A layer's name is text on one line whatever is in it", "[trace]") {
     const isa::Program program = isa::assemble(".array 8 8\n.layer \"x\\x0ay\\x7f\" dense\nhalt\n", "test");
-    const TemporaryFolder folder;
+    const Folder folder;
     trace::OutputFile file(folder / "lines");
     trace::TextLines lines(file, program);
     lines.line({.number = 0, .tag = 1, .unit = "sequencer", .matrix = {}}, program.instructions[0]);
     lines.finish();
     file.close();
-    const std::string text = tests::contents_of(folder / "lines");
+    const std::string text = tests::text_in(folder / "lines");
     CHECK(std::count(text.begin(), text.end(), '\n') == 2);
     CHECK_THAT(text, Catch::Contains("x\\x0ay\\x7f"));
 }
 
 TEST_CASE("An instruction's fields become JSON, those that may be left out left out", "[trace]") {
-    const TemporaryFolder folder;
+    const Folder folder;
     trace::OutputFile file(folder / "fields");
     trace::TextBuffer text(file);
     const isa::HostLabels labels(example.buffers);
@@ -107,7 +107,7 @@ TEST_CASE("An instruction's fields become JSON, those that may be left out left 
     }
     text.flush();
     file.close();
-    CHECK(tests::contents_of(folder / "fields") ==
+    CHECK(tests::text_in(folder / "fields") ==
           ",\"host_address\":\"in+8\",\"ub\":3,\"block\":16,\"count\":2\n"
           ",\"accumulate\":true,\"ub\":4,\"acc\":2,\"rows\":4\n\n");
 }
@@ -131,7 +131,7 @@ TEST_CASE("A window takes what overlaps it, from both sides", "[trace]") {
 }
 
 TEST_CASE("A counter in a window begins with what it stood at", "[trace]") {
-    const TemporaryFolder folder;
+    const Folder folder;
     trace::OutputFile file(folder / "events");
     trace::ChromeEvents events(file, 1'000'000'000);
     const trace::Window window({.kinds = {"timeline"}, .from = 10, .to = 20}, example);
@@ -144,7 +144,7 @@ TEST_CASE("A counter in a window begins with what it stood at", "[trace]") {
     events.finish();
     file.close();
     std::vector<std::string> samples;
-    const auto read = nlohmann::json::parse(tests::contents_of(folder / "events"));
+    const auto read = nlohmann::json::parse(tests::text_in(folder / "events"));
     for (const auto& event : read.at("traceEvents")) {
         samples.push_back(fmt::format("{} {} {}", event.at("name").get<std::string>(),
                                       event.at("ts").get<double>(),

@@ -26,11 +26,11 @@
 #include "tests/support/random_program/random_case.h"
 #include "tests/support/random_program/synchronize.h"
 #include "tests/support/timeline.h"
-#include "tests/unit/sim/trace/temporary_folder.h"
+#include "tests/support/files.h"
 
 using namespace systole;
 using tests::ReadTimeline;
-using tests::TemporaryFolder;
+using tests::Folder;
 
 namespace {
 
@@ -215,7 +215,7 @@ hw::Cycle run_traced(const isa::Program& program, const machine::MachineConfig& 
 }
 
 void check_whole(const isa::Program& program, const machine::MachineConfig& machine, const hw::Tpu& tpu,
-                 const TemporaryFolder& folder) {
+                 const Folder& folder) {
     const ReadTimeline timeline = tests::read_timeline(folder / trace::timeline_file);
     CHECK(tests::overlap(timeline).value_or("") == "");
     CHECK(tests::broken_flow(timeline).value_or("") == "");
@@ -223,17 +223,17 @@ void check_whole(const isa::Program& program, const machine::MachineConfig& mach
     check_other_tracks(timeline, tpu);
     check_layers(timeline, tpu);
     check_counters(timeline, tpu, machine);
-    const tests::Csv csv = tests::read_csv(tests::contents_of(folder / trace::csv_file));
+    const tests::Csv csv = tests::read_csv(tests::text_in(folder / trace::csv_file));
     check_csv(csv, program, tpu);
-    CHECK(lines_of(tests::contents_of(folder / trace::text_file)).size() == csv.lines.size() + 1);
+    CHECK(lines_of(tests::text_in(folder / trace::text_file)).size() == csv.lines.size() + 1);
 }
 
-void check_part(const trace::TraceConfig& config, const TemporaryFolder& part, const TemporaryFolder& whole) {
+void check_part(const trace::TraceConfig& config, const Folder& part, const Folder& whole) {
     CHECK(is_part_of(lines_of(tests::gunzipped(part / trace::timeline_file)),
                      lines_of(tests::gunzipped(whole / trace::timeline_file))));
     for (const char* file : {trace::csv_file, trace::text_file}) {
-        CHECK(is_part_of(lines_of(tests::contents_of(part / file)),
-                         lines_of(tests::contents_of(whole / file))));
+        CHECK(is_part_of(lines_of(tests::text_in(part / file)),
+                         lines_of(tests::text_in(whole / file))));
     }
     const ReadTimeline shown = tests::read_timeline(part / trace::timeline_file);
     CHECK(tests::broken_flow(shown).value_or("") == "");
@@ -256,14 +256,14 @@ TEST_CASE("Random runs: traces say what the counters say, and a window shows a p
         for (const machine::Engine engine : {machine::Engine::Wavefront, machine::Engine::Pe}) {
             CAPTURE(machine::engine_names[static_cast<std::size_t>(engine)]);
             random.machine.matrix_unit.engine = engine;
-            const TemporaryFolder whole;
+            const Folder whole;
             const trace::TraceConfig everything{.kinds = all_kinds};
             const hw::Cycle cycles =
                 run_traced(program, random.machine, {{everything, whole.path()}},
                            [&](const hw::Tpu& tpu) { check_whole(program, random.machine, tpu, whole); });
 
-            const TemporaryFolder again;
-            const TemporaryFolder part;
+            const Folder again;
+            const Folder part;
             const trace::TraceConfig window = random_window(choices, program, cycles);
             run_traced(program, random.machine, {{everything, again.path()}, {window, part.path()}},
                        [](const hw::Tpu&) {});
@@ -284,7 +284,7 @@ TEST_CASE("Both engines draw the same timeline", "[trace]") {
         std::vector<std::multiset<std::string>> drawn;
         for (const machine::Engine engine : {machine::Engine::Wavefront, machine::Engine::Pe}) {
             random.machine.matrix_unit.engine = engine;
-            const TemporaryFolder folder;
+            const Folder folder;
             run_traced(program, random.machine, {{trace::TraceConfig{.kinds = all_kinds}, folder.path()}},
                        [](const hw::Tpu&) {});
             drawn.push_back(lines_of(tests::gunzipped(folder / trace::timeline_file)));
@@ -316,7 +316,7 @@ machine::MachineConfig small_machine() {
 }  // namespace
 
 TEST_CASE("An arrow leads from a fetch to every multiply that uses its tile", "[trace]") {
-    const TemporaryFolder folder;
+    const Folder folder;
     const isa::Program program = isa::assemble(products, "test");
     run_traced(program, small_machine(), {{{.kinds = {"timeline"}}, folder.path()}}, [](const hw::Tpu&) {});
     const ReadTimeline timeline = tests::read_timeline(folder / trace::timeline_file);
@@ -339,11 +339,11 @@ TEST_CASE("An arrow leads from a fetch to every multiply that uses its tile", "[
 }
 
 TEST_CASE("An instruction has waited since it was the first in its queue", "[trace]") {
-    const TemporaryFolder folder;
+    const Folder folder;
     const isa::Program program = isa::assemble(products, "test");
     run_traced(program, small_machine(), {{{.kinds = {"csv"}}, folder.path()}}, [](const hw::Tpu&) {});
     std::map<std::string, std::map<std::string, std::uint64_t>> lines;
-    for (const auto& line : tests::read_csv(tests::contents_of(folder / trace::csv_file)).lines) {
+    for (const auto& line : tests::read_csv(tests::text_in(folder / trace::csv_file)).lines) {
         for (const char* column : {"issued", "begun", "released", "complete", "waited"}) {
             lines[line.at("instruction")][column] = std::stoull(line.at(column));
         }
@@ -371,7 +371,7 @@ TEST_CASE("An instruction has waited since it was the first in its queue", "[tra
 
 TEST_CASE("The timeline shows power and the unified buffer's rows where they are known", "[trace]") {
     const tests::FreshSimulation simulation;
-    const TemporaryFolder folder;
+    const Folder folder;
     const machine::MachineConfig machine = small_machine();
     const isa::Program program = isa::assemble(products, "test");
     trace::Tracer tracer({.kinds = {"timeline"}}, program, machine, folder.path());
@@ -393,7 +393,7 @@ TEST_CASE("The timeline shows power and the unified buffer's rows where they are
 }
 
 TEST_CASE("A run that fails leaves traces up to there, which can be read", "[trace]") {
-    const TemporaryFolder folder;
+    const Folder folder;
     const isa::Program program = isa::assemble(
         ".array 8 8\n.tile 8 8 fill 1\nread_weights tile=0\nmatmul ub=0 acc=0 rows=4\n"
         "sync.wait matrix sem=0\nmatmul ub=0 acc=0 rows=4\nhalt\n",
@@ -410,7 +410,7 @@ TEST_CASE("A run that fails leaves traces up to there, which can be read", "[tra
     const auto& stream = *std::find_if(streams.begin(), streams.end(),
                                        [](const auto& slice) { return slice.args.contains("active"); });
     CHECK(stream.end - stream.begin == 4);
-    CHECK(tests::read_csv(tests::contents_of(folder / trace::csv_file)).lines.size() == 2);
+    CHECK(tests::read_csv(tests::text_in(folder / trace::csv_file)).lines.size() == 2);
     // What waits for ever is the last slice of its track.
     const auto& wait = timeline.tracks.at("matrix queue").back();
     CHECK(wait.name == "sync.wait");
@@ -426,7 +426,7 @@ TEST_CASE("A run that fails leaves traces up to there, which can be read", "[tra
 }
 
 TEST_CASE("A run that fails shows what its units were at, and what the counters stood at", "[trace]") {
-    const TemporaryFolder folder;
+    const Folder folder;
     // The second multiply never gets a tile; the activation behind it waits for nothing but the multiply.
     const isa::Program program = isa::assemble(
         ".array 8 8\n.tile 8 8 fill 1\n.layer \"one\" dense\n.layer \"two\" dense\n"
@@ -455,7 +455,7 @@ TEST_CASE("A run that fails shows what its units were at, and what the counters 
     first_cycle = layers.back().end;
 
     // All that was counted lies before this window: it is what the counters stand at.
-    const TemporaryFolder late;
+    const Folder late;
     {
         const tests::FreshSimulation simulation;
         trace::Tracer part({.kinds = {"timeline"}, .from = first_cycle}, program, small_machine(),
@@ -467,7 +467,7 @@ TEST_CASE("A run that fails shows what its units were at, and what the counters 
 }
 
 TEST_CASE("A program of no cycles has a trace", "[trace]") {
-    const TemporaryFolder folder;
+    const Folder folder;
     const isa::Program program = isa::assemble(products, "test");
     trace::Tracer tracer({.kinds = all_kinds}, program, small_machine(), folder.path());
     CHECK_NOTHROW(tracer.finish(0, {}));
@@ -475,7 +475,7 @@ TEST_CASE("A program of no cycles has a trace", "[trace]") {
 
 TEST_CASE("A file that cannot be written leaves the others whole", "[trace]") {
     if (!std::filesystem::exists("/dev/full")) return;
-    const TemporaryFolder folder;
+    const Folder folder;
     std::filesystem::create_symlink("/dev/full", folder / trace::timeline_file);
     const isa::Program program = isa::assemble(products, "test");
     const tests::FreshSimulation simulation;
@@ -483,13 +483,13 @@ TEST_CASE("A file that cannot be written leaves the others whole", "[trace]") {
     hw::Tpu tpu("tpu", small_machine(), program, {.trace = tracer.sink(), .held_back = {}});
     tpu.run();
     CHECK_THROWS_WITH(tracer.finish(tpu.cycles(), {}), Catch::Contains("No space left on device"));
-    CHECK(tests::read_csv(tests::contents_of(folder / trace::csv_file)).lines.size() ==
+    CHECK(tests::read_csv(tests::text_in(folder / trace::csv_file)).lines.size() ==
           instructions_run(program));
-    CHECK(lines_of(tests::contents_of(folder / trace::text_file)).size() == instructions_run(program) + 1);
+    CHECK(lines_of(tests::text_in(folder / trace::text_file)).size() == instructions_run(program) + 1);
 }
 
 TEST_CASE("A window behind the run is an error, and so is a layer that there is not", "[trace]") {
-    const TemporaryFolder folder;
+    const Folder folder;
     const isa::Program program = isa::assemble(products, "test");
     const machine::MachineConfig machine = small_machine();
     trace::Tracer tracer({.kinds = {"csv"}, .from = 100}, program, machine, folder.path());
@@ -502,7 +502,7 @@ TEST_CASE("A window behind the run is an error, and so is a layer that there is 
 }
 
 TEST_CASE("Without a trace nobody listens, and no file is made", "[trace]") {
-    const TemporaryFolder folder;
+    const Folder folder;
     const isa::Program program = isa::assemble(products, "test");
     const machine::MachineConfig machine = small_machine();
     trace::Tracer tracer({}, program, machine, folder.path());

@@ -23,11 +23,11 @@
 #include "tests/support/random_program/random_case.h"
 #include "tests/support/random_program/synchronize.h"
 #include "tests/support/vcd.h"
-#include "tests/unit/sim/trace/temporary_folder.h"
+#include "tests/support/files.h"
 
 using namespace systole;
 using tests::ReadVcd;
-using tests::TemporaryFolder;
+using tests::Folder;
 
 namespace {
 
@@ -56,20 +56,20 @@ struct WaveListener final : hw::TraceListener, hw::RegisterSink {
 
 /// The text of a file of waves but for the line with the date.
 std::string waves_without_date(const std::filesystem::path& path) {
-    std::string text = tests::contents_of(path);
+    std::string text = tests::text_in(path);
     const std::size_t begin = text.find("$date");
     const std::size_t end = text.find("$end", begin);
     REQUIRE(end != std::string::npos);
     return text.erase(begin, end - begin);
 }
 
-ReadVcd read_waves(const TemporaryFolder& folder) {
-    return tests::read_vcd(tests::contents_of(folder / trace::waves_file));
+ReadVcd read_waves(const Folder& folder) {
+    return tests::read_vcd(tests::text_in(folder / trace::waves_file));
 }
 
 template <class Check>
 void run_with_waves(const isa::Program& program, const machine::MachineConfig& machine,
-                    const trace::TraceConfig& config, const TemporaryFolder& folder, const Check& check) {
+                    const trace::TraceConfig& config, const Folder& folder, const Check& check) {
     const tests::FreshSimulation simulation;
     WaveListener listener;
     trace::Tracer tracer(config, program, machine, folder.path());
@@ -308,7 +308,7 @@ TEST_CASE("Random runs: waves show in each cycle what counters, footprints and r
         const isa::Program program = tests::synchronized(random);
 
         random.machine.matrix_unit.engine = machine::Engine::Wavefront;
-        const TemporaryFolder whole;
+        const Folder whole;
         run_with_waves(program, random.machine, {.kinds = {"waves"}}, whole,
                        [&](const hw::Tpu& tpu, const WaveListener& heard) {
                            const ReadVcd waves = read_waves(whole);
@@ -322,11 +322,11 @@ TEST_CASE("Random runs: waves show in each cycle what counters, footprints and r
 
         // The other engine, with registers and without.
         random.machine.matrix_unit.engine = machine::Engine::Pe;
-        const TemporaryFolder same;
+        const Folder same;
         run_with_waves(program, random.machine, {.kinds = {"waves"}}, same,
                        [](const hw::Tpu&, const WaveListener&) {});
         CHECK(waves_without_date(same / trace::waves_file) == waves_without_date(whole / trace::waves_file));
-        const TemporaryFolder cells;
+        const Folder cells;
         hw::Cycle cycles = 0;
         run_with_waves(program, random.machine,
                        {.kinds = {"waves"}, .processing_elements = last_cell(random.machine)}, cells,
@@ -335,7 +335,7 @@ TEST_CASE("Random runs: waves show in each cycle what counters, footprints and r
                            check_registers(read_waves(cells), random.machine, heard);
                        });
 
-        const TemporaryFolder part;
+        const Folder part;
         trace::TraceConfig window{.kinds = {"waves"}, .processing_elements = last_cell(random.machine)};
         window.from = choices.from(0, cycles - 1);
         window.to = window.from + choices.from(1, cycles);
@@ -377,7 +377,7 @@ TEST_CASE("A stall, a shift and rows that enter stand in the cycles that docs/ti
         "read_host in ub=0 block=80\nsync.signal host_read sem=0\nsync.wait matrix sem=0\n"
         "matmul ub=0 acc=0 rows=3\nmatmul ub=3 acc=3 rows=10\nmatmul ub=13 acc=13 rows=7\nhalt\n",
         "test");
-    const TemporaryFolder folder;
+    const Folder folder;
     run_with_waves(program, machine, {.kinds = {"waves"}}, folder,
                    [](const hw::Tpu&, const WaveListener&) {});
     const ReadVcd waves = read_waves(folder);
@@ -417,7 +417,7 @@ TEST_CASE("Addresses follow the rows as they pass", "[waves]") {
     machine::MachineConfig machine;
     machine.matrix_unit.rows = machine.matrix_unit.columns = 2;
     machine.activation_unit.latency_cycles = 3;
-    const TemporaryFolder folder;
+    const Folder folder;
     run_with_waves(
         program, machine, {.kinds = {"waves"}}, folder, [&](const hw::Tpu& tpu, const WaveListener& heard) {
             const ReadVcd waves = read_waves(folder);
@@ -458,7 +458,7 @@ TEST_CASE("Registers of a processing element are what it holds at the end of a c
     machine::MachineConfig machine;
     machine.matrix_unit.rows = machine.matrix_unit.columns = 2;
     machine.matrix_unit.engine = machine::Engine::Pe;
-    const TemporaryFolder folder;
+    const Folder folder;
     hw::Cycle begun = 0;
     run_with_waves(program, machine, {.kinds = {"waves"}, .processing_elements = {"0-1,0", "1,0-1"}}, folder,
                    [&](const hw::Tpu&, const WaveListener& heard) { begun = heard.streams.at(0).begun; });
@@ -491,7 +491,7 @@ const std::string one_product =
 
 /// What is wrong with these waves, before the run or while it goes on.
 std::string waves_error(const trace::TraceConfig& config, const machine::MachineConfig& machine) {
-    const TemporaryFolder folder;
+    const Folder folder;
     const isa::Program program = isa::assemble(one_product, "test");
     try {
         run_with_waves(program, machine, config, folder, [](const hw::Tpu&, const WaveListener&) {});
@@ -547,7 +547,7 @@ TEST_CASE("Registers that take more memory than waves may are an error", "[waves
     machine::MachineConfig machine;
     machine.matrix_unit.rows = machine.matrix_unit.columns = 32;
     machine.matrix_unit.engine = machine::Engine::Pe;
-    const TemporaryFolder folder;
+    const Folder folder;
     // Rows that differ, again and again: every sum changes in every cycle.
     std::string text =
         ".array 32 32\n.buffer in constant 0 65536 random 3\n.tile 32 32 random 1\n"
@@ -562,7 +562,7 @@ TEST_CASE("Registers that take more memory than waves may are an error", "[waves
 }
 
 TEST_CASE("A run that fails leaves waves up to there", "[waves]") {
-    const TemporaryFolder folder;
+    const Folder folder;
     const isa::Program program = isa::assemble(
         ".array 4 3\n.tile 4 3 fill 1\nread_weights tile=0\nmatmul ub=0 acc=0 rows=2\n"
         "sync.wait matrix sem=0\nmatmul ub=0 acc=0 rows=2\nhalt\n",
@@ -580,12 +580,12 @@ TEST_CASE("A run that fails leaves waves up to there", "[waves]") {
 }
 
 TEST_CASE("Waves go together with other traces, and layers with neither", "[waves]") {
-    const TemporaryFolder folder;
+    const Folder folder;
     const isa::Program program = isa::assemble(one_product, "test");
     run_with_waves(program, four_by_three(), {.kinds = {"csv", "waves"}}, folder,
                    [](const hw::Tpu&, const WaveListener&) {});
     CHECK(read_waves(folder).count("matrix_unit.active") == 2);
-    CHECK(tests::contents_of(folder / trace::csv_file).find("matmul") != std::string::npos);
+    CHECK(tests::text_in(folder / trace::csv_file).find("matmul") != std::string::npos);
 
     trace::TraceConfig config{.kinds = {"timeline", "waves"}, .layers = {"conv"}};
     CHECK_THROWS_WITH(
@@ -601,7 +601,7 @@ TEST_CASE("Waves go together with other traces, and layers with neither", "[wave
 TEST_CASE("A file of waves that cannot be made or finished is an error", "[waves]") {
     const isa::Program program = isa::assemble(one_product, "test");
     const machine::MachineConfig machine = four_by_three();
-    const TemporaryFolder folder;
+    const Folder folder;
     std::filesystem::create_directories(folder / trace::waves_file);
     CHECK_THROWS_AS(trace::Tracer({.kinds = {"waves"}}, program, machine, folder.path()), trace::TraceError);
     // A device on which there is never any space.

@@ -12,25 +12,33 @@
 namespace systole::tests {
 
 /// A folder of the test's own, gone afterwards.
-class TemporaryFolder {
+class Folder {
 public:
-    TemporaryFolder() {
+    Folder() {
         std::string pattern = (std::filesystem::temp_directory_path() / "systole_XXXXXX").string();
         REQUIRE(mkdtemp(pattern.data()) != nullptr);
         path_ = pattern;
     }
-    ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+    ~Folder() { std::filesystem::remove_all(path_); }
+    Folder(const Folder&) = delete;
+    Folder& operator=(const Folder&) = delete;
 
     const std::filesystem::path& path() const { return path_; }
     std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+    /// A file in it with these contents, in folders that are made; returns its path.
+    std::string file(const std::string& name, const std::string& contents) const {
+        const std::filesystem::path path = path_ / name;
+        std::filesystem::create_directories(path.parent_path());
+        std::ofstream(path, std::ios::binary) << contents;
+        return path.string();
+    }
 
 private:
     std::filesystem::path path_;
 };
 
-inline std::string contents_of(const std::filesystem::path& path) {
+/// Empty where there is no such file.
+inline std::string text_in(const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
