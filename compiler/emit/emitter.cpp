@@ -22,9 +22,9 @@ const graph::Window& window_of(const quantized::Layer& layer) {
 }
 
 /// All bits of an element.
-std::uint16_t largest_of(isa::ElementType type) {
-    return isa::is_wide(type) ? std::numeric_limits<std::uint16_t>::max()
-                              : std::numeric_limits<std::uint8_t>::max();
+std::uint16_t largest_of(DataType type) {
+    return bytes_of(type) == 2 ? std::numeric_limits<std::uint16_t>::max()
+                               : std::numeric_limits<std::uint8_t>::max();
 }
 
 }  // namespace
@@ -107,8 +107,8 @@ isa::MatrixFlags Emitter::fetch(const schedule::MatrixWork& work, const quantize
     }
     return {.accumulate = work.accumulate,
             .keep_weights = work.keep_weights,
-            .signed_activations = isa::is_signed(input.type),
-            .wide_activations = isa::is_wide(input.type),
+            .signed_activations = is_signed(input.type),
+            .wide_activations = bytes_of(input.type) == 2,
             .wide_weights = false};
 }
 
@@ -149,7 +149,7 @@ void Emitter::operator()(const schedule::MultiplyImages& work) {
     const quantized::TensorId input = layer.inputs[work.input];
     const isa::MatrixFlags flags = fetch(work, tensor(input));
     // Element tile t of an image is its t-th row, of 16-bit elements pair of rows: an image begins at a row.
-    const std::uint32_t first_row = work.first_element_tile * isa::bytes_of(tensor(input).type);
+    const std::uint32_t first_row = work.first_element_tile * bytes_of(tensor(input).type);
     stream_.set(Register::MultiplyRowStride, schedule_.memory.tensors[input].image_rows);
     stream_.append(
         isa::MatrixMultiply{.unified_buffer_row = row_of(input, work.chunk.first_image) + first_row,
@@ -163,7 +163,7 @@ void Emitter::set_pixels(quantized::TensorId output, std::uint32_t first_channel
     const schedule::TensorPlacement& place = schedule_.memory.tensors[output];
     stream_.set(Register::ActivationPixelBytes, place.pixel_bytes);
     stream_.set(Register::ActivationChannelOffset,
-                place.channel_offset + first_channel * isa::bytes_of(tensor(output).type));
+                place.channel_offset + first_channel * bytes_of(tensor(output).type));
     stream_.set(Register::ActivationImageRows, place.image_rows);
 }
 
@@ -195,7 +195,7 @@ void Emitter::operator()(const schedule::ActivatePixels& work) {
         .first_output = work.first_pixel,
         .function = needed.table_row ? isa::ActivationFunction::Lookup : isa::ActivationFunction::Identity,
         .load_parameters = loaded_ != needed,
-        .wide_output = isa::is_wide(tensor(layer.output).type)});
+        .wide_output = bytes_of(tensor(layer.output).type) == 2});
     loaded_ = needed;
 }
 
@@ -218,7 +218,7 @@ void Emitter::operator()(const schedule::PoolLines& work) {
                    .other_row = 0,
                    .length = work.chunk.lines,
                    .first_line = work.chunk.first_line,
-                   .signed_elements = isa::is_signed(tensor(input).type),
+                   .signed_elements = is_signed(tensor(input).type),
                    .count_padding = pool.count_padding,
                    .wide_elements = false});
 }
@@ -231,7 +231,7 @@ void Emitter::operator()(const schedule::CopyLines& work) {
     // The largest of a single element is that element.
     set_window(graph::Window{}, input, tensor(input).shape);
     // Bytes are moved, whatever elements they are of.
-    stream_.set(Register::WindowChannels, tensor(input).shape.channels * isa::bytes_of(tensor(input).type));
+    stream_.set(Register::WindowChannels, tensor(input).shape.channels * bytes_of(tensor(input).type));
     set_pixels(layer.output, first_channel);
     append_vector({.operation = isa::VectorOperation::MaxPool,
                    .destination_row = row_of(layer.output, work.chunk.first_image),
@@ -296,9 +296,9 @@ void Emitter::elementwise(isa::VectorOperation operation, const quantized::Layer
                        .other_row = 0,
                        .length = rows.count,
                        .first_line = 0,
-                       .signed_elements = output.type == isa::ElementType::Int8,
+                       .signed_elements = output.type == DataType::Int8,
                        .count_padding = false,
-                       .wide_elements = isa::is_wide(output.type)};
+                       .wide_elements = bytes_of(output.type) == 2};
     if (vector.has_other()) {
         set_image_rows(Register::VectorOtherImageRows, layer.inputs[1]);
         vector.other_row = first_row(layer.inputs[1]);

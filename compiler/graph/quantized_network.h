@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "compiler/graph/tensor_shape.h"
-#include "hw/isa/element_type.h"
+#include "hw/base/data_type.h"
 
 /// The network as the chip computes it: tensors of 8 or 16 bits, int32 accumulation, fixed-point
 /// requantization. What the quantization pass makes and the schedule reads; the integer reference executes it
@@ -17,22 +17,20 @@ namespace systole::quantized {
 
 using TensorId = std::uint32_t;
 
-using isa::ElementType;
-
 /// real = scale * (stored - zero_point); the zero point of int16 is 0.
 struct Tensor {
     std::string name;
     graph::Shape shape;
     double scale = 1.0;
     std::int32_t zero_point = 0;
-    ElementType type = ElementType::Uint8;
+    DataType type = DataType::Uint8;
 
     bool operator==(const Tensor&) const = default;
 };
 
 /// Bytes of the tensor of one inference.
 inline std::uint64_t image_bytes(const Tensor& tensor) {
-    return tensor.shape.elements() * isa::bytes_of(tensor.type);
+    return tensor.shape.elements() * bytes_of(tensor.type);
 }
 
 /// A function of stored numbers: an entry for each byte, indexed by it; or 513 entries between which 16-bit

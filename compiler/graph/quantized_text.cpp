@@ -82,9 +82,9 @@ std::string to_text(const Network& network) {
                                    network.input, network.output);
     for (std::size_t id = 0; id < network.tensors.size(); ++id) {
         const Tensor& tensor = network.tensors[id];
-        text += fmt::format("%{}: {} {} {}, scale {}, zero point {}\n", id, graph::to_text(tensor.shape),
-                            isa::name_of(tensor.type), graph::quoted(tensor.name), tensor.scale,
-                            tensor.zero_point);
+        text +=
+            fmt::format("%{}: {} {} {}, scale {}, zero point {}\n", id, graph::to_text(tensor.shape),
+                        name_of(tensor.type), graph::quoted(tensor.name), tensor.scale, tensor.zero_point);
     }
     for (const Layer& layer : network.layers) {
         text += fmt::format("%{} = {}({}) {}\n", layer.output, graph::quoted(layer.name),

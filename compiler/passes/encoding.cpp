@@ -7,18 +7,18 @@
 namespace systole::passes {
 
 std::int32_t Encoding::stored(double real) const {
-    const double lowest = isa::lowest(type);
-    const double highest = isa::highest(type);
+    const double lowest = lowest_of(type);
+    const double highest = highest_of(type);
     return static_cast<std::int32_t>(std::clamp(std::round(real / scale) + zero_point, lowest, highest));
 }
 
-Encoding encoding_of(const Range& range, quantized::ElementType type) {
+Encoding encoding_of(const Range& range, DataType type) {
     // A tensor that is always 0 gets some scale; so does one below what float tells apart.
     constexpr double smallest_width = 1e-30;
     const double width = double{range.maximum} - double{range.minimum};
-    const double highest = isa::highest(type);
+    const double highest = highest_of(type);
     if (width < smallest_width) return {1.0 / highest, 0, type};
-    if (isa::is_wide(type)) {
+    if (bytes_of(type) == 2) {
         return {std::max(std::abs(double{range.minimum}), double{range.maximum}) / highest, 0, type};
     }
     const double scale = width / highest;
@@ -40,7 +40,7 @@ quantized::WideTable tabulate_wide(const std::function<float(float)>& function, 
     constexpr std::int32_t step = 128;
     quantized::WideTable table{};
     for (std::size_t i = 0; i < table.size(); ++i) {
-        const std::int32_t stored = static_cast<std::int32_t>(i) * step + isa::lowest(from.type);
+        const std::int32_t stored = static_cast<std::int32_t>(i) * step + lowest_of(from.type);
         const float value = function(static_cast<float>(from.real(stored)));
         table[i] = static_cast<std::int16_t>(to.stored(value));
     }
@@ -49,10 +49,10 @@ quantized::WideTable tabulate_wide(const std::function<float(float)>& function, 
 
 quantized::Table make_table(const std::function<float(float)>& function, const Encoding& from,
                             const Encoding& to) {
-    if (isa::is_wide(from.type) != isa::is_wide(to.type)) {
+    if (bytes_of(from.type) != bytes_of(to.type)) {
         throw std::logic_error("a table is between two encodings of one width");
     }
-    if (isa::is_wide(to.type)) return tabulate_wide(function, from, to);
+    if (bytes_of(to.type) == 2) return tabulate_wide(function, from, to);
     return tabulate(function, from, to);
 }
 

@@ -13,7 +13,7 @@ namespace systole::passes {
 struct Encoding {
     double scale = 1.0;
     std::int32_t zero_point = 0;
-    quantized::ElementType type = quantized::ElementType::Uint8;
+    DataType type = DataType::Uint8;
 
     double real(std::int32_t value) const { return scale * (value - zero_point); }
     /// The nearest number that can be stored.
@@ -28,7 +28,7 @@ inline Encoding encoding_of(const quantized::Tensor& tensor) {
 
 /// The encoding whose numbers cover the range and in which 0 is exact: unsigned bytes, or of 16 bits two's
 /// complement with zero point 0.
-Encoding encoding_of(const Range& range, quantized::ElementType type = quantized::ElementType::Uint8);
+Encoding encoding_of(const Range& range, DataType type = DataType::Uint8);
 
 /// The bytes of function(real) for every byte, from one encoding to another, both of bytes.
 quantized::ByteTable tabulate(const std::function<float(float)>& function, const Encoding& from,

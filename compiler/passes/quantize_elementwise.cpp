@@ -20,8 +20,8 @@ namespace {
 void check_widths(const Quantizer& quantizer, NodeId id, NodeId result) {
     if (result == id) return quantizer.require_one_width(id);
     for (std::size_t input = 0; input < quantizer.node(id).inputs.size(); ++input) {
-        if (isa::is_wide(quantizer.tensor(quantizer.input_of(id, input)).type) ==
-            isa::is_wide(quantizer.type(result))) {
+        if (bytes_of(quantizer.tensor(quantizer.input_of(id, input)).type) ==
+            bytes_of(quantizer.type(result))) {
             continue;
         }
         quantizer.fail(result, "its bits are not those of what is added before it; both must have as many");
@@ -44,7 +44,7 @@ bool quantize_add(Quantizer& quantizer, NodeId id) {
 
     // As TFLite: both inputs are brought to twice the larger scale, with 20 or 15 bits below the point.
     const int input_shift =
-        isa::is_wide(encoding.type) ? math::wide_addition_left_shift : math::addition_left_shift;
+        bytes_of(encoding.type) == 2 ? math::wide_addition_left_shift : math::addition_left_shift;
     const double scale_a = quantizer.tensor(a).scale;
     const double scale_b = quantizer.tensor(b).scale;
     const double common = 2 * std::max(scale_a, scale_b);
@@ -60,8 +60,8 @@ bool quantize_add(Quantizer& quantizer, NodeId id) {
                        .shift_a = fixed_a.shift,
                        .shift_b = fixed_b.shift,
                        .shift = fixed.shift,
-                       .minimum = isa::lowest(encoding.type),
-                       .maximum = isa::highest(encoding.type)};
+                       .minimum = lowest_of(encoding.type),
+                       .maximum = highest_of(encoding.type)};
     if (clamps) {
         add.minimum = encoding.zero_point;
         add.maximum = encoding.stored(quantizer.activation(*activation).maximum);
@@ -86,8 +86,8 @@ bool quantize_multiply(Quantizer& quantizer, NodeId id) {
     quantizer.add_layer(id, {a, b}, output,
                         quantized::Multiply{.multiplier = fixed.multiplier,
                                             .shift = fixed.shift,
-                                            .minimum = isa::lowest(encoding.type),
-                                            .maximum = isa::highest(encoding.type)});
+                                            .minimum = lowest_of(encoding.type),
+                                            .maximum = highest_of(encoding.type)});
     return true;
 }
 

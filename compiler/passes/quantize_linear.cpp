@@ -62,8 +62,8 @@ Result quantize_result(Quantizer& quantizer, NodeId id, const std::vector<Weight
     requantization.multiplier = std::move(result.weights.multiplier);
     requantization.shift = std::move(result.weights.shift);
     requantization.zero_point = sums.zero_point;
-    requantization.minimum = isa::lowest(sums.type);
-    requantization.maximum = isa::highest(sums.type);
+    requantization.minimum = lowest_of(sums.type);
+    requantization.maximum = highest_of(sums.type);
     if (clamps) {
         requantization.minimum = sums.zero_point;
         requantization.maximum = sums.stored(quantizer.activation(*activation).maximum);

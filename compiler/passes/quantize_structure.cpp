@@ -35,7 +35,7 @@ void add_moving_layer(Quantizer& quantizer, NodeId id, quantized::Operation oper
 /// Pooling, which borders are made by, too.
 void add_pool(Quantizer& quantizer, NodeId id, const quantized::Pool& pool) {
     quantizer.require_one_width(id);
-    if (isa::is_wide(quantizer.type(id))) {
+    if (bytes_of(quantizer.type(id)) == 2) {
         quantizer.fail(id, fmt::format("it is a {} of 16 bits; it must be of 8, as the chip pools no others",
                                        quantizer.node(id).op->kind()));
     }
@@ -49,8 +49,8 @@ bool quantize_input(Quantizer& quantizer, NodeId id) {
     Encoding encoding = quantizer.encoding(id);
     const auto& given = quantizer.input_encoding();
     // It says what bytes stand for.
-    if (given && !isa::is_wide(encoding.type)) {
-        const std::int32_t largest_byte = isa::highest(encoding.type);
+    if (given && bytes_of(encoding.type) != 2) {
+        const std::int32_t largest_byte = highest_of(encoding.type);
         if (!(given->scale > 0.0) || !std::isfinite(given->scale)) {
             quantizer.fail(id, fmt::format("the scale of the input is {}; it must be above 0", given->scale));
         }
@@ -94,7 +94,7 @@ bool quantize_reshape(Quantizer& quantizer, NodeId id) {
         quantizer.share_tensor(id, input);
         return true;
     }
-    if (isa::is_wide(quantizer.type(id))) {
+    if (bytes_of(quantizer.type(id)) == 2) {
         add_moving_layer(quantizer, id, quantized::Slice{.first_element = 0});
         return true;
     }

@@ -23,8 +23,8 @@ public:
     }
 
     double scale() const { return scale_; }
-    std::int64_t lowest() const { return isa::lowest(inputs_.front().encoding.type); }
-    std::int64_t highest() const { return isa::highest(inputs_.front().encoding.type); }
+    std::int64_t lowest() const { return lowest_of(inputs_.front().encoding.type); }
+    std::int64_t highest() const { return highest_of(inputs_.front().encoding.type); }
 
     /// Calls visit(input, first element, end) for each.
     template <typename Visit>

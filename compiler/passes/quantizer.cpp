@@ -61,12 +61,12 @@ void Quantizer::fail(NodeId id, const std::string& rule) const {
     throw ModelError(fmt::format("{}: layer {}: {}", graph_.name, graph::quoted(node(id).name), rule));
 }
 
-quantized::ElementType Quantizer::type(NodeId id) const {
+DataType Quantizer::type(NodeId id) const {
     switch (node(id).activation_bits) {
         case 8:
-            return quantized::ElementType::Uint8;
+            return DataType::Uint8;
         case 16:
-            return quantized::ElementType::Int16;
+            return DataType::Int16;
         default:
             fail(id, fmt::format("its activations have {} bits; they may have 8 or 16",
                                  node(id).activation_bits));
@@ -75,8 +75,8 @@ quantized::ElementType Quantizer::type(NodeId id) const {
 
 void Quantizer::require_one_width(NodeId id) const {
     for (const NodeId input : node(id).inputs) {
-        const bool input_is_wide = isa::is_wide(tensor(tensor_of(input)).type);
-        if (input_is_wide == isa::is_wide(type(id))) continue;
+        const bool input_is_wide = bytes_of(tensor(tensor_of(input)).type) == 2;
+        if (input_is_wide == (bytes_of(type(id)) == 2)) continue;
         fail(id, fmt::format("it gives {} bits from {} bits; of {}, input and result have as many",
                              node(id).activation_bits, input_is_wide ? 16 : 8, node(id).op->kind()));
     }

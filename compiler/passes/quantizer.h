@@ -21,11 +21,9 @@ public:
     const graph::Node& node(graph::NodeId id) const { return graph_.nodes[id]; }
     const Range& range(graph::NodeId id) const { return ranges_[id]; }
     /// How a node's result is stored: as wide as the node says.
-    quantized::ElementType type(graph::NodeId id) const;
+    DataType type(graph::NodeId id) const;
     /// How numbers of the node's range are stored in elements of a type; of its own, where none is given.
-    Encoding encoding(graph::NodeId id, quantized::ElementType type) const {
-        return encoding_of(range(id), type);
-    }
+    Encoding encoding(graph::NodeId id, DataType type) const { return encoding_of(range(id), type); }
     Encoding encoding(graph::NodeId id) const { return encoding(id, type(id)); }
     const std::optional<InputEncoding>& input_encoding() const { return input_encoding_; }
     bool has_weights() const { return graph_.has_weights; }

@@ -28,14 +28,19 @@ public:
 
     std::int32_t at(std::size_t element) const {
         switch (type_) {
-            case quantized::ElementType::Uint8:
+            case DataType::Uint8:
                 return bytes_[element];
-            case quantized::ElementType::Int8:
+            case DataType::Int8:
                 return static_cast<std::int8_t>(bytes_[element]);
-            case quantized::ElementType::Int16:
+            case DataType::Int16:
                 return static_cast<std::int16_t>(bytes_[2 * element] + 256 * bytes_[2 * element + 1]);
+            case DataType::Uint16:
+            case DataType::Int32:
+            case DataType::Bfloat16:
+            case DataType::Float32:
+                break;
         }
-        throw std::logic_error("elements of no type");
+        throw std::logic_error("the chip stores no such elements");
     }
 
     /// Where a pixel's first channel is; nothing outside the image.
@@ -46,7 +51,7 @@ public:
 
 private:
     const Shape& shape_;
-    quantized::ElementType type_;
+    DataType type_;
     const std::uint8_t* bytes_;
 };
 
@@ -88,7 +93,7 @@ void multiply_add(std::int32_t value, const std::int8_t* weights, std::vector<st
 class Results {
 public:
     Results(const Tensor& tensor, std::uint8_t* bytes)
-        : element_bytes_(isa::bytes_of(tensor.type)), bytes_(bytes) {}
+        : element_bytes_(bytes_of(tensor.type)), bytes_(bytes) {}
 
     /// Stores the low bits.
     void store(std::size_t element, std::int32_t value) const {
@@ -154,7 +159,7 @@ struct ExecuteLayer {
     }
 
     void check_table(const quantized::Table& table, const Tensor& tensor) const {
-        require(std::holds_alternative<quantized::WideTable>(table) == isa::is_wide(tensor.type), layer,
+        require(std::holds_alternative<quantized::WideTable>(table) == (bytes_of(tensor.type) == 2), layer,
                 "a table must be as wide as what it is for");
     }
 
@@ -262,7 +267,7 @@ struct ExecuteLayer {
     }
 
     void operator()(const quantized::Add& add) const {
-        const int headroom_bits = isa::is_wide(output_tensor.type) ? 15 : 20;
+        const int headroom_bits = bytes_of(output_tensor.type) == 2 ? 15 : 20;
         require(input_tensors.size() == 2 && input_tensors[0]->shape == input_tensors[1]->shape, layer,
                 "an addition must have two inputs of one shape");
         check_one_type();

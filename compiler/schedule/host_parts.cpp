@@ -39,7 +39,7 @@ std::vector<HostPart> in_order(std::vector<HostPart> parts) {
 std::vector<HostPart> input_parts(const Network& network) {
     const HostPart whole{
         .tensor = network.input, .first_byte = 0, .layer = first_reader(network, network.input)};
-    const std::uint32_t element_bytes = isa::bytes_of(network.tensors[network.input].type);
+    const std::uint32_t element_bytes = bytes_of(network.tensors[network.input].type);
     std::vector<HostPart> slices;
     for (const Layer& layer : network.layers) {
         if (!reads(layer, network.input)) continue;

@@ -15,14 +15,14 @@ void check_operands(const LayerView& view) {
     view.reject(
         fmt::format("its inputs are {} and {}, its output is {}; element-wise work has tensors of one "
                     "type",
-                    isa::name_of(a.type), isa::name_of(b.type), isa::name_of(result.type)));
+                    name_of(a.type), name_of(b.type), name_of(result.type)));
 }
 
 bool works_by_image(const LayerView& view, const MemoryPlan& memory) {
     const std::uint64_t rows = image_rows(view.output(), view.target);
     const auto has_more = [&](quantized::TensorId id) { return memory.tensors[id].image_rows != rows; };
     // Pieces of other rows than whole images would end within an element.
-    const bool rows_cut_elements = view.target.geometry.rows % isa::bytes_of(view.output().type) != 0;
+    const bool rows_cut_elements = view.target.geometry.rows % bytes_of(view.output().type) != 0;
     return rows_cut_elements || has_more(view.layer.output) ||
            std::any_of(view.layer.inputs.begin(), view.layer.inputs.end(), has_more);
 }

@@ -7,7 +7,7 @@ void plan(const quantized::Lookup& lookup, const LayerView& view, LayerPlan& pla
     view.require(view.input().shape.elements() == view.output().shape.elements(),
                  "a lookup keeps the number of elements");
     const bool wide = std::holds_alternative<quantized::WideTable>(lookup.table);
-    view.require(isa::is_wide(view.input().type) == wide && isa::is_wide(view.output().type) == wide,
+    view.require((bytes_of(view.input().type) == 2) == wide && (bytes_of(view.output().type) == 2) == wide,
                  "a lookup's input and output are as wide as its table's entries");
     plan.kind = "lookup";
 }

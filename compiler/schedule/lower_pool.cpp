@@ -12,7 +12,7 @@ void plan(const quantized::Pool& pool, const LayerView& view, LayerPlan& plan) {
     check_window(view, pool.window);
     view.require(view.input().shape.channels == view.output().shape.channels, "pooling keeps the channels");
     view.require(view.input().type == view.output().type, "pooling keeps the type of elements");
-    if (isa::is_wide(view.input().type)) {
+    if (bytes_of(view.input().type) == 2) {
         view.reject("it pools 16-bit elements; pooling is of 8-bit ones");
     }
     const std::uint64_t pixels = std::uint64_t{pool.window.kernel_height} * pool.window.kernel_width;

@@ -21,7 +21,7 @@ void plan(const quantized::Slice& slice, const LayerView& view, LayerPlan& plan)
     const std::vector<HostPart> inputs = input_parts(view.network);
     const auto is_this = [&](const HostPart& part) { return part.tensor == view.layer.output; };
     if (std::any_of(inputs.begin(), inputs.end(), is_this)) return;
-    const std::uint64_t first_byte = slice.first_element * isa::bytes_of(from.type);
+    const std::uint64_t first_byte = slice.first_element * bytes_of(from.type);
     const std::uint32_t row_bytes = view.target.geometry.rows;
     if (first_byte % row_bytes != 0) {
         view.reject(

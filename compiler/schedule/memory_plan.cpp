@@ -24,7 +24,7 @@ std::uint64_t rows_for_tensors(const Target& target, std::uint32_t constant_rows
 /// Rows from the whole's first to the slice's first, in each image; 0 of what is no slice.
 std::uint64_t slice_row(const quantized::Network& network, const Target& target, const TensorPart& part) {
     if (!part.is_slice) return 0;
-    const std::uint64_t element_bytes = isa::bytes_of(network.tensors[part.whole].type);
+    const std::uint64_t element_bytes = bytes_of(network.tensors[part.whole].type);
     return part.first_channel * element_bytes / target.geometry.rows;
 }
 
@@ -41,8 +41,7 @@ std::vector<std::uint64_t> rows_of_images(const quantized::Network& network, con
             const std::uint64_t tiles =
                 divide_up(tensor.shape.elements(), std::uint64_t{target.geometry.rows});
             std::uint64_t& whole = rows[parts[id].whole];
-            whole =
-                std::max(whole, slice_row(network, target, parts[id]) + tiles * isa::bytes_of(tensor.type));
+            whole = std::max(whole, slice_row(network, target, parts[id]) + tiles * bytes_of(tensor.type));
         }
     }
     return rows;
@@ -75,7 +74,7 @@ void place(const quantized::Network& network, const Target& target, const std::v
         const TensorPart& part = parts[id];
         const Lifetime& lifetime = one_image[part.whole];
         const quantized::Tensor& shares_pixels = network.tensors[part.is_slice ? id : part.whole];
-        const std::uint32_t element_bytes = isa::bytes_of(shares_pixels.type);
+        const std::uint32_t element_bytes = bytes_of(shares_pixels.type);
         const std::uint64_t row =
             constant_rows + allocation.first_row[part.whole] + slice_row(network, target, part);
         const std::uint64_t first_channel = part.is_slice ? 0 : part.first_channel;

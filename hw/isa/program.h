@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "hw/isa/element_type.h"
+#include "hw/base/data_type.h"
 #include "hw/isa/instruction.h"
 
 namespace systole::isa {
@@ -61,7 +61,7 @@ struct BorderTensor {
     std::vector<std::uint32_t> shape = {};  ///< of one inference
     double scale = 1.0;
     std::int32_t zero_point = 0;
-    ElementType type = ElementType::Uint8;
+    DataType type = DataType::Uint8;
 
     bool operator==(const BorderTensor&) const = default;
 };

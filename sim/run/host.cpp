@@ -50,8 +50,8 @@ std::vector<float> real_values(const isa::BorderTensor& tensor, std::span<const 
     const auto real = [&](std::int32_t value) {
         return static_cast<float>(tensor.scale * (value - tensor.zero_point));
     };
-    std::vector<float> values(stored.size() / isa::bytes_of(tensor.type));
-    if (isa::is_wide(tensor.type)) {
+    std::vector<float> values(stored.size() / bytes_of(tensor.type));
+    if (bytes_of(tensor.type) == 2) {
         for (std::size_t i = 0; i < values.size(); ++i) {
             values[i] = real(static_cast<std::int16_t>(stored[2 * i] + 256 * stored[2 * i + 1]));
         }
@@ -59,8 +59,8 @@ std::vector<float> real_values(const isa::BorderTensor& tensor, std::span<const 
     }
     std::array<float, 256> table{};
     for (std::size_t byte = 0; byte < table.size(); ++byte) {
-        table[byte] = real(isa::is_signed(tensor.type) ? static_cast<std::int8_t>(byte)
-                                                       : static_cast<std::uint8_t>(byte));
+        table[byte] =
+            real(is_signed(tensor.type) ? static_cast<std::int8_t>(byte) : static_cast<std::uint8_t>(byte));
     }
     std::transform(stored.begin(), stored.end(), values.begin(),
                    [&](std::uint8_t byte) { return table[byte]; });
@@ -109,7 +109,7 @@ std::vector<HostWork> output_work(const isa::Program& program) {
     for (const isa::HostOperation& operation : program.host_operations) {
         work.push_back({operation.kind, operation.layer,
                         program.inferences * elements_of(program.outputs.front()),
-                        isa::bytes_of(program.outputs.front().type)});
+                        bytes_of(program.outputs.front().type)});
     }
     return work;
 }

@@ -59,13 +59,13 @@ std::vector<float> to_floats(const input::Images& images, std::uint64_t first, s
 bool stored_unchanged(const input::Images& images, double pixel_scale, const Storage& storage) {
     // A program file keeps the scale exactly; a run file may write it with fewer digits.
     constexpr double tolerance = 1e-6;
-    return images.pixels() != nullptr && storage.zero_point == 0 && storage.type == isa::ElementType::Uint8 &&
+    return images.pixels() != nullptr && storage.zero_point == 0 && storage.type == DataType::Uint8 &&
            std::abs(storage.scale - pixel_scale) <= tolerance * storage.scale;
 }
 
 void store(const input::Images& images, double pixel_scale, const Storage& storage,
            std::span<std::uint8_t> stored) {
-    const std::size_t element_bytes = isa::bytes_of(storage.type);
+    const std::size_t element_bytes = bytes_of(storage.type);
     if (stored.size() != images.size() * element_bytes) {
         throw std::logic_error(fmt::format("the input buffer has {} bytes; the images have {} values",
                                            stored.size(), images.size()));
@@ -74,8 +74,8 @@ void store(const input::Images& images, double pixel_scale, const Storage& stora
         std::copy(images.pixels()->begin(), images.pixels()->end(), stored.begin());
         return;
     }
-    const double least = isa::lowest(storage.type);
-    const double most = isa::highest(storage.type);
+    const double least = lowest_of(storage.type);
+    const double most = highest_of(storage.type);
     const auto store_all = [&](const auto& values, double factor) {
         auto to = stored.begin();
         for (const auto each : values) {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "compiler/graph/tensor_shape.h"
-#include "hw/isa/element_type.h"
+#include "hw/base/data_type.h"
 #include "sim/input/images.h"
 #include "sim/run/path_finder.h"
 
@@ -37,7 +37,7 @@ std::vector<float> to_floats(const input::Images& images, std::uint64_t first, s
 struct Storage {
     double scale = 1.0;
     std::int32_t zero_point = 0;
-    isa::ElementType type = isa::ElementType::Uint8;
+    DataType type = DataType::Uint8;
 };
 
 /// Whether pixels, each worth `pixel_scale`, are stored as they are.

@@ -51,14 +51,14 @@ const isa::BorderTensor* border(const isa::Program& program, isa::BufferKind kin
     const isa::BorderTensor& tensor = tensors.front();
     std::uint64_t elements = 1;
     for (const std::uint32_t extent : tensor.shape) elements *= extent;
-    const std::uint64_t bytes = elements * isa::bytes_of(tensor.type);
+    const std::uint64_t bytes = elements * bytes_of(tensor.type);
     const isa::HostBuffer* buffer = find_buffer(program, kind);
     if (tensors.size() > 1 || tensor.shape.empty() || buffer == nullptr || program.inferences == 0 ||
         buffer->bytes % program.inferences != 0 || buffer->bytes / program.inferences != bytes) {
         throw isa::ProgramError(
             fmt::format("{}: tensor \"{}\" must be the only {} and fill its buffer, {} elements of {} for "
                         "each of {} inferences",
-                        name, tensor.name, is_input ? "input" : "output", elements, isa::name_of(tensor.type),
+                        name, tensor.name, is_input ? "input" : "output", elements, name_of(tensor.type),
                         program.inferences));
     }
     return &tensor;
@@ -133,7 +133,7 @@ NamedImages random_program_input(const RunConfig& config, const isa::Program& pr
             fmt::format("{}: the program takes no images, made up or not; it declares no input", name));
     }
     const std::uint64_t count = config.limit > 0 ? config.limit : program.inferences;
-    return random_images(shape_of(*tensor), count, config.random_input, isa::is_wide(tensor->type));
+    return random_images(shape_of(*tensor), count, config.random_input, bytes_of(tensor->type) == 2);
 }
 
 void fill_input(Result& result, const NamedImages& input, const isa::BorderTensor& tensor) {
@@ -141,7 +141,7 @@ void fill_input(Result& result, const NamedImages& input, const isa::BorderTenso
     const isa::HostBuffer& buffer = *find_buffer(*result.program, isa::BufferKind::Input);
     if (!stored_unchanged(input.images, result.config.input_scale, storage)) {
         result.host_work.push_back(
-            {"quantize_input", tensor.name, input.images.size(), isa::bytes_of(tensor.type)});
+            {"quantize_input", tensor.name, input.images.size(), bytes_of(tensor.type)});
     }
     if (!result.config.timing_only) {
         store(input.images, result.config.input_scale, storage, result.tpu->host_bytes(buffer));

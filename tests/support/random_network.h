@@ -48,20 +48,20 @@ private:
     bool one_in(std::uint32_t n) { return below(n) == 0; }
 
     quantized::TensorId add_tensor(const graph::Shape& shape) {
-        return add_tensor(shape, one_in(3) ? isa::ElementType::Int16 : byte_type());
+        return add_tensor(shape, one_in(3) ? DataType::Int16 : byte_type());
     }
-    quantized::TensorId add_tensor(const graph::Shape& shape, isa::ElementType type) {
+    quantized::TensorId add_tensor(const graph::Shape& shape, DataType type) {
         const auto id = static_cast<quantized::TensorId>(network_.tensors.size());
         network_.tensors.push_back(
             {.name = "t" + std::to_string(id),
              .shape = shape,
              .scale = 0.5,
-             .zero_point = isa::is_wide(type) ? 0 : between(isa::lowest(type), isa::highest(type)),
+             .zero_point = bytes_of(type) == 2 ? 0 : between(lowest_of(type), highest_of(type)),
              .type = type});
         return id;
     }
-    isa::ElementType byte_type() { return one_in(2) ? isa::ElementType::Int8 : isa::ElementType::Uint8; }
-    bool is_wide(quantized::TensorId id) const { return isa::is_wide(network_.tensors[id].type); }
+    DataType byte_type() { return one_in(2) ? DataType::Int8 : DataType::Uint8; }
+    bool is_wide(quantized::TensorId id) const { return bytes_of(network_.tensors[id].type) == 2; }
 
     /// Mostly the last tensor, sometimes any.
     quantized::TensorId pick_input() {
@@ -70,9 +70,9 @@ private:
     }
 
     std::pair<std::int32_t, std::int32_t> range_of(const Tensor& tensor) {
-        const std::int32_t high = isa::highest(tensor.type);
+        const std::int32_t high = highest_of(tensor.type);
         if (one_in(3)) return {tensor.zero_point, high};  // ReLU
-        return {isa::lowest(tensor.type), high};
+        return {lowest_of(tensor.type), high};
     }
 
     quantized::Requantization requantization(const Tensor& output) {
@@ -88,13 +88,13 @@ private:
         return rules;
     }
 
-    quantized::Table table(isa::ElementType type) {
+    quantized::Table table(DataType type) {
         const auto fill = [&](auto entries) {
             using Entry = typename decltype(entries)::value_type;
             for (Entry& entry : entries) entry = static_cast<Entry>(random_());
             return entries;
         };
-        if (isa::is_wide(type)) return fill(quantized::WideTable{});
+        if (bytes_of(type) == 2) return fill(quantized::WideTable{});
         return fill(quantized::ByteTable{});
     }
 
@@ -207,7 +207,7 @@ private:
             append_convolution(input, geometry, outputs.back());
             if (one_in(3)) add_lookup(outputs.back());
         }
-        const isa::ElementType type = network_.tensors[outputs.front()].type;
+        const DataType type = network_.tensors[outputs.front()].type;
         std::erase_if(outputs, [&](quantized::TensorId id) { return network_.tensors[id].type != type; });
         append_dense(std::move(outputs), add_tensor({1, 1, below(30) + 1}));
     }
@@ -391,7 +391,7 @@ private:
     }
 
     void add_lookup(quantized::TensorId input) {
-        const isa::ElementType type = is_wide(input) ? isa::ElementType::Int16 : byte_type();
+        const DataType type = is_wide(input) ? DataType::Int16 : byte_type();
         const quantized::TensorId output = add_tensor(network_.tensors[input].shape, type);
         finish({input}, output, quantized::Lookup{table(type)});
     }
@@ -400,7 +400,7 @@ private:
     void add_slice(quantized::TensorId input) {
         const Tensor from = network_.tensors[input];
         const auto elements = static_cast<std::uint32_t>(from.shape.elements());
-        const std::uint32_t step = slice_bytes_ / isa::bytes_of(from.type);
+        const std::uint32_t step = slice_bytes_ / bytes_of(from.type);
         const std::uint32_t first = step == 0 ? 0 : below((elements - 1) / step + 1) * step;
         const std::uint32_t count = one_in(3) ? elements - first : below(elements - first) + 1;
         finish({input}, add_like(from, {1, 1, count}), quantized::Slice{.first_element = first});

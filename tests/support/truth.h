@@ -60,7 +60,7 @@ inline NeededMacs needed_macs(const quantized::Network& network) {
     for (const quantized::Layer& layer : network.layers) {
         const std::uint64_t macs = quantized::macs(network, layer);
         needed.once += macs;
-        needed.by_passes += macs * isa::bytes_of(network.tensors[layer.inputs[0]].type);
+        needed.by_passes += macs * bytes_of(network.tensors[layer.inputs[0]].type);
     }
     return needed;
 }

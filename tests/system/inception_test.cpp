@@ -54,7 +54,7 @@ quantized::Network pooling(const graph::Shape& input, const graph::Shape& output
                                    .shape = shape,
                                    .scale = 0.5,
                                    .zero_point = zero_point,
-                                   .type = is_signed ? isa::ElementType::Int8 : isa::ElementType::Uint8});
+                                   .type = is_signed ? DataType::Int8 : DataType::Uint8});
     }
     network.layers = {{.name = "pool", .inputs = {0}, .output = 1, .operation = pool}};
     network.output = 1;

@@ -52,8 +52,8 @@ inline bool is_systemc(std::string_view path) {
 
 /// The areas that are plain C++ and are tested without a simulation kernel.
 inline bool is_without_systemc(std::string_view area) {
-    constexpr std::array<std::string_view, 5> areas{"hw/isa", "hw/machine", "hw/math", "compiler",
-                                                    "sim/functional"};
+    constexpr std::array<std::string_view, 6> areas{"hw/base", "hw/isa",   "hw/machine",
+                                                    "hw/math", "compiler", "sim/functional"};
     return std::find(areas.begin(), areas.end(), area) != areas.end();
 }
 
@@ -61,8 +61,11 @@ inline bool is_without_systemc(std::string_view area) {
 inline bool may_include(std::string_view from, std::string_view to) {
     if (from == to) return true;
     if (to == "tests") return false;
+    if (to == "hw/base") return true;
     const bool to_definitions = to == "hw/isa" || to == "hw/machine" || to == "hw/math";
-    if (from == "hw/isa" || from == "hw/machine" || from == "hw/math" || from == "hw/common") return false;
+    if (from == "hw/base" || from == "hw/isa" || from == "hw/machine" || from == "hw/math" ||
+        from == "hw/common")
+        return false;
     if (from == "hw/tpu") return to.starts_with("hw/");
     if (from.starts_with("hw/")) return to_definitions || to == "hw/common";
     if (from == "compiler" || from == "sim/functional") return to_definitions;

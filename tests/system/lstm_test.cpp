@@ -59,10 +59,9 @@ struct Case {
         for (const float value : values) {
             const auto element =
                 static_cast<std::int32_t>(std::lround(value / tensor.scale)) + tensor.zero_point;
-            const std::int32_t bits =
-                std::clamp(element, isa::lowest(tensor.type), isa::highest(tensor.type));
+            const std::int32_t bits = std::clamp(element, lowest_of(tensor.type), highest_of(tensor.type));
             stored.push_back(static_cast<std::uint8_t>(bits));
-            if (isa::is_wide(tensor.type)) stored.push_back(static_cast<std::uint8_t>(bits >> 8));
+            if (bytes_of(tensor.type) == 2) stored.push_back(static_cast<std::uint8_t>(bits >> 8));
         }
     }
 
@@ -71,8 +70,8 @@ struct Case {
         const quantized::Tensor& tensor = network.tensors[network.output];
         const Bytes bytes = reference::execute(network, stored, inferences);
         std::vector<float> numbers;
-        for (std::size_t i = 0; i < bytes.size(); i += isa::bytes_of(tensor.type)) {
-            const std::int32_t element = isa::is_wide(tensor.type)
+        for (std::size_t i = 0; i < bytes.size(); i += bytes_of(tensor.type)) {
+            const std::int32_t element = bytes_of(tensor.type) == 2
                                              ? static_cast<std::int16_t>(bytes[i] + 256 * bytes[i + 1])
                                              : bytes[i];
             numbers.push_back(static_cast<float>(tensor.scale * (element - tensor.zero_point)));
@@ -196,7 +195,7 @@ std::uint64_t dense_cycles(const Case& made, const Array& array) {
         for (const quantized::TensorId id : layer.inputs) {
             const quantized::Tensor& tensor = made.network.tensors[id];
             cycles += tiles(tensor.shape.elements(), array.rows) * tiles(units, array.columns) *
-                      isa::bytes_of(tensor.type);
+                      bytes_of(tensor.type);
         }
     }
     return cycles * made.inferences;
@@ -321,8 +320,8 @@ TEST_CASE("Layers of 8 and of 16 bits mix where a dense layer lies between", "[s
                             {last});
         last = graph.append("again", parts.dense(graph.nodes[last].shape, 5, false), {last}, 16);
         const Case made(std::move(graph), parts, 7);
-        CHECK(made.network.tensors[made.network.input].type == isa::ElementType::Uint8);
-        CHECK(made.network.tensors[made.network.output].type == isa::ElementType::Int16);
+        CHECK(made.network.tensors[made.network.input].type == DataType::Uint8);
+        CHECK(made.network.tensors[made.network.output].type == DataType::Int16);
         const machine::MachineConfig machine = machine_of(array);
         tests::check_truth(made.network, machine, {.batch = 3, .inferences = made.inferences}, made.stored);
         check_cycles(made, machine, 3);

@@ -45,7 +45,7 @@ void count(const quantized::Network& network, const schedule::Schedule& schedule
         const std::uint32_t grouped = schedule.memory.groups.layers;
         ++found.joined;
         found.cut += segments > 1;
-        found.wide += isa::is_wide(network.tensors[output].type);
+        found.wide += bytes_of(network.tensors[output].type) == 2 ? 1 : 0;
         found.tables += plan.table_row.has_value();
         found.concatenated += schedule.memory.tensors[output].part_of.has_value();
         found.out_of_group += *plan.joined_to < grouped && l >= grouped;

@@ -52,8 +52,8 @@ BorderTensor border_tensor(Operands& operands) {
     const bool is_signed = operands.flag("signed");
     const bool is_wide = operands.flag("wide");
     if (is_signed && is_wide) operands.fail("wide contradicts signed: wide elements always are signed");
-    if (is_signed) tensor.type = ElementType::Int8;
-    if (is_wide) tensor.type = ElementType::Int16;
+    if (is_signed) tensor.type = DataType::Int8;
+    if (is_wide) tensor.type = DataType::Int16;
     if (const auto rule = broken_rule(tensor)) operands.fail(*rule);
     return tensor;
 }

@@ -27,8 +27,8 @@ public:
         }
         if (tensor.scale != 1.0) write(" scale={}", tensor.scale);
         if (tensor.zero_point != 0) write(" zero_point={}", tensor.zero_point);
-        if (tensor.type == ElementType::Int8) write(" signed");
-        if (tensor.type == ElementType::Int16) write(" wide");
+        if (tensor.type == DataType::Int8) write(" signed");
+        if (tensor.type == DataType::Int16) write(" wide");
         write("\n");
     }
 

@@ -78,13 +78,13 @@ LayerInfo read_layer(ByteReader& reader) {
     return layer;
 }
 
-ElementType read_element_type(ByteReader& reader) {
-    constexpr auto last = static_cast<std::uint8_t>(ElementType::Int16);
+DataType read_element_type(ByteReader& reader) {
+    constexpr auto last = static_cast<std::uint8_t>(DataType::Int16);
     const std::size_t begin = reader.position();
     const std::uint8_t type = reader.number8("tensor type");
     if (type > last)
         ByteReader::fail_at(begin, fmt::format("tensor type is {}; it must be at most {}", type, last));
-    return static_cast<ElementType>(type);
+    return static_cast<DataType>(type);
 }
 
 BorderTensor read_tensor(ByteReader& reader) {

@@ -31,7 +31,7 @@ quantized::Network two_siblings() {
     network.name = "siblings";
     network.tensors = {{.name = "image", .shape = {1, 2, 3}},
                        {.name = "a", .shape = {1, 2, 2}},
-                       {.name = "b", .shape = {1, 2, 5}, .type = isa::ElementType::Int16}};
+                       {.name = "b", .shape = {1, 2, 5}, .type = DataType::Int16}};
     quantized::Convolution wide = convolution(1, 3, 5);
     wide.requantization.minimum = -7;
     wide.requantization.maximum = 300;

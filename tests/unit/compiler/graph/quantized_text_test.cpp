@@ -10,8 +10,8 @@ namespace {
 Network small_network() {
     Network network;
     network.name = "small";
-    network.tensors = {{"in", {2, 2, 1}, 0.5, 0, quantized::ElementType::Uint8},
-                       {"out", {1, 1, 2}, 0.25, 7, quantized::ElementType::Uint8}};
+    network.tensors = {{"in", {2, 2, 1}, 0.5, 0, DataType::Uint8},
+                       {"out", {1, 1, 2}, 0.25, 7, DataType::Uint8}};
     quantized::Dense dense;
     dense.weights = {1, 2, 3, 4, 5, 6, 7, 8};
     dense.requantization.bias = {10, 20};

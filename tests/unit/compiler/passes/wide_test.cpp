@@ -20,7 +20,6 @@ using namespace systole;
 using namespace systole::passes::tests;
 using graph::Graph;
 using graph::NodeId;
-using isa::ElementType;
 using passes::Encoding;
 using tests::GraphParts;
 
@@ -107,19 +106,19 @@ TEST_CASE("The inputs of a dense layer share a range, the network's of 8 bits ap
 }
 
 TEST_CASE("16 bits cover the range to both sides, zero point 0", "[compiler][passes]") {
-    const Encoding encoding = passes::encoding_of({-3.0F, 1.0F}, ElementType::Int16);
+    const Encoding encoding = passes::encoding_of({-3.0F, 1.0F}, DataType::Int16);
     CHECK(encoding.zero_point == 0);
     CHECK(encoding.stored(-3.0) == -32767);
     CHECK(encoding.stored(0.0) == 0);
     CHECK(encoding.stored(1.0) == 10922);
     CHECK(encoding.stored(-100.0) == -32768);
     CHECK(encoding.stored(100.0) == 32767);
-    CHECK(passes::encoding_of(passes::Range{}, ElementType::Int16).scale > 0.0);
+    CHECK(passes::encoding_of(passes::Range{}, DataType::Int16).scale > 0.0);
 }
 
 TEST_CASE("A wide table holds the function at every 128th number", "[compiler][passes]") {
-    const Encoding from{8.0 / 32768, 0, ElementType::Int16};
-    const Encoding to{1.0 / 32767, 0, ElementType::Int16};
+    const Encoding from{8.0 / 32768, 0, DataType::Int16};
+    const Encoding to{1.0 / 32767, 0, DataType::Int16};
     const auto table = passes::tabulate_wide([](float x) { return std::tanh(x); }, from, to);
     for (std::int32_t i = 0; i <= 512; ++i) {
         const double exact = std::tanh(8.0 * (i - 256) / 256);
@@ -134,8 +133,8 @@ TEST_CASE("No sum of 16-bit activations leaves 32 bits", "[compiler][passes]") {
     // 700 weights of one sign and size: at 127 each, sums would reach 2^31.4.
     const std::vector<float> weights(700, 0.5F);
     const std::vector<float> bias{0.25F};
-    const Encoding input{1.0 / 32768, 0, ElementType::Int16};
-    const auto quantized = passes::quantize_weights(weights, bias, input, {0.01, 0, ElementType::Int16});
+    const Encoding input{1.0 / 32768, 0, DataType::Int16};
+    const auto quantized = passes::quantize_weights(weights, bias, input, {0.01, 0, DataType::Int16});
     std::int64_t sum = 0;
     for (const std::int8_t weight : quantized.weights) sum += weight;
     CHECK(sum * 32768 + quantized.bias[0] < std::int64_t{1} << 31);

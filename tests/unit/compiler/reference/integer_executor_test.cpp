@@ -64,7 +64,7 @@ TensorBytes wide(const std::vector<std::int16_t>& elements) {
 }
 
 Tensor wide_tensor(const char* name, const graph::Shape& shape) {
-    return {.name = name, .shape = shape, .type = isa::ElementType::Int16};
+    return {.name = name, .shape = shape, .type = DataType::Int16};
 }
 
 }  // namespace
@@ -142,15 +142,13 @@ TEST_CASE("Outside the image a convolution sees the zero point", "[compiler][ref
     convolution.requantization.shift = {-1};  // a quarter
     convolution.requantization.minimum = -128;
     const std::int32_t zero_point = is_signed ? -2 : 2;
-    const Network network =
-        single_layer({.name = "in",
-                      .shape = {2, 1, 1},
-                      .zero_point = zero_point,
-                      .type = is_signed ? isa::ElementType::Int8 : isa::ElementType::Uint8},
-                     {.name = "out",
-                      .shape = {2, 1, 1},
-                      .type = is_signed ? isa::ElementType::Int8 : isa::ElementType::Uint8},
-                     convolution);
+    const Network network = single_layer(
+        {.name = "in",
+         .shape = {2, 1, 1},
+         .zero_point = zero_point,
+         .type = is_signed ? DataType::Int8 : DataType::Uint8},
+        {.name = "out", .shape = {2, 1, 1}, .type = is_signed ? DataType::Int8 : DataType::Uint8},
+        convolution);
     // Windows: zero point, 1, 3 and 3, zero point, zero point.
     const std::int32_t first = (zero_point + 10 + 300 + 2) / 4;
     const std::int32_t second_sum = 3 + 110 * zero_point;
@@ -193,9 +191,8 @@ TEST_CASE("Results are clamped, then looked up", "[compiler][reference]") {
     table[20] = 1;
     table[253] = 2;
     if (GENERATE(false, true)) dense.requantization.table = table;
-    const Network network =
-        single_layer({.name = "in", .shape = {1, 1, 1}},
-                     {.name = "out", .shape = {1, 1, 2}, .type = isa::ElementType::Int8}, dense);
+    const Network network = single_layer({.name = "in", .shape = {1, 1, 1}},
+                                         {.name = "out", .shape = {1, 1, 2}, .type = DataType::Int8}, dense);
     const TensorBytes expected = dense.requantization.table ? TensorBytes{1, 2} : TensorBytes{20, 253};
     CHECK(execute(network, std::vector<std::uint8_t>{200}, 1) == expected);
 }
@@ -206,14 +203,9 @@ TEST_CASE("Pooling takes the largest or the rounded mean", "[compiler][reference
     pool.window = {.kernel_height = 1, .kernel_width = 2, .stride_y = 1, .stride_x = 2};
     const auto run = [&](quantized::PoolKind kind) {
         pool.kind = kind;
-        const Network network =
-            single_layer({.name = "in",
-                          .shape = {1, 4, 1},
-                          .type = is_signed ? isa::ElementType::Int8 : isa::ElementType::Uint8},
-                         {.name = "out",
-                          .shape = {1, 2, 1},
-                          .type = is_signed ? isa::ElementType::Int8 : isa::ElementType::Uint8},
-                         pool);
+        const Network network = single_layer(
+            {.name = "in", .shape = {1, 4, 1}, .type = is_signed ? DataType::Int8 : DataType::Uint8},
+            {.name = "out", .shape = {1, 2, 1}, .type = is_signed ? DataType::Int8 : DataType::Uint8}, pool);
         return execute(network, std::vector<std::uint8_t>{255, 254, 1, 2}, 1);
     };
     CHECK(run(quantized::PoolKind::Max) == TensorBytes{255, 2});

@@ -191,7 +191,7 @@ TEST_CASE("A concatenation that contradicts itself is our error, one too large t
           }) == place + "inputs and output of a concatenation must have one height and width");
     for (const auto& change : {+[](quantized::Tensor& tensor) { tensor.scale = 2; },
                                +[](quantized::Tensor& tensor) { tensor.zero_point = 2; },
-                               +[](quantized::Tensor& tensor) { tensor.type = isa::ElementType::Int8; }}) {
+                               +[](quantized::Tensor& tensor) { tensor.type = DataType::Int8; }}) {
         CHECK(error([&](Network& network) { change(network.tensors[3]); }) ==
               place + "inputs and output of a concatenation must be encoded alike");
     }

@@ -9,7 +9,7 @@ namespace systole::schedule {
 namespace {
 
 quantized::Tensor vector_of(std::uint32_t elements) {
-    return {.name = "v", .shape = {1, 1, elements}, .type = isa::ElementType::Int16};
+    return {.name = "v", .shape = {1, 1, elements}, .type = DataType::Int16};
 }
 
 /// Tensor 0, of 12 elements, in slices 1 (last four), 2 (first four) and 3 (middle four); 4 = 2 + 3 is made

@@ -247,7 +247,7 @@ TEST_CASE("An addition takes one kind of elements", "[compiler][schedule]") {
     quantized::Network network;
     network.name = "sum";
     network.tensors = {{.name = "a", .shape = {2, 2, 2}},
-                       {.name = "b", .shape = {2, 2, 2}, .type = isa::ElementType::Int8},
+                       {.name = "b", .shape = {2, 2, 2}, .type = DataType::Int8},
                        {.name = "sum", .shape = {2, 2, 2}}};
     network.layers = {{.name = "table", .inputs = {0}, .output = 1, .operation = quantized::Lookup{}},
                       {.name = "add", .inputs = {0, 1}, .output = 2, .operation = quantized::Add{}}};
@@ -255,7 +255,7 @@ TEST_CASE("An addition takes one kind of elements", "[compiler][schedule]") {
     CHECK(message<ModelError>(network, small_target()) ==
           "sum: layer \"add\": its inputs are uint8 and int8, its output is uint8; element-wise work has "
           "tensors of one type");
-    network.tensors[1].type = isa::ElementType::Uint8;
+    network.tensors[1].type = DataType::Uint8;
     Target target = small_target();
     CHECK(message<ModelError>(network, target) == "scheduled");
 }

@@ -171,8 +171,9 @@ TEST_CASE("Metadata has its directives", "[isa][assembly]") {
     CHECK(program.model == "mnist \"cnn\"");
     CHECK(program.batch == 64);
     CHECK(program.inferences == 10000);
-    CHECK(program.inputs == std::vector<BorderTensor>{{"image", {28, 28, 1}, 0.5, -3, ElementType::Int8}});
-    CHECK(program.outputs == std::vector<BorderTensor>{{"scores", {10}, 1.0, 0, ElementType::Uint8}});
+    CHECK(program.inputs ==
+          std::vector<BorderTensor>{{"image", {28, 28, 1}, 0.5, -3, systole::DataType::Int8}});
+    CHECK(program.outputs == std::vector<BorderTensor>{{"scores", {10}, 1.0, 0, systole::DataType::Uint8}});
     CHECK(program.host_operations == std::vector<HostOperation>{{"softmax", "dense_1"}});
     CHECK(program.layers == std::vector<LayerInfo>{{"conv2d", "convolution", 97344}, {"a b", "dense", 0}});
 }

@@ -129,7 +129,7 @@ private:
         for (std::uint64_t i = from(0, 3); i > 0; --i) tensor.shape.push_back(number32(1, 1000));
         tensor.scale = std::uniform_real_distribution<double>(1e-9, 3)(engine_);
         tensor.zero_point = static_cast<std::int32_t>(number32(0, UINT32_MAX));
-        tensor.type = static_cast<ElementType>(number8(2));
+        tensor.type = static_cast<DataType>(number8(2));
         return tensor;
     }
 

@@ -10,8 +10,7 @@ using namespace systole;
 namespace {
 
 /// A program whose output is so many vectors of three.
-isa::Program three_classes(std::uint64_t inferences, bool with_softmax,
-                           isa::ElementType type = isa::ElementType::Uint8) {
+isa::Program three_classes(std::uint64_t inferences, bool with_softmax, DataType type = DataType::Uint8) {
     isa::Program program;
     program.model = "net";
     program.inferences = inferences;
@@ -32,14 +31,14 @@ TEST_CASE("Outputs are real numbers, the prediction is the largest, the first of
 
 TEST_CASE("Signed bytes are read as such", "[run]") {
     const std::vector<std::uint8_t> stored{0xff, 0x01, 0x80};
-    const run::Outputs outputs = run::read_outputs(three_classes(1, false, isa::ElementType::Int8), stored);
+    const run::Outputs outputs = run::read_outputs(three_classes(1, false, DataType::Int8), stored);
     CHECK(outputs.values == std::vector<float>{-5.5F, -4.5F, -69.0F});
     CHECK(outputs.predictions == std::vector<std::uint32_t>{1});
 }
 
 TEST_CASE("16-bit outputs are read as such, and are more bytes for the host", "[run]") {
     const std::vector<std::uint8_t> stored{10, 0, 0xff, 0xff, 0, 0x80, 0, 1, 0xff, 0x7f, 0xff, 0x7f};
-    const isa::Program program = three_classes(2, true, isa::ElementType::Int16);
+    const isa::Program program = three_classes(2, true, DataType::Int16);
     isa::Program plain = program;
     plain.host_operations.clear();
     const run::Outputs outputs = run::read_outputs(plain, stored);

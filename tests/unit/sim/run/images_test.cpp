@@ -19,7 +19,7 @@ input::Images floats(std::vector<float> values) {
 }
 
 std::vector<std::uint8_t> stored(const input::Images& images, double scale, const run::Storage& storage) {
-    std::vector<std::uint8_t> bytes(images.size() * isa::bytes_of(storage.type));
+    std::vector<std::uint8_t> bytes(images.size() * bytes_of(storage.type));
     run::store(images, scale, storage, bytes);
     return bytes;
 }
@@ -42,8 +42,7 @@ TEST_CASE("Pixels are stored as they are where a byte means the same", "[run]") 
     CHECK(run::stored_unchanged(images, 0.00392156863, same));  // as people write it
     CHECK_FALSE(run::stored_unchanged(images, 1.0, same));
     CHECK_FALSE(run::stored_unchanged(images, 1 / 255.0, {.scale = 1 / 255.0, .zero_point = 1}));
-    CHECK_FALSE(
-        run::stored_unchanged(images, 1 / 255.0, {.scale = 1 / 255.0, .type = isa::ElementType::Int8}));
+    CHECK_FALSE(run::stored_unchanged(images, 1 / 255.0, {.scale = 1 / 255.0, .type = DataType::Int8}));
     CHECK_FALSE(run::stored_unchanged(floats({1}), 1 / 255.0, same));
     CHECK(stored(images, 1 / 255.0, same) == *images.pixels());
 }
@@ -53,15 +52,15 @@ TEST_CASE("Other inputs are rounded to the nearest byte, and clamped", "[run]") 
     CHECK(stored(floats({0, 0.2F, 0.3F, -5, -6, 122.5F, 500}), 1, storage) ==
           std::vector<std::uint8_t>{10, 10, 11, 0, 0, 255, 255});
     CHECK(stored(pixels(1, 1, 2, {0, 100}), 0.25, storage) == std::vector<std::uint8_t>{10, 60});
-    const run::Storage is_signed{.scale = 1, .zero_point = -128, .type = isa::ElementType::Int8};
+    const run::Storage is_signed{.scale = 1, .zero_point = -128, .type = DataType::Int8};
     CHECK(stored(floats({0, 255, 300}), 1, is_signed) == std::vector<std::uint8_t>{0x80, 0x7f, 0x7f});
 }
 
 TEST_CASE("16-bit inputs are stored little endian", "[run]") {
-    const run::Storage storage{.scale = 0.5, .type = isa::ElementType::Int16};
+    const run::Storage storage{.scale = 0.5, .type = DataType::Int16};
     CHECK(stored(floats({1, -1, 128.1F, 20000, -20000}), 1, storage) ==
           std::vector<std::uint8_t>{2, 0, 0xfe, 0xff, 0, 1, 0xff, 0x7f, 0, 0x80});
-    const run::Storage as_pixels{.scale = 1, .type = isa::ElementType::Int16};
+    const run::Storage as_pixels{.scale = 1, .type = DataType::Int16};
     CHECK_FALSE(run::stored_unchanged(pixels(1, 1, 1, {7}), 1, as_pixels));
     CHECK(stored(pixels(1, 1, 2, {7, 255}), 1, as_pixels) == std::vector<std::uint8_t>{7, 0, 255, 0});
 }
