@@ -1,6 +1,6 @@
-// Cycles, counters and answers of what the project ships, against tests/golden/shipped_runs.txt: a change that
-// is not meant to move them must not. After a change that is, SYSTOLE_WRITE_GOLDEN=1 writes the file anew, and
-// its diff is what the reviewer reads.
+// Cycles, counters and answers of what the project ships, against tests/golden/shipped_runs.txt: a change
+// that is not meant to move them must not. After a change that is, SYSTOLE_WRITE_GOLDEN=1 writes the file
+// anew, and its diff is what the reviewer reads.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>

@@ -55,8 +55,8 @@ TEST_CASE("The computer is described by what the system says", "[measure]") {
     const Folder folder;
     const fs::path cpuinfo =
         folder.file("cpuinfo",
-                     "processor\t: 0\nmodel name\t: Fast Processor 9000\ncpu MHz\t\t: 2596.1\n"
-                     "processor\t: 1\nmodel name\t: Another\ncpu MHz\t\t: 1000\n");
+                    "processor\t: 0\nmodel name\t: Fast Processor 9000\ncpu MHz\t\t: 2596.1\n"
+                    "processor\t: 1\nmodel name\t: Another\ncpu MHz\t\t: 1000\n");
     folder.file("cpu/cpu0/cache/index0/size", "48K\n");
     folder.file("cpu/cpu0/cache/index3/size", "32M\n");
     folder.file("cpu/cpu0/cache/index2/size", "1024K\n");

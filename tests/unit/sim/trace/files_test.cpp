@@ -1,3 +1,5 @@
+#include "tests/support/files.h"
+
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <stdexcept>
@@ -10,7 +12,6 @@
 #include "sim/trace/trace_error.h"
 #include "sim/trace/worker.h"
 #include "tests/support/timeline.h"
-#include "tests/support/files.h"
 
 using namespace systole;
 using tests::Folder;

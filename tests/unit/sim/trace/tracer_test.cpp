@@ -22,15 +22,15 @@
 #include "sim/trace/fan_out.h"
 #include "tests/support/chip.h"
 #include "tests/support/csv.h"
+#include "tests/support/files.h"
 #include "tests/support/fresh_simulation.h"
 #include "tests/support/random_program/random_case.h"
 #include "tests/support/random_program/synchronize.h"
 #include "tests/support/timeline.h"
-#include "tests/support/files.h"
 
 using namespace systole;
-using tests::ReadTimeline;
 using tests::Folder;
+using tests::ReadTimeline;
 
 namespace {
 
@@ -232,8 +232,7 @@ void check_part(const trace::TraceConfig& config, const Folder& part, const Fold
     CHECK(is_part_of(lines_of(tests::gunzipped(part / trace::timeline_file)),
                      lines_of(tests::gunzipped(whole / trace::timeline_file))));
     for (const char* file : {trace::csv_file, trace::text_file}) {
-        CHECK(is_part_of(lines_of(tests::text_in(part / file)),
-                         lines_of(tests::text_in(whole / file))));
+        CHECK(is_part_of(lines_of(tests::text_in(part / file)), lines_of(tests::text_in(whole / file))));
     }
     const ReadTimeline shown = tests::read_timeline(part / trace::timeline_file);
     CHECK(tests::broken_flow(shown).value_or("") == "");

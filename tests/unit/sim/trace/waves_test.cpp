@@ -19,15 +19,15 @@
 #include "sim/trace/trace_error.h"
 #include "sim/trace/tracer.h"
 #include "sim/trace/wave_player.h"
+#include "tests/support/files.h"
 #include "tests/support/fresh_simulation.h"
 #include "tests/support/random_program/random_case.h"
 #include "tests/support/random_program/synchronize.h"
 #include "tests/support/vcd.h"
-#include "tests/support/files.h"
 
 using namespace systole;
-using tests::ReadVcd;
 using tests::Folder;
+using tests::ReadVcd;
 
 namespace {
 
