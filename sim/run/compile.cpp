@@ -58,6 +58,19 @@ schedule::Target target_of(const machine::MachineConfig& machine) {
             .activation_delay = machine.matrix_latency() + machine.activation_latency()};
 }
 
+nlohmann::json to_json(const schedule::Target& target) {
+    // These name every field: a further one does not compile before it is here.
+    const auto& [geometry, accumulator_rows, unified_buffer_rows, weight_memory_bytes, activation_delay] =
+        target;
+    const auto& [rows, columns] = geometry;
+    return {{"rows", rows},
+            {"columns", columns},
+            {"accumulator_rows", accumulator_rows},
+            {"unified_buffer_rows", unified_buffer_rows},
+            {"weight_memory_bytes", weight_memory_bytes},
+            {"activation_delay", activation_delay}};
+}
+
 graph::Graph read_model(const RunConfig& config, const PathFinder& paths) {
     const std::filesystem::path path = paths.find(config.model);
     if (!config.timing_only) return frontend::read_network(path);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "compiler/graph/graph.h"
@@ -17,6 +18,8 @@ machine::MachineConfig read_machine(const RunConfig& config, const PathFinder& p
 
 /// What the compiler needs to know of the machine.
 schedule::Target target_of(const machine::MachineConfig& machine);
+/// All of it: programs for targets of the same JSON are the same.
+nlohmann::json to_json(const schedule::Target& target);
 
 /// The run's network; without its weights where only time is asked for. Throws ModelError.
 graph::Graph read_model(const RunConfig& config, const PathFinder& paths);

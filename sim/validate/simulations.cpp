@@ -47,9 +47,7 @@ NetworkId ChipSimulator::add(const graph::Graph& graph, std::uint32_t batch) {
 
 const isa::Program& ChipSimulator::program(const Case& wanted) {
     const schedule::Target target = run::target_of(wanted.machine);
-    const Shape shape{target.geometry.rows, target.geometry.columns, target.accumulator_rows,
-                      target.unified_buffer_rows, target.weight_memory_bytes};
-    std::unique_ptr<const isa::Program>& program = programs_[{wanted.network, shape}];
+    std::unique_ptr<const isa::Program>& program = programs_[{wanted.network, run::to_json(target).dump()}];
     if (!program) {
         const Network& network = networks_.at(wanted.network);
         const quantized::Network quantized = passes::prepare(network.graph, passes::Calibration{});

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -40,7 +39,7 @@ protected:
 };
 
 /// Simulates on all cores, a process each, without values. Programs are compiled once for each network and
-/// shape of the machine; equal cases are simulated once.
+/// target of the compiler; equal cases are simulated once.
 class ChipSimulator final : public Simulator {
 public:
     /// The number stands for the network in cases. Only its structure matters.
@@ -56,13 +55,12 @@ private:
         std::uint32_t batch = 1;
         std::uint64_t macs = 0;  ///< of one inference
     };
-    /// What a program depends on, besides the network.
-    using Shape = std::array<std::uint64_t, 5>;
 
     const isa::Program& program(const Case& wanted);
 
     std::vector<Network> networks_;
-    std::map<std::pair<NetworkId, Shape>, std::unique_ptr<const isa::Program>> programs_;
+    /// By network and serialized target: all that a program depends on.
+    std::map<std::pair<NetworkId, std::string>, std::unique_ptr<const isa::Program>> programs_;
     std::map<std::string, Measurement> known_;
 };
 
