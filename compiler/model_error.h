@@ -1,13 +1,13 @@
 #pragma once
 
-#include <stdexcept>
+#include "hw/base/user_error.h"
 
 namespace systole {
 
 /// A network cannot be read or compiled. The message names file, layer, value and rule in one line.
-class ModelError : public std::runtime_error {
+class ModelError : public UserError {
 public:
-    using std::runtime_error::runtime_error;
+    using UserError::UserError;
 };
 
 }  // namespace systole

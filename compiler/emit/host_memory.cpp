@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "compiler/model_error.h"
+#include "hw/base/arithmetic.h"
 #include "hw/isa/fields.h"
 
 namespace systole::emit {
@@ -10,10 +11,6 @@ namespace {
 
 /// Buffers begin at cache lines of the host.
 constexpr std::uint64_t alignment = 64;
-
-std::uint64_t align(std::uint64_t address) {
-    return (address + alignment - 1) / alignment * alignment;
-}
 
 }  // namespace
 
@@ -30,8 +27,9 @@ HostMemory lay_out_host_memory(const quantized::Network& network, const schedule
         throw ModelError(fmt::format("{}: {} inferences take {} bytes each; the host has {} bytes",
                                      network.name, inferences, bytes_per_image, isa::host_memory_limit));
     }
-    memory.input_address = align(memory.constants_bytes);
-    memory.output_address = align(memory.input_address + inferences * memory.input_bytes_per_image);
+    memory.input_address = round_up(memory.constants_bytes, alignment);
+    memory.output_address =
+        round_up(memory.input_address + inferences * memory.input_bytes_per_image, alignment);
     return memory;
 }
 

@@ -6,8 +6,8 @@
 #include "compiler/graph/operators/add.h"
 #include "compiler/graph/operators/multiply.h"
 #include "compiler/passes/quantizer.h"
+#include "hw/base/fixed_point.h"
 #include "hw/math/elementwise.h"
-#include "hw/math/fixed_point.h"
 
 namespace systole::passes {
 
@@ -50,9 +50,9 @@ bool quantize_add(Quantizer& quantizer, NodeId id) {
     const double common = 2 * std::max(scale_a, scale_b);
     // Where the inputs all but cancel: the result's multiplier stays below 1, so that nothing overflows.
     encoding.scale = std::max(encoding.scale, std::ldexp(common, 1 - input_shift));
-    const auto fixed_a = math::to_fixed_point(scale_a / common);
-    const auto fixed_b = math::to_fixed_point(scale_b / common);
-    const auto fixed = math::to_fixed_point(std::ldexp(common, -input_shift) / encoding.scale);
+    const auto fixed_a = to_fixed_point(scale_a / common);
+    const auto fixed_b = to_fixed_point(scale_b / common);
+    const auto fixed = to_fixed_point(std::ldexp(common, -input_shift) / encoding.scale);
 
     quantized::Add add{.multiplier_a = fixed_a.multiplier,
                        .multiplier_b = fixed_b.multiplier,
@@ -81,7 +81,7 @@ bool quantize_multiply(Quantizer& quantizer, NodeId id) {
     // The result's multiplier stays below 1, so that no product, which has 31 bits, is shifted to the left.
     const double product_scale = quantizer.tensor(a).scale * quantizer.tensor(b).scale;
     encoding.scale = std::max(encoding.scale, 2 * product_scale);
-    const auto fixed = math::to_fixed_point(product_scale / encoding.scale);
+    const auto fixed = to_fixed_point(product_scale / encoding.scale);
     const TensorId output = quantizer.add_tensor(id, encoding);
     quantizer.add_layer(id, {a, b}, output,
                         quantized::Multiply{.multiplier = fixed.multiplier,

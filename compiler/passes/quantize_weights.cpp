@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "hw/math/fixed_point.h"
+#include "hw/base/fixed_point.h"
 
 namespace systole::passes {
 namespace {
@@ -151,7 +151,7 @@ QuantizedWeights quantize_weights(std::span<const float> weights, std::span<cons
         by_channel[c].for_each([&](std::size_t i, double weight, std::int64_t) {
             result.weights[i] = static_cast<std::int8_t>(rounded_weight(weight, trial.scale));
         });
-        const auto fixed = math::to_fixed_point(inputs.scale() * trial.scale / result.output.scale);
+        const auto fixed = to_fixed_point(inputs.scale() * trial.scale / result.output.scale);
         result.bias.push_back(static_cast<std::int32_t>(trial.bias));
         result.multiplier.push_back(fixed.multiplier);
         result.shift.push_back(static_cast<std::int8_t>(fixed.shift));

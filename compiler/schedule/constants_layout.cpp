@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "compiler/model_error.h"
-#include "compiler/schedule/arithmetic.h"
+#include "hw/base/arithmetic.h"
 
 namespace systole::schedule {
 

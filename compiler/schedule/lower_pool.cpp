@@ -4,6 +4,7 @@
 
 #include "compiler/schedule/lowering.h"
 #include "compiler/schedule/window_check.h"
+#include "hw/base/limits.h"
 #include "hw/math/pooling.h"
 
 namespace systole::schedule {
@@ -16,9 +17,9 @@ void plan(const quantized::Pool& pool, const LayerView& view, LayerPlan& plan) {
         view.reject("it pools 16-bit elements; pooling is of 8-bit ones");
     }
     const std::uint64_t pixels = std::uint64_t{pool.window.kernel_height} * pool.window.kernel_width;
-    if (pixels > math::largest_pooling_window) {
+    if (pixels > largest_pooling_window) {
         view.reject(fmt::format("a pooling window has {} pixels; it may have at most {}", pixels,
-                                math::largest_pooling_window));
+                                largest_pooling_window));
     }
     if (!pool.count_padding && !windows_meet_image(view, pool.window)) {
         view.reject("a pooling window lies wholly in the padding; each must touch the image");

@@ -6,10 +6,10 @@
 #include <numeric>
 
 #include "compiler/model_error.h"
-#include "compiler/schedule/arithmetic.h"
 #include "compiler/schedule/chunking.h"
 #include "compiler/schedule/siblings.h"
 #include "compiler/schedule/tensor_parts.h"
+#include "hw/base/arithmetic.h"
 
 namespace systole::schedule {
 namespace {

@@ -4,7 +4,7 @@
 #include <limits>
 #include <map>
 
-#include "compiler/schedule/arithmetic.h"
+#include "hw/base/arithmetic.h"
 
 namespace systole::schedule {
 namespace {

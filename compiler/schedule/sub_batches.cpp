@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "compiler/schedule/arithmetic.h"
+#include "hw/base/arithmetic.h"
 
 namespace systole::schedule {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <variant>
 
+#include "hw/base/arithmetic.h"
 #include "hw/common/ports.h"
 #include "hw/isa/requantization.h"
 #include "hw/isa/unit.h"
@@ -13,10 +14,6 @@ namespace systole::hw {
 namespace {
 
 constexpr std::size_t unit = static_cast<std::size_t>(isa::Unit::Activation);
-
-std::uint64_t rows_of_bytes(std::uint64_t bytes, std::uint64_t row_bytes) {
-    return (bytes + row_bytes - 1) / row_bytes;
-}
 
 }  // namespace
 
@@ -42,7 +39,7 @@ ActivationUnit::ActivationUnit(const sc_core::sc_module_name& name, const machin
 void ActivationUnit::run() {
     for (;;) {
         const auto command = queue_.next(wait_state_, counters_);
-        const isa::BoundInstruction& bound = command.payload;
+        const isa::BoundInstruction& bound = command.bound;
         const auto* activate = std::get_if<isa::Activate>(&bound.instruction);
         const auto* vector = std::get_if<isa::Vector>(&bound.instruction);
         const Cost costs = activate != nullptr ? cost(*activate, bound) : cost(*vector, bound);
@@ -115,12 +112,12 @@ ActivationUnit::Cost ActivationUnit::cost(const isa::Activate& activate,
                                           const isa::BoundInstruction& bound) const {
     const isa::Registers& registers = *bound.registers;
     const std::uint64_t columns = registers[isa::Register::ActivationColumns];
-    const std::uint64_t writes = rows_of_bytes(columns * (activate.wide_output ? 2 : 1), buffer_.row_bytes());
+    const std::uint64_t writes = divide_up(columns * (activate.wide_output ? 2 : 1), buffer_.row_bytes());
     std::uint64_t loads = 0;
     if (activate.load_parameters) {
-        loads = rows_of_bytes(isa::parameter_bytes * columns, buffer_.row_bytes());
+        loads = divide_up(isa::parameter_bytes * columns, buffer_.row_bytes());
         if (activate.function == isa::ActivationFunction::Lookup) {
-            loads += rows_of_bytes(isa::table_bytes(activate.wide_output), buffer_.row_bytes());
+            loads += divide_up(isa::table_bytes(activate.wide_output), buffer_.row_bytes());
         }
     }
     return {.cycles = loads + activate.length * writes,
@@ -145,7 +142,7 @@ ActivationUnit::Cost ActivationUnit::cost(const isa::Vector& vector,
             machine::line_fetches(width, registers[Register::WindowKernelWidth] * channels,
                                   registers[Register::WindowStrideX] * channels, buffer_.row_bytes());
         cost.buffer_reads = length * registers[Register::WindowKernelHeight] * fetches;
-        cost.buffer_writes = length * rows_of_bytes(width * channels, buffer_.row_bytes());
+        cost.buffer_writes = length * divide_up(width * channels, buffer_.row_bytes());
         cost.pooled_elements = length * width * registers[Register::WindowKernelHeight] *
                                registers[Register::WindowKernelWidth] * channels;
     } else {
@@ -155,7 +152,7 @@ ActivationUnit::Cost ActivationUnit::cost(const isa::Vector& vector,
         (two_operands ? cost.operand_elements : cost.lookups) =
             length * (two_operands ? 2 : 1) * buffer_.row_bytes() / (vector.wide_elements ? 2 : 1);
         if (!two_operands) {
-            cost.loads = rows_of_bytes(isa::table_bytes(vector.wide_elements), buffer_.row_bytes());
+            cost.loads = divide_up(isa::table_bytes(vector.wide_elements), buffer_.row_bytes());
             cost.buffer_reads += cost.loads;
         }
     }

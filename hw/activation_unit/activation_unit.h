@@ -56,7 +56,7 @@ public:
                    AccumulatorAccess& accumulators, UnifiedBufferAccess& buffer, PortArbiter& ports,
                    Failure& failure, TraceSink* trace);
 
-    CommandQueue<isa::BoundInstruction>& queue() { return queue_; }
+    CommandQueue& queue() { return queue_; }
     const WaitState& wait_state() const { return wait_state_; }
     /// The program ended at this cycle.
     void finish(Cycle end, Tag tag) { counters_.finish(end, tag); }
@@ -103,7 +103,7 @@ private:
     UnifiedBufferAccess& buffer_;
     PortArbiter& ports_;
     TraceSink* const trace_;
-    CommandQueue<isa::BoundInstruction> queue_;
+    CommandQueue queue_;
     WaitState wait_state_{"activation"};
     RequantizationParameters parameters_;
     Cycle free_at_ = 0;

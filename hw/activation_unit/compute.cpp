@@ -6,7 +6,6 @@
 #include "hw/activation_unit/activation_unit.h"
 #include "hw/activation_unit/elementwise.h"
 #include "hw/isa/window.h"
-#include "hw/isa/window_geometry.h"
 #include "hw/math/interpolated_table.h"
 #include "hw/math/lookup_table.h"
 #include "hw/math/pooling.h"
@@ -88,7 +87,7 @@ void ActivationUnit::compute(const isa::Vector& vector, const isa::BoundInstruct
     const std::size_t row_bytes = buffer_.row_bytes();
     const isa::RowRange& read = bound.footprint.buffer_read;
     const std::uint8_t* const source = buffer_.read(read.first, read.last - read.first);
-    const auto geometry = isa::window_geometry<math::WindowGeometry>(registers, row_bytes);
+    const auto geometry = isa::window_geometry(registers, row_bytes);
     const math::PoolingRules rules{
         .operation =
             vector.operation == isa::VectorOperation::MaxPool ? math::Pooling::Max : math::Pooling::Average,

@@ -3,10 +3,11 @@
 #include <cstdint>
 #include <functional>
 #include <systemc>
+#include <utility>
+
+#include "hw/base/cycle.h"
 
 namespace systole::hw {
-
-using Cycle = std::uint64_t;
 
 /// The core's clock: whole cycles for the units, SystemC time underneath. Cycle n begins at n periods.
 ///

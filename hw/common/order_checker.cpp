@@ -26,7 +26,7 @@ const OrderChecker::Issued& OrderChecker::next_of(std::size_t unit, InstructionN
 
 void OrderChecker::begin(std::size_t unit, InstructionNumber number) {
     const Issued& beginning = next_of(unit, number);
-    for (std::size_t other = 0; other < queue_count; ++other) {
+    for (std::size_t other = 0; other < isa::unit_count; ++other) {
         if (other != unit && beginning.behind[other] > known_[unit][other]) {
             throw OrderViolation(beginning.behind[other] - 1, number);
         }
@@ -41,7 +41,7 @@ void OrderChecker::complete(std::size_t unit, InstructionNumber number, Cycle at
 }
 
 void OrderChecker::learn(std::size_t unit, const Knowledge& knowledge) {
-    for (std::size_t other = 0; other < queue_count; ++other) {
+    for (std::size_t other = 0; other < isa::unit_count; ++other) {
         known_[unit][other] = std::max(known_[unit][other], knowledge[other]);
     }
 }

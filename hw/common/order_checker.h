@@ -9,18 +9,16 @@
 
 #include "hw/common/clock.h"
 #include "hw/common/ring_queue.h"
+#include "hw/isa/unit.h"
 
 namespace systole::hw {
 
 /// The place of an instruction in the program, from 0.
 using InstructionNumber = std::uint64_t;
 
-/// The units that have a queue.
-inline constexpr std::size_t queue_count = 5;
-
 /// For each unit, an instruction that something comes after, and with it all earlier ones of that unit:
 /// its number plus 1, or 0 for none. A vector clock.
-using Knowledge = std::array<std::uint64_t, queue_count>;
+using Knowledge = std::array<std::uint64_t, isa::unit_count>;
 
 /// An instruction began though nothing orders it behind an earlier one of another unit that touches the
 /// same rows: the program lacks a `sync`.
@@ -75,8 +73,8 @@ private:
     const Issued& next_of(std::size_t unit, InstructionNumber number) const;
     void remember_write(std::size_t unit, std::uint64_t first, std::uint64_t last, Cycle at);
 
-    std::array<RingQueue<Issued>, queue_count> issued_;  ///< not complete yet, in program order
-    std::array<Knowledge, queue_count> known_{};
+    std::array<RingQueue<Issued>, isa::unit_count> issued_;  ///< not complete yet, in program order
+    std::array<Knowledge, isa::unit_count> known_{};
     std::pmr::unsynchronized_pool_resource nodes_;             ///< of writes_, used again and again
     std::pmr::map<std::uint64_t, LastWrite> writes_{&nodes_};  ///< by first row; ranges do not overlap
 };

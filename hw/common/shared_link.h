@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "hw/base/rate.h"
 #include "hw/common/clock.h"
-#include "hw/common/exact_time.h"
 
 namespace systole::hw {
 
@@ -16,7 +16,7 @@ namespace systole::hw {
 /// of two that meet in one cycle the message goes first.
 class SharedLink {
 public:
-    SharedLink(TransferRate rate, const Clock& clock) : rate_(rate), clock_(clock) {}
+    SharedLink(Rate rate, const Clock& clock) : rate_(rate), clock_(clock) {}
 
     /// Sends a message of so many bytes; returns the cycle in which its last byte goes. Waits for the
     /// beginning of a cycle.
@@ -25,7 +25,7 @@ public:
     void transfer(std::uint64_t bytes);
 
 private:
-    const TransferRate rate_;
+    const Rate rate_;
     const Clock& clock_;
     ExactTime urgent_end_;         ///< of the last message
     ExactTime transfer_end_;       ///< of the last transfer, as far as known

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <variant>
 
+#include "hw/base/arithmetic.h"
 #include "hw/common/instruction_error.h"
 #include "hw/common/ports.h"
 #include "hw/isa/rows.h"
@@ -16,10 +17,6 @@ namespace {
 
 constexpr std::size_t read_unit = static_cast<std::size_t>(isa::Unit::HostRead);
 constexpr std::size_t write_unit = static_cast<std::size_t>(isa::Unit::HostWrite);
-
-std::uint64_t rows_of_block(std::uint64_t block_bytes, std::uint64_t row_bytes) {
-    return (block_bytes + row_bytes - 1) / row_bytes;
-}
 
 }  // namespace
 
@@ -36,8 +33,8 @@ HostInterface::HostInterface(const sc_core::sc_module_name& name, const machine:
       buffer_(buffer),
       ports_(ports),
       trace_(trace),
-      inbound_({machine.host_read_rate().bytes, machine.host_read_rate().cycles}, clock),
-      outbound_({machine.host_write_rate().bytes, machine.host_write_rate().cycles}, clock),
+      inbound_(machine.host_read_rate(), clock),
+      outbound_(machine.host_write_rate(), clock),
       read_queue_(read_unit, machine.sequencer.queue_depth, semaphores, clock),
       write_queue_(write_unit, machine.sequencer.queue_depth, semaphores, clock) {
     spawn("host_read", failure, [this] { run_reads(); });
@@ -70,16 +67,16 @@ tlm::tlm_generic_payload& HostInterface::new_payload(tlm::tlm_command direction,
     return payload;
 }
 
-template <class Transfer>
-HostInterface::Blocks HostInterface::blocks_of(const Transfer& transfer, const isa::Registers& registers,
+HostInterface::Blocks HostInterface::blocks_of(std::uint64_t host_address, std::uint64_t block_bytes,
+                                               std::uint64_t blocks, const isa::Registers& registers,
                                                std::uint8_t* rows) const {
     const std::uint64_t row_bytes = buffer_.row_bytes();
-    return {.host_address = transfer.host_address,
-            .host_stride = isa::host_block_stride(registers, transfer.block_bytes),
-            .block_bytes = transfer.block_bytes,
-            .blocks = transfer.blocks,
+    return {.host_address = host_address,
+            .host_stride = isa::host_block_stride(registers, block_bytes),
+            .block_bytes = block_bytes,
+            .blocks = blocks,
             .rows = rows,
-            .stride = isa::host_block_rows(registers, transfer.block_bytes, row_bytes) * row_bytes};
+            .stride = isa::host_block_rows(registers, block_bytes, row_bytes) * row_bytes};
 }
 
 void HostInterface::move(tlm::tlm_command direction, std::size_t unit, InstructionNumber number,
@@ -120,16 +117,15 @@ void HostInterface::move(tlm::tlm_command direction, std::size_t unit, Instructi
 void HostInterface::run_reads() {
     for (;;) {
         const auto command = read_queue_.next(read_wait_state_, read_counters_);
-        const auto& read = std::get<isa::ReadHostMemory>(command.payload.instruction);
-        const std::uint64_t block_rows = rows_of_block(read.block_bytes, buffer_.row_bytes());
+        const auto& read = std::get<isa::ReadHostMemory>(command.bound.instruction);
+        const std::uint64_t block_rows = divide_up(read.block_bytes, buffer_.row_bytes());
         ports_.acquire(host_read_user, {{.port = buffer_write_port, .offset = latency_}}, read_wait_state_);
         read_counters_.spend(read_counters_.port_stall_cycles, clock_.now(), command.tag);
         const Cycle begun = clock_.now();
         order_.begin(read_unit, command.number);
         move(tlm::TLM_READ_COMMAND, read_unit, command.number,
-             blocks_of(
-                 read, *command.payload.registers,
-                 buffer_.write(read.unified_buffer_row, command.payload.footprint.buffer_write.count())));
+             blocks_of(read.host_address, read.block_bytes, read.blocks, *command.bound.registers,
+                       buffer_.write(read.unified_buffer_row, command.bound.footprint.buffer_write.count())));
         const std::uint64_t bytes = std::uint64_t{read.block_bytes} * read.blocks;
         inbound_.transfer(bytes);
         const Cycle sent = clock_.now();
@@ -151,17 +147,18 @@ void HostInterface::run_writes() {
     for (;;) {
         const auto command = write_queue_.next(write_wait_state_, write_counters_);
         Cycle begun = clock_.now();
-        if (const auto* write = std::get_if<isa::WriteHostMemory>(&command.payload.instruction)) {
-            const std::uint64_t block_rows = rows_of_block(write->block_bytes, buffer_.row_bytes());
+        if (const auto* write = std::get_if<isa::WriteHostMemory>(&command.bound.instruction)) {
+            const std::uint64_t block_rows = divide_up(write->block_bytes, buffer_.row_bytes());
             ports_.acquire(host_write_user, {{.port = buffer_read_port}}, write_wait_state_);
             write_counters_.spend(write_counters_.port_stall_cycles, clock_.now(), command.tag);
             begun = clock_.now();
             order_.begin(write_unit, command.number);
             // TLM payloads carry a writable pointer; a write command only reads through it.
             const std::uint8_t* rows =
-                buffer_.read(write->unified_buffer_row, command.payload.footprint.buffer_read.count());
+                buffer_.read(write->unified_buffer_row, command.bound.footprint.buffer_read.count());
             move(tlm::TLM_WRITE_COMMAND, write_unit, command.number,
-                 blocks_of(*write, *command.payload.registers, const_cast<std::uint8_t*>(rows)));
+                 blocks_of(write->host_address, write->block_bytes, write->blocks, *command.bound.registers,
+                           const_cast<std::uint8_t*>(rows)));
             const std::uint64_t bytes = std::uint64_t{write->block_bytes} * write->blocks;
             outbound_.transfer(bytes);
             ports_.release(host_write_user, clock_.now());

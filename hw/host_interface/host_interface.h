@@ -56,8 +56,8 @@ public:
                   const Clock& clock, Semaphores& semaphores, OrderChecker& order, ValueWorkers& workers,
                   UnifiedBufferAccess& buffer, PortArbiter& ports, Failure& failure, TraceSink* trace);
 
-    CommandQueue<isa::BoundInstruction>& read_queue() { return read_queue_; }
-    CommandQueue<isa::BoundInstruction>& write_queue() { return write_queue_; }
+    CommandQueue& read_queue() { return read_queue_; }
+    CommandQueue& write_queue() { return write_queue_; }
     const WaitState& read_wait_state() const { return read_wait_state_; }
     const WaitState& write_wait_state() const { return write_wait_state_; }
 
@@ -88,8 +88,8 @@ private:
     };
 
     /// The blocks of a transfer whose first lies at `rows`.
-    template <class Transfer>
-    Blocks blocks_of(const Transfer& transfer, const isa::Registers& registers, std::uint8_t* rows) const;
+    Blocks blocks_of(std::uint64_t host_address, std::uint64_t block_bytes, std::uint64_t blocks,
+                     const isa::Registers& registers, std::uint8_t* rows) const;
     /// Moves them between host memory and the unified buffer; throws InstructionError where the host has no
     /// such memory.
     void move(tlm::tlm_command direction, std::size_t unit, InstructionNumber number, const Blocks& blocks);
@@ -109,8 +109,8 @@ private:
     tlm::tlm_generic_payload read_payload_, write_payload_;  ///< used again and again
     SharedLink inbound_;
     SharedLink outbound_;
-    CommandQueue<isa::BoundInstruction> read_queue_;
-    CommandQueue<isa::BoundInstruction> write_queue_;
+    CommandQueue read_queue_;
+    CommandQueue write_queue_;
     WaitState read_wait_state_{"host_read"};
     WaitState write_wait_state_{"host_write"};
     HostInterfaceCounters counters_;

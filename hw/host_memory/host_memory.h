@@ -9,8 +9,8 @@
 #include <tlm>
 #include <vector>
 
+#include "hw/base/zeroed_memory.h"
 #include "hw/common/values.h"
-#include "hw/common/zeroed_memory.h"
 #include "hw/isa/program.h"
 
 namespace systole::hw {

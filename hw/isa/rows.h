@@ -8,24 +8,6 @@
 // saturated row lies beyond every address and is an error in buffer_rows and accumulator_rows.
 namespace systole::isa {
 
-/// Row addresses of the unified buffer take 3 bytes, those of the accumulators 2.
-inline constexpr std::uint64_t buffer_row_limit = std::uint64_t{1} << 24;
-inline constexpr std::uint64_t accumulator_row_limit = std::uint64_t{1} << 16;
-
-inline std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) {
-    std::uint64_t sum = 0;
-    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
-
-inline std::uint64_t saturating_product(std::uint64_t a, std::uint64_t b) {
-    std::uint64_t product = 0;
-    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
-}
-
-constexpr std::uint64_t divide_up(std::uint64_t amount, std::uint64_t step) {
-    return amount / step + (amount % step != 0 ? 1 : 0);
-}
-
 /// The register's value. Throws ProgramError naming the register if it is 0.
 std::uint64_t at_least_one(const Registers& registers, Register reg);
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "hw/base/arithmetic.h"
+#include "hw/base/limits.h"
 #include "hw/isa/program_error.h"
 #include "hw/isa/rows.h"
 
@@ -75,6 +77,21 @@ void check_pooling_window(const Registers& registers) {
 
 void check_windows_meet_image(const Registers& registers) {
     for (const Axis& axis : {vertical, horizontal}) check_meets_image(registers, axis);
+}
+
+WindowGeometry window_geometry(const Registers& registers, std::uint64_t row_bytes) {
+    return {.input_height = registers[Register::WindowInputHeight],
+            .input_width = registers[Register::WindowInputWidth],
+            .channels = registers[Register::WindowChannels],
+            .kernel_height = registers[Register::WindowKernelHeight],
+            .kernel_width = registers[Register::WindowKernelWidth],
+            .stride_y = registers[Register::WindowStrideY],
+            .stride_x = registers[Register::WindowStrideX],
+            .pad_top = registers[Register::WindowPadTop],
+            .pad_left = registers[Register::WindowPadLeft],
+            .output_height = registers[Register::WindowOutputHeight],
+            .output_width = registers[Register::WindowOutputWidth],
+            .image_stride_bytes = registers[Register::WindowImageRows] * row_bytes};
 }
 
 std::uint64_t window_elements(const Registers& registers) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "hw/base/window_geometry.h"
 #include "hw/isa/footprint.h"
 
 // What the window.* registers mean for the rows an instruction touches.
@@ -17,8 +18,6 @@ struct LineRange {
 /// overflows 64 bits.
 inline constexpr std::uint32_t largest_window_side = (1U << 16U) - 1;
 inline constexpr std::uint32_t largest_window_channels = (1U << 24U) - 1;
-/// Pixels of a pooling window: more could not be summed in 32 bits.
-inline constexpr std::uint64_t largest_pooling_window = std::uint64_t{1} << 23U;
 
 /// Throws ProgramError if a size, kernel size or stride of the window.* registers is 0 or too large.
 void check_window(const Registers& registers);
@@ -28,6 +27,9 @@ void check_pooling_window(const Registers& registers);
 
 /// Throws ProgramError if the registers make windows that lie wholly outside the image.
 void check_windows_meet_image(const Registers& registers);
+
+/// What the window.* registers say; `row_bytes` is of the unified buffer.
+WindowGeometry window_geometry(const Registers& registers, std::uint64_t row_bytes);
 
 /// Elements of a window.
 std::uint64_t window_elements(const Registers& registers);

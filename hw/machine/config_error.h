@@ -1,13 +1,13 @@
 #pragma once
 
-#include <stdexcept>
+#include "hw/base/user_error.h"
 
 namespace systole::machine {
 
 /// A configuration file breaks a rule. The message names file, key, value and rule in one line.
-class ConfigError : public std::runtime_error {
+class ConfigError : public UserError {
 public:
-    using std::runtime_error::runtime_error;
+    using UserError::UserError;
 };
 
 }  // namespace systole::machine

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <string>
 
+#include "hw/base/rate.h"
 #include "hw/machine/config_fields.h"
-#include "hw/machine/rate.h"
 
 namespace systole::machine {
 

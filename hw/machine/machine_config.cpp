@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "hw/base/arithmetic.h"
+#include "hw/base/limits.h"
 #include "hw/machine/config_description.h"
 #include "hw/machine/config_error.h"
 #include "hw/machine/config_reader.h"
@@ -84,7 +86,8 @@ void describe(Visitor& visitor, WeightMemoryConfig& config) {
 
 template <class Visitor>
 void describe(Visitor& visitor, UnifiedBufferConfig& config) {
-    visitor.field({"rows", "rows", "rows of one byte for each array row"}, config.rows, Range{1, 1U << 24U});
+    visitor.field({"rows", "rows", "rows of one byte for each array row"}, config.rows,
+                  Range{1, buffer_row_limit});
     visitor.field({"read_ports", "ports", "readers at once: data setup, activation unit, host interface"},
                   config.read_ports, Range{1, 3});
     visitor.field({"write_ports", "ports", "writers at once: activation unit, host interface"},
@@ -94,12 +97,12 @@ void describe(Visitor& visitor, UnifiedBufferConfig& config) {
 template <class Visitor>
 void describe(Visitor& visitor, AccumulatorsConfig& config) {
     visitor.field({"rows", "rows", "rows of one 32-bit sum for each array column"}, config.rows,
-                  Range{1, 1U << 16U});
+                  Range{1, accumulator_row_limit});
     visitor.field({.key = "banks",
                    .unit = "banks",
                    .meaning = "equal parts of consecutive rows with ports of their own",
                    .rule = banks_rule},
-                  config.banks, Range{1, 1U << 16U});
+                  config.banks, Range{1, accumulator_row_limit});
     visitor.field({"ports", "ports", "users of a bank at once: matrix unit, activation unit"}, config.ports,
                   Range{1, 2});
     visitor.field({"write_cycles", "cycles", "from the array's last row to the sum in its accumulator"},
@@ -270,9 +273,8 @@ std::uint64_t to_whole(double value, double unit) {
 std::uint64_t to_cycles(double nanoseconds, std::uint64_t clock_hz) {
     constexpr std::uint64_t picoseconds_a_second = 1'000'000'000'000;
     // At most 10^9 ps of 10^11 Hz: the product stays below 2^128.
-    __extension__ using Wide = unsigned __int128;
-    const Wide product = Wide{to_whole(nanoseconds, 1e3)} * clock_hz;
-    return static_cast<std::uint64_t>((product + picoseconds_a_second - 1) / picoseconds_a_second);
+    return static_cast<std::uint64_t>(
+        multiply_divide_up(to_whole(nanoseconds, 1e3), clock_hz, picoseconds_a_second));
 }
 
 }  // namespace

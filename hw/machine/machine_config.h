@@ -10,11 +10,11 @@
 #include <string_view>
 #include <vector>
 
+#include "hw/base/rate.h"
 #include "hw/machine/config_description.h"
 #include "hw/machine/config_fields.h"
 #include "hw/machine/dram_config.h"
 #include "hw/machine/energy_config.h"
-#include "hw/machine/rate.h"
 
 /// What machine it is: one plain struct a unit, with default, unit and meaning of each field. The
 /// defaults are a small generic machine where a number is a choice of ours and TPU v1 where it is

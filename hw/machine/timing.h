@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "hw/base/arithmetic.h"
+#include "hw/base/cycle.h"
+
 /// The formulas that units and tests share, each term with its reason. docs/timing.md restates them
 /// with worked examples.
 namespace systole::machine {
-
-using Cycle = std::uint64_t;
 
 /// A stream of rows into the array: `lines` lines of `line_rows` rows. A row takes `passes` cycles of
 /// array input; a line takes `line_cycles`, its rows at the beginning. A plain stream of B rows is B
@@ -49,15 +50,9 @@ constexpr Cycle shift_cycles(std::uint64_t rows) {
 /// the gaps. `window_bytes` of each window are wanted, windows begin every `stride_bytes`.
 constexpr std::uint64_t line_fetches(std::uint64_t windows, std::uint64_t window_bytes,
                                      std::uint64_t stride_bytes, std::uint64_t row_bytes) {
-    const auto accesses = [&](std::uint64_t bytes) { return (bytes + row_bytes - 1) / row_bytes; };
-    const std::uint64_t together = accesses((windows - 1) * stride_bytes + window_bytes);
-    const std::uint64_t apart = windows * accesses(window_bytes);
+    const std::uint64_t together = divide_up((windows - 1) * stride_bytes + window_bytes, row_bytes);
+    const std::uint64_t apart = windows * divide_up(window_bytes, row_bytes);
     return std::min(together, apart);
-}
-
-/// Cycles of `count` events at `per_cycle` a cycle.
-constexpr Cycle cycles_at(std::uint64_t count, std::uint64_t per_cycle) {
-    return (count + per_cycle - 1) / per_cycle;
 }
 
 }  // namespace systole::machine

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "hw/math/fixed_point.h"
+#include "hw/base/fixed_point.h"
 
 namespace systole::math {
 

@@ -14,6 +14,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "hw/base/arithmetic.h"
 #include "hw/math/gemm_kernels.h"
 #include "hw/math/target_clones.h"
 
@@ -193,9 +194,6 @@ SYSTOLE_TARGET_DEFAULT void multiply_block_of(const Block<double>& block) {
 template <typename Real>
 void multiply(const GemmProblem& problem) {
     const std::size_t block_columns = block_panels * lanes<Real>;
-    const auto round_up = [](std::size_t value, std::size_t step) {
-        return (value + step - 1) / step * step;
-    };
     const std::size_t depth_limit = std::min(problem.k, block_depth);
     const std::size_t block_rows = block_elements_of_a / depth_limit / tile_rows * tile_rows;
     const auto a = std::make_unique_for_overwrite<Real[]>(

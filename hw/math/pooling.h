@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "hw/base/window_geometry.h"
 #include "hw/math/window.h"
 
 namespace systole::math {
@@ -27,9 +28,6 @@ struct PoolingOutput {
     std::size_t image_stride = 0;
     std::size_t pixel_stride = 0;  ///< at least the channels
 };
-
-/// Largest window, in pixels, whose sums fit: callers check.
-inline constexpr std::size_t largest_pooling_window = std::size_t{1} << 23;
 
 /// Pools output lines [first_line, first_line + lines) of a tensor of 8-bit elements into an output tensor
 /// of as many channels. A window wholly outside the image, where padding does not count, gives

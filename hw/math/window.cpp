@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "hw/base/arithmetic.h"
+#include "hw/base/window_geometry.h"
 #include "hw/math/short_copy.h"
 #include "hw/math/target_clones.h"
 
@@ -91,7 +93,7 @@ void gather_windows(const std::uint8_t* tensor, const WindowGeometry& geometry, 
     // Window w begins at pixel w * stride_x - pad_left: not left of the image from `left` on, and not
     // reaching beyond it before `right`.
     const std::size_t width = geometry.output_width;
-    const std::size_t left = (std::size_t{geometry.pad_left} + geometry.stride_x - 1) / geometry.stride_x;
+    const std::size_t left = divide_up(geometry.pad_left, geometry.stride_x);
     const std::size_t reach = std::size_t{geometry.input_width} + geometry.pad_left;
     const std::size_t right =
         reach < geometry.kernel_width ? 0 : (reach - geometry.kernel_width) / geometry.stride_x + 1;

@@ -12,8 +12,6 @@
 
 namespace systole::hw {
 
-static_assert(queue_count == isa::unit_count);
-
 Sequencer::Sequencer(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
                      const Clock& clock, OrderChecker& order, InstructionPath& path,
                      std::array<Sink*, isa::unit_count> units, Failure& failure, TraceSink* trace)
@@ -80,13 +78,13 @@ std::optional<IssueTimes> Sequencer::waiting(Cycle now) const {
 
 Cycle Sequencer::issue(const isa::Instruction& instruction) {
     const Cycle arrived = clock_.now();
-    Command<isa::BoundInstruction> command{.number = next_, .tag = tag_};
+    Command command{.number = next_, .tag = tag_};
     if (const auto* wait = std::get_if<isa::SyncWait>(&instruction)) {
-        command.kind = Command<isa::BoundInstruction>::Kind::Wait;
+        command.kind = Command::Kind::Wait;
         command.semaphore = wait->semaphore;
         push(instruction, wait->unit, std::move(command));
     } else if (const auto* signal = std::get_if<isa::SyncSignal>(&instruction)) {
-        command.kind = Command<isa::BoundInstruction>::Kind::Signal;
+        command.kind = Command::Kind::Signal;
         command.semaphore = signal->semaphore;
         push(instruction, signal->unit, std::move(command));
     } else if (const auto unit = isa::unit_of(instruction)) {
@@ -110,15 +108,14 @@ void Sequencer::halt() {
     halted_ = true;
 }
 
-void Sequencer::push(const isa::Instruction& instruction, isa::Unit unit,
-                     Command<isa::BoundInstruction> command) {
-    if (command.kind == Command<isa::BoundInstruction>::Kind::Work) {
+void Sequencer::push(const isa::Instruction& instruction, isa::Unit unit, Command command) {
+    if (command.kind == Command::Kind::Work) {
         if (const auto* read = std::get_if<isa::ReadWeights>(&instruction)) check_tiles(*read);
         registers_issued_ = true;
-        command.payload = {instruction, registers_,
-                           isa::footprint(instruction, *registers_, program_->geometry)};
-        check_rows(instruction, command.payload.footprint);
-        const isa::Footprint& footprint = command.payload.footprint;
+        command.bound = {instruction, registers_,
+                         isa::footprint(instruction, *registers_, program_->geometry)};
+        check_rows(instruction, command.bound.footprint);
+        const isa::Footprint& footprint = command.bound.footprint;
         order_.issue(static_cast<std::size_t>(unit), command.number, history_.conflicts(footprint),
                      footprint.buffer_write.first, footprint.buffer_write.last);
         history_.record(footprint, unit, command.number + 1);

@@ -40,7 +40,7 @@ struct SequencerCounters final : UnitCounters {
 /// `halt` ends the program in the cycle in which all earlier instructions are complete.
 class Sequencer final : public sc_core::sc_module {
 public:
-    using Sink = CommandSink<isa::BoundInstruction>;
+    using Sink = CommandSink;
 
     Sequencer(const sc_core::sc_module_name& name, const machine::MachineConfig& machine, const Clock& clock,
               OrderChecker& order, InstructionPath& path, std::array<Sink*, isa::unit_count> units,
@@ -71,7 +71,7 @@ private:
     Cycle issue(const isa::Instruction& instruction);
     /// Ends the program when all units have finished.
     void halt();
-    void push(const isa::Instruction& instruction, isa::Unit unit, Command<isa::BoundInstruction> command);
+    void push(const isa::Instruction& instruction, isa::Unit unit, Command command);
     void set(const isa::SetConfig& set);
     /// Throws ProgramError where the footprint lies outside the machine's memories.
     void check_rows(const isa::Instruction& instruction, const isa::Footprint& footprint) const;

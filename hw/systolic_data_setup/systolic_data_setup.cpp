@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <variant>
 
+#include "hw/base/arithmetic.h"
 #include "hw/common/instruction_error.h"
 #include "hw/isa/operands.h"
 #include "hw/isa/unit.h"
-#include "hw/isa/window_geometry.h"
+#include "hw/isa/window.h"
 #include "hw/machine/timing.h"
 #include "hw/math/window.h"
 #include "hw/systolic_data_setup/window_walk.h"
@@ -53,15 +54,15 @@ SystolicDataSetup::SystolicDataSetup(const sc_core::sc_module_name& name,
 
 void SystolicDataSetup::run() {
     for (;;) {
-        const BoundCommand command = queue_.next(wait_state_, counters_);
+        const Command command = queue_.next(wait_state_, counters_);
         const Cycle complete = stream(command);
         order_.complete(unit, command.number, complete);
         queue_.complete(complete);
     }
 }
 
-Cycle SystolicDataSetup::stream(const BoundCommand& command) {
-    const isa::BoundInstruction& bound = command.payload;
+Cycle SystolicDataSetup::stream(const Command& command) {
+    const isa::BoundInstruction& bound = command.bound;
     const isa::MatrixFlags& flags = flags_of(bound.instruction);
     const isa::RowRange& read = bound.footprint.buffer_read;
     command_ = &command;
@@ -71,7 +72,7 @@ Cycle SystolicDataSetup::stream(const BoundCommand& command) {
         walk_ = walk(bound);
         const std::uint64_t passes = isa::passes(flags);
         const Cycle line_cycles =
-            std::max(walk_.line_rows * passes, machine::cycles_at(walk_.line_fetches, fetches_per_cycle_));
+            std::max(walk_.line_rows * passes, divide_up(walk_.line_fetches, fetches_per_cycle_));
         complete = array_.enter({.number = command.number,
                                  .tag = command.tag,
                                  .issued = command.issued,
@@ -106,7 +107,7 @@ SystolicDataSetup::Walk SystolicDataSetup::walk(const isa::BoundInstruction& bou
     }
     const auto& convolve = std::get<isa::Convolve>(bound.instruction);
     const isa::Registers& registers = *bound.registers;
-    const auto geometry = isa::window_geometry<math::WindowGeometry>(registers, buffer_.row_bytes());
+    const auto geometry = isa::window_geometry(registers, buffer_.row_bytes());
     return {.lines = convolve.lines,
             .line_rows = geometry.output_width,
             .line_fetches = fetches_of_line(geometry, window_part(registers, repetition_, array_rows_),
@@ -115,16 +116,16 @@ SystolicDataSetup::Walk SystolicDataSetup::walk(const isa::BoundInstruction& bou
 }
 
 StreamRows SystolicDataSetup::enter(std::uint32_t elements) {
-    const BoundCommand& command = *command_;
+    const Command& command = *command_;
     if (repetition_ == 0) order_.begin(unit, command.number);
     counters_.rows.add(walk_.lines * walk_.line_rows, command.tag);
     counters_.fetches.add(walk_.lines * walk_.line_fetches, command.tag);
     buffer_.count_reads(walk_.lines * walk_.line_fetches, command.tag);
-    const isa::Registers& registers = *command.payload.registers;
-    if (const auto* multiply = std::get_if<isa::MatrixMultiply>(&command.payload.instruction)) {
+    const isa::Registers& registers = *command.bound.registers;
+    if (const auto* multiply = std::get_if<isa::MatrixMultiply>(&command.bound.instruction)) {
         return values_ == Values::Computed ? rows_of(*multiply, registers) : StreamRows{};
     }
-    const auto& convolve = std::get<isa::Convolve>(command.payload.instruction);
+    const auto& convolve = std::get<isa::Convolve>(command.bound.instruction);
     const WindowPart part = window_part(registers, repetition_, array_rows_);
     if (elements > part.elements) {
         throw InstructionError(command.number,
@@ -147,9 +148,9 @@ StreamRows SystolicDataSetup::rows_of(const isa::MatrixMultiply& multiply,
 
 StreamRows SystolicDataSetup::rows_of(const isa::Convolve& convolve, const isa::Registers& registers,
                                       std::uint32_t elements) const {
-    const isa::RowRange& images = command_->payload.footprint.buffer_read;
+    const isa::RowRange& images = command_->bound.footprint.buffer_read;
     // Lines are numbered from the first image on, the rows begin at the first image that is read.
-    const auto geometry = isa::window_geometry<math::WindowGeometry>(registers, buffer_.row_bytes());
+    const auto geometry = isa::window_geometry(registers, buffer_.row_bytes());
     const std::uint64_t skipped = convolve.first_line / geometry.output_height;
     const std::uint8_t* tensor = buffer_.read(images.first, images.last - images.first);
     const math::WindowRange range{.begin = window_part(registers, repetition_, array_rows_).begin,

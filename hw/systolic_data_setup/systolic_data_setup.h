@@ -41,7 +41,7 @@ public:
                       Values values, const Clock& clock, Semaphores& semaphores, OrderChecker& order,
                       UnifiedBufferAccess& buffer, StreamSink& array, Failure& failure);
 
-    CommandQueue<isa::BoundInstruction>& queue() { return queue_; }
+    CommandQueue& queue() { return queue_; }
     const WaitState& wait_state() const { return wait_state_; }
 
     StreamRows enter(std::uint32_t elements) override;
@@ -51,8 +51,6 @@ public:
     const SystolicDataSetupCounters& counters() const { return counters_; }
 
 private:
-    using BoundCommand = Command<isa::BoundInstruction>;
-
     struct Walk {
         std::uint64_t lines = 0;
         std::uint64_t line_rows = 1;
@@ -62,7 +60,7 @@ private:
 
     void run();
     /// Streams all repetitions; returns the cycle in which the last is complete.
-    Cycle stream(const BoundCommand& command);
+    Cycle stream(const Command& command);
     /// The lines of the repetition under way and the accesses that fetch one.
     Walk walk(const isa::BoundInstruction& bound) const;
     StreamRows rows_of(const isa::MatrixMultiply& multiply, const isa::Registers& registers) const;
@@ -76,11 +74,11 @@ private:
     OrderChecker& order_;
     UnifiedBufferAccess& buffer_;
     StreamSink& array_;
-    CommandQueue<isa::BoundInstruction> queue_;
+    CommandQueue queue_;
     WaitState wait_state_{"matrix"};
 
     // The stream under way.
-    const BoundCommand* command_ = nullptr;
+    const Command* command_ = nullptr;
     std::uint32_t repetition_ = 0;
     Walk walk_;
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "hw/base/window_geometry.h"
 #include "hw/machine/timing.h"
 
 namespace systole::hw {
@@ -14,7 +15,7 @@ WindowPart window_part(const isa::Registers& registers, std::uint32_t repetition
     return {begin, begin < window ? std::min<std::uint64_t>(array_rows, window - begin) : 0};
 }
 
-std::uint64_t fetches_of_line(const math::WindowGeometry& geometry, const WindowPart& part,
+std::uint64_t fetches_of_line(const WindowGeometry& geometry, const WindowPart& part,
                               std::uint64_t element_bytes, std::uint64_t row_bytes) {
     const std::uint64_t kernel_row = std::uint64_t{geometry.kernel_width} * geometry.channels;
     const std::uint64_t stride_bytes = std::uint64_t{geometry.stride_x} * geometry.channels * element_bytes;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "hw/base/window_geometry.h"
 #include "hw/isa/registers.h"
 #include "hw/math/window.h"
 
@@ -18,7 +19,7 @@ WindowPart window_part(const isa::Registers& registers, std::uint32_t repetition
 
 /// Unified-buffer accesses that fetch one line of windows: each kernel row that the part takes
 /// elements from for itself.
-std::uint64_t fetches_of_line(const math::WindowGeometry& geometry, const WindowPart& part,
+std::uint64_t fetches_of_line(const WindowGeometry& geometry, const WindowPart& part,
                               std::uint64_t element_bytes, std::uint64_t row_bytes);
 
 }  // namespace systole::hw

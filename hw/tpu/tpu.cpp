@@ -121,7 +121,7 @@ Tpu::Tpu(const sc_core::sc_module_name& name, const machine::MachineConfig& mach
                  {&host_interface_.read_queue(), &host_interface_.write_queue(), &weight_fifo_.queue(),
                   &systolic_data_setup_.queue(), &activation_unit_.queue()},
                  failure_, options.trace) {
-    for (CommandQueue<isa::BoundInstruction>* queue : queues()) queue->observe(trace_);
+    for (CommandQueue* queue : queues()) queue->observe(trace_);
     host_interface_.memory.bind(host_memory_.socket);
     weight_fifo_.memory.bind(weight_memory_.socket);
     host_memory_.load(program);
@@ -180,13 +180,13 @@ FailureTimes Tpu::where_it_failed() {
     const Cycle now = clock_.now();
     FailureTimes where{
         .at = now, .tag = sequencer_.last_tag(), .issue = sequencer_.waiting(now), .queues = {}};
-    for (const CommandQueue<isa::BoundInstruction>* queue : queues()) {
+    for (const CommandQueue* queue : queues()) {
         if (const auto first = queue->waiting(now)) where.queues.push_back(*first);
     }
     return where;
 }
 
-std::array<CommandQueue<isa::BoundInstruction>*, isa::unit_count> Tpu::queues() {
+std::array<CommandQueue*, isa::unit_count> Tpu::queues() {
     return {&host_interface_.read_queue(), &host_interface_.write_queue(), &weight_fifo_.queue(),
             &systolic_data_setup_.queue(), &activation_unit_.queue()};
 }

@@ -89,7 +89,7 @@ private:
     [[noreturn]] void report_stuck() const;
     FailureTimes where_it_failed();
     /// By isa::Unit.
-    std::array<CommandQueue<isa::BoundInstruction>*, isa::unit_count> queues();
+    std::array<CommandQueue*, isa::unit_count> queues();
     std::string describe(InstructionNumber number) const;
     /// What two instructions, not ordered, have in common.
     std::string conflict(InstructionNumber earlier, InstructionNumber later) const;

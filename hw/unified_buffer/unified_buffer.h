@@ -4,9 +4,9 @@
 #include <systemc>
 #include <vector>
 
+#include "hw/base/zeroed_memory.h"
 #include "hw/common/counter.h"
 #include "hw/common/memory_interfaces.h"
-#include "hw/common/zeroed_memory.h"
 #include "hw/machine/machine_config.h"
 
 namespace systole::hw {

@@ -50,7 +50,7 @@ void WeightFifo::load(const isa::Program& program) {
 void WeightFifo::run() {
     for (;;) {
         const auto command = queue_.next(wait_state_, counters_);
-        const auto& read = std::get<isa::ReadWeights>(command.payload.instruction);
+        const auto& read = std::get<isa::ReadWeights>(command.bound.instruction);
         InstructionTimes times{.unit = unit,
                                .number = command.number,
                                .tag = command.tag,

@@ -47,7 +47,7 @@ public:
     /// The tiles that instructions name; their values are read from weight memory.
     void load(const isa::Program& program);
 
-    CommandQueue<isa::BoundInstruction>& queue() { return queue_; }
+    CommandQueue& queue() { return queue_; }
     const WaitState& wait_state() const { return wait_state_; }
 
     const Tile& front(WaitState& state) override;
@@ -79,7 +79,7 @@ private:
     OrderChecker& order_;
     ValueWorkers& workers_;
     TraceSink* const trace_;
-    CommandQueue<isa::BoundInstruction> queue_;
+    CommandQueue queue_;
     tlm::tlm_generic_payload payload_;  ///< of the fetch in hand
     WaitState wait_state_{"weights"};
     std::vector<StoredTile> stored_;

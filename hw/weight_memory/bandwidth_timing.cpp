@@ -4,8 +4,7 @@
 
 namespace systole::hw {
 
-machine::Cycle BandwidthTiming::read(std::uint64_t /*address*/, std::uint64_t bytes, machine::Cycle issued,
-                                     Tag /*tag*/) {
+Cycle BandwidthTiming::read(std::uint64_t /*address*/, std::uint64_t bytes, Cycle issued, Tag /*tag*/) {
     const ExactTime first_byte{issued + latency_, 0};
     busy_until_ = rate_.after(std::max(first_byte, busy_until_), bytes);
     return busy_until_.whole;

@@ -1,7 +1,6 @@
 #pragma once
 
-#include "hw/common/exact_time.h"
-#include "hw/machine/rate.h"
+#include "hw/base/rate.h"
 #include "hw/weight_memory/memory_timing.h"
 
 namespace systole::hw {
@@ -11,16 +10,15 @@ namespace systole::hw {
 /// its last byte comes.
 class BandwidthTiming final : public MemoryTiming {
 public:
-    BandwidthTiming(machine::Rate rate, machine::Cycle latency)
-        : latency_(latency), rate_(rate.bytes, rate.cycles) {}
+    BandwidthTiming(Rate rate, Cycle latency) : latency_(latency), rate_(rate) {}
 
-    machine::Cycle read(std::uint64_t address, std::uint64_t bytes, machine::Cycle issued, Tag tag) override;
-    void finish(machine::Cycle, Tag) override {}
+    Cycle read(std::uint64_t address, std::uint64_t bytes, Cycle issued, Tag tag) override;
+    void finish(Cycle, Tag) override {}
     const CounterGroup* counters() const override { return nullptr; }
 
 private:
-    const machine::Cycle latency_;
-    const TransferRate rate_;
+    const Cycle latency_;
+    const Rate rate_;
     ExactTime busy_until_;
 };
 

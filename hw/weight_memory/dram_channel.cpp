@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "hw/base/arithmetic.h"
+
 namespace systole::hw {
 
 MemoryClockNumber DramChannel::read(MemoryClockNumber arrival, DramAddressMap::Piece piece, Tag tag) {
@@ -25,7 +27,7 @@ MemoryClockNumber DramChannel::read(MemoryClockNumber arrival, DramAddressMap::P
         std::uint64_t bursts = piece.bursts;
         if (dram_.trefi_clocks > 0) {
             const std::uint64_t before_refresh =
-                (next_refresh_ - first + dram_.tccd_clocks - 1) / dram_.tccd_clocks;
+                divide_up(next_refresh_ - first, std::uint64_t{dram_.tccd_clocks});
             bursts = std::min(bursts, before_refresh);
         }
         const MemoryClockNumber last = first + (bursts - 1) * dram_.tccd_clocks;

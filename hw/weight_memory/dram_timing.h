@@ -15,16 +15,16 @@ namespace systole::hw {
 /// The read is done in the cycle in which the last burst of any channel ends.
 class DramTiming final : public MemoryTiming {
 public:
-    DramTiming(const machine::DramConfig& dram, std::uint64_t core_hz, machine::Cycle latency);
+    DramTiming(const machine::DramConfig& dram, std::uint64_t core_hz, Cycle latency);
 
-    machine::Cycle read(std::uint64_t address, std::uint64_t bytes, machine::Cycle issued, Tag tag) override;
-    void finish(machine::Cycle end, Tag tag) override;
+    Cycle read(std::uint64_t address, std::uint64_t bytes, Cycle issued, Tag tag) override;
+    void finish(Cycle end, Tag tag) override;
     const CounterGroup* counters() const override { return &counters_; }
 
 private:
     const machine::DramConfig dram_;
     const machine::MemoryClock clock_;
-    const machine::Cycle latency_;
+    const Cycle latency_;
     const DramAddressMap map_{dram_};
     DramCounters counters_;
     std::vector<DramChannel> channels_;

@@ -16,10 +16,9 @@ public:
 
     /// A read of `bytes` bytes from `address` on, issued in this cycle: the cycle in which its last byte
     /// comes. Throws std::overflow_error where that is no 64-bit cycle.
-    virtual machine::Cycle read(std::uint64_t address, std::uint64_t bytes, machine::Cycle issued,
-                                Tag tag) = 0;
+    virtual Cycle read(std::uint64_t address, std::uint64_t bytes, Cycle issued, Tag tag) = 0;
     /// The program ended at this cycle.
-    virtual void finish(machine::Cycle end, Tag tag) = 0;
+    virtual void finish(Cycle end, Tag tag) = 0;
     /// What it counts; null where that is nothing.
     virtual const CounterGroup* counters() const = 0;
 };

@@ -6,7 +6,7 @@
 #include <map>
 #include <span>
 
-#include "hw/common/zeroed_memory.h"
+#include "hw/base/zeroed_memory.h"
 
 namespace systole::hw {
 

@@ -10,18 +10,14 @@
 #include <systemc>
 #include <vector>
 
-#include "compiler/model_error.h"
-#include "hw/isa/program_error.h"
+#include "hw/base/user_error.h"
 #include "hw/machine/config_error.h"
 #include "hw/machine/config_reader.h"
 #include "sim/cli/command.h"
 #include "sim/cli/completion.h"
 #include "sim/cli/run_options.h"
-#include "sim/input/input_error.h"
-#include "sim/report/report_file.h"
 #include "sim/run/path_finder.h"
 #include "sim/terminal/layout.h"
-#include "sim/trace/trace_error.h"
 
 namespace systole::cli {
 namespace {
@@ -129,25 +125,12 @@ int parse_and_run(CLI::App& app, const Context& context, std::vector<std::string
 
 int run_app(int argc, const char* const* argv) {
     Context context;
-    const auto user_failed = [&](const std::exception& error) {
-        return fail(context.screen.error(), error.what(), user_error);
-    };
     try {
         CLI::App app;
         set_up(app, context);
         return parse_and_run(app, context, {argv + 1, argv + argc});
-    } catch (const machine::ConfigError& error) {
-        return user_failed(error);
-    } catch (const ModelError& error) {
-        return user_failed(error);
-    } catch (const isa::ProgramError& error) {
-        return user_failed(error);
-    } catch (const input::InputError& error) {
-        return user_failed(error);
-    } catch (const trace::TraceError& error) {
-        return user_failed(error);
-    } catch (const report::OutputError& error) {
-        return user_failed(error);
+    } catch (const UserError& error) {
+        return fail(context.screen.error(), error.what(), user_error);
     } catch (const std::exception& error) {
         return fail(context.screen.error(), error.what(), internal_error);
     }

@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "hw/base/arithmetic.h"
 #include "hw/isa/unit.h"
 
 namespace systole::energy {
@@ -14,14 +15,14 @@ using Work = std::pair<Activity, hw::Tag>;
 /// Spreads energy over windows of equal length.
 class Windows {
 public:
-    Windows(hw::Cycle cycles, hw::Cycle window_cycles)
-        : window_cycles_(window_cycles), joules_((cycles + window_cycles - 1) / window_cycles) {}
+    Windows(Cycle cycles, Cycle window_cycles)
+        : window_cycles_(window_cycles), joules_(divide_up(cycles, window_cycles)) {}
 
     /// So much in every cycle of [begin, end).
-    void add(const Joules& a_cycle, hw::Cycle begin, hw::Cycle end) {
+    void add(const Joules& a_cycle, Cycle begin, Cycle end) {
         while (begin < end) {
-            const hw::Cycle window = begin / window_cycles_;
-            const hw::Cycle until = std::min(end, (window + 1) * window_cycles_);
+            const Cycle window = begin / window_cycles_;
+            const Cycle until = std::min(end, (window + 1) * window_cycles_);
             for (std::size_t i = 0; i < consumer_count; ++i) {
                 const auto consumer = static_cast<Consumer>(i);
                 joules_[window][consumer] += a_cycle[consumer] * static_cast<double>(until - begin);
@@ -33,12 +34,12 @@ public:
     std::vector<Joules> take() && { return std::move(joules_); }
 
 private:
-    const hw::Cycle window_cycles_;
+    const Cycle window_cycles_;
     std::vector<Joules> joules_;
 };
 
 /// Work that goes on after the run's end, as a tile that shifts in for nobody, is left out.
-Interval within_run(Interval interval, hw::Cycle cycles) {
+Interval within_run(Interval interval, Cycle cycles) {
     interval.end = std::min(interval.end, cycles);
     interval.begin = std::min(interval.begin, interval.end);
     return interval;
@@ -65,20 +66,20 @@ void ActivityRecorder::instruction(const hw::InstructionTimes& times) {
 }
 
 void ActivityRecorder::tile(const hw::TileTimes& times) {
-    const hw::Cycle begun = std::max(times.fetched, std::min(last_whole_, times.whole));
+    const Cycle begun = std::max(times.fetched, std::min(last_whole_, times.whole));
     intervals_.push_back({Activity::WeightFetch, times.tag, begun, times.whole});
     intervals_.push_back({Activity::WeightShift, times.tag, times.shifted - shift_cycles_, times.shifted});
     last_whole_ = times.whole;
 }
 
 PowerOverTime power_over_time(const std::vector<Event>& events, const machine::MachineConfig& machine,
-                              std::span<const Interval> intervals, hw::Cycle cycles, std::uint32_t windows) {
+                              std::span<const Interval> intervals, Cycle cycles, std::uint32_t windows) {
     PowerOverTime result;
     if (cycles == 0 || windows == 0) return result;
-    result.window_cycles = (cycles + windows - 1) / windows;
+    result.window_cycles = divide_up(cycles, windows);
     Windows spread(cycles, result.window_cycles);
 
-    std::map<Work, hw::Cycle> worked;
+    std::map<Work, Cycle> worked;
     hw::Tag last_tag = 0;
     for (const Interval& whole : intervals) {
         const Interval interval = within_run(whole, cycles);
@@ -112,8 +113,8 @@ PowerOverTime power_over_time(const std::vector<Event>& events, const machine::M
     }
     result.windows = std::move(spread).take();
     for (std::size_t i = 0; i < result.windows.size(); ++i) {
-        const hw::Cycle begin = i * result.window_cycles;
-        const hw::Cycle length = std::min(cycles, begin + result.window_cycles) - begin;
+        const Cycle begin = i * result.window_cycles;
+        const Cycle length = std::min(cycles, begin + result.window_cycles) - begin;
         result.seconds.push_back(static_cast<double>(length) / static_cast<double>(machine.clock_hz()));
     }
     return result;

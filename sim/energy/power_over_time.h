@@ -15,8 +15,8 @@ namespace systole::energy {
 struct Interval {
     Activity activity = Activity::Any;
     hw::Tag tag = 0;
-    hw::Cycle begin = 0;
-    hw::Cycle end = 0;
+    Cycle begin = 0;
+    Cycle end = 0;
 
     bool operator==(const Interval&) const = default;
 };
@@ -25,7 +25,7 @@ struct Interval {
 class ActivityRecorder final : public hw::TraceListener {
 public:
     /// `shift_cycles` are those of a tile from the FIFO into the array.
-    ActivityRecorder(std::vector<Interval>& intervals, hw::Cycle shift_cycles)
+    ActivityRecorder(std::vector<Interval>& intervals, Cycle shift_cycles)
         : intervals_(intervals), shift_cycles_(shift_cycles) {}
 
     void instruction(const hw::InstructionTimes& times) override;
@@ -33,13 +33,13 @@ public:
 
 private:
     std::vector<Interval>& intervals_;
-    const hw::Cycle shift_cycles_;
-    hw::Cycle last_whole_ = 0;  ///< the memory delivers one tile after the other
+    const Cycle shift_cycles_;
+    Cycle last_whole_ = 0;  ///< the memory delivers one tile after the other
 };
 
 /// Joules by window of `window_cycles`, from cycle 0; the last window ends with the run.
 struct PowerOverTime {
-    hw::Cycle window_cycles = 0;
+    Cycle window_cycles = 0;
     std::vector<Joules> windows;
     std::vector<double> seconds;  ///< of each window
 };
@@ -49,6 +49,6 @@ struct PowerOverTime {
 /// which its unit worked for that tag (over the run, where it is known of none): the windows' sum is the
 /// run's energy.
 PowerOverTime power_over_time(const std::vector<Event>& events, const machine::MachineConfig& machine,
-                              std::span<const Interval> intervals, hw::Cycle cycles, std::uint32_t windows);
+                              std::span<const Interval> intervals, Cycle cycles, std::uint32_t windows);
 
 }  // namespace systole::energy

@@ -7,14 +7,15 @@
 #include <new>
 #include <stdexcept>
 
+#include "hw/base/zeroed_memory.h"
 #include "hw/isa/program_error.h"
 
 namespace systole::functional {
 namespace {
 
-ZeroedArray<std::uint8_t> allocate(const isa::HostBuffer& buffer) {
+ZeroedMemory<std::uint8_t> allocate(const isa::HostBuffer& buffer) {
     try {
-        return ZeroedArray<std::uint8_t>(buffer.bytes);
+        return ZeroedMemory<std::uint8_t>(buffer.bytes);
     } catch (const std::bad_alloc&) {
         throw isa::ProgramError(
             fmt::format("host buffer \"{}\": bytes is {}; it must be at most what this computer has left",

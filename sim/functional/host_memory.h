@@ -4,6 +4,7 @@
 #include <map>
 #include <span>
 
+#include "hw/base/zeroed_memory.h"
 #include "hw/isa/program.h"
 #include "sim/functional/memory.h"
 
@@ -22,7 +23,7 @@ public:
     std::span<std::uint8_t> range(std::uint64_t address, std::uint64_t bytes);
 
 private:
-    std::map<std::uint64_t, ZeroedArray<std::uint8_t>> buffers_;  ///< by address
+    std::map<std::uint64_t, ZeroedMemory<std::uint8_t>> buffers_;  ///< by address
 };
 
 }  // namespace systole::functional

@@ -3,37 +3,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
-#include <new>
 #include <span>
 #include <stdexcept>
-#include <type_traits>
+
+#include "hw/base/zeroed_memory.h"
 
 namespace systole::functional {
-
-/// An array that begins all zero and takes real memory only where it is touched.
-template <class Element>
-class ZeroedArray {
-    static_assert(std::is_trivial_v<Element>);
-
-public:
-    /// Throws std::bad_alloc if so much cannot be had.
-    explicit ZeroedArray(std::size_t size)
-        : elements_(static_cast<Element*>(std::calloc(size, sizeof(Element)))), size_(size) {
-        if (elements_ == nullptr && size != 0) throw std::bad_alloc();
-    }
-
-    std::span<Element> all() { return {elements_.get(), size_}; }
-    std::span<const Element> all() const { return {elements_.get(), size_}; }
-
-private:
-    struct Free {
-        void operator()(Element* elements) const { std::free(elements); }
-    };
-    std::unique_ptr<Element[], Free> elements_;
-    std::size_t size_;
-};
 
 /// A memory of the chip, addressed by rows.
 template <class Element>
@@ -59,7 +34,7 @@ public:
 private:
     std::uint64_t rows_;
     std::uint64_t row_elements_;
-    ZeroedArray<Element> elements_;
+    ZeroedMemory<Element> elements_;
 };
 
 }  // namespace systole::functional

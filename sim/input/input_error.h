@@ -1,13 +1,13 @@
 #pragma once
 
-#include <stdexcept>
+#include "hw/base/user_error.h"
 
 namespace systole::input {
 
 /// A file of images or labels cannot be used. The message is one line: file, place, value, rule.
-class InputError : public std::runtime_error {
+class InputError : public UserError {
 public:
-    using std::runtime_error::runtime_error;
+    using UserError::UserError;
 };
 
 }  // namespace systole::input

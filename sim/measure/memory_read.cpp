@@ -4,10 +4,12 @@
 #include <memory>
 #include <stdexcept>
 
+#include "hw/base/arithmetic.h"
+
 namespace systole::measure {
 
 Timing time_memory_read(std::uint64_t bytes, double minimum_seconds) {
-    const auto words = static_cast<std::int64_t>((bytes + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t));
+    const auto words = static_cast<std::int64_t>(divide_up(bytes, sizeof(std::uint64_t)));
     // Not initialized here: each thread touches first what it will read.
     const auto buffer = std::make_unique_for_overwrite<std::uint64_t[]>(static_cast<std::size_t>(words));
     std::uint64_t* const data = buffer.get();

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "hw/base/arithmetic.h"
+
 namespace systole::occupancy {
 
 void LevelWindows::change(Cycle at, std::int64_t amount) {
@@ -12,7 +14,7 @@ void LevelWindows::change(Cycle at, std::int64_t amount) {
 
 MostHeld LevelWindows::until(Cycle cycles) && {
     hold_until(cycles);
-    most_.windows.resize((cycles + most_.window_cycles - 1) / most_.window_cycles);
+    most_.windows.resize(divide_up(cycles, most_.window_cycles));
     return std::move(most_);
 }
 

@@ -8,8 +8,6 @@
 
 namespace systole::occupancy {
 
-using Cycle = hw::Cycle;
-
 /// As many points as a chart can show, and a report should hold. Even: windows are merged in pairs.
 inline constexpr std::size_t most_windows = 500;
 

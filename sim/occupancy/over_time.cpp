@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "hw/base/arithmetic.h"
+
 namespace systole::occupancy {
 
 Changes changes_of(std::span<const RowValue> values, Cycle cycles) {
@@ -32,7 +34,7 @@ Changes changes_of(std::span<const RowValue> values, Cycle cycles) {
 }
 
 std::vector<std::uint64_t> most_held(const Changes& changes, Cycle cycles, Cycle window_cycles) {
-    std::vector<std::uint64_t> most((cycles + window_cycles - 1) / window_cycles);
+    std::vector<std::uint64_t> most(divide_up(cycles, window_cycles));
     std::int64_t held = 0;
     Cycle since = 0;
     const auto hold_until = [&](Cycle end) {

@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <string_view>
 
+#include "hw/base/arithmetic.h"
+
 namespace systole::report {
 
 std::string to_base64(std::span<const std::uint8_t> bytes) {
     constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     constexpr std::size_t group = 3;  // bytes, which make four letters of 6 bits
     std::string text;
-    text.reserve((bytes.size() + group - 1) / group * 4);
+    text.reserve(divide_up(bytes.size(), group) * 4);
     for (std::size_t first = 0; first < bytes.size(); first += group) {
         const std::size_t count = std::min(group, bytes.size() - first);
         std::uint32_t bits = 0;

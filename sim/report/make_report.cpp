@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "hw/base/arithmetic.h"
 #include "hw/isa/layer_name.h"
 #include "sim/report/report.h"
 
@@ -72,7 +73,7 @@ std::optional<Roofline> make_roofline(const machine::MachineConfig& machine, std
     const auto place = ratio(macs, weight_bytes);
     if (!place) return std::nullopt;
     const double peak_macs = machine.peak_ops_per_second() / 2.0;
-    const machine::Rate rate = machine.weight_rate();
+    const Rate rate = machine.weight_rate();
     const double bytes_per_second = static_cast<double>(rate.bytes) / static_cast<double>(rate.cycles) *
                                     static_cast<double>(machine.clock_hz());
     return Roofline{.macs_per_weight_byte = *place,
@@ -130,7 +131,7 @@ std::vector<Layer> make_layers(const run::Result& result) {
 
 std::vector<Traffic> make_traffic(const run::Result& result) {
     const hw::HostInterfaceCounters& host = result.tpu->host_interface();
-    const auto path = [&](std::string name, std::uint64_t bytes, machine::Rate rate) {
+    const auto path = [&](std::string name, std::uint64_t bytes, Rate rate) {
         const double most = static_cast<double>(result.tpu->cycles()) * static_cast<double>(rate.bytes) /
                             static_cast<double>(rate.cycles);
         return Traffic{
@@ -312,7 +313,7 @@ Report make_report(const run::Result& result) {
     report.model = program.model;
     report.batch = program.batch;
     report.inferences = program.inferences;
-    if (program.batch > 0) report.batches = (program.inferences + program.batch - 1) / program.batch;
+    if (program.batch > 0) report.batches = divide_up(program.inferences, program.batch);
 
     report.cycles = tpu.cycles();
     report.clock_mhz = machine.clock_mhz;

@@ -1,17 +1,17 @@
 #pragma once
 
 #include <filesystem>
-#include <stdexcept>
 #include <string>
 
+#include "hw/base/user_error.h"
 #include "sim/report/report.h"
 
 namespace systole::report {
 
 /// A result cannot be written. The message is one line: file and reason.
-class OutputError : public std::runtime_error {
+class OutputError : public UserError {
 public:
-    using std::runtime_error::runtime_error;
+    using UserError::UserError;
 };
 
 /// The folder, made with those above it where it is not there. Throws OutputError.

@@ -34,7 +34,7 @@ CycleRange read_cycle_range(const std::string& text) {
     return range;
 }
 
-void RegisterRecorder::cycle(hw::Cycle cycle, const hw::ArrayRegisters& registers) {
+void RegisterRecorder::cycle(Cycle cycle, const hw::ArrayRegisters& registers) {
     if (cycle < range_.first || cycle > range_.last) return;
     constexpr std::uint64_t bytes_of_cell = 3 * sizeof(std::int16_t) + sizeof(std::int32_t);
     bytes_ += bytes_of_cell * registers.rows * registers.columns;

@@ -42,7 +42,7 @@ public:
     /// The dump must outlive the recorder.
     RegisterRecorder(const CycleRange& range, RegisterDump& dump) : range_(range), dump_(dump) {}
 
-    void cycle(hw::Cycle cycle, const hw::ArrayRegisters& registers) override;
+    void cycle(Cycle cycle, const hw::ArrayRegisters& registers) override;
 
 private:
     CycleRange range_;

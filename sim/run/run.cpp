@@ -236,14 +236,14 @@ void simulate(Result& result, const std::optional<NamedImages>& input, const isa
     }
     result.wall.prepare = total.seconds();
     if (progress) {
-        constexpr hw::Cycle pause = 1'000'000;  // simulated in a few hundredths of a second
+        constexpr Cycle pause = 1'000'000;  // simulated in a few hundredths of a second
         const auto instructions = static_cast<std::uint64_t>(result.program->instructions.size());
         result.tpu->run([&](hw::InstructionNumber issued) { progress(issued, instructions); }, pause);
     } else {
         result.tpu->run();
     }
     result.wall.simulate = total.seconds() - result.wall.prepare;
-    const hw::Cycle cycles = result.tpu->cycles();
+    const Cycle cycles = result.tpu->cycles();
     if (spans) result.occupancy = occupancy::find_occupancy(*result.program, *std::move(spans), cycles);
     if (result.config.power_windows > 0) {
         result.power = energy::power_over_time(energy::events(*result.tpu, result.machine), result.machine,

@@ -27,7 +27,7 @@ public:
     void tile(const hw::TileTimes& times) override { note(times); }
     void matrix_idle(const hw::MatrixIdleTimes& times) override { note(times); }
     void stream(const hw::StreamTimes& times) override { note(times); }
-    void ended(hw::Cycle end, hw::Tag tag) override { note(Ended{end, tag}); }
+    void ended(Cycle end, hw::Tag tag) override { note(Ended{end, tag}); }
     void failed(const hw::FailureTimes& where) override { note(Failed{&failure_.emplace(where)}); }
 
 private:
@@ -35,7 +35,7 @@ private:
         hw::TileTimes times;
     };
     struct Ended {
-        hw::Cycle end = 0;
+        Cycle end = 0;
         hw::Tag tag = 0;
     };
     /// There is one at most: kept aside, it makes events neither larger nor dearer to drop.

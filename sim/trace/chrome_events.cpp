@@ -47,7 +47,7 @@ void ChromeEvents::name_track(Track track, std::string_view name) {
     close();
 }
 
-TextBuffer& ChromeEvents::begin_slice(Track track, hw::Cycle begin, hw::Cycle end, std::string_view name,
+TextBuffer& ChromeEvents::begin_slice(Track track, Cycle begin, Cycle end, std::string_view name,
                                       std::string_view color) {
     open('X') << ",\"tid\":" << static_cast<unsigned>(track) << ",\"ts\":";
     // From stamp to stamp: slices that touch in cycles touch in nanoseconds, whatever the rounding.
@@ -62,7 +62,7 @@ void ChromeEvents::end_slice() {
     close();
 }
 
-void ChromeEvents::flow(char phase, std::uint64_t id, Track track, hw::Cycle at) {
+void ChromeEvents::flow(char phase, std::uint64_t id, Track track, Cycle at) {
     open(phase) << ",\"tid\":" << static_cast<unsigned>(track) << ",\"ts\":";
     stamp(at) << ",\"id\":" << id << ",\"name\":\"tile\",\"cat\":\"weights\"";
     if (phase == 'f') text_ << ",\"bp\":\"e\"";  // to the slice around it, not to the next
@@ -74,15 +74,15 @@ void ChromeEvents::finish() {
     text_.flush();
 }
 
-std::uint64_t ChromeEvents::nanoseconds(hw::Cycle cycle) const {
-    constexpr hw::Cycle most_in_64_bits = std::numeric_limits<std::uint64_t>::max() / nanosecond;
+std::uint64_t ChromeEvents::nanoseconds(Cycle cycle) const {
+    constexpr Cycle most_in_64_bits = std::numeric_limits<std::uint64_t>::max() / nanosecond;
     if (cycle <= most_in_64_bits) return cycle * nanosecond / clock_hz_;  // quicker
     return static_cast<std::uint64_t>(WideTime{cycle} * nanosecond / clock_hz_);
 }
 
 /// Half a nanosecond is added: readers multiply by 1000 and cut the fraction, and a decimal number that is
 /// a hair below its nanosecond would fall into the one before.
-TextBuffer& ChromeEvents::stamp(hw::Cycle cycle) {
+TextBuffer& ChromeEvents::stamp(Cycle cycle) {
     return microseconds(nanoseconds(cycle)) << '5';
 }
 

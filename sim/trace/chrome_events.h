@@ -26,22 +26,22 @@ public:
 
     /// A slice over cycles [begin, end). Its details follow as `,"key":value`, then `end_slice`. `color` is
     /// one of the names that Chrome's page reserves; empty: the page chooses.
-    TextBuffer& begin_slice(Track track, hw::Cycle begin, hw::Cycle end, std::string_view name,
+    TextBuffer& begin_slice(Track track, Cycle begin, Cycle end, std::string_view name,
                             std::string_view color = {});
     void end_slice();
 
     /// The value of a counter, or of one of its series, from a cycle on.
     template <class Value>
-    void counter(std::string_view name, std::string_view series, hw::Cycle at, Value value) {
+    void counter(std::string_view name, std::string_view series, Cycle at, Value value) {
         open('C') << ",\"ts\":";
         stamp(at) << ",\"name\":\"" << name << "\",\"args\":{\"" << series << "\":" << value << '}';
         close();
     }
 
     /// A part of an arrow: it leaves the slice on this track that is under way in this cycle.
-    void flow_begin(std::uint64_t id, Track track, hw::Cycle at) { flow('s', id, track, at); }
-    void flow_step(std::uint64_t id, Track track, hw::Cycle at) { flow('t', id, track, at); }
-    void flow_end(std::uint64_t id, Track track, hw::Cycle at) { flow('f', id, track, at); }
+    void flow_begin(std::uint64_t id, Track track, Cycle at) { flow('s', id, track, at); }
+    void flow_step(std::uint64_t id, Track track, Cycle at) { flow('t', id, track, at); }
+    void flow_end(std::uint64_t id, Track track, Cycle at) { flow('f', id, track, at); }
 
     /// Nothing follows.
     void finish();
@@ -49,9 +49,9 @@ public:
 private:
     TextBuffer& open(char phase);
     void close();
-    void flow(char phase, std::uint64_t id, Track track, hw::Cycle at);
-    TextBuffer& stamp(hw::Cycle cycle);
-    std::uint64_t nanoseconds(hw::Cycle cycle) const;
+    void flow(char phase, std::uint64_t id, Track track, Cycle at);
+    TextBuffer& stamp(Cycle cycle);
+    std::uint64_t nanoseconds(Cycle cycle) const;
     TextBuffer& microseconds(std::uint64_t nanoseconds);
 
     const std::uint64_t clock_hz_;

@@ -2,7 +2,7 @@
 
 namespace systole::trace {
 
-void CounterTrack::add(hw::Cycle at, std::int64_t amount, std::optional<hw::Tag> tag) {
+void CounterTrack::add(Cycle at, std::int64_t amount, std::optional<hw::Tag> tag) {
     if (at >= window_.from()) finish();
     value_ += amount;
     if ((tag && !window_.takes(*tag)) || at >= window_.to()) return;

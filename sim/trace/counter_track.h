@@ -17,13 +17,13 @@ public:
         : events_(events), window_(window), name_(name), series_(series) {}
 
     /// In cycle order. What belongs to no layer is shown with every choice of layers.
-    void add(hw::Cycle at, std::int64_t amount, std::optional<hw::Tag> tag = {});
+    void add(Cycle at, std::int64_t amount, std::optional<hw::Tag> tag = {});
     /// No samples follow.
     void finish();
 
 private:
     struct Sample {
-        hw::Cycle at = 0;
+        Cycle at = 0;
         std::int64_t value = 0;
     };
     void write(const Sample& sample) { events_.counter(name_, series_, sample.at, sample.value); }

@@ -41,7 +41,7 @@ public:
     void stream(const hw::StreamTimes& times) override {
         for (hw::TraceSink* sink : sinks_) sink->stream(times);
     }
-    void ended(hw::Cycle end, hw::Tag tag) override {
+    void ended(Cycle end, hw::Tag tag) override {
         for (hw::TraceSink* sink : sinks_) sink->ended(end, tag);
     }
     void failed(const hw::FailureTimes& where) override {
@@ -62,7 +62,7 @@ public:
     /// Who is to be told: null for nobody.
     hw::RegisterSink* sink() { return sinks_.empty() ? nullptr : this; }
 
-    void cycle(hw::Cycle cycle, const hw::ArrayRegisters& registers) override {
+    void cycle(Cycle cycle, const hw::ArrayRegisters& registers) override {
         for (hw::RegisterSink* sink : sinks_) sink->cycle(cycle, registers);
     }
 

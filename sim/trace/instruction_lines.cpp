@@ -16,7 +16,7 @@ std::string_view unit_name(std::size_t unit) {
 }
 
 /// `span` is from the stream's first cycle to the one in which the next may enter.
-MatrixCycles matrix_cycles(hw::Cycle span, const hw::MatrixIdleTimes& entered) {
+MatrixCycles matrix_cycles(Cycle span, const hw::MatrixIdleTimes& entered) {
     const hw::IdleCycles& idle = entered.idle;
     return {.active = span - entered.gaps,
             .weight_stall = idle.without_tile,
@@ -31,7 +31,7 @@ MatrixCycles matrix_cycles(hw::Cycle span, const hw::MatrixIdleTimes& entered) {
 }  // namespace
 
 void InstructionLines::give(const InstructionLine& line) {
-    const hw::Cycle end = std::max(line.released, line.complete);
+    const Cycle end = std::max(line.released, line.complete);
     if (window_.takes(line.tag, line.begun - line.waited, end)) {
         writer_.line(line, program_.instructions[line.number]);
     }
@@ -107,7 +107,7 @@ void InstructionLines::give_streams() {
     }
 }
 
-void InstructionLines::ended(hw::Cycle end, hw::Tag tag) {
+void InstructionLines::ended(Cycle end, hw::Tag tag) {
     if (!halt_) return;
     give({.number = halt_->number,
           .tag = tag,

@@ -16,15 +16,15 @@ namespace systole::trace {
 /// The cycles of the matrix unit that belong to a stream: those before it and its own. They mean what the
 /// counters of these names mean, and summed over a run they are those counters.
 struct MatrixCycles {
-    hw::Cycle active = 0;
-    hw::Cycle weight_stall = 0;
-    hw::Cycle weight_shift = 0;
-    hw::Cycle non_matrix = 0;
+    Cycle active = 0;
+    Cycle weight_stall = 0;
+    Cycle weight_shift = 0;
+    Cycle non_matrix = 0;
     // Reasons for non-matrix cycles.
-    hw::Cycle raw_stall = 0;
-    hw::Cycle input_stall = 0;
-    hw::Cycle setup_stall = 0;
-    hw::Cycle port_stall = 0;
+    Cycle raw_stall = 0;
+    Cycle input_stall = 0;
+    Cycle setup_stall = 0;
+    Cycle port_stall = 0;
 };
 
 /// An instruction, or one repetition of it in the matrix unit.
@@ -32,12 +32,12 @@ struct InstructionLine {
     hw::InstructionNumber number = 0;
     std::uint32_t repetition = 0;
     hw::Tag tag = 0;
-    std::string_view unit;   ///< whose queue takes it, or "sequencer"
-    hw::Cycle issued = 0;    ///< put into the unit's queue, or carried out by the sequencer
-    hw::Cycle begun = 0;     ///< its first row moved; a `sync` was carried out
-    hw::Cycle released = 0;  ///< the unit could begin the next
-    hw::Cycle complete = 0;  ///< its last result in its place; of `halt`, the run's cycles
-    hw::Cycle waited = 0;  ///< from being the first in its queue (a repetition: from the one before) to begun
+    std::string_view unit;  ///< whose queue takes it, or "sequencer"
+    Cycle issued = 0;       ///< put into the unit's queue, or carried out by the sequencer
+    Cycle begun = 0;        ///< its first row moved; a `sync` was carried out
+    Cycle released = 0;     ///< the unit could begin the next
+    Cycle complete = 0;     ///< its last result in its place; of `halt`, the run's cycles
+    Cycle waited = 0;  ///< from being the first in its queue (a repetition: from the one before) to begun
     std::optional<MatrixCycles> matrix;  ///< of streams, and of `halt`: the cycles behind the last stream
 };
 
@@ -65,13 +65,13 @@ public:
         entered_.push_back(times);
         give_streams();
     }
-    void ended(hw::Cycle end, hw::Tag tag) override;
+    void ended(Cycle end, hw::Tag tag) override;
 
 private:
     struct UnitState {
         std::deque<hw::QueueTimes> taken;  ///< from the queue; not told of by the unit yet
         std::uint32_t repetition = 0;
-        hw::Cycle released = 0;
+        Cycle released = 0;
     };
 
     void give(const InstructionLine& line);

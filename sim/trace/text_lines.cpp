@@ -17,7 +17,7 @@ std::string reasons(const InstructionLine& line) {
     if (!line.matrix) return {};
     const MatrixCycles& cycles = *line.matrix;
     std::string text;
-    const auto add = [&](std::string_view name, hw::Cycle count) {
+    const auto add = [&](std::string_view name, Cycle count) {
         if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, count);
     };
     add("active", cycles.active);

@@ -88,21 +88,21 @@ const std::string& Timeline::layer_text(hw::Tag tag) {
     return text;
 }
 
-TextBuffer& Timeline::begin_wait(Track track, hw::Cycle begin, hw::Cycle end, std::string_view name,
+TextBuffer& Timeline::begin_wait(Track track, Cycle begin, Cycle end, std::string_view name,
                                  hw::InstructionNumber number, hw::Tag tag, std::string_view color) {
     return events_.begin_slice(track, begin, end, name, color)
            << ",\"number\":" << number << ",\"layer\":" << layer_text(tag);
 }
 
-void Timeline::wait(Track track, hw::Cycle begin, hw::Cycle end, std::string_view name,
-                    hw::InstructionNumber number, hw::Tag tag) {
+void Timeline::wait(Track track, Cycle begin, Cycle end, std::string_view name, hw::InstructionNumber number,
+                    hw::Tag tag) {
     if (begin >= end || !window_.takes(tag, begin, end)) return;
     begin_wait(track, begin, end, name, number, tag);
     events_.end_slice();
 }
 
-TextBuffer& Timeline::begin_instruction(Track track, hw::Cycle begin, hw::Cycle end,
-                                        hw::InstructionNumber number, hw::Tag tag, std::string_view color) {
+TextBuffer& Timeline::begin_instruction(Track track, Cycle begin, Cycle end, hw::InstructionNumber number,
+                                        hw::Tag tag, std::string_view color) {
     const isa::Instruction& instruction = instruction_of(number);
     TextBuffer& text = begin_wait(track, begin, end, isa::mnemonic(instruction), number, tag, color);
     append_fields(instruction, labels_, text);
@@ -118,7 +118,7 @@ void Timeline::issued(const hw::IssueTimes& times) {
     }
     wait(Track::Sequencer, times.arrived, times.issued, "queue_full", times.number, times.tag);
     if (isa::unit_of(instruction)) return;  // its slices are in queue and unit
-    const hw::Cycle end = times.issued + issue_cycles_;
+    const Cycle end = times.issued + issue_cycles_;
     if (!window_.takes(times.tag, times.issued, end)) return;
     begin_instruction(Track::Sequencer, times.issued, end, times.number, times.tag);
     events_.end_slice();
@@ -175,7 +175,7 @@ void Timeline::show_streams() {
     }
 }
 
-void Timeline::show_stream(const Stream& stream, hw::Cycle gaps) {
+void Timeline::show_stream(const Stream& stream, Cycle gaps) {
     const hw::InstructionTimes& times = stream.times;
     if (!keeps_weights(times.number) && !shifted_.empty()) {
         in_array_ = shifted_.front();
@@ -199,7 +199,7 @@ bool Timeline::keeps_weights(hw::InstructionNumber number) const {
 
 void Timeline::arrow(const ShiftedTile& tile, const hw::InstructionTimes& multiply) {
     const hw::TileTimes& times = tile.times;
-    const hw::Cycle shift_begun = times.shifted - shift_cycles_;
+    const Cycle shift_begun = times.shifted - shift_cycles_;
     const bool is_seen = window_.takes(times.tag, tile.fetch.begun, tile.fetch.end) &&
                          window_.takes(times.tag, shift_begun, times.shifted);
     if (!is_seen) return;
@@ -220,7 +220,7 @@ void Timeline::count_bytes(const hw::InstructionTimes& times) {
 void Timeline::tile_fetched(const hw::TileTimes& times) {
     fifo_tiles_.add(times.fetched, 1, times.tag);
     // One tile after the other: what a memory of several channels delivers earlier has no time of its own.
-    const hw::Cycle begun = std::max(times.fetched, last_whole_);
+    const Cycle begun = std::max(times.fetched, last_whole_);
     last_whole_ = std::max(times.whole, last_whole_);
     weight_bytes_.add(last_whole_, static_cast<std::int64_t>(times.bytes), times.tag);
     fetches_.push_back({begun, last_whole_});
@@ -235,7 +235,7 @@ void Timeline::tile(const hw::TileTimes& times) {
     fifo_tiles_.add(times.shifted, -1, times.tag);
     shifted_.push_back({.times = times, .fetch = fetches_.front()});
     fetches_.pop_front();
-    const hw::Cycle begun = times.shifted - shift_cycles_;
+    const Cycle begun = times.shifted - shift_cycles_;
     if (!window_.takes(times.tag, begun, times.shifted)) return;
     begin_wait(Track::WeightShift, begun, times.shifted, "shift", times.number, times.tag)
         << ",\"tile\":" << times.tile;
@@ -244,10 +244,10 @@ void Timeline::tile(const hw::TileTimes& times) {
 
 void Timeline::matrix_idle(const hw::MatrixIdleTimes& times) {
     layer(times.begin, times.tag);
-    hw::Cycle begin = times.begin;
-    const auto part = [&](std::string_view name, std::string_view color, hw::Cycle cycles,
+    Cycle begin = times.begin;
+    const auto part = [&](std::string_view name, std::string_view color, Cycle cycles,
                           bool without_rows = false) {
-        const hw::Cycle end = begin + cycles;
+        const Cycle end = begin + cycles;
         if (cycles > 0 && window_.takes(times.tag, begin, end)) {
             TextBuffer& text = begin_wait(Track::Matrix, begin, end, name, times.number, times.tag, color);
             if (without_rows && times.activations > 0) text << ",\"raw_stall\":" << times.activations;
@@ -265,14 +265,14 @@ void Timeline::matrix_idle(const hw::MatrixIdleTimes& times) {
     show_streams();
 }
 
-void Timeline::layer(hw::Cycle begin, hw::Tag tag) {
+void Timeline::layer(Cycle begin, hw::Tag tag) {
     if (layer_ == tag) return;
     close_layer(begin);
     layer_ = tag;
     layer_begun_ = begin;
 }
 
-void Timeline::close_layer(hw::Cycle end) {
+void Timeline::close_layer(Cycle end) {
     if (layer_ && end > layer_begun_ && window_.takes(*layer_, layer_begun_, end)) {
         const std::string& quoted = layer_text(*layer_);
         events_.begin_slice(Track::Layers, layer_begun_, end,
@@ -283,8 +283,8 @@ void Timeline::close_layer(hw::Cycle end) {
     layer_.reset();
 }
 
-void Timeline::ended(hw::Cycle end, hw::Tag tag) {
-    const hw::Cycle array_free = units_[matrix_unit].released;
+void Timeline::ended(Cycle end, hw::Tag tag) {
+    const Cycle array_free = units_[matrix_unit].released;
     layer(array_free, tag);
     close_layer(end);
     const hw::InstructionNumber number = halt_ ? halt_->number : 0;
@@ -328,8 +328,8 @@ void Timeline::unfinished_issue(const hw::IssueTimes& times) {
 
 void Timeline::unfinished_stream(const hw::FailureTimes& where) {
     const UnitState& state = units_[matrix_unit];
-    const hw::Cycle begin = std::max(state.released, idle_until_);
-    const hw::Cycle end = std::max(where.at, begin);  // a stream may be known to its end that lies behind
+    const Cycle begin = std::max(state.released, idle_until_);
+    const Cycle end = std::max(where.at, begin);  // a stream may be known to its end that lies behind
     if (state.taken.empty()) {
         layer(begin, where.tag);
         const hw::InstructionNumber number = where.issue ? where.issue->number : 0;
@@ -342,15 +342,14 @@ void Timeline::unfinished_stream(const hw::FailureTimes& where) {
     close_layer(end);
 }
 
-void Timeline::unfinished(Track track, hw::Cycle begin, hw::Cycle end, hw::InstructionNumber number,
-                          hw::Tag tag) {
+void Timeline::unfinished(Track track, Cycle begin, Cycle end, hw::InstructionNumber number, hw::Tag tag) {
     end = std::max(begin, end);
     if (!window_.takes(tag, begin, end)) return;
     begin_instruction(track, begin, end, number, tag) << ",\"unfinished\":true";
     events_.end_slice();
 }
 
-void Timeline::unfinished_wait(Track track, hw::Cycle begin, hw::Cycle end, std::string_view name,
+void Timeline::unfinished_wait(Track track, Cycle begin, Cycle end, std::string_view name,
                                hw::InstructionNumber number, hw::Tag tag, std::string_view color) {
     if (!window_.takes(tag, begin, end)) return;
     begin_wait(track, begin, end, name, number, tag, color) << ",\"unfinished\":true";
@@ -365,7 +364,7 @@ void Timeline::finish_counters() {
 
 void Timeline::power(const energy::PowerOverTime& power) {
     for (std::size_t i = 0; i < power.windows.size(); ++i) {
-        const hw::Cycle begin = i * power.window_cycles;
+        const Cycle begin = i * power.window_cycles;
         if (begin >= window_.to() || begin + power.window_cycles <= window_.from()) continue;
         for (std::size_t consumer = 0; consumer < energy::consumer_count; ++consumer) {
             const double joules = power.windows[i][static_cast<energy::Consumer>(consumer)];

@@ -38,7 +38,7 @@ public:
     void tile_fetched(const hw::TileTimes& times) override;
     void tile(const hw::TileTimes& times) override;
     void matrix_idle(const hw::MatrixIdleTimes& times) override;
-    void ended(hw::Cycle end, hw::Tag tag) override;
+    void ended(Cycle end, hw::Tag tag) override;
     void failed(const hw::FailureTimes& where) override;
 
     /// Watts by consumer.
@@ -53,8 +53,8 @@ private:
     struct UnitState {
         std::deque<hw::QueueTimes> taken;  ///< from the queue; not told of by the unit yet
         std::uint32_t repetition = 0;
-        hw::Cycle taken_at = 0;
-        hw::Cycle released = 0;
+        Cycle taken_at = 0;
+        Cycle released = 0;
     };
     struct Stream {
         hw::InstructionTimes times;
@@ -62,8 +62,8 @@ private:
     };
     /// Where the slice of a tile's fetch lies.
     struct Fetch {
-        hw::Cycle begun = 0;
-        hw::Cycle end = 0;
+        Cycle begun = 0;
+        Cycle end = 0;
     };
     /// A tile on its way to the multiplies that use it.
     struct ShiftedTile {
@@ -75,16 +75,16 @@ private:
         return program_.instructions[number];
     }
     /// The slice of an instruction of a unit or of the sequencer, with its fields; details may follow.
-    TextBuffer& begin_instruction(Track track, hw::Cycle begin, hw::Cycle end, hw::InstructionNumber number,
+    TextBuffer& begin_instruction(Track track, Cycle begin, Cycle end, hw::InstructionNumber number,
                                   hw::Tag tag, std::string_view color = {});
     /// A slice of cycles in which something waited for something.
-    TextBuffer& begin_wait(Track track, hw::Cycle begin, hw::Cycle end, std::string_view name,
+    TextBuffer& begin_wait(Track track, Cycle begin, Cycle end, std::string_view name,
                            hw::InstructionNumber number, hw::Tag tag, std::string_view color = {});
-    void wait(Track track, hw::Cycle begin, hw::Cycle end, std::string_view name,
-              hw::InstructionNumber number, hw::Tag tag);
+    void wait(Track track, Cycle begin, Cycle end, std::string_view name, hw::InstructionNumber number,
+              hw::Tag tag);
     /// What goes on when a program fails is shown up to there, in cycles or not.
-    void unfinished(Track track, hw::Cycle begin, hw::Cycle end, hw::InstructionNumber number, hw::Tag tag);
-    void unfinished_wait(Track track, hw::Cycle begin, hw::Cycle end, std::string_view name,
+    void unfinished(Track track, Cycle begin, Cycle end, hw::InstructionNumber number, hw::Tag tag);
+    void unfinished_wait(Track track, Cycle begin, Cycle end, std::string_view name,
                          hw::InstructionNumber number, hw::Tag tag, std::string_view color = {});
     void unfinished_issue(const hw::IssueTimes& times);
     void unfinished_stream(const hw::FailureTimes& where);
@@ -93,13 +93,13 @@ private:
     void step(UnitState& state, const hw::InstructionTimes& times);
     /// Shows the streams of which both is known, their times and the gaps in them.
     void show_streams();
-    void show_stream(const Stream& stream, hw::Cycle gaps);
+    void show_stream(const Stream& stream, Cycle gaps);
     void count_bytes(const hw::InstructionTimes& times);
     /// The arrow from a tile's fetch over its shift to the multiply that uses it.
     void arrow(const ShiftedTile& tile, const hw::InstructionTimes& multiply);
     /// The layer that the matrix unit's cycles belong to from now on.
-    void layer(hw::Cycle begin, hw::Tag tag);
-    void close_layer(hw::Cycle end);
+    void layer(Cycle begin, hw::Tag tag);
+    void close_layer(Cycle end);
     /// In quotes.
     const std::string& layer_text(hw::Tag tag);
     bool keeps_weights(hw::InstructionNumber number) const;
@@ -107,8 +107,8 @@ private:
     const Window& window_;
     const isa::Program& program_;
     const isa::HostLabels labels_;
-    const hw::Cycle issue_cycles_;
-    const hw::Cycle shift_cycles_;
+    const Cycle issue_cycles_;
+    const Cycle shift_cycles_;
     ChromeEvents events_;
     CounterTrack fifo_tiles_;
     CounterTrack weight_bytes_;
@@ -118,15 +118,15 @@ private:
     std::array<UnitState, isa::unit_count> units_;
     // The streams of which one thing is known: which comes first is the engine's affair.
     std::deque<Stream> streams_;
-    std::deque<hw::Cycle> gaps_;
+    std::deque<Cycle> gaps_;
     std::deque<Fetch> fetches_;        ///< of tiles in the FIFO
-    hw::Cycle idle_until_ = 0;         ///< the matrix unit's idle cycles are shown up to here
-    hw::Cycle last_whole_ = 0;         ///< of the tiles so far
+    Cycle idle_until_ = 0;             ///< the matrix unit's idle cycles are shown up to here
+    Cycle last_whole_ = 0;             ///< of the tiles so far
     std::deque<ShiftedTile> shifted_;  ///< not used yet
     std::optional<ShiftedTile> in_array_;
     std::uint64_t shown_streams_ = 0;  ///< in the window or not: an arrow's number is its stream's
     std::optional<hw::Tag> layer_;
-    hw::Cycle layer_begun_ = 0;
+    Cycle layer_begun_ = 0;
     std::optional<hw::IssueTimes> halt_;
     std::vector<std::string> layer_texts_;  ///< by tag; empty: not made yet
 };

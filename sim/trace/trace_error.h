@@ -1,13 +1,13 @@
 #pragma once
 
-#include <stdexcept>
+#include "hw/base/user_error.h"
 
 namespace systole::trace {
 
 /// A trace cannot be written. The message is one line: file and reason.
-class TraceError : public std::runtime_error {
+class TraceError : public UserError {
 public:
-    using std::runtime_error::runtime_error;
+    using UserError::UserError;
 };
 
 }  // namespace systole::trace

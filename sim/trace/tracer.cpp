@@ -49,7 +49,7 @@ void Tracer::add_lines(std::unique_ptr<OutputFile> file, std::unique_ptr<LineWri
     told_behind_.add(lines_.back().get());
 }
 
-void Tracer::finish(hw::Cycle cycles, const Afterwards& known) {
+void Tracer::finish(Cycle cycles, const Afterwards& known) {
     if (all_.sink() == nullptr) return;
     if (background_) background_->finish();
     if (timeline_) {

@@ -51,7 +51,7 @@ public:
 
     /// The run is over, after `cycles`: the files are whole. Throws TraceError, and ConfigError where the
     /// window begins behind the run.
-    void finish(hw::Cycle cycles, const Afterwards& known);
+    void finish(Cycle cycles, const Afterwards& known);
 
     /// Whether what is known afterwards is shown anywhere.
     bool has_timeline() const { return timeline_.has_value(); }

@@ -43,7 +43,7 @@ struct CloseTraceFile {
 class Player final : public sc_core::sc_module {
 public:
     Player(const sc_core::sc_module_name& name, const std::vector<std::unique_ptr<WaveSignal>>& signals,
-           hw::Cycle from, hw::Cycle to)
+           Cycle from, Cycle to)
         : sc_module(name), to_(to), cycle_(from) {
         for (const auto& signal : signals) wires_.emplace_back(*signal);
         SC_METHOD(half_a_cycle);
@@ -59,7 +59,7 @@ private:
     struct Wire {
         explicit Wire(WaveSignal& of) : signal(of), value(sc_dt::SC_LOGIC_Z, static_cast<int>(of.width())) {}
 
-        void show(hw::Cycle cycle) {
+        void show(Cycle cycle) {
             const std::optional<std::uint64_t> now = signal.at(cycle);
             if (now == shown) return;
             shown = now;
@@ -99,15 +99,15 @@ private:
         }
     }
 
-    const hw::Cycle to_;
-    hw::Cycle cycle_;
+    const Cycle to_;
+    Cycle cycle_;
     sc_dt::sc_logic clock_{sc_dt::SC_LOGIC_Z};
     std::deque<Wire> wires_;
 };
 
 /// SystemC tells nobody when it could not write: a whole file ends in the time of its end.
-void check_whole(const std::filesystem::path& file, hw::Cycle to) {
-    constexpr hw::Cycle units_in_cycle = 10;
+void check_whole(const std::filesystem::path& file, Cycle to) {
+    constexpr Cycle units_in_cycle = 10;
     const std::string last = fmt::format("#{}\n", to * units_in_cycle);
     std::ifstream stream(file, std::ios::binary);
     stream.seekg(-static_cast<std::streamoff>(last.size()), std::ios::end);
@@ -120,7 +120,7 @@ void check_whole(const std::filesystem::path& file, hw::Cycle to) {
 
 }  // namespace
 
-void play(const std::vector<std::unique_ptr<WaveSignal>>& signals, hw::Cycle from, hw::Cycle to,
+void play(const std::vector<std::unique_ptr<WaveSignal>>& signals, Cycle from, Cycle to,
           const std::filesystem::path& file) {
     // It would say that the unit of time was set, on a terminal that is for the run's report.
     sc_core::sc_report_handler::set_actions(sc_core::SC_ID_TRACING_TIMESCALE_UNIT_, sc_core::SC_INFO,

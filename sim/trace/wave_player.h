@@ -20,7 +20,7 @@ inline constexpr double cycle_nanoseconds = 1.0;
 /// A simulation of its own, because much of what happened in a cycle is known only later (what an idle cycle
 /// lacked, when a stream has entered), and SystemC traces what is true now. The chip's simulation stays as
 /// it is.
-void play(const std::vector<std::unique_ptr<WaveSignal>>& signals, hw::Cycle from, hw::Cycle to,
+void play(const std::vector<std::unique_ptr<WaveSignal>>& signals, Cycle from, Cycle to,
           const std::filesystem::path& file);
 
 }  // namespace systole::trace

@@ -36,20 +36,20 @@ struct WindowLines {
 /// A line after the other, as long each.
 template <class RowOfLine>
 void drive_lines(PortCycles cycles, std::uint64_t lines, DrivenSignal& rows, const RowOfLine& row_of_line) {
-    const hw::Cycle line_cycles = (cycles.end - cycles.begin) / lines;
+    const Cycle line_cycles = (cycles.end - cycles.begin) / lines;
     for (std::uint64_t line = 0; line < lines; ++line) {
-        const hw::Cycle begin = cycles.begin + line * line_cycles;
+        const Cycle begin = cycles.begin + line * line_cycles;
         rows.hold(begin, begin + line_cycles, row_of_line(line));
     }
 }
 
 /// Rows of element-wise work, as long each.
 void drive_slices(const isa::ImageSlices& slices, PortCycles cycles, DrivenSignal& rows) {
-    const hw::Cycle row_cycles = (cycles.end - cycles.begin) / slices.rows;
-    hw::Cycle begin = cycles.begin;
+    const Cycle row_cycles = (cycles.end - cycles.begin) / slices.rows;
+    Cycle begin = cycles.begin;
     for (std::uint64_t image = 0; image < slices.images(); ++image) {
         const isa::RowRange range = slices.of_image(image);
-        const hw::Cycle end = begin + range.count() * row_cycles;
+        const Cycle end = begin + range.count() * row_cycles;
         rows.drive({.begin = begin, .end = end, .first = range.first, .step = 1, .every = row_cycles});
         begin = end;
     }
@@ -58,9 +58,9 @@ void drive_slices(const isa::ImageSlices& slices, PortCycles cycles, DrivenSigna
 /// Results of `activate`, a pixel after the other.
 void drive_pixels(const isa::Activate& activate, const isa::Registers& registers, PortCycles cycles,
                   std::uint64_t row_bytes, DrivenSignal& rows) {
-    const hw::Cycle pixel_cycles = (cycles.end - cycles.begin) / activate.length;
+    const Cycle pixel_cycles = (cycles.end - cycles.begin) / activate.length;
     const std::uint64_t pixels_of_image = registers[Register::ActivationOutputsPerImage];
-    hw::Cycle begin = cycles.begin;
+    Cycle begin = cycles.begin;
     for (std::uint64_t done = 0; done < activate.length;) {
         const std::uint64_t output = activate.first_output + done;
         const std::uint64_t pixel = output % pixels_of_image;
@@ -68,7 +68,7 @@ void drive_pixels(const isa::Activate& activate, const isa::Registers& registers
         const std::uint64_t image_row =
             activate.unified_buffer_row + output / pixels_of_image * registers[Register::ActivationImageRows];
         const std::uint64_t pixel_bytes = registers[Register::ActivationPixelBytes];
-        const hw::Cycle end = begin + pixels * pixel_cycles;
+        const Cycle end = begin + pixels * pixel_cycles;
         rows.drive({.begin = begin,
                     .end = end,
                     .first = image_row * row_bytes + pixel * pixel_bytes +
@@ -95,7 +95,7 @@ void drive_pooled_lines(const isa::Vector& vector, const isa::Registers& registe
 void stream_reads(const isa::BoundInstruction& bound, const hw::StreamTimes& times, std::uint64_t repetition,
                   std::uint64_t row_bytes, DrivenSignal& rows) {
     const isa::Registers& registers = *bound.registers;
-    const hw::Cycle end = times.begun + times.lines * times.line_cycles;
+    const Cycle end = times.begun + times.lines * times.line_cycles;
     if (const auto* multiply = std::get_if<isa::MatrixMultiply>(&bound.instruction)) {
         const std::uint64_t element_rows = multiply->flags.wide_activations ? 2 : 1;
         rows.drive({.begin = times.begun,
@@ -120,12 +120,12 @@ void stream_reads(const isa::BoundInstruction& bound, const hw::StreamTimes& tim
 }
 
 void stream_writes(const hw::StreamTimes& times, DrivenSignal& rows) {
-    const hw::Cycle busy = times.line_rows * times.passes;
+    const Cycle busy = times.line_rows * times.passes;
     const bool has_gaps = busy != times.line_cycles;
     const std::uint64_t pieces = has_gaps ? times.lines : 1;
     const std::uint64_t rows_of_piece = has_gaps ? times.line_rows : times.lines * times.line_rows;
     for (std::uint64_t piece = 0; piece < pieces; ++piece) {
-        const hw::Cycle begin = times.summed + piece * times.line_cycles;
+        const Cycle begin = times.summed + piece * times.line_cycles;
         rows.drive({.begin = begin,
                     .end = begin + rows_of_piece * times.passes,
                     .first = times.accumulator_row + piece * rows_of_piece,
@@ -135,13 +135,13 @@ void stream_writes(const hw::StreamTimes& times, DrivenSignal& rows) {
 }
 
 void table_reads(const isa::BoundInstruction& bound, PortCycles cycles, DrivenSignal& rows) {
-    hw::Cycle begin = cycles.begin;
+    Cycle begin = cycles.begin;
     // Parameters first. They are the second operand of no vector work that has a table.
     const bool activates = std::holds_alternative<isa::Activate>(bound.instruction);
     const isa::RowRange none;
     for (const isa::RowRange& range :
          {activates ? bound.footprint.buffer_read_other : none, bound.footprint.buffer_read_table}) {
-        const hw::Cycle end = std::min(begin + range.count(), cycles.end);
+        const Cycle end = std::min(begin + range.count(), cycles.end);
         rows.drive({.begin = begin, .end = end, .first = range.first, .step = 1});
         begin = end;
     }

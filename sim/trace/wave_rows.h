@@ -12,8 +12,8 @@ namespace systole::trace {
 
 /// The cycles [begin, end), in which an instruction passes rows through a port.
 struct PortCycles {
-    hw::Cycle begin = 0;
-    hw::Cycle end = 0;
+    Cycle begin = 0;
+    Cycle end = 0;
 };
 
 /// The unified buffer's rows that a stream is read from: of a product the row itself, of a convolution the

@@ -21,13 +21,13 @@ void DrivenSignal::drive(const Ramp& ramp) {
     ramps_.push_back(ramp);
 }
 
-std::optional<std::uint64_t> DrivenSignal::at(hw::Cycle cycle) {
+std::optional<std::uint64_t> DrivenSignal::at(Cycle cycle) {
     while (next_ < ramps_.size() && ramps_[next_].end <= cycle) ++next_;
     if (next_ == ramps_.size() || cycle < ramps_[next_].begin) return rest_;
     return ramps_[next_].at(cycle);
 }
 
-void LevelSignal::note(hw::Cycle cycle, std::vector<hw::Cycle>& cycles, std::uint64_t& earlier) const {
+void LevelSignal::note(Cycle cycle, std::vector<Cycle>& cycles, std::uint64_t& earlier) const {
     if (cycle < window_.from) {
         ++earlier;
     } else if (cycle < window_.to) {
@@ -40,13 +40,13 @@ void LevelSignal::finish() {
     std::sort(gone_.begin(), gone_.end());
 }
 
-std::optional<std::uint64_t> LevelSignal::at(hw::Cycle cycle) {
+std::optional<std::uint64_t> LevelSignal::at(Cycle cycle) {
     while (next_come_ < come_.size() && come_[next_come_] <= cycle) ++next_come_;
     while (next_gone_ < gone_.size() && gone_[next_gone_] <= cycle) ++next_gone_;
     return first_ + next_come_ - first_gone_ - next_gone_;
 }
 
-void RegisterSignal::put(hw::Cycle cycle, std::int32_t value) {
+void RegisterSignal::put(Cycle cycle, std::int32_t value) {
     if (value == last_ || cycle >= window_.to) return;
     last_ = value;
     if (cycle < window_.from) {
@@ -56,7 +56,7 @@ void RegisterSignal::put(hw::Cycle cycle, std::int32_t value) {
     }
 }
 
-std::optional<std::uint64_t> RegisterSignal::at(hw::Cycle cycle) {
+std::optional<std::uint64_t> RegisterSignal::at(Cycle cycle) {
     for (; next_ < changes_.size() && changes_[next_].at <= cycle; ++next_) value_ = changes_[next_].value;
     return static_cast<std::uint32_t>(value_);
 }

@@ -13,8 +13,8 @@ namespace systole::trace {
 
 /// The cycles [from, to) that are shown. What happened in others is not kept.
 struct WaveWindow {
-    hw::Cycle from = 0;
-    hw::Cycle to = 0;
+    Cycle from = 0;
+    Cycle to = 0;
 };
 
 /// A wire of the chip: what is on it in each cycle of a window.
@@ -34,7 +34,7 @@ public:
     virtual void finish() {}
     /// What is on the wire in this cycle; nothing: nobody drives it. Never asked for an earlier cycle than
     /// before.
-    virtual std::optional<std::uint64_t> at(hw::Cycle cycle) = 0;
+    virtual std::optional<std::uint64_t> at(Cycle cycle) = 0;
     /// Bytes that its notes take.
     virtual std::size_t bytes() const = 0;
 
@@ -48,14 +48,14 @@ private:
 
 /// A number that goes up or down in even steps: (first + step * k) / divisor in the k-th `every` cycles.
 struct Ramp {
-    hw::Cycle begin = 0;
-    hw::Cycle end = 0;
+    Cycle begin = 0;
+    Cycle end = 0;
     std::uint64_t first = 0;
     std::uint64_t step = 0;
-    hw::Cycle every = 1;
+    Cycle every = 1;
     std::uint64_t divisor = 1;
 
-    std::uint64_t at(hw::Cycle cycle) const { return (first + step * ((cycle - begin) / every)) / divisor; }
+    std::uint64_t at(Cycle cycle) const { return (first + step * ((cycle - begin) / every)) / divisor; }
 };
 
 /// A wire that is driven some of the time: a ramp after the other, none over another.
@@ -68,10 +68,10 @@ public:
     /// Behind all ramps before it. None if it takes no cycle.
     void drive(const Ramp& ramp);
     /// The same value in the cycles [begin, end).
-    void hold(hw::Cycle begin, hw::Cycle end, std::uint64_t value = 1) {
+    void hold(Cycle begin, Cycle end, std::uint64_t value = 1) {
         drive({.begin = begin, .end = end, .first = value});
     }
-    std::optional<std::uint64_t> at(hw::Cycle cycle) override;
+    std::optional<std::uint64_t> at(Cycle cycle) override;
     std::size_t bytes() const override { return ramps_.capacity() * sizeof(Ramp); }
 
 private:
@@ -86,19 +86,19 @@ public:
     using WaveSignal::WaveSignal;
 
     /// In any order; what goes has come.
-    void come(hw::Cycle cycle) { note(cycle, come_, first_); }
-    void go(hw::Cycle cycle) { note(cycle, gone_, first_gone_); }
+    void come(Cycle cycle) { note(cycle, come_, first_); }
+    void go(Cycle cycle) { note(cycle, gone_, first_gone_); }
     void finish() override;
-    std::optional<std::uint64_t> at(hw::Cycle cycle) override;
-    std::size_t bytes() const override { return (come_.capacity() + gone_.capacity()) * sizeof(hw::Cycle); }
+    std::optional<std::uint64_t> at(Cycle cycle) override;
+    std::size_t bytes() const override { return (come_.capacity() + gone_.capacity()) * sizeof(Cycle); }
 
 private:
-    void note(hw::Cycle cycle, std::vector<hw::Cycle>& cycles, std::uint64_t& earlier) const;
+    void note(Cycle cycle, std::vector<Cycle>& cycles, std::uint64_t& earlier) const;
 
     std::uint64_t first_ = 0;  ///< came before the window
     std::uint64_t first_gone_ = 0;
-    std::vector<hw::Cycle> come_;
-    std::vector<hw::Cycle> gone_;
+    std::vector<Cycle> come_;
+    std::vector<Cycle> gone_;
     std::size_t next_come_ = 0;  ///< the first that has not come by the cycle last asked for
     std::size_t next_gone_ = 0;
 };
@@ -109,13 +109,13 @@ public:
     using WaveSignal::WaveSignal;
 
     /// In the order of the cycles.
-    void put(hw::Cycle cycle, std::int32_t value);
-    std::optional<std::uint64_t> at(hw::Cycle cycle) override;
+    void put(Cycle cycle, std::int32_t value);
+    std::optional<std::uint64_t> at(Cycle cycle) override;
     std::size_t bytes() const override { return changes_.capacity() * sizeof(Change); }
 
 private:
     struct Change {
-        hw::Cycle at = 0;
+        Cycle at = 0;
         std::int32_t value = 0;
     };
     std::vector<Change> changes_;

@@ -32,7 +32,7 @@ std::uint64_t last_of(std::size_t count) {
 
 /// A window without an end is checked as the run goes on.
 WaveWindow window_of(const TraceConfig& config, bool is_open) {
-    const hw::Cycle to = is_open ? std::numeric_limits<hw::Cycle>::max() : config.to;
+    const Cycle to = is_open ? std::numeric_limits<Cycle>::max() : config.to;
     if (!is_open && to - config.from > Waves::most_cycles) {
         throw machine::ConfigError(
             fmt::format("trace.to is {}; waves show {} cycles at most, and trace.from is {}", config.to,
@@ -140,7 +140,7 @@ void Waves::add_cell(const Cell& cell) {
                       .partial_sum = add<RegisterSignal>(scope + "partial_sum", sum_bits)});
 }
 
-void Waves::heard(hw::Cycle cycle) {
+void Waves::heard(Cycle cycle) {
     heard_ = std::max(heard_, cycle);
     if (is_open_ && heard_ > window_.from && heard_ - window_.from > most_cycles) {
         failed_ = true;
@@ -185,7 +185,7 @@ void Waves::queued(const hw::QueueTimes& times) {
 void Waves::instruction(const hw::InstructionTimes& times) {
     heard(times.begun);
     if (times.unit == host_read_unit) {
-        const hw::Cycle latency = times.complete - times.released;
+        const Cycle latency = times.complete - times.released;
         const std::uint64_t row = bound_[times.number].footprint.buffer_write.first;
         host_read_.hold(times.begun, times.released);
         host_read_instruction_.hold(times.begun, times.released, times.number);
@@ -227,7 +227,7 @@ void Waves::activation_unit(const hw::InstructionTimes& times) {
         vector_reads(std::get<isa::Vector>(bound.instruction), *bound.registers,
                      {times.loaded, times.released}, row_bytes, buffer_activation_read_row_);
     }
-    const hw::Cycle latency = times.complete - times.released;
+    const Cycle latency = times.complete - times.released;
     const PortCycles written{times.loaded + latency, times.complete};
     buffer_activation_write_.hold(written.begin, written.end);
     activation_writes(bound, written, row_bytes, buffer_activation_write_row_);
@@ -238,7 +238,7 @@ void Waves::tile_fetched(const hw::TileTimes& times) {
     fifo_tiles_.come(times.fetched);
     fifo_whole_.come(times.whole);
     // One tile after the other, as on the timeline.
-    const hw::Cycle begun = std::max(times.fetched, last_whole_);
+    const Cycle begun = std::max(times.fetched, last_whole_);
     last_whole_ = std::max(times.whole, last_whole_);
     fetch_.hold(begun, last_whole_);
     fetch_tile_.hold(begun, last_whole_, times.tile);
@@ -249,14 +249,14 @@ void Waves::tile(const hw::TileTimes& times) {
     heard(times.shifted);
     fifo_tiles_.go(times.shifted);
     fifo_whole_.go(times.shifted);
-    const hw::Cycle begun = times.shifted - machine::shift_cycles(machine_.matrix_unit.rows);
+    const Cycle begun = times.shifted - machine::shift_cycles(machine_.matrix_unit.rows);
     shift_.hold(begun, times.shifted);
     shift_tile_.hold(begun, times.shifted, times.tile);
 }
 
 void Waves::matrix_idle(const hw::MatrixIdleTimes& times) {
-    hw::Cycle begin = times.begin;
-    const auto part = [&](DrivenSignal& cause, hw::Cycle cycles) {
+    Cycle begin = times.begin;
+    const auto part = [&](DrivenSignal& cause, Cycle cycles) {
         cause.hold(begin, begin + cycles);
         begin += cycles;
     };
@@ -281,14 +281,14 @@ void Waves::stream(const hw::StreamTimes& times) {
     repetition_ = repeats ? repetition_ + 1 : 0;
     streaming_ = times.number;
 
-    const hw::Cycle end = times.begun + times.lines * times.line_cycles;
+    const Cycle end = times.begun + times.lines * times.line_cycles;
     stream_instruction_.hold(times.begun, end, times.number);
     stream_repetition_.hold(times.begun, end, repetition_);
     stream_tile_.hold(times.begun, end, tile_in_array_);
     matrix_layer_.hold(times.begun, end, times.tag);
     const bool has_gaps = times.line_rows * times.passes < times.line_cycles;
     if (has_gaps) {
-        for (hw::Cycle line = times.begun; line < end; line += times.line_cycles) enter_line(line, times);
+        for (Cycle line = times.begun; line < end; line += times.line_cycles) enter_line(line, times);
     } else {
         active_.hold(times.begun, end);
         sums_write_.hold(times.summed, times.summed + (end - times.begun));
@@ -299,17 +299,17 @@ void Waves::stream(const hw::StreamTimes& times) {
     array_free_ = end;
 }
 
-void Waves::enter_line(hw::Cycle begin, const hw::StreamTimes& times) {
-    const hw::Cycle entered = begin + times.line_rows * times.passes;
-    const hw::Cycle end = begin + times.line_cycles;
+void Waves::enter_line(Cycle begin, const hw::StreamTimes& times) {
+    const Cycle entered = begin + times.line_rows * times.passes;
+    const Cycle end = begin + times.line_cycles;
     active_.hold(begin, entered);
     non_matrix_.hold(entered, end);
     setup_stall_.hold(entered, end);
-    const hw::Cycle latency = times.summed - times.begun;
+    const Cycle latency = times.summed - times.begun;
     sums_write_.hold(begin + latency, entered + latency);
 }
 
-void Waves::ended(hw::Cycle end, hw::Tag tag) {
+void Waves::ended(Cycle end, hw::Tag tag) {
     heard(end);
     non_matrix_.hold(array_free_, end);
     matrix_layer_.hold(array_free_, end, tag);
@@ -317,7 +317,7 @@ void Waves::ended(hw::Cycle end, hw::Tag tag) {
     end_ = end;
 }
 
-void Waves::cycle(hw::Cycle cycle, const hw::ArrayRegisters& registers) {
+void Waves::cycle(Cycle cycle, const hw::ArrayRegisters& registers) {
     heard(cycle);
     for (CellSignals& signals : cells_) {
         const std::size_t place = signals.cell.row * registers.columns + signals.cell.column;
@@ -329,7 +329,7 @@ void Waves::cycle(hw::Cycle cycle, const hw::ArrayRegisters& registers) {
 }
 
 void Waves::write() {
-    const hw::Cycle to = std::min(window_.to, end_.value_or(heard_));
+    const Cycle to = std::min(window_.to, end_.value_or(heard_));
     if (failed_ || to <= window_.from) return;
     for (const auto& signal : signals_) signal->finish();
     play(signals_, window_.from, to, file_);

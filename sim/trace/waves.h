@@ -27,7 +27,7 @@ namespace systole::trace {
 class Waves final : public hw::TraceListener, public hw::RegisterSink {
 public:
     /// A file takes tens of bytes a cycle: more than this needs a narrower window.
-    static constexpr hw::Cycle most_cycles = 5'000'000;
+    static constexpr Cycle most_cycles = 5'000'000;
     /// Of notes: a window in which more happens is an error, too.
     static constexpr std::size_t most_bytes = std::size_t{1} << 28U;
 
@@ -43,8 +43,8 @@ public:
     void tile(const hw::TileTimes& times) override;
     void matrix_idle(const hw::MatrixIdleTimes& times) override;
     void stream(const hw::StreamTimes& times) override;
-    void ended(hw::Cycle end, hw::Tag tag) override;
-    void cycle(hw::Cycle cycle, const hw::ArrayRegisters& registers) override;
+    void ended(Cycle end, hw::Tag tag) override;
+    void cycle(Cycle cycle, const hw::ArrayRegisters& registers) override;
 
     /// Whether it is to hear of the array's registers.
     bool has_cells() const { return !cells_.empty(); }
@@ -71,9 +71,9 @@ private:
     void add_cell(const Cell& cell);
 
     /// The simulation is at this cycle at least. Throws ConfigError where the window has become too large.
-    void heard(hw::Cycle cycle);
+    void heard(Cycle cycle);
     void activation_unit(const hw::InstructionTimes& times);
-    void enter_line(hw::Cycle begin, const hw::StreamTimes& times);
+    void enter_line(Cycle begin, const hw::StreamTimes& times);
 
     const isa::Program& program_;
     const machine::MachineConfig& machine_;
@@ -84,14 +84,14 @@ private:
     BoundInstructions bound_;
 
     // What is known of the run so far.
-    hw::Cycle heard_ = 0;
+    Cycle heard_ = 0;
     std::uint64_t notes_ = 0;
     bool failed_ = false;
-    std::optional<hw::Cycle> end_;
-    std::optional<hw::Cycle> last_issue_;
-    std::optional<hw::Cycle> draining_since_;
-    hw::Cycle last_whole_ = 0;
-    hw::Cycle array_free_ = 0;
+    std::optional<Cycle> end_;
+    std::optional<Cycle> last_issue_;
+    std::optional<Cycle> draining_since_;
+    Cycle last_whole_ = 0;
+    Cycle array_free_ = 0;
     std::deque<std::uint32_t> tiles_;  ///< fetched, and no stream has taken them
     std::uint32_t tile_in_array_ = 0;
     std::optional<hw::InstructionNumber> streaming_;

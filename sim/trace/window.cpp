@@ -45,7 +45,7 @@ void choose(const std::string& layer, const std::vector<std::string>& names, std
 }  // namespace
 
 Window::Window(const TraceConfig& config, const isa::Program& program)
-    : from_(config.from), to_(config.to != 0 ? config.to : std::numeric_limits<hw::Cycle>::max()) {
+    : from_(config.from), to_(config.to != 0 ? config.to : std::numeric_limits<Cycle>::max()) {
     if (config.layers.empty()) return;
     const std::vector<std::string> names = names_by_tag(program);
     tags_.resize(names.size());

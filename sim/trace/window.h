@@ -16,17 +16,17 @@ public:
     Window(const TraceConfig& config, const isa::Program& program);
 
     /// Whether it takes what happens in cycles [begin, end), or at `begin` where that is the end, too.
-    bool takes(hw::Tag tag, hw::Cycle begin, hw::Cycle end) const {
+    bool takes(hw::Tag tag, Cycle begin, Cycle end) const {
         return takes(tag) && begin < to_ && (end > from_ || (begin == end && begin >= from_));
     }
     bool takes(hw::Tag tag) const { return tags_.empty() || (tag < tags_.size() && tags_[tag]); }
 
-    hw::Cycle from() const { return from_; }
-    hw::Cycle to() const { return to_; }
+    Cycle from() const { return from_; }
+    Cycle to() const { return to_; }
 
 private:
-    hw::Cycle from_;
-    hw::Cycle to_;
+    Cycle from_;
+    Cycle to_;
     std::vector<bool> tags_;  ///< none: all
 };
 

@@ -27,16 +27,16 @@ public:
         head_ = times.idle.without_rows;
     }
 
-    hw::Cycle head() const { return head_; }
-    hw::Cycle tail(hw::Cycle end) const { return end - std::min(end, last_result_); }
-    hw::Cycle weight_fetch() const { return last_tile_ - first_fetch_.value_or(last_tile_); }
+    Cycle head() const { return head_; }
+    Cycle tail(Cycle end) const { return end - std::min(end, last_result_); }
+    Cycle weight_fetch() const { return last_tile_ - first_fetch_.value_or(last_tile_); }
 
 private:
-    hw::Cycle head_ = 0;
+    Cycle head_ = 0;
     bool seen_first_ = false;
-    hw::Cycle last_result_ = 0;
-    std::optional<hw::Cycle> first_fetch_;
-    hw::Cycle last_tile_ = 0;
+    Cycle last_result_ = 0;
+    std::optional<Cycle> first_fetch_;
+    Cycle last_tile_ = 0;
 };
 
 }  // namespace

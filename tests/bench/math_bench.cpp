@@ -20,6 +20,7 @@
 
 namespace {
 
+using namespace systole;
 using namespace systole::math;
 
 /// Seconds one call takes.

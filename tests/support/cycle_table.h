@@ -35,8 +35,6 @@ namespace systole::tests {
 /// | class     | of the matrix unit's cycle: `A`ctive, `N`on-matrix, `W`eight stall, weight `S`hift |
 class CycleTable {
 public:
-    using Cycle = hw::Cycle;
-
     CycleTable(const machine::MachineConfig& machine, const std::string& program)
         : machine_(machine), names_(names_of(program)), chip_(machine, program) {
         if (names_.size() != chip_.program().instructions.size()) {
@@ -214,7 +212,7 @@ private:
         const auto& activate = std::get<isa::Activate>(instruction);
         const std::uint64_t bytes =
             registers_at(times.number)[isa::Register::ActivationColumns] * (activate.wide_output ? 2U : 1U);
-        return cycles - activate.length * machine::cycles_at(bytes, machine_.matrix_unit.rows);
+        return cycles - activate.length * divide_up(bytes, machine_.matrix_unit.rows);
     }
 
     /// The registers that are bound to an instruction.

@@ -63,9 +63,8 @@ inline bool may_include(std::string_view from, std::string_view to) {
     if (to == "tests") return false;
     if (to == "hw/base") return true;
     const bool to_definitions = to == "hw/isa" || to == "hw/machine" || to == "hw/math";
-    if (from == "hw/base" || from == "hw/isa" || from == "hw/machine" || from == "hw/math" ||
-        from == "hw/common")
-        return false;
+    if (from == "hw/base" || from == "hw/isa" || from == "hw/machine" || from == "hw/math") return false;
+    if (from == "hw/common") return to_definitions;
     if (from == "hw/tpu") return to.starts_with("hw/");
     if (from.starts_with("hw/")) return to_definitions || to == "hw/common";
     if (from == "compiler" || from == "sim/functional") return to_definitions;

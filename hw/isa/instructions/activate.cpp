@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "hw/base/arithmetic.h"
 #include "hw/isa/fields.h"
 #include "hw/isa/program.h"
 #include "hw/isa/program_error.h"

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "hw/base/arithmetic.h"
 #include "hw/isa/fields.h"
 #include "hw/isa/program_error.h"
 #include "hw/isa/rows.h"

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "hw/base/arithmetic.h"
 #include "hw/isa/fields.h"
 #include "hw/isa/image_slices.h"
 #include "hw/isa/program.h"

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <span>
 
+#include "hw/base/arithmetic.h"
 #include "hw/isa/requantization.h"
 #include "hw/isa/rows.h"
 #include "hw/math/interpolated_table.h"
@@ -16,12 +17,12 @@ void load_parameters(const isa::Activate& activate, State& state) {
     const std::uint64_t columns = registers[isa::Register::ActivationColumns];
     state.parameters.load(
         state.unified_buffer.rows(registers[isa::Register::ActivationParametersRow],
-                                  isa::divide_up(isa::parameter_bytes * columns, state.row_bytes())),
+                                  divide_up(isa::parameter_bytes * columns, state.row_bytes())),
         columns);
     if (activate.function == isa::ActivationFunction::Lookup) {
-        const auto bytes = state.unified_buffer.rows(
-            registers[isa::Register::ActivationTableRow],
-            isa::divide_up(isa::table_bytes(activate.wide_output), state.row_bytes()));
+        const auto bytes =
+            state.unified_buffer.rows(registers[isa::Register::ActivationTableRow],
+                                      divide_up(isa::table_bytes(activate.wide_output), state.row_bytes()));
         if (activate.wide_output) {
             state.parameters.wide_table = math::read_interpolated_table(bytes);
         } else {

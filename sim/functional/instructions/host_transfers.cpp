@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "hw/base/arithmetic.h"
 #include "hw/isa/rows.h"
 #include "sim/functional/instructions/instructions.h"
 
@@ -10,7 +11,7 @@ namespace {
 template <class Transfer, class Move>
 void for_each_block(const Transfer& transfer, State& state, Move move) {
     const std::uint64_t block_bytes = transfer.block_bytes;
-    const std::uint64_t filled_rows = isa::divide_up(block_bytes, state.row_bytes());
+    const std::uint64_t filled_rows = divide_up(block_bytes, state.row_bytes());
     const std::uint64_t block_rows = isa::host_block_rows(state.registers, block_bytes, state.row_bytes());
     const std::uint64_t stride = isa::host_block_stride(state.registers, block_bytes);
     const auto host = state.host.range(transfer.host_address, (transfer.blocks - 1) * stride + block_bytes);

@@ -5,7 +5,6 @@
 
 #include "hw/isa/program_error.h"
 #include "hw/isa/window.h"
-#include "hw/isa/window_geometry.h"
 #include "hw/math/gemm.h"
 #include "hw/math/window.h"
 #include "sim/functional/instructions/instructions.h"
@@ -100,7 +99,7 @@ void execute(const isa::MatrixMultiply& matmul, State& state) {
 
 void execute(const isa::Convolve& convolve, State& state) {
     const isa::Registers& registers = state.registers;
-    const auto geometry = isa::window_geometry<math::WindowGeometry>(registers, state.row_bytes());
+    const auto geometry = isa::window_geometry(registers, state.row_bytes());
     const std::uint64_t window_elements = isa::window_elements(registers);
     const auto tensor = state.unified_buffer.from_row(convolve.unified_buffer_row);
     repeat(convolve, state, [&](std::uint32_t repetition, const isa::WeightTile& tile) {

@@ -4,12 +4,13 @@
 #include <stdexcept>
 #include <vector>
 
+#include "hw/base/arithmetic.h"
+#include "hw/base/fixed_point.h"
 #include "hw/isa/image_slices.h"
 #include "hw/isa/program_error.h"
 #include "hw/isa/requantization.h"
 #include "hw/isa/rows.h"
 #include "hw/isa/window.h"
-#include "hw/isa/window_geometry.h"
 #include "hw/math/elementwise.h"
 #include "hw/math/interpolated_table.h"
 #include "hw/math/lookup_table.h"
@@ -22,8 +23,7 @@ namespace {
 math::Elementwise elementwise_parameters(const isa::Registers& registers, bool signed_elements) {
     using enum isa::Register;
     const auto fixed_point = [&](isa::Register multiplier, isa::Register shift) {
-        return math::FixedPoint{.multiplier = registers.as_signed(multiplier),
-                                .shift = registers.as_signed(shift)};
+        return FixedPoint{.multiplier = registers.as_signed(multiplier), .shift = registers.as_signed(shift)};
     };
     return {.zero_point_a = registers.as_signed(VectorZeroPointA),
             .zero_point_b = registers.as_signed(VectorZeroPointB),
@@ -76,7 +76,7 @@ void apply(ElementwiseFunction function, const isa::Vector& vector, State& state
 void look_up(const isa::Vector& vector, State& state) {
     const auto rows =
         state.unified_buffer.rows(state.registers[isa::Register::ActivationTableRow],
-                                  isa::divide_up(isa::table_bytes(vector.wide_elements), state.row_bytes()));
+                                  divide_up(isa::table_bytes(vector.wide_elements), state.row_bytes()));
     const std::vector<std::uint8_t> bytes(rows.begin(), rows.end());  // results may be written over it
     for_each_image(vector, state, [&](const auto& source, const auto&, std::span<std::uint8_t> result) {
         if (vector.wide_elements) {
@@ -87,11 +87,9 @@ void look_up(const isa::Vector& vector, State& state) {
     });
 }
 
-static_assert(isa::largest_pooling_window <= math::largest_pooling_window);
-
 void pool(math::Pooling operation, const isa::Vector& vector, State& state) {
     const isa::Registers& registers = state.registers;
-    const auto geometry = isa::window_geometry<math::WindowGeometry>(registers, state.row_bytes());
+    const auto geometry = isa::window_geometry(registers, state.row_bytes());
     const isa::RowRange images = vector.footprint(registers, state.array).buffer_read;
     const auto tensor = operand(state, images.first, images.last - images.first);
 

@@ -40,7 +40,7 @@ isa::Instruction Draft::transfer() {
     const DrawnBlocks blocks =
         draw_blocks(choices_.one_of(program_.buffers), program_.geometry.rows, choices_);
     set(Register::HostBlockStride, blocks.stride);
-    const std::uint64_t filled = isa::divide_up(blocks.bytes, program_.geometry.rows);
+    const std::uint64_t filled = divide_up(blocks.bytes, program_.geometry.rows);
     set(Register::HostBlockRows, choices_.chance(30) ? choices_.from(filled, 2 * filled) : 0);
     return Transfer{.host_address = blocks.address,
                     .unified_buffer_row = buffer_row(),
@@ -115,7 +115,7 @@ std::optional<isa::Instruction> Draft::convolve() {
                            .flags = matrix_flags()};
     const std::uint64_t array_rows = program_.geometry.rows;
     const std::uint64_t window = isa::window_elements(wanted_);
-    const std::uint64_t parts = isa::divide_up(window, array_rows);
+    const std::uint64_t parts = divide_up(window, array_rows);
     const std::uint64_t first = choices_.chance(50) ? 0 : choices_.from(0, parts - 1);
     set(Register::WindowTile, first);
     if (!convolve.flags.keep_weights) {

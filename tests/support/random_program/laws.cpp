@@ -128,7 +128,7 @@ std::optional<std::string> broken_access(const Observation& run) {
 
 std::optional<std::string> broken_time(const Observation& run) {
     for (const auto& times : run.times) {
-        hw::Cycle free = 0;
+        Cycle free = 0;
         for (const hw::InstructionTimes& each : times) {
             const bool ordered = each.issued <= each.begun && free <= each.begun &&
                                  each.begun <= each.released && each.begun <= each.complete &&

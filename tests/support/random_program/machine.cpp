@@ -78,7 +78,7 @@ machine::MachineConfig random_machine(Choices& choices) {
     machine.sequencer.issue_cycles = latency(choices, 9);
     // Room for parameters of all columns and for a table, and for some tensors.
     const auto rows_of = [&](std::uint64_t bytes) {
-        return static_cast<std::uint32_t>(isa::divide_up(bytes, machine.matrix_unit.rows));
+        return static_cast<std::uint32_t>(divide_up(bytes, machine.matrix_unit.rows));
     };
     machine.unified_buffer.rows = rows_of(isa::parameter_bytes * machine.matrix_unit.columns) +
                                   rows_of(isa::table_bytes(choices.chance(40))) +

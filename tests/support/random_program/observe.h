@@ -34,7 +34,7 @@ struct CounterReading {
 /// Everything that can be seen of a run.
 struct Observation {
     std::string error;  ///< of a program, or a simulator, that is wrong; then the rest is empty
-    hw::Cycle cycles = 0;
+    Cycle cycles = 0;
     std::array<std::vector<hw::InstructionTimes>, isa::unit_count> times;  ///< by unit, in its order
     std::vector<hw::TileTimes> tiles;                                      ///< in the order of the FIFO
     std::vector<CounterReading> counters;                                  ///< each for each tag

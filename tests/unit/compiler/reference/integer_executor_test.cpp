@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "compiler/reference/fixed_point.h"
-#include "hw/math/fixed_point.h"
+#include "hw/base/fixed_point.h"
 
 namespace systole::reference {
 namespace {
@@ -291,7 +291,7 @@ TEST_CASE("The reference's fixed point agrees with the chip's on any numbers", "
         const std::int32_t x = draw();
         const std::int32_t multiplier = draw();
         const int shift = static_cast<int>(random() % 256) - 128;
-        const std::int32_t expected = math::multiply_by_quantized_multiplier(x, multiplier, shift);
+        const std::int32_t expected = multiply_by_quantized_multiplier(x, multiplier, shift);
         if (scale(x, multiplier, shift) != expected) {
             CAPTURE(x, multiplier, shift);
             REQUIRE(scale(x, multiplier, shift) == expected);

@@ -5,9 +5,9 @@
 #include <limits>
 #include <stdexcept>
 
-#include "hw/common/exact_time.h"
 #include "tests/support/fresh_simulation.h"
 
+using namespace systole;
 using namespace systole::hw;
 
 TEST_CASE("Cycles beyond what a double counts are exact, up to the end of time", "[hw][clock]") {
@@ -43,17 +43,4 @@ TEST_CASE("A cycle settles in its middle and ends behind it", "[hw][clock]") {
         CHECK(sc_core::sc_time_stamp().value() == 6U * picoseconds);
     });
     sc_core::sc_start();
-}
-
-TEST_CASE("Transfers whose parts do not fit 64 bits end in their cycle", "[hw][exact_time]") {
-    constexpr std::uint64_t big = std::uint64_t{1} << 40U;
-    const TransferRate rate(big, big - 1);
-    const ExactTime end = rate.after({3, big - 1}, big * 8 + 1);
-    // (2^43 + 1)(2^40 - 1) + 2^40 - 1 parts of 2^40: 2^43 - 7 whole cycles and 2^40 - 2 parts.
-    CHECK(end.whole == 3 + 8 * big - 8 + 1);
-    CHECK(end.parts == big - 2);
-    const TransferRate slow(1, std::numeric_limits<std::uint64_t>::max());
-    CHECK(slow.after({}, 1).whole == std::numeric_limits<std::uint64_t>::max());
-    CHECK_THROWS_AS(slow.after({1, 0}, 1), std::overflow_error);
-    CHECK_THROWS_AS(slow.after({}, 2), std::overflow_error);
 }

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <random>
 
+using namespace systole;
 using namespace systole::hw;
 
 namespace {

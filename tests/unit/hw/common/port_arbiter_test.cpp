@@ -7,6 +7,7 @@
 
 #include "tests/support/fresh_simulation.h"
 
+using namespace systole;
 using namespace systole::hw;
 
 namespace {

@@ -7,6 +7,7 @@
 
 #include "tests/support/fresh_simulation.h"
 
+using namespace systole;
 using namespace systole::hw;
 
 namespace {
@@ -19,7 +20,7 @@ struct LinkBench : systole::tests::FreshSimulation {
     }
 
     Clock clock;
-    SharedLink link{TransferRate(3, 2), clock};
+    SharedLink link{Rate{3, 2}, clock};
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "hw/machine/machine_config.h"
 #include "tests/unit/hw/machine/machine_files.h"
 
+using namespace systole;
 using namespace systole::machine;
 using Catch::Matchers::Contains;
 using Catch::Matchers::Equals;

@@ -10,6 +10,7 @@
 #include "hw/machine/config_reader.h"
 #include "tests/unit/hw/machine/machine_files.h"
 
+using namespace systole;
 using namespace systole::machine;
 using Catch::Matchers::Contains;
 using nlohmann::json;

@@ -11,6 +11,7 @@
 
 namespace {
 
+using namespace systole;
 using namespace systole::math;
 
 std::int32_t value(std::uint8_t bits, bool is_signed) {

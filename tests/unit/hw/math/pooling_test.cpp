@@ -7,8 +7,11 @@
 #include <stdexcept>
 #include <vector>
 
+#include "hw/base/limits.h"
+
 namespace {
 
+using namespace systole;
 using namespace systole::math;
 
 constexpr std::uint8_t not_pooled = 0xA5;

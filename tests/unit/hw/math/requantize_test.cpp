@@ -9,6 +9,7 @@
 
 namespace {
 
+using namespace systole;
 using namespace systole::math;
 
 constexpr std::uint8_t not_requantized = 0xA5;

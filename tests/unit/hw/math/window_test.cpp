@@ -7,6 +7,7 @@
 
 namespace {
 
+using namespace systole;
 using namespace systole::math;
 
 constexpr std::uint8_t not_gathered = 0xA5;

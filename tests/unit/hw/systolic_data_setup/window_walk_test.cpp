@@ -33,18 +33,18 @@ TEST_CASE("A window is cut into parts of the array's height", "[hw][systolic_dat
 }
 
 TEST_CASE("The fetches of a line are those of the worked example", "[hw][systolic_data_setup]") {
-    const math::WindowGeometry geometry{.input_height = 28,
-                                        .input_width = 28,
-                                        .channels = 12,
-                                        .kernel_height = 6,
-                                        .kernel_width = 6,
-                                        .stride_y = 2,
-                                        .stride_x = 2,
-                                        .pad_top = 2,
-                                        .pad_left = 2,
-                                        .output_height = 14,
-                                        .output_width = 14,
-                                        .image_stride_bytes = 9472};
+    const WindowGeometry geometry{.input_height = 28,
+                                  .input_width = 28,
+                                  .channels = 12,
+                                  .kernel_height = 6,
+                                  .kernel_width = 6,
+                                  .stride_y = 2,
+                                  .stride_x = 2,
+                                  .pad_top = 2,
+                                  .pad_left = 2,
+                                  .output_height = 14,
+                                  .output_width = 14,
+                                  .image_stride_bytes = 9472};
     CHECK(hw::fetches_of_line(geometry, {0, 256}, 1, 256) == 8);
     CHECK(hw::fetches_of_line(geometry, {256, 176}, 1, 256) == 6);
     CHECK(hw::fetches_of_line(geometry, {0, 256}, 2, 256) > 8);

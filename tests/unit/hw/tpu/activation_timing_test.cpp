@@ -16,8 +16,6 @@ using tests::odd_machine;
 
 namespace {
 
-using Cycle = std::uint64_t;
-
 Cycle accesses(std::uint64_t bytes) {
     return (bytes + 6) / 7;  // rows of 7 bytes
 }

@@ -17,8 +17,6 @@ using tests::odd_machine;
 
 namespace {
 
-using Cycle = std::uint64_t;
-
 /// The idle cycles counted for a tag.
 struct Idle {
     Cycle non_matrix = 0;

@@ -19,8 +19,6 @@ using tests::odd_machine;
 
 namespace {
 
-using Cycle = std::uint64_t;
-
 constexpr Bandwidth bandwidths[] = {{0.7, 1, 1}, {2.45, 7, 2}, {0.3, 3, 7}, {10.9, 109, 7}};
 
 const std::string buffers = ".array 7 5\n.buffer in input 0 1000\n.buffer out output 0x1000 1000\n";

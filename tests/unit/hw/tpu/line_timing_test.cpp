@@ -16,8 +16,6 @@ using tests::odd_machine;
 
 namespace {
 
-using Cycle = std::uint64_t;
-
 constexpr std::uint64_t array_rows = 7;
 constexpr std::uint64_t lines = 3;
 

@@ -14,8 +14,6 @@ using tests::Chip;
 
 namespace {
 
-using Cycle = std::uint64_t;
-
 struct Array {
     std::uint32_t rows;
     std::uint32_t columns;

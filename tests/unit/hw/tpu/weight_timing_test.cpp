@@ -15,8 +15,6 @@ using tests::odd_machine;
 
 namespace {
 
-using Cycle = std::uint64_t;
-
 constexpr Bandwidth bandwidths[] = {{0.7, 1, 1}, {34, 340, 7}, {2.45, 7, 2}, {0.3, 3, 7}, {30.1, 43, 1}};
 
 /// So many products of so many rows, the fetches of their tiles first.

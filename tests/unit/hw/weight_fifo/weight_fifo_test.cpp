@@ -8,7 +8,6 @@
 #include "tests/support/fresh_simulation.h"
 
 using namespace systole;
-using hw::Cycle;
 
 namespace {
 
@@ -38,8 +37,8 @@ struct Bench : tests::FreshSimulation {
     void run(std::uint16_t tiles, const std::function<void()>& array) {
         sc_core::sc_spawn([this, tiles] {
             order.issue(static_cast<std::size_t>(isa::Unit::Weights), 0, {}, 0, 0);
-            hw::Command<isa::BoundInstruction> command;
-            command.payload.instruction = isa::ReadWeights{.first_tile = 0, .tiles = tiles};
+            hw::Command command;
+            command.bound.instruction = isa::ReadWeights{.first_tile = 0, .tiles = tiles};
             fifo.queue().push(command, state);
         });
         sc_core::sc_spawn(array);

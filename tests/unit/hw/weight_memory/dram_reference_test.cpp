@@ -88,9 +88,9 @@ TEST_CASE("The closed form gives every read the cycle, and every clock the cause
         bool same = true;
         for (int i = 0; i < reads && same; ++i) {
             const std::uint64_t bytes = draw(random, 1, 120);
-            const machine::Cycle expected = slow.read(address, bytes, issued);
+            const Cycle expected = slow.read(address, bytes, issued);
             CAPTURE(i, address, bytes, issued);
-            const machine::Cycle done = fast.read(address, bytes, issued, 0);
+            const Cycle done = fast.read(address, bytes, issued, 0);
             CHECK(done == expected);
             same = done == expected;
             address = draw(random, 0, 3) > 0 ? address + bytes : draw(random, 0, 5000);

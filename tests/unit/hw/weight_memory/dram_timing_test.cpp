@@ -101,7 +101,7 @@ TEST_CASE("Another row of the bank comes after tRAS, tRTP, tRP and tRC, whicheve
     const auto second_row = [](const machine::DramConfig& config) {
         hw::DramTiming dram = make(config);
         dram.read(0, burst_bytes, 0, 0);
-        const machine::Cycle end = dram.read(next_row, burst_bytes, 0, 0);
+        const Cycle end = dram.read(next_row, burst_bytes, 0, 0);
         CHECK(value_of(*dram.counters(), "row_activations") == 2);
         return end - rcd - cl - burst;  // the activation
     };
@@ -135,7 +135,7 @@ TEST_CASE("The next rows open while a row is read, as far as the queue sees", "[
     // Rows of banks that are closed: the next one's activation and tRCD hide behind the last two bursts.
     const auto two_rows = [](std::uint32_t queue) {
         hw::DramTiming dram = make(with([&](auto& d) { d.queue_bursts = queue; }));
-        const machine::Cycle end = dram.read(0, 2 * row_bytes, 0, 0);
+        const Cycle end = dram.read(0, 2 * row_bytes, 0, 0);
         return std::pair{end, value_of(*dram.counters(), "row_clocks")};
     };
     constexpr std::uint64_t hidden = rcd + 7 * burst + cl + burst;
@@ -206,7 +206,7 @@ TEST_CASE("Channels take turns and read side by side; the slower one ends the re
             d.channels = 2;
             d.channel_interleave_bytes = interleave;
         }));
-        const machine::Cycle end = dram.read(0, bytes, 0, 0) - rcd - cl;
+        const Cycle end = dram.read(0, bytes, 0, 0) - rcd - cl;
         return std::pair{end / burst, value_of(*dram.counters(), "row_activations")};
     };
     using Ends = std::pair<std::uint64_t, std::uint64_t>;  // bursts of the slower channel, rows
@@ -280,7 +280,7 @@ TEST_CASE("No field of the configuration is without effect", "[hw][dram]") {
     // Reads that meet every rule somewhere: long ones, short ones, near and far, busy and idle.
     const auto ends = [](const machine::DramConfig& dram, std::uint64_t latency) {
         hw::DramTiming timing(dram, core_hz, latency);
-        std::vector<machine::Cycle> cycles;
+        std::vector<Cycle> cycles;
         std::uint64_t address = 0;
         for (std::uint64_t i = 0; i < 60; ++i) {
             cycles.push_back(timing.read(address, 1 + i * 37 % 150, i * 60, 0));

@@ -27,8 +27,8 @@ constexpr std::uint64_t cycle(std::uint64_t clock) {
 }
 
 /// Reads tiles one behind the other; the cycle in which the last one is whole.
-machine::Cycle stream(hw::DramTiming& dram, std::uint64_t tiles) {
-    machine::Cycle whole = 0;
+Cycle stream(hw::DramTiming& dram, std::uint64_t tiles) {
+    Cycle whole = 0;
     for (std::uint64_t i = 0; i < tiles; ++i) whole = dram.read(i * tile, tile, 0, 0);
     return whole;
 }
@@ -62,7 +62,7 @@ TEST_CASE("A 64 KiB tile from TPU v1's DRAM is whole in cycle 1362, the next 134
 TEST_CASE("TPU v1's DRAM streams 32.86 GB/s, a tile in 1396 cycles: refreshes take the rest", "[hw][dram]") {
     constexpr std::uint64_t tiles = 10'000;
     hw::DramTiming dram = shipped_dram();
-    const machine::Cycle whole = stream(dram, tiles);
+    const Cycle whole = stream(dram, tiles);
     CHECK(whole / tiles == 1396);
     constexpr std::uint64_t mhz = 700;
     CHECK(tiles * tile * mhz / whole == 32'861);  // MB/s

@@ -11,7 +11,6 @@
 #include "tests/unit/hw/weight_memory/dram_support.h"
 
 using namespace systole;
-using hw::Cycle;
 
 namespace {
 

@@ -107,8 +107,8 @@ TEST_CASE("Four times the weight bandwidth is four times, of either memory", "[e
     const std::string name = GENERATE("tpu_v1", "tpu_v1_dram");
     const Situation situation = situation_of(network_run(name));
     const WhatIf what_if = what_ifs(Cause::WeightStall, situation).at(0);
-    const machine::Rate before = situation.machine.weight_rate();
-    const machine::Rate after = machine_of(explain::changed(situation.config, what_if)).weight_rate();
+    const Rate before = situation.machine.weight_rate();
+    const Rate after = machine_of(explain::changed(situation.config, what_if)).weight_rate();
     CHECK(after.bytes * before.cycles == 4 * before.bytes * after.cycles);
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <random>
 
+using namespace systole;
 using namespace systole::occupancy;
 
 namespace {

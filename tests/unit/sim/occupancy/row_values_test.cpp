@@ -13,11 +13,11 @@ namespace {
 
 constexpr std::size_t writer = 3;
 
-Span span(occupancy::Cycle begun, occupancy::Cycle released, occupancy::Cycle complete) {
+Span span(Cycle begun, Cycle released, Cycle complete) {
     return {.begun = begun, .released = released, .complete = complete};
 }
 
-std::vector<occupancy::Shape> shapes_of(const std::vector<RowValue>& values, occupancy::Cycle tolerance) {
+std::vector<occupancy::Shape> shapes_of(const std::vector<RowValue>& values, Cycle tolerance) {
     std::vector<occupancy::Shape> shapes;
     occupancy::for_each_shape(values, tolerance,
                               [&](occupancy::Shape&& shape) { shapes.push_back(std::move(shape)); });
@@ -98,8 +98,7 @@ TEST_CASE("Values of one turn that lie on each other are one shape", "[occupancy
 }
 
 TEST_CASE("Steps of a shape are as coarse as they may be and no coarser", "[occupancy]") {
-    const auto tolerance =
-        GENERATE(occupancy::Cycle{0}, occupancy::Cycle{1}, occupancy::Cycle{7}, occupancy::Cycle{1000});
+    const auto tolerance = GENERATE(Cycle{0}, Cycle{1}, Cycle{7}, Cycle{1000});
     const std::uint64_t rows = 100;
     std::vector<RowValue> values;
     for (std::uint64_t row = 0; row < rows; ++row)

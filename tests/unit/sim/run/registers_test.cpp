@@ -26,12 +26,12 @@ TEST_CASE("The registers of the cycles in a range are kept, and no others", "[ru
     for (std::int16_t cycle = 3; cycle < 10; ++cycle) {
         const std::vector<std::int16_t> words{cycle, 1};
         const std::vector<std::int32_t> sums{-cycle, 2};
-        recorder.cycle(static_cast<hw::Cycle>(cycle), {.rows = 1,
-                                                       .columns = 2,
-                                                       .activations = words,
-                                                       .weights = words,
-                                                       .shadow_weights = words,
-                                                       .partial_sums = sums});
+        recorder.cycle(static_cast<Cycle>(cycle), {.rows = 1,
+                                                   .columns = 2,
+                                                   .activations = words,
+                                                   .weights = words,
+                                                   .shadow_weights = words,
+                                                   .partial_sums = sums});
     }
     CHECK(dump.rows == 1);
     CHECK(dump.columns == 2);

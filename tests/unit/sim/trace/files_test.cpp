@@ -107,7 +107,7 @@ TEST_CASE("What a worker throws, its owner hears; without an owner's asking it i
 
 namespace {
 
-nlohmann::json events_at(std::uint64_t clock_hz, const std::vector<hw::Cycle>& borders) {
+nlohmann::json events_at(std::uint64_t clock_hz, const std::vector<Cycle>& borders) {
     const Folder folder;
     trace::OutputFile file(folder / "events");
     trace::ChromeEvents events(file, clock_hz);
@@ -127,9 +127,9 @@ TEST_CASE("Slices that touch in cycles touch or leave a gap for readers, at any 
         GENERATE(1000U, 333'300'000U, 700'000'000U, 1'000'000'000U, 1'050'000'000U, 2'000'000'000U);
     CAPTURE(clock_hz);
     // A double, as JSON's readers have it, tells nanoseconds apart for some weeks.
-    const hw::Cycle last = std::min<hw::Cycle>(40'000'000'000U, hw::Cycle{1'000'000} * clock_hz);
-    std::vector<hw::Cycle> borders{0};
-    for (hw::Cycle step = 1; borders.back() < last; step = step * 9 / 8 + 1) {
+    const Cycle last = std::min<Cycle>(40'000'000'000U, Cycle{1'000'000} * clock_hz);
+    std::vector<Cycle> borders{0};
+    for (Cycle step = 1; borders.back() < last; step = step * 9 / 8 + 1) {
         for (int i = 0; i < 20; ++i) borders.push_back(borders.back() + 1);
         borders.push_back(borders.back() + step);
     }

@@ -136,7 +136,7 @@ TEST_CASE("A counter in a window begins with what it stood at", "[trace]") {
     trace::ChromeEvents events(file, 1'000'000'000);
     const trace::Window window({.kinds = {"timeline"}, .from = 10, .to = 20}, example);
     trace::CounterTrack counter(events, window, "name", "series");
-    for (const hw::Cycle at : {1U, 5U, 12U, 19U, 20U}) counter.add(at, at == 12 ? -1 : 1, 0);
+    for (const Cycle at : {1U, 5U, 12U, 19U, 20U}) counter.add(at, at == 12 ? -1 : 1, 0);
     counter.finish();
     trace::CounterTrack quiet(events, window, "quiet", "series");
     quiet.add(3, 7, 0);

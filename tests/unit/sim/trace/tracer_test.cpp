@@ -181,7 +181,7 @@ std::size_t slices_in(const std::vector<ReadTimeline::Slice>& slices, const trac
 }
 
 /// A window somewhere in a run of so many cycles, sometimes of one layer alone.
-trace::TraceConfig random_window(tests::Choices& choices, const isa::Program& program, hw::Cycle cycles) {
+trace::TraceConfig random_window(tests::Choices& choices, const isa::Program& program, Cycle cycles) {
     trace::TraceConfig config{.kinds = all_kinds};
     config.from = choices.from(0, cycles - 1);
     if (choices.chance(60)) config.to = config.from + choices.from(1, cycles);
@@ -197,9 +197,9 @@ trace::TraceConfig random_window(tests::Choices& choices, const isa::Program& pr
 
 /// A run traced into as many folders as there are configurations; returns its cycles.
 template <class Check>
-hw::Cycle run_traced(const isa::Program& program, const machine::MachineConfig& machine,
-                     const std::vector<std::pair<trace::TraceConfig, std::filesystem::path>>& traces,
-                     const Check& check) {
+Cycle run_traced(const isa::Program& program, const machine::MachineConfig& machine,
+                 const std::vector<std::pair<trace::TraceConfig, std::filesystem::path>>& traces,
+                 const Check& check) {
     const tests::FreshSimulation simulation;
     std::vector<std::unique_ptr<trace::Tracer>> tracers;
     trace::FanOut all;
@@ -257,7 +257,7 @@ TEST_CASE("Random runs: traces say what the counters say, and a window shows a p
             random.machine.matrix_unit.engine = engine;
             const Folder whole;
             const trace::TraceConfig everything{.kinds = all_kinds};
-            const hw::Cycle cycles =
+            const Cycle cycles =
                 run_traced(program, random.machine, {{everything, whole.path()}},
                            [&](const hw::Tpu& tpu) { check_whole(program, random.machine, tpu, whole); });
 
@@ -432,7 +432,7 @@ TEST_CASE("A run that fails shows what its units were at, and what the counters 
         "tag 1\nread_weights tile=0\nmatmul ub=0 acc=0 rows=4\ntag 2\nmatmul ub=0 acc=8 rows=4\n"
         "sync.signal matrix sem=0\nsync.wait host_write sem=0\nhalt\n",
         "test");
-    hw::Cycle first_cycle = 0;
+    Cycle first_cycle = 0;
     {
         const tests::FreshSimulation simulation;
         trace::Tracer whole({.kinds = {"timeline"}}, program, small_machine(), folder.path());

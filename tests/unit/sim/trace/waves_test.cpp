@@ -41,7 +41,7 @@ struct WaveListener final : hw::TraceListener, hw::RegisterSink {
     void instruction(const hw::InstructionTimes& times) override { instructions.push_back(times); }
     void issued(const hw::IssueTimes& times) override { last_issue = times.issued; }
     void stream(const hw::StreamTimes& times) override { streams.push_back(times); }
-    void cycle(hw::Cycle cycle, const hw::ArrayRegisters& now) override {
+    void cycle(Cycle cycle, const hw::ArrayRegisters& now) override {
         registers[cycle] = {{now.activations.begin(), now.activations.end()},
                             {now.weights.begin(), now.weights.end()},
                             {now.shadow_weights.begin(), now.shadow_weights.end()},
@@ -50,8 +50,8 @@ struct WaveListener final : hw::TraceListener, hw::RegisterSink {
 
     std::vector<hw::InstructionTimes> instructions;
     std::vector<hw::StreamTimes> streams;
-    hw::Cycle last_issue = 0;
-    std::map<hw::Cycle, Registers> registers;
+    Cycle last_issue = 0;
+    std::map<Cycle, Registers> registers;
 };
 
 /// The text of a file of waves but for the line with the date.
@@ -194,10 +194,10 @@ std::map<hw::InstructionNumber, isa::Footprint> footprints_of(const isa::Program
     return footprints;
 }
 
-std::size_t cycles_outside(const std::vector<ReadVcd::Value>& rows, hw::Cycle begin, hw::Cycle end,
+std::size_t cycles_outside(const std::vector<ReadVcd::Value>& rows, Cycle begin, Cycle end,
                            std::initializer_list<isa::RowRange> ranges) {
     std::size_t outside = 0;
-    for (hw::Cycle cycle = begin; cycle < std::min<hw::Cycle>(end, rows.size()); ++cycle) {
+    for (Cycle cycle = begin; cycle < std::min<Cycle>(end, rows.size()); ++cycle) {
         const bool is_inside = std::any_of(ranges.begin(), ranges.end(), [&](const isa::RowRange& range) {
             return rows[cycle] && *rows[cycle] >= range.first && *rows[cycle] < range.last;
         });
@@ -207,7 +207,7 @@ std::size_t cycles_outside(const std::vector<ReadVcd::Value>& rows, hw::Cycle be
 }
 
 /// The cycle in which the last sum of a stream is written.
-hw::Cycle last_sum_of(const hw::StreamTimes& stream) {
+Cycle last_sum_of(const hw::StreamTimes& stream) {
     return stream.summed + (stream.lines - 1) * stream.line_cycles + stream.line_rows * stream.passes - 1;
 }
 
@@ -218,7 +218,7 @@ void check_rows(const ReadVcd& waves, const isa::Program& program, const hw::Tpu
     auto sums_written = waves.by_cycle("accumulators.write_row");
     // Where the program ends with a product, its last sums are there in the cycle of the end.
     std::uint64_t shown = waves.count("accumulators.write");
-    const hw::Cycle last_sum = heard.streams.empty() ? 0 : last_sum_of(heard.streams.back());
+    const Cycle last_sum = heard.streams.empty() ? 0 : last_sum_of(heard.streams.back());
     if (last_sum == tpu.cycles() && !heard.streams.empty()) {
         const hw::StreamTimes& last = heard.streams.back();
         sums_written.emplace_back(last.accumulator_row + last.lines * last.line_rows - 1);
@@ -228,13 +228,13 @@ void check_rows(const ReadVcd& waves, const isa::Program& program, const hw::Tpu
     for (const hw::StreamTimes& stream : heard.streams) {
         CAPTURE(stream.number);
         const isa::Footprint& rows = footprints.at(stream.number);
-        const hw::Cycle span = stream.lines * stream.line_cycles;
+        const Cycle span = stream.lines * stream.line_cycles;
         CHECK(cycles_outside(setup_reads, stream.begun, stream.begun + span, {rows.buffer_read}) == 0);
         // Each row in as many cycles as it has passes, from the first to the last.
         for (std::uint64_t row = 0; row < stream.lines * stream.line_rows; ++row) {
-            const hw::Cycle line = stream.summed + row / stream.line_rows * stream.line_cycles;
-            const hw::Cycle first = line + row % stream.line_rows * stream.passes;
-            for (hw::Cycle cycle = first; cycle < first + stream.passes; ++cycle) {
+            const Cycle line = stream.summed + row / stream.line_rows * stream.line_cycles;
+            const Cycle first = line + row % stream.line_rows * stream.passes;
+            for (Cycle cycle = first; cycle < first + stream.passes; ++cycle) {
                 REQUIRE(sums_written.at(cycle) == stream.accumulator_row + row);
             }
         }
@@ -246,7 +246,7 @@ void check_rows(const ReadVcd& waves, const isa::Program& program, const hw::Tpu
         if (times.unit != static_cast<std::size_t>(isa::Unit::Activation)) continue;
         CAPTURE(times.number);
         const isa::Footprint& rows = footprints.at(times.number);
-        const hw::Cycle latency = times.complete - times.released;
+        const Cycle latency = times.complete - times.released;
         const bool activates = std::holds_alternative<isa::Activate>(program.instructions[times.number]);
         CHECK(cycles_outside(reads, times.begun, activates ? times.loaded : times.released,
                              {rows.buffer_read, rows.buffer_read_other, rows.buffer_read_table}) == 0);
@@ -278,7 +278,7 @@ void check_registers(const ReadVcd& waves, const machine::MachineConfig& machine
 }
 
 /// The cycles of a window show what they show in the whole; before it, nobody drives anything.
-void check_window(const ReadVcd& part, const ReadVcd& whole, hw::Cycle from, hw::Cycle to) {
+void check_window(const ReadVcd& part, const ReadVcd& whole, Cycle from, Cycle to) {
     CHECK(part.end_cycle() == std::min(to, whole.end_cycle()));
     CHECK(part.signals.size() == whole.signals.size());
     for (const auto& [name, signal] : whole.signals) {
@@ -327,7 +327,7 @@ TEST_CASE("Random runs: waves show in each cycle what counters, footprints and r
                        [](const hw::Tpu&, const WaveListener&) {});
         CHECK(waves_without_date(same / trace::waves_file) == waves_without_date(whole / trace::waves_file));
         const Folder cells;
-        hw::Cycle cycles = 0;
+        Cycle cycles = 0;
         run_with_waves(program, random.machine,
                        {.kinds = {"waves"}, .processing_elements = last_cell(random.machine)}, cells,
                        [&](const hw::Tpu& tpu, const WaveListener& heard) {
@@ -354,9 +354,9 @@ machine::MachineConfig four_by_three() {
 }
 
 /// A signal in the cycles [begin, end), a character each: `.` is not driven.
-std::string drawn(const ReadVcd& waves, const std::string& name, hw::Cycle begin, hw::Cycle end) {
+std::string drawn(const ReadVcd& waves, const std::string& name, Cycle begin, Cycle end) {
     std::string text;
-    for (hw::Cycle cycle = begin; cycle < end; ++cycle) {
+    for (Cycle cycle = begin; cycle < end; ++cycle) {
         const ReadVcd::Value value = waves.at(name, cycle);
         text += value ? fmt::format("{:X}", *value) : ".";
     }
@@ -422,7 +422,7 @@ TEST_CASE("Addresses follow the rows as they pass", "[waves]") {
         program, machine, {.kinds = {"waves"}}, folder, [&](const hw::Tpu& tpu, const WaveListener& heard) {
             const ReadVcd waves = read_waves(folder);
             check_states(waves, tpu);
-            const auto row = [&](const std::string& name, hw::Cycle begin, hw::Cycle cycles) {
+            const auto row = [&](const std::string& name, Cycle begin, Cycle cycles) {
                 return drawn(waves, name, begin, begin + cycles);
             };
             const hw::StreamTimes& stream = heard.streams.at(0);
@@ -459,13 +459,13 @@ TEST_CASE("Registers of a processing element are what it holds at the end of a c
     machine.matrix_unit.rows = machine.matrix_unit.columns = 2;
     machine.matrix_unit.engine = machine::Engine::Pe;
     const Folder folder;
-    hw::Cycle begun = 0;
+    Cycle begun = 0;
     run_with_waves(program, machine, {.kinds = {"waves"}, .processing_elements = {"0-1,0", "1,0-1"}}, folder,
                    [&](const hw::Tpu&, const WaveListener& heard) { begun = heard.streams.at(0).begun; });
     const ReadVcd waves = read_waves(folder);
     CHECK(waves.signals.count("tpu.matrix_unit.pe_0_1.weight") == 0);
-    const hw::Cycle met = begun + machine.matrix_unit.setup_cycles;
-    const auto value = [&](const std::string& name, hw::Cycle cycle) {
+    const Cycle met = begun + machine.matrix_unit.setup_cycles;
+    const auto value = [&](const std::string& name, Cycle cycle) {
         return waves.at("matrix_unit.pe_" + name, cycle).value_or(99);
     };
     constexpr std::uint64_t minus_four = 0xFFFC;
@@ -529,7 +529,7 @@ TEST_CASE("Processing elements that there are not are errors", "[waves]") {
 
 TEST_CASE("A window wider than waves show is an error, named or run into", "[waves]") {
     machine::MachineConfig machine = four_by_three();
-    constexpr hw::Cycle most = trace::Waves::most_cycles;
+    constexpr Cycle most = trace::Waves::most_cycles;
     CHECK(waves_error({.kinds = {"waves"}, .from = 7, .to = 8 + most}, machine) ==
           fmt::format("trace.to is {}; waves show {} cycles at most, and trace.from is 7", 8 + most, most));
     CHECK(waves_error({.kinds = {"waves"}, .from = 7, .to = 7 + most}, machine).empty());

@@ -1,4 +1,4 @@
-#include "hw/math/fixed_point.h"
+#include "hw/base/fixed_point.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -7,7 +7,7 @@
 
 namespace {
 
-using namespace systole::math;
+using namespace systole;
 
 constexpr auto highest = std::numeric_limits<std::int32_t>::max();
 constexpr auto lowest = std::numeric_limits<std::int32_t>::min();
@@ -26,7 +26,7 @@ std::int32_t divide_by_definition(std::int32_t x, int exponent) {
 
 }  // namespace
 
-TEST_CASE("The high product rounds halves upwards and saturates once", "[hw][math][fixed_point]") {
+TEST_CASE("The high product rounds halves upwards and saturates once", "[hw][base][fixed_point]") {
     CHECK(saturating_rounding_doubling_high_mul(lowest, lowest) == highest);
     CHECK(saturating_rounding_doubling_high_mul(lowest, highest) == -highest);
     CHECK(saturating_rounding_doubling_high_mul(1 << 30, 1) == 1);
@@ -36,7 +36,7 @@ TEST_CASE("The high product rounds halves upwards and saturates once", "[hw][mat
     CHECK(saturating_rounding_doubling_high_mul(1000, 1 << 30) == 500);
 }
 
-TEST_CASE("The division rounds halves away from zero", "[hw][math][fixed_point]") {
+TEST_CASE("The division rounds halves away from zero", "[hw][base][fixed_point]") {
     CHECK(rounding_divide_by_power_of_two(5, 1) == 3);
     CHECK(rounding_divide_by_power_of_two(-5, 1) == -3);
     CHECK(rounding_divide_by_power_of_two(5, 2) == 1);
@@ -46,7 +46,7 @@ TEST_CASE("The division rounds halves away from zero", "[hw][math][fixed_point]"
     CHECK(rounding_divide_by_power_of_two(lowest, 0) == lowest);
 }
 
-TEST_CASE("Both agree with their definitions", "[hw][math][fixed_point]") {
+TEST_CASE("Both agree with their definitions", "[hw][base][fixed_point]") {
     const auto seed = Catch::rngSeed();
     CAPTURE(seed);
     std::mt19937 random(seed);
@@ -70,7 +70,7 @@ TEST_CASE("Both agree with their definitions", "[hw][math][fixed_point]") {
 }
 
 TEST_CASE("Shifts to the left come first and wrap around, shifts to the right last",
-          "[hw][math][fixed_point]") {
+          "[hw][base][fixed_point]") {
     constexpr std::int32_t half = 1 << 30;
     CHECK(multiply_by_quantized_multiplier(100, half, 0) == 50);
     CHECK(multiply_by_quantized_multiplier(100, half, 3) == 400);
@@ -83,7 +83,7 @@ TEST_CASE("Shifts to the left come first and wrap around, shifts to the right la
     CHECK(multiply_by_quantized_multiplier(3, half, -2) == 1);
 }
 
-TEST_CASE("Shifts out of range count as 31 places", "[hw][math][fixed_point]") {
+TEST_CASE("Shifts out of range count as 31 places", "[hw][base][fixed_point]") {
     constexpr std::int32_t nearly_one = highest;
     for (const std::int32_t shift : {32, 127, highest}) {
         CHECK(multiply_by_quantized_multiplier(3, nearly_one, shift) ==
@@ -96,7 +96,7 @@ TEST_CASE("Shifts out of range count as 31 places", "[hw][math][fixed_point]") {
     CHECK(multiply_by_quantized_multiplier(highest, nearly_one, -31) == 1);
 }
 
-TEST_CASE("Scales become the fixed-point numbers TFLite gives them", "[hw][math][fixed_point]") {
+TEST_CASE("Scales become the fixed-point numbers TFLite gives them", "[hw][base][fixed_point]") {
     CHECK(to_fixed_point(0.0) == FixedPoint{0, 0});
     CHECK(to_fixed_point(0.5) == FixedPoint{1 << 30, 0});
     CHECK(to_fixed_point(1.0) == FixedPoint{1 << 30, 1});
@@ -110,7 +110,7 @@ TEST_CASE("Scales become the fixed-point numbers TFLite gives them", "[hw][math]
     CHECK(to_fixed_point(std::nextafter(std::ldexp(1.0, 30), 0.0)) == FixedPoint{1 << 30, 31});
 }
 
-TEST_CASE("Fixed-point numbers are the nearest ones", "[hw][math][fixed_point]") {
+TEST_CASE("Fixed-point numbers are the nearest ones", "[hw][base][fixed_point]") {
     const auto seed = Catch::rngSeed();
     CAPTURE(seed);
     std::mt19937 random(seed);
@@ -124,7 +124,7 @@ TEST_CASE("Fixed-point numbers are the nearest ones", "[hw][math][fixed_point]")
     }
 }
 
-TEST_CASE("Scales without a fixed-point number are refused", "[hw][math][fixed_point]") {
+TEST_CASE("Scales without a fixed-point number are refused", "[hw][base][fixed_point]") {
     CHECK_THROWS_AS(to_fixed_point(std::ldexp(1.0, 30)), std::domain_error);
     CHECK_THROWS_AS(to_fixed_point(-std::ldexp(1.0, 30)), std::domain_error);
     CHECK_THROWS_AS(to_fixed_point(std::numeric_limits<double>::infinity()), std::domain_error);

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <span>
 #include <type_traits>
 
-namespace systole::hw {
+namespace systole {
 
 /// An array that begins all zero and takes real memory only where it is touched: a buffer of many
 /// megabytes of which a program uses a corner.
@@ -16,9 +18,12 @@ class ZeroedMemory {
 public:
     /// Throws std::bad_alloc.
     explicit ZeroedMemory(std::size_t size)
-        : elements_(static_cast<Element*>(std::calloc(size, sizeof(Element)))) {
-        if (elements_ == nullptr) throw std::bad_alloc();
+        : elements_(static_cast<Element*>(std::calloc(size, sizeof(Element)))), size_(size) {
+        if (elements_ == nullptr && size != 0) throw std::bad_alloc();
     }
+
+    std::span<Element> all() { return {elements_.get(), size_}; }
+    std::span<const Element> all() const { return {elements_.get(), size_}; }
 
     Element* data() { return elements_.get(); }
     const Element* data() const { return elements_.get(); }
@@ -28,6 +33,7 @@ private:
         void operator()(Element* elements) const { std::free(elements); }
     };
     std::unique_ptr<Element[], Free> elements_;
+    std::size_t size_;
 };
 
-}  // namespace systole::hw
+}  // namespace systole

@@ -1,11 +1,11 @@
-#include "hw/math/fixed_point.h"
+#include "hw/base/fixed_point.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
 #include <stdexcept>
 
-namespace systole::math {
+namespace systole {
 
 FixedPoint to_fixed_point(double real) {
     constexpr int limit = shift_limit - 1;  // rounding up may take one more
@@ -24,4 +24,4 @@ FixedPoint to_fixed_point(double real) {
     return {static_cast<std::int32_t>(multiplier), exponent};
 }
 
-}  // namespace systole::math
+}  // namespace systole

@@ -4,12 +4,11 @@
 #include <cstdint>
 #include <limits>
 
-#include "hw/math/target_clones.h"
-
 // The fixed-point arithmetic of gemmlowp and TFLite, bit for bit where they define a result. Where they
-// leave one undefined (overflows, shifts out of range), it is defined here.
+// leave one undefined (overflows, shifts out of range), it is defined here. Always inlined: the loops of
+// hw/math around them exist in a version for each instruction set, and each needs its own copy.
 
-namespace systole::math {
+namespace systole {
 
 /// Real scale = multiplier / 2^31 * 2^shift.
 struct FixedPoint {
@@ -25,20 +24,21 @@ FixedPoint to_fixed_point(double real);
 
 inline constexpr std::int32_t shift_limit = 31;
 
-SYSTOLE_ALWAYS_INLINE std::int32_t wrapping_add(std::int32_t a, std::int32_t b) {
+[[gnu::always_inline]] inline std::int32_t wrapping_add(std::int32_t a, std::int32_t b) {
     return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b));
 }
 
-SYSTOLE_ALWAYS_INLINE std::int32_t wrapping_subtract(std::int32_t a, std::int32_t b) {
+[[gnu::always_inline]] inline std::int32_t wrapping_subtract(std::int32_t a, std::int32_t b) {
     return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) - static_cast<std::uint32_t>(b));
 }
 
-SYSTOLE_ALWAYS_INLINE std::int32_t wrapping_multiply(std::int32_t a, std::int32_t b) {
+[[gnu::always_inline]] inline std::int32_t wrapping_multiply(std::int32_t a, std::int32_t b) {
     return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) * static_cast<std::uint32_t>(b));
 }
 
 /// a * b / 2^31, to the nearest, halves upwards; the one overflow, of the two lowest, saturates.
-SYSTOLE_ALWAYS_INLINE std::int32_t saturating_rounding_doubling_high_mul(std::int32_t a, std::int32_t b) {
+[[gnu::always_inline]] inline std::int32_t saturating_rounding_doubling_high_mul(std::int32_t a,
+                                                                                 std::int32_t b) {
     // Bits 31 to 62 of the rounded product. gemmlowp's nudge by the sign and division towards zero give
     // the same. Only the overflow gives the lowest number.
     const auto product = static_cast<std::uint64_t>(std::int64_t{a} * b);
@@ -48,7 +48,8 @@ SYSTOLE_ALWAYS_INLINE std::int32_t saturating_rounding_doubling_high_mul(std::in
 }
 
 /// x / 2^exponent, to the nearest, halves away from zero; 0 <= exponent <= 31.
-SYSTOLE_ALWAYS_INLINE std::int32_t rounding_divide_by_power_of_two(std::int32_t x, std::int32_t exponent) {
+[[gnu::always_inline]] inline std::int32_t rounding_divide_by_power_of_two(std::int32_t x,
+                                                                           std::int32_t exponent) {
     const auto mask = static_cast<std::int32_t>((std::uint32_t{1} << exponent) - 1);
     const std::int32_t remainder = x & mask;
     const std::int32_t threshold = (mask >> 1) + (x < 0 ? 1 : 0);
@@ -56,25 +57,26 @@ SYSTOLE_ALWAYS_INLINE std::int32_t rounding_divide_by_power_of_two(std::int32_t 
 }
 
 /// As `multiply_by_quantized_multiplier`, its shift given as two, of 0 to 31.
-SYSTOLE_ALWAYS_INLINE std::int32_t scale(std::int32_t x, std::int32_t multiplier, std::int32_t left,
-                                         std::int32_t right) {
+[[gnu::always_inline]] inline std::int32_t scale(std::int32_t x, std::int32_t multiplier, std::int32_t left,
+                                                 std::int32_t right) {
     const auto shifted = static_cast<std::int32_t>(static_cast<std::uint32_t>(x) << left);
     return rounding_divide_by_power_of_two(saturating_rounding_doubling_high_mul(shifted, multiplier), right);
 }
 
-SYSTOLE_ALWAYS_INLINE constexpr std::int32_t left_shift(std::int32_t shift) {
+[[gnu::always_inline]] inline constexpr std::int32_t left_shift(std::int32_t shift) {
     return std::clamp(shift, 0, shift_limit);
 }
 
-SYSTOLE_ALWAYS_INLINE constexpr std::int32_t right_shift(std::int32_t shift) {
+[[gnu::always_inline]] inline constexpr std::int32_t right_shift(std::int32_t shift) {
     return -std::clamp(shift, -shift_limit, 0);
 }
 
 /// x * multiplier / 2^31 * 2^shift. A positive shift is applied first, and wraps around; a negative one
 /// last, rounding a second time. Shifts beyond 31 places count as 31.
-SYSTOLE_ALWAYS_INLINE std::int32_t multiply_by_quantized_multiplier(std::int32_t x, std::int32_t multiplier,
-                                                                    std::int32_t shift) {
+[[gnu::always_inline]] inline std::int32_t multiply_by_quantized_multiplier(std::int32_t x,
+                                                                            std::int32_t multiplier,
+                                                                            std::int32_t shift) {
     return scale(x, multiplier, left_shift(shift), right_shift(shift));
 }
 
-}  // namespace systole::math
+}  // namespace systole

@@ -1,0 +1,27 @@
+#include "hw/base/zeroed_memory.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <limits>
+#include <new>
+
+namespace systole {
+namespace {
+
+TEST_CASE("Zeroed memory begins all zero and keeps what is written", "[hw][base][zeroed_memory]") {
+    ZeroedMemory<std::int32_t> memory(1000);
+    REQUIRE(memory.all().size() == 1000);
+    CHECK(memory.all().data() == memory.data());
+    CHECK(std::all_of(memory.all().begin(), memory.all().end(), [](std::int32_t x) { return x == 0; }));
+    memory.data()[999] = -7;
+    CHECK(memory.all()[999] == -7);
+    CHECK(ZeroedMemory<std::int32_t>(0).all().empty());
+}
+
+TEST_CASE("Memory that cannot be had is refused", "[hw][base][zeroed_memory]") {
+    CHECK_THROWS_AS(ZeroedMemory<std::uint8_t>(std::numeric_limits<std::size_t>::max() / 2), std::bad_alloc);
+}
+
+}  // namespace
+}  // namespace systole
