@@ -14,7 +14,7 @@ using isa::Register;
 namespace {
 
 /// The window of a layer that has one.
-const graph::Window& window_of(const quantized::Layer& layer) {
+const ir::Window& window_of(const quantized::Layer& layer) {
     if (const auto* c = std::get_if<quantized::Convolution>(&layer.operation)) return c->window;
     if (const auto* c = std::get_if<quantized::DepthwiseConvolution>(&layer.operation)) return c->window;
     if (const auto* pool = std::get_if<quantized::Pool>(&layer.operation)) return pool->window;
@@ -112,8 +112,8 @@ isa::MatrixFlags Emitter::fetch(const schedule::MatrixWork& work, const quantize
             .wide_weights = false};
 }
 
-void Emitter::set_window(const graph::Window& window, quantized::TensorId input, const graph::Shape& output) {
-    const graph::Shape& shape = tensor(input).shape;
+void Emitter::set_window(const ir::Window& window, quantized::TensorId input, const ir::FeatureMap& output) {
+    const ir::FeatureMap& shape = tensor(input).shape;
     stream_.set(Register::WindowInputHeight, shape.height);
     stream_.set(Register::WindowInputWidth, shape.width);
     stream_.set(Register::WindowChannels, shape.channels);
@@ -176,7 +176,7 @@ void Emitter::set_output_range(std::int32_t zero_point, std::int32_t minimum, st
 void Emitter::operator()(const schedule::ActivatePixels& work) {
     const schedule::Segment& segment = schedule_.layers[work.layer].segments[work.column][work.segment];
     const quantized::Layer& layer = begin_layer(segment.layer);
-    const graph::Shape& output = tensor(layer.output).shape;
+    const ir::FeatureMap& output = tensor(layer.output).shape;
     const quantized::Requantization& rules = *schedule::requantization(layer);
     const LoadedParameters needed{.parameters_row = segment.parameters_row,
                                   .columns = segment.channels,
@@ -229,7 +229,7 @@ void Emitter::operator()(const schedule::CopyLines& work) {
     std::uint32_t first_channel = 0;
     for (std::uint32_t i = 0; i < work.input; ++i) first_channel += tensor(layer.inputs[i]).shape.channels;
     // The largest of a single element is that element.
-    set_window(graph::Window{}, input, tensor(input).shape);
+    set_window(ir::Window{}, input, tensor(input).shape);
     // Bytes are moved, whatever elements they are of.
     stream_.set(Register::WindowChannels, tensor(input).shape.channels * bytes_of(tensor(input).type));
     set_pixels(layer.output, first_channel);

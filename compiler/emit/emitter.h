@@ -58,7 +58,7 @@ private:
     template <typename Transfer>
     void transfer(const schedule::HostPart& part, const HostImages& images);
     isa::MatrixFlags fetch(const schedule::MatrixWork& work, const quantized::Tensor& input);
-    void set_window(const graph::Window& window, quantized::TensorId input, const graph::Shape& output);
+    void set_window(const ir::Window& window, quantized::TensorId input, const ir::FeatureMap& output);
     /// The registers that say where the channels of an output tensor go, from a channel on.
     void set_pixels(quantized::TensorId output, std::uint32_t first_channel);
     void set_output_range(std::int32_t zero_point, std::int32_t minimum, std::int32_t maximum);

@@ -12,8 +12,8 @@
 
 #include "compiler/frontend/graph_json.h"
 #include "compiler/frontend/keras_h5.h"
-#include "compiler/graph/shape_text.h"
-#include "compiler/model_error.h"
+#include "compiler/ir/model_error.h"
+#include "compiler/ir/names.h"
 
 namespace systole::frontend {
 namespace {
@@ -22,12 +22,15 @@ namespace {
 struct Format {
     std::string_view name;
     bool (*matches)(std::string_view head);
-    graph::Graph (*read)(const std::filesystem::path& path, WeightValues values);
+    ir::Graph (*read)(const std::filesystem::path& path, const ir::OperatorSet& operators,
+                      WeightValues values);
 };
 
 constexpr std::array formats{
     Format{"Keras HDF5 (.h5)", [](std::string_view head) { return head.starts_with("\x89HDF\r\n\x1a\n"); },
-           [](const std::filesystem::path& path, WeightValues) { return read_keras_h5(path); }},
+           [](const std::filesystem::path& path, const ir::OperatorSet& operators, WeightValues) {
+               return read_keras_h5(path, operators);
+           }},
     Format{"graph file (JSON)",
            [](std::string_view head) {
                return head.substr(std::min(head.find_first_not_of(" \t\r\n"), head.size())).starts_with('{');
@@ -54,16 +57,17 @@ std::string read_head(const std::filesystem::path& path) {
 
 }  // namespace
 
-graph::Graph read_network(const std::filesystem::path& path, WeightValues values) {
+ir::Graph read_network(const std::filesystem::path& path, const ir::OperatorSet& operators,
+                       WeightValues values) {
     const std::string head = read_head(path);
     if (head.empty()) throw ModelError(fmt::format("{}: it is empty", path.string()));
     std::vector<std::string_view> names;
     for (const Format& format : formats) {
-        if (format.matches(head)) return format.read(path, values);
+        if (format.matches(head)) return format.read(path, operators, values);
         names.push_back(format.name);
     }
     throw ModelError(fmt::format("{}: its format is not known; networks are read from {}", path.string(),
-                                 graph::joined(names)));
+                                 ir::joined(names)));
 }
 
 }  // namespace systole::frontend

@@ -8,11 +8,11 @@
 #include <map>
 #include <system_error>
 
-#include "compiler/frontend/graph_json/builders.h"
+#include "compiler/frontend/graph_json/seeded_weights.h"
 #include "compiler/frontend/json_values.h"
-#include "compiler/graph/operators/input.h"
-#include "compiler/graph/shape_text.h"
-#include "compiler/model_error.h"
+#include "compiler/frontend/layer_context.h"
+#include "compiler/ir/model_error.h"
+#include "compiler/ir/names.h"
 
 namespace systole::frontend {
 namespace {
@@ -32,24 +32,104 @@ LayerConfig section(const LayerConfig& network, const char* key) {
 std::string read_name(const LayerConfig& config, const char* key) {
     std::string name = config.text(key, "");
     // In messages and reports it stands as it is.
-    if (name.empty() || graph::quoted(name).size() != name.size() + 2) {
+    if (name.empty() || ir::quoted(name).size() != name.size() + 2) {
         config.fail(key, "it must be a text in quotes, short and printable");
     }
     return name;
 }
 
-/// Reads a network layer by layer.
-class GraphBuilder {
+DataType read_activation_type(const LayerConfig& config, DataType absent) {
+    constexpr std::uint32_t wide_bits = 16;
+    constexpr std::uint32_t byte_bits = 8;
+    const std::uint32_t bits = config.positive("activation_bits", bytes_of(absent) * byte_bits);
+    if (bits != byte_bits && bits != wide_bits) config.fail("activation_bits", "it must be 8 or 16");
+    return bits == wide_bits ? DataType::Int16 : DataType::Uint8;
+}
+
+/// `seed`: an integer from 0 to 2^64 - 1.
+std::uint64_t read_seed(const LayerConfig& config) {
+    const json* const value = config.find("seed");
+    if (value == nullptr || !value->is_number_unsigned()) {
+        config.fail("seed", "it must be an integer from 0 to 2^64 - 1");
+    }
+    return value->get<std::uint64_t>();
+}
+
+std::uint64_t read_network_seed(const LayerConfig& network) {
+    const LayerConfig weights = section(network, "weights");
+    const std::uint64_t seed = read_seed(weights);
+    weights.reject_unknown_keys();
+    return seed;
+}
+
+/// [n] or [height, width, channels], each at least 1, behind a batch of 1.
+ir::Shape read_input_shape(const LayerConfig& config) {
+    constexpr const char* rule = "it must be [n] or [height, width, channels], each an integer, at least 1";
+    const json* const value = config.find("shape");
+    if (value == nullptr || !value->is_array() || (value->size() != 1 && value->size() != 3)) {
+        config.fail("shape", rule);
+    }
+    std::vector<std::uint32_t> extents{1};
+    for (const json& entry : *value) {
+        const auto extent = as_unsigned(entry);
+        if (!extent || *extent == 0) config.fail("shape", rule);
+        extents.push_back(*extent);
+    }
+    return ir::Shape(extents);
+}
+
+/// Draws weights from the seed of the network or, where a layer names one, of the layer.
+class DrawnWeights final : public WeightProvider {
 public:
-    GraphBuilder(const json& network, WeightValues values)
-        : config_(network, ""),
-          activation_bits_(graph_json::read_activation_bits(config_, 8)),
-          weights_(values, read_network_seed()) {
-        graph_.name = read_name(config_, "name");
-        graph_.has_weights = values == WeightValues::Read;
+    DrawnWeights(WeightValues values, std::uint64_t seed) : seeded_(values, seed) {}
+
+    ir::Constant provide(const LayerConfig& layer, const std::string& layer_name,
+                         const ir::WeightRequest& request) override {
+        if (request.is_counted) {
+            if (const auto rule = seeded_.count(request.file_shape)) layer.fail(*rule);
+        }
+        const std::uint64_t seed = seed_of(layer, layer_name);
+        if (seeded_.skipped() && !request.always_known) return {};
+        std::vector<float> values = seeded_.draw(request.shape.elements(), request.limit, seed, layer_name,
+                                                 std::string(role_of(request)));
+        values.resize(request.shape.elements());
+        const auto center = static_cast<float>(request.center);
+        if (center != 0.0F) {
+            for (float& value : values) value += center;
+        }
+        return ir::Constant::of(std::move(values));
     }
 
-    graph::Graph build() && {
+private:
+    std::uint64_t seed_of(const LayerConfig& layer, const std::string& layer_name) const {
+        const json* const own = layer.find("weights");
+        if (own == nullptr) return seeded_.seed();
+        if (!own->is_object()) layer.fail("weights", "it must be an object, as in {\"seed\": 1}");
+        const LayerConfig weights(*own, layer_place(layer_name) + ": weights");
+        const std::uint64_t seed = read_seed(weights);
+        weights.reject_unknown_keys();
+        return seed;
+    }
+
+    /// Drawn values follow from the role: that of every kernel is "kernel".
+    static std::string_view role_of(const ir::WeightRequest& request) { return request.roles.back(); }
+
+    graph_json::SeededWeights seeded_;
+};
+
+/// Reads a network layer by layer.
+class NetworkReader {
+public:
+    NetworkReader(const json& network, const ir::OperatorSet& operators, WeightValues values)
+        : config_(network, ""),
+          activation_type_(read_activation_type(config_, DataType::Uint8)),
+          weights_(values, read_network_seed(config_)),
+          builder_{.format = ir::Format::GraphJson, .operators = operators, .weights = weights_} {
+        builder_.graph.name = read_name(config_, "name");
+        builder_.graph.has_weights = values == WeightValues::Read;
+    }
+
+    ir::Graph read() && {
         append_input();
         const json* const layers = config_.find("layers");
         if (layers == nullptr || !layers->is_array() || layers->empty()) {
@@ -59,22 +139,15 @@ public:
         check_output();
         static_cast<void>(config_.find("schema"));  // read already
         config_.reject_unknown_keys();
-        return std::move(graph_);
+        return std::move(builder_.graph);
     }
 
 private:
-    std::uint64_t read_network_seed() const {
-        const LayerConfig weights = section(config_, "weights");
-        const std::uint64_t seed = graph_json::read_seed(weights);
-        weights.reject_unknown_keys();
-        return seed;
-    }
-
     void append_input() {
         const LayerConfig input = section(config_, "input");
-        const graph::Shape shape = graph_json::read_shape(input, "shape");
-        results_[input_name] = graph_.append(input_name, std::make_unique<graph::Input>(shape), {},
-                                             graph_json::read_activation_bits(input, activation_bits_));
+        const ir::Shape shape = read_input_shape(input);
+        results_[input_name] =
+            builder_.graph.add_input(input_name, shape, read_activation_type(input, activation_type_));
         input.reject_unknown_keys();
     }
 
@@ -86,26 +159,29 @@ private:
         const std::string name = read_name(LayerConfig(layer, place), "name");
         const LayerConfig config(layer, layer_place(name));
         const std::string op = config.text("op", "");
-        const graph_json::Builder append = graph_json::find_builder(op);
-        if (append == nullptr) {
-            config.fail("op",
-                        fmt::format("it must be one of {}", graph::joined(graph_json::operator_names())));
+        const ir::LayerKind* const kind = builder_.operators.find_layer(builder_.format, op);
+        if (kind == nullptr) {
+            config.fail("op", fmt::format("it must be one of {}",
+                                          ir::joined(builder_.operators.layer_names(builder_.format))));
         }
-        graph_json::LayerContext context(layer, name, read_inputs(config), activation_bits_, weights_,
-                                         graph_);
-        for (const char* const key : {"name", "op", "inputs"}) static_cast<void>(context.config.find(key));
-        const graph::NodeId result = append(context);
-        context.config.reject_unknown_keys();
+        std::vector<ir::ValueId> inputs = read_inputs(config);
+        LayerContext context(builder_, *kind, layer, name, std::move(inputs),
+                             read_activation_type(config, activation_type_));
+        for (const char* const key : {"name", "op", "inputs", "activation_bits"}) {
+            static_cast<void>(context.config().find(key));
+        }
+        const ir::ValueId result = kind->build(context);
+        context.config().reject_unknown_keys();
         if (!results_.emplace(name, result).second) config.fail("name", "the name is taken");
         last_ = name;
     }
 
-    std::vector<graph::NodeId> read_inputs(const LayerConfig& config) const {
+    std::vector<ir::ValueId> read_inputs(const LayerConfig& config) const {
         const json* const names = config.find("inputs");
         if (names == nullptr || !names->is_array() || names->empty()) {
             config.fail("inputs", "it must be a list of at least one name");
         }
-        std::vector<graph::NodeId> inputs;
+        std::vector<ir::ValueId> inputs;
         for (const json& name : *names) {
             const auto found = name.is_string() ? results_.find(name.get<std::string>()) : results_.end();
             if (found == results_.end()) {
@@ -118,23 +194,25 @@ private:
     }
 
     /// Every layer leads to the output, which is thus the last.
-    void check_output() const {
+    void check_output() {
         if (config_.text("output", "") != last_) {
-            config_.fail("output", fmt::format("it must be the last layer, {}", graph::quoted(last_)));
+            config_.fail("output", fmt::format("it must be the last layer, {}", ir::quoted(last_)));
         }
-        const auto readers = graph::consumers(graph_);
-        for (graph::NodeId node = 0; node + 1 < readers.size(); ++node) {
-            if (!readers[node].empty()) continue;
+        ir::Graph& graph = builder_.graph;
+        graph.outputs = {results_.at(last_)};
+        const auto readers = ir::readers(graph);
+        for (ir::ValueId value = 0; value < readers.size(); ++value) {
+            if (!readers[value].empty() || ir::is_output(graph, value)) continue;
             throw ModelError(fmt::format("layer {}: nothing reads its result, and it is not the output",
-                                         graph::quoted(graph_.nodes[node].name)));
+                                         ir::quoted(graph.values[value].name)));
         }
     }
 
     LayerConfig config_;
-    std::uint8_t activation_bits_;  ///< where input and layers do not say otherwise
-    graph_json::SeededWeights weights_;
-    graph::Graph graph_;
-    std::map<std::string, graph::NodeId> results_;  ///< by layer
+    DataType activation_type_;  ///< where input and layers do not say otherwise
+    DrawnWeights weights_;
+    GraphBuilder builder_;
+    std::map<std::string, ir::ValueId> results_;  ///< by layer
     std::string last_;
 };
 
@@ -148,7 +226,7 @@ std::string read_text(const std::filesystem::path& path) {
 
 }  // namespace
 
-graph::Graph build_json_graph(std::string_view text, WeightValues values) {
+ir::Graph build_json_graph(std::string_view text, const ir::OperatorSet& operators, WeightValues values) {
     const json network = parse_json(text, "it");
     if (!network.is_object()) {
         throw ModelError(fmt::format("it is {}; it must be an object", describe(network)));
@@ -157,12 +235,13 @@ graph::Graph build_json_graph(std::string_view text, WeightValues values) {
     if (head.text("schema", "") != schema) {
         head.fail("schema", fmt::format("it must be \"{}\" for a network", schema));
     }
-    return GraphBuilder(network, values).build();
+    return NetworkReader(network, operators, values).read();
 }
 
-graph::Graph read_graph_json(const std::filesystem::path& path, WeightValues values) {
+ir::Graph read_graph_json(const std::filesystem::path& path, const ir::OperatorSet& operators,
+                          WeightValues values) {
     try {
-        return build_json_graph(read_text(path), values);
+        return build_json_graph(read_text(path), operators, values);
     } catch (const ModelError& error) {
         throw ModelError(fmt::format("{}: {}", path.string(), error.what()));
     }

@@ -4,16 +4,17 @@
 #include <string_view>
 
 #include "compiler/frontend/weight_values.h"
-#include "compiler/graph/graph.h"
+#include "compiler/ir/graph.h"
 
 namespace systole::frontend {
 
 /// Reads a network described in JSON (schema sim.graph/1; docs/graph_files.md says what it may contain). Such
 /// a file holds no weights: they are drawn from the seeds it names. Throws ModelError, in one line that
 /// begins with the path.
-graph::Graph read_graph_json(const std::filesystem::path& path, WeightValues values);
+ir::Graph read_graph_json(const std::filesystem::path& path, const ir::OperatorSet& operators,
+                          WeightValues values);
 
 /// The network that a text describes. Throws ModelError, without a path.
-graph::Graph build_json_graph(std::string_view text, WeightValues values);
+ir::Graph build_json_graph(std::string_view text, const ir::OperatorSet& operators, WeightValues values);
 
 }  // namespace systole::frontend

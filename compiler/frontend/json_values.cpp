@@ -6,8 +6,8 @@
 #include <set>
 #include <vector>
 
-#include "compiler/graph/shape_text.h"
-#include "compiler/model_error.h"
+#include "compiler/ir/model_error.h"
+#include "compiler/ir/names.h"
 
 namespace systole::frontend {
 
@@ -24,7 +24,7 @@ json parse_json(std::string_view text, std::string_view what) {
             const auto& key = parsed.get_ref<const std::string&>();
             if (!keys.back().insert(key).second) {
                 throw ModelError(
-                    fmt::format("{} has an object with the key {} twice", what, graph::quoted(key)));
+                    fmt::format("{} has an object with the key {} twice", what, ir::quoted(key)));
             }
         }
         return true;
@@ -40,7 +40,7 @@ json parse_json(std::string_view text, std::string_view what) {
 
 std::string describe(const json& value) {
     if (value.is_object()) return "an object";
-    if (value.is_string()) return graph::quoted(value.get_ref<const std::string&>());
+    if (value.is_string()) return ir::quoted(value.get_ref<const std::string&>());
     if (!value.is_array()) return value.dump();
     constexpr std::size_t longest_list = 8;
     std::string text = "[";

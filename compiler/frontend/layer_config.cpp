@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "compiler/frontend/json_values.h"
-#include "compiler/graph/shape_text.h"
-#include "compiler/model_error.h"
+#include "compiler/ir/model_error.h"
+#include "compiler/ir/names.h"
 #include "hw/machine/config_reader.h"
 
 namespace systole::frontend {
@@ -16,7 +16,7 @@ namespace systole::frontend {
 using nlohmann::json;
 
 std::string layer_place(std::string_view name) {
-    return fmt::format("layer {}", graph::quoted(name));
+    return fmt::format("layer {}", ir::quoted(name));
 }
 
 const json* LayerConfig::find(const char* key) const {
@@ -46,7 +46,7 @@ void LayerConfig::reject_unknown_keys() const {
     for (const auto& [key, value] : config_.items()) {
         if (std::ranges::find(asked_, key) != asked_.end()) continue;
         const std::string_view near = machine::nearest(key, asked_);
-        fail(fmt::format("{} is {}; it is not a known key{}", graph::quoted(key), describe(value),
+        fail(fmt::format("{} is {}; it is not a known key{}", ir::quoted(key), describe(value),
                          near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near)));
     }
 }

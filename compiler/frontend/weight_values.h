@@ -5,7 +5,7 @@
 namespace systole::frontend {
 
 /// Whether a network is read with the values of its weights, or without where its reader can leave them out:
-/// enough to time it (see graph::Graph::has_weights).
+/// enough to time it (see ir::Graph::has_weights).
 enum class WeightValues : std::uint8_t { Read, Skipped };
 
 }  // namespace systole::frontend

@@ -3,14 +3,14 @@
 namespace systole::quantized {
 namespace {
 
-std::uint64_t kernel_elements(const graph::Window& window) {
+std::uint64_t kernel_elements(const ir::Window& window) {
     return std::uint64_t{window.kernel_height} * window.kernel_width;
 }
 
 /// Multiply-accumulates of each kind of operation, from the shapes of its input and output.
 struct CountMacs {
-    const graph::Shape& input;
-    const graph::Shape& output;
+    const ir::FeatureMap& input;
+    const ir::FeatureMap& output;
     std::uint64_t input_elements;  ///< of all inputs
 
     std::uint64_t operator()(const Convolution& convolution) const {
@@ -31,8 +31,8 @@ struct CountMacs {
 }  // namespace
 
 std::uint64_t macs(const Network& network, const Layer& layer) {
-    const graph::Shape& input = network.tensors.at(layer.inputs.at(0)).shape;
-    const graph::Shape& output = network.tensors.at(layer.output).shape;
+    const ir::FeatureMap& input = network.tensors.at(layer.inputs.at(0)).shape;
+    const ir::FeatureMap& output = network.tensors.at(layer.output).shape;
     std::uint64_t elements = 0;
     for (const TensorId id : layer.inputs) elements += network.tensors.at(id).shape.elements();
     return std::visit(CountMacs{input, output, elements}, layer.operation);

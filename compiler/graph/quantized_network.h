@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "compiler/graph/tensor_shape.h"
+#include "compiler/ir/window.h"
 #include "hw/base/data_type.h"
 
 /// The network as the chip computes it: tensors of 8 or 16 bits, int32 accumulation, fixed-point
@@ -20,7 +20,7 @@ using TensorId = std::uint32_t;
 /// real = scale * (stored - zero_point); the zero point of int16 is 0.
 struct Tensor {
     std::string name;
-    graph::Shape shape;
+    ir::FeatureMap shape;
     double scale = 1.0;
     std::int32_t zero_point = 0;
     DataType type = DataType::Uint8;
@@ -55,7 +55,7 @@ struct Requantization {
 /// weights[(kernel_row * kernel_width + kernel_column) * in_channels + c][filter], int8, symmetric.
 /// Elements outside the image have the input's zero point.
 struct Convolution {
-    graph::Window window;
+    ir::Window window;
     std::vector<std::int8_t> weights;
     Requantization requantization;
 };
@@ -63,7 +63,7 @@ struct Convolution {
 /// Output channel c * multiplier + m sees input channel c alone:
 /// weights[(kernel_row * kernel_width + kernel_column) * in_channels + c][m].
 struct DepthwiseConvolution {
-    graph::Window window;
+    ir::Window window;
     std::uint32_t channel_multiplier = 1;
     std::vector<std::int8_t> weights;
     Requantization requantization;
@@ -82,7 +82,7 @@ enum class PoolKind : std::uint8_t { Max, Average };
 /// unless `count_padding`: then they have the value of the zero point.
 struct Pool {
     PoolKind kind = PoolKind::Max;
-    graph::Window window;
+    ir::Window window;
     bool count_padding = false;
 };
 

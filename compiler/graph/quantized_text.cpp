@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "compiler/graph/shape_text.h"
+#include "compiler/ir/names.h"
 
 namespace systole::quantized {
 namespace {
@@ -41,12 +41,12 @@ std::string describe(const Requantization& requantization) {
 
 struct Describe {
     std::string operator()(const Convolution& convolution) const {
-        return fmt::format("convolution: {}, weights {}, {}", graph::to_text(convolution.window),
+        return fmt::format("convolution: {}, weights {}, {}", ir::to_text(convolution.window),
                            fingerprint(std::span(convolution.weights)), describe(convolution.requantization));
     }
     std::string operator()(const DepthwiseConvolution& convolution) const {
         return fmt::format("depthwise_convolution: {}, multiplier {}, weights {}, {}",
-                           graph::to_text(convolution.window), convolution.channel_multiplier,
+                           ir::to_text(convolution.window), convolution.channel_multiplier,
                            fingerprint(std::span(convolution.weights)), describe(convolution.requantization));
     }
     std::string operator()(const Dense& dense) const {
@@ -55,7 +55,7 @@ struct Describe {
     }
     std::string operator()(const Pool& pool) const {
         return fmt::format("pool: {}, {}{}", pool.kind == PoolKind::Max ? "max" : "average",
-                           graph::to_text(pool.window), pool.count_padding ? ", padding counts" : "");
+                           ir::to_text(pool.window), pool.count_padding ? ", padding counts" : "");
     }
     std::string operator()(const Add& add) const {
         return fmt::format("add: {} << {}, {} << {}, result {} << {}, clamp {}..{}", add.multiplier_a,
@@ -78,20 +78,19 @@ struct Describe {
 }  // namespace
 
 std::string to_text(const Network& network) {
-    std::string text = fmt::format("network {}: input %{}, output %{}\n", graph::quoted(network.name),
+    std::string text = fmt::format("network {}: input %{}, output %{}\n", ir::quoted(network.name),
                                    network.input, network.output);
     for (std::size_t id = 0; id < network.tensors.size(); ++id) {
         const Tensor& tensor = network.tensors[id];
-        text +=
-            fmt::format("%{}: {} {} {}, scale {}, zero point {}\n", id, graph::to_text(tensor.shape),
-                        name_of(tensor.type), graph::quoted(tensor.name), tensor.scale, tensor.zero_point);
+        text += fmt::format("%{}: {} {} {}, scale {}, zero point {}\n", id, ir::to_text(tensor.shape),
+                            name_of(tensor.type), ir::quoted(tensor.name), tensor.scale, tensor.zero_point);
     }
     for (const Layer& layer : network.layers) {
-        text += fmt::format("%{} = {}({}) {}\n", layer.output, graph::quoted(layer.name),
-                            graph::joined(layer.inputs, "%"), std::visit(Describe{}, layer.operation));
+        text += fmt::format("%{} = {}({}) {}\n", layer.output, ir::quoted(layer.name),
+                            ir::joined(layer.inputs, "%"), std::visit(Describe{}, layer.operation));
     }
     for (const Network::HostOperation& operation : network.host_operations) {
-        text += fmt::format("host: {} {}\n", operation.kind, graph::quoted(operation.layer));
+        text += fmt::format("host: {} {}\n", operation.kind, ir::quoted(operation.layer));
     }
     return text;
 }

@@ -1,4 +1,4 @@
-// Runs the graph on the calibration inputs and records the range of each node's result.
+// Runs the graph on the calibration inputs and records the range of each activation.
 #include "compiler/passes/calibrate.h"
 
 #include <fmt/format.h>
@@ -10,8 +10,8 @@
 #include <limits>
 #include <span>
 
-#include "compiler/graph/shape_text.h"
-#include "compiler/model_error.h"
+#include "compiler/ir/model_error.h"
+#include "compiler/ir/names.h"
 #include "compiler/reference/float_executor.h"
 
 namespace systole::passes {
@@ -19,10 +19,10 @@ namespace systole::passes {
 namespace {
 
 /// The ranges of some of the inputs.
-std::vector<Range> ranges_of(const graph::Graph& graph, std::span<const float> inputs, std::uint32_t count) {
-    std::vector<Range> ranges(graph.nodes.size());
-    const auto widen = [&](graph::NodeId node, std::span<const float> values) {
-        Range& range = ranges[node];
+std::vector<Range> ranges_of(const ir::Graph& graph, std::span<const float> inputs, std::uint32_t count) {
+    std::vector<Range> ranges(graph.values.size());
+    const auto widen = [&](ir::ValueId value_id, std::span<const float> values) {
+        Range& range = ranges[value_id];
         // Branch-free, for the vector units; a value that is no number never compares as smaller or larger,
         // so finiteness is looked at apart.
         float minimum = range.minimum;
@@ -39,7 +39,7 @@ std::vector<Range> ranges_of(const graph::Graph& graph, std::span<const float> i
             std::find_if(values.begin(), values.end(), [](float value) { return !std::isfinite(value); });
         throw ModelError(
             fmt::format("{}: layer {}: it gives {} on a calibration input; results must be finite",
-                        graph.name, graph::quoted(graph.nodes[node].name), *wrong));
+                        graph.name, ir::quoted(graph.values[value_id].name), *wrong));
     };
     reference::execute(graph, inputs, count, widen);
     return ranges;
@@ -47,14 +47,14 @@ std::vector<Range> ranges_of(const graph::Graph& graph, std::span<const float> i
 
 }  // namespace
 
-std::vector<Range> calibrate(const graph::Graph& graph, const Calibration& calibration) {
+std::vector<Range> calibrate(const ir::Graph& graph, const Calibration& calibration) {
     if (calibration.count == 0) {
         throw ModelError(
             fmt::format("{}: there are no calibration inputs; quantization needs at least 1", graph.name));
     }
     const std::span<const float> inputs = calibration.inputs;
     const std::uint32_t half = calibration.count / 2;
-    const std::size_t elements = graph.input_shape().elements();
+    const std::size_t elements = graph.input().shape.elements();
     const std::size_t half_size = half * elements;
     if (half == 0 || inputs.size() != calibration.count * elements) {
         return ranges_of(graph, inputs, calibration.count);
@@ -65,9 +65,9 @@ std::vector<Range> calibrate(const graph::Graph& graph, const Calibration& calib
     });
     std::vector<Range> ranges = ranges_of(graph, inputs.first(half_size), half);
     const std::vector<Range> other_ranges = others.get();
-    for (std::size_t node = 0; node < ranges.size(); ++node) {
-        ranges[node].minimum = std::min(ranges[node].minimum, other_ranges[node].minimum);
-        ranges[node].maximum = std::max(ranges[node].maximum, other_ranges[node].maximum);
+    for (std::size_t value = 0; value < ranges.size(); ++value) {
+        ranges[value].minimum = std::min(ranges[value].minimum, other_ranges[value].minimum);
+        ranges[value].maximum = std::max(ranges[value].maximum, other_ranges[value].maximum);
     }
     return ranges;
 }

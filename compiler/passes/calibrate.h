@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "compiler/graph/graph.h"
+#include "compiler/ir/graph.h"
 
 namespace systole::passes {
 
@@ -28,8 +28,9 @@ struct Range {
     float maximum = 0.0F;
 };
 
-/// Runs the graph on the calibration inputs and returns the range of each node's result. Throws
+/// Runs the graph on the calibration inputs and returns the range of each value; those of constants are
+/// empty. Throws
 /// ModelError where there are no inputs, their size is wrong, or a result is not a finite number.
-std::vector<Range> calibrate(const graph::Graph& graph, const Calibration& calibration);
+std::vector<Range> calibrate(const ir::Graph& graph, const Calibration& calibration);
 
 }  // namespace systole::passes

@@ -1,17 +1,16 @@
 // Forgets the values of weights and biases: what remains can be compiled to be timed.
 #include "compiler/passes/drop_weights.h"
 
-#include "compiler/passes/linear_operator.h"
+#include "compiler/operators/operator.h"
 
 namespace systole::passes {
 
-graph::Graph drop_weights(graph::Graph graph) {
-    for (graph::Node& node : graph.nodes) {
-        const auto linear = as_linear(*node.op);
-        if (!linear) continue;
-        // clear() would keep the memory.
-        *linear->weights = {};
-        *linear->bias = {};
+ir::Graph drop_weights(ir::Graph graph) {
+    for (const ir::Node& node : graph.nodes) {
+        if (!operators::operator_of(node).has_weights()) continue;
+        for (const ir::ValueId input : node.inputs) {
+            if (graph.values[input].constant) graph.values[input].constant = ir::Constant();
+        }
     }
     graph.has_weights = false;
     return graph;

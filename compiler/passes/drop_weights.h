@@ -1,10 +1,10 @@
 #pragma once
 
-#include "compiler/graph/graph.h"
+#include "compiler/ir/graph.h"
 
 namespace systole::passes {
 
 /// Forgets the values of weights and biases: what remains can be compiled to be timed.
-graph::Graph drop_weights(graph::Graph graph);
+ir::Graph drop_weights(ir::Graph graph);
 
 }  // namespace systole::passes

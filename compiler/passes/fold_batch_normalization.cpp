@@ -2,56 +2,77 @@
 // layer before it, or, where there is none that it alone reads, a depthwise convolution of single pixels.
 #include "compiler/passes/fold_batch_normalization.h"
 
-#include "compiler/graph/operators/batch_normalization.h"
-#include "compiler/graph/operators/depthwise_convolution.h"
-#include "compiler/passes/linear_operator.h"
+#include <algorithm>
+
+#include "compiler/ir/window.h"
+#include "compiler/operators/batch_normalization/affine.h"
+#include "compiler/operators/operator.h"
 
 namespace systole::passes {
 namespace {
 
-using graph::BatchNormalization;
-using graph::NodeId;
+using operators::Affine;
 
-void scale_results(const LinearOperator& linear, const BatchNormalization::Affine& affine) {
+/// What the node computes becomes its results scaled and offset.
+void scale_results(ir::Graph& graph, ir::Node& node, const Affine& affine) {
+    const ir::NodeView view(graph, node);
     const std::size_t channels = affine.scale.size();
-    for (std::size_t i = 0; i < linear.weights->size(); ++i)
-        (*linear.weights)[i] *= affine.scale[i % channels];
-    if (linear.bias->empty()) linear.bias->assign(channels, 0.0F);
-    for (std::size_t c = 0; c < channels; ++c) {
-        (*linear.bias)[c] = (*linear.bias)[c] * affine.scale[c] + affine.offset[c];
+    const std::size_t first_constant = view.data_inputs();
+    const ir::Value weights = *view.constant(0);
+    const ir::Value* const old_bias = view.constant(1);
+    const auto bias_extent = static_cast<std::uint32_t>(channels);
+    const std::string bias_name = old_bias == nullptr ? node.name + "/bias" : old_bias->name;
+    ir::Constant new_weights;
+    ir::Constant new_bias;
+    if (weights.constant->is_known()) {
+        const std::span<const float> values = weights.constant->values<float>();
+        std::vector<float> scaled(values.begin(), values.end());
+        for (std::size_t i = 0; i < scaled.size(); ++i) scaled[i] *= affine.scale[i % channels];
+        std::vector<float> bias(channels, 0.0F);
+        if (old_bias != nullptr) std::ranges::copy(operators::known_floats(*old_bias), bias.begin());
+        for (std::size_t c = 0; c < channels; ++c) bias[c] = bias[c] * affine.scale[c] + affine.offset[c];
+        new_weights = ir::Constant::of(std::move(scaled));
+        new_bias = ir::Constant::of(std::move(bias));
     }
+    node.inputs.resize(first_constant);
+    node.inputs.push_back(graph.add_constant(weights.name, weights.shape, weights.type, new_weights));
+    node.inputs.push_back(graph.add_constant(bias_name, {bias_extent}, DataType::Float32, new_bias));
 }
 
-std::unique_ptr<graph::Operator> as_convolution(const BatchNormalization::Affine& affine) {
-    auto convolution = std::make_unique<graph::DepthwiseConvolution>();
-    convolution->in_channels = static_cast<std::uint32_t>(affine.scale.size());
-    convolution->weights = affine.scale;
-    convolution->bias = affine.offset;
-    return convolution;
+void become_convolution(ir::Graph& graph, ir::Node& node, Affine affine) {
+    const auto channels = static_cast<std::uint32_t>(affine.scale.size());
+    const ir::ValueId weights = graph.add_constant(node.name + "/scale", {1, 1, 1, channels},
+                                                   DataType::Float32, std::move(affine.scale));
+    const ir::ValueId bias =
+        graph.add_constant(node.name + "/offset", {channels}, DataType::Float32, std::move(affine.offset));
+    node.op = &operators::registry().at("depthwise_convolution");
+    node.attributes = ir::complete_attributes(*node.op, {});
+    node.inputs = {node.inputs.front(), weights, bias};
 }
 
 }  // namespace
 
-graph::Graph fold_batch_normalization(graph::Graph graph) {
-    const auto readers = graph::consumers(graph);
+ir::Graph fold_batch_normalization(ir::Graph graph) {
+    const auto readers = ir::readers(graph);
+    const auto producers = ir::producers(graph);
     std::vector<bool> folded(graph.nodes.size(), false);
-    for (NodeId id = 0; id < graph.nodes.size(); ++id) {
-        const auto* const normalization = dynamic_cast<const BatchNormalization*>(graph.nodes[id].op.get());
-        if (normalization == nullptr) continue;
-        const BatchNormalization::Affine affine = normalization->affine();
-
-        NodeId producer = graph.nodes[id].inputs[0];
-        const bool only_reader = readers[producer].size() == 1;
-        while (folded[producer]) producer = graph.nodes[producer].inputs[0];
-        const auto linear = as_linear(*graph.nodes[producer].op);
-        if (only_reader && linear) {
-            scale_results(*linear, affine);
+    for (ir::NodeId id = 0; id < graph.nodes.size(); ++id) {
+        ir::Node& node = graph.nodes[id];
+        if (!node.is("batch_normalization")) continue;
+        const Affine affine = operators::affine_of(ir::NodeView(graph, node));
+        const ir::ValueId read = node.inputs.front();
+        const bool only_reader = readers[read].size() == 1 && !ir::is_output(graph, read);
+        std::optional<ir::NodeId> producer = producers[read];
+        while (producer && folded[*producer]) producer = producers[graph.nodes[*producer].inputs.front()];
+        if (only_reader && producer && operators::operator_of(graph.nodes[*producer]).has_weights()) {
+            scale_results(graph, graph.nodes[*producer], affine);
             folded[id] = true;
         } else {
-            graph.nodes[id].op = as_convolution(affine);
+            become_convolution(graph, node, affine);
         }
     }
-    graph::remove_nodes(graph, folded);
+    ir::remove_nodes(graph, folded);
+    ir::infer_shapes(graph);
     return graph;
 }
 

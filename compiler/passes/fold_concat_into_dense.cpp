@@ -4,54 +4,49 @@
 
 #include <algorithm>
 
-#include "compiler/graph/operators/concat.h"
-#include "compiler/graph/operators/dense.h"
-#include "compiler/graph/operators/reshape.h"
-#include "compiler/passes/unread_nodes.h"
+#include "compiler/operators/operator.h"
 
 namespace systole::passes {
 namespace {
 
-using graph::Graph;
-using graph::NodeId;
-
-template <typename Kind>
-bool is(const Graph& graph, NodeId id) {
-    return dynamic_cast<const Kind*>(graph.nodes[id].op.get()) != nullptr;
-}
-
 /// A dense layer sees the elements, whatever their shape.
-NodeId before_reshapes(const Graph& graph, NodeId id) {
-    while (is<graph::Reshape>(graph, id)) id = graph.nodes[id].inputs[0];
-    return id;
+ir::ValueId before_reshapes(const ir::Graph& graph, ir::ValueId value) {
+    const auto producers = ir::producers(graph);
+    while (producers[value] && graph.nodes[*producers[value]].is("reshape")) {
+        value = graph.nodes[*producers[value]].inputs.front();
+    }
+    return value;
 }
 
-void replace_input(Graph& graph, NodeId dense, NodeId concat) {
-    std::vector<NodeId> inputs;
-    for (const NodeId input : graph.nodes[dense].inputs) {
-        if (input != concat) {
+void replace_input(const ir::Graph& graph, ir::Node& dense, const ir::Node& concat) {
+    std::vector<ir::ValueId> inputs;
+    for (const ir::ValueId input : dense.inputs) {
+        if (input != concat.output()) {
             inputs.push_back(input);
             continue;
         }
-        for (const NodeId part : graph.nodes[concat].inputs) inputs.push_back(before_reshapes(graph, part));
+        for (const ir::ValueId part : concat.inputs) inputs.push_back(before_reshapes(graph, part));
     }
-    graph.nodes[dense].inputs = std::move(inputs);
+    dense.inputs = std::move(inputs);
 }
 
 }  // namespace
 
-Graph fold_concat_into_dense(Graph graph) {
+ir::Graph fold_concat_into_dense(ir::Graph graph) {
     // From the last on: what a concatenation is concatenated to may be gone by then.
-    for (auto id = static_cast<NodeId>(graph.nodes.size()); id-- > 0;) {
-        const graph::Shape& shape = graph.nodes[id].shape;
-        if (!is<graph::Concat>(graph, id) || shape.height != 1 || shape.width != 1) continue;
-        const std::vector<NodeId> readers = graph::consumers(graph)[id];
-        const auto reads_elements = [&](NodeId reader) { return is<graph::Dense>(graph, reader); };
-        if (readers.empty() || !std::ranges::all_of(readers, reads_elements)) continue;
-        for (const NodeId reader : readers) replace_input(graph, reader, id);
-        graph.nodes[id].inputs.clear();  // it reads nothing any more
+    for (auto id = static_cast<ir::NodeId>(graph.nodes.size()); id-- > 0;) {
+        ir::Node& concat = graph.nodes[id];
+        if (!concat.is("concat") || !ir::NodeView(graph, concat).output_map().is_vector()) continue;
+        const std::vector<ir::NodeId> readers = ir::readers(graph)[concat.output()];
+        const auto is_dense = [&](ir::NodeId reader) { return graph.nodes[reader].is("dense"); };
+        if (readers.empty() || ir::is_output(graph, concat.output()) ||
+            !std::ranges::all_of(readers, is_dense)) {
+            continue;
+        }
+        for (const ir::NodeId reader : readers) replace_input(graph, graph.nodes[reader], concat);
+        ir::remove_unread(graph);
+        id = std::min(id, static_cast<ir::NodeId>(graph.nodes.size()));
     }
-    remove_unread_nodes(graph);
     return graph;
 }
 

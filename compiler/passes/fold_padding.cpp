@@ -2,44 +2,26 @@
 // reads disappear.
 #include "compiler/passes/fold_padding.h"
 
-#include "compiler/graph/operators/convolution.h"
-#include "compiler/graph/operators/depthwise_convolution.h"
-#include "compiler/graph/operators/zero_padding.h"
-#include "compiler/passes/unread_nodes.h"
+#include "compiler/operators/operator.h"
 
 namespace systole::passes {
-namespace {
 
-using graph::Node;
-using graph::ZeroPadding;
-
-/// The window of an operator for which elements outside the image are zeros.
-graph::Window* zero_padded_window(graph::Operator& op) {
-    if (auto* const convolution = dynamic_cast<graph::Convolution*>(&op)) return &convolution->window;
-    if (auto* const convolution = dynamic_cast<graph::DepthwiseConvolution*>(&op))
-        return &convolution->window;
-    return nullptr;
-}
-
-const ZeroPadding* as_padding(const Node& node) {
-    return dynamic_cast<const ZeroPadding*>(node.op.get());
-}
-
-}  // namespace
-
-graph::Graph fold_padding(graph::Graph graph) {
-    for (Node& node : graph.nodes) {
-        graph::Window* const window = zero_padded_window(*node.op);
-        if (window == nullptr) continue;
-        while (const ZeroPadding* const padding = as_padding(graph.nodes[node.inputs[0]])) {
-            window->pad_top += padding->top;
-            window->pad_bottom += padding->bottom;
-            window->pad_left += padding->left;
-            window->pad_right += padding->right;
-            node.inputs[0] = graph.nodes[node.inputs[0]].inputs[0];
+ir::Graph fold_padding(ir::Graph graph) {
+    const auto producers = ir::producers(graph);
+    const auto border_before = [&](const ir::Node& node) -> const ir::Node* {
+        const auto producer = producers[node.inputs.front()];
+        return producer && graph.nodes[*producer].is("zero_padding") ? &graph.nodes[*producer] : nullptr;
+    };
+    for (ir::Node& node : graph.nodes) {
+        if (!operators::operator_of(node).pads_with_zeros()) continue;
+        while (const ir::Node* const border = border_before(node)) {
+            std::vector<std::int64_t> sides = node.integers("padding");
+            for (std::size_t i = 0; i < sides.size(); ++i) sides[i] += border->integers("padding")[i];
+            node.set("padding", std::move(sides));
+            node.inputs.front() = border->inputs.front();
         }
     }
-    remove_unread_nodes(graph);
+    ir::remove_unread(graph);
     return graph;
 }
 

@@ -1,11 +1,11 @@
 #pragma once
 
-#include "compiler/graph/graph.h"
+#include "compiler/ir/graph.h"
 
 namespace systole::passes {
 
 /// Turns borders of zeros into the padding of the convolutions that read them; borders that nothing else
 /// reads disappear.
-graph::Graph fold_padding(graph::Graph graph);
+ir::Graph fold_padding(ir::Graph graph);
 
 }  // namespace systole::passes

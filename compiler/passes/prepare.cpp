@@ -8,13 +8,12 @@
 
 namespace systole::passes {
 
-graph::Graph simplify(const graph::Graph& graph) {
+ir::Graph simplify(const ir::Graph& graph) {
     // Identities first: they may stand between a layer and what folds into it.
-    return fold_concat_into_dense(
-        fold_padding(fold_batch_normalization(remove_identities(graph::clone(graph)))));
+    return fold_concat_into_dense(fold_padding(fold_batch_normalization(remove_identities(graph))));
 }
 
-quantized::Network prepare(const graph::Graph& graph, const Calibration& calibration) {
+quantized::Network prepare(const ir::Graph& graph, const Calibration& calibration) {
     return quantize(simplify(graph), calibration);
 }
 

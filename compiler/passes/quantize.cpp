@@ -14,32 +14,33 @@
 namespace systole::passes {
 namespace {
 
-constexpr std::array<QuantizationRule, 11> rules{
-    quantize_input,      quantize_linear, quantize_add,     quantize_multiply,
-    quantize_activation, quantize_pool,   quantize_padding, quantize_reshape,
-    quantize_concat,     quantize_slice,  quantize_softmax,
+constexpr std::array<QuantizationRule, 10> rules{
+    quantize_linear,  quantize_add,     quantize_multiply, quantize_function, quantize_pool,
+    quantize_padding, quantize_reshape, quantize_concat,   quantize_slice,    quantize_softmax,
 };
 
 /// Of results that cannot be computed. No instruction depends on them, but on whether the input has the range
 /// of another: as with values, it has its own.
-std::vector<Range> assumed_ranges(const graph::Graph& graph) {
-    std::vector<Range> ranges(graph.nodes.size(), Range{-1.0F, 1.0F});
-    ranges.front() = {-2.0F, 2.0F};
+std::vector<Range> assumed_ranges(const ir::Graph& graph) {
+    std::vector<Range> ranges(graph.values.size(), Range{-1.0F, 1.0F});
+    for (const ir::ValueId input : graph.inputs) ranges[input] = {-2.0F, 2.0F};
     return ranges;
 }
 
 }  // namespace
 
-quantized::Network quantize(const graph::Graph& graph, const Calibration& calibration) {
+quantized::Network quantize(const ir::Graph& graph, const Calibration& calibration) {
     std::vector<Range> ranges = graph.has_weights ? calibrate(graph, calibration) : assumed_ranges(graph);
     Quantizer quantizer(graph, unite_ranges(graph, std::move(ranges)), calibration.encoding);
-    for (graph::NodeId id = 0; id < graph.nodes.size(); ++id) {
-        if (quantizer.has_tensor(id)) continue;  // an activation that the layer before it has taken over
+    for (const ir::ValueId input : graph.inputs) quantize_input(quantizer, input);
+    for (const ir::Node& node : graph.nodes) {
+        if (quantizer.has_tensor(node.output()))
+            continue;  // a function that the layer before it has taken over
         const bool done =
-            std::ranges::any_of(rules, [&](QuantizationRule rule) { return rule(quantizer, id); });
+            std::ranges::any_of(rules, [&](QuantizationRule rule) { return rule(quantizer, node); });
         if (!done) {
-            throw std::logic_error(fmt::format("quantize: no rule for {}; is the graph simplified?",
-                                               graph.nodes[id].op->kind()));
+            throw std::logic_error(
+                fmt::format("quantize: no rule for {}; is the graph simplified?", node.op->name()));
         }
     }
     return std::move(quantizer).finish();

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "compiler/graph/graph.h"
 #include "compiler/graph/quantized_network.h"
+#include "compiler/ir/graph.h"
 #include "compiler/passes/calibrate.h"
 
 namespace systole::passes {
@@ -17,6 +17,6 @@ namespace systole::passes {
 /// A reshape that simplifying has left, between two layers that depend on the shape, becomes a lookup of
 /// the identity, or of 16 bits a slice of everything; the last one becomes nothing. Throws ModelError, naming
 /// the layer, where these numbers cannot express the network.
-quantized::Network quantize(const graph::Graph& graph, const Calibration& calibration);
+quantized::Network quantize(const ir::Graph& graph, const Calibration& calibration);
 
 }  // namespace systole::passes

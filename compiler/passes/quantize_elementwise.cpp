@@ -2,26 +2,21 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compiler/graph/operators/activation.h"
-#include "compiler/graph/operators/add.h"
-#include "compiler/graph/operators/multiply.h"
 #include "compiler/passes/quantizer.h"
 #include "hw/base/fixed_point.h"
 #include "hw/math/elementwise.h"
 
 namespace systole::passes {
 
-using graph::NodeId;
 using quantized::TensorId;
 
 namespace {
 
 /// A function fused into element-wise work gives the width of what is stored.
-void check_widths(const Quantizer& quantizer, NodeId id, NodeId result) {
-    if (result == id) return quantizer.require_one_width(id);
-    for (std::size_t input = 0; input < quantizer.node(id).inputs.size(); ++input) {
-        if (bytes_of(quantizer.tensor(quantizer.input_of(id, input)).type) ==
-            bytes_of(quantizer.type(result))) {
+void check_widths(const Quantizer& quantizer, const ir::Node& node, ir::ValueId result) {
+    if (result == node.output()) return quantizer.require_one_width(node);
+    for (const ir::ValueId input : node.inputs) {
+        if (bytes_of(quantizer.tensor(quantizer.tensor_of(input)).type) == bytes_of(quantizer.type(result))) {
             continue;
         }
         quantizer.fail(result, "its bits are not those of what is added before it; both must have as many");
@@ -30,16 +25,15 @@ void check_widths(const Quantizer& quantizer, NodeId id, NodeId result) {
 
 }  // namespace
 
-bool quantize_add(Quantizer& quantizer, NodeId id) {
-    if (dynamic_cast<const graph::Add*>(quantizer.node(id).op.get()) == nullptr) return false;
-    const TensorId a = quantizer.input_of(id, 0);
-    const TensorId b = quantizer.input_of(id, 1);
+bool quantize_add(Quantizer& quantizer, const ir::Node& node) {
+    if (!node.is("add")) return false;
+    const TensorId a = quantizer.tensor_of(node.inputs[0]);
+    const TensorId b = quantizer.tensor_of(node.inputs[1]);
 
-    const auto activation = quantizer.activation_after(id);
-    const bool clamps =
-        activation && quantizer.activation(*activation).function == graph::ActivationFunction::Relu;
-    const NodeId result = clamps ? *activation : id;
-    check_widths(quantizer, id, result);
+    const ir::Node* const function = quantizer.function_after(node.output());
+    const auto limit = function == nullptr ? std::nullopt : Quantizer::clamp_limit(*function);
+    const ir::ValueId result = limit ? function->output() : node.output();
+    check_widths(quantizer, node, result);
     Encoding encoding = quantizer.encoding(result);
 
     // As TFLite: both inputs are brought to twice the larger scale, with 20 or 15 bits below the point.
@@ -62,28 +56,28 @@ bool quantize_add(Quantizer& quantizer, NodeId id) {
                        .shift = fixed.shift,
                        .minimum = lowest_of(encoding.type),
                        .maximum = highest_of(encoding.type)};
-    if (clamps) {
+    if (limit) {
         add.minimum = encoding.zero_point;
-        add.maximum = encoding.stored(quantizer.activation(*activation).maximum);
+        add.maximum = encoding.stored(*limit);
     }
     const TensorId output = quantizer.add_tensor(result, encoding);
-    quantizer.share_tensor(id, output);
-    quantizer.add_layer(id, {a, b}, output, add);
+    quantizer.share_tensor(node.output(), output);
+    quantizer.add_layer(node, {a, b}, output, add);
     return true;
 }
 
-bool quantize_multiply(Quantizer& quantizer, NodeId id) {
-    if (dynamic_cast<const graph::Multiply*>(quantizer.node(id).op.get()) == nullptr) return false;
-    quantizer.require_one_width(id);
-    const TensorId a = quantizer.input_of(id, 0);
-    const TensorId b = quantizer.input_of(id, 1);
-    Encoding encoding = quantizer.encoding(id);
+bool quantize_multiply(Quantizer& quantizer, const ir::Node& node) {
+    if (!node.is("multiply")) return false;
+    quantizer.require_one_width(node);
+    const TensorId a = quantizer.tensor_of(node.inputs[0]);
+    const TensorId b = quantizer.tensor_of(node.inputs[1]);
+    Encoding encoding = quantizer.encoding(node.output());
     // The result's multiplier stays below 1, so that no product, which has 31 bits, is shifted to the left.
     const double product_scale = quantizer.tensor(a).scale * quantizer.tensor(b).scale;
     encoding.scale = std::max(encoding.scale, 2 * product_scale);
     const auto fixed = to_fixed_point(product_scale / encoding.scale);
-    const TensorId output = quantizer.add_tensor(id, encoding);
-    quantizer.add_layer(id, {a, b}, output,
+    const TensorId output = quantizer.add_tensor(node.output(), encoding);
+    quantizer.add_layer(node, {a, b}, output,
                         quantized::Multiply{.multiplier = fixed.multiplier,
                                             .shift = fixed.shift,
                                             .minimum = lowest_of(encoding.type),
@@ -91,14 +85,15 @@ bool quantize_multiply(Quantizer& quantizer, NodeId id) {
     return true;
 }
 
-bool quantize_activation(Quantizer& quantizer, NodeId id) {
-    if (dynamic_cast<const graph::Activation*>(quantizer.node(id).op.get()) == nullptr) return false;
-    quantizer.require_one_width(id);
-    const TensorId input = quantizer.input_of(id);
-    const Encoding encoding = quantizer.encoding(id);
-    const auto table = make_table(quantizer.activation(id), encoding_of(quantizer.tensor(input)), encoding);
-    const TensorId output = quantizer.add_tensor(id, encoding);
-    quantizer.add_layer(id, {input}, output, quantized::Lookup{table});
+bool quantize_function(Quantizer& quantizer, const ir::Node& node) {
+    if (!operators::operator_of(node).function(node)) return false;
+    quantizer.require_one_width(node);
+    const TensorId input = quantizer.tensor_of(node.inputs[0]);
+    const Encoding encoding = quantizer.encoding(node.output());
+    const auto table =
+        make_table(Quantizer::function_of(node), encoding_of(quantizer.tensor(input)), encoding);
+    const TensorId output = quantizer.add_tensor(node.output(), encoding);
+    quantizer.add_layer(node, {input}, output, quantized::Lookup{table});
     return true;
 }
 

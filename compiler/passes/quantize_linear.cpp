@@ -2,17 +2,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compiler/graph/operators/convolution.h"
-#include "compiler/graph/operators/dense.h"
-#include "compiler/graph/operators/depthwise_convolution.h"
 #include "compiler/passes/quantize_weights.h"
 #include "compiler/passes/quantizer.h"
 
 namespace systole::passes {
 namespace {
 
-using graph::ActivationFunction;
-using graph::NodeId;
 using quantized::Requantization;
 using quantized::TensorId;
 
@@ -20,7 +15,7 @@ using quantized::TensorId;
 struct Result {
     QuantizedWeights weights;
     Requantization requantization;
-    NodeId node = 0;  ///< whose result it is: the layer's, or that of the activation behind it
+    ir::ValueId value = 0;  ///< the layer's result, or that of the function behind it
     Encoding encoding;
 };
 
@@ -37,25 +32,32 @@ QuantizedWeights unknown_weights(std::size_t channels, const Encoding& output) {
             .output = output};
 }
 
-Result quantize_result(Quantizer& quantizer, NodeId id, const std::vector<WeightedInput>& inputs,
-                       const std::vector<float>& weights, std::vector<float> bias, std::size_t channels) {
+Result quantize_result(Quantizer& quantizer, const ir::Node& node, const std::vector<WeightedInput>& inputs) {
+    const ir::NodeView view = quantizer.view(node);
+    const std::size_t channels = view.output_map().channels;
+    const std::span<const float> weights = view.constant(0)->constant->values<float>();
+    std::vector<float> bias;
+    if (view.constant(1) != nullptr) {
+        const std::span<const float> values = view.constant(1)->constant->values<float>();
+        bias.assign(values.begin(), values.end());
+    }
     if (!all_finite(weights) || !all_finite(bias)) {
-        quantizer.fail(id, "folding batch normalization gives weights beyond the range of float");
+        quantizer.fail(node.output(), "folding batch normalization gives weights beyond the range of float");
     }
     if (bias.empty()) bias.assign(channels, 0.0F);
 
     Result result;
-    const auto activation = quantizer.activation_after(id);
-    const bool clamps = activation && quantizer.activation(*activation).function == ActivationFunction::Relu;
-    const bool tabulates = activation && !clamps;
-    result.node = activation.value_or(id);
+    const ir::Node* const function = quantizer.function_after(node.output());
+    const auto limit = function == nullptr ? std::nullopt : Quantizer::clamp_limit(*function);
+    const bool tabulates = function != nullptr && !limit;
+    result.value = function == nullptr ? node.output() : function->output();
     // A table is indexed by the sums themselves, as wide as the result that is stored.
-    const NodeId requantized = tabulates ? id : result.node;
-    const Encoding wanted = quantizer.encoding(requantized, quantizer.type(result.node));
+    const ir::ValueId requantized = tabulates ? node.output() : result.value;
+    const Encoding wanted = quantizer.encoding(requantized, quantizer.type(result.value));
     result.weights = quantizer.has_weights() ? quantize_weights(weights, bias, inputs, wanted)
                                              : unknown_weights(channels, wanted);
     const Encoding& sums = result.weights.output;
-    result.encoding = tabulates ? quantizer.encoding(result.node) : sums;
+    result.encoding = tabulates ? quantizer.encoding(result.value) : sums;
 
     Requantization& requantization = result.requantization;
     requantization.bias = std::move(result.weights.bias);
@@ -64,59 +66,54 @@ Result quantize_result(Quantizer& quantizer, NodeId id, const std::vector<Weight
     requantization.zero_point = sums.zero_point;
     requantization.minimum = lowest_of(sums.type);
     requantization.maximum = highest_of(sums.type);
-    if (clamps) {
+    if (limit) {
         requantization.minimum = sums.zero_point;
-        requantization.maximum = sums.stored(quantizer.activation(*activation).maximum);
+        requantization.maximum = sums.stored(*limit);
     }
-    if (tabulates)
-        requantization.table = make_table(quantizer.activation(*activation), sums, result.encoding);
+    if (tabulates) {
+        requantization.table = make_table(Quantizer::function_of(*function), sums, result.encoding);
+    }
     return result;
 }
 
 }  // namespace
 
-bool quantize_linear(Quantizer& quantizer, NodeId id) {
-    const graph::Operator* const op = quantizer.node(id).op.get();
-    if (const auto* const dense = dynamic_cast<const graph::Dense*>(op)) {
-        std::vector<TensorId> inputs;
-        std::vector<WeightedInput> weighted;
-        for (const NodeId input : quantizer.node(id).inputs) {
-            inputs.push_back(quantizer.tensor_of(input));
-            const quantized::Tensor& tensor = quantizer.tensor(inputs.back());
-            weighted.push_back({encoding_of(tensor), tensor.shape.elements()});
-            if (tensor.type != quantizer.tensor(inputs.front()).type) {
-                quantizer.fail(id, "it has inputs of 8 and of 16 bits; all must have as many");
-            }
+bool quantize_linear(Quantizer& quantizer, const ir::Node& node) {
+    if (!operators::operator_of(node).has_weights()) return false;
+    const ir::NodeView view = quantizer.view(node);
+    const std::size_t channels = view.output_map().channels;
+    const bool is_dense = node.is("dense");
+    std::vector<TensorId> inputs;
+    std::vector<WeightedInput> weighted;
+    for (std::size_t i = 0; i < view.data_inputs(); ++i) {
+        inputs.push_back(quantizer.tensor_of(node.inputs[i]));
+        const quantized::Tensor& tensor = quantizer.tensor(inputs.back());
+        const std::uint64_t elements =
+            is_dense ? tensor.shape.elements() : view.constant(0)->shape.elements() / channels;
+        weighted.push_back({encoding_of(tensor), elements});
+        if (tensor.type != quantizer.tensor(inputs.front()).type) {
+            quantizer.fail(node.output(), "it has inputs of 8 and of 16 bits; all must have as many");
         }
-        Result result = quantize_result(quantizer, id, weighted, dense->weights, dense->bias, dense->units);
-        const TensorId output = quantizer.add_tensor(result.node, result.encoding);
-        quantizer.share_tensor(id, output);
-        quantizer.add_layer(
-            id, std::move(inputs), output,
-            quantized::Dense{std::move(result.weights.weights), std::move(result.requantization)});
-        return true;
     }
-    const auto* const convolution = dynamic_cast<const graph::Convolution*>(op);
-    const auto* const depthwise = dynamic_cast<const graph::DepthwiseConvolution*>(op);
-    if (convolution == nullptr && depthwise == nullptr) return false;
-
-    const TensorId input = quantizer.input_of(id);
-    const std::vector<float>& weights = convolution != nullptr ? convolution->weights : depthwise->weights;
-    const std::size_t channels = quantizer.node(id).shape.channels;
-    const WeightedInput weighted{encoding_of(quantizer.tensor(input)), weights.size() / channels};
-    Result result = quantize_result(quantizer, id, {weighted}, weights,
-                                    convolution != nullptr ? convolution->bias : depthwise->bias, channels);
-    const TensorId output = quantizer.add_tensor(result.node, result.encoding);
-    quantizer.share_tensor(id, output);
-    if (convolution != nullptr) {
-        quantizer.add_layer(id, {input}, output,
-                            quantized::Convolution{convolution->window, std::move(result.weights.weights),
-                                                   std::move(result.requantization)});
+    Result result = quantize_result(quantizer, node, weighted);
+    const TensorId output = quantizer.add_tensor(result.value, result.encoding);
+    quantizer.share_tensor(node.output(), output);
+    std::vector<std::int8_t>& weights = result.weights.weights;
+    Requantization& requantization = result.requantization;
+    if (is_dense) {
+        quantizer.add_layer(node, std::move(inputs), output,
+                            quantized::Dense{std::move(weights), std::move(requantization)});
+    } else if (node.is("convolution")) {
+        quantizer.add_layer(
+            node, std::move(inputs), output,
+            quantized::Convolution{ir::window_of(node), std::move(weights), std::move(requantization)});
+    } else if (node.is("depthwise_convolution")) {
+        quantizer.add_layer(node, std::move(inputs), output,
+                            quantized::DepthwiseConvolution{
+                                ir::window_of(node), static_cast<std::uint32_t>(node.integer("multiplier")),
+                                std::move(weights), std::move(requantization)});
     } else {
-        quantizer.add_layer(id, {input}, output,
-                            quantized::DepthwiseConvolution{depthwise->window, depthwise->multiplier,
-                                                            std::move(result.weights.weights),
-                                                            std::move(result.requantization)});
+        throw std::logic_error(fmt::format("quantize: no rule for the weights of {}", node.op->name()));
     }
     return true;
 }

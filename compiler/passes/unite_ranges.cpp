@@ -5,87 +5,86 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
+#include <span>
 
-#include "compiler/graph/operators/concat.h"
-#include "compiler/graph/operators/dense.h"
-#include "compiler/graph/operators/pool.h"
-#include "compiler/graph/operators/reshape.h"
-#include "compiler/graph/operators/slice.h"
-#include "compiler/graph/operators/zero_padding.h"
+#include "compiler/operators/operator.h"
 
 namespace systole::passes {
 namespace {
 
-using graph::Graph;
-using graph::NodeId;
+using ir::Graph;
+using ir::ValueId;
+using Producers = std::vector<std::optional<ir::NodeId>>;
 
-/// Sets of nodes, each named by one of its nodes.
-class NodeSets {
+/// Sets of values, each named by one of its values.
+class ValueSets {
 public:
-    explicit NodeSets(std::size_t nodes) : parents_(nodes) {
-        std::iota(parents_.begin(), parents_.end(), NodeId{0});
+    explicit ValueSets(std::size_t values) : parents_(values) {
+        std::iota(parents_.begin(), parents_.end(), ValueId{0});
     }
 
-    NodeId find(NodeId node) const {
-        while (parents_[node] != node) node = parents_[node];
-        return node;
+    ValueId find(ValueId value) const {
+        while (parents_[value] != value) value = parents_[value];
+        return value;
     }
-    void unite(NodeId a, NodeId b) { parents_[find(a)] = find(b); }
+    void unite(ValueId a, ValueId b) { parents_[find(a)] = find(b); }
 
 private:
-    std::vector<NodeId> parents_;
+    std::vector<ValueId> parents_;
 };
 
-template <typename Kind>
-bool is(const Graph& graph, NodeId id) {
-    return dynamic_cast<const Kind*>(graph.nodes[id].op.get()) != nullptr;
-}
-
-/// The result has the encoding of the one input.
-bool moves(const Graph& graph, NodeId id) {
-    return is<graph::Pool>(graph, id) || is<graph::ZeroPadding>(graph, id) || is<graph::Reshape>(graph, id) ||
-           is<graph::Slice>(graph, id);
+/// The value whose elements, moved but not scaled, a value holds: the input of the node that makes it.
+std::optional<ValueId> moved_from(const Graph& graph, const Producers& producers, ValueId value) {
+    if (!producers[value]) return std::nullopt;
+    const ir::Node& node = graph.nodes[*producers[value]];
+    if (!operators::operator_of(node).moves_elements()) return std::nullopt;
+    return node.inputs.front();
 }
 
 }  // namespace
 
-NodeId moved_source(const Graph& graph, NodeId id) {
-    while (moves(graph, id)) id = graph.nodes[id].inputs[0];
-    return id;
+ValueId moved_source(const Graph& graph, ValueId value) {
+    const Producers producers = ir::producers(graph);
+    while (const auto from = moved_from(graph, producers, value)) value = *from;
+    return value;
 }
 
 std::vector<Range> unite_ranges(const Graph& graph, std::vector<Range> ranges) {
-    NodeSets sets(graph.nodes.size());
-    const auto unite = [&](NodeId input, NodeId with) {
+    const Producers producers = ir::producers(graph);
+    ValueSets sets(graph.values.size());
+    const auto unite = [&](ValueId input, ValueId with) {
         sets.unite(input, with);
-        for (; moves(graph, input); input = graph.nodes[input].inputs[0]) {
-            sets.unite(graph.nodes[input].inputs[0], input);
+        while (const auto from = moved_from(graph, producers, input)) {
+            sets.unite(*from, input);
+            input = *from;
         }
     };
-    for (NodeId id = 0; id < graph.nodes.size(); ++id) {
-        const std::vector<NodeId>& inputs = graph.nodes[id].inputs;
-        if (is<graph::Concat>(graph, id)) {
-            for (const NodeId input : inputs) {
+    for (const ir::Node& node : graph.nodes) {
+        if (node.is("concat")) {
+            for (const ValueId input : node.inputs) {
                 // The range of the concatenation covers the network's input, too.
-                if (moved_source(graph, input) != 0) unite(input, id);
+                if (!ir::is_input(graph, moved_source(graph, input))) unite(input, node.output());
             }
         }
-        if (is<graph::Dense>(graph, id)) {
-            std::optional<NodeId> first;
-            for (const NodeId input : inputs) {
-                if (moved_source(graph, input) == 0 && graph.nodes[0].activation_bits == 8) continue;
+        if (node.is("dense")) {
+            std::optional<ValueId> first;
+            const std::size_t inputs = ir::NodeView(graph, node).data_inputs();
+            for (const ValueId input : std::span(node.inputs).first(inputs)) {
+                const ValueId source = moved_source(graph, input);
+                if (ir::is_input(graph, source) && graph.values[source].stored_as == DataType::Uint8)
+                    continue;
                 if (first) unite(input, *first);
                 if (!first) unite(first.emplace(input), input);
             }
         }
     }
-    std::vector<Range> united(graph.nodes.size());
-    for (NodeId id = 0; id < graph.nodes.size(); ++id) {
+    std::vector<Range> united(graph.values.size());
+    for (ValueId id = 0; id < graph.values.size(); ++id) {
         Range& range = united[sets.find(id)];
         range.minimum = std::min(range.minimum, ranges[id].minimum);
         range.maximum = std::max(range.maximum, ranges[id].maximum);
     }
-    for (NodeId id = 0; id < graph.nodes.size(); ++id) ranges[id] = united[sets.find(id)];
+    for (ValueId id = 0; id < graph.values.size(); ++id) ranges[id] = united[sets.find(id)];
     return ranges;
 }
 

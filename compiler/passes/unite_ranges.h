@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "compiler/graph/graph.h"
+#include "compiler/ir/graph.h"
 #include "compiler/passes/calibrate.h"
 
 namespace systole::passes {
@@ -12,10 +12,10 @@ namespace systole::passes {
 /// the inputs of a dense layer that has several. The network's input, whose encoding may be given, keeps its
 /// own, and so does what is only moved from there; of 16 bits, where it is never given, a dense layer's input
 /// takes part.
-std::vector<Range> unite_ranges(const graph::Graph& graph, std::vector<Range> ranges);
+std::vector<Range> unite_ranges(const ir::Graph& graph, std::vector<Range> ranges);
 
-/// The node whose elements, moved but not scaled, a node has: itself, or what pooling, borders, reshapes and
-/// slices begin with.
-graph::NodeId moved_source(const graph::Graph& graph, graph::NodeId id);
+/// The value whose elements, moved but not scaled, a value has: itself, or what pooling, borders, reshapes
+/// and slices begin with.
+ir::ValueId moved_source(const ir::Graph& graph, ir::ValueId value);
 
 }  // namespace systole::passes

@@ -5,54 +5,57 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "compiler/graph/shape_text.h"
-#include "compiler/model_error.h"
+#include "compiler/ir/model_error.h"
+#include "compiler/ir/names.h"
+#include "compiler/operators/operator.h"
 
 namespace systole::reference {
 namespace {
 
-using graph::Graph;
-using graph::Node;
-using graph::NodeId;
-using graph::Shape;
+using ir::Graph;
+using ir::Node;
+using ir::NodeId;
+using ir::ValueId;
 
-/// The last node that reads each node's result; the output's is kept to the end.
+/// The last node that reads each value; what leaves the network is kept to the end.
 std::vector<NodeId> last_uses(const Graph& graph) {
-    std::vector<NodeId> last(graph.nodes.size(), 0);
+    std::vector<NodeId> last(graph.values.size(), 0);
     for (NodeId id = 0; id < graph.nodes.size(); ++id) {
-        for (const NodeId input : graph.nodes[id].inputs) last[input] = id;
+        for (const ValueId input : graph.nodes[id].inputs) last[input] = id;
     }
+    for (const ValueId output : graph.outputs) last[output] = static_cast<NodeId>(graph.nodes.size());
     return last;
 }
 
 void evaluate(const Graph& graph, const Node& node, const std::vector<std::vector<float>>& results,
               std::uint32_t batch, float* output) {
-    const std::vector<Shape> shapes = graph::input_shapes(graph, node);
     std::vector<const float*> inputs;
-    for (const NodeId input : node.inputs) inputs.push_back(results[input].data());
-    node.op->evaluate(shapes, inputs, batch, output);
+    for (const ValueId input : node.inputs) {
+        const auto& constant = graph.values[input].constant;
+        inputs.push_back(constant ? constant->values<float>().data() : results[input].data());
+    }
+    operators::operator_of(node).evaluate(
+        {.node = ir::NodeView(graph, node), .inputs = inputs, .batch = batch, .output = output});
 }
 
-/// Runs the graph on a few images and returns the last node's result.
+/// Runs the graph on a few images and returns what leaves the network.
 std::vector<float> execute_chunk(const Graph& graph, const std::vector<NodeId>& last_use,
                                  std::span<const float> inputs, std::uint32_t batch,
-                                 const NodeObserver& observer) {
-    std::vector<std::vector<float>> results;
+                                 const ValueObserver& observer) {
+    std::vector<std::vector<float>> results(graph.values.size());
+    results[graph.inputs.front()].assign(inputs.begin(), inputs.end());
+    if (observer) observer(graph.inputs.front(), inputs);
     for (NodeId id = 0; id < graph.nodes.size(); ++id) {
         const Node& node = graph.nodes[id];
-        if (id == 0) {
-            results.emplace_back(inputs.begin(), inputs.end());
-        } else {
-            std::vector<float> result(batch * node.shape.elements());
-            evaluate(graph, node, results, batch, result.data());
-            results.push_back(std::move(result));
-        }
-        if (observer) observer(id, results.back());
-        for (const NodeId input : node.inputs) {
+        std::vector<float> result(batch * graph.values[node.output()].shape.elements());
+        evaluate(graph, node, results, batch, result.data());
+        if (observer) observer(node.output(), result);
+        results[node.output()] = std::move(result);
+        for (const ValueId input : node.inputs) {
             if (last_use[input] == id) std::vector<float>().swap(results[input]);
         }
     }
-    return std::move(results.back());
+    return std::move(results[graph.outputs.front()]);
 }
 
 /// Images whose largest tensor fits a second-level cache.
@@ -60,21 +63,22 @@ std::uint32_t chunk_images(const Graph& graph) {
     constexpr std::uint64_t cached_elements = std::uint64_t{1} << 18;
     constexpr std::uint64_t most_images = 64;
     std::uint64_t largest = 1;
-    for (const Node& node : graph.nodes) largest = std::max(largest, node.shape.elements());
+    for (const ir::Value& value : graph.values) {
+        if (!value.constant) largest = std::max(largest, value.shape.elements());
+    }
     return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(cached_elements / largest, 1, most_images));
 }
 
 }  // namespace
 
 std::vector<float> execute(const Graph& graph, std::span<const float> inputs, std::uint32_t batch,
-                           const NodeObserver& observer) {
-    if (graph.nodes.empty()) throw std::logic_error("a graph has at least an input");
-    const std::uint64_t input_elements = graph.input_shape().elements();
+                           const ValueObserver& observer) {
+    const std::uint64_t input_elements = graph.input().shape.elements();
     if (inputs.size() != batch * input_elements) {
         throw ModelError(fmt::format("{}: {} values were given for {} inputs of {}", graph.name,
-                                     inputs.size(), batch, graph::to_text(graph.input_shape())));
+                                     inputs.size(), batch, ir::to_text(graph.input_map())));
     }
-    const std::uint64_t output_elements = graph.output_shape().elements();
+    const std::uint64_t output_elements = graph.output().shape.elements();
     std::vector<float> outputs;
     outputs.reserve(batch * output_elements);
     const std::vector<NodeId> last_use = last_uses(graph);

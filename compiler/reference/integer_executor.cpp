@@ -10,8 +10,8 @@
 namespace systole::reference {
 namespace {
 
-using graph::Shape;
-using graph::Window;
+using ir::FeatureMap;
+using ir::Window;
 using quantized::Tensor;
 
 void require(bool holds, const quantized::Layer& layer, const char* rule) {
@@ -24,7 +24,7 @@ public:
     Image(const Tensor& tensor, const std::uint8_t* bytes)
         : shape_(tensor.shape), type_(tensor.type), bytes_(bytes) {}
 
-    const Shape& shape() const { return shape_; }
+    const FeatureMap& shape() const { return shape_; }
 
     std::int32_t at(std::size_t element) const {
         switch (type_) {
@@ -50,7 +50,7 @@ public:
     }
 
 private:
-    const Shape& shape_;
+    const FeatureMap& shape_;
     DataType type_;
     const std::uint8_t* bytes_;
 };
@@ -70,7 +70,7 @@ void for_each_in_window(const Window& window, std::uint32_t output_y, std::uint3
 
 /// Calls visit(y, x, first element of the output) for each pixel of the output.
 template <typename Visit>
-void for_each_pixel(const Shape& output, Visit visit) {
+void for_each_pixel(const FeatureMap& output, Visit visit) {
     std::size_t element = 0;
     for (std::uint32_t y = 0; y < output.height; ++y) {
         for (std::uint32_t x = 0; x < output.width; ++x) {
@@ -321,7 +321,7 @@ struct ExecuteLayer {
     }
 
     void operator()(const quantized::Concat&) const {
-        const Shape& shape = output_tensor.shape;
+        const FeatureMap& shape = output_tensor.shape;
         std::size_t first_channel = 0;
         for (std::size_t i = 0; i < input_tensors.size(); ++i) {
             const Tensor& tensor = *input_tensors[i];

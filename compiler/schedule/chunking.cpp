@@ -17,7 +17,7 @@ std::vector<Piece> cut_evenly(std::uint32_t total, std::uint32_t limit) {
     return pieces;
 }
 
-std::vector<Chunk> cut_lines(const graph::Shape& output, std::uint32_t images, std::uint32_t limit) {
+std::vector<Chunk> cut_lines(const ir::FeatureMap& output, std::uint32_t images, std::uint32_t limit) {
     std::vector<Chunk> chunks;
     const std::uint64_t image_pixels = std::uint64_t{output.height} * output.width;
     if (image_pixels <= limit) {

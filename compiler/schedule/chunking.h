@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "compiler/graph/tensor_shape.h"
+#include "compiler/ir/window.h"
 
 namespace systole::schedule {
 
@@ -23,7 +23,7 @@ struct Chunk {
 /// The chunks are the fewest that this allows. A weight tile has to be fetched for each chunk, which
 /// takes as long as streaming some hundreds of rows, so what counts is that chunks are large; among the
 /// fewest, nearly equal ones hide fetches best.
-std::vector<Chunk> cut_lines(const graph::Shape& output, std::uint32_t images, std::uint32_t limit);
+std::vector<Chunk> cut_lines(const ir::FeatureMap& output, std::uint32_t images, std::uint32_t limit);
 
 /// A range of rows, images or other things in a row.
 struct Piece {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "compiler/model_error.h"
+#include "compiler/ir/model_error.h"
 #include "hw/base/arithmetic.h"
 
 namespace systole::schedule {

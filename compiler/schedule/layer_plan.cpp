@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "compiler/model_error.h"
+#include "compiler/ir/model_error.h"
 #include "compiler/schedule/lowering.h"
 #include "compiler/schedule/siblings.h"
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "compiler/graph/shape_text.h"
+#include "compiler/ir/names.h"
 #include "compiler/schedule/lowering.h"
 #include "hw/isa/window.h"
 
@@ -27,9 +27,9 @@ void plan(const quantized::Concat&, const LayerView& view, LayerPlan& plan) {
     view.require(channels == output.shape.channels, "the channels of a concatenation must add up");
     if (std::max(output.shape.height, output.shape.width) > isa::largest_window_side ||
         channels * bytes_of(output.type) > isa::largest_window_channels) {
-        view.reject(fmt::format(
-            "it concatenates to {}; height and width may be at most {}, channels at most {}",
-            graph::to_text(output.shape), isa::largest_window_side, isa::largest_window_channels));
+        view.reject(
+            fmt::format("it concatenates to {}; height and width may be at most {}, channels at most {}",
+                        ir::to_text(output.shape), isa::largest_window_side, isa::largest_window_channels));
     }
     plan.kind = "concat";
 }

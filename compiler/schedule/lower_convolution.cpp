@@ -6,7 +6,7 @@
 namespace systole::schedule {
 
 void plan(const quantized::Convolution& convolution, const LayerView& view, LayerPlan& plan) {
-    const graph::Window& window = convolution.window;
+    const ir::Window& window = convolution.window;
     const std::uint64_t elements =
         std::uint64_t{window.kernel_height} * window.kernel_width * view.input().shape.channels;
     const std::uint32_t filters = view.output().shape.channels;

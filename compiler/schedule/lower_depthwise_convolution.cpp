@@ -6,7 +6,7 @@
 namespace systole::schedule {
 
 void plan(const quantized::DepthwiseConvolution& convolution, const LayerView& view, LayerPlan& plan) {
-    const graph::Window& window = convolution.window;
+    const ir::Window& window = convolution.window;
     const std::uint32_t input_channels = view.input().shape.channels;
     const std::uint32_t multiplier = convolution.channel_multiplier;
     const std::uint64_t weights =

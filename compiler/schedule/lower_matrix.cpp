@@ -50,7 +50,7 @@ void check_weights(const LayerView& view, std::uint64_t weights, std::uint64_t e
 }
 
 void check_lines(const LayerView& view) {
-    const graph::Shape& output = view.output().shape;
+    const ir::FeatureMap& output = view.output().shape;
     const AccumulatorParts accumulators(view.target.accumulator_rows);
     if (output.width > accumulators.rows()) {
         view.reject(fmt::format("an output line has {} pixels; it must fit the {} accumulator rows",
@@ -75,7 +75,7 @@ std::uint32_t accumulator_parts(const PassContext& context) {
 }
 
 std::vector<Chunk> matrix_chunks(const PassContext& context, std::uint32_t parts) {
-    const graph::Shape& output = context.view.output().shape;
+    const ir::FeatureMap& output = context.view.output().shape;
     const std::uint32_t part = context.accumulators.part(parts);
     const std::uint32_t limit = output.width <= part ? part : context.accumulators.rows();
     return context.chunks(limit);

@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-#include "compiler/model_error.h"
+#include "compiler/ir/model_error.h"
 
 namespace systole::schedule {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "compiler/model_error.h"
+#include "compiler/ir/model_error.h"
 #include "compiler/schedule/chunking.h"
 #include "compiler/schedule/siblings.h"
 #include "compiler/schedule/tensor_parts.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "compiler/model_error.h"
+#include "compiler/ir/model_error.h"
 #include "compiler/schedule/constants_layout.h"
 #include "compiler/schedule/lowering.h"
 #include "compiler/schedule/siblings.h"

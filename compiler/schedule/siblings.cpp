@@ -14,7 +14,7 @@ using quantized::Convolution;
 /// A leader, and the filters of all that it leads.
 struct Group {
     std::uint32_t leader = 0;
-    graph::Window window;
+    ir::Window window;
     std::uint64_t filters = 0;
 };
 

@@ -54,7 +54,7 @@ Tiling dense_tiling(std::span<const std::uint64_t> inputs, std::uint32_t channel
     return tiling;
 }
 
-Tiling depthwise_tiling(const graph::Window& window, std::uint32_t input_channels,
+Tiling depthwise_tiling(const ir::Window& window, std::uint32_t input_channels,
                         std::uint32_t channel_multiplier, const isa::Geometry& geometry) {
     const std::uint64_t kernel_elements = std::uint64_t{window.kernel_height} * window.kernel_width;
     const std::uint32_t channels = input_channels * channel_multiplier;

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "compiler/graph/tensor_shape.h"
+#include "compiler/ir/window.h"
 #include "hw/isa/program.h"
 
 namespace systole::schedule {
@@ -51,7 +51,7 @@ Tiling dense_tiling(std::span<const std::uint64_t> inputs, std::uint32_t channel
 
 /// Tiles of a depthwise convolution, whose matrix connects input channel c only with the output channels
 /// c * channel_multiplier ... : tiles without any such element are left out.
-Tiling depthwise_tiling(const graph::Window& window, std::uint32_t input_channels,
+Tiling depthwise_tiling(const ir::Window& window, std::uint32_t input_channels,
                         std::uint32_t channel_multiplier, const isa::Geometry& geometry);
 
 }  // namespace systole::schedule

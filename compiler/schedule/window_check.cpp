@@ -17,9 +17,9 @@ bool positions_meet(std::uint32_t input, std::uint32_t pad_before, std::uint32_t
 
 }  // namespace
 
-void check_window(const LayerView& view, const graph::Window& window) {
-    const graph::Shape& input = view.input().shape;
-    const graph::Shape& output = view.output().shape;
+void check_window(const LayerView& view, const ir::Window& window) {
+    const ir::FeatureMap& input = view.input().shape;
+    const ir::FeatureMap& output = view.output().shape;
     view.require(
         window.kernel_height > 0 && window.kernel_width > 0 && window.stride_y > 0 && window.stride_x > 0,
         "kernel and strides must be at least 1");
@@ -30,9 +30,9 @@ void check_window(const LayerView& view, const graph::Window& window) {
                  "the output's height and width must be the number of windows");
 }
 
-bool windows_meet_image(const LayerView& view, const graph::Window& window) {
-    const graph::Shape& input = view.input().shape;
-    const graph::Shape& output = view.output().shape;
+bool windows_meet_image(const LayerView& view, const ir::Window& window) {
+    const ir::FeatureMap& input = view.input().shape;
+    const ir::FeatureMap& output = view.output().shape;
     return positions_meet(input.height, window.pad_top, window.kernel_height, window.stride_y,
                           output.height) &&
            positions_meet(input.width, window.pad_left, window.kernel_width, window.stride_x, output.width);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "compiler/frontend/frontend.h"
+#include "compiler/operators/operator.h"
 #include "hw/machine/config_error.h"
 #include "sim/baselines/text.h"
 #include "sim/cli/command.h"
@@ -40,7 +41,8 @@ struct BaselineCommand {
 
 private:
     void measure_this_computer() const {
-        const graph::Graph graph = frontend::read_network(run::PathFinder({}).find(model));
+        const ir::Graph graph =
+            frontend::read_network(run::PathFinder({}).find(model), operators::registry());
         if (!out.empty()) report::write_file(out, "");  // before the long work
         const measure::Measurement measurement =
             measure::measure(graph, batch, {.minimum_seconds = minimum_seconds});

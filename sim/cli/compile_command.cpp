@@ -31,7 +31,7 @@ struct CompileCommand {
         }
         const run::PathFinder paths(config.file);
         const machine::MachineConfig machine = run::read_machine(config, paths);
-        const graph::Graph graph = run::read_model(config, paths);
+        const ir::Graph graph = run::read_model(config, paths);
         const auto input = run::read_input(config, paths, graph);
         const quantized::Network network = run::quantize(graph, config, paths, input);
         const schedule::Schedule schedule =

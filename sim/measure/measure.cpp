@@ -8,7 +8,7 @@
 #include <functional>
 #include <thread>
 
-#include "compiler/model_error.h"
+#include "compiler/ir/model_error.h"
 #include "sim/measure/memory_read.h"
 #include "sim/measure/package_energy.h"
 
@@ -44,7 +44,7 @@ double Measurement::inferences_per_second(const ProductTimings& timings) const {
     return batch / timings.pass.median;
 }
 
-Measurement measure(const graph::Graph& graph, std::uint32_t batch, const Options& options) {
+Measurement measure(const ir::Graph& graph, std::uint32_t batch, const Options& options) {
     Measurement result;
     result.computer = read_computer();
     result.model = graph.name;

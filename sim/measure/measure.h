@@ -56,7 +56,7 @@ struct Measurement {
 };
 
 /// Measures this computer on the products of a network. Throws ModelError where the network has none.
-Measurement measure(const graph::Graph& graph, std::uint32_t batch, const Options& options);
+Measurement measure(const ir::Graph& graph, std::uint32_t batch, const Options& options);
 
 /// The computer as a baseline that runs can be compared with. Peaks are what is attained, so the efficiency
 /// takes nothing from them.

@@ -2,35 +2,31 @@
 
 #include <optional>
 
-#include "compiler/graph/operators/convolution.h"
-#include "compiler/graph/operators/dense.h"
+#include "compiler/operators/operator.h"
 
 namespace systole::measure {
 namespace {
 
-std::optional<Product> product_of(const graph::Node& node, std::uint32_t batch) {
-    if (const auto* dense = dynamic_cast<const graph::Dense*>(node.op.get())) {
-        return Product{.layer = node.name, .m = batch, .n = dense->units, .k = dense->in_elements};
-    }
-    if (const auto* convolution = dynamic_cast<const graph::Convolution*>(node.op.get())) {
-        const graph::Window& window = convolution->window;
-        return Product{
-            .layer = node.name,
-            .m = std::uint64_t{batch} * node.shape.height * node.shape.width,
-            .n = convolution->filters,
-            .k = std::uint64_t{window.kernel_height} * window.kernel_width * convolution->in_channels};
-    }
-    return std::nullopt;
+/// Weights of a matrix product have a row for each element that is read, and a column for each channel.
+std::optional<Product> product_of(const ir::NodeView& view, std::uint32_t batch) {
+    const ir::Node& node = view.node();
+    if (!node.is("dense") && !node.is("convolution")) return std::nullopt;
+    const ir::FeatureMap output = view.output_map();
+    return Product{.layer = node.name,
+                   .m = std::uint64_t{batch} * output.height * output.width,
+                   .n = output.channels,
+                   .k = operators::weight_count(view) / output.channels};
 }
 
 }  // namespace
 
-Products products_of(const graph::Graph& graph, std::uint32_t batch) {
+Products products_of(const ir::Graph& graph, std::uint32_t batch) {
     Products result;
-    for (const graph::Node& node : graph.nodes) {
-        if (const std::optional<Product> product = product_of(node, batch)) {
+    for (const ir::Node& node : graph.nodes) {
+        const ir::NodeView view(graph, node);
+        if (const std::optional<Product> product = product_of(view, batch)) {
             result.products.push_back(*product);
-        } else if (node.op->macs(graph::input_shapes(graph, node)) > 0) {
+        } else if (operators::operator_of(node).macs(view) > 0) {
             result.left_out.push_back(node.name);
         }
     }

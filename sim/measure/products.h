@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/graph/graph.h"
+#include "compiler/ir/graph.h"
 
 namespace systole::measure {
 
@@ -34,6 +34,6 @@ struct Products {
 
 /// A dense layer takes a row an inference. A convolution takes its windows as rows (im2col): a row for each
 /// position of the output and each inference.
-Products products_of(const graph::Graph& graph, std::uint32_t batch);
+Products products_of(const ir::Graph& graph, std::uint32_t batch);
 
 }  // namespace systole::measure

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "compiler/frontend/frontend.h"
+#include "compiler/operators/operator.h"
 #include "compiler/passes/calibrate.h"
 #include "compiler/passes/drop_weights.h"
 #include "compiler/passes/prepare.h"
@@ -17,8 +18,8 @@ namespace {
 /// Images to calibrate with, where the run names none of their own.
 constexpr std::uint64_t calibration_images = 128;
 
-passes::Calibration calibration_of(const graph::Graph& graph, const RunConfig& config,
-                                   const PathFinder& paths, const std::optional<NamedImages>& input) {
+passes::Calibration calibration_of(const ir::Graph& graph, const RunConfig& config, const PathFinder& paths,
+                                   const std::optional<NamedImages>& input) {
     passes::Calibration calibration;
     const bool takes_floats = input && input->images.floats() != nullptr;
     if (!takes_floats) calibration.encoding = passes::InputEncoding{config.input_scale, 0};
@@ -31,7 +32,7 @@ passes::Calibration calibration_of(const graph::Graph& graph, const RunConfig& c
         throw machine::ConfigError(
             "quantization needs images that the network typically sees: give --calibration or --input");
     }
-    check_shape(*images, graph.input_shape(), graph.name);
+    check_shape(*images, graph.input_map(), graph.name);
     const std::uint64_t count =
         read ? images->images.count : std::min<std::uint64_t>(images->images.count, calibration_images);
     calibration.inputs = to_floats(images->images, 0, count, config.input_scale);
@@ -71,10 +72,11 @@ nlohmann::json to_json(const schedule::Target& target) {
             {"activation_delay", activation_delay}};
 }
 
-graph::Graph read_model(const RunConfig& config, const PathFinder& paths) {
+ir::Graph read_model(const RunConfig& config, const PathFinder& paths) {
     const std::filesystem::path path = paths.find(config.model);
-    if (!config.timing_only) return frontend::read_network(path);
-    return passes::drop_weights(frontend::read_network(path, frontend::WeightValues::Skipped));
+    if (!config.timing_only) return frontend::read_network(path, operators::registry());
+    return passes::drop_weights(
+        frontend::read_network(path, operators::registry(), frontend::WeightValues::Skipped));
 }
 
 std::optional<NamedImages> read_input(const RunConfig& config, const PathFinder& paths) {
@@ -85,16 +87,15 @@ std::optional<NamedImages> read_input(const RunConfig& config, const PathFinder&
 }
 
 std::optional<NamedImages> read_input(const RunConfig& config, const PathFinder& paths,
-                                      const graph::Graph& graph) {
+                                      const ir::Graph& graph) {
     if (config.random_input == 0) return read_input(config, paths);
-    constexpr unsigned wide_bits = 16;
-    return random_images(graph.input_shape(), options_of(config, std::nullopt).inferences,
-                         config.random_input, graph.nodes.front().activation_bits == wide_bits);
+    return random_images(graph.input_map(), options_of(config, std::nullopt).inferences, config.random_input,
+                         graph.input().stored_as == DataType::Int16);
 }
 
-quantized::Network quantize(const graph::Graph& graph, const RunConfig& config, const PathFinder& paths,
+quantized::Network quantize(const ir::Graph& graph, const RunConfig& config, const PathFinder& paths,
                             const std::optional<NamedImages>& input) {
-    if (input) check_shape(*input, graph.input_shape(), graph.name);
+    if (input) check_shape(*input, graph.input_map(), graph.name);
     return passes::prepare(graph, calibration_of(graph, config, paths, input));
 }
 

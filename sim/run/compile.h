@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "compiler/graph/graph.h"
 #include "compiler/graph/quantized_network.h"
+#include "compiler/ir/graph.h"
 #include "compiler/schedule/options.h"
 #include "compiler/schedule/target.h"
 #include "hw/machine/machine_config.h"
@@ -22,19 +22,19 @@ schedule::Target target_of(const machine::MachineConfig& machine);
 nlohmann::json to_json(const schedule::Target& target);
 
 /// The run's network; without its weights where only time is asked for. Throws ModelError.
-graph::Graph read_model(const RunConfig& config, const PathFinder& paths);
+ir::Graph read_model(const RunConfig& config, const PathFinder& paths);
 
 /// The run's images, cut to its limit; none where it names none. Throws InputError.
 std::optional<NamedImages> read_input(const RunConfig& config, const PathFinder& paths);
 
 /// The same, or the made-up input that the run asks for instead: as many as the limit, else one batch.
 std::optional<NamedImages> read_input(const RunConfig& config, const PathFinder& paths,
-                                      const graph::Graph& graph);
+                                      const ir::Graph& graph);
 
 /// Quantizes the network with the run's calibration images, else with the first of its input. Where
 /// pixels are the input, a stored byte is a pixel. A network without weights needs no images: no cycle
 /// depends on a value. Throws ModelError, InputError.
-quantized::Network quantize(const graph::Graph& graph, const RunConfig& config, const PathFinder& paths,
+quantized::Network quantize(const ir::Graph& graph, const RunConfig& config, const PathFinder& paths,
                             const std::optional<NamedImages>& input);
 
 /// Batch and number of inferences: as many as there are images; without images the limit, or one batch.

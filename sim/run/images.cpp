@@ -7,7 +7,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "compiler/graph/shape_text.h"
+#include "compiler/ir/names.h"
 #include "sim/input/read.h"
 
 namespace systole::run {
@@ -29,13 +29,13 @@ void keep_first(input::Images& images, std::uint64_t count) {
     std::visit([&](auto& values) { values.resize(images.size()); }, images.values);
 }
 
-void check_shape(const NamedImages& named, const graph::Shape& shape, const std::string& model) {
+void check_shape(const NamedImages& named, const ir::FeatureMap& shape, const std::string& model) {
     const input::Images& images = named.images;
-    const graph::Shape image{images.height, images.width, images.channels};
+    const ir::FeatureMap image{images.height, images.width, images.channels};
     const bool is_vector = shape.height == 1 && shape.width == 1;
     if (image == shape || (is_vector && image.elements() == shape.elements())) return;
-    throw input::InputError(fmt::format("{}: the images are {}; {} takes {}", named.name,
-                                        graph::to_text(image), model, graph::to_text(shape)));
+    throw input::InputError(fmt::format("{}: the images are {}; {} takes {}", named.name, ir::to_text(image),
+                                        model, ir::to_text(shape)));
 }
 
 std::vector<float> to_floats(const input::Images& images, std::uint64_t first, std::uint64_t count,

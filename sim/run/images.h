@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/graph/tensor_shape.h"
+#include "compiler/ir/window.h"
 #include "hw/base/data_type.h"
 #include "sim/input/images.h"
 #include "sim/run/path_finder.h"
@@ -27,7 +27,7 @@ NamedImages read_images(const std::vector<std::string>& files, const PathFinder&
 void keep_first(input::Images& images, std::uint64_t count);
 
 /// Throws InputError unless the images have the shape, or as many values where the network takes a vector.
-void check_shape(const NamedImages& named, const graph::Shape& shape, const std::string& model);
+void check_shape(const NamedImages& named, const ir::FeatureMap& shape, const std::string& model);
 
 /// Image `first` and the following as the network sees them: pixels times `pixel_scale`, floats as they are.
 std::vector<float> to_floats(const input::Images& images, std::uint64_t first, std::uint64_t count,

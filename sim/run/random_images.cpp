@@ -4,12 +4,12 @@
 
 #include <limits>
 
-#include "compiler/graph/random_values.h"
+#include "compiler/frontend/random_values.h"
 #include "sim/input/input_error.h"
 
 namespace systole::run {
 
-NamedImages random_images(const graph::Shape& shape, std::uint64_t count, std::uint64_t seed,
+NamedImages random_images(const ir::FeatureMap& shape, std::uint64_t count, std::uint64_t seed,
                           bool takes_16_bits) {
     const std::string name = fmt::format("random_input {}", seed);
     if (count > std::numeric_limits<std::uint32_t>::max()) {
@@ -20,14 +20,14 @@ NamedImages random_images(const graph::Shape& shape, std::uint64_t count, std::u
                          .width = shape.width,
                          .channels = shape.channels,
                          .values = {}};
-    const std::uint64_t stream = graph::seed_for(seed, "input");
+    const std::uint64_t stream = frontend::seed_for(seed, "input");
     if (takes_16_bits) {
         std::vector<float> values(input::checked_size(images, sizeof(float), name));
-        graph::fill_random(values, 1.0F, stream);
+        frontend::fill_random(values, 1.0F, stream);
         images.values = std::move(values);
     } else {
         std::vector<std::uint8_t> pixels(input::checked_size(images, 1, name));
-        graph::SplitMix64 random(stream);
+        frontend::SplitMix64 random(stream);
         for (std::uint8_t& pixel : pixels) pixel = static_cast<std::uint8_t>(random.next() >> 56U);
         images.values = std::move(pixels);
     }

@@ -64,8 +64,8 @@ const isa::BorderTensor* border(const isa::Program& program, isa::BufferKind kin
     return &tensor;
 }
 
-graph::Shape shape_of(const isa::BorderTensor& tensor) {
-    graph::Shape shape;
+ir::FeatureMap shape_of(const isa::BorderTensor& tensor) {
+    ir::FeatureMap shape;
     const std::size_t rank = tensor.shape.size();
     shape.channels = tensor.shape.back();
     if (rank >= 2) shape.width = tensor.shape[rank - 2];
@@ -95,7 +95,7 @@ std::vector<std::uint32_t> read_labels(const RunConfig& config, const PathFinder
     return labels;
 }
 
-std::vector<std::uint32_t> float_predictions(const graph::Graph& graph, const input::Images& images,
+std::vector<std::uint32_t> float_predictions(const ir::Graph& graph, const input::Images& images,
                                              double pixel_scale) {
     constexpr std::uint64_t most_at_once = 256;
     std::vector<std::uint32_t> predictions;
@@ -252,7 +252,7 @@ void simulate(Result& result, const std::optional<NamedImages>& input, const isa
     tracer.finish(cycles, tracer.has_timeline() ? known_afterwards(result) : trace::Afterwards{});
 }
 
-void compare_with_float(Result& result, const graph::Graph& graph, const input::Images& images,
+void compare_with_float(Result& result, const ir::Graph& graph, const input::Images& images,
                         std::span<const std::uint32_t> labels) {
     const std::vector<std::uint32_t> predictions =
         float_predictions(graph, images, result.config.input_scale);
@@ -294,7 +294,7 @@ Result run(const RunConfig& config, const Progress& progress) {
     std::vector<std::uint32_t> labels;
     if (input) labels = read_labels(config, paths, *input);
 
-    std::optional<graph::Graph> graph;
+    std::optional<ir::Graph> graph;
     if (config.program.empty()) {
         if (!input && config.random_input == 0 && !config.timing_only) {
             throw machine::ConfigError(

@@ -7,7 +7,8 @@
 #include <utility>
 
 #include "compiler/emit/compile.h"
-#include "compiler/model_error.h"
+#include "compiler/ir/model_error.h"
+#include "compiler/operators/operator.h"
 #include "compiler/passes/prepare.h"
 #include "hw/tpu/tpu.h"
 #include "sim/pool/process_pool.h"
@@ -19,7 +20,7 @@ namespace {
 constexpr std::uint64_t batches = 2;
 
 nlohmann::json simulate(const machine::MachineConfig& machine, const FillPoint& point) {
-    const graph::Graph graph = article_cnn(point.network);
+    const ir::Graph graph = article_cnn(point.network);
     passes::Calibration calibration;
     calibration.encoding = passes::InputEncoding{1.0 / 255.0, 0};
     const isa::Program program = emit::compile(passes::prepare(graph, calibration), run::target_of(machine),
@@ -29,7 +30,7 @@ nlohmann::json simulate(const machine::MachineConfig& machine, const FillPoint& 
     hw::Tpu tpu("tpu", machine, program, options);
     tpu.run();
     const hw::MatrixUnitCounters& unit = tpu.matrix_unit();
-    return {{"macs", graph::macs(graph)},
+    return {{"macs", operators::macs(graph)},
             {"cycles", tpu.cycles()},
             {"useful_macs", unit.useful_macs.value()},
             {"active", unit.active_cycles.value()},

@@ -2,73 +2,60 @@
 
 #include <fmt/format.h>
 
-#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
-#include "compiler/frontend/same_padding.h"
-#include "compiler/graph/operators/activation.h"
-#include "compiler/graph/operators/convolution.h"
-#include "compiler/graph/operators/dense.h"
-#include "compiler/graph/operators/input.h"
-#include "compiler/graph/operators/softmax.h"
+#include "compiler/ir/window.h"
+#include "compiler/operators/operator.h"
 
 namespace systole::studies {
 namespace {
 
-using graph::ActivationFunction;
-using graph::NodeId;
-
 /// Appends layers, one behind the other.
 class Layers {
 public:
-    Layers(std::string name, const graph::Shape& input) {
+    Layers(std::string name, const ir::FeatureMap& input) {
         graph_.name = std::move(name);
         graph_.has_weights = false;
-        last_ = graph_.append("image", std::make_unique<graph::Input>(input), {});
+        last_ = graph_.add_input("image", ir::image_shape(input));
     }
 
     void convolution(const std::string& name, std::uint32_t filters, std::uint32_t kernel,
                      std::uint32_t stride) {
-        const graph::Shape& input = graph_.nodes[last_].shape;
-        auto op = std::make_unique<graph::Convolution>();
-        const frontend::Padding rows = frontend::same_padding(input.height, kernel, stride);
-        const frontend::Padding columns = frontend::same_padding(input.width, kernel, stride);
-        op->window = {.kernel_height = kernel,
-                      .kernel_width = kernel,
-                      .stride_y = stride,
-                      .stride_x = stride,
-                      .pad_top = rows.before,
-                      .pad_left = columns.before,
-                      .pad_bottom = rows.after,
-                      .pad_right = columns.after};
-        op->in_channels = input.channels;
-        op->filters = filters;
-        append(name, std::move(op));
-        append(name, std::make_unique<graph::Activation>(ActivationFunction::Relu));
+        const ir::FeatureMap input = ir::feature_map(graph_.values[last_].shape);
+        const ir::Window window = ir::same_window(input, {kernel, kernel}, {stride, stride});
+        append(name, "convolution", ir::attributes_of(window),
+               ir::Shape{kernel, kernel, input.channels, filters});
+        append(name, "relu");
     }
 
     void dense(const std::string& name, std::uint32_t units) {
-        auto op = std::make_unique<graph::Dense>();
-        op->in_elements = static_cast<std::uint32_t>(graph_.nodes[last_].shape.elements());
-        op->units = units;
-        append(name, std::move(op));
+        const auto elements = static_cast<std::uint32_t>(graph_.values[last_].shape.elements());
+        append(name, "dense", {}, ir::Shape{elements, units});
     }
 
-    void append(const std::string& name, std::unique_ptr<graph::Operator> op) {
-        last_ = graph_.append(name, std::move(op), {last_});
+    void append(const std::string& name, std::string_view op, std::vector<ir::NamedAttribute> attributes = {},
+                const std::optional<ir::Shape>& weights = std::nullopt) {
+        std::vector<ir::ValueId> inputs{last_};
+        if (weights) {
+            inputs.push_back(
+                graph_.add_constant(name + "/kernel", *weights, DataType::Float32, ir::Constant()));
+        }
+        last_ = graph_.append(name, operators::registry().at(op), std::move(attributes), std::move(inputs));
+        graph_.outputs = {last_};
     }
 
-    graph::Graph take() && { return std::move(graph_); }
+    ir::Graph take() && { return std::move(graph_); }
 
 private:
-    graph::Graph graph_;
-    NodeId last_ = 0;
+    ir::Graph graph_;
+    ir::ValueId last_ = 0;
 };
 
 }  // namespace
 
-graph::Graph article_cnn(const ArticleCnn& which) {
+ir::Graph article_cnn(const ArticleCnn& which) {
     const std::uint32_t side = 28 * which.size_multiplier;
     const std::uint32_t width = which.width_multiplier;
     Layers layers(fmt::format("mnist_cnn, size x{}, width x{}", which.size_multiplier, width),
@@ -77,9 +64,9 @@ graph::Graph article_cnn(const ArticleCnn& which) {
     layers.convolution("conv2d_1", 24 * width, 6, 2);
     layers.convolution("conv2d_2", 64 * width, 6, 2);
     layers.dense("dense", 200 * width);
-    layers.append("dense", std::make_unique<graph::Activation>(ActivationFunction::Relu));
+    layers.append("dense", "relu");
     layers.dense("dense_1", 10);
-    layers.append("dense_1", std::make_unique<graph::Softmax>());
+    layers.append("dense_1", "softmax");
     return std::move(layers).take();
 }
 

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "compiler/graph/graph.h"
+#include "compiler/ir/graph.h"
 
 namespace systole::studies {
 
@@ -15,6 +15,6 @@ struct ArticleCnn {
     std::uint32_t width_multiplier = 1;
 };
 
-graph::Graph article_cnn(const ArticleCnn& which);
+ir::Graph article_cnn(const ArticleCnn& which);
 
 }  // namespace systole::studies

@@ -2,9 +2,9 @@
 
 namespace systole::validate {
 
-graph::Graph with_8_bit_activations(const graph::Graph& graph) {
-    graph::Graph narrow = graph::clone(graph);
-    for (graph::Node& node : narrow.nodes) node.activation_bits = 8;
+ir::Graph with_8_bit_activations(const ir::Graph& graph) {
+    ir::Graph narrow = graph;
+    for (ir::Value& value : narrow.values) value.stored_as = DataType::Uint8;
     return narrow;
 }
 

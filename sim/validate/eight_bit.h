@@ -1,10 +1,10 @@
 #pragma once
 
-#include "compiler/graph/graph.h"
+#include "compiler/ir/graph.h"
 
 namespace systole::validate {
 
 /// The same network with 8-bit activations throughout.
-graph::Graph with_8_bit_activations(const graph::Graph& graph);
+ir::Graph with_8_bit_activations(const ir::Graph& graph);
 
 }  // namespace systole::validate

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "compiler/emit/compile.h"
+#include "compiler/operators/operator.h"
 #include "compiler/passes/drop_weights.h"
 #include "compiler/passes/prepare.h"
 #include "sim/pool/process_pool.h"
@@ -39,9 +40,9 @@ std::string key_of(const Case& wanted) {
 
 }  // namespace
 
-NetworkId ChipSimulator::add(const graph::Graph& graph, std::uint32_t batch) {
+NetworkId ChipSimulator::add(const ir::Graph& graph, std::uint32_t batch) {
     networks_.push_back(
-        {.graph = passes::drop_weights(graph::clone(graph)), .batch = batch, .macs = graph::macs(graph)});
+        {.graph = passes::drop_weights(graph), .batch = batch, .macs = operators::macs(graph)});
     return networks_.size() - 1;
 }
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/graph/graph.h"
+#include "compiler/ir/graph.h"
 #include "hw/isa/program.h"
 #include "hw/machine/machine_config.h"
 #include "sim/validate/measurement.h"
@@ -43,7 +43,7 @@ protected:
 class ChipSimulator final : public Simulator {
 public:
     /// The number stands for the network in cases. Only its structure matters.
-    NetworkId add(const graph::Graph& graph, std::uint32_t batch);
+    NetworkId add(const ir::Graph& graph, std::uint32_t batch);
 
     std::vector<Measurement> run(std::span<const Case> cases) override;
 
@@ -51,7 +51,7 @@ public:
 
 private:
     struct Network {
-        graph::Graph graph;  ///< without weights
+        ir::Graph graph;  ///< without weights
         std::uint32_t batch = 1;
         std::uint64_t macs = 0;  ///< of one inference
     };

@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "compiler/frontend/frontend.h"
-#include "compiler/graph/operators/dense.h"
-#include "compiler/graph/operators/input.h"
+#include "compiler/operators/operator.h"
 #include "hw/machine/config_error.h"
 #include "sim/baselines/expected.h"
 #include "sim/baselines/graph_network.h"
@@ -28,14 +27,14 @@ struct Networks {
 };
 
 /// A layer of one square matrix.
-graph::Graph square_matrix(std::uint32_t width) {
-    graph::Graph graph{.name = "tiling", .nodes = {}, .has_weights = false};
-    const graph::NodeId input = graph.append(
-        "input", std::make_unique<graph::Input>(graph::Shape{.height = 1, .width = 1, .channels = width}),
-        {});
-    auto dense = std::make_unique<graph::Dense>();
-    dense->in_elements = dense->units = width;
-    graph.append("matrix", std::move(dense), {input});
+ir::Graph square_matrix(std::uint32_t width) {
+    ir::Graph graph;
+    graph.name = "tiling";
+    graph.has_weights = false;
+    const ir::ValueId input = graph.add_input("input", ir::vector_shape(width));
+    const ir::ValueId weights =
+        graph.add_constant("matrix/kernel", {width, width}, DataType::Float32, ir::Constant());
+    graph.outputs = {graph.append("matrix", operators::registry().at("dense"), {}, {input, weights})};
     return graph;
 }
 
@@ -65,7 +64,7 @@ void add_tiling(Results& results, NetworkId network, Simulator& simulator) {
 }
 
 /// What a die of the baseline is expected to do with the workload.
-double throughput(const baselines::Baseline& baseline, const graph::Graph& graph, std::uint32_t batch) {
+double throughput(const baselines::Baseline& baseline, const ir::Graph& graph, std::uint32_t batch) {
     const auto expected = baselines::expected(baseline, baselines::network_of(graph), batch);
     if (!expected) {
         throw machine::ConfigError(fmt::format(
@@ -74,7 +73,7 @@ double throughput(const baselines::Baseline& baseline, const graph::Graph& graph
     return expected->inferences_per_second;
 }
 
-void add_baselines(Results& results, const std::vector<graph::Graph>& graphs) {
+void add_baselines(Results& results, const std::vector<ir::Graph>& graphs) {
     for (std::size_t i = 0; i < workload_count; ++i) {
         const std::uint32_t batch = results.published.table_1.batch[i];
         results.cpu_inferences_per_second[i] = throughput(results.cpu, graphs[i], batch);
@@ -97,10 +96,10 @@ Results validate(const std::string& target, const run::PathFinder& paths) {
 
     ChipSimulator simulator;
     Networks networks;
-    std::vector<graph::Graph> graphs;
+    std::vector<ir::Graph> graphs;
     for (std::size_t i = 0; i < workload_count; ++i) {
-        graphs.push_back(
-            frontend::read_network(paths.find(results.target.models[i]), frontend::WeightValues::Skipped));
+        graphs.push_back(frontend::read_network(paths.find(results.target.models[i]), operators::registry(),
+                                                frontend::WeightValues::Skipped));
         const std::uint32_t batch = results.published.table_1.batch[i];
         networks.as_they_are[i] = simulator.add(graphs[i], batch);
         networks.eight_bit[i] = i == LSTM0 || i == LSTM1

@@ -3,21 +3,22 @@
 #include <string_view>
 
 #include "compiler/frontend/graph_json.h"
-#include "compiler/graph/graph.h"
-#include "compiler/model_error.h"
+#include "compiler/ir/model_error.h"
+#include "compiler/ir/text.h"
+#include "compiler/operators/operator.h"
 #include "compiler/passes/prepare.h"
 
 /// Any text, as a graph file: read without values of weights, prepared for timing, printed.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view text(reinterpret_cast<const char*>(data), size);
     try {
-        const systole::graph::Graph graph =
-            systole::frontend::build_json_graph(text, systole::frontend::WeightValues::Skipped);
+        const systole::ir::Graph graph = systole::frontend::build_json_graph(
+            text, systole::operators::registry(), systole::frontend::WeightValues::Skipped);
         if (graph.has_weights || to_text(graph).empty()) __builtin_trap();
         const systole::quantized::Network network = systole::passes::prepare(graph, {});
         if (network.has_weights || network.layers.empty()) __builtin_trap();
         const auto made = network.tensors.at(network.output).shape.elements();
-        if (made != graph.output_shape().elements()) __builtin_trap();
+        if (made != graph.output().shape.elements()) __builtin_trap();
     } catch (const systole::ModelError& error) {
         if (std::string_view(error.what()).find('\n') != std::string_view::npos) __builtin_trap();
     }

@@ -4,8 +4,9 @@
 #include <vector>
 
 #include "compiler/frontend/keras_h5.h"
-#include "compiler/graph/graph.h"
-#include "compiler/model_error.h"
+#include "compiler/ir/model_error.h"
+#include "compiler/ir/text.h"
+#include "compiler/operators/operator.h"
 #include "compiler/passes/prepare.h"
 
 namespace {
@@ -13,7 +14,7 @@ namespace {
 /// Weights of whatever shape is asked for, as long as a file could hold them.
 class SmallWeights final : public systole::frontend::WeightSource {
 public:
-    std::vector<float> read(const std::string& /*layer*/, std::initializer_list<std::string_view> /*roles*/,
+    std::vector<float> read(const std::string& /*layer*/, const std::vector<std::string_view>& /*roles*/,
                             const std::vector<std::uint64_t>& shape) const override {
         constexpr std::uint64_t most = 1 << 16;
         std::uint64_t elements = 1;
@@ -30,10 +31,11 @@ public:
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view text(reinterpret_cast<const char*>(data), size);
     try {
-        const systole::graph::Graph graph = systole::frontend::build_keras_graph(text, SmallWeights());
-        const systole::graph::Graph simple = systole::passes::simplify(graph);
+        const systole::ir::Graph graph =
+            systole::frontend::build_keras_graph(text, SmallWeights(), systole::operators::registry());
+        const systole::ir::Graph simple = systole::passes::simplify(graph);
         if (simple.nodes.size() > graph.nodes.size()) __builtin_trap();
-        if (simple.output_shape().elements() != graph.output_shape().elements()) __builtin_trap();
+        if (simple.output().shape.elements() != graph.output().shape.elements()) __builtin_trap();
         if (to_text(simple).empty()) __builtin_trap();
     } catch (const systole::ModelError& error) {
         if (std::string_view(error.what()).find('\n') != std::string_view::npos) __builtin_trap();

@@ -1,20 +1,84 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <random>
+#include <string>
+#include <utility>
 #include <vector>
 
-#include "compiler/graph/graph.h"
-#include "compiler/graph/operators/batch_normalization.h"
-#include "compiler/graph/operators/convolution.h"
-#include "compiler/graph/operators/dense.h"
-#include "compiler/graph/operators/depthwise_convolution.h"
-#include "compiler/graph/operators/input.h"
+#include "compiler/ir/graph.h"
+#include "compiler/ir/names.h"
+#include "compiler/ir/window.h"
+#include "compiler/operators/operator.h"
 
 namespace systole::tests {
+
+/// A node to be: its operator, attributes and constants. Members that an operator does not have stay empty.
+struct Op {
+    std::string name;
+    std::vector<ir::NamedAttribute> attributes = {};
+    ir::Shape weights_shape = {};
+    std::vector<float> weights = {};
+    std::vector<float> bias = {};
+    /// Of batch normalization: gamma, beta, mean, variance.
+    std::vector<std::vector<float>> by_channel = {};
+};
+
+inline Op op(const std::string& name, std::vector<ir::NamedAttribute> attributes = {}) {
+    return {.name = name, .attributes = std::move(attributes)};
+}
+inline Op pool(const std::string& kind, const ir::Window& window) {
+    return op(kind, ir::attributes_of(window));
+}
+inline Op max_pool(const ir::Window& window) {
+    return pool("max_pool", window);
+}
+inline Op reshape(const ir::FeatureMap& map) {
+    const bool flat = map.is_vector();
+    std::vector<std::int64_t> shape{1, map.channels};
+    if (!flat) shape = {1, map.height, map.width, map.channels};
+    return op("reshape", {{"shape", shape}});
+}
+inline Op slice(std::uint32_t first, std::uint32_t count) {
+    return op("slice", {{"first", std::int64_t{first}}, {"count", std::int64_t{count}}});
+}
+inline Op zero_padding(std::uint32_t top, std::uint32_t left, std::uint32_t bottom, std::uint32_t right) {
+    return op("zero_padding", {{"padding", std::vector<std::int64_t>{top, left, bottom, right}}});
+}
+inline Op convolution(const ir::Window& window, std::uint32_t channels, std::uint32_t filters,
+                      std::vector<float> weights, std::vector<float> bias = {}) {
+    return {.name = "convolution",
+            .attributes = ir::attributes_of(window),
+            .weights_shape = {window.kernel_height, window.kernel_width, channels, filters},
+            .weights = std::move(weights),
+            .bias = std::move(bias)};
+}
+inline Op dense(std::uint32_t elements, std::uint32_t units, std::vector<float> weights,
+                std::vector<float> bias = {}) {
+    return {.name = "dense",
+            .weights_shape = {elements, units},
+            .weights = std::move(weights),
+            .bias = std::move(bias)};
+}
+
+/// Adds the constants of a node to be, and returns them behind its inputs.
+inline std::vector<ir::ValueId> with_constants(ir::Graph& graph, const Op& made, const std::string& name,
+                                               std::vector<ir::ValueId> inputs) {
+    const auto add = [&](const ir::Shape& shape, const std::vector<float>& values) {
+        inputs.push_back(graph.add_constant(name + "/constant", shape, DataType::Float32, values));
+    };
+    const auto vector_of = [](const std::vector<float>& values) {
+        return ir::Shape{static_cast<std::uint32_t>(values.size())};
+    };
+    if (made.weights_shape.rank() > 0) add(made.weights_shape, made.weights);
+    if (!made.bias.empty()) add(vector_of(made.bias), made.bias);
+    for (const std::vector<float>& values : made.by_channel) add(vector_of(values), values);
+    return inputs;
+}
 
 /// Draws the parts of float graphs. The seed stands in every message of a test that uses it.
 class GraphParts {
@@ -30,10 +94,10 @@ public:
         for (float& value : drawn) value = distribution(random_);
         return drawn;
     }
-    graph::Shape shape() { return {number(1, 9), number(1, 9), number(1, 5)}; }
+    ir::FeatureMap shape() { return {number(1, 9), number(1, 9), number(1, 5)}; }
     /// A window that fits the shape; each padding smaller than the kernel.
-    graph::Window window(const graph::Shape& shape) {
-        graph::Window window;
+    ir::Window window(const ir::FeatureMap& shape) {
+        ir::Window window;
         window.kernel_height = number(1, shape.height);
         window.kernel_width = number(1, shape.width);
         window.stride_y = number(1, 3);
@@ -44,64 +108,207 @@ public:
         window.pad_right = number(0, window.kernel_width - 1);
         return window;
     }
-    std::unique_ptr<graph::Convolution> convolution(const graph::Shape& input, const graph::Window& window,
-                                                    std::uint32_t filters, bool bias) {
-        auto op = std::make_unique<graph::Convolution>();
-        op->window = window;
-        op->in_channels = input.channels;
-        op->filters = filters;
-        op->weights =
-            values(std::uint64_t{window.kernel_height} * window.kernel_width * input.channels * filters);
-        if (bias) op->bias = values(filters);
-        return op;
+    Op convolution(const ir::FeatureMap& input, const ir::Window& window, std::uint32_t filters, bool bias) {
+        Op drawn = tests::convolution(window, input.channels, filters,
+                                      values(window.kernel_elements() * input.channels * filters));
+        if (bias) drawn.bias = values(filters);
+        return drawn;
     }
-    std::unique_ptr<graph::DepthwiseConvolution> depthwise(const graph::Shape& input,
-                                                           const graph::Window& window,
-                                                           std::uint32_t multiplier, bool bias) {
-        auto op = std::make_unique<graph::DepthwiseConvolution>();
-        op->window = window;
-        op->in_channels = input.channels;
-        op->multiplier = multiplier;
-        op->weights = values(std::uint64_t{window.kernel_height} * window.kernel_width * op->out_channels());
-        if (bias) op->bias = values(op->out_channels());
-        return op;
+    Op depthwise(const ir::FeatureMap& input, const ir::Window& window, std::uint32_t multiplier, bool bias) {
+        const std::uint32_t channels = input.channels * multiplier;
+        Op drawn{.name = "depthwise_convolution",
+                 .attributes = ir::attributes_of(window),
+                 .weights_shape = {window.kernel_height, window.kernel_width, 1, channels},
+                 .weights = values(window.kernel_elements() * channels)};
+        drawn.attributes.emplace_back("multiplier", std::int64_t{multiplier});
+        if (bias) drawn.bias = values(channels);
+        return drawn;
     }
-    std::unique_ptr<graph::Dense> dense(const graph::Shape& input, std::uint32_t units, bool bias) {
-        auto op = std::make_unique<graph::Dense>();
-        op->in_elements = static_cast<std::uint32_t>(input.elements());
-        op->units = units;
-        op->weights = values(input.elements() * units);
-        if (bias) op->bias = values(units);
-        return op;
+    Op dense(const ir::FeatureMap& input, std::uint32_t units, bool bias) {
+        Op drawn = tests::dense(static_cast<std::uint32_t>(input.elements()), units,
+                                values(input.elements() * units));
+        if (bias) drawn.bias = values(units);
+        return drawn;
     }
-    std::unique_ptr<graph::BatchNormalization> batch_normalization(std::uint32_t channels) {
-        auto op = std::make_unique<graph::BatchNormalization>();
-        op->gamma = values(channels, -2.0F, 2.0F);
-        op->beta = values(channels);
-        op->mean = values(channels);
-        op->variance = values(channels, 0.1F, 3.0F);
-        return op;
+    Op batch_normalization(std::uint32_t channels) {
+        Op drawn = op("batch_normalization");
+        drawn.by_channel.push_back(values(channels, -2.0F, 2.0F));
+        drawn.by_channel.push_back(values(channels));
+        drawn.by_channel.push_back(values(channels));
+        drawn.by_channel.push_back(values(channels, 0.1F, 3.0F));
+        return drawn;
     }
 
 private:
     std::mt19937 random_;
 };
 
+/// A position in Graph below: 0 is the network's input, the others are nodes in their order.
+using NodeId = std::uint32_t;
+
+/// A graph as it is made, node by node; what was made last is the output. Nodes are numbered, with the input
+/// as number 0: constants have no numbers.
+class Graph {
+public:
+    explicit Graph(const ir::FeatureMap& input, std::uint8_t bits = 8) {
+        graph_.name = "made";
+        const ir::Shape shape = input.is_vector() ? ir::vector_shape(input.channels) : ir::image_shape(input);
+        values_.push_back(graph_.add_input("input", shape, type_of(bits)));
+        graph_.outputs = {values_.back()};
+    }
+
+    NodeId append(const std::string& name, const Op& made, const std::vector<NodeId>& from,
+                  std::uint8_t bits = 8) {
+        std::vector<ir::ValueId> inputs;
+        for (const NodeId id : from) inputs.push_back(values_.at(id));
+        values_.push_back(graph_.append(name, operators::registry().at(made.name), made.attributes,
+                                        with_constants(graph_, made, name, std::move(inputs)),
+                                        type_of(bits)));
+        graph_.outputs = {values_.back()};
+        return static_cast<NodeId>(values_.size() - 1);
+    }
+
+    /// NOLINTNEXTLINE(google-explicit-constructor): a graph that is made is a graph
+    operator const ir::Graph&() const { return graph_; }
+    const ir::Graph& get() const { return graph_; }
+    ir::Graph& get() { return graph_; }
+    std::size_t size() const { return values_.size(); }
+
+    ir::ValueId value(NodeId id) const { return values_.at(id); }
+    ir::FeatureMap shape(NodeId id) const { return ir::feature_map(graph_.values[value(id)].shape); }
+    void store(NodeId id, std::uint8_t bits) { graph_.values[value(id)].stored_as = type_of(bits); }
+    ir::FeatureMap input_shape() const { return graph_.input_map(); }
+    ir::FeatureMap output_shape() const { return graph_.output_map(); }
+
+    /// For each value of the graph, what a list by number has for it.
+    template <typename Element>
+    std::vector<Element> by_value(const std::vector<Element>& by_number) const {
+        std::vector<Element> elements(graph_.values.size());
+        for (std::size_t i = 0; i < values_.size(); ++i) elements[values_[i]] = by_number[i];
+        return elements;
+    }
+
+private:
+    static DataType type_of(std::uint8_t bits) { return bits == 16 ? DataType::Int16 : DataType::Uint8; }
+
+    ir::Graph graph_;
+    std::vector<ir::ValueId> values_;
+};
+
 /// A graph that begins with an input of this shape.
-inline graph::Graph graph_of(const graph::Shape& input) {
-    graph::Graph graph{.name = "made", .nodes = {}};
-    graph.append("input", std::make_unique<graph::Input>(input), {});
+inline Graph graph_of(const ir::FeatureMap& input) {
+    return Graph(input);
+}
+
+/// A graph of one node on inputs of these shapes. Throws what the operator says of them.
+inline ir::Graph one_node(const Op& made, const std::vector<ir::FeatureMap>& shapes) {
+    ir::Graph graph;
+    graph.name = "made";
+    std::vector<ir::ValueId> inputs;
+    for (const ir::FeatureMap& shape : shapes) {
+        inputs.push_back(static_cast<ir::ValueId>(graph.values.size()));
+        graph.values.push_back({.name = "input", .shape = ir::image_shape(shape)});
+    }
+    graph.inputs = inputs;
+    ir::Node node{.name = "node",
+                  .op = &operators::registry().at(made.name),
+                  .attributes = {},
+                  .inputs = with_constants(graph, made, "node", inputs),
+                  .outputs = {static_cast<ir::ValueId>(graph.values.size())}};
+    node.attributes = ir::complete_attributes(*node.op, made.attributes);
+    const ir::Shape result = node.op->output_shapes({graph, node}).front();
+    graph.values.push_back({.name = "node", .shape = result});
+    graph.outputs = node.outputs;
+    graph.nodes.push_back(std::move(node));
     return graph;
 }
 
-/// Computes one operator on one packed input.
-inline std::vector<float> evaluate(const graph::Operator& op, const graph::Shape& shape,
-                                   const std::vector<float>& input, std::uint32_t batch) {
-    const std::vector<graph::Shape> shapes{shape};
-    const std::vector<const float*> inputs{input.data()};
-    std::vector<float> output(batch * op.output_shape(shapes).elements());
-    op.evaluate(shapes, inputs, batch, output.data());
+/// The shape of what a node makes of inputs of these shapes.
+inline ir::FeatureMap output_shape(const Op& made, const std::vector<ir::FeatureMap>& shapes) {
+    return one_node(made, shapes).output_map();
+}
+
+/// Computes one operator on packed inputs.
+inline std::vector<float> evaluate(const Op& made, const std::vector<ir::FeatureMap>& shapes,
+                                   const std::vector<std::vector<float>>& inputs, std::uint32_t batch) {
+    const ir::Graph graph = one_node(made, shapes);
+    const ir::Node& node = graph.nodes.front();
+    std::vector<const float*> pointers;
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+        const auto& constant = graph.values[node.inputs[i]].constant;
+        pointers.push_back(constant ? constant->values<float>().data() : inputs[i].data());
+    }
+    std::vector<float> output(batch * graph.output_map().elements());
+    operators::operator_of(node).evaluate(
+        {.node = {graph, node}, .inputs = pointers, .batch = batch, .output = output.data()});
     return output;
+}
+inline std::vector<float> evaluate(const Op& made, const ir::FeatureMap& shape,
+                                   const std::vector<float>& input, std::uint32_t batch) {
+    return evaluate(made, std::vector<ir::FeatureMap>{shape}, std::vector<std::vector<float>>{input}, batch);
+}
+
+/// What distinguishes a node from others of its operator: "kernel 3x3, stride 1x1, ...".
+inline std::string parameters_of(const ir::NodeView& view) {
+    const ir::Node& node = view.node();
+    std::string text;
+    const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+    const bool windowed = node.is("convolution") || node.is("depthwise_convolution") || node.is("max_pool") ||
+                          node.is("average_pool");
+    if (windowed) add(to_text(ir::window_of(node)));
+    if (node.is("zero_padding")) {
+        std::string sides;
+        for (const std::int64_t side : node.integers("padding")) {
+            sides += fmt::format("{}{}", sides.empty() ? "" : ",", side);
+        }
+        add("padding " + sides);
+    }
+    if (node.is("convolution")) add(fmt::format("filters {}", view.output_map().channels));
+    if (node.is("dense")) add(fmt::format("units {}", view.output_map().channels));
+    if (node.is("depthwise_convolution")) add(fmt::format("multiplier {}", node.integer("multiplier")));
+    if (operators::operator_of(node).has_weights()) {
+        add(view.constant(1) == nullptr ? "bias no" : "bias yes");
+    }
+    for (const ir::AttributeDeclaration& declaration : node.op->attributes()) {
+        const bool is_number =
+            declaration.name == "alpha" || declaration.name == "maximum" || declaration.name == "epsilon";
+        if (is_number && std::isfinite(node.real(declaration.name))) {
+            add(fmt::format("{} {}", declaration.name, static_cast<float>(node.real(declaration.name))));
+        }
+        if (declaration.name == "first" || declaration.name == "count") {
+            add(fmt::format("{} {}", declaration.name, node.integer(declaration.name)));
+        }
+    }
+    return text;
+}
+
+/// One line an activation, constants left out: `%2 = convolution(%1) -> 14x14x24 "conv2d_1": kernel 6x6,
+/// ...`.
+inline std::string summary(const ir::Graph& graph) {
+    std::string text = fmt::format("graph {}\n", ir::quoted(graph.name));
+    std::vector<std::size_t> numbers(graph.values.size());
+    std::size_t next = 0;
+    const auto begin_line = [&](ir::ValueId value, const std::string& expression) {
+        numbers[value] = next;
+        text += fmt::format("%{} = {} -> {} {}", next++, expression, map_text(graph.values[value].shape),
+                            ir::quoted(graph.values[value].name));
+        if (graph.values[value].stored_as == DataType::Int16) text += " 16-bit";
+    };
+    for (const ir::ValueId input : graph.inputs) {
+        begin_line(input, "input()");
+        text += "\n";
+    }
+    for (const ir::Node& node : graph.nodes) {
+        const ir::NodeView view(graph, node);
+        std::string inputs;
+        for (std::size_t i = 0; i < view.data_inputs(); ++i) {
+            inputs += fmt::format("{}%{}", inputs.empty() ? "" : ", ", numbers[node.inputs[i]]);
+        }
+        begin_line(node.output(), fmt::format("{}({})", node.op->name(), inputs));
+        const std::string parameters = parameters_of(view);
+        text += parameters.empty() ? "\n" : fmt::format(": {}\n", parameters);
+    }
+    return text;
 }
 
 /// The largest difference, or infinity where the sizes differ.

@@ -6,13 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "compiler/graph/graph.h"
-#include "compiler/graph/operators/activation.h"
-#include "compiler/graph/operators/add.h"
-#include "compiler/graph/operators/concat.h"
-#include "compiler/graph/operators/dense.h"
-#include "compiler/graph/operators/multiply.h"
-#include "compiler/graph/operators/slice.h"
 #include "tests/support/graphs.h"
 
 namespace systole::tests {
@@ -35,18 +28,18 @@ struct LstmShape {
 /// Appends a stack of LSTM cells to a graph, all of `bits` bits.
 class LstmBuilder {
 public:
-    LstmBuilder(graph::Graph& graph, GraphParts& parts, const LstmShape& shape, std::uint8_t bits)
+    LstmBuilder(Graph& graph, GraphParts& parts, const LstmShape& shape, std::uint8_t bits)
         : graph_(graph), parts_(parts), shape_(shape), bits_(bits) {}
 
     /// `vector` holds x and the states. Gives h and c of each cell behind the step, one behind the other.
-    std::vector<graph::NodeId> append(graph::NodeId vector) {
-        std::vector<graph::NodeId> states;
-        graph::NodeId x = slice("x", vector, 0, shape_.inputs);
+    std::vector<NodeId> append(NodeId vector) {
+        std::vector<NodeId> states;
+        NodeId x = slice("x", vector, 0, shape_.inputs);
         std::uint32_t first = shape_.aligned(shape_.inputs);
         for (std::uint32_t cell = 0; cell < shape_.cells; ++cell) {
             prefix_ = "cell" + std::to_string(cell) + "/";
-            const graph::NodeId h = slice("h", vector, first, shape_.hidden);
-            const graph::NodeId c = slice("c", vector, first + shape_.aligned(shape_.hidden), shape_.hidden);
+            const NodeId h = slice("h", vector, first, shape_.hidden);
+            const NodeId c = slice("c", vector, first + shape_.aligned(shape_.hidden), shape_.hidden);
             first += 2 * shape_.aligned(shape_.hidden);
             const auto [next_h, next_c] = append_cell(x, h, c);
             states.push_back(next_h);
@@ -58,45 +51,41 @@ public:
 
 private:
     struct State {
-        graph::NodeId h, c;
+        NodeId h, c;
     };
 
-    graph::NodeId node(const std::string& name, std::unique_ptr<graph::Operator> op,
-                       std::vector<graph::NodeId> inputs) {
-        return graph_.append(prefix_ + name, std::move(op), std::move(inputs), bits_);
+    NodeId node(const std::string& name, const Op& made, const std::vector<NodeId>& inputs) {
+        return graph_.append(prefix_ + name, made, inputs, bits_);
     }
-    graph::NodeId slice(const std::string& name, graph::NodeId vector, std::uint32_t first,
-                        std::uint32_t count) {
-        return node(name, std::make_unique<graph::Slice>(first, count), {vector});
+    NodeId slice(const std::string& name, NodeId vector, std::uint32_t first, std::uint32_t count) {
+        return node(name, tests::slice(first, count), {vector});
     }
-    graph::NodeId function(const std::string& name, graph::ActivationFunction kind, graph::NodeId input) {
-        return node(name, std::make_unique<graph::Activation>(kind), {input});
+    NodeId function(const std::string& name, const std::string& kind, NodeId input) {
+        return node(name, op(kind), {input});
     }
-    graph::NodeId gate(const std::string& name, graph::ActivationFunction kind, graph::NodeId xh) {
-        auto dense = parts_.dense(graph_.nodes[xh].shape, shape_.hidden, true);
+    NodeId gate(const std::string& name, const std::string& kind, NodeId xh) {
+        Op made = parts_.dense(graph_.shape(xh), shape_.hidden, true);
         // As networks begin to be trained: sums keep the size of the inputs.
-        for (float& weight : dense->weights) weight /= std::sqrt(static_cast<float>(dense->in_elements));
-        return function(name, kind, node(name + "/sum", std::move(dense), {xh}));
+        const auto elements = static_cast<float>(made.weights_shape[0]);
+        for (float& weight : made.weights) weight /= std::sqrt(elements);
+        return function(name, kind, node(name + "/sum", made, {xh}));
     }
-    graph::NodeId product(const std::string& name, graph::NodeId a, graph::NodeId b) {
-        return node(name, std::make_unique<graph::Multiply>(), {a, b});
-    }
+    NodeId product(const std::string& name, NodeId a, NodeId b) { return node(name, op("multiply"), {a, b}); }
 
-    State append_cell(graph::NodeId x, graph::NodeId h, graph::NodeId c) {
-        using enum graph::ActivationFunction;
-        const graph::NodeId xh = node("xh", std::make_unique<graph::Concat>(), {x, h});
-        const graph::NodeId f = gate("f", Sigmoid, xh);
-        const graph::NodeId i = gate("i", Sigmoid, xh);
-        const graph::NodeId o = gate("o", Sigmoid, xh);
-        const graph::NodeId g = gate("g", Tanh, xh);
-        const graph::NodeId kept = product("f*c", f, c);
-        const graph::NodeId added = product("i*g", i, g);
-        const graph::NodeId next_c = node("next_c", std::make_unique<graph::Add>(), {kept, added});
-        const graph::NodeId next_h = product("next_h", o, function("tanh_c", Tanh, next_c));
+    State append_cell(NodeId x, NodeId h, NodeId c) {
+        const NodeId xh = node("xh", op("concat"), {x, h});
+        const NodeId f = gate("f", "sigmoid", xh);
+        const NodeId i = gate("i", "sigmoid", xh);
+        const NodeId o = gate("o", "sigmoid", xh);
+        const NodeId g = gate("g", "tanh", xh);
+        const NodeId kept = product("f*c", f, c);
+        const NodeId added = product("i*g", i, g);
+        const NodeId next_c = node("next_c", op("add"), {kept, added});
+        const NodeId next_h = product("next_h", o, function("tanh_c", "tanh", next_c));
         return {next_h, next_c};
     }
 
-    graph::Graph& graph_;
+    Graph& graph_;
     GraphParts& parts_;
     const LstmShape shape_;
     const std::uint8_t bits_;
@@ -104,11 +93,10 @@ private:
 };
 
 /// The step as a network of its own: from the vector of x and states to that of the new states.
-inline graph::Graph lstm_graph(const LstmShape& shape, GraphParts& parts, std::uint8_t bits = 16) {
-    graph::Graph graph = graph_of({1, 1, shape.vector_elements()});
-    graph.nodes[0].activation_bits = bits;
-    const std::vector<graph::NodeId> states = LstmBuilder(graph, parts, shape, bits).append(0);
-    graph.append("states", std::make_unique<graph::Concat>(), states, bits);
+inline Graph lstm_graph(const LstmShape& shape, GraphParts& parts, std::uint8_t bits = 16) {
+    Graph graph({1, 1, shape.vector_elements()}, bits);
+    const std::vector<NodeId> states = LstmBuilder(graph, parts, shape, bits).append(0);
+    graph.append("states", op("concat"), states, bits);
     return graph;
 }
 

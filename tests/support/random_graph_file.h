@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/graph/tensor_shape.h"
+#include "compiler/ir/window.h"
 
 namespace systole::tests {
 
@@ -31,7 +31,7 @@ public:
 private:
     struct Result {
         std::string name;
-        graph::Shape shape;
+        ir::FeatureMap shape;
         bool read = false;
     };
 
@@ -41,7 +41,7 @@ private:
         return below(3) == 0 ? below(static_cast<std::uint32_t>(shapes_.size())) : shapes_.size() - 1;
     }
 
-    void append(nlohmann::json layer, const std::vector<std::size_t>& inputs, const graph::Shape& shape) {
+    void append(nlohmann::json layer, const std::vector<std::size_t>& inputs, const ir::FeatureMap& shape) {
         layer["name"] = "l" + std::to_string(shapes_.size());
         layer["inputs"] = nlohmann::json::array();
         for (const std::size_t input : inputs) {
@@ -59,8 +59,8 @@ private:
 
     void add_layer() {
         const std::size_t input = pick();
-        const graph::Shape from = shapes_[input].shape;
-        graph::Shape to = from;
+        const ir::FeatureMap from = shapes_[input].shape;
+        ir::FeatureMap to = from;
         const std::uint32_t kernel = below(3) + 1;
         const std::uint32_t stride = below(2) + 1;
         const auto window = [&](nlohmann::json layer) {

@@ -47,10 +47,10 @@ private:
     }
     bool one_in(std::uint32_t n) { return below(n) == 0; }
 
-    quantized::TensorId add_tensor(const graph::Shape& shape) {
+    quantized::TensorId add_tensor(const ir::FeatureMap& shape) {
         return add_tensor(shape, one_in(3) ? DataType::Int16 : byte_type());
     }
-    quantized::TensorId add_tensor(const graph::Shape& shape, DataType type) {
+    quantized::TensorId add_tensor(const ir::FeatureMap& shape, DataType type) {
         const auto id = static_cast<quantized::TensorId>(network_.tensors.size());
         network_.tensors.push_back(
             {.name = "t" + std::to_string(id),
@@ -126,18 +126,18 @@ private:
         }
         return axis;
     }
-    std::pair<graph::Window, graph::Shape> window(const graph::Shape& input, bool touching) {
+    std::pair<ir::Window, ir::FeatureMap> window(const ir::FeatureMap& input, bool touching) {
         const Axis y = axis(input.height, touching);
         const Axis x = axis(input.width, touching);
-        const graph::Window window{.kernel_height = y.kernel,
-                                   .kernel_width = x.kernel,
-                                   .stride_y = y.stride,
-                                   .stride_x = x.stride,
-                                   .pad_top = y.before,
-                                   .pad_left = x.before,
-                                   .pad_bottom = y.behind,
-                                   .pad_right = x.behind};
-        return {window, graph::Shape{y.output, x.output, input.channels}};
+        const ir::Window window{.kernel_height = y.kernel,
+                                .kernel_width = x.kernel,
+                                .stride_y = y.stride,
+                                .stride_x = x.stride,
+                                .pad_top = y.before,
+                                .pad_left = x.before,
+                                .pad_bottom = y.behind,
+                                .pad_right = x.behind};
+        return {window, ir::FeatureMap{y.output, x.output, input.channels}};
     }
 
     void add_layer() {
@@ -183,10 +183,10 @@ private:
         output_shape.channels = below(20) + 1;
         append_convolution(input, geometry, add_tensor(output_shape));
     }
-    void append_convolution(quantized::TensorId input, const graph::Window& geometry,
+    void append_convolution(quantized::TensorId input, const ir::Window& geometry,
                             quantized::TensorId output) {
-        const graph::Shape shape = network_.tensors[input].shape;
-        const graph::Shape output_shape = network_.tensors[output].shape;
+        const ir::FeatureMap shape = network_.tensors[input].shape;
+        const ir::FeatureMap output_shape = network_.tensors[output].shape;
         quantized::Convolution operation;
         operation.window = geometry;
         operation.weights = weights(std::uint64_t{geometry.kernel_height} * geometry.kernel_width *
@@ -213,16 +213,16 @@ private:
     }
 
     void add_depthwise(quantized::TensorId input) {
-        const graph::Shape shape = network_.tensors[input].shape;
+        const ir::FeatureMap shape = network_.tensors[input].shape;
         auto [geometry, output_shape] = window(shape, false);
         const std::uint32_t multiplier = below(3) + 1;
         if (shape.channels * multiplier > 40) return;
         output_shape.channels *= multiplier;
         append_depthwise(input, geometry, multiplier, add_tensor(output_shape));
     }
-    void append_depthwise(quantized::TensorId input, const graph::Window& geometry, std::uint32_t multiplier,
+    void append_depthwise(quantized::TensorId input, const ir::Window& geometry, std::uint32_t multiplier,
                           quantized::TensorId output) {
-        const graph::Shape output_shape = network_.tensors[output].shape;
+        const ir::FeatureMap output_shape = network_.tensors[output].shape;
         quantized::DepthwiseConvolution operation;
         operation.window = geometry;
         operation.channel_multiplier = multiplier;
@@ -310,7 +310,7 @@ private:
     }
     quantized::TensorId add_concat(std::vector<quantized::TensorId> branches) {
         const Tensor first = network_.tensors[branches[0]];
-        graph::Shape shape = first.shape;
+        ir::FeatureMap shape = first.shape;
         shape.channels = 0;
         for (const quantized::TensorId id : branches) shape.channels += network_.tensors[id].shape.channels;
         const quantized::TensorId output = add_like(first, shape);
@@ -319,8 +319,8 @@ private:
     }
 
     /// The end of a branch that has the input's encoding and a result of this height and width.
-    quantized::TensorId add_branch(quantized::TensorId input, const graph::Window& geometry,
-                                   graph::Shape shape) {
+    quantized::TensorId add_branch(quantized::TensorId input, const ir::Window& geometry,
+                                   ir::FeatureMap shape) {
         const Tensor from = network_.tensors[input];
         switch (below(7)) {
             case 0:
@@ -357,8 +357,8 @@ private:
             }
         }
     }
-    quantized::TensorId add_pool_branch(quantized::TensorId input, const graph::Window& geometry,
-                                        const graph::Shape& shape) {
+    quantized::TensorId add_pool_branch(quantized::TensorId input, const ir::Window& geometry,
+                                        const ir::FeatureMap& shape) {
         const quantized::TensorId output = add_like(network_.tensors[input], shape);
         if (is_wide(input)) {  // which nothing pools
             append_depthwise(input, geometry, 1, output);
@@ -371,13 +371,13 @@ private:
         return output;
     }
     /// A tensor of this encoding. Taken by value: the list that the tensor may be in grows.
-    quantized::TensorId add_like(Tensor tensor, graph::Shape shape) {
+    quantized::TensorId add_like(Tensor tensor, ir::FeatureMap shape) {
         const quantized::TensorId id = add_tensor(shape, tensor.type);
         network_.tensors[id].zero_point = tensor.zero_point;
         return id;
     }
     /// Any tensor of this encoding, height and width.
-    std::optional<quantized::TensorId> any_like(const Tensor& tensor, const graph::Shape& shape) {
+    std::optional<quantized::TensorId> any_like(const Tensor& tensor, const ir::FeatureMap& shape) {
         std::vector<quantized::TensorId> candidates;
         for (quantized::TensorId id = 0; id < network_.tensors.size(); ++id) {
             const Tensor& other = network_.tensors[id];

@@ -14,7 +14,7 @@ namespace {
 
 using tests::Bytes;
 
-quantized::Network prepared(const graph::Graph& graph, std::uint32_t seed) {
+quantized::Network prepared(const ir::Graph& graph, std::uint32_t seed) {
     constexpr std::uint32_t images = 4;
     tests::GraphParts parts(seed);
     return passes::prepare(graph, {.inputs = parts.values(images * graph.input_shape().elements(), 0.0F),
@@ -44,12 +44,12 @@ std::size_t count_of(const schedule::Schedule& schedule) {
 }
 
 /// A network of one pooling layer.
-quantized::Network pooling(const graph::Shape& input, const graph::Shape& output, const quantized::Pool& pool,
-                           bool is_signed) {
+quantized::Network pooling(const ir::FeatureMap& input, const ir::FeatureMap& output,
+                           const quantized::Pool& pool, bool is_signed) {
     quantized::Network network;
     network.name = "pooling";
     const std::int32_t zero_point = is_signed ? -3 : 3;
-    for (const graph::Shape& shape : {input, output}) {
+    for (const ir::FeatureMap& shape : {input, output}) {
         network.tensors.push_back({.name = "t",
                                    .shape = shape,
                                    .scale = 0.5,
@@ -106,11 +106,11 @@ TEST_CASE("Inception modules take the same cycles on both engines", "[system][co
 
 TEST_CASE("Average pooling is exact at the sizes of Inception networks", "[system][concat]") {
     struct Example {
-        graph::Shape input;
-        graph::Shape output;
-        graph::Window window;
+        ir::FeatureMap input;
+        ir::FeatureMap output;
+        ir::Window window;
     };
-    const graph::Window same{
+    const ir::Window same{
         .kernel_height = 3, .kernel_width = 3, .pad_top = 1, .pad_left = 1, .pad_bottom = 1, .pad_right = 1};
     const Example example = GENERATE_COPY(
         Example{{28, 28, 256}, {28, 28, 256}, same}, Example{{35, 35, 288}, {35, 35, 288}, same},

@@ -10,9 +10,7 @@
 #include <string_view>
 
 #include "compiler/frontend/frontend.h"
-#include "compiler/graph/operators/convolution.h"
-#include "compiler/graph/operators/dense.h"
-#include "compiler/graph/operators/pool.h"
+#include "compiler/operators/operator.h"
 #include "compiler/passes/prepare.h"
 #include "hw/machine/machine_config.h"
 #include "sim/run/compile.h"
@@ -75,29 +73,25 @@ TEST_CASE("The workloads have the layers and weights of the paper", "[system][is
     const std::string readme = tests::text_in(folder / "README.md");
     for (const Workload& workload : workloads) {
         CAPTURE(workload.name);
-        const graph::Graph graph = frontend::read_network(file_of(workload), frontend::WeightValues::Skipped);
+        const ir::Graph graph =
+            frontend::read_network(file_of(workload), operators::registry(), frontend::WeightValues::Skipped);
         CHECK(graph.name == workload.name);
         std::uint32_t dense = 0;
         std::uint32_t convolutions = 0;
         std::uint32_t pools = 0;
         std::uint64_t weights = 0;
-        for (const graph::Node& node : graph.nodes) {
-            if (const auto* op = dynamic_cast<const graph::Dense*>(node.op.get())) {
-                ++dense;
-                weights += op->weight_count();
-            } else if (const auto* convolution = dynamic_cast<const graph::Convolution*>(node.op.get())) {
-                ++convolutions;
-                weights += convolution->weight_count();
-            } else if (dynamic_cast<const graph::Pool*>(node.op.get()) != nullptr) {
-                ++pools;
-            }
+        for (const ir::Node& node : graph.nodes) {
+            weights += operators::weight_count({graph, node});
+            dense += node.is("dense") ? 1 : 0;
+            convolutions += node.is("convolution") ? 1 : 0;
+            pools += node.is("max_pool") || node.is("average_pool") ? 1 : 0;
         }
         CHECK(dense == workload.dense);
         CHECK(convolutions == workload.convolutions);
         CHECK(pools == workload.pools);
         CHECK(static_cast<double>(weights) / 1e6 == Approx(workload.weights).epsilon(0.15));
         CHECK(readme.find(fmt::format("| {} | {}M | {} |", with_commas(weights), workload.weights,
-                                      with_commas(graph::macs(graph)))) != std::string::npos);
+                                      with_commas(operators::macs(graph)))) != std::string::npos);
     }
 }
 
@@ -115,7 +109,7 @@ TEST_CASE("The workloads compute on the chip what the integer reference computes
     config.random_input = 1;
     config.batch = workload.name.starts_with("cnn") ? 1 : 3;
     const run::PathFinder paths("");
-    const graph::Graph graph = run::read_model(config, paths);
+    const ir::Graph graph = run::read_model(config, paths);
     const auto input = run::read_input(config, paths, graph);
     const quantized::Network network = run::quantize(graph, config, paths, input);
     const quantized::Tensor& tensor = network.tensors[network.input];

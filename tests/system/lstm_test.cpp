@@ -10,7 +10,7 @@
 #include <map>
 #include <random>
 
-#include "compiler/model_error.h"
+#include "compiler/ir/model_error.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/reference/float_executor.h"
 #include "tests/support/graphs.h"
@@ -47,10 +47,10 @@ LstmShape random_shape(GraphParts& parts, std::uint32_t cells, const Array& arra
 
 /// A network, what it was made of, and inputs for it, as numbers and as stored.
 struct Case {
-    Case(graph::Graph network_graph, GraphParts& parts, std::uint32_t count)
+    Case(ir::Graph network_graph, GraphParts& parts, std::uint32_t count)
         : graph(std::move(network_graph)),
           inferences(count),
-          values(parts.values(count * graph.input_shape().elements())) {
+          values(parts.values(count * graph.input().shape.elements())) {
         passes::Calibration calibration;
         calibration.inputs = values;
         calibration.count = count;
@@ -79,7 +79,7 @@ struct Case {
         return numbers;
     }
 
-    graph::Graph graph;
+    ir::Graph graph;
     std::uint32_t inferences;
     std::vector<float> values;
     quantized::Network network;
@@ -88,61 +88,69 @@ struct Case {
 
 /// Rounds the weights of dense layers so that 8 bits hold them exactly: multiples of 1/127 of the largest,
 /// which is in each unit.
-void make_weights_exact(graph::Graph& graph) {
-    for (graph::Node& node : graph.nodes) {
-        auto* const dense = dynamic_cast<graph::Dense*>(node.op.get());
-        if (dense == nullptr) continue;
-        const float largest = *std::max_element(dense->weights.begin(), dense->weights.end());
-        for (float& weight : dense->weights) {
+void make_weights_exact(ir::Graph& graph) {
+    for (const ir::Node& node : graph.nodes) {
+        if (!node.is("dense")) continue;
+        const ir::NodeView view(graph, node);
+        ir::Value& constant = graph.values[node.inputs[view.data_inputs()]];
+        const auto values = constant.constant->values<float>();
+        std::vector<float> weights(values.begin(), values.end());
+        const float largest = *std::max_element(weights.begin(), weights.end());
+        for (float& weight : weights) {
             weight = std::round(std::max(weight, -largest) / largest * 127.0F) / 127.0F * largest;
         }
-        std::fill_n(dense->weights.begin(), dense->units, largest);
+        std::fill_n(weights.begin(), view.output_map().channels, largest);
+        constant.constant = ir::Constant::of(std::move(weights));
     }
 }
 
-/// How far each node's number, as stored, may be from that of the float graph: a bound that follows the
-/// numbers through the network. A 16-bit step is the largest magnitude of the node / 32767.
+/// How far each activation's number, as stored, may be from that of the float graph: a bound that follows the
+/// numbers through the network. A 16-bit step is the largest magnitude of the activation / 32767.
 class ErrorBound {
 public:
     ErrorBound(const Case& made, bool exact_weights) : graph_(made.graph), exact_weights_(exact_weights) {
-        magnitudes_.resize(graph_.nodes.size());
+        magnitudes_.resize(graph_.values.size());
+        steps_.resize(graph_.values.size());
+        errors_.resize(graph_.values.size());
         reference::execute(graph_, made.values, made.inferences,
-                           [&](graph::NodeId id, std::span<const float> values) {
+                           [&](ir::ValueId id, std::span<const float> values) {
                                for (const float value : values) {
                                    magnitudes_[id] = std::max(magnitudes_[id], double{std::abs(value)});
                                }
                            });
         // What dense layers and concatenations hold together is stored in the steps of the largest.
         const double largest = *std::max_element(magnitudes_.begin(), magnitudes_.end());
-        for (graph::NodeId id = 0; id < graph_.nodes.size(); ++id) {
-            const bool shared = dynamic_cast<const graph::Activation*>(graph_.nodes[id].op.get()) == nullptr;
-            steps_.push_back((shared ? largest : magnitudes_[id]) / 32767);
-            errors_.push_back(error_of(id));
+        const ir::ValueId input = graph_.inputs.front();
+        steps_[input] = largest / 32767;
+        errors_[input] = steps_[input] / 2;
+        for (const ir::Node& node : graph_.nodes) {
+            const bool shared = !operators::operator_of(node).function(node).has_value();
+            steps_[node.output()] = (shared ? largest : magnitudes_[node.output()]) / 32767;
+            errors_[node.output()] = error_of(node);
         }
     }
 
-    double output() const { return errors_.back(); }
+    double output() const { return errors_[graph_.outputs.front()]; }
 
 private:
-    double error_of(graph::NodeId id) const {
-        const graph::Node& node = graph_.nodes[id];
+    double error_of(const ir::Node& node) const {
+        const ir::NodeView view(graph_, node);
         const auto input = [&](std::size_t i) { return node.inputs[i]; };
-        const graph::Operator* const op = node.op.get();
-        const double step = steps_[id];
-        if (node.inputs.empty()) return step / 2;
-        if (const auto* dense = dynamic_cast<const graph::Dense*>(op)) {
-            const auto [largest, row_sum] = weights_of(*dense);
+        const double step = steps_[node.output()];
+        if (node.is("dense")) {
+            const auto [largest, row_sum] = weights_of(view);
             const double weight_step = largest / 127;
             const double weight_error = exact_weights_ ? 0.0 : weight_step / 2;
             const double x = magnitudes_[input(0)];
             const double from_inputs = row_sum * errors_[input(0)];
-            const double from_weights = dense->in_elements * weight_error * (x + errors_[input(0)]);
+            const double elements = view.constant(0)->shape[0];
+            const double from_weights = elements * weight_error * (x + errors_[input(0)]);
             const double from_bias = steps_[input(0)] * weight_step / 2;
             // The multiplication and the shift of requantization round once each.
             return from_inputs + from_weights + from_bias + step;
         }
-        if (const auto* activation = dynamic_cast<const graph::Activation*>(op)) {
-            const bool tanh = activation->function == graph::ActivationFunction::Tanh;
+        if (operators::operator_of(node).function(node)) {
+            const bool tanh = node.is("tanh");
             // Largest slope and second derivative: 1 and 4 / sqrt(27), or 1/4 and 1 / (6 sqrt(3)).
             const double slope = tanh ? 1.0 : 0.25;
             const double bend = tanh ? 0.7699 : 0.09623;
@@ -150,34 +158,36 @@ private:
             // A straight line between entries; entries and result are rounded.
             return slope * errors_[input(0)] + bend * between_entries * between_entries / 8 + step;
         }
-        if (dynamic_cast<const graph::Multiply*>(op) != nullptr) {
+        if (node.is("multiply")) {
             const double a = errors_[input(0)];
             const double b = errors_[input(1)];
             return a * magnitudes_[input(1)] + b * magnitudes_[input(0)] + a * b + step;
         }
         double worst = 0.0;
         double sum = 0.0;
-        for (const graph::NodeId each : node.inputs) {
+        for (const ir::ValueId each : node.inputs) {
             worst = std::max(worst, errors_[each]);
             sum += errors_[each];
         }
         // Both terms of an addition are rounded far below a step, and the sum twice; nothing else rounds.
-        return dynamic_cast<const graph::Add*>(op) != nullptr ? sum + 1.1 * step : worst;
+        return node.is("add") ? sum + 1.1 * step : worst;
     }
 
     /// The largest weight, and the largest sum of the magnitudes that make a unit.
-    static std::pair<double, double> weights_of(const graph::Dense& dense) {
+    static std::pair<double, double> weights_of(const ir::NodeView& dense) {
+        const std::size_t units = dense.output_map().channels;
+        const auto weights = dense.constant(0)->constant->values<float>();
         double largest = 0.0;
-        std::vector<double> sums(dense.units);
-        for (std::size_t i = 0; i < dense.weights.size(); ++i) {
-            const double magnitude = std::abs(double{dense.weights[i]});
+        std::vector<double> sums(units);
+        for (std::size_t i = 0; i < weights.size(); ++i) {
+            const double magnitude = std::abs(double{weights[i]});
             largest = std::max(largest, magnitude);
-            sums[i % dense.units] += magnitude;
+            sums[i % units] += magnitude;
         }
         return {largest, *std::max_element(sums.begin(), sums.end())};
     }
 
-    const graph::Graph& graph_;
+    const ir::Graph& graph_;
     const bool exact_weights_;
     std::vector<double> magnitudes_, steps_, errors_;
 };
@@ -248,7 +258,7 @@ TEST_CASE("An LSTM cell of 16 bits is as near to the float cell as its steps all
         GraphParts parts(seed);
         const LstmShape shape{
             .inputs = parts.number(1, 60), .hidden = parts.number(1, 60), .cells = cells, .alignment = 1};
-        graph::Graph graph = tests::lstm_graph(shape, parts);
+        ir::Graph graph = tests::lstm_graph(shape, parts);
         if (exact_weights) make_weights_exact(graph);
         const Case made(std::move(graph), parts, 20);
         const double bound = ErrorBound(made, exact_weights).output();
@@ -268,7 +278,7 @@ TEST_CASE("16-bit activations are nearer to float than 8-bit ones", "[system][ls
     for (const std::uint8_t bits : {std::uint8_t{8}, std::uint8_t{16}}) {
         GraphParts parts(77);
         const LstmShape shape{.inputs = 40, .hidden = 30, .cells = 1, .alignment = 1};
-        graph::Graph graph = tests::lstm_graph(shape, parts, bits);
+        ir::Graph graph = tests::lstm_graph(shape, parts, bits);
         make_weights_exact(graph);
         const Case made(std::move(graph), parts, 30);
         errors[bits / 8 - 1] = tests::largest_difference(
@@ -309,17 +319,15 @@ TEST_CASE("Layers of 8 and of 16 bits mix where a dense layer lies between", "[s
         const LstmShape shape = random_shape(parts, 1, array);
         CAPTURE(seed, array.rows, shape.inputs, shape.hidden);
         // Bytes in, a 16-bit cell, bytes out: relu and a table behind.
-        graph::Graph graph = tests::graph_of({1, 1, parts.number(1, 40)});
-        graph::NodeId last =
+        tests::Graph graph = tests::graph_of({1, 1, parts.number(1, 40)});
+        tests::NodeId last =
             graph.append("spread", parts.dense(graph.input_shape(), shape.vector_elements(), true), {0}, 16);
         last = tests::LstmBuilder(graph, parts, shape, 16).append(last).front();
-        last = graph.append("narrow", parts.dense(graph.nodes[last].shape, 9, true), {last});
-        last = graph.append("relu", std::make_unique<graph::Activation>(graph::ActivationFunction::Relu),
-                            {last});
-        last = graph.append("swish", std::make_unique<graph::Activation>(graph::ActivationFunction::Swish),
-                            {last});
-        last = graph.append("again", parts.dense(graph.nodes[last].shape, 5, false), {last}, 16);
-        const Case made(std::move(graph), parts, 7);
+        last = graph.append("narrow", parts.dense(graph.shape(last), 9, true), {last});
+        last = graph.append("relu", tests::op("relu"), {last});
+        last = graph.append("swish", tests::op("swish"), {last});
+        last = graph.append("again", parts.dense(graph.shape(last), 5, false), {last}, 16);
+        const Case made(graph, parts, 7);
         CHECK(made.network.tensors[made.network.input].type == DataType::Uint8);
         CHECK(made.network.tensors[made.network.output].type == DataType::Int16);
         const machine::MachineConfig machine = machine_of(array);
@@ -332,14 +340,12 @@ TEST_CASE("A convolution of 16 bits takes twice the cycles of one of 8, and comp
     std::uint64_t active[2] = {};
     for (const std::uint8_t bits : {std::uint8_t{8}, std::uint8_t{16}}) {
         GraphParts parts(9);
-        graph::Graph graph = tests::graph_of({9, 7, 3});
-        graph.nodes[0].activation_bits = bits;
-        const graph::Window window{.kernel_height = 3, .kernel_width = 3, .pad_top = 1, .pad_left = 1};
-        const graph::NodeId last =
+        tests::Graph graph({9, 7, 3}, bits);
+        const ir::Window window{.kernel_height = 3, .kernel_width = 3, .pad_top = 1, .pad_left = 1};
+        const tests::NodeId last =
             graph.append("conv", parts.convolution(graph.input_shape(), window, 11, true), {0}, bits);
-        graph.append("tanh", std::make_unique<graph::Activation>(graph::ActivationFunction::Tanh), {last},
-                     bits);
-        const Case made(std::move(graph), parts, 4);
+        graph.append("tanh", tests::op("tanh"), {last}, bits);
+        const Case made(graph, parts, 4);
         const machine::MachineConfig machine = machine_of({16, 8});
         tests::check_truth(made.network, machine, {.batch = 2, .inferences = 4}, made.stored);
         const isa::Program program =
@@ -353,7 +359,7 @@ TEST_CASE("A convolution of 16 bits takes twice the cycles of one of 8, and comp
 }
 
 TEST_CASE("What 16 bits cannot do is a ModelError that names the layer", "[system][lstm]") {
-    const auto message = [](graph::Graph graph, const Array& array) -> std::string {
+    const auto message = [](ir::Graph graph, const Array& array) -> std::string {
         GraphParts parts(1);
         try {
             const Case made(std::move(graph), parts, 2);
@@ -365,25 +371,27 @@ TEST_CASE("What 16 bits cannot do is a ModelError that names the layer", "[syste
     };
     GraphParts parts(2);
     const auto dense_of = [&](std::uint8_t bits) {
-        graph::Graph graph = tests::graph_of({1, 1, 8});
+        tests::Graph graph = tests::graph_of({1, 1, 8});
         graph.append("dense", parts.dense(graph.input_shape(), 24, true), {0}, bits);
         return graph;
     };
-    graph::Graph slice = dense_of(16);
-    slice.append("part", std::make_unique<graph::Slice>(6, 4), {1}, 16);
-    CHECK(message(graph::clone(slice), {4, 4}) == "compiled");
-    CHECK(message(graph::clone(slice), {12, 4}) == "compiled");
+    tests::Graph slice = dense_of(16);
+    slice.append("part", tests::slice(6, 4), {1}, 16);
+    CHECK(message(slice, {4, 4}) == "compiled");
+    CHECK(message(slice, {12, 4}) == "compiled");
     CHECK(
-        message(graph::clone(slice), {8, 4}) ==
+        message(slice, {8, 4}) ==
         "made: layer \"part\": it is a slice from element 6 on, byte 12 of an image; on an array of 8 rows a "
         "slice must begin at a multiple of 8 bytes");
-    graph::Graph mixed = dense_of(16);
-    mixed.append("sigmoid", std::make_unique<graph::Activation>(graph::ActivationFunction::Sigmoid), {1}, 16);
-    mixed.append("twice", std::make_unique<graph::Multiply>(), {2, 2}, 8);
-    CHECK(message(graph::clone(mixed), {8, 8}) ==
+    tests::Graph mixed = dense_of(16);
+    mixed.append("sigmoid", tests::op("sigmoid"), {1}, 16);
+    mixed.append("twice", tests::op("multiply"), {2, 2}, 8);
+    CHECK(message(mixed, {8, 8}) ==
           "made: layer \"twice\": it gives 8 bits from 16 bits; of multiply, input and result have as many");
-    CHECK(message(dense_of(12), {8, 8}) ==
-          "made: layer \"dense\": its activations have 12 bits; they may have 8 or 16");
+    tests::Graph odd = dense_of(16);
+    odd.get().values.back().stored_as = DataType::Int32;
+    CHECK(message(odd, {8, 8}) ==
+          "made: layer \"dense\": it is to be stored as int32; activations may be uint8 or int16");
 }
 
 }  // namespace systole

@@ -13,6 +13,7 @@
 #include "compiler/emit/compile.h"
 #include "compiler/frontend/frontend.h"
 #include "compiler/graph/quantized_network.h"
+#include "compiler/operators/operator.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/schedule/schedule.h"
 #include "hw/machine/machine_config.h"
@@ -95,8 +96,9 @@ struct DigitNetwork {
         for (std::size_t i = 0; i < calibration.count * digits.values_per_image(); ++i) {
             calibration.inputs.push_back(static_cast<float>(pixels[i]) / 255.0F);
         }
-        network =
-            passes::prepare(frontend::read_network(shipped("models/mnist_cnn/mnist_cnn.h5")), calibration);
+        network = passes::prepare(
+            frontend::read_network(shipped("models/mnist_cnn/mnist_cnn.h5"), operators::registry()),
+            calibration);
         input.assign(pixels.begin(),
                      pixels.begin() + static_cast<std::ptrdiff_t>(images * digits.values_per_image()));
     }

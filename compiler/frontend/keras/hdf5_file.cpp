@@ -8,8 +8,8 @@
 #include <cstring>
 #include <system_error>
 
-#include "compiler/graph/shape_text.h"
-#include "compiler/model_error.h"
+#include "compiler/ir/model_error.h"
+#include "compiler/ir/names.h"
 
 namespace systole::frontend {
 namespace {
@@ -56,7 +56,7 @@ Hdf5File::Hdf5File(const std::filesystem::path& path)
 }
 
 void Hdf5File::fail(const std::string& place, const std::string& rule) const {
-    throw ModelError(fmt::format("{}: {}", graph::quoted(place), rule));
+    throw ModelError(fmt::format("{}: {}", ir::quoted(place), rule));
 }
 
 bool Hdf5File::has_group(const std::string& group) const {

@@ -4,7 +4,7 @@
 
 #include "compiler/frontend/json_values.h"
 #include "compiler/frontend/keras/model_config.h"
-#include "compiler/model_error.h"
+#include "compiler/ir/model_error.h"
 
 namespace systole::frontend {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "compiler/frontend/json_values.h"
 #include "compiler/frontend/keras/inbound_nodes.h"
-#include "compiler/graph/shape_text.h"
-#include "compiler/model_error.h"
+#include "compiler/ir/model_error.h"
+#include "compiler/ir/names.h"
 
 namespace systole::frontend {
 namespace {
@@ -45,13 +45,13 @@ KerasLayer parse_layer(const json& description, std::size_t position) {
     layer.config = member(description, "config", place);
     const json& named = description.contains("name") ? description : layer.config;
     layer.name = text_member(named, "name", place);
-    if (layer.name.empty() || graph::quoted(layer.name).size() != layer.name.size() + 2) {
-        throw ModelError(fmt::format("{}: its name is {}; it must be short and printable", place,
-                                     graph::quoted(layer.name)));
+    if (layer.name.empty() || ir::quoted(layer.name).size() != layer.name.size() + 2) {
+        throw ModelError(
+            fmt::format("{}: its name is {}; it must be short and printable", place, ir::quoted(layer.name)));
     }
     if (layer.config.contains("layers")) {
         throw ModelError(fmt::format("layer {} is a model of its own ({}); nested models are not supported",
-                                     graph::quoted(layer.name), graph::quoted(layer.class_name)));
+                                     ir::quoted(layer.name), ir::quoted(layer.class_name)));
     }
     return layer;
 }
@@ -71,7 +71,7 @@ void supply_input(std::vector<KerasLayer>& layers, const json& config) {
         return;
     }
     throw ModelError(fmt::format("layer {}: it has no \"batch_input_shape\"; the first layer must have one",
-                                 graph::quoted(layers[0].name)));
+                                 ir::quoted(layers[0].name)));
 }
 
 KerasModelConfig parse_sequential(const json& config) {
@@ -106,8 +106,8 @@ public:
             }
             const std::size_t input = layers_[layer].inputs[next_input++];
             if (states_[input] == State::OnPath) {
-                throw ModelError(fmt::format("layer {}: it depends on its own result",
-                                             graph::quoted(layers_[input].name)));
+                throw ModelError(
+                    fmt::format("layer {}: it depends on its own result", ir::quoted(layers_[input].name)));
             }
             if (states_[input] == State::Done) continue;
             states_[input] = State::OnPath;
@@ -135,14 +135,14 @@ KerasModelConfig in_order(std::vector<KerasLayer> layers, std::size_t input, std
         for (const std::size_t layer : order) used[layer] = true;
         const auto unused = static_cast<std::size_t>(std::ranges::find(used, false) - used.begin());
         throw ModelError(fmt::format("layer {}: it does not lead to the output of the model",
-                                     graph::quoted(layers[unused].name)));
+                                     ir::quoted(layers[unused].name)));
     }
     std::vector<std::size_t> positions(layers.size());
     KerasModelConfig model;
     for (const std::size_t layer : order) {
         if (layers[layer].inputs.empty() && layer != input) {
             throw ModelError(fmt::format("layer {}: it has no inputs and is not the model's input",
-                                         graph::quoted(layers[layer].name)));
+                                         ir::quoted(layers[layer].name)));
         }
         positions[layer] = model.layers.size();
         for (std::size_t& position : layers[layer].inputs) position = positions[position];
@@ -159,17 +159,17 @@ KerasModelConfig parse_functional(const json& config) {
         layers.push_back(parse_layer(description, layers.size()));
         if (!by_name.emplace(layers.back().name, layers.size() - 1).second) {
             throw ModelError(
-                fmt::format("layer {}: two layers have this name", graph::quoted(layers.back().name)));
+                fmt::format("layer {}: two layers have this name", ir::quoted(layers.back().name)));
         }
     }
     const auto position = [&](const std::string& reader, const std::string& name) {
         const auto found = by_name.find(name);
         if (found != by_name.end()) return found->second;
         throw ModelError(
-            fmt::format("{} names layer {}; there is none of that name", reader, graph::quoted(name)));
+            fmt::format("{} names layer {}; there is none of that name", reader, ir::quoted(name)));
     };
     for (std::size_t i = 0; i < layers.size(); ++i) {
-        const std::string place = fmt::format("layer {}", graph::quoted(layers[i].name));
+        const std::string place = fmt::format("layer {}", ir::quoted(layers[i].name));
         for (const std::string& name :
              inbound_layers(member(descriptions[i], "inbound_nodes", place), place)) {
             layers[i].inputs.push_back(position(place, name));
@@ -193,7 +193,7 @@ KerasModelConfig parse_model_config(std::string_view text) {
     if (class_name == "Functional" || class_name == "Model") return parse_functional(config);
     throw ModelError(
         fmt::format("model_config: class_name is {}; only Sequential and Functional models can be read",
-                    graph::quoted(class_name)));
+                    ir::quoted(class_name)));
 }
 
 }  // namespace systole::frontend

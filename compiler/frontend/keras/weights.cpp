@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "compiler/graph/shape_text.h"
-#include "compiler/model_error.h"
+#include "compiler/ir/model_error.h"
+#include "compiler/ir/names.h"
 
 namespace systole::frontend {
 namespace {
@@ -40,11 +40,11 @@ Hdf5Weights::Hdf5Weights(const Hdf5File& file) : file_(file) {
     for (std::string& name : name_list(file, weights_group, "layer_names")) layers_.insert(std::move(name));
 }
 
-std::vector<float> Hdf5Weights::read(const std::string& layer, std::initializer_list<std::string_view> roles,
+std::vector<float> Hdf5Weights::read(const std::string& layer, const std::vector<std::string_view>& roles,
                                      const std::vector<std::uint64_t>& shape) const {
-    const std::string_view wanted = *roles.begin();
+    const std::string_view wanted = roles.front();
     if (!layers_.contains(layer)) {
-        throw ModelError(fmt::format("layer {}: the file has no weights for it", graph::quoted(layer)));
+        throw ModelError(fmt::format("layer {}: the file has no weights for it", ir::quoted(layer)));
     }
     const std::string group = fmt::format("{}/{}", weights_group, layer);
     for (const std::string& name : name_list(file_, group, "weight_names")) {
@@ -52,12 +52,12 @@ std::vector<float> Hdf5Weights::read(const std::string& layer, std::initializer_
         Array array = file_.read_floats(fmt::format("{}/{}", group, name));
         if (array.shape != shape) {
             throw ModelError(fmt::format("layer {}: its {} is [{}]; by its configuration it must be [{}]",
-                                         graph::quoted(layer), wanted, graph::joined(array.shape),
-                                         graph::joined(shape)));
+                                         ir::quoted(layer), wanted, ir::joined(array.shape),
+                                         ir::joined(shape)));
         }
         return std::move(array.values);
     }
-    throw ModelError(fmt::format("layer {}: the file has no {} for it", graph::quoted(layer), wanted));
+    throw ModelError(fmt::format("layer {}: the file has no {} for it", ir::quoted(layer), wanted));
 }
 
 }  // namespace systole::frontend

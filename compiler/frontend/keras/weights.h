@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <map>
 #include <set>
 #include <string>
@@ -19,7 +18,7 @@ public:
 
     /// The weight of a layer that plays one of these roles ("kernel", "bias", ...: versions of Keras differ
     /// in the names), which must have this shape. Throws ModelError.
-    virtual std::vector<float> read(const std::string& layer, std::initializer_list<std::string_view> roles,
+    virtual std::vector<float> read(const std::string& layer, const std::vector<std::string_view>& roles,
                                     const std::vector<std::uint64_t>& shape) const = 0;
 };
 
@@ -30,7 +29,7 @@ public:
     /// The file must live as long as this.
     explicit Hdf5Weights(const Hdf5File& file);
 
-    std::vector<float> read(const std::string& layer, std::initializer_list<std::string_view> roles,
+    std::vector<float> read(const std::string& layer, const std::vector<std::string_view>& roles,
                             const std::vector<std::uint64_t>& shape) const override;
 
 private:

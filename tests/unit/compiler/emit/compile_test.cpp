@@ -6,7 +6,7 @@
 #include <set>
 
 #include "compiler/emit/host_memory.h"
-#include "compiler/model_error.h"
+#include "compiler/ir/model_error.h"
 #include "compiler/reference/integer_executor.h"
 #include "hw/isa/program_rules.h"
 #include "tests/support/program_interpreter.h"

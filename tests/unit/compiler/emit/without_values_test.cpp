@@ -6,7 +6,8 @@
 #include "compiler/emit/compile.h"
 #include "compiler/emit/weight_image.h"
 #include "compiler/frontend/graph_json.h"
-#include "compiler/graph/random_values.h"
+#include "compiler/frontend/random_values.h"
+#include "compiler/operators/operator.h"
 #include "compiler/passes/drop_weights.h"
 #include "compiler/passes/prepare.h"
 #include "hw/isa/program_error.h"
@@ -19,15 +20,16 @@ using frontend::WeightValues;
 namespace {
 
 quantized::Network with_values(const std::string& text, std::uint64_t seed) {
-    const graph::Graph graph = frontend::build_json_graph(text, WeightValues::Read);
+    const ir::Graph graph = frontend::build_json_graph(text, operators::registry(), WeightValues::Read);
     constexpr std::uint32_t count = 3;
     std::vector<float> inputs(count * graph.input_shape().elements());
-    graph::fill_random(inputs, 1.0F, seed);
+    frontend::fill_random(inputs, 1.0F, seed);
     return passes::prepare(graph, {.inputs = inputs, .count = count, .encoding = std::nullopt});
 }
 
 quantized::Network without_values(const std::string& text) {
-    return passes::prepare(frontend::build_json_graph(text, WeightValues::Skipped), {});
+    return passes::prepare(frontend::build_json_graph(text, operators::registry(), WeightValues::Skipped),
+                           {});
 }
 
 /// Registers that hold a number of the network; all others follow from its shapes.
@@ -100,7 +102,8 @@ TEST_CASE("Dropping weights is leaving them out", "[compiler][emit]") {
     const std::string text = tests::RandomGraphFile(11).draw().dump();
     const schedule::Target target{.geometry = {.rows = 8, .columns = 8}};
     const schedule::Options options{.batch = 2, .inferences = 2};
-    const graph::Graph dropped = passes::drop_weights(frontend::build_json_graph(text, WeightValues::Read));
+    const ir::Graph dropped =
+        passes::drop_weights(frontend::build_json_graph(text, operators::registry(), WeightValues::Read));
     CHECK(emit::compile(passes::prepare(dropped, {}), target, options) ==
           emit::compile(without_values(text), target, options));
 }

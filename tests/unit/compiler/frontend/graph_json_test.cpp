@@ -12,12 +12,9 @@
 #include <numeric>
 
 #include "compiler/frontend/frontend.h"
-#include "compiler/frontend/graph_json/builders.h"
-#include "compiler/graph/operators/batch_normalization.h"
-#include "compiler/graph/operators/convolution.h"
-#include "compiler/graph/operators/dense.h"
-#include "compiler/graph/operators/depthwise_convolution.h"
-#include "compiler/model_error.h"
+#include "compiler/frontend/graph_json.h"
+#include "compiler/ir/model_error.h"
+#include "compiler/operators/operator.h"
 #include "compiler/reference/float_executor.h"
 #include "tests/unit/compiler/frontend/keras_graph.h"
 
@@ -42,8 +39,8 @@ json chain(const json& shape, const std::vector<json>& layers) {
             {"weights", {{"seed", 1}}}, {"layers", list}, {"output", last}};
 }
 
-graph::Graph build(const json& network, WeightValues values = WeightValues::Read) {
-    return frontend::build_json_graph(network.dump(), values);
+ir::Graph build(const json& network, WeightValues values = WeightValues::Read) {
+    return frontend::build_json_graph(network.dump(), operators::registry(), values);
 }
 
 std::string nodes_of(const json& network) {
@@ -52,7 +49,7 @@ std::string nodes_of(const json& network) {
 
 std::string error_of(const std::string& text) {
     try {
-        frontend::build_json_graph(text, WeightValues::Read);
+        frontend::build_json_graph(text, operators::registry(), WeightValues::Read);
     } catch (const ModelError& error) {
         return error.what();
     }
@@ -68,8 +65,11 @@ std::string layer_error(json layer, const json& shape = {8, 8, 3}) {
     return error_of(chain(shape, {std::move(layer)}));
 }
 
-const std::vector<float>& dense_weights(const graph::Graph& graph, std::size_t node) {
-    return dynamic_cast<const graph::Dense&>(*graph.nodes.at(node).op).weights;
+/// The weights of a layer, the input counted as number 0; none where they are not known.
+std::vector<float> dense_weights(const ir::Graph& graph, std::size_t layer) {
+    const ir::NodeView view(graph, graph.nodes.at(layer - 1));
+    const auto weights = view.constant(0)->constant->values<float>();
+    return {weights.begin(), weights.end()};
 }
 
 json dense(std::uint32_t units) {
@@ -90,7 +90,7 @@ TEST_CASE("Every operator of a graph file becomes its node", "[compiler][fronten
                     {"padding", {0, 1, 1, 0}},
                     {"bias", false}}})) ==
         "%1 = convolution(%0) -> 5x5x4 \"l1\": kernel 3x5, stride 1x1, padding 0,0,0,0, filters 4, bias yes\n"
-        "%2 = activation(%1) -> 5x5x4 \"l1\": relu\n"
+        "%2 = relu(%1) -> 5x5x4 \"l1\"\n"
         "%3 = convolution(%2) -> 3x3x3 \"l2\": kernel 3x3, stride 2x2, padding 1,1,1,1, filters 3, bias yes\n"
         "%4 = depthwise_convolution(%3) -> 3x3x6 \"l3\": kernel 2x2, stride 1x1, padding 0,1,1,0, multiplier "
         "2, bias no\n");
@@ -105,13 +105,13 @@ TEST_CASE("Every operator of a graph file becomes its node", "[compiler][fronten
                                 {{"op", "flatten"}},
                                 dense(3),
                                 {{"op", "softmax"}}})) ==
-          "%1 = pool(%0) -> 4x4x2 \"l1\": max, kernel 2x2, stride 2x2, padding 0,0,0,0\n"
-          "%2 = pool(%1) -> 4x4x2 \"l2\": average, kernel 3x3, stride 1x1, padding 1,1,1,1\n"
+          "%1 = max_pool(%0) -> 4x4x2 \"l1\": kernel 2x2, stride 2x2, padding 0,0,0,0\n"
+          "%2 = average_pool(%1) -> 4x4x2 \"l2\": kernel 3x3, stride 1x1, padding 1,1,1,1\n"
           "%3 = zero_padding(%2) -> 5x6x2 \"l3\": padding 1,0,0,2\n"
           "%4 = batch_normalization(%3) -> 5x6x2 \"l4\": epsilon 0.5\n"
-          "%5 = pool(%4) -> 1x1x2 \"l5\": max, kernel 5x6, stride 1x1, padding 0,0,0,0\n"
+          "%5 = max_pool(%4) -> 1x1x2 \"l5\": kernel 5x6, stride 1x1, padding 0,0,0,0\n"
           "%6 = reshape(%5) -> 1x2x1 \"l6\"\n"
-          "%7 = pool(%6) -> 1x1x1 \"l7\": average, kernel 1x2, stride 1x1, padding 0,0,0,0\n"
+          "%7 = average_pool(%6) -> 1x1x1 \"l7\": kernel 1x2, stride 1x1, padding 0,0,0,0\n"
           "%8 = reshape(%7) -> 1x1x1 \"l8\"\n"
           "%9 = dense(%8) -> 1x1x3 \"l9\": units 3, bias yes\n"
           "%10 = softmax(%9) -> 1x1x3 \"l10\"\n");
@@ -124,15 +124,15 @@ TEST_CASE("Every operator of a graph file becomes its node", "[compiler][fronten
                                {{"op", "tanh"}},
                                {{"op", "swish"}},
                                {{"op", "softplus"}}})) ==
-          "%1 = activation(%0) -> 1x1x5 \"l1\": linear\n"
-          "%2 = activation(%1) -> 1x1x5 \"l2\": relu, maximum 6\n"
-          "%3 = activation(%2) -> 1x1x5 \"l3\": leaky_relu, alpha 0.5\n"
-          "%4 = activation(%3) -> 1x1x5 \"l4\": elu, alpha 2\n"
-          "%5 = activation(%4) -> 1x1x5 \"l5\": selu\n"
-          "%6 = activation(%5) -> 1x1x5 \"l6\": sigmoid\n"
-          "%7 = activation(%6) -> 1x1x5 \"l7\": tanh\n"
-          "%8 = activation(%7) -> 1x1x5 \"l8\": swish\n"
-          "%9 = activation(%8) -> 1x1x5 \"l9\": softplus\n");
+          "%1 = identity(%0) -> 1x1x5 \"l1\"\n"
+          "%2 = relu(%1) -> 1x1x5 \"l2\": maximum 6\n"
+          "%3 = leaky_relu(%2) -> 1x1x5 \"l3\": alpha 0.5\n"
+          "%4 = elu(%3) -> 1x1x5 \"l4\": alpha 2\n"
+          "%5 = selu(%4) -> 1x1x5 \"l5\"\n"
+          "%6 = sigmoid(%5) -> 1x1x5 \"l6\"\n"
+          "%7 = tanh(%6) -> 1x1x5 \"l7\"\n"
+          "%8 = swish(%7) -> 1x1x5 \"l8\"\n"
+          "%9 = softplus(%8) -> 1x1x5 \"l9\"\n");
 }
 
 TEST_CASE("Layers of a graph file read any layers before them", "[compiler][frontend]") {
@@ -146,24 +146,26 @@ TEST_CASE("Layers of a graph file read any layers before them", "[compiler][fron
           "%1 = slice(%0) -> 1x1x3 \"a\": first 4, count 3\n"
           "%2 = slice(%0) -> 1x1x3 \"b\": first 0, count 3\n"
           "%3 = add(%1, %2) -> 1x1x3 \"c\"\n"
-          "%4 = activation(%3) -> 1x1x3 \"c\": relu\n"
+          "%4 = relu(%3) -> 1x1x3 \"c\"\n"
           "%5 = multiply(%4, %1) -> 1x1x3 \"d\"\n"
           "%6 = concat(%5, %2, %5) -> 1x1x9 \"e\"\n"
           "%7 = dense(%6, %4) -> 1x1x2 \"f\": units 2, bias yes\n");
 }
 
 TEST_CASE("The operators that messages name are those that are built", "[compiler][frontend]") {
-    for (const std::string& name : frontend::graph_json::operator_names()) {
-        CHECK(frontend::graph_json::find_builder(name) != nullptr);
+    for (const std::string& name : operators::registry().layer_names(ir::Format::GraphJson)) {
+        CHECK(operators::registry().find_layer(ir::Format::GraphJson, name) != nullptr);
     }
-    CHECK(frontend::graph_json::find_builder("lstm") == nullptr);
+    CHECK(operators::registry().find_layer(ir::Format::GraphJson, "lstm") == nullptr);
 }
 
 TEST_CASE("Activations have 8 bits, or what layer, input and network say", "[compiler][frontend]") {
     json network = chain({4}, {dense(3), dense(3), {{"op", "sigmoid"}}});
-    const auto bits = [](const graph::Graph& graph) {
+    const auto bits = [](const ir::Graph& graph) {
         std::vector<int> found;
-        for (const graph::Node& node : graph.nodes) found.push_back(node.activation_bits);
+        for (const ir::Value& value : graph.values) {
+            if (!value.constant) found.push_back(value.stored_as == DataType::Int16 ? 16 : 8);
+        }
         return found;
     };
     CHECK(bits(build(network)) == std::vector{8, 8, 8, 8});
@@ -178,13 +180,13 @@ TEST_CASE("Activations have 8 bits, or what layer, input and network say", "[com
 
 TEST_CASE("Weights follow from seed and layer name alone", "[compiler][frontend]") {
     json network = chain({40}, {dense(30), dense(30), dense(30)});
-    const graph::Graph first = build(network);
-    const std::vector<float>& weights = dense_weights(first, 1);
+    const ir::Graph first = build(network);
+    const std::vector<float> weights = dense_weights(first, 1);
     CHECK(dense_weights(build(network), 1) == weights);
     CHECK(dense_weights(first, 2) != dense_weights(first, 3));
 
     network["layers"][1]["weights"] = {{"seed", 2}};
-    const graph::Graph reseeded = build(network);
+    const ir::Graph reseeded = build(network);
     CHECK(dense_weights(reseeded, 1) == weights);
     CHECK(dense_weights(reseeded, 2) != dense_weights(first, 2));
     CHECK(dense_weights(reseeded, 3) == dense_weights(first, 3));
@@ -201,7 +203,7 @@ TEST_CASE("Activations keep their size through many layers", "[compiler][fronten
     const std::string activation = GENERATE("relu", "linear");
     json layer = dense(200);
     layer["activation"] = activation;
-    const graph::Graph graph = build(chain({200}, std::vector<json>(30, layer)));
+    const ir::Graph graph = build(chain({200}, std::vector<json>(30, layer)));
     constexpr std::uint32_t batch = 20;
     std::vector<float> input(200 * batch);
     for (std::size_t i = 0; i < input.size(); ++i) input[i] = static_cast<float>(i * 37 % 101) / 100.0F;
@@ -220,22 +222,25 @@ TEST_CASE("Without values a network has the same shapes and work", "[compiler][f
                           {{"op", "depthwise_convolution"}, {"kernel", 3}, {"multiplier", 2}},
                           {{"op", "batch_normalization"}},
                           dense(5)});
-    const graph::Graph full = build(network);
-    const graph::Graph bare = build(network, WeightValues::Skipped);
+    const ir::Graph full = build(network);
+    const ir::Graph bare = build(network, WeightValues::Skipped);
     CHECK(full.has_weights);
     CHECK_FALSE(bare.has_weights);
-    CHECK(graph::macs(bare) == graph::macs(full));
-    REQUIRE(bare.nodes.size() == full.nodes.size());
-    for (std::size_t i = 0; i < full.nodes.size(); ++i) CHECK(bare.nodes[i].shape == full.nodes[i].shape);
-    CHECK(dense_weights(bare, 4).capacity() == 0);
-    CHECK(dynamic_cast<const graph::Convolution&>(*bare.nodes[1].op).weights.capacity() == 0);
-    CHECK(dynamic_cast<const graph::DepthwiseConvolution&>(*bare.nodes[2].op).weights.capacity() == 0);
+    CHECK(operators::macs(bare) == operators::macs(full));
+    REQUIRE(bare.values.size() == full.values.size());
+    for (std::size_t i = 0; i < full.values.size(); ++i) CHECK(bare.values[i].shape == full.values[i].shape);
+    CHECK(dense_weights(full, 4).size() == 5 * 5 * 16 * 5);
+    for (const std::size_t layer : {1U, 2U, 4U}) {
+        const ir::NodeView view(bare, bare.nodes[layer - 1]);
+        CHECK_FALSE(view.constant(0)->constant->is_known());
+        CHECK(view.constant(0)->constant->bytes().empty());
+    }
     CHECK_THROWS_AS(reference::execute(bare, std::vector<float>(9 * 9 * 4), 1), std::logic_error);
 }
 
 TEST_CASE("A layer may be larger than memory as long as nothing has values", "[compiler][frontend]") {
     const json network = chain({100'000}, {dense(150'000)});  // 60 GB in float
-    CHECK(graph::macs(build(network, WeightValues::Skipped)) == 15'000'000'000);
+    CHECK(operators::macs(build(network, WeightValues::Skipped)) == 15'000'000'000);
     CHECK(error_of(network) ==
           "layer \"l1\": the network has more than 1073741824 weights; a run that computes may "
           "have no more");
@@ -274,7 +279,7 @@ TEST_CASE("Graph files that are wrong are refused with place, value and rule", "
     CHECK(with("/inputs", 1) == "\"inputs\" is 1; it is not a known key; did you mean \"input\"?");
     CHECK(with("/layers/0/name", 3) == "layers[0]: name is 3; it must be text");
     CHECK(with("/layers/0/name", "a\nb").find("layers[0]: name is \"a\\x0ab\"; it must be") == 0);
-    CHECK(with("/layers/0/op", "lstm").find("layer \"l1\": op is \"lstm\"; it must be one of dense, ") == 0);
+    CHECK(with("/layers/0/op", "lstm").find("layer \"l1\": op is \"lstm\"; it must be one of add, ") == 0);
     CHECK(with("/layers/0/inputs", json::array()) ==
           "layer \"l1\": inputs is []; it must be a list of at least one name");
     CHECK(with("/layers/0/inputs", {"l1"}) ==
@@ -334,13 +339,13 @@ TEST_CASE("Graph files are known by what is in them", "[compiler][frontend]") {
     const auto read = [&](const std::string& text) -> std::string {
         std::ofstream(path, std::ios::binary) << text;
         try {
-            return graph::to_text(frontend::read_network(path));
+            return tests::summary(frontend::read_network(path, operators::registry()));
         } catch (const ModelError& error) {
             return error.what();
         }
     };
     const json network = chain({4}, {dense(2)});
-    CHECK(read("\n  " + network.dump(2)) == graph::to_text(build(network)));
+    CHECK(read("\n  " + network.dump(2)) == tests::summary(build(network)));
     CHECK(read("{}") == path.string() + ": schema is absent; it must be \"sim.graph/1\" for a network");
     CHECK(read("[]").find(path.string() + ": its format is not known") == 0);
     std::filesystem::remove(path);

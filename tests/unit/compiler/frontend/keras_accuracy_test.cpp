@@ -2,6 +2,7 @@
 #include <filesystem>
 
 #include "compiler/frontend/frontend.h"
+#include "compiler/operators/operator.h"
 #include "compiler/reference/float_executor.h"
 #include "tests/support/mnist.h"
 
@@ -20,7 +21,7 @@ TEST_CASE("Networks made by other people reach their known accuracy in float", "
         WARN("SKIPPED: " << path << " or MNIST is not there");
         return;
     }
-    const graph::Graph graph = frontend::read_network(path);
+    const ir::Graph graph = frontend::read_network(path, operators::registry());
     const std::vector<float> outputs = reference::execute(graph, mnist->floats(mnist->count), mnist->count);
     constexpr double half_an_image = 0.00005;
     CHECK(mnist->accuracy(outputs) == Approx(known.accuracy).margin(half_an_image));

@@ -5,13 +5,14 @@
 #include <string>
 
 #include "compiler/frontend/keras_h5.h"
+#include "tests/support/graphs.h"
 
 namespace systole::tests {
 
 /// Weights of any layer, of whatever shape is asked for: 1, 2, 3, ...
 class CountingWeights final : public frontend::WeightSource {
 public:
-    std::vector<float> read(const std::string& /*layer*/, std::initializer_list<std::string_view> /*roles*/,
+    std::vector<float> read(const std::string& /*layer*/, const std::vector<std::string_view>& /*roles*/,
                             const std::vector<std::uint64_t>& shape) const override {
         std::uint64_t elements = 1;
         for (const std::uint64_t extent : shape) elements *= extent;
@@ -27,16 +28,16 @@ inline nlohmann::json layer(const std::string& class_name, const std::string& na
 }
 
 /// The graph of a Sequential model whose input has this shape (with the batch in front).
-inline graph::Graph sequential(const nlohmann::json& batch_shape, const std::vector<nlohmann::json>& layers) {
+inline ir::Graph sequential(const nlohmann::json& batch_shape, const std::vector<nlohmann::json>& layers) {
     nlohmann::json list = nlohmann::json::array({layer("InputLayer", "in", {{"batch_shape", batch_shape}})});
     for (const nlohmann::json& one : layers) list.push_back(one);
     const nlohmann::json model{{"class_name", "Sequential"}, {"config", {{"name", "s"}, {"layers", list}}}};
-    return frontend::build_keras_graph(model.dump(), CountingWeights());
+    return frontend::build_keras_graph(model.dump(), CountingWeights(), operators::registry());
 }
 
 /// The text of the nodes behind the input.
-inline std::string nodes_of(const graph::Graph& graph) {
-    const std::string text = graph::to_text(graph);
+inline std::string nodes_of(const ir::Graph& graph) {
+    const std::string text = summary(graph);
     return text.substr(text.find("%1"));
 }
 

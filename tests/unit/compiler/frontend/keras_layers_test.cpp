@@ -1,8 +1,8 @@
 #include <catch2/catch.hpp>
 
-#include "compiler/graph/operators/batch_normalization.h"
-#include "compiler/graph/operators/depthwise_convolution.h"
-#include "compiler/model_error.h"
+#include "compiler/ir/model_error.h"
+#include "compiler/operators/batch_normalization/affine.h"
+#include "compiler/operators/operator.h"
 #include "tests/unit/compiler/frontend/keras_graph.h"
 
 using namespace systole;
@@ -30,7 +30,7 @@ TEST_CASE("Convolutions take kernel, strides, padding and activation from the fi
                                              {"use_bias", true}})})) ==
           "%1 = convolution(%0) -> 14x28x4 \"c\": kernel 3x5, stride 2x1, padding 0,2,1,2, filters 4, bias "
           "yes\n"
-          "%2 = activation(%1) -> 14x28x4 \"c\": relu\n");
+          "%2 = relu(%1) -> 14x28x4 \"c\"\n");
     CHECK(nodes_of(sequential(
               image, {layer("Conv2D", "c", {{"filters", 4}, {"kernel_size", 3}, {"use_bias", false}})})) ==
           "%1 = convolution(%0) -> 26x26x4 \"c\": kernel 3x3, stride 1x1, padding 0,0,0,0, filters 4, bias "
@@ -38,7 +38,7 @@ TEST_CASE("Convolutions take kernel, strides, padding and activation from the fi
 }
 
 TEST_CASE("Depthwise convolutions multiply the channels", "[compiler][frontend]") {
-    const graph::Graph graph = sequential(
+    const ir::Graph graph = sequential(
         image,
         {layer(
             "DepthwiseConv2D", "d",
@@ -62,22 +62,26 @@ TEST_CASE("Pooling takes its stride from the window if none is given", "[compile
               image, {layer("MaxPooling2D", "m", {{"pool_size", {3, 2}}, {"strides", nullptr}}),
                       layer("AveragePooling2D", "a", {{"pool_size", 2}, {"strides", 1}, {"padding", "same"}}),
                       layer("GlobalAveragePooling2D", "g", {{"keepdims", false}})})) ==
-          "%1 = pool(%0) -> 9x14x3 \"m\": max, kernel 3x2, stride 3x2, padding 0,0,0,0\n"
-          "%2 = pool(%1) -> 9x14x3 \"a\": average, kernel 2x2, stride 1x1, padding 0,0,1,1\n"
-          "%3 = pool(%2) -> 1x1x3 \"g\": average, kernel 9x14, stride 1x1, padding 0,0,0,0\n");
+          "%1 = max_pool(%0) -> 9x14x3 \"m\": kernel 3x2, stride 3x2, padding 0,0,0,0\n"
+          "%2 = average_pool(%1) -> 9x14x3 \"a\": kernel 2x2, stride 1x1, padding 0,0,1,1\n"
+          "%3 = average_pool(%2) -> 1x1x3 \"g\": kernel 9x14, stride 1x1, padding 0,0,0,0\n");
 }
 
 TEST_CASE("Batch normalization may come without scale or center", "[compiler][frontend]") {
     const bool scale = GENERATE(true, false);
     const bool center = GENERATE(true, false);
-    const graph::Graph graph =
+    const ir::Graph graph =
         sequential(image, {layer("BatchNormalization", "b",
                                  {{"axis", {3}}, {"epsilon", 0.5}, {"scale", scale}, {"center", center}})});
-    const auto& op = dynamic_cast<const graph::BatchNormalization&>(*graph.nodes[1].op);
-    CHECK(op.epsilon == 0.5F);
-    CHECK(op.gamma == (scale ? std::vector<float>{1, 2, 3} : std::vector<float>{1, 1, 1}));
-    CHECK(op.beta == (center ? std::vector<float>{1, 2, 3} : std::vector<float>{0, 0, 0}));
-    CHECK(op.mean == std::vector<float>{1, 2, 3});
+    const ir::NodeView view(graph, graph.nodes[0]);
+    const auto values = [&](std::size_t constant) {
+        const auto floats = view.constant(constant)->constant->values<float>();
+        return std::vector<float>(floats.begin(), floats.end());
+    };
+    CHECK(view.node().real("epsilon") == 0.5);
+    CHECK(values(0) == (scale ? std::vector<float>{1, 2, 3} : std::vector<float>{1, 1, 1}));
+    CHECK(values(1) == (center ? std::vector<float>{1, 2, 3} : std::vector<float>{0, 0, 0}));
+    CHECK(values(2) == std::vector<float>{1, 2, 3});
 }
 
 TEST_CASE("Activations are layers, arguments or classes of their own", "[compiler][frontend]") {
@@ -90,11 +94,11 @@ TEST_CASE("Activations are layers, arguments or classes of their own", "[compile
              layer("ReLU", "c", {{"max_value", 6.0}, {"negative_slope", 0.0}, {"threshold", 0.0}}),
              layer("LeakyReLU", "d", {{"alpha", 0.25}}), layer("LeakyReLU", "e", {{"negative_slope", 0.5}}),
              layer("Activation", "f", {{"activation", "linear"}}), layer("Softmax", "g", {{"axis", -1}})})) ==
-        "%1 = activation(%0) -> 1x1x4 \"a\": sigmoid\n"
-        "%2 = activation(%1) -> 1x1x4 \"b\": tanh\n"
-        "%3 = activation(%2) -> 1x1x4 \"c\": relu, maximum 6\n"
-        "%4 = activation(%3) -> 1x1x4 \"d\": leaky_relu, alpha 0.25\n"
-        "%5 = activation(%4) -> 1x1x4 \"e\": leaky_relu, alpha 0.5\n"
+        "%1 = sigmoid(%0) -> 1x1x4 \"a\"\n"
+        "%2 = tanh(%1) -> 1x1x4 \"b\"\n"
+        "%3 = relu(%2) -> 1x1x4 \"c\": maximum 6\n"
+        "%4 = leaky_relu(%3) -> 1x1x4 \"d\": alpha 0.25\n"
+        "%5 = leaky_relu(%4) -> 1x1x4 \"e\": alpha 0.5\n"
         "%6 = softmax(%5) -> 1x1x4 \"g\"\n");
 }
 
@@ -116,9 +120,8 @@ TEST_CASE("Shapes change as Keras changes them", "[compiler][frontend]") {
 }
 
 TEST_CASE("Rescaling is an affine function of every channel", "[compiler][frontend]") {
-    const graph::Graph graph =
-        sequential(image, {layer("Rescaling", "r", {{"scale", 0.25}, {"offset", -1.0}})});
-    const auto affine = dynamic_cast<const graph::BatchNormalization&>(*graph.nodes[1].op).affine();
+    const ir::Graph graph = sequential(image, {layer("Rescaling", "r", {{"scale", 0.25}, {"offset", -1.0}})});
+    const operators::Affine affine = operators::affine_of({graph, graph.nodes[0]});
     CHECK(affine.scale == std::vector<float>(3, 0.25F));
     CHECK(affine.offset == std::vector<float>(3, -1.0F));
 }
@@ -144,8 +147,8 @@ TEST_CASE("Concatenations are along the channels", "[compiler][frontend]") {
                            {"layers", layers},
                            {"input_layers", json::array({json{"in", 0, 0}})},
                            {"output_layers", json::array({json{"mixed", 0, 0}})}}}};
-        const std::string text =
-            nodes_of(frontend::build_keras_graph(model.dump(), tests::CountingWeights()));
+        const std::string text = nodes_of(
+            frontend::build_keras_graph(model.dump(), tests::CountingWeights(), operators::registry()));
         return text.substr(text.find("%3"));
     };
     CHECK(text_of(image, nullptr) == "%3 = concat(%2, %0, %1) -> 28x28x9 \"mixed\"\n");

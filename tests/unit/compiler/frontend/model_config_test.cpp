@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "compiler/model_error.h"
+#include "compiler/ir/model_error.h"
 
 using namespace systole;
 using frontend::KerasModelConfig;

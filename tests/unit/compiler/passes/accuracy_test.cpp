@@ -2,6 +2,7 @@
 #include <filesystem>
 
 #include "compiler/frontend/frontend.h"
+#include "compiler/operators/operator.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/reference/float_executor.h"
 #include "compiler/reference/integer_executor.h"
@@ -23,7 +24,7 @@ TEST_CASE("Quantization costs at most 0.3 points of accuracy", "[compiler][passe
     constexpr std::uint32_t calibrated = 128;
     mnist->count = tested;
     mnist->images.resize(std::size_t{tested} * tests::Mnist::pixels);
-    const graph::Graph graph = frontend::read_network(path);
+    const ir::Graph graph = frontend::read_network(path, operators::registry());
     const quantized::Network network =
         passes::prepare(graph, {.inputs = mnist->floats(calibrated),
                                 .count = calibrated,

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "compiler/graph/graph.h"
 #include "compiler/graph/quantized_network.h"
 #include "compiler/passes/encoding.h"
 #include "compiler/reference/float_executor.h"
@@ -17,26 +16,26 @@
 /// What a pass has left, held against what it was given.
 namespace systole::passes::tests {
 
-/// The kinds of the nodes in order, a space behind each.
-inline std::string kinds(const graph::Graph& graph) {
-    std::string text;
-    for (const graph::Node& node : graph.nodes) text += std::string(node.op->kind()) + " ";
+/// "input", then the operators of the nodes in order, a space behind each.
+inline std::string kinds(const ir::Graph& graph) {
+    std::string text = "input ";
+    for (const ir::Node& node : graph.nodes) text += std::string(node.op->name()) + " ";
     return text;
 }
 
 /// The largest difference between what two graphs compute of the same three inputs.
-inline double difference(const graph::Graph& a, const graph::Graph& b) {
+inline double difference(const ir::Graph& a, const ir::Graph& b) {
     constexpr std::uint32_t batch = 3;
     systole::tests::GraphParts parts(99);
-    const std::vector<float> inputs = parts.values(batch * a.input_shape().elements());
+    const std::vector<float> inputs = parts.values(batch * a.input().shape.elements());
     return systole::tests::largest_difference(reference::execute(a, inputs, batch),
                                               reference::execute(b, inputs, batch));
 }
 
 /// The largest difference between a graph and its quantized network, in steps of the output.
-inline double error_in_steps(const graph::Graph& graph, const quantized::Network& network,
+inline double error_in_steps(const ir::Graph& graph, const quantized::Network& network,
                              const std::vector<float>& inputs) {
-    const auto images = static_cast<std::uint32_t>(inputs.size() / graph.input_shape().elements());
+    const auto images = static_cast<std::uint32_t>(inputs.size() / graph.input().shape.elements());
     const Encoding in = encoding_of(network.tensors[network.input]);
     const Encoding out = encoding_of(network.tensors[network.output]);
     std::vector<std::uint8_t> stored;

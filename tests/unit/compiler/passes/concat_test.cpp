@@ -1,10 +1,7 @@
-#include "compiler/graph/operators/concat.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "compiler/graph/operators/activation.h"
-#include "compiler/graph/operators/pool.h"
 #include "compiler/passes/encoding.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/passes/unite_ranges.h"
@@ -16,39 +13,37 @@
 
 using namespace systole;
 using namespace systole::passes::tests;
-using graph::Graph;
-using graph::NodeId;
 using passes::Range;
 using quantized::Network;
+using tests::Graph;
+using tests::NodeId;
 
 namespace {
 
 constexpr std::uint32_t images = 12;
 
-passes::Calibration calibration_of(const Graph& graph) {
+passes::Calibration calibration_of(const ir::Graph& graph) {
     tests::GraphParts parts(4);
-    return {.inputs = parts.values(images * graph.input_shape().elements(), 0.0F),
+    return {.inputs = parts.values(images * graph.input().shape.elements(), 0.0F),
             .count = images,
             .encoding = {}};
 }
 
-std::unique_ptr<graph::Pool> max_pool() {
-    const graph::Window window{
+tests::Op max_pool() {
+    const ir::Window window{
         .kernel_height = 3, .kernel_width = 3, .pad_top = 1, .pad_left = 1, .pad_bottom = 1, .pad_right = 1};
-    return std::make_unique<graph::Pool>(graph::PoolKind::Max, window);
+    return tests::pool("max_pool", window);
 }
 
 /// A convolution of single pixels whose weights all are `weight`.
 NodeId scaled(Graph& graph, NodeId from, float weight, std::uint32_t filters = 2) {
-    auto op = std::make_unique<graph::Convolution>();
-    op->in_channels = graph.nodes[from].shape.channels;
-    op->filters = filters;
-    op->weights.assign(std::size_t{op->in_channels} * filters, weight);
-    return graph.append("scaled", std::move(op), {from});
+    const std::uint32_t channels = graph.shape(from).channels;
+    const std::vector<float> weights(std::size_t{channels} * filters, weight);
+    return graph.append("scaled", tests::convolution({}, channels, filters, weights), {from});
 }
 
-NodeId concatenated(Graph& graph, std::vector<NodeId> from) {
-    return graph.append("concat", std::make_unique<graph::Concat>(), std::move(from));
+NodeId concatenated(Graph& graph, const std::vector<NodeId>& from) {
+    return graph.append("concat", tests::op("concat"), from);
 }
 
 std::size_t lookups(const Network& network) {
@@ -87,16 +82,16 @@ TEST_CASE("Branches of a concatenation share one range, through pooling and thro
     const NodeId outer = concatenated(graph, {inner, large, large, 0, from_input});  // 8
     const std::vector<Range> own{{-1, 9},   {-2, 1}, {0, 3}, {0, 2}, {-2, 2},
                                  {-50, 50}, {-4, 5}, {0, 9}, {-4, 9}};
-    const std::vector<Range> united = passes::unite_ranges(graph, own);
+    const std::vector<Range> united = passes::unite_ranges(graph, graph.by_value(own));
     for (const NodeId id : {small, source, pooled, inner, large, outer}) {
         INFO(id);
-        CHECK(united[id].minimum == -4);
-        CHECK(united[id].maximum == 9);
+        CHECK(united[graph.value(id)].minimum == -4);
+        CHECK(united[graph.value(id)].maximum == 9);
     }
     for (const NodeId id : {NodeId{0}, apart, from_input}) {
         INFO(id);
-        CHECK(united[id].minimum == own[id].minimum);
-        CHECK(united[id].maximum == own[id].maximum);
+        CHECK(united[graph.value(id)].minimum == own[id].minimum);
+        CHECK(united[graph.value(id)].maximum == own[id].maximum);
     }
 }
 
@@ -129,12 +124,8 @@ TEST_CASE("The network's input is rescaled where it is concatenated", "[compiler
 TEST_CASE("A branch whose sums need a larger scale than its range is rescaled", "[compiler][passes]") {
     // Inputs cancel: huge weights, small results.
     Graph graph = tests::graph_of({1, 1, 2});
-    auto op = std::make_unique<graph::Convolution>();
-    op->in_channels = 2;
-    op->filters = 1;
-    op->weights = {1e8F, 1e8F};
-    op->bias = {-1e8F};
-    const NodeId cancelling = graph.append("cancelling", std::move(op), {0});
+    const NodeId cancelling =
+        graph.append("cancelling", tests::convolution({}, 2, 1, {1e8F, 1e8F}, {-1e8F}), {0});
     concatenated(graph, {cancelling, scaled(graph, 0, 1.0F)});
     passes::Calibration calibration{.inputs = {0.5F, 0.5F}, .count = 1, .encoding = {}};
     calibration.encoding = passes::InputEncoding{1.0 / 255, 0};

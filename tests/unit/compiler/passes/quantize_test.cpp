@@ -3,13 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "compiler/graph/operators/activation.h"
-#include "compiler/graph/operators/add.h"
-#include "compiler/graph/operators/pool.h"
-#include "compiler/graph/operators/reshape.h"
-#include "compiler/graph/operators/softmax.h"
-#include "compiler/graph/operators/zero_padding.h"
-#include "compiler/model_error.h"
+#include "compiler/ir/model_error.h"
 #include "compiler/passes/encoding.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/reference/float_executor.h"
@@ -19,27 +13,21 @@
 
 using namespace systole;
 using namespace systole::passes::tests;
-using graph::Activation;
-using graph::ActivationFunction;
-using graph::Graph;
-using graph::NodeId;
-using graph::Shape;
+using ir::FeatureMap;
 using passes::Calibration;
 using quantized::Network;
+using tests::Graph;
 using tests::GraphParts;
+using tests::NodeId;
 
 namespace {
 
 constexpr std::uint32_t batch = 16;
 
-std::unique_ptr<Activation> activation(ActivationFunction function) {
-    return std::make_unique<Activation>(function);
-}
-
 /// Inputs from `low` to 1, to calibrate with and to run.
-Calibration inputs_for(const Graph& graph, float low = 0.0F) {
+Calibration inputs_for(const ir::Graph& graph, float low = 0.0F) {
     GraphParts parts(1);
-    return {.inputs = parts.values(batch * graph.input_shape().elements(), low, 1.0F),
+    return {.inputs = parts.values(batch * graph.input().shape.elements(), low, 1.0F),
             .count = batch,
             .encoding = {}};
 }
@@ -53,7 +41,7 @@ const Kind& operation(const Network& network, std::size_t layer) {
 Graph convolved(std::uint32_t seed) {
     GraphParts parts(seed);
     Graph graph = tests::graph_of({6, 6, 2});
-    const graph::Window window{
+    const ir::Window window{
         .kernel_height = 3, .kernel_width = 3, .pad_top = 1, .pad_left = 1, .pad_bottom = 1, .pad_right = 1};
     graph.append("conv", parts.convolution({6, 6, 2}, window, 4, true), {0});
     return graph;
@@ -65,7 +53,7 @@ TEST_CASE("Layers of weights compute the float layer to a few steps", "[compiler
     for (std::uint32_t seed = 0; seed < 60; ++seed) {
         INFO("seed " << seed);
         GraphParts parts(seed);
-        const Shape shape = parts.shape();
+        const ir::FeatureMap shape = parts.shape();
         Graph graph = tests::graph_of(shape);
         if (seed % 3 == 0) graph.append("l", parts.convolution(shape, parts.window(shape), 5, true), {0});
         if (seed % 3 == 1) graph.append("l", parts.depthwise(shape, parts.window(shape), 2, true), {0});
@@ -82,10 +70,10 @@ TEST_CASE("Layers of weights compute the float layer to a few steps", "[compiler
 
 TEST_CASE("A ReLU becomes a clamp at zero", "[compiler][passes]") {
     Graph graph = convolved(1);
-    auto relu = activation(ActivationFunction::Relu);
+    tests::Op relu = tests::op("relu");
     const bool limited = GENERATE(false, true);
-    if (limited) relu->maximum = 0.5F;
-    graph.append("relu", std::move(relu), {1});
+    if (limited) relu.attributes = {{"maximum", 0.5}};
+    graph.append("relu", relu, {1});
     const Calibration calibration = inputs_for(graph);
     const Network network = passes::quantize(graph, calibration);
     REQUIRE(network.layers.size() == 1);
@@ -103,14 +91,8 @@ TEST_CASE("A ReLU becomes a clamp at zero", "[compiler][passes]") {
 
 TEST_CASE("A limit above what calibration saw still clamps", "[compiler][passes]") {
     Graph graph = tests::graph_of({1, 1, 1});
-    auto dense = std::make_unique<graph::Dense>();
-    dense->in_elements = 1;
-    dense->units = 1;
-    dense->weights = {1.0F};
-    graph.append("dense", std::move(dense), {0});
-    auto relu6 = activation(ActivationFunction::Relu);
-    relu6->maximum = 6.0F;
-    graph.append("relu6", std::move(relu6), {1});
+    graph.append("dense", tests::dense(1, 1, {1.0F}), {0});
+    graph.append("relu6", tests::op("relu", {{"maximum", 6.0}}), {1});
     const Calibration calibration{.inputs = {10.0F, 0.0F}, .count = 2, .encoding = {}};
     const Network network = passes::quantize(graph, calibration);
     const quantized::Tensor& output = network.tensors[network.output];
@@ -119,13 +101,12 @@ TEST_CASE("A limit above what calibration saw still clamps", "[compiler][passes]
 }
 
 TEST_CASE("Other functions become a table behind the sums", "[compiler][passes]") {
-    const auto function = GENERATE(ActivationFunction::Sigmoid, ActivationFunction::Tanh,
-                                   ActivationFunction::LeakyRelu, ActivationFunction::Swish);
+    const std::string function = GENERATE("sigmoid", "tanh", "leaky_relu", "swish");
     Graph graph = convolved(2);
-    auto op = activation(function);
-    op->alpha = 0.1F;
-    INFO(op->parameters());
-    graph.append("function", std::move(op), {1});
+    INFO(function);
+    tests::Op op = tests::op(function);
+    if (function == "leaky_relu") op.attributes = {{"alpha", 0.1}};
+    graph.append("function", op, {1});
     const Calibration calibration = inputs_for(graph);
     const Network network = passes::quantize(graph, calibration);
     REQUIRE(network.layers.size() == 1);
@@ -138,8 +119,8 @@ TEST_CASE("Other functions become a table behind the sums", "[compiler][passes]"
 
 TEST_CASE("An activation function is taken over only by a layer it alone reads", "[compiler][passes]") {
     Graph graph = convolved(3);
-    graph.append("relu", activation(ActivationFunction::Relu), {1});
-    graph.append("sum", std::make_unique<graph::Add>(), {1, 2});
+    graph.append("relu", tests::op("relu"), {1});
+    graph.append("sum", tests::op("add"), {1, 2});
     const Calibration calibration = inputs_for(graph);
     const Network network = passes::quantize(graph, calibration);
     REQUIRE(network.layers.size() == 3);
@@ -154,11 +135,11 @@ TEST_CASE("A sum brings two scales together", "[compiler][passes]") {
     const bool relu = GENERATE(false, true);
     Graph graph = convolved(4);
     GraphParts parts(5);
-    auto small = parts.convolution({6, 6, 2}, {}, 4, false);
-    for (float& weight : small->weights) weight *= 0.1F;
-    const NodeId other = graph.append("small", std::move(small), {0});
-    NodeId sum = graph.append("sum", std::make_unique<graph::Add>(), {1, other});
-    if (relu) sum = graph.append("relu", activation(ActivationFunction::Relu), {sum});
+    tests::Op small = parts.convolution({6, 6, 2}, {}, 4, false);
+    for (float& weight : small.weights) weight *= 0.1F;
+    const NodeId other = graph.append("small", small, {0});
+    NodeId sum = graph.append("sum", tests::op("add"), {1, other});
+    if (relu) sum = graph.append("relu", tests::op("relu"), {sum});
     const Calibration calibration = inputs_for(graph);
     const Network network = passes::quantize(graph, calibration);
     REQUIRE(network.layers.size() == 3);
@@ -171,9 +152,9 @@ TEST_CASE("A sum brings two scales together", "[compiler][passes]") {
 }
 
 TEST_CASE("Pooling keeps its input's encoding", "[compiler][passes]") {
-    const auto kind = GENERATE(graph::PoolKind::Max, graph::PoolKind::Average);
+    const std::string kind = GENERATE("max_pool", "average_pool");
     Graph graph = convolved(6);
-    graph.append("pool", std::make_unique<graph::Pool>(kind, graph::Window{2, 2, 2, 2}), {1});
+    graph.append("pool", tests::pool(kind, ir::Window{2, 2, 2, 2}), {1});
     const Calibration calibration = inputs_for(graph);
     const Network network = passes::quantize(graph, calibration);
     REQUIRE(network.layers.size() == 2);
@@ -187,17 +168,14 @@ TEST_CASE("Pooling keeps its input's encoding", "[compiler][passes]") {
 
 TEST_CASE("A border that no convolution takes is a layer of its own", "[compiler][passes]") {
     Graph graph = convolved(7);
-    auto border = std::make_unique<graph::ZeroPadding>();
-    border->top = 1;
-    border->right = 2;
-    graph.append("border", std::move(border), {1});
-    graph.append("pool", std::make_unique<graph::Pool>(graph::PoolKind::Max, graph::Window{2, 2, 2, 2}), {2});
+    graph.append("border", tests::zero_padding(1, 0, 0, 2), {1});
+    graph.append("pool", tests::pool("max_pool", ir::Window{2, 2, 2, 2}), {2});
     const Calibration calibration = inputs_for(graph);
     const Network network = passes::quantize(graph, calibration);
     REQUIRE(network.layers.size() == 3);
     const auto& pool = operation<quantized::Pool>(network, 1);
     CHECK(pool.count_padding);
-    CHECK(pool.window == graph::Window{.pad_top = 1, .pad_right = 2});
+    CHECK(pool.window == ir::Window{.pad_top = 1, .pad_right = 2});
     CHECK(error_in_steps(graph, network, calibration.inputs) < 3.0);
 }
 
@@ -218,14 +196,14 @@ TEST_CASE("The input is stored as the caller says", "[compiler][passes]") {
 
 TEST_CASE("A final softmax is left to the host, another is refused", "[compiler][passes]") {
     Graph graph = convolved(9);
-    graph.append("top", std::make_unique<graph::Softmax>(), {1});
+    graph.append("top", tests::op("softmax"), {1});
     const Network network = passes::quantize(graph, inputs_for(graph));
     REQUIRE(network.host_operations.size() == 1);
     CHECK(network.host_operations[0].kind == "softmax");
     CHECK(network.host_operations[0].layer == "top");
     CHECK(network.output == network.layers[0].output);
 
-    graph.append("behind", activation(ActivationFunction::Relu), {2});
+    graph.append("behind", tests::op("relu"), {2});
     CHECK_THROWS_WITH(
         passes::quantize(graph, inputs_for(graph)),
         "made: layer \"top\": it is a softmax inside the network; only the last layer may be one, as "
@@ -236,14 +214,14 @@ TEST_CASE("A reshape between layers that depend on the shape copies the bytes", 
     GraphParts parts(10);
     Graph graph = tests::graph_of({1, 1, 5});
     graph.append("dense", parts.dense({1, 1, 5}, 32, true), {0});
-    graph.append("image", std::make_unique<graph::Reshape>(Shape{4, 4, 2}), {1});
+    graph.append("image", tests::reshape(ir::FeatureMap{4, 4, 2}), {1});
     graph.append("conv", parts.convolution({4, 4, 2}, {3, 3}, 2, true), {2});
-    graph.append("flat", std::make_unique<graph::Reshape>(Shape{1, 1, 8}), {3});
+    graph.append("flat", tests::reshape(ir::FeatureMap{1, 1, 8}), {3});
     const Calibration calibration = inputs_for(graph);
     const Network network = passes::quantize(graph, calibration);
     REQUIRE(network.layers.size() == 3);
-    CHECK(network.tensors[network.layers[0].output].shape == Shape{1, 1, 32});
-    CHECK(network.tensors[network.layers[1].output].shape == Shape{4, 4, 2});
+    CHECK(network.tensors[network.layers[0].output].shape == ir::FeatureMap{1, 1, 32});
+    CHECK(network.tensors[network.layers[1].output].shape == ir::FeatureMap{4, 4, 2});
     CHECK(network.layers[1].name == "image");
     const auto& table = std::get<quantized::ByteTable>(operation<quantized::Lookup>(network, 1).table);
     for (std::size_t byte = 0; byte < table.size(); ++byte) CHECK(table[byte] == byte);

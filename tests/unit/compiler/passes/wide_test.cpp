@@ -2,12 +2,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "compiler/graph/operators/activation.h"
-#include "compiler/graph/operators/concat.h"
-#include "compiler/graph/operators/pool.h"
-#include "compiler/graph/operators/reshape.h"
-#include "compiler/graph/operators/slice.h"
-#include "compiler/model_error.h"
+#include "compiler/ir/model_error.h"
 #include "compiler/passes/fold_concat_into_dense.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/passes/quantize_weights.h"
@@ -18,19 +13,19 @@
 
 using namespace systole;
 using namespace systole::passes::tests;
-using graph::Graph;
-using graph::NodeId;
 using passes::Encoding;
+using tests::Graph;
 using tests::GraphParts;
+using tests::NodeId;
 
 namespace {
 
 /// Two slices of the input, concatenated.
 struct TwoParts {
     TwoParts() : graph(tests::graph_of({1, 1, 10})) {
-        graph.append("a", std::make_unique<graph::Slice>(0, 4), {0});
-        graph.append("b", std::make_unique<graph::Slice>(3, 5), {0});
-        concat = graph.append("ab", std::make_unique<graph::Concat>(), {1, 2});
+        graph.append("a", tests::slice(0, 4), {0});
+        graph.append("b", tests::slice(3, 5), {0});
+        concat = graph.append("ab", tests::op("concat"), {1, 2});
     }
 
     GraphParts parts{7};
@@ -38,11 +33,11 @@ struct TwoParts {
     NodeId concat = 0;
 };
 
-std::string error_of(const Graph& graph) {
+std::string error_of(const ir::Graph& graph) {
     GraphParts parts(1);
     try {
         passes::prepare(graph,
-                        {.inputs = parts.values(graph.input_shape().elements()), .count = 1, .encoding = {}});
+                        {.inputs = parts.values(graph.input().shape.elements()), .count = 1, .encoding = {}});
     } catch (const ModelError& error) {
         return error.what();
     }
@@ -56,43 +51,43 @@ TEST_CASE("A concatenation that only dense layers read disappears", "[compiler][
     const NodeId first = two.graph.append("first", two.parts.dense({1, 1, 9}, 6, true), {two.concat});
     const NodeId second = two.graph.append("second", two.parts.dense({1, 1, 9}, 6, true), {two.concat});
     // And one of a concatenation of concatenations, by way of a reshape.
-    const NodeId both =
-        two.graph.append("both", std::make_unique<graph::Concat>(), {first, second, two.concat});
-    const NodeId reshaped =
-        two.graph.append("shape", std::make_unique<graph::Reshape>(graph::Shape{1, 1, 21}), {both});
+    const NodeId both = two.graph.append("both", tests::op("concat"), {first, second, two.concat});
+    const NodeId reshaped = two.graph.append("shape", tests::reshape(ir::FeatureMap{1, 1, 21}), {both});
     two.graph.append("last", two.parts.dense({1, 1, 21}, 3, true), {reshaped});
-    const Graph folded = passes::simplify(two.graph);
+    const ir::Graph folded = passes::simplify(two.graph);
     CHECK(kinds(folded) == "input slice slice dense dense dense ");
-    CHECK(folded.nodes[5].inputs == std::vector<NodeId>{3, 4, 1, 2});
+    CHECK(tests::summary(folded).find("%5 = dense(%3, %4, %1, %2)") != std::string::npos);
     CHECK(difference(two.graph, folded) < 1e-5);
 }
 
 TEST_CASE("A concatenation that others read, or of maps, stays", "[compiler][passes]") {
     TwoParts two;
     two.graph.append("dense", two.parts.dense({1, 1, 9}, 9, true), {two.concat});
-    two.graph.append("sum", std::make_unique<graph::Concat>(), {two.concat, 4});
+    two.graph.append("sum", tests::op("concat"), {two.concat, 4});
     const std::string before = kinds(two.graph);
-    CHECK(kinds(passes::fold_concat_into_dense(graph::clone(two.graph))) == before);
+    CHECK(kinds(passes::fold_concat_into_dense(two.graph)) == before);
 
     GraphParts parts(3);
     Graph maps = tests::graph_of({2, 2, 3});
-    maps.append("concat", std::make_unique<graph::Concat>(), {0, 0});
+    maps.append("concat", tests::op("concat"), {0, 0});
     maps.append("dense", parts.dense({2, 2, 6}, 4, true), {1});
-    CHECK(kinds(passes::fold_concat_into_dense(graph::clone(maps))) == "input concat dense ");
+    CHECK(kinds(passes::fold_concat_into_dense(maps)) == "input concat dense ");
 }
 
 TEST_CASE("The inputs of a dense layer share a range, the network's of 8 bits apart", "[compiler][passes]") {
     const std::vector<passes::Range> ranges{{-9, 9}, {-1, 2}, {-3, 1}, {0, 5}};
     for (const std::uint8_t bits : {std::uint8_t{8}, std::uint8_t{16}}) {
         GraphParts parts(3);
-        Graph graph = tests::graph_of({1, 1, 2});
-        graph.nodes[0].activation_bits = bits;
-        const auto tanh = [] { return std::make_unique<graph::Activation>(graph::ActivationFunction::Tanh); };
+        Graph graph({1, 1, 2}, bits);
+        const auto tanh = [] { return tests::op("tanh"); };
         graph.append("a", tanh(), {0}, bits);
         graph.append("b", tanh(), {0}, bits);
         graph.append("dense", parts.dense({1, 1, 6}, 2, true), {1, 0, 2}, bits);
-        const auto united = passes::unite_ranges(graph, ranges);
-        const auto range = [&](NodeId id) { return std::pair(united[id].minimum, united[id].maximum); };
+        const auto united = passes::unite_ranges(graph, graph.by_value(ranges));
+        const auto range = [&](NodeId id) {
+            const passes::Range& found = united[graph.value(id)];
+            return std::pair(found.minimum, found.maximum);
+        };
         if (bits == 8) {
             CHECK(range(0) == std::pair(-9.0F, 9.0F));
             CHECK(range(1) == std::pair(-3.0F, 2.0F));
@@ -170,13 +165,12 @@ TEST_CASE("Weights make up for the scales of several inputs, the bias for their 
 }
 
 TEST_CASE("What is only moved has the bits of what it is moved from", "[compiler][passes]") {
-    Graph pool = tests::graph_of({4, 4, 2});
-    pool.nodes[0].activation_bits = 16;
-    const graph::Window window{.kernel_height = 2, .kernel_width = 2, .stride_y = 2, .stride_x = 2};
-    pool.append("pool", std::make_unique<graph::Pool>(graph::PoolKind::Max, window), {0}, 16);
+    Graph pool({4, 4, 2}, 16);
+    const ir::Window window{.kernel_height = 2, .kernel_width = 2, .stride_y = 2, .stride_x = 2};
+    pool.append("pool", tests::pool("max_pool", window), {0}, 16);
     CHECK(error_of(pool) ==
-          "made: layer \"pool\": it is a pool of 16 bits; it must be of 8, as the chip pools no others");
-    pool.nodes[1].activation_bits = 8;
+          "made: layer \"pool\": it is a max_pool of 16 bits; it must be of 8, as the chip pools no others");
+    pool.store(1, 8);
     CHECK(error_of(pool) ==
-          "made: layer \"pool\": it gives 8 bits from 16 bits; of pool, input and result have as many");
+          "made: layer \"pool\": it gives 8 bits from 16 bits; of max_pool, input and result have as many");
 }

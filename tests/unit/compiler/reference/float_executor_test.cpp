@@ -3,25 +3,21 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "compiler/graph/operators/activation.h"
-#include "compiler/graph/operators/add.h"
-#include "compiler/model_error.h"
+#include "compiler/ir/model_error.h"
 #include "tests/support/graphs.h"
 
 using namespace systole;
-using graph::Graph;
-using graph::NodeId;
+using tests::Graph;
+using tests::NodeId;
 
 namespace {
 
 /// relu(x) + tanh(x), with a branch whose result is needed late.
-Graph branched(const graph::Shape& shape) {
+Graph branched(const ir::FeatureMap& shape) {
     Graph graph = tests::graph_of(shape);
-    const NodeId relu =
-        graph.append("relu", std::make_unique<graph::Activation>(graph::ActivationFunction::Relu), {0});
-    const NodeId tanh =
-        graph.append("tanh", std::make_unique<graph::Activation>(graph::ActivationFunction::Tanh), {0});
-    graph.append("sum", std::make_unique<graph::Add>(), {relu, tanh});
+    const NodeId relu = graph.append("relu", tests::op("relu"), {0});
+    const NodeId tanh = graph.append("tanh", tests::op("tanh"), {0});
+    graph.append("sum", tests::op("add"), {relu, tanh});
     return graph;
 }
 
@@ -29,7 +25,7 @@ Graph branched(const graph::Shape& shape) {
 
 TEST_CASE("The executor computes node after node, over any batch", "[compiler][reference]") {
     // Images so large that few are computed at a time, and so small that many are.
-    const graph::Shape shape = GENERATE(graph::Shape{1, 1, 3}, graph::Shape{200, 100, 5});
+    const ir::FeatureMap shape = GENERATE(ir::FeatureMap{1, 1, 3}, ir::FeatureMap{200, 100, 5});
     const Graph graph = branched(shape);
     const std::uint32_t batch = GENERATE(0U, 1U, 3U, 131U);
     if (batch * shape.elements() > 1000000) return;
@@ -47,15 +43,15 @@ TEST_CASE("The executor computes node after node, over any batch", "[compiler][r
 }
 
 TEST_CASE("The observer is told every node's result for every image", "[compiler][reference]") {
-    const graph::Shape shape{1, 2, 2};
+    const ir::FeatureMap shape{1, 2, 2};
     const Graph graph = branched(shape);
     constexpr std::uint32_t batch = 200;
     tests::GraphParts parts(1);
     const std::vector<float> inputs = parts.values(batch * shape.elements());
-    std::vector<std::vector<float>> seen(graph.nodes.size());
+    std::vector<std::vector<float>> seen(graph.get().values.size());
     const std::vector<float> outputs =
-        reference::execute(graph, inputs, batch, [&](NodeId node, std::span<const float> values) {
-            seen[node].insert(seen[node].end(), values.begin(), values.end());
+        reference::execute(graph, inputs, batch, [&](ir::ValueId id, std::span<const float> values) {
+            seen[id].insert(seen[id].end(), values.begin(), values.end());
         });
     CHECK(seen.front() == inputs);
     CHECK(seen.back() == outputs);

@@ -63,7 +63,7 @@ TensorBytes wide(const std::vector<std::int16_t>& elements) {
     return bytes;
 }
 
-Tensor wide_tensor(const char* name, const graph::Shape& shape) {
+Tensor wide_tensor(const char* name, const ir::FeatureMap& shape) {
     return {.name = name, .shape = shape, .type = DataType::Int16};
 }
 
@@ -333,7 +333,7 @@ TEST_CASE("The executor refuses what does not fit together", "[compiler][referen
 TEST_CASE("Multiply-accumulates are those of the definition, structural zeros not among them",
           "[compiler][reference]") {
     const Tensor image{.name = "in", .shape = {6, 5, 3}};
-    const auto macs = [&](const graph::Shape& output, Operation operation) {
+    const auto macs = [&](const ir::FeatureMap& output, Operation operation) {
         const Network network = single_layer(image, {.name = "out", .shape = output}, std::move(operation));
         return quantized::macs(network, network.layers[0]);
     };

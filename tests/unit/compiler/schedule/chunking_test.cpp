@@ -31,7 +31,7 @@ TEST_CASE("Things are cut into the fewest pieces, of nearly one size", "[compile
 }
 
 TEST_CASE("Images that fit are not cut", "[compiler][schedule]") {
-    const graph::Shape output{.height = 3, .width = 4, .channels = 9};
+    const ir::FeatureMap output{.height = 3, .width = 4, .channels = 9};
     CHECK(cut_lines(output, 5, 24) == std::vector<Chunk>{{0, 0, 6}, {2, 0, 6}, {4, 0, 3}});
     CHECK(cut_lines(output, 5, 23) ==
           std::vector<Chunk>{{0, 0, 3}, {1, 0, 3}, {2, 0, 3}, {3, 0, 3}, {4, 0, 3}});
@@ -39,7 +39,7 @@ TEST_CASE("Images that fit are not cut", "[compiler][schedule]") {
 }
 
 TEST_CASE("Images that do not fit are cut into lines, each chunk in one image", "[compiler][schedule]") {
-    const graph::Shape output{.height = 3, .width = 4, .channels = 9};
+    const ir::FeatureMap output{.height = 3, .width = 4, .channels = 9};
     CHECK(cut_lines(output, 2, 11) == std::vector<Chunk>{{0, 0, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 1}});
     CHECK(cut_lines(output, 1, 7) == std::vector<Chunk>{{0, 0, 1}, {0, 1, 1}, {0, 2, 1}});
 }

@@ -6,7 +6,7 @@
 #include <random>
 #include <stdexcept>
 
-#include "compiler/model_error.h"
+#include "compiler/ir/model_error.h"
 #include "tests/support/random_network.h"
 
 namespace systole::schedule {

@@ -5,7 +5,7 @@
 #include <random>
 #include <utility>
 
-#include "compiler/model_error.h"
+#include "compiler/ir/model_error.h"
 #include "compiler/schedule/schedule.h"
 #include "tests/support/random_network.h"
 
@@ -24,7 +24,7 @@ public:
         network_.tensors.push_back({.name = "t0", .shape = {4, 4, 3}});
     }
 
-    TensorId convolution(TensorId from, std::uint32_t filters, const graph::Window& window = {}) {
+    TensorId convolution(TensorId from, std::uint32_t filters, const ir::Window& window = {}) {
         quantized::Convolution convolution;
         convolution.window = window;
         const std::uint32_t kernel = window.kernel_height * window.kernel_width;
@@ -62,7 +62,7 @@ private:
         return rules;
     }
     std::uint32_t channels(TensorId id) const { return network_.tensors[id].shape.channels; }
-    TensorId add(std::vector<TensorId> from, const graph::Shape& shape, quantized::Operation operation) {
+    TensorId add(std::vector<TensorId> from, const ir::FeatureMap& shape, quantized::Operation operation) {
         const auto to = static_cast<TensorId>(network_.tensors.size());
         network_.tensors.push_back({.name = "t" + std::to_string(to), .shape = shape});
         network_.layers.push_back({.name = "l" + std::to_string(to),

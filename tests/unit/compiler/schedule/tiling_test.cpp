@@ -91,7 +91,7 @@ TEST_CASE("A depthwise tiling has exactly the tiles in which channels meet thems
     for (int run = 0; run < 200; ++run) {
         const Geometry geometry{.rows = static_cast<std::uint32_t>(random() % 30 + 1),
                                 .columns = static_cast<std::uint32_t>(random() % 30 + 1)};
-        graph::Window window;
+        ir::Window window;
         window.kernel_height = static_cast<std::uint32_t>(random() % 4 + 1);
         window.kernel_width = static_cast<std::uint32_t>(random() % 4 + 1);
         const auto inputs = static_cast<std::uint32_t>(random() % 40 + 1);

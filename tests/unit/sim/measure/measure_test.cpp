@@ -7,7 +7,7 @@
 #include <functional>
 #include <sstream>
 
-#include "compiler/model_error.h"
+#include "compiler/ir/model_error.h"
 #include "sim/measure/memory_read.h"
 #include "sim/measure/package_energy.h"
 #include "sim/studies/article_cnn.h"

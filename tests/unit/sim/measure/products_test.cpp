@@ -18,14 +18,14 @@ TEST_CASE("A convolution is a product of its windows, a dense layer one of its i
     CHECK(products.products[3] == Product{"dense", 5, 200, 7 * 7 * 64});
     CHECK(products.products[4] == Product{"dense_1", 5, 10, 200});
     CHECK(products.left_out.empty());
-    CHECK(products.macs() == 5 * graph::macs(studies::article_cnn({})));
+    CHECK(products.macs() == 5 * operators::macs(studies::article_cnn({})));
 }
 
 TEST_CASE("What multiplies but is no matrix product is named", "[measure]") {
     tests::GraphParts parts(1);
-    const graph::Shape shape{6, 6, 3};
-    graph::Graph graph = tests::graph_of(shape);
-    const graph::Window window{.kernel_height = 3, .kernel_width = 3};
+    const ir::FeatureMap shape{6, 6, 3};
+    tests::Graph graph = tests::graph_of(shape);
+    const ir::Window window{.kernel_height = 3, .kernel_width = 3};
     graph.append("depthwise", parts.depthwise(shape, window, 2, false), {0});
     graph.append("dense", parts.dense({4, 4, 6}, 7, false), {1});
     const measure::Products products = measure::products_of(graph, 2);
@@ -36,19 +36,19 @@ TEST_CASE("What multiplies but is no matrix product is named", "[measure]") {
 
 TEST_CASE("The network as a baseline sees it has the graph's work, and a layer for each that is not fused",
           "[baselines]") {
-    const graph::Graph graph = studies::article_cnn({});
+    const ir::Graph graph = studies::article_cnn({});
     const baselines::Network network = baselines::network_of(graph);
     REQUIRE(network.layers.size() == 5);  // activation functions and softmax belong to the layers before
-    CHECK(network.macs() == graph::macs(graph));
+    CHECK(network.macs() == operators::macs(graph));
     CHECK(network.weights() ==
           9 * 12 + 36 * 12 * 24 + 36 * 24 * 64 + std::uint64_t{49} * 64 * 200 + 200 * 10);
     CHECK(network.layers[0].activations == 28 * 28 * (1 + 12));
     CHECK(network.layers[3].activations == 49 * 64 + 200);
 
     tests::GraphParts parts(2);
-    const graph::Shape shape{6, 6, 3};
-    graph::Graph made = tests::graph_of(shape);
-    const graph::Window window{.kernel_height = 3, .kernel_width = 3};
+    const ir::FeatureMap shape{6, 6, 3};
+    tests::Graph made = tests::graph_of(shape);
+    const ir::Window window{.kernel_height = 3, .kernel_width = 3};
     made.append("normalize", parts.batch_normalization(3), {0});
     made.append("depthwise", parts.depthwise(shape, window, 2, false), {1});
     const baselines::Network depthwise = baselines::network_of(made);

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/frontend/layer_config.h"
+#include "compiler/ir/graph.h"
+#include "compiler/ir/layer_kind.h"
+
+namespace systole::frontend {
+
+/// Where the weights of a network's layers come from.
+class WeightProvider {
+public:
+    virtual ~WeightProvider() = default;
+    /// The values of a weight. Throws ModelError.
+    virtual ir::Constant provide(const LayerConfig& layer, const std::string& layer_name,
+                                 const ir::WeightRequest& request) = 0;
+};
+
+/// What all readers build networks with.
+struct GraphBuilder {
+    ir::Format format;
+    const ir::OperatorSet& operators;
+    WeightProvider& weights;
+    ir::Graph graph = {};
+};
+
+/// A layer in a network file and the nodes that it becomes.
+class LayerContext final : public ir::LayerReader {
+public:
+    /// `layer` must live as long as this. Results are to be stored as `stored_as`.
+    LayerContext(GraphBuilder& builder, const ir::LayerKind& kind, const nlohmann::json& layer,
+                 std::string name, std::vector<ir::ValueId> inputs, DataType stored_as);
+
+    const LayerConfig& config() const { return config_; }
+
+    bool has(const char* key) const override;
+    std::uint32_t positive(const char* key, std::optional<std::uint32_t> absent) const override;
+    std::array<std::uint32_t, 2> positive_pair(
+        const char* key, std::optional<std::array<std::uint32_t, 2>> absent) const override;
+    bool boolean(const char* key, bool absent) const override;
+    float number(const char* key, float absent) const override;
+    std::string text(const char* key, std::string_view absent) const override;
+    std::optional<Integers> integers(const char* key) const override;
+    Integers integers_of(const char* key, std::size_t element) const override;
+    bool is_list(const char* key) const override;
+    bool is_text(const char* key) const override;
+    void require_number(const char* key, int only) const override;
+    void require_text(const char* key, std::string_view only) const override;
+    void require_last_axis(const char* key, bool flat) const override;
+    [[noreturn]] void fail(const char* key, std::string_view rule) const override;
+    [[noreturn]] void fail(std::string_view rule) const override;
+
+    const std::vector<ir::ValueId>& inputs() const override { return inputs_; }
+    ir::ValueId input() const override;
+    ir::FeatureMap map_of(ir::ValueId value) const override;
+    ir::ValueId weight(const ir::WeightRequest& request) override;
+    ir::ValueId constant(std::string_view role, const ir::Shape& shape, std::vector<float> values) override;
+    ir::ValueId append(std::string_view op, std::vector<ir::NamedAttribute> attributes,
+                       std::vector<ir::ValueId> inputs) override;
+    ir::ValueId append_function(const char* key, ir::ValueId result) override;
+    ir::ValueId add_input(const ir::Shape& shape) override;
+    double drawn_gain() const override;
+
+private:
+    /// The value of a key that the kind lists, or null.
+    const nlohmann::json* find(const char* key) const;
+    const char* listed(const char* key) const;
+
+    GraphBuilder& builder_;
+    const ir::LayerKind& kind_;
+    LayerConfig config_;
+    std::string name_;
+    std::vector<ir::ValueId> inputs_;
+    DataType stored_as_;
+};
+
+}  // namespace systole::frontend

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace systole::ir {
+
+/// A parameter of a node: an integer, a real number, a text, or a list of one of these.
+using Attribute = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>,
+                               std::vector<double>, std::vector<std::string>>;
+
+/// An attribute that nodes of an operator have. The alternative of `absent` is its type.
+struct AttributeDeclaration {
+    std::string name;
+    std::string meaning = {};  ///< with the unit
+    Attribute absent;          ///< the value where none is given
+    bool is_required = false;
+    /// The least and the greatest number, or element of a list.
+    double minimum = -std::numeric_limits<double>::infinity();
+    double maximum = std::numeric_limits<double>::infinity();
+    /// Elements of a list; absent: any number.
+    std::optional<std::size_t> size = {};
+};
+
+using NamedAttribute = std::pair<std::string, Attribute>;
+
+/// "[1, 2]", "0.25", "\"same\"": reals with as many digits as tell them apart, and always with a point, an
+/// exponent or a name.
+std::string to_text(const Attribute& attribute);
+
+/// A real number so that it reads back equal: "0.25", "1e-30", "inf", "2.0".
+std::string real_text(double value);
+
+/// A name in quotes so that it reads back equal: quotes, backslashes and control characters are escaped.
+std::string escaped(std::string_view text);
+
+/// What is wrong with a value of the attribute: "it must be at least 1", or nothing.
+std::optional<std::string> broken_rule(const AttributeDeclaration& declaration, const Attribute& value);
+
+}  // namespace systole::ir

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace systole::ir {
+
+/// The contents of a tensor that the network file fixes: shared between graphs and never changed. A constant
+/// may be of a known shape and unknown values: networks are also compiled without their weights, to be timed.
+class Constant {
+public:
+    /// A constant whose values are not known.
+    Constant() = default;
+
+    /// Takes over the values, in the type of the tensor.
+    template <typename Number>
+    static Constant of(std::vector<Number> values) {
+        auto owner = std::make_shared<const std::vector<Number>>(std::move(values));
+        Constant constant;
+        constant.data_ = owner->data();
+        constant.bytes_ = owner->size() * sizeof(Number);
+        constant.is_known_ = true;
+        constant.owner_ = std::move(owner);
+        return constant;
+    }
+
+    bool is_known() const { return is_known_; }
+    /// Little endian; none where the values are not known.
+    std::span<const std::uint8_t> bytes() const { return {static_cast<const std::uint8_t*>(data_), bytes_}; }
+    /// The values, in the type that they were made with; none where they are not known.
+    template <typename Number>
+    std::span<const Number> values() const {
+        return {static_cast<const Number*>(data_), bytes_ / sizeof(Number)};
+    }
+
+    bool operator==(const Constant& other) const;
+
+private:
+    std::shared_ptr<const void> owner_;
+    const void* data_ = nullptr;
+    std::size_t bytes_ = 0;
+    bool is_known_ = false;
+};
+
+}  // namespace systole::ir

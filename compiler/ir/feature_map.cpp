@@ -1,0 +1,45 @@
+#include "compiler/ir/feature_map.h"
+
+#include <fmt/format.h>
+
+#include "compiler/ir/model_error.h"
+
+namespace systole::ir {
+namespace {
+
+constexpr std::size_t image_rank = 4;
+
+bool is_map(const Shape& shape) {
+    return shape.rank() == 1 || (shape.rank() >= 2 && shape.rank() <= image_rank && shape[0] == 1);
+}
+
+}  // namespace
+
+FeatureMap feature_map(const Shape& shape) {
+    if (!is_map(shape)) {
+        throw ModelError(
+            fmt::format("its shape is {}; it must be a vector or an image of batch 1", to_text(shape)));
+    }
+    const std::size_t rank = shape.rank();
+    return {.height = rank == image_rank ? shape[1] : 1,
+            .width = rank >= image_rank - 1 ? shape[rank - 2] : 1,
+            .channels = shape[rank - 1]};
+}
+
+Shape image_shape(const FeatureMap& map) {
+    return {1, map.height, map.width, map.channels};
+}
+
+Shape vector_shape(std::uint32_t channels) {
+    return {1, channels};
+}
+
+std::string to_text(const FeatureMap& map) {
+    return fmt::format("{}x{}x{}", map.height, map.width, map.channels);
+}
+
+std::string map_text(const Shape& shape) {
+    return is_map(shape) ? to_text(feature_map(shape)) : to_text(shape);
+}
+
+}  // namespace systole::ir

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "compiler/ir/shape.h"
+
+namespace systole::ir {
+
+/// A tensor of one inference as the chip sees it: an image in height, width, channel order. A vector is
+/// 1 x 1 x channels.
+struct FeatureMap {
+    std::uint32_t height = 1;
+    std::uint32_t width = 1;
+    std::uint32_t channels = 1;
+
+    constexpr std::uint64_t elements() const { return std::uint64_t{height} * width * channels; }
+    constexpr bool is_vector() const { return height == 1 && width == 1; }
+    bool operator==(const FeatureMap&) const = default;
+};
+
+/// A shape of batch 1 as an image: [1, height, width, channels], [1, width, channels], [1, channels] or
+/// [channels]. Throws ModelError for any other.
+FeatureMap feature_map(const Shape& shape);
+
+/// [1, height, width, channels].
+Shape image_shape(const FeatureMap& map);
+/// [1, channels].
+Shape vector_shape(std::uint32_t channels);
+
+/// "28x28x1", height first.
+std::string to_text(const FeatureMap& map);
+/// A shape in messages: as an image where it is one, else whole.
+std::string map_text(const Shape& shape);
+
+}  // namespace systole::ir

@@ -1,0 +1,289 @@
+#include "compiler/ir/graph.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+
+#include "compiler/ir/model_error.h"
+#include "compiler/ir/names.h"
+
+namespace systole::ir {
+namespace {
+
+std::size_t position_of(const Node& node, std::string_view attribute) {
+    const std::vector<AttributeDeclaration>& declarations = node.op->attributes();
+    const auto found = std::ranges::find(declarations, attribute, &AttributeDeclaration::name);
+    if (found == declarations.end()) {
+        throw std::logic_error(fmt::format("{} has no attribute {}", node.op->name(), attribute));
+    }
+    return static_cast<std::size_t>(found - declarations.begin());
+}
+
+template <typename Alternative>
+const Alternative& alternative_of(const Node& node, std::string_view attribute) {
+    const auto* const value = std::get_if<Alternative>(&node.attributes.at(position_of(node, attribute)));
+    if (value == nullptr) {
+        throw std::logic_error(
+            fmt::format("attribute {} of {} has another type", attribute, node.op->name()));
+    }
+    return *value;
+}
+
+const Value& only(const Graph& graph, const std::vector<ValueId>& values, const char* what) {
+    if (values.size() != 1) {
+        throw std::logic_error(fmt::format("{} has {} {}; it must have 1", graph.name, values.size(), what));
+    }
+    return graph.values[values.front()];
+}
+
+void check_size(const Shape& shape) {
+    const auto elements = shape.checked_elements();
+    if (!elements || *elements > maximum_elements) {
+        throw ModelError(fmt::format("its result is {}; a tensor has at most {} elements", map_text(shape),
+                                     maximum_elements));
+    }
+}
+
+ModelError with_layer(std::string_view layer, const ModelError& error) {
+    return ModelError(fmt::format("layer {}: {}", quoted(layer), error.what()));
+}
+
+}  // namespace
+
+std::int64_t Node::integer(std::string_view attribute) const {
+    return alternative_of<std::int64_t>(*this, attribute);
+}
+double Node::real(std::string_view attribute) const {
+    return alternative_of<double>(*this, attribute);
+}
+const std::string& Node::text(std::string_view attribute) const {
+    return alternative_of<std::string>(*this, attribute);
+}
+const std::vector<std::int64_t>& Node::integers(std::string_view attribute) const {
+    return alternative_of<std::vector<std::int64_t>>(*this, attribute);
+}
+void Node::set(std::string_view attribute, Attribute value) {
+    attributes.at(position_of(*this, attribute)) = std::move(value);
+}
+
+const Value& Graph::input() const {
+    return only(*this, inputs, "inputs");
+}
+const Value& Graph::output() const {
+    return only(*this, outputs, "outputs");
+}
+
+ValueId Graph::add_input(std::string input_name, const Shape& shape, DataType stored_as) {
+    try {
+        if (std::ranges::find(shape.extents(), 0U) != shape.extents().end()) {
+            throw ModelError(
+                fmt::format("its shape is {}; each dimension must be at least 1", map_text(shape)));
+        }
+        check_size(shape);
+    } catch (const ModelError& error) {
+        throw with_layer(input_name, error);
+    }
+    const auto id = static_cast<ValueId>(values.size());
+    values.push_back({.name = std::move(input_name),
+                      .shape = shape,
+                      .type = DataType::Float32,
+                      .quantization = {},
+                      .constant = {},
+                      .stored_as = stored_as});
+    inputs.push_back(id);
+    return id;
+}
+
+ValueId Graph::add_constant(std::string constant_name, const Shape& shape, DataType type, Constant constant) {
+    if (constant.is_known() && constant.bytes().size() != shape.elements() * bytes_of(type)) {
+        throw std::logic_error(fmt::format("constant {} has {} bytes for {} of {}", quoted(constant_name),
+                                           constant.bytes().size(), to_text(shape), name_of(type)));
+    }
+    const auto id = static_cast<ValueId>(values.size());
+    values.push_back({.name = std::move(constant_name),
+                      .shape = shape,
+                      .type = type,
+                      .quantization = {},
+                      .constant = std::move(constant)});
+    return id;
+}
+
+ValueId Graph::append(std::string layer, const Operator& op, std::vector<NamedAttribute> attributes,
+                      std::vector<ValueId> node_inputs, DataType stored_as) {
+    for (const ValueId input : node_inputs) {
+        if (input >= values.size()) throw std::logic_error("a node reads only values that are there");
+    }
+    Node node{.name = std::move(layer),
+              .op = &op,
+              .attributes = {},
+              .inputs = std::move(node_inputs),
+              .outputs = {static_cast<ValueId>(values.size())}};
+    std::vector<Shape> shapes;
+    try {
+        node.attributes = complete_attributes(op, std::move(attributes));
+        shapes = op.output_shapes(NodeView(*this, node));
+        if (shapes.size() != 1) throw std::logic_error("append() is for operators of one result");
+        check_size(shapes.front());
+    } catch (const ModelError& error) {
+        throw with_layer(node.name, error);
+    }
+    values.push_back({.name = node.name,
+                      .shape = shapes.front(),
+                      .type = node.inputs.empty() ? DataType::Float32 : values[node.inputs.front()].type,
+                      .quantization = {},
+                      .constant = {},
+                      .stored_as = stored_as});
+    nodes.push_back(std::move(node));
+    return nodes.back().output();
+}
+
+std::size_t NodeView::data_inputs() const {
+    const auto is_data = [&](ValueId id) { return !graph_.values[id].constant.has_value(); };
+    return static_cast<std::size_t>(std::ranges::count_if(node_.inputs, is_data));
+}
+
+void NodeView::require_inputs(std::size_t data, std::size_t constants) const {
+    if (data_inputs() != data) {
+        throw ModelError(fmt::format("it has {} inputs; it must have exactly {}", data_inputs(), data));
+    }
+    if (node_.inputs.size() - data != constants) {
+        throw ModelError(fmt::format("it has {} constant inputs; it must have exactly {}",
+                                     node_.inputs.size() - data, constants));
+    }
+}
+
+const Value* NodeView::constant(std::size_t index) const {
+    const std::size_t input_index = data_inputs() + index;
+    return input_index < node_.inputs.size() ? &input(input_index) : nullptr;
+}
+
+std::vector<Attribute> complete_attributes(const Operator& op, std::vector<NamedAttribute> given) {
+    const std::vector<AttributeDeclaration>& declarations = op.attributes();
+    std::vector<Attribute> attributes;
+    for (const AttributeDeclaration& declaration : declarations) {
+        const auto found = std::ranges::find(given, declaration.name, &NamedAttribute::first);
+        if (found == given.end()) {
+            if (declaration.is_required) {
+                throw ModelError(fmt::format("attribute {} is absent; it must be given", declaration.name));
+            }
+            attributes.push_back(declaration.absent);
+            continue;
+        }
+        if (const auto rule = broken_rule(declaration, found->second)) {
+            throw ModelError(
+                fmt::format("attribute {} is {}; {}", declaration.name, to_text(found->second), *rule));
+        }
+        attributes.push_back(std::move(found->second));
+        given.erase(found);
+    }
+    if (!given.empty()) {
+        throw ModelError(fmt::format("{} has no attribute {}, or it is given twice", op.name(),
+                                     quoted(given.front().first)));
+    }
+    return attributes;
+}
+
+std::vector<std::vector<NodeId>> readers(const Graph& graph) {
+    std::vector<std::vector<NodeId>> nodes(graph.values.size());
+    for (NodeId id = 0; id < graph.nodes.size(); ++id) {
+        for (const ValueId input : graph.nodes[id].inputs) nodes[input].push_back(id);
+    }
+    return nodes;
+}
+
+std::vector<std::optional<NodeId>> producers(const Graph& graph) {
+    std::vector<std::optional<NodeId>> nodes(graph.values.size());
+    for (NodeId id = 0; id < graph.nodes.size(); ++id) {
+        for (const ValueId output : graph.nodes[id].outputs) nodes[output] = id;
+    }
+    return nodes;
+}
+
+bool is_input(const Graph& graph, ValueId value) {
+    return std::ranges::find(graph.inputs, value) != graph.inputs.end();
+}
+
+bool is_output(const Graph& graph, ValueId value) {
+    return std::ranges::find(graph.outputs, value) != graph.outputs.end();
+}
+
+void replace_value(Graph& graph, ValueId value, ValueId by) {
+    for (Node& node : graph.nodes) std::ranges::replace(node.inputs, value, by);
+    std::ranges::replace(graph.outputs, value, by);
+}
+
+void remove_nodes(Graph& graph, const std::vector<bool>& removed) {
+    const std::vector<std::vector<NodeId>> original_readers = readers(graph);
+    // Values are replaced in the order of the nodes: by what their producer, if it is removed, reads now.
+    std::vector<ValueId> by(graph.values.size());
+    for (ValueId id = 0; id < by.size(); ++id) by[id] = id;
+    for (NodeId id = 0; id < graph.nodes.size(); ++id) {
+        Node& node = graph.nodes[id];
+        const ValueId original = node.inputs.empty() ? 0 : node.inputs.front();
+        for (ValueId& input : node.inputs) input = by[input];
+        if (!removed[id]) continue;
+        if (NodeView(graph, node).data_inputs() != 1 || node.outputs.size() != 1) {
+            throw std::logic_error("a node can be removed only if it has one input and one result");
+        }
+        const ValueId output = node.output();
+        by[output] = node.inputs.front();
+        const bool is_read = !original_readers[output].empty() || is_output(graph, output);
+        const bool read_alone = original_readers[original].size() == 1 && !is_output(graph, original);
+        if (is_read && read_alone) graph.values[by[output]].stored_as = graph.values[output].stored_as;
+    }
+    for (ValueId& output : graph.outputs) output = by[output];
+    std::size_t id = 0;
+    std::erase_if(graph.nodes, [&](const Node&) { return removed[id++]; });
+    remove_unread(graph);
+}
+
+void remove_unread(Graph& graph) {
+    std::vector<bool> is_read(graph.values.size(), false);
+    for (const ValueId value : graph.inputs) is_read[value] = true;
+    for (const ValueId value : graph.outputs) is_read[value] = true;
+    std::vector<bool> kept(graph.nodes.size(), false);
+    for (std::size_t id = graph.nodes.size(); id-- > 0;) {
+        const Node& node = graph.nodes[id];
+        kept[id] = std::ranges::any_of(node.outputs, [&](ValueId output) { return is_read[output]; });
+        if (!kept[id]) continue;
+        for (const ValueId value : node.inputs) is_read[value] = true;
+        for (const ValueId value : node.outputs) is_read[value] = true;
+    }
+    std::size_t position = 0;
+    std::erase_if(graph.nodes, [&](const Node&) { return !kept[position++]; });
+
+    std::vector<ValueId> new_ids(graph.values.size());
+    std::vector<Value> values;
+    for (ValueId id = 0; id < graph.values.size(); ++id) {
+        if (!is_read[id]) continue;
+        new_ids[id] = static_cast<ValueId>(values.size());
+        values.push_back(std::move(graph.values[id]));
+    }
+    graph.values = std::move(values);
+    const auto rename = [&](std::vector<ValueId>& ids) {
+        for (ValueId& id : ids) id = new_ids[id];
+    };
+    rename(graph.inputs);
+    rename(graph.outputs);
+    for (Node& node : graph.nodes) {
+        rename(node.inputs);
+        rename(node.outputs);
+    }
+}
+
+void infer_shapes(Graph& graph) {
+    for (const Node& node : graph.nodes) {
+        try {
+            const std::vector<Shape> shapes = node.op->output_shapes(NodeView(graph, node));
+            for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+                graph.values[node.outputs[i]].shape = shapes.at(i);
+            }
+        } catch (const ModelError& error) {
+            throw with_layer(node.name, error);
+        }
+    }
+}
+
+}  // namespace systole::ir

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/ir/attribute.h"
+#include "compiler/ir/constant.h"
+#include "compiler/ir/feature_map.h"
+
+/// How operators describe the layers of network files, as data that front ends read from the registry.
+namespace systole::ir {
+
+using ValueId = std::uint32_t;
+struct Graph;
+
+enum class Format : std::uint8_t { Keras, GraphJson };
+
+/// A weight that a layer's file holds, or that is drawn where the file holds seeds.
+struct WeightRequest {
+    std::vector<std::string_view> roles;  ///< the names it may have: versions of a format differ in them
+    std::vector<std::uint64_t> file_shape = {};
+    Shape shape = {};     ///< of the tensor it becomes: as many elements
+    double limit = 0.0;   ///< where values are drawn: they are between -limit and limit
+    double center = 0.0;  ///< where values are drawn: it is added to each
+    /// Values of a constant that has no file: values that change nothing.
+    bool always_known = false;
+    /// Counts among the weights that a network may have only so many of.
+    bool is_counted = false;
+};
+
+/// One layer of a network file, as its operator reads it: the values of its keys, its inputs and its weights.
+/// Each front end implements it. Every method throws ModelError with layer, key, value and rule; a key that
+/// is null counts as absent. A key that the LayerKind does not list is a std::logic_error.
+class LayerReader {
+public:
+    virtual ~LayerReader() = default;
+
+    virtual bool has(const char* key) const = 0;
+    virtual std::uint32_t positive(const char* key,
+                                   std::optional<std::uint32_t> absent = std::nullopt) const = 0;
+    /// [a, b], or a for both; each at least 1.
+    virtual std::array<std::uint32_t, 2> positive_pair(
+        const char* key, std::optional<std::array<std::uint32_t, 2>> absent = std::nullopt) const = 0;
+    virtual bool boolean(const char* key, bool absent) const = 0;
+    virtual float number(const char* key, float absent) const = 0;
+    virtual std::string text(const char* key, std::string_view absent) const = 0;
+    /// The elements of a list, each nothing where it is no integer from -2^31 to 2^32 - 1; of another value,
+    /// a list of this one element. Nothing where the key is absent.
+    using Integers = std::vector<std::optional<std::int64_t>>;
+    virtual std::optional<Integers> integers(const char* key) const = 0;
+    /// The same for an element of a list.
+    virtual Integers integers_of(const char* key, std::size_t element) const = 0;
+    virtual bool is_list(const char* key) const = 0;
+    virtual bool is_text(const char* key) const = 0;
+    /// Only this value is supported.
+    virtual void require_number(const char* key, int only) const = 0;
+    virtual void require_text(const char* key, std::string_view only) const = 0;
+    /// The axis must be the last one, of an input of one dimension (`flat`) or of three.
+    virtual void require_last_axis(const char* key, bool flat) const = 0;
+    [[noreturn]] virtual void fail(const char* key, std::string_view rule) const = 0;
+    [[noreturn]] virtual void fail(std::string_view rule) const = 0;
+
+    virtual const std::vector<ValueId>& inputs() const = 0;
+    /// The input of a layer that has one.
+    virtual ValueId input() const = 0;
+    virtual FeatureMap map_of(ValueId value) const = 0;
+    FeatureMap input_map() const { return map_of(input()); }
+
+    /// A constant input.
+    virtual ValueId weight(const WeightRequest& request) = 0;
+    /// Values that follow from the layer's keys.
+    virtual ValueId constant(std::string_view role, const Shape& shape, std::vector<float> values) = 0;
+    /// Appends a node of the layer and returns its result.
+    virtual ValueId append(std::string_view op, std::vector<NamedAttribute> attributes,
+                           std::vector<ValueId> inputs) = 0;
+    /// Appends the function that a key names, if it does, to the layer's own result.
+    virtual ValueId append_function(const char* key, ValueId result) = 0;
+    /// The network's input. Throws ModelError where the layer has inputs itself.
+    virtual ValueId add_input(const Shape& shape) = 0;
+    /// How much larger than its input, in mean square, a layer's result must be for the function that
+    /// follows: 2 before a ReLU, which halves it (He et al. 2015), else 1.
+    virtual double drawn_gain() const = 0;
+};
+
+/// A key of a layer in a file.
+struct LayerKey {
+    std::string name;
+    std::string meaning;  ///< the attribute it becomes, or what else it says
+};
+
+/// A kind of layer in a file format that becomes nodes of an operator.
+struct LayerKind {
+    Format format = Format::Keras;
+    std::string name;  ///< Keras: class name; graph JSON: `op`
+    std::vector<LayerKey> keys = {};
+    /// Appends the nodes of a layer and returns the value with its result.
+    std::function<ValueId(LayerReader& layer)> build;
+};
+
+/// A function that layers apply to their own result, by its name in a file format.
+struct FunctionName {
+    Format format = Format::Keras;
+    std::string name;
+    std::vector<NamedAttribute> attributes = {};
+};
+
+}  // namespace systole::ir

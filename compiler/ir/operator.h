@@ -1,0 +1,77 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/ir/attribute.h"
+#include "compiler/ir/layer_kind.h"
+#include "compiler/ir/shape.h"
+
+namespace systole::ir {
+
+class NodeView;
+
+/// What a graph knows of a kind of node. compiler/operators derives from it and adds what else there is to an
+/// operator; each is registered by its name.
+class Operator {
+public:
+    virtual ~Operator() = default;
+    Operator(const Operator&) = delete;
+    Operator& operator=(const Operator&) = delete;
+
+    /// "convolution", "dense", ...: the name in the text of graphs, in reports and messages.
+    virtual std::string_view name() const = 0;
+    /// One sentence for the page of all operators.
+    virtual std::string_view summary() const = 0;
+    virtual const std::vector<AttributeDeclaration>& attributes() const;
+    /// The shapes of the results. Throws ModelError where inputs and attributes do not fit each other.
+    virtual std::vector<Shape> output_shapes(const NodeView& node) const = 0;
+    /// Throws ModelError where the operator does not work on the types that the inputs and outputs have.
+    virtual void check_types(const NodeView& node) const = 0;
+
+    /// How network files name layers that become nodes of the operator.
+    virtual std::vector<LayerKind> layer_kinds() const { return {}; }
+    /// The names by which layers of network files apply the operator to their own result.
+    virtual std::vector<FunctionName> function_names() const { return {}; }
+
+protected:
+    Operator() = default;
+};
+
+/// The registered operators, by name.
+class OperatorSet {
+public:
+    /// Throws std::logic_error where the name is taken.
+    void add(std::unique_ptr<const Operator> op);
+    /// Null where there is none of that name.
+    const Operator* find(std::string_view name) const;
+    /// Throws std::logic_error where there is none of that name.
+    const Operator& at(std::string_view name) const;
+    /// In the order of their names.
+    std::vector<const Operator*> all() const;
+
+    /// The kind of layer that a format knows by a name, or null.
+    const LayerKind* find_layer(Format format, std::string_view name) const;
+    /// The function that a format knows by a name, and the operator; null where there is none.
+    struct Function {
+        const Operator* op = nullptr;
+        const FunctionName* name = nullptr;
+    };
+    Function find_function(Format format, std::string_view name) const;
+    /// The names, in alphabetical order.
+    std::vector<std::string> layer_names(Format format) const;
+    std::vector<std::string> function_names(Format format) const;
+
+private:
+    struct Entry {
+        std::unique_ptr<const Operator> op;
+        std::vector<LayerKind> layers;
+        std::vector<FunctionName> functions;
+    };
+    std::map<std::string, Entry, std::less<>> operators_;
+};
+
+}  // namespace systole::ir

@@ -1,0 +1,382 @@
+// Reads the text of a graph.
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "compiler/ir/model_error.h"
+#include "compiler/ir/names.h"
+#include "compiler/ir/text.h"
+#include "compiler/ir/verify.h"
+
+namespace systole::ir {
+namespace {
+
+constexpr std::string_view first_word = "graph ";
+
+bool is_space(char c) {
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+bool is_word(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '.' || c == '-' || c == '+';
+}
+
+std::optional<std::uint8_t> digit_of(char c) {
+    if (c >= '0' && c <= '9') return static_cast<std::uint8_t>(c - '0');
+    if (c >= 'a' && c <= 'f') return static_cast<std::uint8_t>(c - 'a' + 10);
+    return std::nullopt;
+}
+
+/// The tokens of a text, each a mark, a name in quotes, or a word of letters, digits and signs.
+class Tokens {
+public:
+    Tokens(std::string_view text, std::string_view file) : text_(text), file_(file) {}
+
+    [[noreturn]] void fail(std::string_view rule) {
+        skip_space();
+        std::string_view token = text_.substr(position_, 1);
+        if (!token.empty() && is_word(token.front())) {
+            token = text_.substr(position_, word_end() - position_);
+        } else if (token == "\n") {
+            token = "end of line";
+        } else if (token.empty()) {
+            token = "end of file";
+        }
+        throw ModelError(
+            fmt::format("{}:{}:{}: {}: {}", file_, line_, position_ - line_begin_ + 1, quoted(token), rule));
+    }
+
+    bool at_end() {
+        while (true) {
+            skip_space();
+            if (position_ == text_.size()) return true;
+            if (text_[position_] != '\n') return false;
+            next_line();
+        }
+    }
+
+    void end_line() {
+        skip_space();
+        if (position_ == text_.size()) return;
+        if (text_[position_] != '\n') fail("the line must end here");
+        next_line();
+    }
+
+    char peek() {
+        skip_space();
+        return position_ == text_.size() ? '\n' : text_[position_];
+    }
+    bool take(char mark) {
+        if (peek() != mark || mark == '\n') return false;
+        ++position_;
+        return true;
+    }
+    void expect(char mark) {
+        if (!take(mark)) fail(fmt::format("it must be '{}'", mark));
+    }
+
+    std::string_view peek_word() {
+        skip_space();
+        return text_.substr(position_, word_end() - position_);
+    }
+    std::string_view word(std::string_view what) {
+        const std::string_view found = peek_word();
+        if (found.empty()) fail(fmt::format("it must be {}", what));
+        position_ += found.size();
+        return found;
+    }
+    bool take_word(std::string_view wanted) {
+        if (peek_word() != wanted) return false;
+        position_ += wanted.size();
+        return true;
+    }
+    void expect_word(std::string_view wanted) {
+        if (!take_word(wanted)) fail(fmt::format("it must be {}", wanted));
+    }
+
+    template <typename Number>
+    Number number(std::string_view what) {
+        const std::string_view found = peek_word();
+        Number value{};
+        const auto [end, error] = std::from_chars(found.data(), found.data() + found.size(), value);
+        if (found.empty() || error != std::errc{} || end != found.data() + found.size()) {
+            fail(fmt::format("it must be {}", what));
+        }
+        position_ += found.size();
+        return value;
+    }
+
+    std::string name() {
+        if (peek() != '"') fail("it must be a name in quotes");
+        const std::size_t begin = position_++;
+        std::string result;
+        while (true) {
+            const char c = position_ < text_.size() ? text_[position_++] : '\n';
+            if (c == '"') return result;
+            if (c == '\n') {
+                position_ = begin;
+                fail("the name must end in its line");
+            }
+            result += c == '\\' ? escape(begin) : c;
+        }
+    }
+
+private:
+    char escape(std::size_t begin) {
+        const char c = position_ < text_.size() ? text_[position_++] : '\n';
+        if (c == '"' || c == '\\') return c;
+        if (c == 'x' && position_ + 2 <= text_.size()) {
+            const auto high = digit_of(text_[position_]);
+            const auto low = digit_of(text_[position_ + 1]);
+            position_ += 2;
+            if (high && low) return static_cast<char>(*high * 16 + *low);
+        }
+        position_ = begin;
+        fail("after a backslash, a name has a quote, a backslash, or x and two digits");
+    }
+
+    void skip_space() {
+        while (position_ < text_.size() && is_space(text_[position_])) ++position_;
+    }
+    std::size_t word_end() const {
+        std::size_t end = position_;
+        while (end < text_.size() && is_word(text_[end])) ++end;
+        return end;
+    }
+    void next_line() {
+        ++position_;
+        ++line_;
+        line_begin_ = position_;
+    }
+
+    std::string_view text_;
+    std::string_view file_;
+    std::size_t position_ = 0;
+    std::size_t line_ = 1;
+    std::size_t line_begin_ = 0;
+};
+
+class Parser {
+public:
+    Parser(std::string_view text, std::string_view file, const OperatorSet& operators)
+        : tokens_(text, file), file_(file), operators_(operators) {}
+
+    Graph parse() {
+        tokens_.expect_word("graph");
+        graph_.name = tokens_.name();
+        if (tokens_.take_word("without")) {
+            tokens_.expect_word("weights");
+            graph_.has_weights = false;
+        }
+        tokens_.end_line();
+        tokens_.expect_word("inputs");
+        graph_.inputs = id_list();
+        tokens_.end_line();
+        tokens_.expect_word("outputs");
+        graph_.outputs = id_list();
+        tokens_.end_line();
+        while (!tokens_.at_end()) parse_line();
+        if (const auto fault = find_fault(graph_)) throw ModelError(fmt::format("{}: {}", file_, *fault));
+        return std::move(graph_);
+    }
+
+private:
+    ValueId id() {
+        tokens_.expect('%');
+        return tokens_.number<ValueId>("the number of a value");
+    }
+    std::vector<ValueId> id_list() {
+        std::vector<ValueId> ids;
+        if (tokens_.peek() != '%') return ids;
+        do ids.push_back(id());
+        while (tokens_.take(','));
+        return ids;
+    }
+
+    /// "%3 float32 ..." is a value, "%3 = ..." or "%3, %4 = ..." a node.
+    void parse_line() {
+        if (tokens_.peek() != '%') tokens_.fail("the line must begin with the % of a value");
+        std::vector<ValueId> ids = id_list();
+        if (tokens_.take('=')) return parse_node(std::move(ids));
+        if (ids.size() != 1 || ids.front() != graph_.values.size()) {
+            tokens_.fail(fmt::format("the line must be that of value %{}", graph_.values.size()));
+        }
+        if (!graph_.nodes.empty()) tokens_.fail("values must stand before the nodes");
+        parse_value();
+    }
+
+    DataType type() {
+        const auto found = find_data_type(tokens_.peek_word());
+        if (!found) tokens_.fail("it must be a number format, such as float32");
+        tokens_.word("a number format");
+        return *found;
+    }
+
+    Shape shape() {
+        if (tokens_.take_word("scalar")) return {};
+        std::string_view text = tokens_.peek_word();
+        std::vector<std::uint32_t> extents;
+        while (true) {
+            std::uint32_t extent = 0;
+            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), extent);
+            if (error != std::errc{} || extents.size() == Shape::most_extents) {
+                tokens_.fail("it must be a shape of at most 6 extents, such as 1x28x28x1");
+            }
+            extents.push_back(extent);
+            text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+            if (text.empty()) break;
+            if (text.front() != 'x') tokens_.fail("it must be a shape, such as 1x28x28x1");
+            text.remove_prefix(1);
+        }
+        tokens_.word("a shape");
+        return Shape(extents);
+    }
+
+    void parse_value() {
+        Value value;
+        value.type = type();
+        value.shape = shape();
+        value.name = tokens_.name();
+        if (tokens_.take_word("stored")) value.stored_as = type();
+        if (tokens_.take_word("scale")) {
+            const double scale = tokens_.number<double>("a scale");
+            tokens_.expect_word("zero");
+            value.quantization = Quantization{{scale}, {tokens_.number<std::int32_t>("a zero point")}, {}};
+        } else if (tokens_.take_word("axis")) {
+            Quantization quantization;
+            quantization.axis = tokens_.number<std::uint32_t>("an axis");
+            tokens_.expect_word("scales");
+            quantization.scales = numbers<double>();
+            tokens_.expect_word("zeros");
+            quantization.zero_points = numbers<std::int32_t>();
+            value.quantization = std::move(quantization);
+        }
+        if (tokens_.take('=')) value.constant = contents(value);
+        tokens_.end_line();
+        graph_.values.push_back(std::move(value));
+    }
+
+    template <typename Number>
+    std::vector<Number> numbers() {
+        std::vector<Number> list;
+        tokens_.expect('[');
+        if (tokens_.take(']')) return list;
+        do list.push_back(tokens_.number<Number>("a number of this list"));
+        while (tokens_.take(','));
+        tokens_.expect(']');
+        return list;
+    }
+
+    Constant contents(const Value& value) {
+        if (tokens_.take_word("unknown")) return {};
+        switch (value.type) {
+            case DataType::Uint8:
+                return typed_contents<std::uint8_t>();
+            case DataType::Int8:
+                return typed_contents<std::int8_t>();
+            case DataType::Int16:
+                return typed_contents<std::int16_t>();
+            case DataType::Uint16:
+            case DataType::Bfloat16:
+                return typed_contents<std::uint16_t>();
+            case DataType::Int32:
+                return typed_contents<std::int32_t>();
+            case DataType::Float32:
+                return typed_contents<float>();
+        }
+        throw std::logic_error("a number format is not read");
+    }
+
+    template <typename Number>
+    Constant typed_contents() {
+        if (tokens_.peek() == '[') return Constant::of(numbers<Number>());
+        tokens_.expect_word("bytes");
+        const std::string_view digits = tokens_.peek_word();
+        if (digits.size() % (2 * sizeof(Number)) != 0)
+            tokens_.fail("it must be whole elements in hexadecimal");
+        std::vector<std::uint8_t> bytes;
+        bytes.reserve(digits.size() / 2);
+        for (std::size_t i = 0; i < digits.size(); i += 2) {
+            const auto high = digit_of(digits[i]);
+            const auto low = digit_of(digits[i + 1]);
+            if (!high || !low) tokens_.fail("it must be bytes in hexadecimal, two digits each");
+            bytes.push_back(static_cast<std::uint8_t>(*high * 16 + *low));
+        }
+        tokens_.word("bytes in hexadecimal");
+        std::vector<Number> values(bytes.size() / sizeof(Number));
+        std::memcpy(values.data(), bytes.data(), bytes.size());
+        return Constant::of(std::move(values));
+    }
+
+    void parse_node(std::vector<ValueId> outputs) {
+        Node node;
+        node.outputs = std::move(outputs);
+        node.op = operators_.find(tokens_.peek_word());
+        if (node.op == nullptr) tokens_.fail("there is no operator of this name");
+        tokens_.word("an operator");
+        tokens_.expect('(');
+        node.inputs = id_list();
+        tokens_.expect(')');
+        node.name = tokens_.name();
+        std::vector<NamedAttribute> given;
+        if (tokens_.take('{')) {
+            do given.push_back(parse_attribute(*node.op));
+            while (tokens_.take(','));
+            tokens_.expect('}');
+        }
+        try {
+            node.attributes = complete_attributes(*node.op, std::move(given));
+        } catch (const ModelError& error) {
+            tokens_.fail(error.what());
+        }
+        tokens_.end_line();
+        graph_.nodes.push_back(std::move(node));
+    }
+
+    NamedAttribute parse_attribute(const Operator& op) {
+        const std::string_view name = tokens_.peek_word();
+        for (const AttributeDeclaration& declaration : op.attributes()) {
+            if (declaration.name != name) continue;
+            tokens_.word("an attribute");
+            return {declaration.name,
+                    std::visit([&](const auto& absent) { return value_like(absent); }, declaration.absent)};
+        }
+        tokens_.fail(fmt::format("it must be an attribute of {}", op.name()));
+    }
+
+    Attribute value_like(std::int64_t) { return tokens_.number<std::int64_t>("an integer"); }
+    Attribute value_like(double) { return tokens_.number<double>("a number"); }
+    Attribute value_like(const std::string&) { return tokens_.name(); }
+    Attribute value_like(const std::vector<std::int64_t>&) { return numbers<std::int64_t>(); }
+    Attribute value_like(const std::vector<double>&) { return numbers<double>(); }
+    Attribute value_like(const std::vector<std::string>&) {
+        std::vector<std::string> list;
+        tokens_.expect('[');
+        if (tokens_.take(']')) return list;
+        do list.push_back(tokens_.name());
+        while (tokens_.take(','));
+        tokens_.expect(']');
+        return list;
+    }
+
+    Tokens tokens_;
+    std::string_view file_;
+    const OperatorSet& operators_;
+    Graph graph_;
+};
+
+}  // namespace
+
+bool is_graph_text(std::string_view head) {
+    return head.starts_with(first_word);
+}
+
+Graph parse_graph(std::string_view text, std::string_view file, const OperatorSet& operators) {
+    return Parser(text, file, operators).parse();
+}
+
+}  // namespace systole::ir

@@ -1,0 +1,141 @@
+// Writes a graph as text.
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "compiler/ir/names.h"
+#include "compiler/ir/text.h"
+
+namespace systole::ir {
+namespace {
+
+constexpr std::size_t most_listed = 16;  ///< elements of a constant that are written as numbers
+
+template <typename Number>
+std::string listed(const Constant& constant) {
+    std::string text;
+    for (const Number number : constant.values<Number>()) {
+        text += text.empty() ? "" : ", ";
+        if constexpr (std::is_floating_point_v<Number>) {
+            const std::string shortest = fmt::format("{}", number);
+            const bool is_integer = shortest.find_first_not_of("-0123456789") == std::string::npos;
+            text += is_integer ? shortest + ".0" : shortest;
+        } else {
+            text += fmt::format("{}", static_cast<std::int32_t>(number));
+        }
+    }
+    return "[" + text + "]";
+}
+
+std::string hexadecimal(std::span<const std::uint8_t> bytes) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::string text = "bytes ";
+    text.reserve(text.size() + 2 * bytes.size());
+    for (const std::uint8_t byte : bytes) {
+        text += digits[byte >> 4U];
+        text += digits[byte & 15U];
+    }
+    return text;
+}
+
+std::string contents(const Value& value) {
+    const Constant& constant = *value.constant;
+    if (!constant.is_known()) return "unknown";
+    if (value.shape.elements() > most_listed) return hexadecimal(constant.bytes());
+    switch (value.type) {
+        case DataType::Uint8:
+            return listed<std::uint8_t>(constant);
+        case DataType::Int8:
+            return listed<std::int8_t>(constant);
+        case DataType::Int16:
+            return listed<std::int16_t>(constant);
+        case DataType::Int32:
+            return listed<std::int32_t>(constant);
+        case DataType::Float32: {
+            // Numbers say nothing of the bits of what is no number.
+            for (const float number : constant.values<float>()) {
+                if (!(number == number)) return hexadecimal(constant.bytes());
+            }
+            return listed<float>(constant);
+        }
+        case DataType::Uint16:
+        case DataType::Bfloat16:
+            break;
+    }
+    return hexadecimal(constant.bytes());
+}
+
+std::string text_of(const Quantization& quantization) {
+    if (!quantization.axis) {
+        return fmt::format(" scale {} zero {}", real_text(quantization.scales.front()),
+                           quantization.zero_points.front());
+    }
+    std::string scales;
+    for (const double scale : quantization.scales) scales += (scales.empty() ? "" : ", ") + real_text(scale);
+    return fmt::format(" axis {} scales [{}] zeros [{}]", *quantization.axis, scales,
+                       joined(quantization.zero_points));
+}
+
+class Printer {
+public:
+    Printer(const Graph& graph, bool with_contents) : graph_(graph), with_contents_(with_contents) {}
+
+    std::string print() {
+        add("graph {}{}\n", escaped(graph_.name), graph_.has_weights ? "" : " without weights");
+        add("inputs {}\n", joined(graph_.inputs, "%"));
+        add("outputs {}\n", joined(graph_.outputs, "%"));
+        for (ValueId id = 0; id < graph_.values.size(); ++id) print_value(id, graph_.values[id]);
+        for (const Node& node : graph_.nodes) print_node(node);
+        return std::move(text_);
+    }
+
+private:
+    template <typename... Arguments>
+    void add(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+        fmt::format_to(std::back_inserter(text_), format, std::forward<Arguments>(arguments)...);
+    }
+
+    void print_value(ValueId id, const Value& value) {
+        add("%{} {} {} {}", id, name_of(value.type), to_text(value.shape), escaped(value.name));
+        if (value.stored_as != DataType::Uint8) add(" stored {}", name_of(value.stored_as));
+        if (value.quantization) text_ += text_of(*value.quantization);
+        if (value.constant) {
+            if (with_contents_) {
+                add(" = {}", contents(value));
+            } else {
+                text_ += value.constant->is_known() ? " = constant" : " = unknown";
+            }
+        }
+        text_ += '\n';
+    }
+
+    void print_node(const Node& node) {
+        add("{} = {}({}) {}", joined(node.outputs, "%"), node.op->name(), joined(node.inputs, "%"),
+            escaped(node.name));
+        const std::vector<AttributeDeclaration>& declarations = node.op->attributes();
+        std::string attributes;
+        for (std::size_t i = 0; i < declarations.size(); ++i) {
+            if (!declarations[i].is_required && node.attributes[i] == declarations[i].absent) continue;
+            attributes += fmt::format("{}{} {}", attributes.empty() ? "" : ", ", declarations[i].name,
+                                      to_text(node.attributes[i]));
+        }
+        if (!attributes.empty()) add(" {{{}}}", attributes);
+        text_ += '\n';
+    }
+
+    const Graph& graph_;
+    bool with_contents_;
+    std::string text_;
+};
+
+}  // namespace
+
+std::string to_text(const Graph& graph) {
+    return Printer(graph, true).print();
+}
+
+std::string summary_of(const Graph& graph) {
+    return Printer(graph, false).print();
+}
+
+}  // namespace systole::ir

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "compiler/ir/graph.h"
+
+namespace systole::ir {
+
+/// The graph as text that reads back to an equal graph: a header, a line for each value, then a line for each
+/// node. A constant of few elements has them in its line; another has its bytes there, little endian, in
+/// hexadecimal.
+///
+///     graph "digits"
+///     inputs %0
+///     outputs %3
+///     %0 float32 1x28x28x1 "input"
+///     %1 float32 3x3x1x4 "conv/kernel" = bytes 00ff...
+///     %2 float32 4 "conv/bias" = [0.5, 1.0, -0.25, 0.0]
+///     %3 float32 1x28x28x4 "conv" stored int16
+///     %3 = convolution(%0, %1, %2) "conv" {kernel [3, 3], padding [1, 1, 1, 1]}
+std::string to_text(const Graph& graph);
+
+/// The same without the values of constants: what a person reads.
+std::string summary_of(const Graph& graph);
+
+/// Whether a file that begins so holds the text of a graph.
+bool is_graph_text(std::string_view head);
+
+/// Reads a text of to_text. `file` is its name in messages: "file:line:column: token: rule". Throws
+/// ModelError, also where the graph is not whole (verify.h).
+Graph parse_graph(std::string_view text, std::string_view file, const OperatorSet& operators);
+
+}  // namespace systole::ir

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/constant.h"
+#include "compiler/ir/shape.h"
+#include "hw/base/data_type.h"
+
+namespace systole::ir {
+
+/// How stored integers stand for real numbers: real = scale * (stored - zero_point). One scale and zero point
+/// for the tensor, or one of each for every index of an axis.
+struct Quantization {
+    std::vector<double> scales;
+    std::vector<std::int32_t> zero_points;
+    std::optional<std::uint32_t> axis = {};  ///< absent: one scale for the whole tensor
+
+    bool operator==(const Quantization&) const = default;
+};
+
+/// A tensor of the graph: given to the network, made by a node, or constant.
+struct Value {
+    std::string name;
+    Shape shape;
+    DataType type = DataType::Float32;
+    std::optional<Quantization> quantization = {};
+    std::optional<Constant> constant = {};
+    /// Of a float activation: the type in which quantization is to store it.
+    DataType stored_as = DataType::Uint8;
+
+    bool operator==(const Value&) const = default;
+};
+
+}  // namespace systole::ir

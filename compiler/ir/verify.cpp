@@ -1,0 +1,174 @@
+#include "compiler/ir/verify.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <vector>
+
+#include "compiler/ir/model_error.h"
+#include "compiler/ir/names.h"
+
+namespace systole::ir {
+namespace {
+
+class Verifier {
+public:
+    explicit Verifier(const Graph& graph) : graph_(graph), defined_(graph.values.size(), false) {}
+
+    std::optional<std::string> find() {
+        check_ends(graph_.inputs, "input");
+        check_ends(graph_.outputs, "output");
+        if (fault_) return fault_;
+        for (ValueId id = 0; id < graph_.values.size() && !fault_; ++id) check_value(id);
+        for (const ValueId id : graph_.inputs) define(id, "the network's inputs");
+        for (std::size_t id = 0; id < graph_.nodes.size() && !fault_; ++id) check_node(id);
+        for (ValueId id = 0; id < graph_.values.size() && !fault_; ++id) {
+            if (!defined_[id]) fail(fmt::format("value %{}: nothing makes it", id));
+        }
+        return fault_;
+    }
+
+private:
+    void fail(std::string fault) {
+        if (!fault_) fault_ = std::move(fault);
+    }
+
+    void check_ends(const std::vector<ValueId>& ends, const char* what) {
+        if (ends.empty()) fail(fmt::format("the network has no {}", what));
+        for (const ValueId id : ends) {
+            if (id >= graph_.values.size()) fail(fmt::format("{} %{} is no value", what, id));
+        }
+    }
+
+    void define(ValueId id, const std::string& by) {
+        if (defined_[id]) fail(fmt::format("value %{}: {} and something before define it", id, by));
+        defined_[id] = true;
+    }
+
+    void check_value(ValueId id) {
+        const Value& value = graph_.values[id];
+        const auto wrong = [&](std::string_view rule) {
+            fail(fmt::format("value %{} {}: {}", id, quoted(value.name), rule));
+        };
+        const auto elements = value.shape.checked_elements();
+        // The front ends limit what a network has of weights.
+        const bool has_room = value.constant.has_value();
+        if (!elements || (!has_room && *elements > maximum_elements)) {
+            return wrong(fmt::format("its shape is {}; it has at most {} elements", to_text(value.shape),
+                                     maximum_elements));
+        }
+        if (*elements == 0) return wrong("its shape has an extent of 0; each must be at least 1");
+        if (value.constant) {
+            define(id, "a constant");
+            if (value.constant->is_known() &&
+                value.constant->bytes().size() != *elements * bytes_of(value.type)) {
+                wrong(fmt::format("it has {} bytes; {} of {} has {}", value.constant->bytes().size(),
+                                  to_text(value.shape), name_of(value.type),
+                                  *elements * bytes_of(value.type)));
+            }
+        }
+        if (value.quantization) check_quantization(value, wrong);
+    }
+
+    template <typename Wrong>
+    void check_quantization(const Value& value, const Wrong& wrong) {
+        const Quantization& quantization = *value.quantization;
+        if (value.type == DataType::Float32 || value.type == DataType::Bfloat16) {
+            return wrong("it is of a floating type; only integers have a scale");
+        }
+        std::size_t scales = 1;
+        if (quantization.axis) {
+            if (*quantization.axis >= value.shape.rank())
+                return wrong("its quantized axis must be one it has");
+            scales = value.shape[*quantization.axis];
+        }
+        if (quantization.scales.size() != scales || quantization.zero_points.size() != scales) {
+            return wrong(fmt::format("it has {} scales and {} zero points; it must have {} of each",
+                                     quantization.scales.size(), quantization.zero_points.size(), scales));
+        }
+        for (const double scale : quantization.scales) {
+            if (!(scale > 0.0) || !std::isfinite(scale)) {
+                return wrong(fmt::format("a scale is {}; it must be above 0 and finite", scale));
+            }
+        }
+        for (const std::int32_t zero_point : quantization.zero_points) {
+            if (zero_point < lowest_of(value.type) || zero_point > highest_of(value.type)) {
+                return wrong(fmt::format("a zero point is {}; it must be a number of its type, {} to {}",
+                                         zero_point, lowest_of(value.type), highest_of(value.type)));
+            }
+        }
+    }
+
+    void check_node(std::size_t position) {
+        const Node& node = graph_.nodes[position];
+        const auto wrong = [&](std::string_view rule) {
+            fail(fmt::format("node {} {}: {}", position, quoted(node.name), rule));
+        };
+        if (node.op == nullptr) return wrong("it has no operator");
+        bool behind_data = false;
+        for (const ValueId id : node.inputs) {
+            if (id >= graph_.values.size()) return wrong(fmt::format("input %{} is no value", id));
+            if (!defined_[id]) return wrong(fmt::format("input %{} is made behind it or never", id));
+            const bool is_constant = graph_.values[id].constant.has_value();
+            if (behind_data && !is_constant) return wrong("constants must stand behind its other inputs");
+            behind_data = is_constant;
+        }
+        for (const ValueId id : node.outputs) {
+            if (id >= graph_.values.size()) return wrong(fmt::format("result %{} is no value", id));
+            define(id, fmt::format("node {}", position));
+        }
+        if (fault_) return;
+        check_attributes(node, wrong);
+        if (fault_) return;
+        const NodeView view(graph_, node);
+        try {
+            const std::vector<Shape> shapes = node.op->output_shapes(view);
+            if (shapes.size() != node.outputs.size())
+                return wrong(fmt::format("it must have {} results", shapes.size()));
+            for (std::size_t i = 0; i < shapes.size(); ++i) {
+                if (view.output(i).shape == shapes[i]) continue;
+                return wrong(fmt::format("its result is {}; it must be {}", to_text(view.output(i).shape),
+                                         to_text(shapes[i])));
+            }
+            node.op->check_types(view);
+        } catch (const ModelError& error) {
+            wrong(error.what());
+        }
+    }
+
+    template <typename Wrong>
+    void check_attributes(const Node& node, const Wrong& wrong) {
+        const std::vector<AttributeDeclaration>& declarations = node.op->attributes();
+        if (node.attributes.size() != declarations.size()) {
+            return wrong(fmt::format("it has {} attributes; {} has {}", node.attributes.size(),
+                                     node.op->name(), declarations.size()));
+        }
+        for (std::size_t i = 0; i < declarations.size(); ++i) {
+            if (const auto rule = broken_rule(declarations[i], node.attributes[i])) {
+                return wrong(fmt::format("attribute {} is {}; {}", declarations[i].name,
+                                         to_text(node.attributes[i]), *rule));
+            }
+        }
+    }
+
+    const Graph& graph_;
+    std::vector<bool> defined_;
+    std::optional<std::string> fault_;
+};
+
+}  // namespace
+
+std::optional<std::string> find_fault(const Graph& graph) {
+    return Verifier(graph).find();
+}
+
+void verify(const Graph& graph, std::string_view pass) {
+    if (const auto fault = find_fault(graph)) {
+        throw std::logic_error(
+            fmt::format("{}: the graph of {} is broken: {}", pass, quoted(graph.name), *fault));
+    }
+}
+
+}  // namespace systole::ir

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "compiler/ir/graph.h"
+#include "hw/base/arithmetic.h"
+
+namespace systole::ir {
+
+/// How windows lie over a feature map. Padding is explicit and may differ from side to side.
+struct Window {
+    std::uint32_t kernel_height = 1;
+    std::uint32_t kernel_width = 1;
+    std::uint32_t stride_y = 1;
+    std::uint32_t stride_x = 1;
+    std::uint32_t pad_top = 0;
+    std::uint32_t pad_left = 0;
+    std::uint32_t pad_bottom = 0;
+    std::uint32_t pad_right = 0;
+
+    std::uint64_t kernel_elements() const { return std::uint64_t{kernel_height} * kernel_width; }
+    bool operator==(const Window&) const = default;
+};
+
+/// The attributes `kernel` [height, width], `stride` [vertical, horizontal] and `padding` [top, left, bottom,
+/// right] of operators that move a window.
+std::vector<AttributeDeclaration> window_attributes();
+std::vector<NamedAttribute> attributes_of(const Window& window);
+Window window_of(const Node& node);
+
+/// "kernel 3x3, stride 1x1, padding 1,1,1,1" (top, left, bottom, right).
+std::string to_text(const Window& window);
+
+/// How many windows lie over the input, from top to bottom and from left to right; `channels` is the
+/// result's. Throws ModelError where a stride or a kernel is 0 or the kernel is larger than the padded
+/// input.
+FeatureMap window_output(const FeatureMap& input, const Window& window, std::uint32_t channels);
+
+/// The part of a window that lies inside the input, in one direction: offsets [first, last) into the
+/// kernel; kernel element k lies over input element `origin` + k.
+struct WindowSpan {
+    std::int64_t origin = 0;
+    std::uint32_t first = 0;
+    std::uint32_t last = 0;
+};
+
+WindowSpan vertical_span(const FeatureMap& input, const Window& window, std::uint32_t output_row);
+WindowSpan horizontal_span(const FeatureMap& input, const Window& window, std::uint32_t output_column);
+
+/// Elements added before and after an axis.
+struct Padding {
+    std::uint32_t before = 0;
+    std::uint32_t after = 0;
+};
+
+/// TensorFlow's "same": the least that lets ceil(input / stride) windows fit; an odd one goes after.
+/// `stride` is at least 1.
+constexpr Padding same_padding(std::uint32_t input, std::uint32_t kernel, std::uint32_t stride) {
+    const std::uint64_t windows = divide_up(std::uint64_t{input}, std::uint64_t{stride});
+    const std::uint64_t covered = windows == 0 ? 0 : (windows - 1) * stride + kernel;
+    // Below kernel: the last window begins inside the input.
+    const auto total = static_cast<std::uint32_t>(covered > input ? covered - input : 0);
+    return {total / 2, total - total / 2};
+}
+
+/// Windows of this kernel and stride with "same" padding.
+Window same_window(const FeatureMap& input, const std::array<std::uint32_t, 2>& kernel,
+                   const std::array<std::uint32_t, 2>& stride);
+
+}  // namespace systole::ir

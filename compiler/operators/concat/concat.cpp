@@ -1,0 +1,80 @@
+// Two or more feature maps of one height and width, the channels of one behind those of the other.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "compiler/ir/model_error.h"
+#include "compiler/operators/operator.h"
+
+namespace systole::operators {
+namespace {
+
+ir::ValueId read_keras_concatenate(ir::LayerReader& layer) {
+    const bool flat = std::ranges::all_of(layer.inputs(),
+                                          [&](ir::ValueId input) { return layer.map_of(input).is_vector(); });
+    layer.require_last_axis("axis", flat);
+    return layer.append("concat", {}, layer.inputs());
+}
+
+class Concat final : public Operator {
+public:
+    std::string_view name() const override { return "concat"; }
+    std::string_view summary() const override {
+        return "Two or more feature maps of one height and width, the channels of one behind those of the "
+               "other.";
+    }
+    std::vector<ir::LayerKind> layer_kinds() const override {
+        return {{.format = ir::Format::Keras,
+                 .name = "Concatenate",
+                 .keys = {{"axis", "only the last"}},
+                 .build = read_keras_concatenate},
+                {.format = ir::Format::GraphJson, .name = "concat", .build = [](ir::LayerReader& layer) {
+                     return layer.append("concat", {}, layer.inputs());
+                 }}};
+    }
+
+    std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
+        const std::size_t count = node.node().inputs.size();
+        if (count < 2) {
+            throw ModelError(fmt::format("it concatenates {} inputs; it must have at least 2", count));
+        }
+        const ir::FeatureMap first = node.input_map();
+        std::uint64_t channels = 0;
+        bool all_are_vectors = true;
+        for (std::size_t i = 0; i < count; ++i) {
+            const ir::FeatureMap input = node.input_map(i);
+            if (input.height != first.height || input.width != first.width) {
+                throw ModelError(fmt::format("it concatenates {} and {}; height and width must be the same",
+                                             to_text(first), to_text(input)));
+            }
+            channels += input.channels;
+            all_are_vectors &= node.input(i).shape.rank() == 2;
+        }
+        if (channels > std::numeric_limits<std::uint32_t>::max()) {
+            throw ModelError(fmt::format("its result has {} channels; that is too large", channels));
+        }
+        const auto result = static_cast<std::uint32_t>(channels);
+        if (all_are_vectors) return {ir::vector_shape(result)};
+        return {ir::image_shape({first.height, first.width, result})};
+    }
+    void evaluate(const FloatCall& call) const override {
+        const ir::FeatureMap map = call.node.input_map();
+        const std::size_t pixels = std::size_t{call.batch} * map.height * map.width;
+        float* output = call.output;
+        for (std::size_t pixel = 0; pixel < pixels; ++pixel) {
+            for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+                const std::size_t channels = call.node.input_map(i).channels;
+                output = std::copy_n(call.inputs[i] + pixel * channels, channels, output);
+            }
+        }
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<ir::Operator> make_concat() {
+    return std::make_unique<Concat>();
+}
+
+}  // namespace systole::operators

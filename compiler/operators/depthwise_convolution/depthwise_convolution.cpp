@@ -1,0 +1,171 @@
+// Convolution of each input channel by itself: output channel c * multiplier + m sees input channel c alone.
+// What lies outside the image counts as 0.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "compiler/ir/model_error.h"
+#include "compiler/ir/window.h"
+#include "compiler/operators/layer_formats.h"
+#include "compiler/operators/operator.h"
+
+namespace systole::operators {
+namespace {
+
+ir::ValueId append_depthwise(ir::LayerReader& layer, const ir::Window& window, const char* multiplier_key,
+                             const char* bias_key) {
+    const std::uint32_t in_channels = layer.input_map().channels;
+    const std::uint32_t multiplier = layer.positive(multiplier_key, 1);
+    const std::uint64_t channels = std::uint64_t{in_channels} * multiplier;
+    if (channels > std::numeric_limits<std::uint32_t>::max()) {
+        layer.fail(multiplier_key, fmt::format("the result would have {} channels", channels));
+    }
+    const double fan_in = static_cast<double>(window.kernel_height) * window.kernel_width;
+    const LayerWeights weights{
+        .kernel = {.roles = {"depthwise_kernel", "kernel"},
+                   .file_shape = {window.kernel_height, window.kernel_width, in_channels, multiplier},
+                   .shape = {window.kernel_height, window.kernel_width, 1,
+                             static_cast<std::uint32_t>(channels)},
+                   .limit = drawn_limit(layer, fan_in),
+                   .is_counted = true},
+        .channels = channels,
+        .bias_key = bias_key};
+    std::vector<ir::NamedAttribute> attributes = ir::attributes_of(window);
+    attributes.emplace_back("multiplier", std::int64_t{multiplier});
+    return layer.append_function("activation", layer.append("depthwise_convolution", std::move(attributes),
+                                                            with_weights(layer, {layer.input()}, weights)));
+}
+
+ir::LayerKind keras_depthwise_convolution() {
+    std::vector<ir::LayerKey> keys = keras_window_keys("kernel_size");
+    keys.insert(keys.end(), {{"depth_multiplier", "`multiplier`"},
+                             {"use_bias", "whether there is a bias"},
+                             {"activation", "a function of the result"},
+                             {"dilation_rate", "only 1"},
+                             {"groups", "only 1"}});
+    return {ir::Format::Keras, "DepthwiseConv2D", keys, [](ir::LayerReader& layer) {
+                require_plain_convolution(layer);
+                const auto kernel = layer.positive_pair("kernel_size");
+                const auto stride = layer.positive_pair("strides", {{1, 1}});
+                return append_depthwise(layer, keras_window(layer, kernel, stride), "depth_multiplier",
+                                        "use_bias");
+            }};
+}
+
+ir::LayerKind json_depthwise_convolution() {
+    std::vector<ir::LayerKey> keys = json_window_keys();
+    keys.insert(keys.end(), {{"multiplier", "`multiplier`"},
+                             {"bias", "whether there is a bias"},
+                             {"activation", "a function of the result"}});
+    return {ir::Format::GraphJson, "depthwise_convolution", keys, [](ir::LayerReader& layer) {
+                return append_depthwise(layer, json_window(layer, {{1, 1}}), "multiplier", "bias");
+            }};
+}
+
+class DepthwiseConvolution final : public Operator {
+public:
+    std::string_view name() const override { return "depthwise_convolution"; }
+    std::string_view summary() const override {
+        return "Convolution of each input channel by itself: output channel c * multiplier + m sees input "
+               "channel "
+               "c alone. Weights: [kernel row][kernel column][1][output channel]; perhaps a bias: [output "
+               "channel].";
+    }
+    const std::vector<ir::AttributeDeclaration>& attributes() const override {
+        static const std::vector<ir::AttributeDeclaration> declarations = [] {
+            std::vector<ir::AttributeDeclaration> list = ir::window_attributes();
+            list.push_back({.name = "multiplier",
+                            .meaning = "output channels of each input channel",
+                            .absent = std::int64_t{1},
+                            .minimum = 1,
+                            .maximum = std::numeric_limits<std::uint32_t>::max()});
+            return list;
+        }();
+        return declarations;
+    }
+    std::vector<ir::LayerKind> layer_kinds() const override {
+        return {keras_depthwise_convolution(), json_depthwise_convolution()};
+    }
+
+    std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
+        if (node.data_inputs() != 1) node.require_inputs(1);
+        const ir::FeatureMap input = node.input_map();
+        const ir::Window window = ir::window_of(node.node());
+        const std::int64_t multiplier = node.node().integer("multiplier");
+        const ir::Value* const weights = node.constant(0);
+        constexpr std::size_t weights_rank = 4;
+        if (weights == nullptr || weights->shape.rank() != weights_rank) {
+            throw ModelError("it must have weights of 4 extents");
+        }
+        const ir::Shape& kernel = weights->shape;
+        if (input.channels * multiplier != kernel[3]) {
+            throw ModelError(fmt::format("its input has {} channels; its weights are for {}", input.channels,
+                                         kernel[3] / multiplier));
+        }
+        if (kernel[0] != window.kernel_height || kernel[1] != window.kernel_width || kernel[2] != 1) {
+            throw ModelError(
+                fmt::format("its weights are {}; its window has a {}", to_text(kernel), to_text(window)));
+        }
+        check_bias(node, kernel[3]);
+        return {ir::image_shape(window_output(input, window, kernel[3]))};
+    }
+    std::uint64_t macs(const ir::NodeView& node) const override {
+        const ir::FeatureMap output = node.output_map();
+        return std::uint64_t{output.height} * output.width * weight_count(node);
+    }
+    bool has_weights() const override { return true; }
+    bool pads_with_zeros() const override { return true; }
+
+    void evaluate(const FloatCall& call) const override {
+        const ir::FeatureMap input = call.node.input_map();
+        const ir::FeatureMap result = call.node.output_map();
+        const ir::Window window = ir::window_of(call.node.node());
+        const std::span<const float> weights = known_floats(*call.node.constant(0));
+        const float* const bias = call.node.constant(1) == nullptr ? nullptr : call.inputs[2];
+        const std::size_t in_channels = input.channels;
+        const std::size_t channels = result.channels;
+        const std::size_t multiplier = channels / in_channels;
+        const auto add_pixel = [&](const float* pixel, const float* weight, float* sums) {
+            if (multiplier == 1) {
+                for (std::size_t c = 0; c < channels; ++c) sums[c] += pixel[c] * weight[c];
+                return;
+            }
+            for (std::size_t c = 0; c < in_channels; ++c) {
+                for (std::size_t m = 0; m < multiplier; ++m) *sums++ += pixel[c] * *weight++;
+            }
+        };
+        float* sums = call.output;
+        for (std::uint32_t image = 0; image < call.batch; ++image) {
+            const float* const pixels = call.inputs[0] + image * input.elements();
+            for (std::uint32_t y = 0; y < result.height; ++y) {
+                const ir::WindowSpan rows = vertical_span(input, window, y);
+                for (std::uint32_t x = 0; x < result.width; ++x, sums += channels) {
+                    const ir::WindowSpan columns = horizontal_span(input, window, x);
+                    if (bias == nullptr) {
+                        std::fill_n(sums, channels, 0.0F);
+                    } else {
+                        std::copy_n(bias, channels, sums);
+                    }
+                    for (std::uint32_t row = rows.first; row < rows.last; ++row) {
+                        for (std::uint32_t column = columns.first; column < columns.last; ++column) {
+                            const auto image_row = static_cast<std::size_t>(rows.origin + row);
+                            const auto image_column = static_cast<std::size_t>(columns.origin + column);
+                            const std::size_t tap = std::size_t{row} * window.kernel_width + column;
+                            add_pixel(pixels + (image_row * input.width + image_column) * in_channels,
+                                      weights.data() + tap * channels, sums);
+                        }
+                    }
+                }
+            }
+        }
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<ir::Operator> make_depthwise_convolution() {
+    return std::make_unique<DepthwiseConvolution>();
+}
+
+}  // namespace systole::operators

@@ -1,0 +1,57 @@
+// The input as it is: what is left of layers that work in training alone, and of linear functions.
+#include <algorithm>
+
+#include "compiler/operators/operator.h"
+
+namespace systole::operators {
+namespace {
+
+/// A Keras layer that does something in training only.
+ir::LayerKind training_layer(const char* name) {
+    return {.format = ir::Format::Keras, .name = name, .keys = {}, .build = [](ir::LayerReader& layer) {
+                return layer.input();
+            }};
+}
+
+ir::ValueId read_keras_activation(ir::LayerReader& layer) {
+    if (!layer.has("activation")) layer.fail("activation", "it must be given");
+    return layer.append_function("activation", layer.input());
+}
+
+class Identity final : public Operator {
+public:
+    std::string_view name() const override { return "identity"; }
+    std::string_view summary() const override { return "The input as it is."; }
+    std::vector<ir::LayerKind> layer_kinds() const override {
+        return {training_layer("Dropout"),
+                training_layer("SpatialDropout2D"),
+                training_layer("GaussianNoise"),
+                {.format = ir::Format::Keras,
+                 .name = "Activation",
+                 .keys = {{"activation", "the function that the layer is"}},
+                 .build = read_keras_activation},
+                {.format = ir::Format::GraphJson, .name = "linear", .build = [](ir::LayerReader& layer) {
+                     return layer.append("identity", {}, {layer.input()});
+                 }}};
+    }
+    std::vector<ir::FunctionName> function_names() const override {
+        return {{ir::Format::Keras, "linear"}, {ir::Format::GraphJson, "linear"}};
+    }
+
+    std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
+        node.require_inputs(1);
+        return {node.input().shape};
+    }
+    bool is_identity(const ir::NodeView& /*node*/) const override { return true; }
+    void evaluate(const FloatCall& call) const override {
+        std::copy_n(call.inputs[0], call.batch * call.node.input().shape.elements(), call.output);
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<ir::Operator> make_identity() {
+    return std::make_unique<Identity>();
+}
+
+}  // namespace systole::operators

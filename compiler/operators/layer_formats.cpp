@@ -1,0 +1,107 @@
+#include "compiler/operators/layer_formats.h"
+
+#include <cmath>
+#include <limits>
+
+namespace systole::operators {
+namespace {
+
+constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
+
+}  // namespace
+
+std::vector<ir::LayerKey> keras_window_keys(const char* kernel_key) {
+    return {{kernel_key, "`kernel`"},
+            {"strides", "`stride`"},
+            {"padding", "`padding`: \"valid\" is none, \"same\" as TensorFlow"},
+            {"data_format", "only \"channels_last\""}};
+}
+
+std::vector<ir::LayerKey> json_window_keys() {
+    return {{"kernel", "`kernel`, or one number for both sides"},
+            {"stride", "`stride`, or one number for both"},
+            {"padding", "`padding`, or \"valid\" or \"same\""}};
+}
+
+ir::Window keras_window(const ir::LayerReader& layer, const std::array<std::uint32_t, 2>& kernel,
+                        const std::array<std::uint32_t, 2>& stride) {
+    const std::string padding = layer.text("padding", "valid");
+    if (padding == "same") return ir::same_window(layer.input_map(), kernel, stride);
+    if (padding != "valid") layer.fail("padding", "it must be \"valid\" or \"same\"");
+    return {
+        .kernel_height = kernel[0], .kernel_width = kernel[1], .stride_y = stride[0], .stride_x = stride[1]};
+}
+
+ir::Window json_window(const ir::LayerReader& layer,
+                       const std::optional<std::array<std::uint32_t, 2>>& default_stride) {
+    const auto kernel = layer.positive_pair("kernel");
+    const auto stride = layer.positive_pair("stride", default_stride.value_or(kernel));
+    ir::Window window{
+        .kernel_height = kernel[0], .kernel_width = kernel[1], .stride_y = stride[0], .stride_x = stride[1]};
+    if (!layer.has("padding")) return window;
+    if (layer.is_text("padding")) {
+        const std::string padding = layer.text("padding", "");
+        if (padding == "valid") return window;
+        if (padding == "same") return ir::same_window(layer.input_map(), kernel, stride);
+    }
+    if (!layer.is_list("padding")) {
+        layer.fail("padding", "it must be \"valid\", \"same\" or [top, left, bottom, right]");
+    }
+    const auto [top, left, bottom, right] = json_sides(layer, "padding");
+    window.pad_top = top;
+    window.pad_left = left;
+    window.pad_bottom = bottom;
+    window.pad_right = right;
+    return window;
+}
+
+std::array<std::uint32_t, 4> json_sides(const ir::LayerReader& layer, const char* key) {
+    constexpr const char* rule = "it must be [top, left, bottom, right], each an integer, at least 0";
+    std::array<std::uint32_t, 4> sides{};
+    const auto values = layer.is_list(key) ? layer.integers(key) : std::nullopt;
+    if (!values || values->size() != sides.size()) layer.fail(key, rule);
+    for (std::size_t i = 0; i < sides.size(); ++i) {
+        const auto side = (*values)[i];
+        if (!side || *side < 0 || *side > most) layer.fail(key, rule);
+        sides.at(i) = static_cast<std::uint32_t>(*side);
+    }
+    return sides;
+}
+
+ir::Shape json_shape(const ir::LayerReader& layer, const char* key) {
+    constexpr const char* rule = "it must be [n] or [height, width, channels], each an integer, at least 1";
+    const auto values = layer.is_list(key) ? layer.integers(key) : std::nullopt;
+    if (!values || (values->size() != 1 && values->size() != 3)) layer.fail(key, rule);
+    std::vector<std::uint32_t> extents{1};
+    for (const auto& extent : *values) {
+        if (!extent || *extent < 1 || *extent > most) layer.fail(key, rule);
+        extents.push_back(static_cast<std::uint32_t>(*extent));
+    }
+    return ir::Shape(extents);
+}
+
+void require_plain_convolution(const ir::LayerReader& layer) {
+    layer.require_text("data_format", "channels_last");
+    layer.require_number("dilation_rate", 1);
+    layer.require_number("groups", 1);
+}
+
+double drawn_limit(const ir::LayerReader& layer, double fan_in) {
+    constexpr double uniform = 3.0;  // the mean square of values up to a is a^2 / 3
+    return std::sqrt(uniform * layer.drawn_gain() / fan_in);
+}
+
+std::vector<ir::ValueId> with_weights(ir::LayerReader& layer, std::vector<ir::ValueId> inputs,
+                                      const LayerWeights& weights) {
+    constexpr double bias_limit = 0.05;
+    inputs.push_back(layer.weight(weights.kernel));
+    if (layer.boolean(weights.bias_key, true)) {
+        inputs.push_back(layer.weight({.roles = {"bias"},
+                                       .file_shape = {weights.channels},
+                                       .shape = {static_cast<std::uint32_t>(weights.channels)},
+                                       .limit = bias_limit}));
+    }
+    return inputs;
+}
+
+}  // namespace systole::operators

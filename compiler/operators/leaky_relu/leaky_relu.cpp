@@ -1,0 +1,36 @@
+// x from 0 on, alpha * x below.
+#include "compiler/operators/element_function.h"
+
+namespace systole::operators {
+namespace {
+
+float leaky_relu_of(float x, const FunctionParameters& parameters) {
+    return x >= 0.0F ? x : parameters.alpha * x;
+}
+
+ir::LayerKind keras_leaky_relu() {
+    return {.format = ir::Format::Keras,
+            .name = "LeakyReLU",
+            .keys = {{"negative_slope", "`alpha`"}, {"alpha", "`alpha`, in Keras before 3"}},
+            .build = [](ir::LayerReader& layer) {
+                constexpr float default_slope = 0.3F;
+                const char* const key = layer.has("negative_slope") ? "negative_slope" : "alpha";
+                return layer.append("leaky_relu", {{"alpha", double{layer.number(key, default_slope)}}},
+                                    {layer.input()});
+            }};
+}
+
+}  // namespace
+
+std::unique_ptr<ir::Operator> make_leaky_relu() {
+    constexpr float function_slope = 0.2F;  // where Keras names the function alone
+    return std::make_unique<FunctionOperator>(FunctionDefinition{
+        .name = "leaky_relu",
+        .summary = "x from 0 on, alpha * x below.",
+        .apply = apply_to_all<leaky_relu_of>,
+        .attributes = {alpha_attribute("slope below 0")},
+        .layers = {keras_leaky_relu(), json_alpha_layer("leaky_relu")},
+        .functions = {{ir::Format::Keras, "leaky_relu", {{"alpha", double{function_slope}}}}}});
+}
+
+}  // namespace systole::operators

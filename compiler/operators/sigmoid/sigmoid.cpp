@@ -1,0 +1,24 @@
+// 1 / (1 + exp(-x)).
+#include <cmath>
+
+#include "compiler/operators/element_function.h"
+
+namespace systole::operators {
+namespace {
+
+float sigmoid_of(float x, const FunctionParameters& /*parameters*/) {
+    return 1.0F / (1.0F + std::exp(-x));
+}
+
+}  // namespace
+
+std::unique_ptr<ir::Operator> make_sigmoid() {
+    return std::make_unique<FunctionOperator>(FunctionDefinition{
+        .name = "sigmoid",
+        .summary = "1 / (1 + exp(-x)).",
+        .apply = apply_to_all<sigmoid_of>,
+        .layers = {json_function_layer("sigmoid")},
+        .functions = {{ir::Format::GraphJson, "sigmoid"}, {ir::Format::Keras, "sigmoid"}}});
+}
+
+}  // namespace systole::operators

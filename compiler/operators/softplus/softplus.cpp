@@ -1,0 +1,25 @@
+// log(1 + exp(x)).
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/operators/element_function.h"
+
+namespace systole::operators {
+namespace {
+
+float softplus_of(float x, const FunctionParameters& /*parameters*/) {
+    return std::max(x, 0.0F) + std::log1p(std::exp(-std::abs(x)));
+}
+
+}  // namespace
+
+std::unique_ptr<ir::Operator> make_softplus() {
+    return std::make_unique<FunctionOperator>(FunctionDefinition{
+        .name = "softplus",
+        .summary = "log(1 + exp(x)).",
+        .apply = apply_to_all<softplus_of>,
+        .layers = {json_function_layer("softplus")},
+        .functions = {{ir::Format::GraphJson, "softplus"}, {ir::Format::Keras, "softplus"}}});
+}
+
+}  // namespace systole::operators

@@ -1,0 +1,24 @@
+// The hyperbolic tangent.
+#include <cmath>
+
+#include "compiler/operators/element_function.h"
+
+namespace systole::operators {
+namespace {
+
+float tanh_of(float x, const FunctionParameters& /*parameters*/) {
+    return std::tanh(x);
+}
+
+}  // namespace
+
+std::unique_ptr<ir::Operator> make_tanh() {
+    return std::make_unique<FunctionOperator>(
+        FunctionDefinition{.name = "tanh",
+                           .summary = "The hyperbolic tangent.",
+                           .apply = apply_to_all<tanh_of>,
+                           .layers = {json_function_layer("tanh")},
+                           .functions = {{ir::Format::GraphJson, "tanh"}, {ir::Format::Keras, "tanh"}}});
+}
+
+}  // namespace systole::operators

@@ -1,0 +1,116 @@
+// A border of zeros around the image.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "compiler/ir/model_error.h"
+#include "compiler/operators/layer_formats.h"
+#include "compiler/operators/operator.h"
+
+namespace systole::operators {
+namespace {
+
+using Sides = std::array<std::uint32_t, 4>;  ///< top, left, bottom, right
+
+/// Before and behind along an axis: [before, after], or one number for both.
+std::array<std::uint32_t, 2> both_sides(const ir::LayerReader& layer,
+                                        const ir::LayerReader::Integers& values) {
+    constexpr const char* rule = "it must be a, [a, b] or [[a, b], [c, d]], each an integer, at least 0";
+    const bool fits = values.size() == 1 || values.size() == 2;
+    const std::int64_t before = fits ? values.front().value_or(-1) : -1;
+    const std::int64_t after = fits ? values.back().value_or(-1) : -1;
+    if (before < 0 || after < 0) layer.fail("padding", rule);
+    return {static_cast<std::uint32_t>(before), static_cast<std::uint32_t>(after)};
+}
+
+ir::ValueId append_zero_padding(ir::LayerReader& layer, const Sides& sides) {
+    return layer.append("zero_padding", {{"padding", std::vector<std::int64_t>(sides.begin(), sides.end())}},
+                        {layer.input()});
+}
+
+ir::ValueId read_keras_zero_padding(ir::LayerReader& layer) {
+    layer.require_text("data_format", "channels_last");
+    const auto values = layer.integers("padding");
+    if (!values) layer.fail("padding", "it must be given");
+    // In [a, b], a is above and below; in [[a, b], [c, d]], a is above.
+    const bool by_axis = layer.is_list("padding") && values->size() == 2;
+    const auto vertical = both_sides(layer, by_axis ? layer.integers_of("padding", 0) : *values);
+    const auto horizontal = both_sides(layer, by_axis ? layer.integers_of("padding", 1) : *values);
+    return append_zero_padding(layer, {vertical[0], horizontal[0], vertical[1], horizontal[1]});
+}
+
+class ZeroPadding final : public Operator {
+public:
+    std::string_view name() const override { return "zero_padding"; }
+    std::string_view summary() const override { return "A border of zeros around the image."; }
+    const std::vector<ir::AttributeDeclaration>& attributes() const override {
+        static const std::vector<ir::AttributeDeclaration> declarations{
+            {.name = "padding",
+             .meaning = "pixels: top, left, bottom, right",
+             .absent = std::vector<std::int64_t>{0, 0, 0, 0},
+             .minimum = 0,
+             .maximum = std::numeric_limits<std::uint32_t>::max(),
+             .size = std::tuple_size_v<Sides>}};
+        return declarations;
+    }
+    std::vector<ir::LayerKind> layer_kinds() const override {
+        return {{.format = ir::Format::Keras,
+                 .name = "ZeroPadding2D",
+                 .keys = {{"padding", "`padding`: a, [a, b] or [[top, bottom], [left, right]]"},
+                          {"data_format", "only \"channels_last\""}},
+                 .build = read_keras_zero_padding},
+                {.format = ir::Format::GraphJson,
+                 .name = "zero_padding",
+                 .keys = {{"padding", "`padding`"}},
+                 .build = [](ir::LayerReader& layer) {
+                     return append_zero_padding(layer, json_sides(layer, "padding"));
+                 }}};
+    }
+
+    std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
+        node.require_inputs(1);
+        const ir::FeatureMap input = node.input_map();
+        const auto [top, left, bottom, right] = sides_of(node.node());
+        const std::uint64_t height = std::uint64_t{input.height} + top + bottom;
+        const std::uint64_t width = std::uint64_t{input.width} + left + right;
+        if (std::max(height, width) > std::numeric_limits<std::uint32_t>::max()) {
+            throw ModelError(fmt::format("its result is {} by {}; that is too large", height, width));
+        }
+        return {ir::image_shape(
+            {static_cast<std::uint32_t>(height), static_cast<std::uint32_t>(width), input.channels})};
+    }
+    bool is_identity(const ir::NodeView& node) const override { return sides_of(node.node()) == Sides{}; }
+    bool moves_elements() const override { return true; }
+    void evaluate(const FloatCall& call) const override {
+        const ir::FeatureMap input = call.node.input_map();
+        const ir::FeatureMap result = call.node.output_map();
+        const auto [top, left, bottom, right] = sides_of(call.node.node());
+        std::fill_n(call.output, call.batch * result.elements(), 0.0F);
+        const std::size_t row_elements = std::size_t{input.width} * input.channels;
+        const float* row = call.inputs[0];
+        for (std::uint32_t image = 0; image < call.batch; ++image) {
+            for (std::uint32_t y = 0; y < input.height; ++y, row += row_elements) {
+                const std::size_t pixel = (std::size_t{top} + y) * result.width + left;
+                std::copy_n(row, row_elements,
+                            call.output + image * result.elements() + pixel * result.channels);
+            }
+        }
+    }
+
+private:
+    static Sides sides_of(const ir::Node& node) {
+        Sides sides{};
+        std::ranges::transform(node.integers("padding"), sides.begin(),
+                               [](std::int64_t side) { return static_cast<std::uint32_t>(side); });
+        return sides;
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<ir::Operator> make_zero_padding() {
+    return std::make_unique<ZeroPadding>();
+}
+
+}  // namespace systole::operators

@@ -1,0 +1,163 @@
+#include "compiler/ir/text.h"
+
+#include <catch2/catch.hpp>
+#include <limits>
+
+#include "compiler/ir/model_error.h"
+#include "compiler/ir/verify.h"
+#include "compiler/operators/operator.h"
+#include "tests/support/graphs.h"
+
+using namespace systole;
+
+namespace {
+
+ir::Graph read(const std::string& text) {
+    return ir::parse_graph(text, "net.txt", operators::registry());
+}
+
+std::string error_of(const std::string& text) {
+    try {
+        read(text);
+    } catch (const ModelError& error) {
+        return error.what();
+    }
+    return "none";
+}
+
+const std::string small =
+    "graph \"small\"\n"
+    "inputs %0\n"
+    "outputs %3\n"
+    "%0 float32 1x3 \"input\"\n"
+    "%1 float32 3x2 \"d/kernel\" = [1.0, -0.5, 0.25, 1e-30, 3.0, 4.0]\n"
+    "%2 float32 1x2 \"d\"\n"
+    "%3 float32 1x2 \"r\" stored int16\n"
+    "%2 = dense(%0, %1) \"d\"\n"
+    "%3 = relu(%2) \"r\" {maximum 6.0}\n";
+
+std::string replaced(std::string text, const std::string& part, const std::string& by) {
+    const std::size_t at = text.find(part);
+    REQUIRE(at != std::string::npos);
+    return text.replace(at, part.size(), by);
+}
+
+}  // namespace
+
+TEST_CASE("A graph's text reads back to an equal graph", "[compiler][ir]") {
+    CHECK(ir::to_text(read(small)) == small);
+    const ir::Graph graph = read(small);
+    CHECK(graph.values[1].constant->values<float>()[3] == 1e-30F);
+    CHECK(graph.values[3].stored_as == DataType::Int16);
+    CHECK(graph.nodes[1].real("maximum") == 6.0);
+    for (std::uint32_t seed = 0; seed < 20; ++seed) {
+        tests::GraphParts parts(seed);
+        const ir::FeatureMap map = parts.shape();
+        tests::Graph made(map, seed % 2 == 0 ? 8 : 16);
+        made.append("conv \"quoted\"\n", parts.convolution(map, parts.window(map), 5, seed % 3 == 0), {0});
+        made.append("norm\\", parts.batch_normalization(5), {1});
+        made.append("leaky", tests::op("leaky_relu", {{"alpha", double{0.1F}}}), {2}, 16);
+        made.append("sum", tests::op("add"), {2, 3});
+        made.append("flat", tests::reshape({1, 1, static_cast<std::uint32_t>(made.shape(4).elements())}),
+                    {4});
+        const std::string text = ir::to_text(made);
+        const ir::Graph back = read(text);
+        CHECK(back == made.get());
+        CHECK(ir::to_text(back) == text);
+    }
+}
+
+TEST_CASE("Integer values keep scales, zero points and constants of every type", "[compiler][ir]") {
+    const std::string text =
+        "graph \"types\" without weights\n"
+        "inputs %0\n"
+        "outputs %0\n"
+        "%0 uint8 1x2x2x1 \"a\" scale 0.00392156862745098 zero 255\n"
+        "%1 int8 2x2 \"b\" axis 1 scales [0.5, 1e-09] zeros [0, -3] = [-128, 127, 0, 1]\n"
+        "%2 int16 3 \"c\" = [-32768, 0, 32767]\n"
+        "%3 int32 1 \"d\" = [-2147483648]\n"
+        "%4 bfloat16 2 \"e\" = bytes 803f0040\n"
+        "%5 float32 100000x200000 \"f\" = unknown\n"
+        "%6 float32 scalar \"g\" = [inf]\n";
+    // What nothing reads is kept: the text says all that is there.
+    CHECK(ir::to_text(read(text)) == replaced(text, "bytes 803f0040", "bytes 803f0040"));
+    CHECK_FALSE(read(text).has_weights);
+    const ir::Graph graph = read(text);
+    CHECK(graph.values[1].quantization->scales[1] == 1e-09);
+    CHECK_FALSE(graph.values[5].constant->is_known());
+}
+
+TEST_CASE("Text that is wrong is refused with file, line, column, token and rule", "[compiler][ir]") {
+    CHECK(error_of("") == "net.txt:1:1: \"end of file\": it must be graph");
+    CHECK(error_of("graph small\n") == "net.txt:1:7: \"small\": it must be a name in quotes");
+    CHECK(error_of("graph \"small\n") == "net.txt:1:7: \"\"\": the name must end in its line");
+    CHECK(error_of(replaced(small, "dense(", "dence(")) ==
+          "net.txt:8:6: \"dence\": there is no operator of this name");
+    CHECK(error_of(replaced(small, "{maximum 6.0}", "{limit 6.0}")) ==
+          "net.txt:9:20: \"limit\": it must be an attribute of relu");
+    CHECK(error_of(replaced(small, "{maximum 6.0}", "{maximum -6.0}")) ==
+          "net.txt:9:33: \"end of line\": attribute maximum is -6.0; it must be at least 0");
+    CHECK(error_of(replaced(small, "1x3", "1x3x")) ==
+          "net.txt:4:12: \"1x3x\": it must be a shape of at most 6 extents, such as 1x28x28x1");
+    CHECK(error_of(replaced(small, "float32 3x2", "float31 3x2")) ==
+          "net.txt:5:4: \"float31\": it must be a number format, such as float32");
+    CHECK(error_of(replaced(small, "%1 float32", "%2 float32")) ==
+          "net.txt:5:4: \"float32\": the line must be that of value %1");
+    CHECK(error_of(replaced(small, ", 4.0]", "]")) ==
+          "net.txt: value %1 \"d/kernel\": it has 20 bytes; 3x2 of float32 has 24");
+    CHECK(error_of(replaced(small, "%3 float32 1x2", "%3 float32 1x5")) ==
+          "net.txt: node 1 \"r\": its result is 1x5; it must be 1x2");
+    CHECK(error_of(replaced(small, "relu(%2)", "relu(%3)")) ==
+          "net.txt: node 1 \"r\": input %3 is made behind it or never");
+    CHECK(error_of(replaced(small, "outputs %3", "outputs %7")) == "net.txt: output %7 is no value");
+    CHECK(error_of(replaced(small, "\"d/kernel\" =", "\"d/kernel\" scale 0.5 zero 0 =")) ==
+          "net.txt: value %1 \"d/kernel\": it is of a floating type; only integers have a scale");
+}
+
+TEST_CASE("A graph that a pass has broken names the pass and the node", "[compiler][ir]") {
+    ir::Graph graph = read(small);
+    CHECK_NOTHROW(ir::verify(graph, "good"));
+    CHECK_FALSE(ir::find_fault(graph).has_value());
+    SECTION("a value with two definitions") {
+        graph.nodes[1].outputs = {2};
+        CHECK_THROWS_WITH(
+            ir::verify(graph, "bad"),
+            "bad: the graph of \"small\" is broken: value %2: node 1 and something before define it");
+    }
+    SECTION("another order") {
+        std::swap(graph.nodes[0], graph.nodes[1]);
+        CHECK_THROWS_WITH(
+            ir::verify(graph, "bad"),
+            "bad: the graph of \"small\" is broken: node 0 \"r\": input %2 is made behind it or never");
+    }
+    SECTION("a constant before other inputs") {
+        std::swap(graph.nodes[0].inputs[0], graph.nodes[0].inputs[1]);
+        CHECK_THROWS_AS(ir::verify(graph, "bad"), std::logic_error);
+    }
+    SECTION("an attribute against its rule") {
+        graph.nodes[1].set("maximum", -1.0);
+        CHECK(ir::find_fault(graph) == "node 1 \"r\": attribute maximum is -1.0; it must be at least 0");
+    }
+    SECTION("a type that the operator does not work on") {
+        graph.values[0].type = DataType::Int32;
+        CHECK(ir::find_fault(graph) == "node 0 \"d\": dense works on float32, not on int32");
+    }
+    SECTION("a value that nothing makes") {
+        graph.nodes.pop_back();
+        CHECK(ir::find_fault(graph) == "value %3: nothing makes it");
+    }
+    SECTION("zero points beyond the type") {
+        graph.values[1].type = DataType::Int8;
+        graph.values[1].constant = ir::Constant::of(std::vector<std::int8_t>(6));
+        graph.values[1].quantization = ir::Quantization{{1.0}, {128}, {}};
+        CHECK(ir::find_fault(graph) ==
+              "value %1 \"d/kernel\": a zero point is 128; it must be a number of its type, -128 to 127");
+    }
+    SECTION("scales for another number of channels") {
+        graph.values[1].type = DataType::Int8;
+        graph.values[1].constant = ir::Constant::of(std::vector<std::int8_t>(6));
+        graph.values[1].quantization = ir::Quantization{{1.0}, {0}, 1};
+        CHECK(ir::find_fault(graph) ==
+              "value %1 \"d/kernel\": it has 1 scales and 1 zero points; it must have 2 of each");
+    }
+}
