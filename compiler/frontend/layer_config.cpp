@@ -9,7 +9,7 @@
 #include "compiler/frontend/json_values.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"
-#include "hw/machine/config_reader.h"
+#include "hw/base/nearest.h"
 
 namespace systole::frontend {
 
@@ -45,7 +45,7 @@ void LayerConfig::fail(std::string_view rule) const {
 void LayerConfig::reject_unknown_keys() const {
     for (const auto& [key, value] : config_.items()) {
         if (std::ranges::find(asked_, key) != asked_.end()) continue;
-        const std::string_view near = machine::nearest(key, asked_);
+        const std::string_view near = nearest(key, asked_);
         fail(fmt::format("{} is {}; it is not a known key{}", ir::quoted(key), describe(value),
                          near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near)));
     }

@@ -147,7 +147,4 @@ private:
     nlohmann::ordered_json object_ = nlohmann::ordered_json::object();
 };
 
-/// The word of `known` with the fewest edits from `word`; empty where none is near.
-std::string_view nearest(std::string_view word, std::span<const std::string> known);
-
 }  // namespace systole::machine

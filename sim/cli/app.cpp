@@ -10,6 +10,7 @@
 #include <systemc>
 #include <vector>
 
+#include "hw/base/nearest.h"
 #include "hw/base/user_error.h"
 #include "hw/machine/config_error.h"
 #include "hw/machine/config_reader.h"
@@ -98,7 +99,7 @@ std::vector<std::string> expand_shorthand(std::vector<std::string> arguments, CL
         arguments.insert(arguments.begin(), "run");
         return arguments;
     }
-    const std::string_view suggestion = machine::nearest(first, commands);
+    const std::string_view suggestion = nearest(first, commands);
     throw machine::ConfigError(fmt::format(
         "{}: it is neither a command, a run file nor a program{}", first,
         suggestion.empty() ? "; see sim --help" : fmt::format("; did you mean \"{}\"?", suggestion)));

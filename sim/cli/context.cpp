@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "hw/base/nearest.h"
 #include "hw/machine/config_reader.h"
 
 namespace systole::cli {
@@ -19,7 +20,7 @@ Values Context::values_of(const CLI::Option& option) const {
 void Context::only(CLI::Option* option, std::vector<std::string> words, bool listed) {
     option->check([words](const std::string& given) {
         if (std::find(words.begin(), words.end(), given) != words.end()) return std::string();
-        const std::string_view near = machine::nearest(given, words);
+        const std::string_view near = nearest(given, words);
         return near.empty() ? fmt::format("{} is not one of {}", given, fmt::join(words, ", "))
                             : fmt::format("there is no {}; did you mean \"{}\"?", given, near);
     });

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "hw/base/nearest.h"
 #include "hw/machine/config_error.h"
 #include "hw/machine/config_reader.h"
 
@@ -17,7 +18,7 @@ namespace {
 }
 
 std::string one_of_the_kinds(const std::string& wrong) {
-    const std::string_view near = machine::nearest(wrong, trace_kinds());
+    const std::string_view near = nearest(wrong, trace_kinds());
     if (!near.empty()) return fmt::format("there is no such trace; did you mean \"{}\"?", near);
     return fmt::format("there is no such trace; there are {}", fmt::join(trace_kinds(), ", "));
 }

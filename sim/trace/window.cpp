@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "hw/base/nearest.h"
 #include "hw/isa/layer_name.h"
 #include "hw/machine/config_error.h"
 #include "hw/machine/config_reader.h"
@@ -37,7 +38,7 @@ void choose(const std::string& layer, const std::vector<std::string>& names, std
         found = true;
     }
     if (found) return;
-    const std::string_view near = machine::nearest(layer, names);
+    const std::string_view near = nearest(layer, names);
     throw machine::ConfigError(fmt::format("trace.layers is \"{}\"; the program has no such layer{}", layer,
                                            near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near)));
 }

@@ -17,7 +17,7 @@ using tests::Bytes;
 quantized::Network prepared(const ir::Graph& graph, std::uint32_t seed) {
     constexpr std::uint32_t images = 4;
     tests::GraphParts parts(seed);
-    return passes::prepare(graph, {.inputs = parts.values(images * graph.input_shape().elements(), 0.0F),
+    return passes::prepare(graph, {.inputs = parts.values(images * graph.input().shape.elements(), 0.0F),
                                    .count = images,
                                    .encoding = {}});
 }

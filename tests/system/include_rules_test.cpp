@@ -18,7 +18,7 @@ bool breaks_a_rule(std::string_view from, std::string_view line) {
 }
 
 TEST_CASE("The include rules refuse what the design forbids", "[include_rules]") {
-    const std::array<std::array<std::string_view, 2>, 18> forbidden{
+    const std::array<std::array<std::string_view, 2>, 29> forbidden{
         {{"hw/base/data_type.h", R"(#include "hw/isa/program.h")"},
          {"hw/isa/program.h", R"(#include "hw/machine/machine_config.h")"},
          {"hw/isa/program.h", R"(#include "hw/common/clock.h")"},
@@ -33,7 +33,18 @@ TEST_CASE("The include rules refuse what the design forbids", "[include_rules]")
          {"compiler/emit/emit.cpp", "#include <tlm>"},
          {"compiler/emit/emit.cpp", R"(#include "sim/input/read.h")"},
          {"sim/functional/machine.h", R"(#include "sim/input/read.h")"},
-         {"sim/functional/machine.h", R"(#include "compiler/graph/graph.h")"},
+         {"sim/functional/machine.h", R"(#include "compiler/ir/graph.h")"},
+         {"compiler/ir/graph.h", R"(#include "compiler/operators/operator.h")"},
+         {"compiler/ir/graph.h", R"(#include "hw/isa/program.h")"},
+         {"compiler/operators/add/add.cpp", R"(#include "compiler/passes/prepare.h")"},
+         {"compiler/operators/add/add.cpp", R"(#include "compiler/frontend/layer_config.h")"},
+         {"compiler/frontend/frontend.cpp", R"(#include "compiler/operators/operator.h")"},
+         {"compiler/frontend/frontend.cpp", R"(#include "hw/machine/config_reader.h")"},
+         {"compiler/passes/prepare.cpp", R"(#include "compiler/schedule/schedule.h")"},
+         {"compiler/passes/prepare.cpp", R"(#include "hw/isa/program.h")"},
+         {"compiler/mapping/tiling.cpp", R"(#include "compiler/operators/operator.h")"},
+         {"compiler/schedule/schedule.cpp", R"(#include "compiler/emit/compile.h")"},
+         {"compiler/schedule/schedule.cpp", R"(#include "compiler/passes/prepare.h")"},
          {"sim/main.cpp", R"(#include "tests/support/fresh_simulation.h")"},
          {"sim/main.cpp", R"(#include "run/run.h")"},
          {"sim/run/run.cpp", R"(#include "sim/run/../input/read.h")"}}};
@@ -52,7 +63,7 @@ TEST_CASE("The include rules let pass what the design allows", "[include_rules]"
          {"hw/weight_fifo/weight_fifo.h", R"(#include "hw/common/clock.h")"},
          {"hw/weight_fifo/weight_fifo.h", "#include <systemc>"},
          {"hw/tpu/tpu.h", R"(#include "hw/weight_fifo/weight_fifo.h")"},
-         {"compiler/emit/emit.cpp", R"(#include "compiler/graph/graph.h")"},
+         {"compiler/emit/emit.cpp", R"(#include "compiler/ir/graph.h")"},
          {"compiler/emit/emit.cpp", R"(#include "hw/isa/program.h")"},
          {"sim/functional/machine.h", R"(#include "hw/math/gemm.h")"},
          {"sim/run/run.cpp", R"(#include "compiler/emit/emit.h")"},

@@ -22,7 +22,7 @@ namespace {
 quantized::Network with_values(const std::string& text, std::uint64_t seed) {
     const ir::Graph graph = frontend::build_json_graph(text, operators::registry(), WeightValues::Read);
     constexpr std::uint32_t count = 3;
-    std::vector<float> inputs(count * graph.input_shape().elements());
+    std::vector<float> inputs(count * graph.input().shape.elements());
     frontend::fill_random(inputs, 1.0F, seed);
     return passes::prepare(graph, {.inputs = inputs, .count = count, .encoding = std::nullopt});
 }

@@ -1,0 +1,46 @@
+#include "hw/base/nearest.h"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+namespace systole {
+namespace {
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        std::size_t diagonal = row[0];
+        row[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t above = row[j];
+            row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
+            diagonal = above;
+        }
+    }
+    return row[b.size()];
+}
+
+}  // namespace
+
+std::string_view nearest(std::string_view word, std::span<const std::string> known) {
+    std::string_view best;
+    std::size_t best_distance = std::max<std::size_t>(2, word.size() / 2) + 1;
+    for (const std::string& candidate : known) {
+        // A key that contains the other ("depth", "depth_tiles") is near however long the rest is.
+        const bool part =
+            candidate.find(word) != std::string::npos || word.find(candidate) != std::string_view::npos;
+        // So is a key that only begins like it ("clok", "clock_mhz").
+        const std::size_t beginning =
+            1 + edit_distance(word, std::string_view(candidate).substr(0, word.size() + 1));
+        const std::size_t distance = part ? 1 : std::min(edit_distance(word, candidate), beginning);
+        if (distance < best_distance) {
+            best_distance = distance;
+            best = candidate;
+        }
+    }
+    return best;
+}
+
+}  // namespace systole
