@@ -11,9 +11,11 @@
 #include <vector>
 
 #include "compiler/frontend/graph_json.h"
+#include "compiler/frontend/graph_text.h"
 #include "compiler/frontend/keras_h5.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"
+#include "compiler/ir/text.h"
 
 namespace systole::frontend {
 namespace {
@@ -36,6 +38,10 @@ constexpr std::array formats{
                return head.substr(std::min(head.find_first_not_of(" \t\r\n"), head.size())).starts_with('{');
            },
            read_graph_json},
+    Format{"the text of a graph (.txt)", ir::is_graph_text,
+           [](const std::filesystem::path& path, const ir::OperatorSet& operators, WeightValues) {
+               return read_graph_text(path, operators);
+           }},
 };
 
 std::string read_head(const std::filesystem::path& path) {

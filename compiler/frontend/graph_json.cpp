@@ -2,15 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <fstream>
-#include <iterator>
 #include <map>
-#include <system_error>
 
 #include "compiler/frontend/graph_json/seeded_weights.h"
 #include "compiler/frontend/json_values.h"
 #include "compiler/frontend/layer_context.h"
+#include "compiler/frontend/text_file.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"
 
@@ -216,14 +213,6 @@ private:
     std::string last_;
 };
 
-std::string read_text(const std::filesystem::path& path) {
-    errno = 0;
-    std::ifstream file(path, std::ios::binary);
-    if (!file)
-        throw ModelError(fmt::format("it cannot be opened: {}", std::generic_category().message(errno)));
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
 }  // namespace
 
 ir::Graph build_json_graph(std::string_view text, const ir::OperatorSet& operators, WeightValues values) {
@@ -240,8 +229,9 @@ ir::Graph build_json_graph(std::string_view text, const ir::OperatorSet& operato
 
 ir::Graph read_graph_json(const std::filesystem::path& path, const ir::OperatorSet& operators,
                           WeightValues values) {
+    const std::string text = read_text(path);
     try {
-        return build_json_graph(read_text(path), operators, values);
+        return build_json_graph(text, operators, values);
     } catch (const ModelError& error) {
         throw ModelError(fmt::format("{}: {}", path.string(), error.what()));
     }

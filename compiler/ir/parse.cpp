@@ -1,6 +1,7 @@
 // Reads the text of a graph.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <limits>
@@ -53,6 +54,8 @@ public:
     bool at_end() {
         while (true) {
             skip_space();
+            if (position_ == text_.size()) return true;
+            if (text_[position_] == '#') position_ = std::min(text_.find('\n', position_), text_.size());
             if (position_ == text_.size()) return true;
             if (text_[position_] != '\n') return false;
             next_line();

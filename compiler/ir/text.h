@@ -9,7 +9,7 @@ namespace systole::ir {
 
 /// The graph as text that reads back to an equal graph: a header, a line for each value, then a line for each
 /// node. A constant of few elements has them in its line; another has its bytes there, little endian, in
-/// hexadecimal.
+/// hexadecimal. Between these lines may be empty ones, and comments behind a #.
 ///
 ///     graph "digits"
 ///     inputs %0

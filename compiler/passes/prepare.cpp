@@ -8,13 +8,23 @@
 
 namespace systole::passes {
 
-ir::Graph simplify(const ir::Graph& graph) {
+PassManager simplification() {
+    PassManager passes;
     // Identities first: they may stand between a layer and what folds into it.
-    return fold_concat_into_dense(fold_padding(fold_batch_normalization(remove_identities(graph))));
+    passes.add("remove_identities", remove_identities);
+    passes.add("fold_batch_normalization", fold_batch_normalization);
+    passes.add("fold_padding", fold_padding);
+    passes.add("fold_concat_into_dense", fold_concat_into_dense);
+    return passes;
 }
 
-quantized::Network prepare(const ir::Graph& graph, const Calibration& calibration) {
-    return quantize(simplify(graph), calibration);
+ir::Graph simplify(const ir::Graph& graph, const PassObserver& observer) {
+    return simplification().run(graph, observer);
+}
+
+quantized::Network prepare(const ir::Graph& graph, const Calibration& calibration,
+                           const PassObserver& observer) {
+    return quantize(simplify(graph, observer), calibration);
 }
 
 }  // namespace systole::passes

@@ -32,6 +32,11 @@ operators::ElementFunction Quantizer::function_of(const Node& node) {
     return operators::operator_of(node).function(node).value();
 }
 
+TensorId Quantizer::tensor_of(ValueId id) const {
+    if (graph_.values[id].constant) fail(id, "it is a constant; the chip takes constants as weights alone");
+    return tensors_[id].value();
+}
+
 TensorId Quantizer::add_tensor(ValueId id, const Encoding& encoding) {
     const TensorId tensor = add_rescaled(id, encoding);
     tensors_[id] = tensor;

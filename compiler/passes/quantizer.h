@@ -36,8 +36,8 @@ public:
         return operators::operator_of(node).clamp_limit(node);
     }
 
-    /// The tensor that holds a value.
-    quantized::TensorId tensor_of(ir::ValueId id) const { return *tensors_[id]; }
+    /// The tensor that holds an activation. Throws ModelError where the value is constant.
+    quantized::TensorId tensor_of(ir::ValueId id) const;
     const quantized::Tensor& tensor(quantized::TensorId id) const { return network_.tensors[id]; }
     bool has_tensor(ir::ValueId id) const { return tensors_[id].has_value(); }
 

@@ -4,6 +4,8 @@
 #include <memory>
 
 #include "compiler/emit/compile.h"
+#include "compiler/ir/text.h"
+#include "compiler/passes/prepare.h"
 #include "compiler/schedule/schedule.h"
 #include "hw/isa/assembly.h"
 #include "hw/isa/program_file.h"
@@ -20,12 +22,13 @@ struct CompileCommand {
     RunOptions options;
     OutputOptions print;
     std::string output;
-    std::string text;  ///< "schedule", "assembly" or empty
+    std::string text;        ///< "schedule", "assembly" or empty
+    std::string dump_after;  ///< a pass, "all" or empty
 
     void operator()() const {
         const run::RunConfig config = options.config();
         if (config.model.empty()) throw machine::ConfigError("sim compile needs a model, not a program");
-        if (output.empty() && text.empty()) {
+        if (output.empty() && text.empty() && dump_after.empty()) {
             throw machine::ConfigError(
                 "sim compile needs somewhere to put the program: give -o FILE.tpu, or --text");
         }
@@ -33,7 +36,10 @@ struct CompileCommand {
         const machine::MachineConfig machine = run::read_machine(config, paths);
         const ir::Graph graph = run::read_model(config, paths);
         const auto input = run::read_input(config, paths, graph);
-        const quantized::Network network = run::quantize(graph, config, paths, input);
+        const quantized::Network network =
+            run::quantize(graph, config, paths, input,
+                          [&](std::string_view pass, const ir::Graph& after) { dump(pass, after); });
+        if (output.empty() && text.empty()) return;
         const schedule::Schedule schedule =
             schedule::make_schedule(network, run::target_of(machine), run::options_of(config, input));
         if (text == "schedule") fmt::print("{}", schedule::to_text(schedule));
@@ -42,7 +48,13 @@ struct CompileCommand {
         if (text == "assembly") fmt::print("{}", isa::disassemble(program));
         if (output.empty()) return;
         isa::write_program(program, std::filesystem::path(output));
-        if (text.empty()) print_summary(output, program, print);
+        if (text.empty() && dump_after.empty()) print_summary(output, program, print);
+    }
+
+private:
+    void dump(std::string_view pass, const ir::Graph& graph) const {
+        if (dump_after == "all") fmt::print("# after {}\n", pass);
+        if (dump_after == "all" || dump_after == pass) fmt::print("{}", to_text(graph));
     }
 };
 
@@ -51,19 +63,29 @@ struct CompileCommand {
 void add_compile_command(CLI::App& app, Context& context) {
     CLI::App* command = app.add_subcommand("compile", "Compile a network to a program (.tpu)");
     const auto compile = std::make_shared<CompileCommand>();
-    add_model_options(*command, context, compile->options, "run file; options override its keys");
+    add_model_options(*command, context, compile->options,
+                      "run file, or the text of a graph (.txt); options override its keys");
     command->add_option("-o,--output", compile->output, "the program file")->type_name("FILE.tpu");
     CLI::Option* text =
         command->add_option("--text", compile->text, "print the program: as \"schedule\" or as \"assembly\"")
             ->type_name("FORM");
     context.only(text, {"schedule", "assembly"});
+    CLI::Option* dump =
+        command
+            ->add_option("--dump-after", compile->dump_after,
+                         "print the graph after a pass, or after \"all\", as text that reads back")
+            ->type_name("PASS");
+    std::vector<std::string> passes = passes::simplification().names();
+    passes.emplace_back("all");
+    context.only(dump, passes);
     CLI::Option* quiet = add_quiet_option(*command, compile->print)->excludes(text);
     add_json_option(*command, compile->print, "the program's data as JSON")->excludes(quiet)->excludes(text);
     add_color_option(*command, context);
     command->footer(
         "Examples:\n"
         "  sim compile configs/runs/mnist_cnn.json -o digits.tpu\n"
-        "  sim compile mnist_cnn --limit 8 --batch 8 --text schedule\n\n"
+        "  sim compile mnist_cnn --limit 8 --batch 8 --text schedule\n"
+        "  sim compile mnist_cnn --dump-after fold_padding > digits.txt\n\n"
         "A program is made for one array size, one batch and one number of images: as\n"
         "many as the input has, else --limit, else one batch.");
     command->callback([compile] { (*compile)(); });

@@ -13,6 +13,10 @@ bool names_program(const std::string& file) {
     return extension == ".tpu" || extension == ".asm" || extension == ".s";
 }
 
+bool names_graph_text(const std::string& file) {
+    return std::filesystem::path(file).extension() == ".txt";
+}
+
 std::vector<run::Setting> RunOptions::settings() const {
     std::vector<run::Setting> settings;
     const auto text = [&](const char* key, const std::string& value) {
@@ -30,6 +34,14 @@ std::vector<run::Setting> RunOptions::settings() const {
     text("machine", machine);
     // What drops other keys of the run file goes before those keys.
     text("model", model);
+    if (names_graph_text(file)) {
+        if (!program.empty() || !model.empty()) {
+            throw machine::ConfigError(
+                fmt::format("{} is the text of a graph; a run has one program or model, not {} too", file,
+                            program.empty() ? model : program));
+        }
+        text("model", file);
+    }
     if (names_program(file)) {
         if (!program.empty() || !model.empty()) {
             throw machine::ConfigError(
@@ -69,7 +81,7 @@ std::vector<run::Setting> RunOptions::settings() const {
 }
 
 std::filesystem::path RunOptions::run_file() const {
-    if (file.empty() || names_program(file)) return {};
+    if (file.empty() || names_program(file) || names_graph_text(file)) return {};
     return run::PathFinder({}).find(file, "runs");
 }
 

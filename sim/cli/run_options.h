@@ -12,7 +12,7 @@ namespace systole::cli {
 
 /// The options that stand for keys of a run file, and the run file itself.
 struct RunOptions {
-    std::string file;  ///< a run file, or a program by its extension
+    std::string file;  ///< a run file, or by its extension a program or the text of a graph
     std::string machine, model, program;
     std::vector<std::string> input;
     std::string random_input;
@@ -45,6 +45,8 @@ struct RunOptions {
 
 /// Whether a file's name says that it is a program: .tpu, or .asm or .s for assembly.
 bool names_program(const std::string& file);
+/// Whether it says that it is the text of a graph: .txt.
+bool names_graph_text(const std::string& file);
 
 /// Adds what says machine, model and data: what running and compiling have in common. `file_is` explains
 /// the one argument that is no option.

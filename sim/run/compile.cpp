@@ -94,9 +94,9 @@ std::optional<NamedImages> read_input(const RunConfig& config, const PathFinder&
 }
 
 quantized::Network quantize(const ir::Graph& graph, const RunConfig& config, const PathFinder& paths,
-                            const std::optional<NamedImages>& input) {
+                            const std::optional<NamedImages>& input, const passes::PassObserver& observer) {
     if (input) check_shape(*input, graph.input_map(), graph.name);
-    return passes::prepare(graph, calibration_of(graph, config, paths, input));
+    return passes::prepare(graph, calibration_of(graph, config, paths, input), observer);
 }
 
 schedule::Options options_of(const RunConfig& config, const std::optional<NamedImages>& input) {

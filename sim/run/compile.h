@@ -5,6 +5,7 @@
 
 #include "compiler/graph/quantized_network.h"
 #include "compiler/ir/graph.h"
+#include "compiler/passes/pass_manager.h"
 #include "compiler/schedule/options.h"
 #include "compiler/schedule/target.h"
 #include "hw/machine/machine_config.h"
@@ -33,9 +34,10 @@ std::optional<NamedImages> read_input(const RunConfig& config, const PathFinder&
 
 /// Quantizes the network with the run's calibration images, else with the first of its input. Where
 /// pixels are the input, a stored byte is a pixel. A network without weights needs no images: no cycle
-/// depends on a value. Throws ModelError, InputError.
+/// depends on a value. `observer` is told the graph after each pass. Throws ModelError, InputError.
 quantized::Network quantize(const ir::Graph& graph, const RunConfig& config, const PathFinder& paths,
-                            const std::optional<NamedImages>& input);
+                            const std::optional<NamedImages>& input,
+                            const passes::PassObserver& observer = {});
 
 /// Batch and number of inferences: as many as there are images; without images the limit, or one batch.
 schedule::Options options_of(const RunConfig& config, const std::optional<NamedImages>& input);

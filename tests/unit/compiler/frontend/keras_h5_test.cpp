@@ -153,7 +153,7 @@ TEST_CASE("A file of another kind is refused in one line", "[compiler][frontend]
     temporary.write("PK\x03\x04");
     CHECK(error_of(temporary.path()) ==
           "its format is not known; networks are read from Keras HDF5 (.h5), "
-          "graph file (JSON)");
+          "graph file (JSON), the text of a graph (.txt)");
     temporary.write("\x89HDF\r\n\x1a\n and nothing more");
     CHECK(error_of(temporary.path()) == "it is not an HDF5 file, or it is damaged");
     CHECK(error_of(temporary.path().parent_path()) == "it is a directory; it must be a network file");

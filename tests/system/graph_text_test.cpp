@@ -1,0 +1,68 @@
+// The text of a graph: printed behind passes, read back, compiled and run.
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "tests/system/sim_process.h"
+
+using namespace systole;
+using tests::Outcome;
+using tests::sim;
+
+TEST_CASE("A graph that a pass left compiles and runs as the network that was read", "[system][graph_text]") {
+    const tests::Folder folder;
+    const std::string network = folder.file("net.json", R"({
+        "schema": "sim.graph/1", "name": "net", "weights": {"seed": 1}, "input": {"shape": [8, 8, 3]},
+        "layers": [
+            {"name": "border", "op": "zero_padding", "inputs": ["input"], "padding": [1, 1, 1, 1]},
+            {"name": "conv", "op": "convolution", "inputs": ["border"], "filters": 5, "kernel": 3},
+            {"name": "norm", "op": "batch_normalization", "inputs": ["conv"]},
+            {"name": "relu", "op": "relu", "inputs": ["norm"], "maximum": 6},
+            {"name": "scores", "op": "dense", "inputs": ["relu"], "units": 10},
+            {"name": "classes", "op": "softmax", "inputs": ["scores"]}],
+        "output": "classes"})");
+    const std::string data = " --machine tpu_v1 --random-input 1 --limit 6 --batch 4";
+    const Outcome dump = sim("compile --model " + network + data + " --dump-after fold_concat_into_dense");
+    REQUIRE(dump.exit_code == 0);
+    CHECK_THAT(dump.out, Catch::StartsWith("graph \"net\"\n"));
+    const std::string graph = folder.file("net.txt", dump.out);
+
+    const Outcome from_text = sim("compile " + graph + data + " --text assembly");
+    CHECK(from_text.err.empty());
+    CHECK(from_text.out == sim("compile --model " + network + data + " --text assembly").out);
+    const auto of_text = tests::report_of(graph + data);
+    const auto of_network = tests::report_of("--model " + network + data);
+    for (const char* const key : {"cycles", "predictions", "traffic", "units"}) {
+        CAPTURE(key);
+        CHECK(of_text[key] == of_network[key]);
+    }
+}
+
+TEST_CASE("All passes are dumped in their order, and only passes", "[system][graph_text]") {
+    const Outcome all = sim("compile mnist_cnn --limit 1 --set timing_only=true --dump-after all");
+    REQUIRE(all.exit_code == 0);
+    std::size_t last = 0;
+    for (const char* const pass :
+         {"remove_identities", "fold_batch_normalization", "fold_padding", "fold_concat_into_dense"}) {
+        const std::size_t at = all.out.find(std::string("# after ") + pass + "\ngraph \"mnist_cnn\"");
+        REQUIRE(at != std::string::npos);
+        CHECK(at >= last);
+        last = at;
+    }
+    const Outcome wrong = sim("compile mnist_cnn --dump-after fold_paddin");
+    CHECK(wrong.exit_code == 2);
+    CHECK_THAT(wrong.err, Catch::Contains("fold_padding"));
+}
+
+TEST_CASE("A graph's text that is wrong ends with file, line and column", "[system][graph_text]") {
+    const tests::Folder folder;
+    const std::string file =
+        folder.file("wrong.txt", "graph \"w\"\ninputs %0\noutputs %0\n%0 float33 1x2 \"in\"\n");
+    const Outcome wrong = sim("compile " + file + " --machine tpu_v1 --text schedule --random-input 1");
+    CHECK(wrong.exit_code == 2);
+    CHECK_THAT(wrong.err, Catch::Contains("wrong.txt:4:4: \"float33\": it must be a number format"));
+    const std::string two = folder.file(
+        "two.txt", "graph \"w\"\ninputs %0, %1\noutputs %0\n%0 float32 1x2 \"a\"\n%1 float32 1x2 \"b\"\n");
+    CHECK_THAT(sim("compile " + two + " --machine tpu_v1 --text schedule --random-input 1").err,
+               Catch::Contains("two.txt: it has 2 inputs and 1 outputs; a network must have one of each"));
+    CHECK(sim("run " + file + " --model models/mnist_cnn/mnist_cnn.h5").exit_code == 2);
+}
