@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/operators/page.h"
 #include "hw/machine/config_error.h"
 #include "sim/cli/command.h"
 #include "sim/cli/output_options.h"
@@ -19,14 +20,16 @@ namespace {
 struct SchemaCommand {
     std::string name;
     std::string page;
+    std::string operators_page;
     OutputOptions print;
     const terminal::Screen* screen = nullptr;
 
     void operator()() const {
-        if (name.empty() && page.empty()) {
+        if (name.empty() && page.empty() && operators_page.empty()) {
             throw machine::ConfigError("sim schema needs a kind of file, or --page FILE.md for all of them");
         }
         if (!page.empty()) report::write_file(page, schema::reference_page());
+        if (!operators_page.empty()) report::write_file(operators_page, operators::operators_page());
         if (name.empty()) return;
         const schema::Document& document = schema::document(name);
         if (print.json) return print_json(schema::json_schema(document));
@@ -47,6 +50,8 @@ void add_schema_command(CLI::App& app, Context& context) {
         command->add_option("KIND", schema->name, fmt::format("{}", fmt::join(names, ", ")))->type_name("");
     context.only(name, names);
     command->add_option("--page", schema->page, "write the reference of all kinds as a page")
+        ->type_name("FILE.md");
+    command->add_option("--operators", schema->operators_page, "write the page of all operators of networks")
         ->type_name("FILE.md");
     add_json_option(*command, schema->print, "JSON Schema, for editors,")->needs(name);
     add_color_option(*command, context);

@@ -1,4 +1,4 @@
-// docs/configuration.md is what the program would write.
+// docs/configuration.md and docs/operators.md are what the program would write.
 #include <catch2/catch.hpp>
 #include <string>
 
@@ -14,6 +14,15 @@ TEST_CASE("docs/configuration.md is as sim writes it", "[system]") {
     REQUIRE(sim("schema --page " + page).exit_code == 0);
     INFO("make it anew: sim schema --page docs/configuration.md");
     const bool same = tests::text_in(page) == tests::text_in(tests::project / "docs/configuration.md");
+    CHECK(same);
+}
+
+TEST_CASE("docs/operators.md is as sim writes it", "[system]") {
+    const tests::Folder folder;
+    const std::string page = (folder / "operators.md").string();
+    REQUIRE(sim("schema --operators " + page).exit_code == 0);
+    INFO("make it anew: sim schema --operators docs/operators.md");
+    const bool same = tests::text_in(page) == tests::text_in(tests::project / "docs/operators.md");
     CHECK(same);
 }
 

@@ -1,0 +1,69 @@
+#include "compiler/operators/page.h"
+
+#include <fmt/format.h>
+
+#include "compiler/operators/operator.h"
+
+namespace systole::operators {
+namespace {
+
+constexpr const char* head = R"(# Operators
+
+Written by `sim schema --operators docs/operators.md` from the registry of operators: each is a folder in
+`compiler/operators`, and a test holds this page to what the folders say. `Keras` means layers of `.h5` files,
+`graph JSON` those of graph files (docs/graph_files.md). Attributes are those of the graph's text, which
+`sim compile MODEL --dump-after all` prints.
+
+)";
+
+std::string_view name_of_format(ir::Format format) {
+    return format == ir::Format::Keras ? "Keras" : "graph JSON";
+}
+
+void write_attributes(const ir::Operator& op, std::string& page) {
+    if (op.attributes().empty()) return;
+    page += "\n| attribute | default | meaning |\n|---|---|---|\n";
+    for (const ir::AttributeDeclaration& attribute : op.attributes()) {
+        page += fmt::format("| `{}` | {} | {} |\n", attribute.name,
+                            attribute.is_required ? "required" : ir::to_text(attribute.absent),
+                            attribute.meaning);
+    }
+}
+
+std::string keys_of(const ir::LayerKind& kind) {
+    std::string keys;
+    for (const ir::LayerKey& key : kind.keys) {
+        keys += fmt::format("{}`{}`: {}", keys.empty() ? "" : "; ", key.name, key.meaning);
+    }
+    return keys;
+}
+
+void write_formats(const ir::Operator& op, std::string& page) {
+    const std::vector<ir::LayerKind> layers = op.layer_kinds();
+    const std::vector<ir::FunctionName> functions = op.function_names();
+    if (layers.empty() && functions.empty()) return;
+    page += "\n| format | layer | keys |\n|---|---|---|\n";
+    for (const ir::LayerKind& kind : layers) {
+        page += fmt::format("| {} | `{}` | {} |\n", name_of_format(kind.format), kind.name, keys_of(kind));
+    }
+    for (const ir::FunctionName& function : functions) {
+        page += fmt::format("| {} | function `{}` of another layer |  |\n", name_of_format(function.format),
+                            function.name);
+    }
+}
+
+}  // namespace
+
+std::string operators_page() {
+    std::string page = head;
+    for (const ir::Operator* const op : registry().all()) {
+        page += fmt::format("## {}\n\n{}\n", op->name(), op->summary());
+        write_attributes(*op, page);
+        write_formats(*op, page);
+        page += "\n";
+    }
+    page.pop_back();
+    return page;
+}
+
+}  // namespace systole::operators
