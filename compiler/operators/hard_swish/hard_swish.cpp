@@ -1,0 +1,28 @@
+// x times a straight line from 0 at -3 to 1 at 3: swish without an exponential.
+#include <algorithm>
+
+#include "compiler/operators/element_function.h"
+
+namespace systole::operators {
+namespace {
+
+float hard_swish_of(float x, const FunctionParameters& /*parameters*/) {
+    constexpr float half_width = 3.0F;
+    constexpr float width = 6.0F;
+    return x * std::clamp(x + half_width, 0.0F, width) / width;
+}
+
+}  // namespace
+
+std::unique_ptr<ir::Operator> make_hard_swish() {
+    return std::make_unique<FunctionOperator>(FunctionDefinition{
+        .name = "hard_swish",
+        .summary = "x times a straight line from 0 at -3 to 1 at 3: swish without an exponential.",
+        .apply = apply_to_all<hard_swish_of>,
+        .layers = {json_function_layer("hard_swish")},
+        .functions = {{ir::Format::GraphJson, "hard_swish"},
+                      {ir::Format::Keras, "hard_swish"},
+                      {ir::Format::Keras, "hard_silu"}}});
+}
+
+}  // namespace systole::operators
