@@ -21,6 +21,11 @@ const ir::Window& window_of(const quantized::Layer& layer) {
     throw std::logic_error("layer \"" + layer.name + "\" has no windows");
 }
 
+/// The format that the activation unit writes: results of 8 bits are stored alike, whatever their sign.
+DataType stored_as(DataType type) {
+    return bytes_of(type) == 1 ? DataType::Uint8 : type;
+}
+
 /// All bits of an element.
 std::uint16_t largest_of(DataType type) {
     return bytes_of(type) == 2 ? std::numeric_limits<std::uint16_t>::max()
@@ -107,9 +112,8 @@ isa::MatrixFlags Emitter::fetch(const schedule::MatrixWork& work, const quantize
     }
     return {.accumulate = work.accumulate,
             .keep_weights = work.keep_weights,
-            .signed_activations = is_signed(input.type),
-            .wide_activations = bytes_of(input.type) == 2,
-            .wide_weights = false};
+            .activations = input.type,
+            .weights = DataType::Int8};
 }
 
 void Emitter::set_window(const ir::Window& window, quantized::TensorId input, const ir::FeatureMap& output) {
@@ -195,7 +199,7 @@ void Emitter::operator()(const schedule::ActivatePixels& work) {
         .first_output = work.first_pixel,
         .function = needed.table_row ? isa::ActivationFunction::Lookup : isa::ActivationFunction::Identity,
         .load_parameters = loaded_ != needed,
-        .wide_output = bytes_of(tensor(layer.output).type) == 2});
+        .output = stored_as(tensor(layer.output).type)});
     loaded_ = needed;
 }
 
@@ -218,9 +222,8 @@ void Emitter::operator()(const schedule::PoolLines& work) {
                    .other_row = 0,
                    .length = work.chunk.lines,
                    .first_line = work.chunk.first_line,
-                   .signed_elements = is_signed(tensor(input).type),
-                   .count_padding = pool.count_padding,
-                   .wide_elements = false});
+                   .elements = tensor(input).type,
+                   .count_padding = pool.count_padding});
 }
 
 void Emitter::operator()(const schedule::CopyLines& work) {
@@ -239,9 +242,8 @@ void Emitter::operator()(const schedule::CopyLines& work) {
                    .other_row = 0,
                    .length = work.chunk.lines,
                    .first_line = work.chunk.first_line,
-                   .signed_elements = false,
-                   .count_padding = false,
-                   .wide_elements = false});
+                   .elements = DataType::Uint8,
+                   .count_padding = false});
 }
 
 void Emitter::operator()(const schedule::ElementwiseRows& work) {
@@ -296,9 +298,8 @@ void Emitter::elementwise(isa::VectorOperation operation, const quantized::Layer
                        .other_row = 0,
                        .length = rows.count,
                        .first_line = 0,
-                       .signed_elements = output.type == DataType::Int8,
-                       .count_padding = false,
-                       .wide_elements = bytes_of(output.type) == 2};
+                       .elements = output.type,
+                       .count_padding = false};
     if (vector.has_other()) {
         set_image_rows(Register::VectorOtherImageRows, layer.inputs[1]);
         vector.other_row = first_row(layer.inputs[1]);

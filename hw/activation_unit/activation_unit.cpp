@@ -112,12 +112,12 @@ ActivationUnit::Cost ActivationUnit::cost(const isa::Activate& activate,
                                           const isa::BoundInstruction& bound) const {
     const isa::Registers& registers = *bound.registers;
     const std::uint64_t columns = registers[isa::Register::ActivationColumns];
-    const std::uint64_t writes = divide_up(columns * (activate.wide_output ? 2 : 1), buffer_.row_bytes());
+    const std::uint64_t writes = divide_up(columns * bytes_of(activate.output), buffer_.row_bytes());
     std::uint64_t loads = 0;
     if (activate.load_parameters) {
         loads = divide_up(isa::parameter_bytes * columns, buffer_.row_bytes());
         if (activate.function == isa::ActivationFunction::Lookup) {
-            loads += divide_up(isa::table_bytes(activate.wide_output), buffer_.row_bytes());
+            loads += divide_up(isa::table_bytes(activate.output), buffer_.row_bytes());
         }
     }
     return {.cycles = loads + activate.length * writes,
@@ -150,9 +150,9 @@ ActivationUnit::Cost ActivationUnit::cost(const isa::Vector& vector,
         cost.buffer_reads = length * (two_operands ? 2 : 1);
         cost.buffer_writes = length;
         (two_operands ? cost.operand_elements : cost.lookups) =
-            length * (two_operands ? 2 : 1) * buffer_.row_bytes() / (vector.wide_elements ? 2 : 1);
+            length * (two_operands ? 2 : 1) * buffer_.row_bytes() / bytes_of(vector.elements);
         if (!two_operands) {
-            cost.loads = divide_up(isa::table_bytes(vector.wide_elements), buffer_.row_bytes());
+            cost.loads = divide_up(isa::table_bytes(vector.elements), buffer_.row_bytes());
             cost.buffer_reads += cost.loads;
         }
     }

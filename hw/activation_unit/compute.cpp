@@ -35,7 +35,7 @@ void ActivationUnit::compute(const isa::Activate& activate, const isa::BoundInst
             const isa::RowRange& table = bound.footprint.buffer_read_table;
             const std::uint64_t table_rows = table.last - table.first;
             parameters_.load_table({buffer_.read(table.first, table_rows), table_rows * row_bytes},
-                                   activate.wide_output);
+                                   activate.output);
         }
     }
     const math::Requantization requantization = parameters_.bind(registers);
@@ -57,7 +57,8 @@ void ActivationUnit::compute(const isa::Activate& activate, const isa::BoundInst
             image_row * row_bytes + pixel * pixel_bytes + registers[Register::ActivationChannelOffset];
         std::uint8_t* const out = written + (byte - first_written * row_bytes);
         const std::int32_t* const in = sums + done * accumulators_.columns();
-        if (activate.wide_output) {
+        const bool of_16_bits = bytes_of(activate.output) == 2;
+        if (of_16_bits) {
             math::requantize_rows_wide(in, accumulators_.columns(), pixels, columns, requantization, out,
                                        pixel_bytes);
         } else {
@@ -67,9 +68,9 @@ void ActivationUnit::compute(const isa::Activate& activate, const isa::BoundInst
         if (activate.function == isa::ActivationFunction::Lookup) {
             for (std::size_t p = 0; p < pixels; ++p) {
                 std::uint8_t* const row = out + p * pixel_bytes;
-                if (activate.wide_output) {
+                if (of_16_bits) {
                     const std::span results(row, 2 * columns);
-                    math::lookup_wide(results, results, parameters_.wide_table());
+                    math::lookup_wide(results, results, parameters_.interpolated_table());
                 } else {
                     const std::span results(row, columns);
                     math::lookup(results, results, parameters_.table());
@@ -91,7 +92,7 @@ void ActivationUnit::compute(const isa::Vector& vector, const isa::BoundInstruct
     const math::PoolingRules rules{
         .operation =
             vector.operation == isa::VectorOperation::MaxPool ? math::Pooling::Max : math::Pooling::Average,
-        .signed_elements = vector.signed_elements,
+        .elements = vector.elements,
         .count_padding = vector.count_padding,
         .pad_value = static_cast<std::uint8_t>(registers[Register::WindowPadValue])};
     // `source` begins at the first image the lines touch, `written` at the first line's row.

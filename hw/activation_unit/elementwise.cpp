@@ -15,7 +15,7 @@ namespace {
 
 using isa::Register;
 
-math::Elementwise parameters_of(const isa::Registers& registers, bool signed_elements) {
+math::Elementwise parameters_of(const isa::Registers& registers, DataType elements) {
     return {.zero_point_a = registers.as_signed(Register::VectorZeroPointA),
             .zero_point_b = registers.as_signed(Register::VectorZeroPointB),
             .scale_a = {registers.as_signed(Register::VectorMultiplierA),
@@ -27,7 +27,7 @@ math::Elementwise parameters_of(const isa::Registers& registers, bool signed_ele
             .zero_point = registers.as_signed(Register::OutputZeroPoint),
             .minimum = registers.as_signed(Register::OutputMinimum),
             .maximum = registers.as_signed(Register::OutputMaximum),
-            .signed_elements = signed_elements};
+            .elements = elements};
 }
 
 /// The bytes of some images' rows of an operand or result, image by image.
@@ -56,7 +56,7 @@ void compute_elementwise(const isa::Vector& vector, const isa::BoundInstruction&
                          const UnifiedBufferAccess& buffer, std::uint8_t* written) {
     const isa::Registers& registers = *bound.registers;
     const std::size_t row_bytes = buffer.row_bytes();
-    const auto bytes_of = [&](const isa::RowRange& rows) {
+    const auto bytes_in = [&](const isa::RowRange& rows) {
         return std::span(buffer.read(rows.first, rows.last - rows.first),
                          (rows.last - rows.first) * row_bytes);
     };
@@ -66,25 +66,27 @@ void compute_elementwise(const isa::Vector& vector, const isa::BoundInstruction&
     const isa::ImageSlices results = slices_of(Register::VectorDestinationImageRows, vector.destination_row);
     const Images out(results, written, row_bytes);
     const Images source(slices_of(Register::VectorSourceImageRows, vector.source_row),
-                        bytes_of(bound.footprint.buffer_read).data(), row_bytes);
+                        bytes_in(bound.footprint.buffer_read).data(), row_bytes);
     const auto look_up = [&](const auto& function, const auto& table) {
         for (std::uint64_t i = 0; i < results.images(); ++i) function(source[i], out[i], table);
     };
     const auto combine = [&](const auto& function) {
         const Images other(slices_of(Register::VectorOtherImageRows, vector.other_row),
-                           bytes_of(bound.footprint.buffer_read_other).data(), row_bytes);
-        const math::Elementwise parameters = parameters_of(registers, vector.signed_elements);
+                           bytes_in(bound.footprint.buffer_read_other).data(), row_bytes);
+        const math::Elementwise parameters = parameters_of(registers, vector.elements);
         for (std::uint64_t i = 0; i < results.images(); ++i)
             function(source[i], other[i], parameters, out[i]);
     };
     switch (vector.operation) {
         case isa::VectorOperation::Add:
-            return combine(vector.wide_elements ? math::add_wide : math::add);
+            return combine(math::add);
         case isa::VectorOperation::Multiply:
-            return combine(vector.wide_elements ? math::multiply_wide : math::multiply);
+            return combine(math::multiply);
         case isa::VectorOperation::Lookup: {
-            const auto bytes = bytes_of(bound.footprint.buffer_read_table);
-            if (vector.wide_elements) return look_up(math::lookup_wide, math::read_interpolated_table(bytes));
+            const auto bytes = bytes_in(bound.footprint.buffer_read_table);
+            if (bytes_of(vector.elements) == 2) {
+                return look_up(math::lookup_wide, math::read_interpolated_table(bytes));
+            }
             math::LookupTable table{};
             std::copy_n(bytes.begin(), table.size(), table.begin());
             return look_up(math::lookup, table);

@@ -19,9 +19,9 @@ void RequantizationParameters::load(const std::uint8_t* bytes, std::size_t colum
     std::memcpy(shift_.data(), bytes, columns);
 }
 
-void RequantizationParameters::load_table(std::span<const std::uint8_t> bytes, bool wide) {
-    if (wide) {
-        wide_table_ = math::read_interpolated_table(bytes);
+void RequantizationParameters::load_table(std::span<const std::uint8_t> bytes, DataType elements) {
+    if (bytes_of(elements) == 2) {
+        interpolated_table_ = math::read_interpolated_table(bytes);
     } else {
         std::copy_n(bytes.begin(), table_.size(), table_.begin());
     }

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "hw/base/data_type.h"
 #include "hw/isa/registers.h"
 #include "hw/math/interpolated_table.h"
 #include "hw/math/lookup_table.h"
@@ -11,24 +12,25 @@
 
 namespace systole::hw {
 
-/// The requantization parameters and the lookup tables, one of each width, that the activation unit holds.
+/// The requantization parameters and the lookup tables that the activation unit holds, one for elements of 8
+/// bits and one for those of 16.
 class RequantizationParameters {
 public:
     /// From the bytes `activate` describes: int32 bias, int32 multiplier, int8 shift of each column.
     void load(const std::uint8_t* bytes, std::size_t columns);
-    void load_table(std::span<const std::uint8_t> bytes, bool wide);
+    void load_table(std::span<const std::uint8_t> bytes, DataType elements);
 
     /// With the output range the registers give. Columns beyond those loaded are 0.
     math::Requantization bind(const isa::Registers& registers);
     const math::LookupTable& table() const { return table_; }
-    const math::InterpolatedTable& wide_table() const { return wide_table_; }
+    const math::InterpolatedTable& interpolated_table() const { return interpolated_table_; }
 
 private:
     std::vector<std::int32_t> bias_;
     std::vector<std::int32_t> multiplier_;
     std::vector<std::int8_t> shift_;
     math::LookupTable table_{};
-    math::InterpolatedTable wide_table_{};
+    math::InterpolatedTable interpolated_table_{};
 };
 
 }  // namespace systole::hw

@@ -43,6 +43,13 @@ inline constexpr std::array<DataTypeTraits, data_type_count> data_type_traits{{
     {"float32", 4, true, false},
 }};
 
+/// In the order of the enumeration.
+inline constexpr std::array<std::string_view, data_type_count> data_type_names = [] {
+    std::array<std::string_view, data_type_count> names;
+    for (std::size_t i = 0; i < data_type_count; ++i) names[i] = data_type_traits[i].name;
+    return names;
+}();
+
 constexpr const DataTypeTraits& traits_of(DataType type) {
     return data_type_traits[static_cast<std::size_t>(type)];
 }

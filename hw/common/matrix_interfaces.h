@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "hw/base/data_type.h"
 #include "hw/common/clock.h"
 #include "hw/common/command_queue.h"
 #include "hw/common/counter.h"
@@ -17,7 +18,7 @@ struct Tile {
     std::uint32_t rows = 0;     ///< used array rows, from row 0
     std::uint32_t columns = 0;  ///< used array columns, from column 0
     std::uint32_t useful_macs = 0;
-    std::uint8_t element_bytes = 1;
+    DataType type = DataType::Int8;        ///< of the weights
     std::uint64_t bytes = 0;               ///< that were fetched
     Tag tag = 0;                           ///< of its fetch
     Cycle whole_at = 0;                    ///< its last byte is in the FIFO
@@ -67,9 +68,8 @@ struct Stream {
     std::uint64_t accumulator_row = 0;
     bool accumulate = false;
     bool keep_weights = false;
-    bool signed_activations = false;
-    bool wide_activations = false;
-    bool wide_weights = false;
+    DataType activations = DataType::Uint8;
+    DataType weights = DataType::Int8;
     /// The rows it reads were complete at these cycles: written by the activation unit, by the host.
     Cycle activations_written = 0;
     Cycle inputs_written = 0;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <bit>
 #include <stdexcept>
 
 #include "hw/isa/assembly.h"
@@ -17,10 +18,20 @@ class FieldWriter final : public FieldChecker {
 public:
     explicit FieldWriter(std::vector<std::uint8_t>& bytes) : bytes_(bytes) {}
 
-    void flags(std::span<const FlagField> flags) override {
-        std::uint64_t bits = 0;
-        for (std::size_t i = 0; i < flags.size(); ++i) bits |= std::uint64_t{flags[i].value} << i;
-        append(bits, 1);
+    void flags(std::span<const FlagsPart> parts) override {
+        std::uint64_t byte = 0;
+        for (const FlagsPart& part : parts) {
+            if (const auto* flag = std::get_if<FlagField>(&part)) {
+                byte |= std::uint64_t{flag->value} << flag->bit;
+                continue;
+            }
+            const auto& format = std::get<FormatField>(part);
+            const std::uint64_t code = code_of(format.value, format.code);
+            for (std::size_t i = 0; i < format.code.bits.size(); ++i) {
+                byte |= ((code >> i) & 1) << format.code.bits[i].place;
+            }
+        }
+        append(byte, 1);
     }
 
     void host_address(std::uint64_t& address) override {
@@ -54,13 +65,23 @@ class FieldReader final : public FieldChecker {
 public:
     explicit FieldReader(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
 
-    void flags(std::span<const FlagField> flags) override {
-        const std::uint64_t bits = take(1);
-        if (bits >> flags.size() != 0) {
-            throw ProgramError(
-                fmt::format("flags are {:#04x}; bits from {} on must be 0", bits, flags.size()));
+    void flags(std::span<const FlagsPart> parts) override {
+        const std::uint64_t byte = take(1);
+        check_unused_bits(byte, parts);
+        const auto bit = [byte](std::uint8_t place) { return (byte >> place) & 1; };
+        for (const FlagsPart& part : parts) {
+            if (const auto* flag = std::get_if<FlagField>(&part)) {
+                flag->value = bit(flag->bit) != 0;
+                continue;
+            }
+            const auto& format = std::get<FormatField>(part);
+            std::uint64_t code = 0;
+            for (std::size_t i = 0; i < format.code.bits.size(); ++i) {
+                code |= bit(format.code.bits[i].place) << i;
+            }
+            if (!format.code.formats[code]) throw ProgramError(std::string(format.code.reserved_rule));
+            format.value = *format.code.formats[code];
         }
-        for (std::size_t i = 0; i < flags.size(); ++i) flags[i].value = ((bits >> i) & 1) != 0;
     }
 
     void host_address(std::uint64_t& address) override { address = take(host_address_bytes); }
@@ -78,6 +99,23 @@ protected:
     }
 
 private:
+    static void check_unused_bits(std::uint64_t byte, std::span<const FlagsPart> parts) {
+        std::uint64_t used = 0;
+        for (const FlagsPart& part : parts) {
+            if (const auto* flag = std::get_if<FlagField>(&part)) {
+                used |= std::uint64_t{1} << flag->bit;
+                continue;
+            }
+            for (const auto& [place, word] : std::get<FormatField>(part).code.bits) {
+                used |= std::uint64_t{1} << place;
+            }
+        }
+        if ((byte & ~used) != 0) {
+            throw ProgramError(
+                fmt::format("flags are {:#04x}; bits from {} on must be 0", byte, std::bit_width(used)));
+        }
+    }
+
     std::uint64_t take(std::uint8_t count) {
         if (count > bytes_.size()) throw std::logic_error("encoded_bytes is too small for the fields");
         const auto taken = bytes_.first(count);

@@ -9,7 +9,7 @@ namespace systole::isa {
 /// rule, not the instruction.
 class FieldChecker : public FieldVisitor {
 public:
-    void flags(std::span<const FlagField> flags) override;
+    void flags(std::span<const FlagsPart> parts) override;
     void host_address(std::uint64_t& address) override;
     void rule(bool holds, std::string_view rule) override;
 

@@ -1,11 +1,16 @@
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <variant>
+#include <vector>
+
+#include "hw/base/data_type.h"
 
 namespace systole::isa {
 
@@ -22,10 +27,42 @@ struct NumberField {
 
 /// A bit of an instruction's flags byte.
 struct FlagField {
+    std::uint8_t bit = 0;
     std::string_view word;  ///< in assembly, present where the bit is set
     bool& value;
     std::string_view clear_word = {};  ///< in assembly, printed where the bit is clear
 };
+
+/// How number formats stand in three bits of a flags byte.
+struct FormatCode {
+    struct Bit {
+        std::uint8_t place = 0;  ///< in the flags byte
+        /// In assembly, present where the bit is set; empty where only `name=format` can say so.
+        std::string_view word = {};
+    };
+
+    static constexpr std::size_t count = 8;
+
+    std::array<Bit, 3> bits;  ///< the code's lowest bit first
+    /// By code; none where a code is reserved.
+    std::array<std::optional<DataType>, count> formats;
+    std::string_view reserved_rule = "the code of its number format is reserved";
+};
+
+/// The code of a format. Throws std::logic_error where it has none.
+std::uint64_t code_of(DataType format, const FormatCode& code);
+
+/// A number format in an instruction's flags byte.
+struct FormatField {
+    std::string_view name;  ///< in messages, and in assembly the key of `name=format`
+    DataType& value;
+    const FormatCode& code;
+};
+
+/// The words of the bits that are set in the field's code; none where a bit has no word.
+std::optional<std::vector<std::string_view>> code_words(const FormatField& field);
+
+using FlagsPart = std::variant<FlagField, FormatField>;
 
 /// Byte addresses of host memory take this many bytes in an instruction.
 inline constexpr std::uint8_t host_address_bytes = 5;
@@ -61,8 +98,8 @@ public:
         value = static_cast<Enum>(index);
     }
 
-    /// One byte: flag i is bit i, the other bits are 0.
-    virtual void flags(std::span<const FlagField> flags) = 0;
+    /// One byte, its parts in the order of assembly. Bits that no part has are 0.
+    virtual void flags(std::span<const FlagsPart> parts) = 0;
 
     virtual void host_address(std::uint64_t& address) = 0;
 

@@ -23,4 +23,11 @@ using Instruction =
     std::variant<Nop, Halt, SyncWait, SyncSignal, InterruptHost, DebugTag, SetConfig, ReadHostMemory,
                  WriteHostMemory, ReadWeights, MatrixMultiply, Convolve, Activate, Vector>;
 
+/// The flags of matrix_multiply and convolve; null for other instructions.
+inline const MatrixFlags* matrix_flags(const Instruction& instruction) {
+    if (const auto* multiply = std::get_if<MatrixMultiply>(&instruction)) return &multiply->flags;
+    if (const auto* convolve = std::get_if<Convolve>(&instruction)) return &convolve->flags;
+    return nullptr;
+}
+
 }  // namespace systole::isa

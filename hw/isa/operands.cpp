@@ -1,17 +1,40 @@
 #include "hw/isa/operands.h"
 
+#include <fmt/format.h>
+
 #include <array>
+#include <optional>
 
 #include "hw/isa/fields.h"
 
 namespace systole::isa {
 
+namespace {
+
+using enum DataType;
+
+constexpr FormatCode activations_code{
+    .bits = {{{.place = 2, .word = "signed"}, {.place = 3, .word = "wide_a"}, {.place = 5}}},
+    .formats = {Uint8, Int8, Uint16, Int16, Bfloat16, Float32, Int32, std::nullopt}};
+
+constexpr FormatCode weights_code{
+    .bits = {{{.place = 4, .word = "wide_w"}, {.place = 6}, {.place = 7}}},
+    .formats = {Int8, Int16, Bfloat16, Float32, Uint8, Uint16, Int32, std::nullopt}};
+
+}  // namespace
+
+void check_vector_format(FieldVisitor& visitor, std::string_view field, DataType format) {
+    if (format == Uint8 || format == Int8 || format == Int16) return;
+    visitor.rule(false, fmt::format("{} is {}; the activation unit has uint8, int8 and int16", field,
+                                    name_of(format)));
+}
+
 void visit_flags(FieldVisitor& visitor, MatrixFlags& flags) {
-    visitor.flags(std::array<FlagField, 5>{{{"accumulate", flags.accumulate},
-                                            {"keep", flags.keep_weights},
-                                            {"signed", flags.signed_activations},
-                                            {"wide_a", flags.wide_activations},
-                                            {"wide_w", flags.wide_weights}}});
+    visitor.flags(std::array<FlagsPart, 4>{
+        FlagField{.bit = 0, .word = "accumulate", .value = flags.accumulate},
+        FlagField{.bit = 1, .word = "keep", .value = flags.keep_weights},
+        FormatField{.name = "activations", .value = flags.activations, .code = activations_code},
+        FormatField{.name = "weights", .value = flags.weights, .code = weights_code}});
 }
 
 }  // namespace systole::isa

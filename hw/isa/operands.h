@@ -1,7 +1,8 @@
 #pragma once
 
-#include <cstdint>
+#include <string_view>
 
+#include "hw/base/data_type.h"
 #include "hw/isa/forward.h"
 
 namespace systole::isa {
@@ -12,22 +13,18 @@ struct MatrixFlags {
     bool accumulate = false;
     /// Use the weights already in the array instead of switching to the next tile.
     bool keep_weights = false;
-    /// Activations are two's complement instead of unsigned.
-    bool signed_activations = false;
-    /// Activations are 16-bit, little endian, two bytes an element.
-    bool wide_activations = false;
-    /// Weights are 16-bit.
-    bool wide_weights = false;
+    /// Number format of the streamed elements.
+    DataType activations = DataType::Uint8;
+    /// Number format of the weights: that of the tiles it meets.
+    DataType weights = DataType::Int8;
 
     bool operator==(const MatrixFlags&) const = default;
 };
 
+/// The rule of the activation unit's instructions: its datapath has elements of these formats alone.
+void check_vector_format(FieldVisitor& visitor, std::string_view field, DataType format);
+
 /// Shows the flags byte.
 void visit_flags(FieldVisitor& visitor, MatrixFlags& flags);
-
-/// Cycles of array input a streamed row takes: 1 for 8b x 8b, 2 for 8b x 16b, 4 for 16b x 16b.
-constexpr std::uint32_t passes(const MatrixFlags& flags) {
-    return (flags.wide_activations ? 2U : 1U) * (flags.wide_weights ? 2U : 1U);
-}
 
 }  // namespace systole::isa

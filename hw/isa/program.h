@@ -24,12 +24,12 @@ struct Geometry {
 struct WeightTile {
     std::uint32_t rows = 0;          ///< used array rows, from row 0
     std::uint32_t columns = 0;       ///< used array columns, from column 0
-    std::uint8_t element_bytes = 1;  ///< 1 or 2 (little endian)
+    DataType type = DataType::Int8;  ///< int8 or int16
     /// Multiply-accumulates a streamed row needs of this tile; rows * columns unless the layer has
     /// structural zeros in it (a depthwise convolution).
     std::uint32_t useful_macs = 0;
-    /// rows * columns * element_bytes, row by row, two's complement. None in a program made only to be timed:
-    /// no file holds such a program, and a chip that computes refuses it.
+    /// rows * columns weights, row by row, little endian, two's complement. None in a program made only to be
+    /// timed: no file holds such a program, and a chip that computes refuses it.
     std::vector<std::uint8_t> values = {};
 
     bool operator==(const WeightTile&) const = default;

@@ -68,8 +68,8 @@ std::optional<std::string> broken_rule(const WeightTile& tile, const Geometry& g
         return fmt::format("columns is {}; it must be from 1 to the array's {}", tile.columns,
                            geometry.columns);
     }
-    if (tile.element_bytes != 1 && tile.element_bytes != 2) {
-        return fmt::format("bytes is {}; it must be 1 or 2", tile.element_bytes);
+    if (tile.type != DataType::Int8 && tile.type != DataType::Int16) {
+        return fmt::format("the weights are {}; they must be int8 or int16", name_of(tile.type));
     }
     const std::uint64_t elements = std::uint64_t{tile.rows} * tile.columns;
     if (tile.useful_macs > elements) {
@@ -77,9 +77,9 @@ std::optional<std::string> broken_rule(const WeightTile& tile, const Geometry& g
                            elements);
     }
     if (tile.values.empty()) return "it has no values; such a program can only be timed";
-    if (tile.values.size() != elements * tile.element_bytes) {
+    if (tile.values.size() != elements * bytes_of(tile.type)) {
         return fmt::format("the values are {} bytes; they must be rows * columns * bytes, which is {}",
-                           tile.values.size(), elements * tile.element_bytes);
+                           tile.values.size(), elements * bytes_of(tile.type));
     }
     return std::nullopt;
 }

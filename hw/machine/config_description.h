@@ -24,6 +24,7 @@ struct KeyDescription {
         ListOfTexts,  ///< or one text
         Choice,
         Section,     ///< an object of keys
+        Sections,    ///< a list of such objects
         TextsByName  ///< an object of texts, under any names
     };
 
@@ -38,7 +39,7 @@ struct KeyDescription {
     std::optional<Range> range;              ///< of a whole number
     std::optional<RealRange> real_range;     ///< of a number
     std::vector<std::string> choices;
-    std::vector<KeyDescription> keys;  ///< of a section
+    std::vector<KeyDescription> keys;  ///< of a section, or of each of several
 };
 
 /// The visitor that describes: every key that the reader of the same structure knows, in its order.
@@ -71,6 +72,13 @@ public:
     void section(const Field& field, std::optional<Config>& config) {
         Config one = config.value_or(Config());
         section(field, one);
+    }
+    template <class Config>
+    void sections(const Field& field, std::vector<Config>& /*configs*/) {
+        Config one;
+        ConfigDescriber inside;
+        describe(inside, one);
+        add(field, KeyDescription::Type::Sections).keys = std::move(inside.keys_);
     }
     void texts(const Field& field, const std::map<std::string, std::string>& value);
     template <class Visit>

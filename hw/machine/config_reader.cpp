@@ -101,6 +101,12 @@ const nlohmann::json* ConfigReader::find_object(const Field& field) {
     return value;
 }
 
+const nlohmann::json* ConfigReader::find_list(const Field& field) {
+    const nlohmann::json* value = find(field);
+    if (value != nullptr && !value->is_array()) fail(field.key, "it must be a list of objects");
+    return value;
+}
+
 std::uint64_t ConfigReader::whole_number(const Field& field, const nlohmann::json& value, Range range) const {
     const std::string rule = fmt::format("it must be a whole number from {} to {}{}{}", range.least,
                                          range.most, field.unit.empty() ? "" : " ", field.unit);

@@ -63,6 +63,20 @@ public:
         Config absent;
         section(field, config ? *config : absent);
     }
+    /// A list of objects, each described by `describe(visitor, config)`. Given, it takes the place of the
+    /// default as a whole.
+    template <class Config>
+    void sections(const Field& field, std::vector<Config>& configs) {
+        const nlohmann::json* list = find_list(field);
+        if (list == nullptr) return;
+        configs.clear();
+        for (const nlohmann::json& object : *list) {
+            const std::string path = path_of(field.key) + "[" + std::to_string(configs.size()) + "]";
+            ConfigReader reader(object, file_, path);
+            describe(reader, configs.emplace_back());
+            reader.check_keys();
+        }
+    }
     /// Free text by key (the sources of numbers).
     void texts(const Field& field, std::map<std::string, std::string>& value);
     /// A key that is visited only where something holds beside it: elsewhere nothing would read it, and to
@@ -89,6 +103,7 @@ public:
 private:
     const nlohmann::json* find(const Field& field);
     const nlohmann::json* find_object(const Field& field);
+    const nlohmann::json* find_list(const Field& field);
     void read_choice(const Field& field, std::size_t& index, std::span<const std::string_view> names);
     std::uint64_t whole_number(const Field& field, const nlohmann::json& value, Range range) const;
 
@@ -132,6 +147,15 @@ public:
     template <class Config>
     void section(const Field& field, std::optional<Config>& config) {
         if (config) section(field, *config);
+    }
+    template <class Config>
+    void sections(const Field& field, std::vector<Config>& configs) {
+        nlohmann::ordered_json& list = object_[std::string(field.key)] = nlohmann::ordered_json::array();
+        for (Config& config : configs) {
+            ConfigWriter writer;
+            describe(writer, config);
+            list.push_back(writer.object());
+        }
     }
     void texts(const Field& field, const std::map<std::string, std::string>& value) {
         if (!value.empty()) object_[std::string(field.key)] = value;

@@ -19,12 +19,16 @@ constexpr double least_bandwidth = 1e-3;
 constexpr double most_bandwidth = 1e5;
 constexpr std::uint32_t most_array_side = 4096;
 constexpr std::uint32_t most_latency = 1'000'000;
+constexpr std::uint32_t most_passes = 64;
 constexpr double most_latency_ns = 1e6;
 
 // Rules between keys, as the reference tells them; messages add the numbers that break them.
 constexpr std::string_view bytes_rule =
     "it must hold a tile of the array, and its DRAM's channels and banks evenly";
 constexpr std::string_view banks_rule = "it must divide accumulators.rows";
+constexpr std::string_view formats_rule =
+    "each pair of operands once; the datapath has activations of 8 and 16 bits, int8 and int16 weights and "
+    "int32 sums";
 constexpr std::string_view idle_watts_rule = "beside a section energy it must say the static power";
 constexpr std::string_view busy_watts_rule =
     "it must be at least power.idle_watts and, where that is known, at most power.tdp_watts";
@@ -34,6 +38,16 @@ constexpr std::string_view server_watts_rule = "it must be at least server.host_
 
 // Each structure's fields, declared once for reading, writing and documentation. (Outside the unnamed
 // namespace, so that the visitors find them by the structure's type.)
+
+template <class Visitor>
+void describe(Visitor& visitor, MatrixFormat& format) {
+    visitor.choice(needed("activations", "", "number format of the streamed elements"), format.activations,
+                   data_type_names);
+    visitor.choice(needed("weights", "", "number format of the weights"), format.weights, data_type_names);
+    visitor.choice({"accumulators", "", "number format of the sums"}, format.accumulators, data_type_names);
+    visitor.field({"passes", "passes", "cycles of array input that a row takes"}, format.passes,
+                  Range{1, most_passes});
+}
 
 template <class Visitor>
 void describe(Visitor& visitor, MatrixUnitConfig& config) {
@@ -46,6 +60,12 @@ void describe(Visitor& visitor, MatrixUnitConfig& config) {
                   config.mac_latency_cycles, Range{1, most_latency});
     visitor.field({"setup_cycles", "cycles", "from the data setup's output to array row 0"},
                   config.setup_cycles, Range{0, most_latency});
+    visitor.sections({.key = "formats",
+                      .meaning = "the number formats that the array multiplies and adds up in",
+                      .if_absent = "activations of 8 and 16 bits, int8 and int16 weights, int32 sums; a pass "
+                                   "for each pair of bytes of an activation and a weight",
+                      .rule = formats_rule},
+                     config.formats);
 }
 
 template <class Visitor>
@@ -232,6 +252,39 @@ void validate(const MachineConfig& machine, const std::string& file) {
     }
 }
 
+/// hw/math has no more formats than these.
+bool is_computed(const MatrixFormat& format) {
+    return is_integer(format.activations) && bytes_of(format.activations) <= 2 &&
+           (format.weights == DataType::Int8 || format.weights == DataType::Int16) &&
+           format.accumulators == DataType::Int32;
+}
+
+void validate_formats(const MatrixUnitConfig& config, const std::string& file) {
+    if (config.formats.empty()) {
+        throw ConfigError(fmt::format("{}: matrix_unit.formats is []; it must have an entry", file));
+    }
+    for (std::size_t i = 0; i < config.formats.size(); ++i) {
+        const MatrixFormat& format = config.formats[i];
+        const auto fail = [&](std::string_view rule) {
+            throw ConfigError(fmt::format("{}: matrix_unit.formats[{}] is {} x {} into {}; {}", file, i,
+                                          name_of(format.activations), name_of(format.weights),
+                                          name_of(format.accumulators), rule));
+        };
+        if (!is_computed(format)) fail(formats_rule);
+        for (std::size_t before = 0; before < i; ++before) {
+            if (config.formats[before].activations == format.activations &&
+                config.formats[before].weights == format.weights) {
+                fail(fmt::format("entry {} has these operands", before));
+            }
+        }
+        const std::uint32_t byte_pairs = bytes_of(format.activations) * bytes_of(format.weights);
+        if (config.engine == Engine::Pe && format.passes < byte_pairs) {
+            fail(fmt::format("its passes are {}; the cells of engine \"pe\" multiply bytes and need {}",
+                             format.passes, byte_pairs));
+        }
+    }
+}
+
 /// Engine pe holds each register of the array and of what feeds it, a few bytes each.
 void validate_pe(const MachineConfig& machine, const std::string& file) {
     constexpr std::uint64_t most_registers = std::uint64_t{1} << 28U;
@@ -279,6 +332,38 @@ std::uint64_t to_cycles(double nanoseconds, std::uint64_t clock_hz) {
 
 }  // namespace
 
+std::vector<MatrixFormat> byte_array_formats() {
+    using enum DataType;
+    std::vector<MatrixFormat> formats;
+    for (const DataType weights : {Int8, Int16}) {
+        for (const DataType activations : {Uint8, Int8, Uint16, Int16}) {
+            formats.push_back({.activations = activations,
+                               .weights = weights,
+                               .accumulators = Int32,
+                               .passes = bytes_of(activations) * bytes_of(weights)});
+        }
+    }
+    return formats;
+}
+
+std::optional<std::uint32_t> MatrixUnitConfig::passes(DataType activations, DataType weights) const {
+    for (const MatrixFormat& format : formats) {
+        if (format.activations == activations && format.weights == weights) return format.passes;
+    }
+    return std::nullopt;
+}
+
+std::optional<std::string> MatrixUnitConfig::refusal(DataType activations, DataType weights) const {
+    if (passes(activations, weights)) return std::nullopt;
+    std::string listed;
+    for (const MatrixFormat& format : formats) {
+        listed += fmt::format("{}{} x {}", listed.empty() ? "" : ", ", name_of(format.activations),
+                              name_of(format.weights));
+    }
+    return fmt::format("activations is {} and weights is {}; the machine's array multiplies {}",
+                       name_of(activations), name_of(weights), listed);
+}
+
 std::uint64_t MachineConfig::clock_hz() const {
     return to_whole(clock_mhz, 1e6);
 }
@@ -321,6 +406,7 @@ MachineConfig read_machine(const nlohmann::json& object, const std::string& file
     reader.check_keys();
     if (machine.schema != "sim.machine/1") reader.fail("schema", "it must be \"sim.machine/1\"");
     validate(machine, file);
+    validate_formats(machine.matrix_unit, file);
     if (machine.matrix_unit.engine == Engine::Pe) validate_pe(machine, file);
     validate_sources(machine, file);
     return machine;

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "hw/base/data_type.h"
 #include "hw/base/rate.h"
 #include "hw/machine/config_description.h"
 #include "hw/machine/config_fields.h"
@@ -25,12 +26,32 @@ namespace systole::machine {
 enum class Engine : std::uint8_t { Wavefront, Pe };
 inline constexpr std::array<std::string_view, 2> engine_names{"wavefront", "pe"};
 
+/// Number formats that the array multiplies and adds up in.
+struct MatrixFormat {
+    DataType activations = DataType::Uint8;
+    DataType weights = DataType::Int8;
+    DataType accumulators = DataType::Int32;
+    std::uint32_t passes = 1;  ///< cycles of array input that a row takes
+
+    bool operator==(const MatrixFormat&) const = default;
+};
+
+/// Those of an array that multiplies a byte by a byte: a pass for each pair of bytes of an activation and a
+/// weight. Integers of 8 and 16 bits, weights two's complement, sums of 32 bits.
+std::vector<MatrixFormat> byte_array_formats();
+
 struct MatrixUnitConfig {
     std::uint32_t rows = 256;
     std::uint32_t columns = 256;
     Engine engine = Engine::Wavefront;
     std::uint32_t mac_latency_cycles = 1;
     std::uint32_t setup_cycles = 1;
+    std::vector<MatrixFormat> formats = byte_array_formats();  ///< each pair of operands once
+
+    /// Passes of a row of activations against weights; none where the array does not multiply these.
+    std::optional<std::uint32_t> passes(DataType activations, DataType weights) const;
+    /// Why the array does not multiply these; none where it does.
+    std::optional<std::string> refusal(DataType activations, DataType weights) const;
 };
 
 struct SystolicDataSetupConfig {

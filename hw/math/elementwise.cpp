@@ -67,72 +67,76 @@ SYSTOLE_ALWAYS_INLINE void run(const std::uint8_t* a, const std::uint8_t* b, std
     }
 }
 
+/// An operation on elements of 8 bits.
 template <typename Operation>
-SYSTOLE_ALWAYS_INLINE void run(const std::uint8_t* a, const std::uint8_t* b, std::size_t count,
-                               const Operation& operation, const Elementwise& parameters, std::uint8_t* out) {
-    if (parameters.signed_elements) {
+SYSTOLE_ALWAYS_INLINE void run_bytes(const std::uint8_t* a, const std::uint8_t* b, std::size_t count,
+                                     const Operation& operation, const Elementwise& parameters,
+                                     std::uint8_t* out) {
+    if (is_signed(parameters.elements)) {
         run<std::int8_t>(a, b, count, operation, parameters, out);
     } else {
         run<std::uint8_t>(a, b, count, operation, parameters, out);
     }
 }
 
-SYSTOLE_TARGET_CLONES void add_elements(const std::uint8_t* a, const std::uint8_t* b, std::size_t count,
-                                        const Elementwise& parameters, std::uint8_t* out) {
+SYSTOLE_TARGET_CLONES void add_bytes(const std::uint8_t* a, const std::uint8_t* b, std::size_t count,
+                                     const Elementwise& parameters, std::uint8_t* out) {
     const Addition<addition_left_shift> addition{Scale(parameters.scale_a), Scale(parameters.scale_b)};
-    run(a, b, count, addition, parameters, out);
+    run_bytes(a, b, count, addition, parameters, out);
 }
 
-SYSTOLE_TARGET_CLONES void add_wide_elements(const std::uint8_t* a, const std::uint8_t* b, std::size_t count,
-                                             const Elementwise& parameters, std::uint8_t* out) {
+SYSTOLE_TARGET_CLONES void add_int16(const std::uint8_t* a, const std::uint8_t* b, std::size_t count,
+                                     const Elementwise& parameters, std::uint8_t* out) {
     const Addition<wide_addition_left_shift> addition{Scale(parameters.scale_a), Scale(parameters.scale_b)};
     run<std::int16_t>(a, b, count, addition, parameters, out);
 }
 
-SYSTOLE_TARGET_CLONES void multiply_elements(const std::uint8_t* a, const std::uint8_t* b, std::size_t count,
-                                             const Elementwise& parameters, std::uint8_t* out) {
-    run(a, b, count, Multiplication{}, parameters, out);
+SYSTOLE_TARGET_CLONES void multiply_bytes(const std::uint8_t* a, const std::uint8_t* b, std::size_t count,
+                                          const Elementwise& parameters, std::uint8_t* out) {
+    run_bytes(a, b, count, Multiplication{}, parameters, out);
 }
 
-SYSTOLE_TARGET_CLONES void multiply_wide_elements(const std::uint8_t* a, const std::uint8_t* b,
-                                                  std::size_t count, const Elementwise& parameters,
-                                                  std::uint8_t* out) {
+SYSTOLE_TARGET_CLONES void multiply_int16(const std::uint8_t* a, const std::uint8_t* b, std::size_t count,
+                                          const Elementwise& parameters, std::uint8_t* out) {
     run<std::int16_t>(a, b, count, Multiplication{}, parameters, out);
 }
 
-void check_sizes(std::size_t a, std::size_t b, std::size_t out) {
-    if (a == out && b == out) return;
-    throw std::logic_error(fmt::format("element-wise operation: {} and {} operands, {} results", a, b, out));
+using ElementFunction = void (*)(const std::uint8_t*, const std::uint8_t*, std::size_t, const Elementwise&,
+                                 std::uint8_t*);
+
+void run_on(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b, const Elementwise& parameters,
+            std::span<std::uint8_t> out, ElementFunction of_bytes, ElementFunction of_int16) {
+    if (a.size() != out.size() || b.size() != out.size()) {
+        throw std::logic_error(fmt::format("element-wise operation: {} and {} operands, {} results", a.size(),
+                                           b.size(), out.size()));
+    }
+    const Elementwise copy = parameters;  // which `out`, being bytes, cannot alias
+    switch (parameters.elements) {
+        case DataType::Uint8:
+        case DataType::Int8:
+            return of_bytes(a.data(), b.data(), out.size(), copy, out.data());
+        case DataType::Int16:
+            return of_int16(a.data(), b.data(), out.size() / sizeof(std::int16_t), copy, out.data());
+        case DataType::Uint16:
+        case DataType::Int32:
+        case DataType::Bfloat16:
+        case DataType::Float32:
+            break;
+    }
+    throw std::logic_error(
+        fmt::format("element-wise operation: there is none on elements of {}", name_of(parameters.elements)));
 }
 
 }  // namespace
 
 void add(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b, const Elementwise& parameters,
          std::span<std::uint8_t> out) {
-    check_sizes(a.size(), b.size(), out.size());
-    const Elementwise copy = parameters;  // which `out`, being bytes, cannot alias
-    add_elements(a.data(), b.data(), out.size(), copy, out.data());
+    run_on(a, b, parameters, out, add_bytes, add_int16);
 }
 
 void multiply(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b, const Elementwise& parameters,
               std::span<std::uint8_t> out) {
-    check_sizes(a.size(), b.size(), out.size());
-    const Elementwise copy = parameters;
-    multiply_elements(a.data(), b.data(), out.size(), copy, out.data());
-}
-
-void add_wide(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b, const Elementwise& parameters,
-              std::span<std::uint8_t> out) {
-    check_sizes(a.size(), b.size(), out.size());
-    const Elementwise copy = parameters;
-    add_wide_elements(a.data(), b.data(), out.size() / sizeof(std::int16_t), copy, out.data());
-}
-
-void multiply_wide(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b,
-                   const Elementwise& parameters, std::span<std::uint8_t> out) {
-    check_sizes(a.size(), b.size(), out.size());
-    const Elementwise copy = parameters;
-    multiply_wide_elements(a.data(), b.data(), out.size() / sizeof(std::int16_t), copy, out.data());
+    run_on(a, b, parameters, out, multiply_bytes, multiply_int16);
 }
 
 }  // namespace systole::math

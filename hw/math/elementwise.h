@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include "hw/base/data_type.h"
 #include "hw/base/fixed_point.h"
 
 namespace systole::math {
@@ -19,7 +20,7 @@ struct Elementwise {
     std::int32_t zero_point = 0;
     std::int32_t minimum = 0;
     std::int32_t maximum = 255;
-    bool signed_elements = false;  ///< of 8 bits; 16-bit ones always are
+    DataType elements = DataType::Uint8;  ///< uint8, int8 or int16
 };
 
 /// Before they are scaled, the operands of an addition are multiplied by 2^20, so that little is lost when
@@ -28,20 +29,15 @@ inline constexpr std::int32_t addition_left_shift = 20;
 inline constexpr std::int32_t wide_addition_left_shift = 15;
 
 /// out[i] = clamp(zero_point + scale(scale_a((a[i] - zero_point_a) << 20) + scale_b(likewise b[i]))).
-/// Scales are those of `multiply_by_quantized_multiplier`; everything wraps around; the low byte is stored.
-/// `out` may be `a` or `b`. Throws std::logic_error where the sizes differ.
+/// Scales are those of `multiply_by_quantized_multiplier`; everything wraps around; the low bits are stored.
+/// Of 16-bit elements the shift is 15 instead of 20; they are little endian, at any alignment, and a last odd
+/// byte of `out` keeps its value. Sizes are bytes. `out` may be `a` or `b`. Throws std::logic_error where the
+/// sizes differ and for other formats.
 void add(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b, const Elementwise& parameters,
          std::span<std::uint8_t> out);
 
 /// out[i] = clamp(zero_point + scale((a[i] - zero_point_a) * (b[i] - zero_point_b))), otherwise as `add`.
 void multiply(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b, const Elementwise& parameters,
               std::span<std::uint8_t> out);
-
-/// As `add` and `multiply`, of 16-bit two's complement elements, little endian, at any alignment; the low 16
-/// bits are stored. A last odd byte of `out` keeps its value. Sizes are bytes.
-void add_wide(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b, const Elementwise& parameters,
-              std::span<std::uint8_t> out);
-void multiply_wide(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b,
-                   const Elementwise& parameters, std::span<std::uint8_t> out);
 
 }  // namespace systole::math

@@ -47,7 +47,7 @@ bool finish_empty(const GemmProblem& problem) {
 
 void multiply(const GemmProblem& problem, GemmStatistics* statistics) {
     if (finish_empty(problem)) return;
-    const bool narrow = element_bytes(problem.a.format) == 1 && problem.b.format == ElementFormat::Signed8;
+    const bool narrow = bytes_of(problem.a.type) == 1 && problem.b.type == DataType::Int8;
     const bool by_onednn = narrow && !is_tiny(problem) && onednn_is_exact();
     const Measurement measurement(statistics, problem);
     if (by_onednn) {
@@ -62,8 +62,8 @@ void multiply(const GemmProblem& problem, GemmStatistics* statistics) {
 void multiply_accumulate(const std::uint8_t* a, std::size_t lda, bool a_signed, const std::int8_t* b,
                          std::size_t ldb, std::int32_t* c, std::size_t ldc, std::size_t m, std::size_t n,
                          std::size_t k, bool accumulate, GemmStatistics* statistics) {
-    multiply({.a = {a, lda, a_signed ? ElementFormat::Signed8 : ElementFormat::Unsigned8},
-              .b = {reinterpret_cast<const std::uint8_t*>(b), ldb, ElementFormat::Signed8},
+    multiply({.a = {a, lda, a_signed ? DataType::Int8 : DataType::Uint8},
+              .b = {reinterpret_cast<const std::uint8_t*>(b), ldb, DataType::Int8},
               .c = c,
               .ldc = ldc,
               .m = m,

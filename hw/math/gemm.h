@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "hw/base/data_type.h"
+
 namespace systole::math {
 
 /// What matrix products cost in total. The caller owns it; without one nothing is measured.
@@ -28,21 +30,15 @@ void multiply_accumulate(const std::uint8_t* a, std::size_t lda, bool a_signed, 
                          std::size_t ldb, std::int32_t* c, std::size_t ldc, std::size_t m, std::size_t n,
                          std::size_t k, bool accumulate, GemmStatistics* statistics = nullptr);
 
-/// How the elements of an operand lie in memory; 16-bit ones are little endian, at any alignment.
-enum class ElementFormat : std::uint8_t { Unsigned8, Signed8, Unsigned16, Signed16 };
-
-constexpr std::size_t element_bytes(ElementFormat format) {
-    return format == ElementFormat::Unsigned16 || format == ElementFormat::Signed16 ? 2 : 1;
-}
-
-/// A matrix operand of any format.
+/// A matrix operand of integers of 8 or 16 bits; those of 16 bits are little endian, at any alignment.
 struct GemmOperand {
     const std::uint8_t* data = nullptr;
     std::size_t row_bytes = 0;  ///< from a row to the next
-    ElementFormat format = ElementFormat::Unsigned8;
+    DataType type = DataType::Uint8;
 };
 
-/// As `multiply_accumulate`, of operands of 8 or 16 bits in any combination.
+/// As `multiply_accumulate`, of operands of 8 or 16 bits in any combination. Throws std::logic_error for
+/// other formats.
 void multiply_accumulate_wide(const GemmOperand& a, const GemmOperand& b, std::int32_t* c, std::size_t ldc,
                               std::size_t m, std::size_t n, std::size_t k, bool accumulate,
                               GemmStatistics* statistics = nullptr);

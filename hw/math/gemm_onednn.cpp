@@ -13,7 +13,7 @@ namespace systole::math {
 namespace {
 
 /// Products of extreme operands, long enough for the vector kernels and with a tail.
-bool exact_on_extremes(ElementFormat a_format, std::uint8_t a_value, std::int8_t b_value) {
+bool exact_on_extremes(DataType a_format, std::uint8_t a_value, std::int8_t b_value) {
     constexpr std::size_t m = 17;
     constexpr std::size_t n = 35;
     constexpr std::size_t k = 131;
@@ -22,7 +22,7 @@ bool exact_on_extremes(ElementFormat a_format, std::uint8_t a_value, std::int8_t
     std::vector<std::int32_t> by_onednn(m * n);
     std::vector<std::int32_t> by_us(m * n);
     GemmProblem problem{.a = {a.data(), k, a_format},
-                        .b = {b.data(), n, ElementFormat::Signed8},
+                        .b = {b.data(), n, DataType::Int8},
                         .c = by_onednn.data(),
                         .ldc = n,
                         .m = m,
@@ -38,7 +38,7 @@ bool exact_on_extremes(ElementFormat a_format, std::uint8_t a_value, std::int8_t
 
 void gemm_onednn(const GemmProblem& problem) {
     const auto& [a, b, c, ldc, m, n, k, accumulate] = problem;
-    if (element_bytes(a.format) != 1 || b.format != ElementFormat::Signed8) {
+    if (bytes_of(a.type) != 1 || b.type != DataType::Int8) {
         throw std::logic_error("gemm_onednn: operands must be 8-bit, the second one signed");
     }
     const auto dimension = [](std::size_t value) { return static_cast<dnnl_dim_t>(value); };
@@ -48,7 +48,7 @@ void gemm_onednn(const GemmProblem& problem) {
 
     const SingleThreaded single_threaded;
     const dnnl_status_t status =
-        a.format == ElementFormat::Unsigned8
+        a.type == DataType::Uint8
             ? dnnl_gemm_u8s8s32('N', 'N', 'F', dimension(m), dimension(n), dimension(k), 1.0F, a.data,
                                 dimension(a.row_bytes), 0, weights, dimension(b.row_bytes), 0, beta, c,
                                 dimension(ldc), &no_offset)
@@ -68,11 +68,11 @@ bool onednn_is_exact() {
         constexpr auto highest = std::numeric_limits<std::int8_t>::max();
         constexpr auto unsigned_highest = std::numeric_limits<std::uint8_t>::max();
         constexpr std::uint8_t lowest_bits = 0x80;
-        return exact_on_extremes(ElementFormat::Unsigned8, unsigned_highest, highest) &&
-               exact_on_extremes(ElementFormat::Unsigned8, unsigned_highest, lowest) &&
-               exact_on_extremes(ElementFormat::Signed8, lowest_bits, lowest) &&
-               exact_on_extremes(ElementFormat::Signed8, lowest_bits, highest) &&
-               exact_on_extremes(ElementFormat::Signed8, highest, highest);
+        return exact_on_extremes(DataType::Uint8, unsigned_highest, highest) &&
+               exact_on_extremes(DataType::Uint8, unsigned_highest, lowest) &&
+               exact_on_extremes(DataType::Int8, lowest_bits, lowest) &&
+               exact_on_extremes(DataType::Int8, lowest_bits, highest) &&
+               exact_on_extremes(DataType::Int8, highest, highest);
     }();
     return exact;
 }

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <stdexcept>
 #include <type_traits>
 #include <utility>
 
@@ -62,26 +63,30 @@ SYSTOLE_ALWAYS_INLINE void convert(const std::uint8_t* in, std::size_t count, Re
 template <typename Real>
 SYSTOLE_ALWAYS_INLINE void convert_rows(const GemmOperand& operand, std::size_t rows, std::size_t count,
                                         Real* out, std::size_t out_stride) {
-    if (out_stride == count && operand.row_bytes == count * element_bytes(operand.format)) {
+    if (out_stride == count && operand.row_bytes == count * bytes_of(operand.type)) {
         count *= rows;  // packed on both sides: one long row, which short ones are slow against
         rows = 1;
     }
     for (std::size_t row = 0; row < rows; ++row) {
         const std::uint8_t* const in = operand.data + row * operand.row_bytes;
         Real* const to = out + row * out_stride;
-        switch (operand.format) {
-            case ElementFormat::Unsigned8:
+        switch (operand.type) {
+            case DataType::Uint8:
                 convert<std::uint8_t>(in, count, to);
                 break;
-            case ElementFormat::Signed8:
+            case DataType::Int8:
                 convert<std::int8_t>(in, count, to);
                 break;
-            case ElementFormat::Unsigned16:
+            case DataType::Uint16:
                 convert<std::uint16_t>(in, count, to);
                 break;
-            case ElementFormat::Signed16:
+            case DataType::Int16:
                 convert<std::int16_t>(in, count, to);
                 break;
+            case DataType::Int32:
+            case DataType::Bfloat16:
+            case DataType::Float32:
+                throw std::logic_error("a matrix operand of a format that products do not take");
         }
     }
 }
@@ -200,8 +205,8 @@ void multiply(const GemmProblem& problem) {
         round_up(std::min(problem.m, block_rows), tile_rows) * depth_limit);
     const auto b = std::make_unique_for_overwrite<Real[]>(
         round_up(std::min(problem.n, block_columns), lanes<Real>) * depth_limit);
-    const std::size_t a_bytes = element_bytes(problem.a.format);
-    const std::size_t b_bytes = element_bytes(problem.b.format);
+    const std::size_t a_bytes = bytes_of(problem.a.type);
+    const std::size_t b_bytes = bytes_of(problem.b.type);
 
     for (std::size_t k = 0; k < problem.k; k += block_depth) {
         const std::size_t depth = std::min(block_depth, problem.k - k);
@@ -209,7 +214,7 @@ void multiply(const GemmProblem& problem) {
             const std::size_t columns = std::min(block_columns, problem.n - n);
             for (std::size_t column = 0; column < columns; column += lanes<Real>) {
                 const GemmOperand from{problem.b.data + k * problem.b.row_bytes + (n + column) * b_bytes,
-                                       problem.b.row_bytes, problem.b.format};
+                                       problem.b.row_bytes, problem.b.type};
                 Real* const panel = b.get() + column * depth;
                 const std::size_t used = std::min(lanes<Real>, columns - column);
                 if (used < lanes<Real>) std::fill_n(panel, depth * lanes<Real>, Real{0});
@@ -218,7 +223,7 @@ void multiply(const GemmProblem& problem) {
             for (std::size_t m = 0; m < problem.m; m += block_rows) {
                 const std::size_t rows = std::min(block_rows, problem.m - m);
                 const GemmOperand from{problem.a.data + m * problem.a.row_bytes + k * a_bytes,
-                                       problem.a.row_bytes, problem.a.format};
+                                       problem.a.row_bytes, problem.a.type};
                 convert_rows_of(from, rows, depth, a.get(), depth);
                 std::fill(a.get() + rows * depth, a.get() + round_up(rows, tile_rows) * depth, Real{0});
                 multiply_block_of(Block<Real>{a.get(), b.get(), problem.c + m * problem.ldc + n, problem.ldc,
@@ -231,7 +236,7 @@ void multiply(const GemmProblem& problem) {
 }  // namespace
 
 void gemm_portable(const GemmProblem& problem) {
-    if (element_bytes(problem.a.format) == 1 && element_bytes(problem.b.format) == 1) {
+    if (bytes_of(problem.a.type) == 1 && bytes_of(problem.b.type) == 1) {
         multiply<float>(problem);
     } else {
         multiply<double>(problem);

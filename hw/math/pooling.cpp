@@ -101,7 +101,7 @@ void pool(const std::uint8_t* tensor, const WindowGeometry& geometry, const Pool
     }
     const std::size_t channels = geometry.channels;
     const std::size_t line_bytes = geometry.input_width * channels;
-    const std::uint8_t flip = rules.signed_elements ? sign_bit : std::uint8_t{0};
+    const std::uint8_t flip = is_signed(rules.elements) ? sign_bit : std::uint8_t{0};
     std::vector<std::int32_t> sums(rules.operation == Pooling::Average ? channels : 0);
 
     for (std::size_t line = first_line; line < first_line + lines; ++line) {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "hw/base/data_type.h"
 #include "hw/base/window_geometry.h"
 #include "hw/math/window.h"
 
@@ -16,7 +17,7 @@ enum class Pooling : std::uint8_t {
 /// How pooling reads elements, and what it takes those outside the image for.
 struct PoolingRules {
     Pooling operation = Pooling::Max;
-    bool signed_elements = false;
+    DataType elements = DataType::Uint8;  ///< uint8 or int8
     /// Elements outside the image have the value `pad_value`; otherwise they do not count.
     bool count_padding = false;
     std::uint8_t pad_value = 0;  ///< as the element's bits

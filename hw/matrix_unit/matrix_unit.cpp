@@ -1,7 +1,8 @@
 #include "hw/matrix_unit/matrix_unit.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <string>
 
 #include "hw/common/instruction_error.h"
 #include "hw/common/ports.h"
@@ -32,11 +33,10 @@ void MatrixUnit::check(const Stream& stream, const Tile& tile) const {
     if (tile.rows == 0) {
         throw InstructionError(stream.number, "it keeps the weights in the array, where there are none yet");
     }
-    const bool wide_tile = tile.element_bytes == 2;
-    if (wide_tile != stream.wide_weights) {
+    if (tile.type != stream.weights) {
         throw InstructionError(stream.number,
-                               std::string("its weights are ") + (stream.wide_weights ? "16" : "8") +
-                                   "-bit, the tile it meets is " + (wide_tile ? "16" : "8") + "-bit");
+                               fmt::format("its weights are {}-bit, the tile it meets is {}-bit",
+                                           8 * bytes_of(stream.weights), 8 * bytes_of(tile.type)));
     }
 }
 

@@ -20,8 +20,8 @@ PeArray::Shape shape_of(const machine::MachineConfig& machine) {
             .write = machine.accumulators.write_cycles};
 }
 
-/// A 16-bit element, little endian.
-std::int16_t wide_element(const std::uint8_t* bytes) {
+/// A 16-bit weight, little endian.
+std::int16_t int16_element(const std::uint8_t* bytes) {
     return static_cast<std::int16_t>(bytes[0] | bytes[1] << 8);
 }
 
@@ -156,16 +156,18 @@ void PeEngine::enter_row(Cycle now) {
 }
 
 void PeEngine::enter_pass(Passing& passing, std::uint64_t row, std::uint64_t pass) {
-    // Each pass multiplies a byte of the activations by a byte of the weights, the low ones first.
+    // Each pass multiplies a byte of the activations by a byte of the weights, the low ones first. Passes
+    // that a machine takes beyond those add nothing.
     const Stream& stream = passing.stream;
-    const bool high_activation = stream.wide_activations && pass % 2 != 0;
-    const bool high_weight = stream.wide_weights && (stream.wide_activations ? pass / 2 : pass) != 0;
-    const std::size_t element_bytes = stream.wide_activations ? 2 : 1;
-    const bool has_sign = stream.signed_activations && (high_activation || !stream.wide_activations);
+    const std::size_t element_bytes = bytes_of(stream.activations);
+    const std::size_t weight_bytes = bytes_of(stream.weights);
+    const std::size_t activation_byte = pass % element_bytes;
+    const std::size_t weight_byte = pass / element_bytes % weight_bytes;
+    const bool multiplies = pass < element_bytes * weight_bytes;
+    const bool has_sign = is_signed(stream.activations) && activation_byte + 1 == element_bytes;
     std::fill(elements_.begin(), elements_.end(), std::int16_t{0});
-    if (passing.rows.values != nullptr) {
-        const std::uint8_t* bytes =
-            passing.rows.values + row * passing.rows.stride + (high_activation ? 1 : 0);
+    if (passing.rows.values != nullptr && multiplies) {
+        const std::uint8_t* bytes = passing.rows.values + row * passing.rows.stride + activation_byte;
         for (std::size_t k = 0; k < passing.tile_rows; ++k) {
             elements_[k] = byte_element(bytes[k * element_bytes], has_sign);
         }
@@ -177,10 +179,10 @@ void PeEngine::enter_pass(Passing& passing, std::uint64_t row, std::uint64_t pas
                   .switches = passing.passes_entered == 1 && !stream.keep_weights,
                   .add = stream.accumulate || pass > 0,
                   .last = passing.passes_entered == passing.shape.active_cycles(),
-                  .weight_part = !stream.wide_weights ? Part::Whole
-                                 : high_weight        ? Part::HighByte
-                                                      : Part::LowByte,
-                  .shift = static_cast<std::uint8_t>(8 * (int{high_activation} + int{high_weight})),
+                  .weight_part = weight_bytes == 1  ? Part::Whole
+                                 : weight_byte != 0 ? Part::HighByte
+                                                    : Part::LowByte,
+                  .shift = static_cast<std::uint8_t>(8 * (activation_byte + weight_byte)),
                   .columns = passing.tile_columns,
                   .sums = passing.sums == nullptr ? nullptr : passing.sums + row * passing.sums_stride});
 }
@@ -198,7 +200,7 @@ void PeEngine::enter_word() {
         const std::uint8_t* bytes = head_->values + row * head_->row_bytes;
         for (std::size_t c = 0; c < head_->columns; ++c) {
             words_[c] =
-                head_->element_bytes == 2 ? wide_element(bytes + 2 * c) : byte_element(bytes[c], true);
+                head_->type == DataType::Int16 ? int16_element(bytes + 2 * c) : byte_element(bytes[c], true);
         }
     }
     array_.shift_in(words_);

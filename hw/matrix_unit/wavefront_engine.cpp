@@ -11,13 +11,6 @@ namespace {
 
 constexpr auto unit = static_cast<std::size_t>(isa::Unit::Matrix);
 
-math::ElementFormat activation_format(const Stream& stream) {
-    if (stream.wide_activations) {
-        return stream.signed_activations ? math::ElementFormat::Signed16 : math::ElementFormat::Unsigned16;
-    }
-    return stream.signed_activations ? math::ElementFormat::Signed8 : math::ElementFormat::Unsigned8;
-}
-
 }  // namespace
 
 WavefrontEngine::WavefrontEngine(const sc_core::sc_module_name& name, const Surroundings& around)
@@ -70,18 +63,16 @@ IdleCycles WavefrontEngine::idle_before(const Stream& stream) const {
 
 void WavefrontEngine::multiply(EnteringStream& entering) {
     const Stream& stream = entering.stream;
-    const math::GemmOperand weights{
-        active_.values, active_.row_bytes,
-        active_.element_bytes == 2 ? math::ElementFormat::Signed16 : math::ElementFormat::Signed8};
+    const math::GemmOperand weights{active_.values, active_.row_bytes, active_.type};
     const std::uint64_t count = entering.shape.rows();
     workers_.compute(
         unit, stream.number, {stream.accumulator_row, stream.accumulator_row + count},
-        [this, rows = std::move(entering.rows), count, format = activation_format(stream), weights,
+        [this, rows = std::move(entering.rows), count, type = stream.activations, weights,
          sums = entering.sums, stride = entering.sums_stride, columns = active_.columns,
          elements = active_.rows, accumulate = stream.accumulate](ValueWorkers::Scratch& windows) mutable {
             const RowBlock block = rows(windows);
             math::GemmStatistics cost;
-            math::multiply_accumulate_wide({block.values, block.stride, format}, weights, sums, stride, count,
+            math::multiply_accumulate_wide({block.values, block.stride, type}, weights, sums, stride, count,
                                            columns, elements, accumulate, &cost);
             const std::lock_guard lock(gemm_mutex_);
             gemm_ += cost;

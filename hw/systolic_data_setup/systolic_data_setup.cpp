@@ -13,21 +13,13 @@
 #include "hw/machine/timing.h"
 #include "hw/math/window.h"
 #include "hw/systolic_data_setup/window_walk.h"
+#include "hw/timing/formats.h"
 
 namespace systole::hw {
 
 namespace {
 
 constexpr std::size_t unit = static_cast<std::size_t>(isa::Unit::Matrix);
-
-std::uint32_t element_bytes(const isa::MatrixFlags& flags) {
-    return flags.wide_activations ? 2 : 1;
-}
-
-const isa::MatrixFlags& flags_of(const isa::Instruction& instruction) {
-    const auto* multiply = std::get_if<isa::MatrixMultiply>(&instruction);
-    return multiply != nullptr ? multiply->flags : std::get<isa::Convolve>(instruction).flags;
-}
 
 std::uint32_t repetitions_of(const isa::Instruction& instruction) {
     const auto* multiply = std::get_if<isa::MatrixMultiply>(&instruction);
@@ -41,6 +33,7 @@ SystolicDataSetup::SystolicDataSetup(const sc_core::sc_module_name& name,
                                      Semaphores& semaphores, OrderChecker& order, UnifiedBufferAccess& buffer,
                                      StreamSink& array, Failure& failure)
     : sc_module(name),
+      matrix_unit_(machine.matrix_unit),
       array_rows_(machine.matrix_unit.rows),
       fetches_per_cycle_(machine.systolic_data_setup.fetches_per_cycle),
       values_(values),
@@ -63,14 +56,14 @@ void SystolicDataSetup::run() {
 
 Cycle SystolicDataSetup::stream(const Command& command) {
     const isa::BoundInstruction& bound = command.bound;
-    const isa::MatrixFlags& flags = flags_of(bound.instruction);
+    const isa::MatrixFlags& flags = *isa::matrix_flags(bound.instruction);
     const isa::RowRange& read = bound.footprint.buffer_read;
     command_ = &command;
     Cycle complete = 0;
     const std::uint32_t repetitions = repetitions_of(bound.instruction);
     for (repetition_ = 0; repetition_ < repetitions; ++repetition_) {
         walk_ = walk(bound);
-        const std::uint64_t passes = isa::passes(flags);
+        const std::uint64_t passes = timing::array_passes(flags, matrix_unit_);
         const Cycle line_cycles =
             std::max(walk_.line_rows * passes, divide_up(walk_.line_fetches, fetches_per_cycle_));
         complete = array_.enter({.number = command.number,
@@ -83,9 +76,8 @@ Cycle SystolicDataSetup::stream(const Command& command) {
                                  .accumulator_row = walk_.accumulator_row,
                                  .accumulate = flags.accumulate || repetition_ > 0,
                                  .keep_weights = flags.keep_weights,
-                                 .signed_activations = flags.signed_activations,
-                                 .wide_activations = flags.wide_activations,
-                                 .wide_weights = flags.wide_weights,
+                                 .activations = flags.activations,
+                                 .weights = flags.weights,
                                  .activations_written = order_.written(
                                      static_cast<std::size_t>(isa::Unit::Activation), read.first, read.last),
                                  .inputs_written = order_.written(
@@ -102,7 +94,7 @@ SystolicDataSetup::Walk SystolicDataSetup::walk(const isa::BoundInstruction& bou
     if (const auto* multiply = std::get_if<isa::MatrixMultiply>(&bound.instruction)) {
         return {.lines = multiply->length,
                 .line_rows = 1,
-                .line_fetches = element_bytes(multiply->flags),
+                .line_fetches = bytes_of(multiply->flags.activations),
                 .accumulator_row = multiply->accumulator_row};
     }
     const auto& convolve = std::get<isa::Convolve>(bound.instruction);
@@ -111,7 +103,7 @@ SystolicDataSetup::Walk SystolicDataSetup::walk(const isa::BoundInstruction& bou
     return {.lines = convolve.lines,
             .line_rows = geometry.output_width,
             .line_fetches = fetches_of_line(geometry, window_part(registers, repetition_, array_rows_),
-                                            element_bytes(convolve.flags), buffer_.row_bytes()),
+                                            bytes_of(convolve.flags.activations), buffer_.row_bytes()),
             .accumulator_row = convolve.accumulator_row};
 }
 
@@ -139,7 +131,7 @@ StreamRows SystolicDataSetup::enter(std::uint32_t elements) {
 StreamRows SystolicDataSetup::rows_of(const isa::MatrixMultiply& multiply,
                                       const isa::Registers& registers) const {
     const std::uint64_t stride = registers[isa::Register::MultiplyRowStride];
-    const std::uint64_t element_rows = element_bytes(multiply.flags);
+    const std::uint64_t element_rows = bytes_of(multiply.flags.activations);
     const std::uint64_t first = multiply.unified_buffer_row + repetition_ * element_rows;
     const std::uint64_t count = (multiply.length - 1) * stride + element_rows;
     const RowBlock rows{buffer_.read(first, count), stride * buffer_.row_bytes()};
@@ -157,7 +149,7 @@ StreamRows SystolicDataSetup::rows_of(const isa::Convolve& convolve, const isa::
                                   .count = elements,
                                   .first_line = convolve.first_line - skipped * geometry.output_height,
                                   .lines = convolve.lines};
-    const std::size_t width = element_bytes(convolve.flags);
+    const std::size_t width = bytes_of(convolve.flags.activations);
     if (const auto view = math::contiguous_windows(tensor, geometry, range, width)) {
         return [rows = RowBlock{view->data, view->row_bytes}](std::vector<std::uint8_t>&) { return rows; };
     }

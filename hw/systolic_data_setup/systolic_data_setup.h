@@ -67,6 +67,7 @@ private:
     StreamRows rows_of(const isa::Convolve& convolve, const isa::Registers& registers,
                        std::uint32_t elements) const;
 
+    const machine::MatrixUnitConfig matrix_unit_;
     const std::uint32_t array_rows_;
     const std::uint32_t fetches_per_cycle_;
     const Values values_;

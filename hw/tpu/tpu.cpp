@@ -10,6 +10,7 @@
 #include "hw/common/ports.h"
 #include "hw/isa/assembly.h"
 #include "hw/isa/program_error.h"
+#include "hw/timing/formats.h"
 
 namespace systole::hw {
 
@@ -31,7 +32,7 @@ std::vector<PortArbiter::Places> port_capacities(const machine::MachineConfig& m
 
 std::uint64_t weight_image_bytes(const isa::Program& program, const machine::MachineConfig& machine) {
     std::uint64_t bytes = 0;
-    for (const isa::WeightTile& tile : program.tiles) bytes += machine.tile_bytes() * tile.element_bytes;
+    for (const isa::WeightTile& tile : program.tiles) bytes += machine.tile_bytes() * bytes_of(tile.type);
     return bytes;
 }
 
@@ -40,8 +41,8 @@ WeightImage weight_image(const isa::Program& program, const machine::MachineConf
     WeightImage image;
     std::uint64_t place = 0;
     for (const isa::WeightTile& tile : program.tiles) {
-        const std::size_t row_bytes = std::size_t{tile.columns} * tile.element_bytes;
-        const std::size_t stride = std::size_t{machine.matrix_unit.columns} * tile.element_bytes;
+        const std::size_t row_bytes = std::size_t{tile.columns} * bytes_of(tile.type);
+        const std::size_t stride = std::size_t{machine.matrix_unit.columns} * bytes_of(tile.type);
         if (row_bytes == stride) {
             image.refer_to(place, tile.values);
         } else {
@@ -50,7 +51,7 @@ WeightImage weight_image(const isa::Program& program, const machine::MachineConf
                 std::copy_n(tile.values.data() + row * row_bytes, row_bytes, rows.data() + row * stride);
             }
         }
-        place += machine.tile_bytes() * tile.element_bytes;
+        place += machine.tile_bytes() * bytes_of(tile.type);
     }
     return image;
 }
@@ -81,6 +82,7 @@ const isa::Program& check_fits(const isa::Program& program, const machine::Machi
             fmt::format("the program's {} weight tiles take {} bytes; the weight memory has {}",
                         program.tiles.size(), bytes, machine.weight_memory.bytes));
     }
+    timing::check_formats(program, machine);
     if (values == Values::Computed) {
         const auto empty = std::find_if(program.tiles.begin(), program.tiles.end(),
                                         [](const isa::WeightTile& tile) { return tile.values.empty(); });

@@ -37,13 +37,13 @@ void WeightFifo::load(const isa::Program& program) {
                            .shape = {.rows = tile.rows,
                                      .columns = tile.columns,
                                      .useful_macs = tile.useful_macs,
-                                     .element_bytes = tile.element_bytes,
+                                     .type = tile.type,
                                      .bytes = 0,
                                      .tag = 0,
                                      .whole_at = 0,
                                      .values = nullptr,
-                                     .row_bytes = std::size_t{columns_} * tile.element_bytes}});
-        address += tile_bytes_ * tile.element_bytes;
+                                     .row_bytes = std::size_t{columns_} * bytes_of(tile.type)}});
+        address += tile_bytes_ * bytes_of(tile.type);
     }
 }
 
@@ -77,7 +77,7 @@ void WeightFifo::fetch(InstructionNumber instruction, std::uint32_t number, Tag 
     const StoredTile& stored = stored_.at(number);
     Tile tile = stored.shape;
     const std::uint64_t bytes =
-        whole_tiles_ ? tile_bytes_ * tile.element_bytes : std::uint64_t{tile.rows} * tile.row_bytes;
+        whole_tiles_ ? tile_bytes_ * bytes_of(tile.type) : std::uint64_t{tile.rows} * tile.row_bytes;
     TagExtension counted_for(tag);
     tlm::tlm_generic_payload& payload = payload_;
     payload.set_extension(&counted_for);

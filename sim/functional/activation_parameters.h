@@ -23,7 +23,7 @@ struct ActivationParameters {
     std::vector<std::int32_t> multiplier;
     std::vector<std::int8_t> shift;
     math::LookupTable table{};
-    math::InterpolatedTable wide_table{};
+    math::InterpolatedTable interpolated_table{};
 };
 
 /// The table that `bytes` begins with.

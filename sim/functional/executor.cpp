@@ -39,7 +39,13 @@ std::span<const isa::Instruction> until_halt(std::span<const isa::Instruction> i
     return {instructions.begin(), halt};
 }
 
-void execute_checked(const isa::Instruction& instruction, State& state) {
+void execute_checked(const isa::Instruction& instruction, const machine::MatrixUnitConfig& array,
+                     State& state) {
+    if (const isa::MatrixFlags* const flags = isa::matrix_flags(instruction)) {
+        if (const auto refusal = array.refusal(flags->activations, flags->weights)) {
+            throw isa::ProgramError(*refusal);
+        }
+    }
     std::visit(
         [&state](const auto& each) {
             state.check_fits(each.footprint(state.registers, state.array));
@@ -67,7 +73,7 @@ void Executor::run() {
     state_ = std::make_unique<State>(program_, machine_, *host_);
     for (std::size_t number = 0; number < instructions.size(); ++number) {
         try {
-            execute_checked(instructions[number], *state_);
+            execute_checked(instructions[number], machine_.matrix_unit, *state_);
         } catch (const isa::ProgramError& error) {
             throw isa::ProgramError(fmt::format("instruction {}: {}: {}", number,
                                                 isa::to_string(instructions[number]), error.what()));

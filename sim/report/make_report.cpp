@@ -338,7 +338,7 @@ Report make_report(const run::Result& result) {
     report.unified_buffer_peak_bytes = tpu.unified_buffer().touched_bytes();
     report.unified_buffer_bytes = machine.unified_buffer_bytes();
     for (const isa::WeightTile& tile : program.tiles) {
-        report.weight_memory_used_bytes += machine.tile_bytes() * tile.element_bytes;
+        report.weight_memory_used_bytes += machine.tile_bytes() * bytes_of(tile.type);
     }
     report.weight_memory_bytes = machine.weight_memory.bytes;
     report.instructions = program.instructions.size();

@@ -12,8 +12,7 @@
 namespace systole::run {
 namespace {
 
-constexpr std::array<ElementType, 4> types{
-    {{"uint8", 1, false}, {"int8", 1, true}, {"int16", 2, true}, {"int32", 4, true}}};
+constexpr std::array types{DataType::Uint8, DataType::Int8, DataType::Int16, DataType::Int32};
 
 const isa::HostBuffer* find_buffer(const isa::Program& program, std::string_view name) {
     const auto found = std::find_if(program.buffers.begin(), program.buffers.end(),
@@ -34,9 +33,8 @@ std::string names_of(const isa::Program& program) {
 /// "TYPE" or "TYPExCOLUMNS".
 std::optional<BufferView> read_type(std::string_view text) {
     const std::size_t cross = text.find('x');
-    const auto type = std::find_if(types.begin(), types.end(), [&](const ElementType& each) {
-        return each.name == text.substr(0, cross);
-    });
+    const auto type = std::find_if(types.begin(), types.end(),
+                                   [&](DataType each) { return name_of(each) == text.substr(0, cross); });
     if (type == types.end()) return std::nullopt;
     BufferView view{.buffer = nullptr, .type = *type, .columns = 0};
     if (cross == std::string_view::npos) return view;
@@ -53,7 +51,7 @@ BufferView find_view(const isa::Program& program, std::string_view text) {
     const auto fail = [&](const std::string& rule) {
         throw isa::ProgramError(fmt::format("print \"{}\": {}", text, rule));
     };
-    BufferView view{.buffer = find_buffer(program, text), .type = types[0], .columns = 0};
+    BufferView view{.buffer = find_buffer(program, text), .type = DataType::Uint8, .columns = 0};
     if (view.buffer == nullptr) {  // a name may hold a colon itself
         const std::size_t colon = text.rfind(':');
         const std::string_view name = text.substr(0, colon);
@@ -68,22 +66,22 @@ BufferView find_view(const isa::Program& program, std::string_view text) {
         view = *type;
         view.buffer = buffer;
     }
-    if (view.buffer->bytes % view.type.bytes != 0) {
-        fail(fmt::format("{} bytes are no whole number of {}", view.buffer->bytes, view.type.name));
+    if (view.buffer->bytes % bytes_of(view.type) != 0) {
+        fail(fmt::format("{} bytes are no whole number of {}", view.buffer->bytes, name_of(view.type)));
     }
     return view;
 }
 
 BufferContents read_contents(const BufferView& view, std::span<const std::uint8_t> bytes) {
-    const unsigned width = view.type.bytes;
+    const unsigned width = bytes_of(view.type);
     BufferContents contents{
-        .name = view.buffer->name, .type = view.type.name, .columns = view.columns, .values = {}};
+        .name = view.buffer->name, .type = name_of(view.type), .columns = view.columns, .values = {}};
     contents.values.reserve(bytes.size() / width);
     for (std::size_t first = 0; first < bytes.size(); first += width) {
         std::int64_t value = 0;
         for (unsigned i = 0; i < width; ++i) value |= std::int64_t{bytes[first + i]} << (8 * i);
         const std::int64_t sign = std::int64_t{1} << (8 * width - 1);
-        if (view.type.is_signed && (value & sign) != 0) value -= 2 * sign;
+        if (is_signed(view.type) && (value & sign) != 0) value -= 2 * sign;
         contents.values.push_back(value);
     }
     return contents;

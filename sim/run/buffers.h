@@ -6,23 +6,17 @@
 #include <string_view>
 #include <vector>
 
+#include "hw/base/data_type.h"
 #include "hw/isa/program.h"
 
 /// The program's host buffers as a user asks to see them.
 namespace systole::run {
 
-/// How the bytes of a buffer are read.
-struct ElementType {
-    std::string_view name;  ///< "uint8", "int8", "int16", "int32"
-    unsigned bytes = 1;     ///< little endian
-    bool is_signed = false;
-};
-
 /// A buffer that was asked for as "NAME", "NAME:TYPE", or "NAME:TYPExCOLUMNS".
 struct BufferView {
     const isa::HostBuffer* buffer = nullptr;  ///< of the program
-    ElementType type;
-    std::uint64_t columns = 0;  ///< elements of a printed line; 0: as many as fit
+    DataType type = DataType::Uint8;          ///< uint8, int8, int16 or int32
+    std::uint64_t columns = 0;                ///< elements of a printed line; 0: as many as fit
 };
 
 /// What a view shows.

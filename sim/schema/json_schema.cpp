@@ -34,6 +34,8 @@ Json value_schema(const KeyDescription& key) {
             return {{"enum", key.choices}};
         case Type::Section:
             return object_schema(key.keys);
+        case Type::Sections:
+            return {{"type", "array"}, {"items", object_schema(key.keys)}};
         case Type::TextsByName:
             return {{"type", "object"}, {"additionalProperties", text}};
     }

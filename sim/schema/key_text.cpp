@@ -61,6 +61,8 @@ std::string values_text(const KeyDescription& key) {
             return fmt::format("{}", fmt::join(key.choices, " or "));
         case Type::Section:
             return "section";
+        case Type::Sections:
+            return "list of sections";
         case Type::TextsByName:
             return "texts by key";
     }

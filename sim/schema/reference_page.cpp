@@ -40,7 +40,7 @@ std::string cell(std::string_view text) {
 }
 
 bool is_section(const KeyDescription& key) {
-    return key.type == Type::Section;
+    return key.type == Type::Section || key.type == Type::Sections;
 }
 
 /// A table of the keys that are no sections, then each section.
@@ -50,17 +50,18 @@ void add_keys(std::string& page, const std::string& path, const std::vector<KeyD
     for (const KeyDescription& key : keys) {
         const std::string meaning = is_section(key) ? key.meaning + "; below" : meaning_text(key);
         page += fmt::format("| `{}{}` | {} | {} | {} | {} |\n", path, key.name,
-                            is_section(key) ? "" : cell(default_text(key)), cell(values_text(key)),
+                            key.type == Type::Section ? "" : cell(default_text(key)), cell(values_text(key)),
                             cell(key.unit), cell(meaning));
     }
     for (const KeyDescription& key : keys) {
         if (!is_section(key)) continue;
-        page += fmt::format("\n### {}: {}{}\n\n", section, path, key.name);
+        const std::string_view each = key.type == Type::Sections ? "[]" : "";
+        page += fmt::format("\n### {}: {}{}{}\n\n", section, path, key.name, each);
         const std::string meaning = meaning_text(key);
         page +=
             fmt::format("{}{}.\n", static_cast<char>(std::toupper(static_cast<unsigned char>(meaning[0]))),
                         cell(meaning.substr(1)));
-        add_keys(page, path + key.name + ".", key.keys, section);
+        add_keys(page, fmt::format("{}{}{}.", path, key.name, each), key.keys, section);
     }
 }
 

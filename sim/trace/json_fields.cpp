@@ -1,6 +1,7 @@
 #include "sim/trace/json_fields.h"
 
 #include <cstdint>
+#include <variant>
 
 #include "hw/isa/field_checker.h"
 
@@ -11,9 +12,18 @@ class JsonFields final : public isa::FieldVisitor {
 public:
     JsonFields(const isa::HostLabels& labels, TextBuffer& text) : labels_(labels), text_(text) {}
 
-    void flags(std::span<const isa::FlagField> flags) override {
-        for (const isa::FlagField& flag : flags) {
-            if (flag.value) text_ << ",\"" << flag.word << "\":true";
+    void flags(std::span<const isa::FlagsPart> parts) override {
+        for (const isa::FlagsPart& part : parts) {
+            if (const auto* flag = std::get_if<isa::FlagField>(&part)) {
+                if (flag->value) set(flag->word);
+                continue;
+            }
+            const auto& format = std::get<isa::FormatField>(part);
+            if (const auto words = isa::code_words(format)) {
+                for (const std::string_view word : *words) set(word);
+            } else {
+                text_ << ",\"" << format.name << "\":\"" << name_of(format.value) << '"';
+            }
         }
     }
     void host_address(std::uint64_t& address) override {
@@ -38,6 +48,8 @@ protected:
     }
 
 private:
+    void set(std::string_view word) { text_ << ",\"" << word << "\":true"; }
+
     const isa::HostLabels& labels_;
     TextBuffer& text_;
 };

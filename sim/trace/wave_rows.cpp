@@ -97,7 +97,7 @@ void stream_reads(const isa::BoundInstruction& bound, const hw::StreamTimes& tim
     const isa::Registers& registers = *bound.registers;
     const Cycle end = times.begun + times.lines * times.line_cycles;
     if (const auto* multiply = std::get_if<isa::MatrixMultiply>(&bound.instruction)) {
-        const std::uint64_t element_rows = multiply->flags.wide_activations ? 2 : 1;
+        const std::uint64_t element_rows = bytes_of(multiply->flags.activations);
         rows.drive({.begin = times.begun,
                     .end = end,
                     .first = multiply->unified_buffer_row + repetition * element_rows,
@@ -112,7 +112,7 @@ void stream_reads(const isa::BoundInstruction& bound, const hw::StreamTimes& tim
         std::uint64_t{registers[Register::WindowKernelWidth]} * registers[Register::WindowChannels];
     const WindowLines lines{.registers = registers,
                             .first_row = convolve.unified_buffer_row,
-                            .element_bytes = convolve.flags.wide_activations ? 2U : 1U,
+                            .element_bytes = bytes_of(convolve.flags.activations),
                             .kernel_row = first_element / kernel_row_elements,
                             .row_bytes = row_bytes};
     drive_lines({times.begun, end}, times.lines, rows,

@@ -58,7 +58,7 @@ Measurement measure(const isa::Program& program, const machine::MachineConfig& m
     result.batch = program.batch;
     result.macs = macs * program.inferences;
     for (const isa::WeightTile& tile : program.tiles) {
-        result.weight_bytes += std::uint64_t{tile.rows} * tile.columns * tile.element_bytes;
+        result.weight_bytes += std::uint64_t{tile.rows} * tile.columns * bytes_of(tile.type);
     }
     result.cycles = tpu.cycles();
     result.active_cycles = array.active_cycles.value();

@@ -54,8 +54,8 @@ void bench_gemm(std::size_t m, std::size_t n, std::size_t k) {
     const auto a = random_bytes(m * k * 2);
     const auto b = random_bytes(k * n * 2);
     std::vector<std::int32_t> c(m * n);
-    const GemmProblem narrow{.a = {a.data(), k, ElementFormat::Unsigned8},
-                             .b = {b.data(), n, ElementFormat::Signed8},
+    const GemmProblem narrow{.a = {a.data(), k, DataType::Uint8},
+                             .b = {b.data(), n, DataType::Int8},
                              .c = c.data(),
                              .ldc = n,
                              .m = m,
@@ -63,8 +63,8 @@ void bench_gemm(std::size_t m, std::size_t n, std::size_t k) {
                              .k = k,
                              .accumulate = true};
     GemmProblem wide = narrow;
-    wide.a = {a.data(), 2 * k, ElementFormat::Signed16};
-    wide.b = {b.data(), 2 * n, ElementFormat::Signed16};
+    wide.a = {a.data(), 2 * k, DataType::Int16};
+    wide.b = {b.data(), 2 * n, DataType::Int16};
     const std::size_t macs = m * n * k;
     const double chosen = seconds([&] {
         multiply_accumulate(a.data(), k, false, reinterpret_cast<const std::int8_t*>(b.data()), n, c.data(),

@@ -18,6 +18,7 @@
 #include "hw/isa/registers.h"
 #include "hw/machine/machine_config.h"
 #include "hw/machine/timing.h"
+#include "hw/timing/formats.h"
 #include "tests/support/chip.h"
 
 namespace systole::tests {
@@ -211,7 +212,8 @@ private:
         }
         const auto& activate = std::get<isa::Activate>(instruction);
         const std::uint64_t bytes =
-            registers_at(times.number)[isa::Register::ActivationColumns] * (activate.wide_output ? 2U : 1U);
+            std::uint64_t{registers_at(times.number)[isa::Register::ActivationColumns]} *
+            bytes_of(activate.output);
         return cycles - activate.length * divide_up(bytes, machine_.matrix_unit.rows);
     }
 
@@ -237,7 +239,7 @@ private:
         const auto& convolve = std::get<isa::Convolve>(instruction);
         return {.lines = convolve.lines,
                 .line_rows = registers_at(stream.number)[isa::Register::WindowOutputWidth],
-                .passes = isa::passes(convolve.flags),
+                .passes = timing::array_passes(convolve.flags, machine_.matrix_unit),
                 .line_cycles = span / convolve.lines};
     }
 

@@ -246,12 +246,13 @@ private:
         for (std::uint64_t r = 0; r <= multiply.repeat; ++r) {
             const isa::WeightTile& tile = next_tile(multiply.flags.keep_weights);
             for (std::uint64_t b = 0; b < multiply.length; ++b) {
-                const bool wide = multiply.flags.wide_activations;
+                const bool wide = systole::bytes_of(multiply.flags.activations) == 2;
                 const std::uint64_t row =
                     multiply.unified_buffer_row + b * reg(R::MultiplyRowStride) + r * bytes_of(wide);
                 stream(tile, multiply.accumulator_row + b, multiply.flags.accumulate || r > 0,
                        [&](std::uint64_t i) {
-                           return element(row, i * bytes_of(wide), wide, multiply.flags.signed_activations);
+                           return element(row, i * bytes_of(wide), wide,
+                                          systole::is_signed(multiply.flags.activations));
                        });
             }
         }
@@ -285,8 +286,8 @@ private:
         const std::uint64_t channels = reg(R::WindowChannels);
         const std::uint64_t kernel_width = reg(R::WindowKernelWidth);
         const std::uint64_t elements = reg(R::WindowKernelHeight) * kernel_width * channels;
-        const bool wide = convolve.flags.wide_activations;
-        const bool is_signed = convolve.flags.signed_activations;
+        const bool wide = systole::bytes_of(convolve.flags.activations) == 2;
+        const bool is_signed = systole::is_signed(convolve.flags.activations);
         const std::int32_t padding = padding_value(wide, is_signed);
         for (std::uint64_t r = 0; r <= convolve.repeat; ++r) {
             const isa::WeightTile& tile = next_tile(convolve.flags.keep_weights);
@@ -324,7 +325,7 @@ private:
 
     void load_table(bool wide) {
         const std::uint64_t entries = wide ? 513 : 256;
-        auto& table = wide ? wide_table_ : table_;
+        auto& table = wide ? interpolated_table_ : table_;
         table.clear();
         for (std::uint64_t i = 0; i < entries; ++i) {
             table.push_back(element(reg(R::ActivationTableRow), i * bytes_of(wide), wide, wide));
@@ -335,9 +336,9 @@ private:
         if (!wide) return table_.at(static_cast<std::uint8_t>(value));
         const std::int32_t offset = static_cast<std::int16_t>(value) + 32768;
         const auto entry = static_cast<std::size_t>(offset / 128);
-        const double slope = wide_table_.at(entry + 1) - wide_table_.at(entry);
+        const double slope = interpolated_table_.at(entry + 1) - interpolated_table_.at(entry);
         // Exact in floating point.
-        return wide_table_.at(entry) +
+        return interpolated_table_.at(entry) +
                static_cast<std::int32_t>(std::floor(slope * (offset % 128) / 128 + 0.5));
     }
 
@@ -356,7 +357,7 @@ private:
 
     void execute(const isa::Activate& activate) {
         const bool lookup = activate.function == isa::ActivationFunction::Lookup;
-        const bool wide = activate.wide_output;
+        const bool wide = systole::bytes_of(activate.output) == 2;
         if (activate.load_parameters) load_parameters(lookup, wide);
         require(bias_.size() == reg(R::ActivationColumns), "the parameters are not loaded");
         const std::uint64_t first_column = reg(R::ActivationFirstColumn);
@@ -381,7 +382,7 @@ private:
     void execute(const isa::Vector& vector) {
         bias_.clear();  // nothing says that loaded parameters outlive vector work
         if (vector.is_pooling()) return pool(vector);
-        const bool wide = vector.wide_elements;
+        const bool wide = systole::bytes_of(vector.elements) == 2;
         if (vector.operation == isa::VectorOperation::Lookup) load_table(wide);
         const std::uint64_t rows = reg(R::VectorRowsPerImage);
         const std::uint64_t step = rows == 0 ? vector.length : rows;
@@ -394,7 +395,7 @@ private:
             const std::uint64_t to = first(vector.destination_row, R::VectorDestinationImageRows);
             const std::uint64_t bytes = std::min(step, vector.length - image * step) * row_bytes_;
             for (std::uint64_t i = 0; i + bytes_of(wide) <= bytes; i += bytes_of(wide)) {
-                const bool is_signed = wide || vector.signed_elements;
+                const bool is_signed = systole::is_signed(vector.elements);
                 const std::int32_t a = element(from, i, wide, is_signed);
                 const auto b = [&] { return element(other, i, wide, is_signed); };
                 switch (vector.operation) {
@@ -438,7 +439,7 @@ private:
     }
 
     void pool(const isa::Vector& vector) {
-        const std::int32_t padding = padding_value(false, vector.signed_elements);
+        const std::int32_t padding = padding_value(false, systole::is_signed(vector.elements));
         for (std::uint64_t line = vector.first_line; line < vector.first_line + vector.length; ++line) {
             for (std::uint64_t x = 0; x < reg(R::WindowOutputWidth); ++x) {
                 for (std::uint64_t c = 0; c < reg(R::WindowChannels); ++c) {
@@ -447,7 +448,7 @@ private:
                          ++kernel_row) {
                         for (std::uint64_t column = 0; column < reg(R::WindowKernelWidth); ++column) {
                             auto value = window_element(vector.source_row, line, x, kernel_row, column, c,
-                                                        false, vector.signed_elements);
+                                                        false, systole::is_signed(vector.elements));
                             if (!value && vector.count_padding) value = padding;
                             if (value) values.push_back(*value);
                         }
@@ -489,7 +490,7 @@ private:
     const isa::Registers* registers_ = nullptr;
     std::vector<std::int32_t> bias_, multiplier_;
     std::vector<std::int8_t> shift_;
-    std::vector<std::int32_t> table_, wide_table_;
+    std::vector<std::int32_t> table_, interpolated_table_;
     std::uint64_t interrupts_ = 0;
     std::uint64_t useful_macs_ = 0;
 };

@@ -53,8 +53,8 @@ inline bool is_systemc(std::string_view path) {
 
 /// The areas that are plain C++ and are tested without a simulation kernel.
 inline bool is_without_systemc(std::string_view area) {
-    constexpr std::array<std::string_view, 5> areas{"hw/base", "hw/isa", "hw/machine", "hw/math",
-                                                    "sim/functional"};
+    constexpr std::array<std::string_view, 6> areas{"hw/base", "hw/isa",    "hw/machine",
+                                                    "hw/math", "hw/timing", "sim/functional"};
     return area.starts_with("compiler/") || std::find(areas.begin(), areas.end(), area) != areas.end();
 }
 
@@ -88,10 +88,12 @@ inline bool may_include(std::string_view from, std::string_view to) {
     if (to == "tests") return false;
     if (to == "hw/base") return true;
     const bool to_definitions = to == "hw/isa" || to == "hw/machine" || to == "hw/math";
+    const bool to_plain = to_definitions || to == "hw/timing";
+    if (from == "hw/timing") return to == "hw/isa" || to == "hw/machine";
     if (from == "hw/base" || from == "hw/isa" || from == "hw/machine" || from == "hw/math") return false;
-    if (from == "hw/common") return to_definitions;
+    if (from == "hw/common") return to_plain;
     if (from == "hw/tpu") return to.starts_with("hw/");
-    if (from.starts_with("hw/")) return to_definitions || to == "hw/common";
+    if (from.starts_with("hw/")) return to_plain || to == "hw/common";
     if (from.starts_with("compiler/")) return compiler_may_include(from, to);
     if (from == "sim/functional") return to_definitions;
     return from == "sim";

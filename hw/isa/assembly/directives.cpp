@@ -181,8 +181,8 @@ void Directives::tile(Operands& operands) {
     tile.columns = static_cast<std::uint32_t>(operands.number("columns", 1, program_.geometry.columns));
     const std::uint64_t elements = std::uint64_t{tile.rows} * tile.columns;
     tile.useful_macs = static_cast<std::uint32_t>(operands.keyed_number("useful", elements, 0, elements));
-    tile.element_bytes = static_cast<std::uint8_t>(operands.keyed_number("bytes", 1, 1, 2));
-    tile.values = generated_values(operands, elements * tile.element_bytes, tile.element_bytes, budget_);
+    tile.type = operands.keyed_number("bytes", 1, 1, 2) == 1 ? DataType::Int8 : DataType::Int16;
+    tile.values = generated_values(operands, elements * bytes_of(tile.type), bytes_of(tile.type), budget_);
     program_.tiles.push_back(std::move(tile));
     open_ = Open{.place = operands.place(), .is_tile = true};
 }

@@ -60,8 +60,8 @@ public:
     void tile(const WeightTile& tile) {
         write(".tile {} {}", tile.rows, tile.columns);
         if (tile.useful_macs != tile.rows * tile.columns) write(" useful={}", tile.useful_macs);
-        if (tile.element_bytes != 1) write(" bytes={}", tile.element_bytes);
-        text_ += values_text(tile.values, tile.element_bytes, budget_);
+        if (tile.type != DataType::Int8) write(" bytes={}", bytes_of(tile.type));
+        text_ += values_text(tile.values, bytes_of(tile.type), budget_);
     }
 
     void instruction(const Instruction& instruction, const HostLabels& labels,

@@ -13,11 +13,13 @@ public:
     FieldParser(Operands& operands, const HostAddresses& addresses)
         : operands_(operands), addresses_(addresses) {}
 
-    void flags(std::span<const FlagField> flags) override {
-        for (const FlagField& flag : flags) {
-            flag.value = operands_.flag(flag.word);
-            if (flag.clear_word.empty() || !operands_.flag(flag.clear_word)) continue;
-            if (flag.value) operands_.fail(fmt::format("{} contradicts {}", flag.clear_word, flag.word));
+    void flags(std::span<const FlagsPart> parts) override {
+        for (const FlagsPart& part : parts) {
+            if (const auto* field = std::get_if<FlagField>(&part)) {
+                flag(*field);
+            } else {
+                format(std::get<FormatField>(part));
+            }
         }
     }
 
@@ -64,6 +66,33 @@ protected:
     }
 
 private:
+    void flag(const FlagField& field) {
+        field.value = operands_.flag(field.word);
+        if (field.clear_word.empty() || !operands_.flag(field.clear_word)) return;
+        if (field.value) operands_.fail(fmt::format("{} contradicts {}", field.clear_word, field.word));
+    }
+
+    /// `name=format`, or the words of the code's bits.
+    void format(const FormatField& field) {
+        std::size_t code = 0;
+        std::string_view last_word;
+        for (std::size_t i = 0; i < field.code.bits.size(); ++i) {
+            const std::string_view word = field.code.bits[i].word;
+            if (word.empty() || !operands_.flag(word)) continue;
+            code |= std::size_t{1} << i;
+            last_word = word;
+        }
+        if (const Token* const name = operands_.keyed(field.name)) {
+            const auto type = find_data_type(name->value);
+            if (!type) operands_.fail(*name, "must be the name of a number format, like int16");
+            if (!last_word.empty()) operands_.fail(*name, fmt::format("contradicts {}", last_word));
+            field.value = *type;
+            return;
+        }
+        if (!field.code.formats[code]) operands_.fail(field.code.reserved_rule);
+        field.value = *field.code.formats[code];
+    }
+
     Operands& operands_;
     const HostAddresses& addresses_;
 };

@@ -13,10 +13,14 @@ class FieldPrinter final : public FieldVisitor {
 public:
     explicit FieldPrinter(const HostLabels& labels) : labels_(labels) {}
 
-    void flags(std::span<const FlagField> flags) override {
-        for (const FlagField& flag : flags) {
-            const std::string_view word = flag.value ? flag.word : flag.clear_word;
-            if (!word.empty()) flags_ += fmt::format(" {}", word);
+    void flags(std::span<const FlagsPart> parts) override {
+        for (const FlagsPart& part : parts) {
+            if (const auto* flag = std::get_if<FlagField>(&part)) {
+                const std::string_view word = flag->value ? flag->word : flag->clear_word;
+                if (!word.empty()) flags_ += fmt::format(" {}", word);
+            } else {
+                format(std::get<FormatField>(part));
+            }
         }
     }
 
@@ -48,6 +52,14 @@ protected:
     }
 
 private:
+    void format(const FormatField& field) {
+        if (const auto words = code_words(field)) {
+            for (const std::string_view word : *words) flags_ += fmt::format(" {}", word);
+        } else {
+            flags_ += fmt::format(" {}={}", field.name, name_of(field.value));
+        }
+    }
+
     const HostLabels& labels_;
     std::string positional_;
     std::string required_;

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <optional>
 
 #include "hw/base/arithmetic.h"
 #include "hw/isa/fields.h"
+#include "hw/isa/operands.h"
 #include "hw/isa/program.h"
 #include "hw/isa/program_error.h"
 #include "hw/isa/requantization.h"
@@ -13,6 +15,12 @@
 
 namespace systole::isa {
 namespace {
+
+using enum DataType;
+
+constexpr FormatCode output_code{
+    .bits = {{{.place = 2, .word = "wide"}, {.place = 3}, {.place = 4}}},
+    .formats = {Uint8, Int16, Int8, Uint16, Bfloat16, Float32, Int32, std::nullopt}};
 
 /// The columns an instruction reads and the bytes they become within a written pixel.
 struct PixelPart {
@@ -50,18 +58,21 @@ PixelPart pixel_part(const Registers& registers, const Geometry& geometry, std::
 
 void Activate::fields(FieldVisitor& visitor) {
     bool lookup = function == ActivationFunction::Lookup;
-    visitor.flags(std::array<FlagField, 3>{
-        {{"lookup", lookup, "identity"}, {"load", load_parameters}, {"wide", wide_output}}});
+    visitor.flags(std::array<FlagsPart, 3>{
+        FlagField{.bit = 0, .word = "lookup", .value = lookup, .clear_word = "identity"},
+        FlagField{.bit = 1, .word = "load", .value = load_parameters},
+        FormatField{.name = "output", .value = output, .code = output_code}});
     function = lookup ? ActivationFunction::Lookup : ActivationFunction::Identity;
     visitor.number({.name = "ub", .bytes = 3}, unified_buffer_row);
     visitor.number({.name = "acc", .bytes = 2}, accumulator_row);
     visitor.number({.name = "rows", .bytes = 2, .minimum = 1}, length);
     visitor.number({.name = "first", .bytes = 4, .absent = 0}, first_output);
+    check_vector_format(visitor, "output", output);
 }
 
 Footprint Activate::footprint(const Registers& registers, const Geometry& geometry) const {
     check_output_range(registers);
-    const PixelPart part = pixel_part(registers, geometry, wide_output ? 2 : 1);
+    const PixelPart part = pixel_part(registers, geometry, bytes_of(output));
     const std::uint64_t pixels = at_least_one(registers, Register::ActivationOutputsPerImage);
     const ImageLayout layout = {.first_row = unified_buffer_row,
                                 .image_bytes = pixels * part.pixel_bytes,
@@ -80,7 +91,7 @@ Footprint Activate::footprint(const Registers& registers, const Geometry& geomet
                                                divide_up(parameter_bytes * part.columns, geometry.rows));
         if (function == ActivationFunction::Lookup) {
             result.buffer_read_table = buffer_rows(registers[Register::ActivationTableRow],
-                                                   divide_up(table_bytes(wide_output), geometry.rows));
+                                                   divide_up(table_bytes(output), geometry.rows));
         }
     }
     return result;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "hw/base/data_type.h"
 #include "hw/isa/forward.h"
 #include "hw/isa/unit.h"
 
@@ -34,8 +35,9 @@ struct Activate {
     /// activation.columns, little endian, packed, at activation.parameters_row) and, for Lookup, the
     /// table at activation.table_row. Otherwise those of the instruction before are used.
     bool load_parameters = false;
-    /// Write 16-bit results, little endian, instead of 8-bit; Lookup then uses the table of 16 bits.
-    bool wide_output = false;
+    /// Number format of the results: of 8 bits either sign is written alike, of 16 bits Lookup uses the table
+    /// of 16 bits.
+    DataType output = DataType::Uint8;
 
     /// Shows every field, in the order of the encoding.
     void fields(FieldVisitor& visitor);

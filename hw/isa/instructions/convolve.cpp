@@ -40,7 +40,7 @@ Footprint Convolve::footprint(const Registers& registers, const Geometry& geomet
     check_window_tiles(registers, repeat, geometry.rows);
     Footprint result;
     result.buffer_read = read_images(registers, unified_buffer_row, {.first = first_line, .count = lines},
-                                     flags.wide_activations ? 2 : 1, geometry.rows);
+                                     bytes_of(flags.activations), geometry.rows);
     result.accumulator_write =
         accumulator_rows(accumulator_row, std::uint64_t{lines} * registers[Register::WindowOutputWidth]);
     return result;

@@ -13,7 +13,7 @@ namespace systole::isa {
 
 /// Streams `length` unified-buffer rows through the array into as many accumulator rows.
 /// Streamed row b of repetition r is read from
-/// `unified_buffer_row` + b * multiply.row_stride + r * (2 for 16-bit activations, else 1), its first
+/// `unified_buffer_row` + b * multiply.row_stride + r * (bytes of an activation), its first
 /// element meeting array row 0. Repetition r takes the r-th next weight tile: the loop over the tiles
 /// of a product deeper than the array is high. 12 bytes encoded.
 struct MatrixMultiply {

@@ -7,6 +7,7 @@
 #include "hw/base/arithmetic.h"
 #include "hw/isa/fields.h"
 #include "hw/isa/image_slices.h"
+#include "hw/isa/operands.h"
 #include "hw/isa/program.h"
 #include "hw/isa/program_error.h"
 #include "hw/isa/requantization.h"
@@ -16,6 +17,13 @@
 namespace systole::isa {
 namespace {
 
+using enum DataType;
+
+constexpr FormatCode elements_code{
+    .bits = {{{.place = 0, .word = "signed"}, {.place = 2, .word = "wide"}, {.place = 3}}},
+    .formats = {Uint8, Int8, Int16, std::nullopt, Bfloat16, Float32, Int32, Uint16},
+    .reserved_rule = "signed is not for wide elements, which always are"};
+
 constexpr std::array<std::string_view, 5> operation_names = {"add", "multiply", "lookup", "max_pool",
                                                              "average_pool"};
 
@@ -23,8 +31,9 @@ constexpr std::array<std::string_view, 5> operation_names = {"add", "multiply", 
 
 void Vector::fields(FieldVisitor& visitor) {
     visitor.choice("operation", operation_names, operation);
-    visitor.flags(std::array<FlagField, 3>{
-        {{"signed", signed_elements}, {"count_padding", count_padding}, {"wide", wide_elements}}});
+    visitor.flags(
+        std::array<FlagsPart, 2>{FormatField{.name = "elements", .value = elements, .code = elements_code},
+                                 FlagField{.bit = 1, .word = "count_padding", .value = count_padding}});
     visitor.number({.name = "dst", .bytes = 3}, destination_row);
     visitor.number({.name = "src", .bytes = 3}, source_row);
     visitor.number({.name = "other", .bytes = 3, .absent = 0}, other_row);
@@ -33,8 +42,8 @@ void Vector::fields(FieldVisitor& visitor) {
     visitor.rule(has_other() || other_row == 0, "other is for add and multiply");
     visitor.rule(is_pooling() || first_line == 0, "line is for pooling");
     visitor.rule(is_pooling() || !count_padding, "count_padding is for pooling");
-    visitor.rule(!is_pooling() || !wide_elements, "wide is not for pooling");
-    visitor.rule(!signed_elements || !wide_elements, "signed is not for wide elements, which always are");
+    check_vector_format(visitor, "elements", elements);
+    visitor.rule(!is_pooling() || bytes_of(elements) == 1, "wide is not for pooling");
 }
 
 Footprint Vector::footprint(const Registers& registers, const Geometry& geometry) const {
@@ -65,7 +74,7 @@ Footprint Vector::footprint(const Registers& registers, const Geometry& geometry
         check_in_place(destination, other);
     } else {
         result.buffer_read_table = buffer_rows(registers[Register::ActivationTableRow],
-                                               divide_up(table_bytes(wide_elements), geometry.rows));
+                                               divide_up(table_bytes(elements), geometry.rows));
     }
     return result;
 }

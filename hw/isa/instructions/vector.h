@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "hw/base/data_type.h"
 #include "hw/isa/forward.h"
 #include "hw/isa/unit.h"
 
@@ -43,9 +44,9 @@ struct Vector {
     std::uint32_t other_row = 0;        ///< 3 bytes encoded; the second operand of Add and Multiply
     std::uint32_t length = 0;           ///< rows or lines; at least 1
     std::uint32_t first_line = 0;       ///< pooling only
-    bool signed_elements = false;
+    /// Number format of operands and results; 16 bits for element-wise work only.
+    DataType elements = DataType::Uint8;
     bool count_padding = false;
-    bool wide_elements = false;  ///< 16-bit, two's complement, little endian; element-wise work only
 
     /// MaxPool or AveragePool: `length` counts output lines.
     bool is_pooling() const {

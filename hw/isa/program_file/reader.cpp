@@ -123,19 +123,29 @@ HostBuffer read_buffer(ByteReader& reader) {
     return buffer;
 }
 
+/// A format of weights stands in the file as its bytes.
+DataType read_weight_type(ByteReader& reader) {
+    const std::size_t begin = reader.position();
+    const std::uint8_t bytes = reader.number8("tile bytes");
+    for (const DataType type : {DataType::Int8, DataType::Int16}) {
+        if (bytes_of(type) == bytes) return type;
+    }
+    ByteReader::fail_at(begin, fmt::format("tile bytes is {}; it must be 1 or 2", bytes));
+}
+
 WeightTile read_tile(ByteReader& reader) {
     const std::size_t begin = reader.position();
     WeightTile tile;
     tile.rows = reader.number32("tile rows");
     tile.columns = reader.number32("tile columns");
-    tile.element_bytes = reader.number8("tile element bytes");
+    tile.type = read_weight_type(reader);
     tile.useful_macs = reader.number32("tile useful MACs");
     if (std::max(tile.rows, tile.columns) > largest_array_side) {
         ByteReader::fail_at(begin, fmt::format("a tile of {} x {}; each must be at most {}", tile.rows,
                                                tile.columns, largest_array_side));
     }
     tile.values =
-        copy(reader.bytes(std::uint64_t{tile.rows} * tile.columns * tile.element_bytes, "values of a tile"));
+        copy(reader.bytes(std::uint64_t{tile.rows} * tile.columns * bytes_of(tile.type), "values of a tile"));
     return tile;
 }
 

@@ -102,7 +102,7 @@ void write_tiles(ByteWriter& writer, const std::vector<WeightTile>& tiles) {
     for (const WeightTile& tile : tiles) {
         writer.number(tile.rows, 4);
         writer.number(tile.columns, 4);
-        writer.number(tile.element_bytes, 1);
+        writer.number(bytes_of(tile.type), 1);
         writer.number(tile.useful_macs, 4);
         writer.append(tile.values);
     }

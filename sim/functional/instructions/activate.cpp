@@ -22,9 +22,9 @@ void load_parameters(const isa::Activate& activate, State& state) {
     if (activate.function == isa::ActivationFunction::Lookup) {
         const auto bytes =
             state.unified_buffer.rows(registers[isa::Register::ActivationTableRow],
-                                      divide_up(isa::table_bytes(activate.wide_output), state.row_bytes()));
-        if (activate.wide_output) {
-            state.parameters.wide_table = math::read_interpolated_table(bytes);
+                                      divide_up(isa::table_bytes(activate.output), state.row_bytes()));
+        if (bytes_of(activate.output) == 2) {
+            state.parameters.interpolated_table = math::read_interpolated_table(bytes);
         } else {
             state.parameters.table = table_of(bytes);
         }
@@ -56,15 +56,15 @@ void write_pixels(const isa::Activate& activate, const Pixels& pixels, State& st
     const auto out = state.unified_buffer.from_row(image_row).subspan(
         pixels.first * pixel_bytes + registers[isa::Register::ActivationChannelOffset]);
 
-    const auto requantize = activate.wide_output ? math::requantize_rows_wide : math::requantize_rows;
+    const bool of_16_bits = bytes_of(activate.output) == 2;
+    const auto requantize = of_16_bits ? math::requantize_rows_wide : math::requantize_rows;
     requantize(sums, state.accumulators.row_elements(), pixels.count, columns, parameters, out.data(),
                pixel_bytes);
     if (activate.function == isa::ActivationFunction::Lookup) {
         for (std::uint64_t pixel = 0; pixel < pixels.count; ++pixel) {
-            const auto values =
-                out.subspan(pixel * pixel_bytes, activate.wide_output ? 2 * columns : columns);
-            if (activate.wide_output) {
-                math::lookup_wide(values, values, state.parameters.wide_table);
+            const auto values = out.subspan(pixel * pixel_bytes, columns * bytes_of(activate.output));
+            if (of_16_bits) {
+                math::lookup_wide(values, values, state.parameters.interpolated_table);
             } else {
                 math::lookup(values, values, state.parameters.table);
             }

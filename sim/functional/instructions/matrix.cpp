@@ -19,24 +19,15 @@ struct StreamedRows {
     std::vector<std::uint8_t> bytes = {};
 };
 
-std::size_t activation_bytes(const isa::MatrixFlags& flags) {
-    return flags.wide_activations ? 2 : 1;
-}
-
 /// The tile a repetition uses.
 const isa::WeightTile& take_tile(const isa::MatrixFlags& flags, WeightQueue& weights) {
     const isa::WeightTile& tile = flags.keep_weights ? weights.current() : weights.next();
-    if ((tile.element_bytes == 2) != flags.wide_weights) {
+    if (tile.type != flags.weights) {
         throw isa::ProgramError(fmt::format("the tile has weights of {} bits; wide_w must {}be given",
-                                            8 * tile.element_bytes, flags.wide_weights ? "not " : ""));
+                                            8 * bytes_of(tile.type),
+                                            bytes_of(flags.weights) == 2 ? "not " : ""));
     }
     return tile;
-}
-
-math::ElementFormat activation_format(const isa::MatrixFlags& flags) {
-    using enum math::ElementFormat;
-    if (flags.wide_activations) return flags.signed_activations ? Signed16 : Unsigned16;
-    return flags.signed_activations ? Signed8 : Unsigned8;
 }
 
 /// Multiplies the rows with the tile into the columns it uses of as many accumulator rows; the other
@@ -45,20 +36,19 @@ void multiply(const StreamedRows& streamed, const isa::WeightTile& tile, const i
               bool accumulate, std::uint64_t accumulator_row, RowMemory<std::int32_t>& accumulators) {
     std::int32_t* const sums = accumulators.rows(accumulator_row, streamed.rows).data();
     const std::size_t sums_stride = accumulators.row_elements();
-    if (!flags.wide_activations && !flags.wide_weights) {
-        math::multiply_accumulate(streamed.bytes.data(), streamed.elements, flags.signed_activations,
+    if (bytes_of(flags.activations) == 1 && flags.weights == DataType::Int8) {
+        math::multiply_accumulate(streamed.bytes.data(), streamed.elements, is_signed(flags.activations),
                                   reinterpret_cast<const std::int8_t*>(tile.values.data()), tile.columns,
                                   sums, sums_stride, streamed.rows, tile.columns, streamed.elements,
                                   accumulate);
         return;
     }
     const math::GemmOperand activations{.data = streamed.bytes.data(),
-                                        .row_bytes = streamed.elements * activation_bytes(flags),
-                                        .format = activation_format(flags)};
-    const math::GemmOperand weights{
-        .data = tile.values.data(),
-        .row_bytes = std::size_t{tile.columns} * tile.element_bytes,
-        .format = flags.wide_weights ? math::ElementFormat::Signed16 : math::ElementFormat::Signed8};
+                                        .row_bytes = streamed.elements * bytes_of(flags.activations),
+                                        .type = flags.activations};
+    const math::GemmOperand weights{.data = tile.values.data(),
+                                    .row_bytes = std::size_t{tile.columns} * bytes_of(tile.type),
+                                    .type = tile.type};
     math::multiply_accumulate_wide(activations, weights, sums, sums_stride, streamed.rows, tile.columns,
                                    streamed.elements, accumulate);
 }
@@ -82,11 +72,11 @@ void execute(const isa::ReadWeights& read, State& state) {
 
 void execute(const isa::MatrixMultiply& matmul, State& state) {
     const std::uint64_t stride = state.registers[isa::Register::MultiplyRowStride];
-    const std::uint64_t operand_rows = activation_bytes(matmul.flags);
+    const std::uint64_t operand_rows = bytes_of(matmul.flags.activations);
     repeat(matmul, state, [&](std::uint32_t repetition, const isa::WeightTile& tile) {
         // Array rows the tile does not use have zeros as weights.
         StreamedRows streamed{.rows = matmul.length, .elements = tile.rows};
-        const std::size_t bytes = streamed.elements * activation_bytes(matmul.flags);
+        const std::size_t bytes = streamed.elements * bytes_of(matmul.flags.activations);
         streamed.bytes.reserve(streamed.rows * bytes);
         for (std::uint64_t b = 0; b < matmul.length; ++b) {
             const std::uint64_t row = matmul.unified_buffer_row + b * stride + repetition * operand_rows;
@@ -109,7 +99,7 @@ void execute(const isa::Convolve& convolve, State& state) {
         // zeros as weights.
         StreamedRows streamed{.rows = std::uint64_t{convolve.lines} * geometry.output_width,
                               .elements = std::min<std::uint64_t>(tile.rows, window_elements - begin)};
-        const std::size_t element_bytes = activation_bytes(convolve.flags);
+        const std::size_t element_bytes = bytes_of(convolve.flags.activations);
         streamed.bytes.resize(streamed.rows * streamed.elements * element_bytes);
         const math::WindowRange range{.begin = begin,
                                       .count = streamed.elements,

@@ -20,7 +20,7 @@
 namespace systole::functional {
 namespace {
 
-math::Elementwise elementwise_parameters(const isa::Registers& registers, bool signed_elements) {
+math::Elementwise elementwise_parameters(const isa::Registers& registers, DataType elements) {
     using enum isa::Register;
     const auto fixed_point = [&](isa::Register multiplier, isa::Register shift) {
         return FixedPoint{.multiplier = registers.as_signed(multiplier), .shift = registers.as_signed(shift)};
@@ -33,7 +33,7 @@ math::Elementwise elementwise_parameters(const isa::Registers& registers, bool s
             .zero_point = registers.as_signed(OutputZeroPoint),
             .minimum = registers.as_signed(OutputMinimum),
             .maximum = registers.as_signed(OutputMaximum),
-            .signed_elements = signed_elements};
+            .elements = elements};
 }
 
 /// A copy: results may be written over operands.
@@ -67,7 +67,7 @@ void for_each_image(const isa::Vector& vector, State& state, Work work) {
 }
 
 void apply(ElementwiseFunction function, const isa::Vector& vector, State& state) {
-    const math::Elementwise parameters = elementwise_parameters(state.registers, vector.signed_elements);
+    const math::Elementwise parameters = elementwise_parameters(state.registers, vector.elements);
     for_each_image(vector, state, [&](const auto& a, const auto& b, std::span<std::uint8_t> result) {
         function(a, b, parameters, result);
     });
@@ -76,10 +76,10 @@ void apply(ElementwiseFunction function, const isa::Vector& vector, State& state
 void look_up(const isa::Vector& vector, State& state) {
     const auto rows =
         state.unified_buffer.rows(state.registers[isa::Register::ActivationTableRow],
-                                  divide_up(isa::table_bytes(vector.wide_elements), state.row_bytes()));
+                                  divide_up(isa::table_bytes(vector.elements), state.row_bytes()));
     const std::vector<std::uint8_t> bytes(rows.begin(), rows.end());  // results may be written over it
     for_each_image(vector, state, [&](const auto& source, const auto&, std::span<std::uint8_t> result) {
-        if (vector.wide_elements) {
+        if (bytes_of(vector.elements) == 2) {
             math::lookup_wide(source, result, math::read_interpolated_table(bytes));
         } else {
             math::lookup(source, result, table_of(bytes));
@@ -100,7 +100,7 @@ void pool(math::Pooling operation, const isa::Vector& vector, State& state) {
     const isa::PooledPixel pixel = isa::pooled_pixel(registers);
     math::pool(tensor.data(), geometry,
                {.operation = operation,
-                .signed_elements = vector.signed_elements,
+                .elements = vector.elements,
                 .count_padding = vector.count_padding,
                 .pad_value = static_cast<std::uint8_t>(registers[isa::Register::WindowPadValue])},
                vector.first_line % geometry.output_height, vector.length,
@@ -114,9 +114,9 @@ void pool(math::Pooling operation, const isa::Vector& vector, State& state) {
 void execute(const isa::Vector& vector, State& state) {
     switch (vector.operation) {
         case isa::VectorOperation::Add:
-            return apply(vector.wide_elements ? math::add_wide : math::add, vector, state);
+            return apply(math::add, vector, state);
         case isa::VectorOperation::Multiply:
-            return apply(vector.wide_elements ? math::multiply_wide : math::multiply, vector, state);
+            return apply(math::multiply, vector, state);
         case isa::VectorOperation::Lookup:
             return look_up(vector, state);
         case isa::VectorOperation::MaxPool:

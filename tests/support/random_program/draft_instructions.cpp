@@ -57,11 +57,15 @@ std::optional<isa::Instruction> Draft::write_host() {
 }
 
 isa::MatrixFlags Draft::matrix_flags() {
-    return {.accumulate = choices_.chance(40),
-            .keep_weights = choices_.chance(25),
-            .signed_activations = choices_.chance(50),
-            .wide_activations = choices_.chance(30),
-            .wide_weights = choices_.chance(30)};
+    isa::MatrixFlags flags{.accumulate = choices_.chance(40), .keep_weights = choices_.chance(25)};
+    const bool is_signed = choices_.chance(50);
+    if (choices_.chance(30)) {
+        flags.activations = is_signed ? DataType::Int16 : DataType::Uint16;
+    } else {
+        flags.activations = is_signed ? DataType::Int8 : DataType::Uint8;
+    }
+    flags.weights = choices_.chance(30) ? DataType::Int16 : DataType::Int8;
+    return flags;
 }
 
 std::optional<isa::Instruction> Draft::matmul() {
@@ -134,7 +138,7 @@ bool Draft::serves(std::uint32_t first, const isa::MatrixFlags& flags,
     if (first + elements.size() > program_.tiles.size()) return false;
     for (std::size_t i = 0; i < elements.size(); ++i) {
         const isa::WeightTile& tile = program_.tiles[first + i];
-        if ((tile.element_bytes == 2) != flags.wide_weights || tile.rows > elements[i]) return false;
+        if (tile.type != flags.weights || tile.rows > elements[i]) return false;
     }
     return true;
 }
@@ -144,10 +148,10 @@ void Draft::draw_tile(const isa::MatrixFlags& flags, std::uint32_t rows) {
     tile.rows = choices_.chance(60) ? rows : choices_.number<std::uint32_t>(1, rows);
     tile.columns = choices_.chance(60) ? program_.geometry.columns
                                        : choices_.number<std::uint32_t>(1, program_.geometry.columns);
-    tile.element_bytes = flags.wide_weights ? 2 : 1;
+    tile.type = flags.weights;
     const std::uint32_t elements = tile.rows * tile.columns;
     tile.useful_macs = choices_.chance(70) ? elements : choices_.number<std::uint32_t>(0, elements);
-    tile.values = random_bytes(std::size_t{elements} * tile.element_bytes, tile.element_bytes, choices_);
+    tile.values = random_bytes(std::size_t{elements} * bytes_of(tile.type), bytes_of(tile.type), choices_);
     program_.tiles.push_back(std::move(tile));
 }
 
@@ -182,12 +186,12 @@ std::optional<isa::Instruction> Draft::activate() {
         .first_output = choices_.number<std::uint32_t>(0, choices_.chance(60) ? 0 : 30),
         .function = lookup ? isa::ActivationFunction::Lookup : isa::ActivationFunction::Identity,
         .load_parameters = choices_.chance(60),
-        .wide_output = choices_.chance(30)};
+        .output = choices_.chance(30) ? DataType::Int16 : DataType::Uint8};
     activate.length = choices_.number<std::uint16_t>(
         1, std::min<std::uint64_t>(machine_.accumulators.rows, choices_.chance(50) ? 6 : 60));
     const std::uint64_t columns = choices_.from(1, program_.geometry.columns);
     const std::uint64_t offset = choices_.chance(60) ? 0 : choices_.from(0, 7);
-    const std::uint64_t end = offset + columns * (activate.wide_output ? 2 : 1);
+    const std::uint64_t end = offset + columns * bytes_of(activate.output);
     set(Register::ActivationColumns, columns);
     set(Register::ActivationFirstColumn,
         choices_.chance(50) ? 0 : choices_.from(0, program_.geometry.columns - columns));
@@ -206,8 +210,9 @@ std::optional<isa::Instruction> Draft::elementwise() {
                        .destination_row = buffer_row(),
                        .source_row = buffer_row(),
                        .length = choices_.number<std::uint32_t>(1, choices_.chance(70) ? 5 : 30),
-                       .signed_elements = choices_.chance(40)};
-    vector.wide_elements = !vector.signed_elements && choices_.chance(60);
+                       .elements = choices_.chance(40)   ? DataType::Int8
+                                   : choices_.chance(60) ? DataType::Int16
+                                                         : DataType::Uint8};
     // Some rows of each image, mostly so that images do not overlap.
     set(Register::VectorRowsPerImage, choices_.chance(50) ? 0 : choices_.from(1, 6));
     for (const Register reg : {Register::VectorDestinationImageRows, Register::VectorSourceImageRows,
@@ -246,7 +251,7 @@ std::optional<isa::Instruction> Draft::pooling() {
         .source_row = buffer_row(),
         .length = choices_.number<std::uint32_t>(1, 7),
         .first_line = choices_.number<std::uint32_t>(0, choices_.chance(60) ? 0 : 9),
-        .signed_elements = choices_.chance(50),
+        .elements = choices_.chance(50) ? DataType::Int8 : DataType::Uint8,
         .count_padding = choices_.chance(40)};
 }
 

@@ -80,12 +80,19 @@ machine::MachineConfig random_machine(Choices& choices) {
     const auto rows_of = [&](std::uint64_t bytes) {
         return static_cast<std::uint32_t>(divide_up(bytes, machine.matrix_unit.rows));
     };
-    machine.unified_buffer.rows = rows_of(isa::parameter_bytes * machine.matrix_unit.columns) +
-                                  rows_of(isa::table_bytes(choices.chance(40))) +
-                                  choices.number<std::uint32_t>(8, 80);
+    machine.unified_buffer.rows =
+        rows_of(isa::parameter_bytes * machine.matrix_unit.columns) +
+        rows_of(isa::table_bytes(choices.chance(40) ? DataType::Int16 : DataType::Uint8)) +
+        choices.number<std::uint32_t>(8, 80);
     if (choices.chance(25)) {
         machine.weight_memory.model = machine::WeightMemoryModel::Dram;
         machine.weight_memory.dram = random_dram(choices);
+    }
+    // Some arrays take more passes than bytes need.
+    if (choices.chance(15)) {
+        for (machine::MatrixFormat& format : machine.matrix_unit.formats) {
+            format.passes += choices.number<std::uint32_t>(0, 2);
+        }
     }
     // What a file could not say is no machine.
     return machine::read_machine(machine::to_json(machine), "random machine");

@@ -47,8 +47,8 @@ isa::WeightTile cut(const isa::WeightTile& tile, const isa::Geometry& array) {
     result.values.clear();
     for (std::size_t row = 0; row < result.rows; ++row) {
         const auto begin =
-            tile.values.begin() + static_cast<std::ptrdiff_t>(row * tile.columns * tile.element_bytes);
-        const auto bytes = static_cast<std::ptrdiff_t>(std::size_t{result.columns} * tile.element_bytes);
+            tile.values.begin() + static_cast<std::ptrdiff_t>(row * tile.columns * bytes_of(tile.type));
+        const auto bytes = static_cast<std::ptrdiff_t>(std::size_t{result.columns} * bytes_of(tile.type));
         result.values.insert(result.values.end(), begin, begin + bytes);
     }
     return result;

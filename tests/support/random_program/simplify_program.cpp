@@ -14,11 +14,18 @@ class FieldSimplifier final : public isa::FieldVisitor {
 public:
     FieldSimplifier(std::size_t field, FieldStep step) : field_(field), step_(step) {}
 
-    void flags(std::span<const isa::FlagField> flags) override {
-        for (const isa::FlagField& flag : flags) {
-            if (count_++ != field_ || !flag.value) continue;
-            flag.value = false;
-            changed_ = true;
+    void flags(std::span<const isa::FlagsPart> parts) override {
+        for (const isa::FlagsPart& part : parts) {
+            if (count_++ != field_) continue;
+            if (const auto* flag = std::get_if<isa::FlagField>(&part)) {
+                changed_ |= flag->value;
+                flag->value = false;
+                continue;
+            }
+            const auto& format = std::get<isa::FormatField>(part);
+            const DataType simplest = format.code.formats.front().value();
+            changed_ |= format.value != simplest;
+            format.value = simplest;
         }
     }
     void host_address(std::uint64_t& address) override { lower(address, 0); }
@@ -155,7 +162,7 @@ std::optional<Case> with_plain_tile(const Case& from, std::size_t tile) {
     Case result = from;
     isa::WeightTile& plain = result.program.tiles[tile];
     for (std::size_t i = 0; i < plain.values.size(); ++i) {
-        plain.values[i] = i % plain.element_bytes == 0 ? 1 : 0;
+        plain.values[i] = i % bytes_of(plain.type) == 0 ? 1 : 0;
     }
     plain.useful_macs = plain.rows * plain.columns;
     if (result.program == from.program) return std::nullopt;

@@ -77,7 +77,7 @@ std::vector<Activation> activations(const isa::Program& program) {
                          .maximum = registers.as_signed(Register::OutputMaximum),
                          .load = activate->load_parameters,
                          .lookup = activate->function == isa::ActivationFunction::Lookup,
-                         .wide = activate->wide_output});
+                         .wide = bytes_of(activate->output) == 2});
     }
     return found;
 }

@@ -8,6 +8,7 @@
 
 using namespace systole::isa;
 using Catch::Matchers::Message;
+using systole::DataType;
 using systole::isa::tests::RandomPrograms;
 
 namespace {
@@ -62,9 +63,8 @@ TEST_CASE("Every line of assembly stands for its instruction", "[isa][assembly]"
                                      .length = 200,
                                      .flags = {.accumulate = true,
                                                .keep_weights = true,
-                                               .signed_activations = true,
-                                               .wide_activations = true,
-                                               .wide_weights = true}}));
+                                               .activations = DataType::Int16,
+                                               .weights = DataType::Int16}}));
     CHECK(one("convolve ub=0 acc=0 line=28 lines=56 repeat=4") ==
           Instruction(Convolve{.first_line = 28, .lines = 56, .repeat = 4}));
     CHECK(one("activate acc=0 ub=1024 rows=200 first=9 identity load wide") ==
@@ -72,7 +72,13 @@ TEST_CASE("Every line of assembly stands for its instruction", "[isa][assembly]"
                                .length = 200,
                                .first_output = 9,
                                .load_parameters = true,
-                               .wide_output = true}));
+                               .output = DataType::Int16}));
+    CHECK(one("matmul ub=0 acc=0 rows=1 activations=int16 weights=int16") ==
+          one("matmul ub=0 acc=0 rows=1 signed wide_a wide_w"));
+    CHECK(to_string(one("matmul ub=0 acc=0 rows=1 activations=float32 weights=bfloat16")) ==
+          "matmul ub=0 acc=0 rows=1 activations=float32 weights=bfloat16");
+    CHECK(to_string(one("activate ub=0 acc=0 rows=1 output=int8")) ==
+          "activate ub=0 acc=0 rows=1 identity output=int8");
     CHECK(one("activate acc=0 ub=0 rows=1 lookup") ==
           Instruction(Activate{.length = 1, .function = ActivationFunction::Lookup}));
     CHECK(one("vector max_pool dst=10 src=20 line=14 lines=14 signed count_padding") ==
@@ -81,7 +87,7 @@ TEST_CASE("Every line of assembly stands for its instruction", "[isa][assembly]"
                              .source_row = 20,
                              .length = 14,
                              .first_line = 14,
-                             .signed_elements = true,
+                             .elements = DataType::Int8,
                              .count_padding = true}));
     CHECK(one("vector add dst=10 src=20 other=30 rows=5") ==
           Instruction(Vector{.operation = VectorOperation::Add,
@@ -92,9 +98,9 @@ TEST_CASE("Every line of assembly stands for its instruction", "[isa][assembly]"
 }
 
 TEST_CASE("An instruction is shown as one line of assembly", "[isa][assembly]") {
-    CHECK(
-        to_string(MatrixMultiply{.unified_buffer_row = 3, .length = 200, .flags = {.wide_weights = true}}) ==
-        "matmul ub=3 acc=0 rows=200 wide_w");
+    CHECK(to_string(MatrixMultiply{
+              .unified_buffer_row = 3, .length = 200, .flags = {.weights = DataType::Int16}}) ==
+          "matmul ub=3 acc=0 rows=200 wide_w");
     CHECK(to_string(Activate{.length = 1}) == "activate ub=0 acc=0 rows=1 identity");
     CHECK(to_string(ReadHostMemory{.host_address = 4096, .block_bytes = 9, .blocks = 2}) ==
           "read_host 0x1000 ub=0 block=9 count=2");
@@ -141,9 +147,9 @@ TEST_CASE("Tiles and constants take their values from generators or lists", "[is
         "x.asm");
     CHECK(program.geometry == Geometry{4, 4});
     REQUIRE(program.tiles.size() == 6);
-    CHECK(program.tiles[0] == WeightTile{2, 3, 1, 6, std::vector<std::uint8_t>(6, 0xfd)});
-    CHECK(program.tiles[1] == WeightTile{1, 2, 2, 1, {0xfe, 0xff, 0xfe, 0xff}});
-    CHECK(program.tiles[2] == WeightTile{2, 2, 1, 4, {0x01, 0xff, 0x7f, 0x80}});
+    CHECK(program.tiles[0] == WeightTile{2, 3, DataType::Int8, 6, std::vector<std::uint8_t>(6, 0xfd)});
+    CHECK(program.tiles[1] == WeightTile{1, 2, DataType::Int16, 1, {0xfe, 0xff, 0xfe, 0xff}});
+    CHECK(program.tiles[2] == WeightTile{2, 2, DataType::Int8, 4, {0x01, 0xff, 0x7f, 0x80}});
     CHECK(program.tiles[3] == program.tiles[4]);
     CHECK(program.tiles[3] != program.tiles[5]);
     REQUIRE(program.buffers.size() == 2);
@@ -193,8 +199,14 @@ TEST_CASE("Errors name file, line, column, word and rule", "[isa][assembly]") {
     check_error(
         "matmul ub=0 acc=0 rows=1 ub=2",
         "1:26: ub=2: not an operand of matmul, or one too many; it takes accumulate, keep, signed, wide_a, "
-        "wide_w, repeat, ub, acc, rows");
+        "activations, wide_w, weights, repeat, ub, acc, rows");
     check_error("activate acc=0 ub=0 rows=1 lookup identity", "1:1: activate: identity contradicts lookup");
+    check_error("matmul acc=0 ub=0 rows=1 signed activations=int8",
+                "1:33: activations=int8: contradicts signed");
+    check_error("vector add dst=0 src=1 rows=1 elements=int9",
+                "1:31: elements=int9: must be the name of a number format, like int16");
+    check_error("vector add dst=0 src=1 rows=1 elements=bfloat16",
+                "1:1: vector: elements is bfloat16; the activation unit has uint8, int8 and int16");
     check_error("vector add dst=0 src=0 lines=1", "1:1: vector: rows= is missing");
     check_error("vector pool dst=0 src=0 lines=1",
                 "1:8: pool: operation must be one of add, multiply, lookup, max_pool, average_pool");

@@ -11,6 +11,7 @@
 
 using namespace systole::isa;
 using Catch::Matchers::Message;
+using systole::DataType;
 using systole::isa::tests::RandomPrograms;
 
 namespace {
@@ -81,24 +82,34 @@ TEST_CASE("Flags have their bits", "[isa][encoding]") {
     };
     CHECK(matrix({.accumulate = true}) == 0x01);
     CHECK(matrix({.keep_weights = true}) == 0x02);
-    CHECK(matrix({.signed_activations = true}) == 0x04);
-    CHECK(matrix({.wide_activations = true}) == 0x08);
-    CHECK(matrix({.wide_weights = true}) == 0x10);
+    CHECK(matrix({.activations = DataType::Int8}) == 0x04);
+    CHECK(matrix({.activations = DataType::Uint16}) == 0x08);
+    CHECK(matrix({.activations = DataType::Int16}) == 0x0c);
+    CHECK(matrix({.activations = DataType::Bfloat16}) == 0x20);
+    CHECK(matrix({.activations = DataType::Float32}) == 0x24);
+    CHECK(matrix({.activations = DataType::Int32}) == 0x28);
+    CHECK(matrix({.weights = DataType::Int16}) == 0x10);
+    CHECK(matrix({.weights = DataType::Bfloat16}) == 0x40);
+    CHECK(matrix({.weights = DataType::Float32}) == 0x50);
+    CHECK(matrix({.weights = DataType::Uint8}) == 0x80);
+    CHECK(matrix({.weights = DataType::Uint16}) == 0x90);
+    CHECK(matrix({.weights = DataType::Int32}) == 0xc0);
     const auto activate = [](Activate instruction) {
         instruction.length = 1;
         return encoded(instruction)[1];
     };
     CHECK(activate({.function = ActivationFunction::Lookup}) == 0x01);
     CHECK(activate({.load_parameters = true}) == 0x02);
-    CHECK(activate({.wide_output = true}) == 0x04);
+    CHECK(activate({.output = DataType::Int16}) == 0x04);
+    CHECK(activate({.output = DataType::Int8}) == 0x08);
     const auto vector = [](Vector instruction) {
         instruction.length = 1;
         instruction.operation = VectorOperation::AveragePool;
         return encoded(instruction)[2];
     };
-    CHECK(vector({.signed_elements = true}) == 0x01);
+    CHECK(vector({.elements = DataType::Int8}) == 0x01);
     CHECK(vector({.count_padding = true}) == 0x02);
-    CHECK(encoded(Vector{.length = 1, .wide_elements = true})[2] == 0x04);
+    CHECK(encoded(Vector{.length = 1, .elements = DataType::Int16})[2] == 0x04);
 }
 
 TEST_CASE("Bits without a meaning must be 0", "[isa][encoding]") {
@@ -108,7 +119,7 @@ TEST_CASE("Bits without a meaning must be 0", "[isa][encoding]") {
         const bool is_vector = std::holds_alternative<Vector>(instruction);
         const std::size_t flags = is_vector ? 2 : 1;
         const bool is_matrix = !is_vector && !std::holds_alternative<Activate>(instruction);
-        const unsigned used = is_matrix ? 5 : 3;
+        const unsigned used = is_matrix ? 8 : is_vector ? 4 : 5;
         for (unsigned bit = used; bit < 8; ++bit) {
             Bytes bytes = encoded(instruction);
             bytes[flags] = static_cast<std::uint8_t>(1U << bit);
@@ -188,6 +199,27 @@ TEST_CASE("Errors name the byte, the instruction, the value and the rule", "[isa
     CHECK_THROWS_MATCHES(decoded({0x31, 1, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0}),
                          ProgramError,
                          Message("byte 0: vector: signed is not for wide elements, which always are"));
+}
+
+TEST_CASE("Number formats without a datapath are errors that name them", "[isa][encoding]") {
+    Bytes bytes;
+    CHECK_THROWS_MATCHES(
+        encode(Activate{.length = 1, .output = DataType::Bfloat16}, bytes), ProgramError,
+        Message("activate ub=0 acc=0 rows=1 identity output=bfloat16: output is bfloat16; the "
+                "activation unit has uint8, int8 and int16"));
+    CHECK_THROWS_MATCHES(
+        decoded({0x30, 0x14, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0}), ProgramError,
+        Message("byte 0: activate: output is float32; the activation unit has uint8, int8 and "
+                "int16"));
+    CHECK_THROWS_MATCHES(decoded({0x31, 1, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0}),
+                         ProgramError,
+                         Message("byte 0: vector: elements is bfloat16; the activation unit has uint8, int8 "
+                                 "and int16"));
+    // Codes that no format has.
+    CHECK_THROWS_MATCHES(decoded({0x20, 0x2c, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0}), ProgramError,
+                         Message("byte 0: matmul: the code of its number format is reserved"));
+    CHECK_THROWS_MATCHES(decoded({0x20, 0xd0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0}), ProgramError,
+                         Message("byte 0: matmul: the code of its number format is reserved"));
 }
 
 TEST_CASE("A field that does not fit its encoding is an error, and nothing is appended", "[isa][encoding]") {

@@ -10,6 +10,7 @@
 using namespace systole::isa;
 using Catch::Matchers::Contains;
 using Catch::Matchers::Message;
+using systole::DataType;
 
 namespace {
 
@@ -125,7 +126,7 @@ TEST_CASE("matmul reads streamed rows a stride apart, each as deep as the repeti
     const MatrixMultiply multiply = {.unified_buffer_row = 100,
                                      .accumulator_row = 7,
                                      .length = 50,
-                                     .flags = {.wide_activations = wide},
+                                     .flags = {.activations = wide ? DataType::Uint16 : DataType::Uint8},
                                      .repeat = repeat};
     const Footprint touched =
         footprint(multiply, with({{Register::MultiplyRowStride, stride}}), tpu_v1_array);
@@ -142,7 +143,7 @@ TEST_CASE("convolve reads the whole images its lines lie in", "[isa][footprint]"
                                    .accumulator_row = 5,
                                    .first_line = first,
                                    .lines = lines,
-                                   .flags = {.wide_activations = wide}};
+                                   .flags = {.activations = wide ? DataType::Uint16 : DataType::Uint8}};
         const Footprint touched = footprint(convolve, registers, tpu_v1_array);
         CHECK(touched.accumulator_write == RowRange{5, 5U + lines * 24U});
         return touched.buffer_read;
@@ -201,7 +202,7 @@ TEST_CASE("activate's written rows are those of a walk over the pixels", "[isa][
     const Activate activate = {.unified_buffer_row = from(0, 1000),
                                .length = static_cast<std::uint16_t>(from(1, 100)),
                                .first_output = from(0, 100),
-                               .wide_output = wide};
+                               .output = wide ? DataType::Int16 : DataType::Uint8};
     TouchedRows walked{geometry.rows};
     for (std::uint32_t i = 0; i < activate.length; ++i) {
         const std::uint32_t output = activate.first_output + i;

@@ -9,6 +9,7 @@
 
 using namespace systole::isa;
 using Catch::Matchers::Message;
+using systole::DataType;
 
 namespace {
 
@@ -54,14 +55,14 @@ TEST_CASE("Element-wise work touches from the first image's rows to the last's",
                         .source_row = 100,
                         .other_row = 500,
                         .length = 9,
-                        .wide_elements = true};
+                        .elements = DataType::Int16};
     const Footprint touched = footprint(vector, slices(3, 3, 10, 20), square_256);
     CHECK(touched.buffer_write == RowRange{1000, 1009});
     CHECK(touched.buffer_read == RowRange{100, 123});
     CHECK(touched.buffer_read_other == RowRange{500, 543});
     Vector lookup{.operation = VectorOperation::Lookup, .destination_row = 10, .source_row = 10, .length = 1};
     CHECK(footprint(lookup, Registers(), square_256).buffer_read_table == RowRange{0, 1});
-    lookup.wide_elements = true;
+    lookup.elements = DataType::Int16;
     CHECK(footprint(lookup, Registers(), square_256).buffer_read_table == RowRange{0, 5});  // 1026 bytes
     CHECK(footprint(lookup, Registers(), {.rows = 1026, .columns = 1}).buffer_read_table == RowRange{0, 1});
 }

@@ -13,6 +13,7 @@
 using namespace systole::isa;
 using Catch::Matchers::Contains;
 using Catch::Matchers::Message;
+using systole::DataType;
 using systole::isa::tests::RandomPrograms;
 
 namespace {
@@ -75,7 +76,7 @@ TEST_CASE("Programs survive a file on disk", "[isa][program_file]") {
 TEST_CASE("The file is laid out as specified", "[isa][program_file]") {
     Program program;
     program.geometry = {.rows = 3, .columns = 2};
-    program.tiles = {{.rows = 1, .columns = 2, .element_bytes = 1, .useful_macs = 2, .values = {7, 8}}};
+    program.tiles = {{.rows = 1, .columns = 2, .type = DataType::Int8, .useful_macs = 2, .values = {7, 8}}};
     program.instructions = {Nop{}, DebugTag{.tag = 0}, Halt{}};
     const Bytes content = {
         'A', 'R', 'R', 'Y', 8,  0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 2,    0,    0, 0,  //

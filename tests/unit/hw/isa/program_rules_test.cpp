@@ -7,6 +7,7 @@
 
 using namespace systole::isa;
 using Catch::Matchers::Message;
+using systole::DataType;
 
 namespace {
 
@@ -16,7 +17,7 @@ Program sound() {
     program.geometry = {.rows = 4, .columns = 3};
     program.tiles = {{.rows = 2,
                       .columns = 3,
-                      .element_bytes = 2,
+                      .type = DataType::Int16,
                       .useful_macs = 6,
                       .values = std::vector<std::uint8_t>(12)}};
     program.buffers = {
@@ -49,7 +50,8 @@ TEST_CASE("Each rule of a program is held", "[isa][rules]") {
                  "tile 0: rows is 2; it must be from 1 to the array's 1");
     check_broken([](Program& p) { p.tiles[0].columns = 4; },
                  "tile 0: columns is 4; it must be from 1 to the array's 3");
-    check_broken([](Program& p) { p.tiles[0].element_bytes = 3; }, "tile 0: bytes is 3; it must be 1 or 2");
+    check_broken([](Program& p) { p.tiles[0].type = DataType::Bfloat16; },
+                 "tile 0: the weights are bfloat16; they must be int8 or int16");
     check_broken([](Program& p) { p.tiles[0].useful_macs = 7; },
                  "tile 0: useful is 7; it must be at most rows * columns, which is 6");
     check_broken([](Program& p) { p.tiles[0].values.pop_back(); },

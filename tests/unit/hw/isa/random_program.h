@@ -72,7 +72,14 @@ private:
     }
     std::uint8_t number8(std::uint64_t highest = 0xff) { return static_cast<std::uint8_t>(from(0, highest)); }
 
-    MatrixFlags matrix_flags() { return {coin(), coin(), coin(), coin(), coin()}; }
+    MatrixFlags matrix_flags() { return {coin(), coin(), data_type(), data_type()}; }
+    DataType data_type() { return static_cast<DataType>(number8(data_type_count - 1)); }
+
+    /// What the activation unit has.
+    DataType vector_type() {
+        constexpr std::array types{DataType::Uint8, DataType::Int8, DataType::Int16};
+        return types[from(0, types.size() - 1)];
+    }
 
     template <class Each>
     void fill(Each& each) {
@@ -99,14 +106,14 @@ private:
                     number32(0, UINT32_MAX),
                     static_cast<ActivationFunction>(number8(1)),
                     coin(),
-                    coin()};
+                    vector_type()};
         } else if constexpr (std::is_same_v<Each, Vector>) {
             each.operation = static_cast<VectorOperation>(number8(4));
             each.destination_row = row();
             each.source_row = row();
             each.length = number32(1, UINT32_MAX);
-            each.signed_elements = coin();
-            each.wide_elements = !each.is_pooling() && !each.signed_elements && coin();
+            each.elements = vector_type();
+            if (each.is_pooling() && each.elements == DataType::Int16) each.elements = DataType::Uint8;
             if (each.has_other()) each.other_row = row();
             if (each.is_pooling()) {
                 each.first_line = number32(0, UINT32_MAX);
@@ -147,9 +154,9 @@ private:
         WeightTile tile;
         tile.rows = number32(1, geometry.rows);
         tile.columns = number32(1, geometry.columns);
-        tile.element_bytes = static_cast<std::uint8_t>(from(1, 2));
+        tile.type = coin() ? DataType::Int8 : DataType::Int16;
         tile.useful_macs = number32(0, tile.rows * tile.columns);
-        tile.values = bytes(std::size_t{tile.rows} * tile.columns * tile.element_bytes, tile.element_bytes);
+        tile.values = bytes(std::size_t{tile.rows} * tile.columns * bytes_of(tile.type), bytes_of(tile.type));
         return tile;
     }
 

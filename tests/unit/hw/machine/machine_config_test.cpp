@@ -178,6 +178,60 @@ TEST_CASE("Engine pe refuses an array of more than 2^28 registers, and only it d
     CHECK_NOTHROW(read_machine(machine, "test.json"));
 }
 
+TEST_CASE("A machine multiplies the number formats that it lists, in its passes", "[machine]") {
+    json file = tpu_v1();
+    const MachineConfig usual = read_machine(file, "test.json");
+    CHECK(usual.matrix_unit.passes(DataType::Uint8, DataType::Int8) == 1);
+    CHECK(usual.matrix_unit.passes(DataType::Int16, DataType::Int8) == 2);
+    CHECK(usual.matrix_unit.passes(DataType::Uint8, DataType::Int16) == 2);
+    CHECK(usual.matrix_unit.passes(DataType::Uint16, DataType::Int16) == 4);
+    CHECK_FALSE(usual.matrix_unit.passes(DataType::Bfloat16, DataType::Bfloat16));
+
+    file["matrix_unit"]["formats"] = json::parse(R"([{"activations": "uint8", "weights": "int8", "passes": 3},
+        {"activations": "int16", "weights": "int8", "accumulators": "int32"}])");
+    const MachineConfig machine = read_machine(file, "test.json");
+    CHECK(machine.matrix_unit.passes(DataType::Uint8, DataType::Int8) == 3);
+    CHECK(machine.matrix_unit.passes(DataType::Int16, DataType::Int8) == 1);
+    CHECK(
+        machine.matrix_unit.refusal(DataType::Int8, DataType::Int8) ==
+        "activations is int8 and weights is int8; the machine's array multiplies uint8 x int8, int16 x int8");
+    const json written = json::parse(to_json(machine).dump());
+    CHECK(
+        written["matrix_unit"]["formats"][0] ==
+        json::parse(R"({"activations": "uint8", "weights": "int8", "accumulators": "int32", "passes": 3})"));
+    CHECK(read_machine(written, "again.json").matrix_unit.formats == machine.matrix_unit.formats);
+
+    // A byte a pass, or the registers of engine pe could not hold it.
+    file["matrix_unit"]["engine"] = "pe";
+    CHECK(machine_error(file) ==
+          "test.json: matrix_unit.formats[1] is int16 x int8 into int32; its passes are "
+          "1; the cells of engine \"pe\" multiply bytes and need 2");
+}
+
+TEST_CASE("Formats that the datapath has not, and those listed twice, are errors", "[machine]") {
+    const auto error_with = [](const std::string& formats) {
+        json file = tpu_v1();
+        file["matrix_unit"]["formats"] = json::parse(formats);
+        return machine_error(file);
+    };
+    CHECK_THAT(
+        error_with(R"([{"activations": "bfloat16", "weights": "bfloat16"}])"),
+        Contains("matrix_unit.formats[0] is bfloat16 x bfloat16 into int32; each pair of operands once; "
+                 "the datapath has"));
+    CHECK_THAT(error_with(R"([{"activations": "int8", "weights": "int8", "accumulators": "float32"}])"),
+               Contains("int8 x int8 into float32"));
+    CHECK_THAT(error_with(R"([{"activations": "int8", "weights": "int8"},
+                              {"activations": "int8", "weights": "int8", "passes": 2}])"),
+               Contains("matrix_unit.formats[1] is int8 x int8 into int32; entry 0 has these operands"));
+    CHECK_THAT(error_with("[]"), Contains("matrix_unit.formats is []; it must have an entry"));
+    CHECK_THAT(error_with("{}"), Contains("it must be a list of objects"));
+    CHECK_THAT(error_with("[7]"), Contains("matrix_unit.formats[0] is 7; an object is needed"));
+    CHECK_THAT(error_with(R"([{"activations": "int8"}])"), Contains("weights"));
+    CHECK_THAT(error_with(R"([{"activations": "int8", "weights": "int8", "bits": 8}])"),
+               Contains("matrix_unit.formats[0].bits is 8; it is not a known key"));
+    CHECK_THAT(error_with(R"([{"activations": "int4", "weights": "int8"}])"), Contains("must be one of"));
+}
+
 TEST_CASE("Files that are missing, empty, no JSON or hostile are errors in one line", "[machine]") {
     const auto folder = std::filesystem::temp_directory_path() / "systole_machine_config_test";
     std::filesystem::create_directories(folder);

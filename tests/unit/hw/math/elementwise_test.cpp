@@ -28,16 +28,16 @@ std::uint8_t finish(std::int32_t x, const Elementwise& p) {
 }
 
 std::uint8_t sum(std::uint8_t a, std::uint8_t b, const Elementwise& p) {
-    const std::int32_t x = wrapping_subtract(value(a, p.signed_elements), p.zero_point_a);
-    const std::int32_t y = wrapping_subtract(value(b, p.signed_elements), p.zero_point_b);
+    const std::int32_t x = wrapping_subtract(value(a, is_signed(p.elements)), p.zero_point_a);
+    const std::int32_t y = wrapping_subtract(value(b, is_signed(p.elements)), p.zero_point_b);
     return finish(wrapping_add(scaled(wrapping_multiply(x, 1 << 20), p.scale_a),
                                scaled(wrapping_multiply(y, 1 << 20), p.scale_b)),
                   p);
 }
 
 std::uint8_t product(std::uint8_t a, std::uint8_t b, const Elementwise& p) {
-    const std::int32_t x = wrapping_subtract(value(a, p.signed_elements), p.zero_point_a);
-    const std::int32_t y = wrapping_subtract(value(b, p.signed_elements), p.zero_point_b);
+    const std::int32_t x = wrapping_subtract(value(a, is_signed(p.elements)), p.zero_point_a);
+    const std::int32_t y = wrapping_subtract(value(b, is_signed(p.elements)), p.zero_point_b);
     return finish(wrapping_multiply(x, y), p);
 }
 
@@ -81,7 +81,7 @@ TEST_CASE("Element-wise results are their definition's, for any parameters", "[h
                                .zero_point = any(),
                                .minimum = any() >> 20,
                                .maximum = 0,
-                               .signed_elements = i % 2 == 1};
+                               .elements = i % 2 == 1 ? DataType::Int8 : DataType::Uint8};
         parameters.maximum = std::max(parameters.minimum, any() >> 20);
         std::vector<std::uint8_t> a(random() % 200);
         std::vector<std::uint8_t> b(a.size());
@@ -110,7 +110,7 @@ TEST_CASE("An addition is right to the nearest stored value", "[hw][math][elemen
     parameters.zero_point_a = is_signed ? -5 : 120;
     parameters.zero_point_b = is_signed ? 7 : 131;
     parameters.zero_point = is_signed ? 3 : 128;
-    parameters.signed_elements = is_signed;
+    parameters.elements = is_signed ? DataType::Int8 : DataType::Uint8;
     parameters.minimum = is_signed ? -128 : 0;
     parameters.maximum = is_signed ? 127 : 255;
     std::vector<std::uint8_t> out(pairs.a.size());
@@ -182,6 +182,7 @@ TEST_CASE("16-bit sums and products are right to the nearest stored value", "[hw
     std::vector<std::int16_t> b = random_elements(2);
     std::swap(b[1], b[2]);
     Elementwise parameters;
+    parameters.elements = DataType::Int16;
     parameters.minimum = -32768;
     parameters.maximum = 32767;
     const double common = 2 * scale_a;
@@ -189,11 +190,11 @@ TEST_CASE("16-bit sums and products are right to the nearest stored value", "[hw
     parameters.scale_b = to_fixed_point(scale_b / common);
     parameters.scale = to_fixed_point(std::ldexp(common, -wide_addition_left_shift) / scale_sum);
     std::vector<std::uint8_t> sums(2 * a.size());
-    add_wide(bytes_of(a), bytes_of(b), parameters, sums);
+    add(bytes_of(a), bytes_of(b), parameters, sums);
     std::vector<std::uint8_t> products(2 * a.size());
     constexpr double scale_product = 0.000031;
     parameters.scale = to_fixed_point(scale_product);
-    multiply_wide(bytes_of(a), bytes_of(b), parameters, products);
+    multiply(bytes_of(a), bytes_of(b), parameters, products);
     double worst_sum = 0.0;
     double worst_product = 0.0;
     for (std::size_t i = 0; i < a.size(); ++i) {
@@ -212,13 +213,14 @@ TEST_CASE("Of 16-bit elements at any alignment, an odd last byte stays", "[hw][m
     const std::vector<std::uint8_t> a{9, 1, 0, 2, 0, 77};
     const std::vector<std::uint8_t> b{9, 3, 0, 0, 1, 77};
     Elementwise parameters;
+    parameters.elements = DataType::Int16;
     parameters.maximum = 32767;
     parameters.scale = to_fixed_point(1.0);
     std::vector<std::uint8_t> out{5, 5, 5, 5, 5};
-    multiply_wide(std::span(a).subspan(1), std::span(b).subspan(1), parameters, out);
+    multiply(std::span(a).subspan(1), std::span(b).subspan(1), parameters, out);
     CHECK(out == std::vector<std::uint8_t>{3, 0, 0, 2, 5});
-    CHECK_THROWS_AS(multiply_wide(a, b, parameters, out), std::logic_error);
-    CHECK_THROWS_AS(add_wide(a, b, parameters, out), std::logic_error);
+    CHECK_THROWS_AS(multiply(a, b, parameters, out), std::logic_error);
+    CHECK_THROWS_AS(add(a, b, parameters, out), std::logic_error);
 }
 
 TEST_CASE("Results may replace an operand", "[hw][math][elementwise]") {

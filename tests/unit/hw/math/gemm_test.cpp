@@ -9,24 +9,27 @@
 
 namespace {
 
+using namespace systole;
 using namespace systole::math;
 
-constexpr ElementFormat all_formats[] = {ElementFormat::Unsigned8, ElementFormat::Signed8,
-                                         ElementFormat::Unsigned16, ElementFormat::Signed16};
+constexpr DataType all_formats[] = {DataType::Uint8, DataType::Int8, DataType::Uint16, DataType::Int16};
 
 std::int64_t element(const GemmOperand& operand, std::size_t row, std::size_t column) {
-    const std::uint8_t* const at =
-        operand.data + row * operand.row_bytes + column * element_bytes(operand.format);
+    const std::uint8_t* const at = operand.data + row * operand.row_bytes + column * bytes_of(operand.type);
     const int low = at[0];
-    switch (operand.format) {
-        case ElementFormat::Unsigned8:
+    switch (operand.type) {
+        case DataType::Uint8:
             return low;
-        case ElementFormat::Signed8:
+        case DataType::Int8:
             return low - (low >= 128 ? 256 : 0);
-        case ElementFormat::Unsigned16:
+        case DataType::Uint16:
             return low + 256 * at[1];
-        case ElementFormat::Signed16:
+        case DataType::Int16:
             return low + 256 * at[1] - (at[1] >= 128 ? 65536 : 0);
+        case DataType::Int32:
+        case DataType::Bfloat16:
+        case DataType::Float32:
+            break;
     }
     throw std::logic_error("no such format");
 }
@@ -48,7 +51,7 @@ void multiply_by_definition(const GemmProblem& problem) {
 /// A product with rows further apart than they are long; memory ends with the last row.
 class Example {
 public:
-    Example(std::size_t m, std::size_t n, std::size_t k, ElementFormat a_format, ElementFormat b_format,
+    Example(std::size_t m, std::size_t n, std::size_t k, DataType a_format, DataType b_format,
             std::size_t gap = 0) {
         problem.m = m;
         problem.n = n;
@@ -86,10 +89,10 @@ public:
 
 private:
     static std::vector<std::uint8_t> operand(GemmOperand& operand, std::size_t rows, std::size_t columns,
-                                             ElementFormat format, std::size_t gap) {
-        operand.format = format;
-        operand.row_bytes = (columns + gap) * element_bytes(format);
-        return std::vector<std::uint8_t>((rows - 1) * operand.row_bytes + columns * element_bytes(format));
+                                             DataType format, std::size_t gap) {
+        operand.type = format;
+        operand.row_bytes = (columns + gap) * bytes_of(format);
+        return std::vector<std::uint8_t>((rows - 1) * operand.row_bytes + columns * bytes_of(format));
     }
 
     GemmProblem problem;
@@ -99,7 +102,7 @@ private:
 };
 
 void multiply_chosen(const GemmProblem& problem) {
-    multiply_accumulate(problem.a.data, problem.a.row_bytes, problem.a.format == ElementFormat::Signed8,
+    multiply_accumulate(problem.a.data, problem.a.row_bytes, problem.a.type == DataType::Int8,
                         reinterpret_cast<const std::int8_t*>(problem.b.data), problem.b.row_bytes, problem.c,
                         problem.ldc, problem.m, problem.n, problem.k, problem.accumulate);
 }
@@ -128,12 +131,12 @@ TEST_CASE("8-bit products of all small shapes are exact in every kernel", "[hw][
     CAPTURE(seed);
     std::mt19937 random(seed);
     constexpr std::size_t sizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 15, 16, 17, 33};
-    for (const auto a_format : {ElementFormat::Unsigned8, ElementFormat::Signed8}) {
+    for (const auto a_format : {DataType::Uint8, DataType::Int8}) {
         for (const std::size_t m : sizes) {
             for (const std::size_t n : sizes) {
                 for (const std::size_t k : sizes) {
                     CAPTURE(m, n, k, static_cast<int>(a_format));
-                    Example example(m, n, k, a_format, ElementFormat::Signed8, (m + k) % 3);
+                    Example example(m, n, k, a_format, DataType::Int8, (m + k) % 3);
                     example.randomize(random);
                     check_8_bit(example);
                 }
@@ -150,10 +153,10 @@ TEST_CASE("8-bit products of tile-like shapes are exact in every kernel", "[hw][
     constexpr std::size_t shapes[][3] = {{23, 127, 255}, {24, 128, 256}, {25, 129, 257}, {256, 256, 256},
                                          {196, 12, 9},   {49, 24, 432},  {1, 256, 256},  {8, 10, 513},
                                          {683, 3, 9},    {2, 300, 600}};
-    for (const auto a_format : {ElementFormat::Unsigned8, ElementFormat::Signed8}) {
+    for (const auto a_format : {DataType::Uint8, DataType::Int8}) {
         for (const auto& [m, n, k] : shapes) {
             CAPTURE(m, n, k, static_cast<int>(a_format));
-            Example example(m, n, k, a_format, ElementFormat::Signed8, 5);
+            Example example(m, n, k, a_format, DataType::Int8, 5);
             example.randomize(random);
             check_8_bit(example);
         }
@@ -162,12 +165,12 @@ TEST_CASE("8-bit products of tile-like shapes are exact in every kernel", "[hw][
 
 TEST_CASE("Products of extreme 8-bit operands neither saturate nor round", "[hw][math][gemm]") {
     constexpr std::uint8_t extremes[] = {0x00, 0x01, 0x7F, 0x80, 0xFF};
-    for (const auto a_format : {ElementFormat::Unsigned8, ElementFormat::Signed8}) {
+    for (const auto a_format : {DataType::Uint8, DataType::Int8}) {
         for (const std::uint8_t a : extremes) {
             for (const std::uint8_t b : extremes) {
                 for (const std::size_t k : {2U, 64U, 256U, 515U}) {
                     CAPTURE(a, b, k, static_cast<int>(a_format));
-                    Example example(19, 21, k, a_format, ElementFormat::Signed8);
+                    Example example(19, 21, k, a_format, DataType::Int8);
                     example.fill(a, b, 0);
                     check_8_bit(example);
                 }
@@ -180,15 +183,15 @@ TEST_CASE("Accumulation wraps around", "[hw][math][gemm]") {
     constexpr auto highest = std::numeric_limits<std::int32_t>::max();
     constexpr auto lowest = std::numeric_limits<std::int32_t>::min();
     const auto n = GENERATE(std::size_t{1}, std::size_t{12}, std::size_t{40});
-    Example up(1, n, 1, ElementFormat::Unsigned8, ElementFormat::Signed8);
+    Example up(1, n, 1, DataType::Uint8, DataType::Int8);
     up.fill(1, 1, highest);
-    Example down(1, n, 1, ElementFormat::Unsigned8, ElementFormat::Signed8);
+    Example down(1, n, 1, DataType::Uint8, DataType::Int8);
     down.fill(1, 0xFF, lowest);
     for (const auto kernel : {gemm_portable, gemm_onednn, multiply_chosen, multiply_chosen_wide}) {
         CHECK(up.after(kernel, true) == std::vector<std::int32_t>(n, lowest));
         CHECK(down.after(kernel, true) == std::vector<std::int32_t>(n, highest));
     }
-    Example many(70, n, 300, ElementFormat::Unsigned8, ElementFormat::Signed8);
+    Example many(70, n, 300, DataType::Uint8, DataType::Int8);
     many.fill(0xFF, 0x7F, highest - 1000);
     check_8_bit(many);
 }
@@ -216,8 +219,8 @@ TEST_CASE("16-bit products are exact in every combination of formats", "[hw][mat
 
 TEST_CASE("Products of extreme 16-bit operands wrap around", "[hw][math][gemm]") {
     constexpr std::uint8_t extremes[] = {0x00, 0x7F, 0x80, 0xFF};  // both bytes
-    for (const auto a_format : {ElementFormat::Unsigned16, ElementFormat::Signed16}) {
-        for (const auto b_format : {ElementFormat::Unsigned16, ElementFormat::Signed16}) {
+    for (const auto a_format : {DataType::Uint16, DataType::Int16}) {
+        for (const auto b_format : {DataType::Uint16, DataType::Int16}) {
             for (const std::uint8_t a : extremes) {
                 for (const std::uint8_t b : extremes) {
                     CAPTURE(a, b);
@@ -252,16 +255,16 @@ TEST_CASE("Statistics count what they are given", "[hw][math][gemm]") {
     run(&statistics);
     run(nullptr);
     run(&statistics);
-    multiply_accumulate_wide({a.data(), 2, ElementFormat::Unsigned8}, {a.data(), 1, ElementFormat::Unsigned8},
-                             c.data(), 1, 3, 1, 2, false, &statistics);
+    multiply_accumulate_wide({a.data(), 2, DataType::Uint8}, {a.data(), 1, DataType::Uint8}, c.data(), 1, 3,
+                             1, 2, false, &statistics);
     CHECK(statistics.calls == 3);
     CHECK(statistics.macs == 2 * (2 * 5 * 3) + 3 * 1 * 2);
     CHECK(statistics.seconds > 0.0);
 }
 
 TEST_CASE("oneDNN's kernel refuses what it cannot multiply", "[hw][math][gemm]") {
-    Example wide(2, 2, 2, ElementFormat::Signed16, ElementFormat::Signed8);
+    Example wide(2, 2, 2, DataType::Int16, DataType::Int8);
     CHECK_THROWS_AS(wide.after(gemm_onednn, false), std::logic_error);
-    Example unsigned_weights(2, 2, 2, ElementFormat::Unsigned8, ElementFormat::Unsigned8);
+    Example unsigned_weights(2, 2, 2, DataType::Uint8, DataType::Uint8);
     CHECK_THROWS_AS(unsigned_weights.after(gemm_onednn, false), std::logic_error);
 }

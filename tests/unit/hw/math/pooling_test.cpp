@@ -32,7 +32,7 @@ struct PoolExample {
     }
 
     int value(std::uint8_t bits) const {
-        return rules.signed_elements ? static_cast<std::int8_t>(bits) : static_cast<int>(bits);
+        return is_signed(rules.elements) ? static_cast<std::int8_t>(bits) : static_cast<int>(bits);
     }
 
     /// The values of a window that count.
@@ -125,7 +125,7 @@ TEST_CASE("Pooling is its definition's, for any geometry", "[hw][math][pooling]"
         geometry.image_stride_bytes = image_bytes + between(0, 20);
         example.images = between(1, 3);
         example.rules = {.operation = between(0, 1) == 0 ? Pooling::Max : Pooling::Average,
-                         .signed_elements = between(0, 1) == 1,
+                         .elements = between(0, 1) == 1 ? DataType::Int8 : DataType::Uint8,
                          .count_padding = between(0, 1) == 1,
                          .pad_value = static_cast<std::uint8_t>(between(0, 255))};
         example.gap = between(0, 1) * between(0, 30);
@@ -143,7 +143,7 @@ TEST_CASE("Pooling is its definition's, for any geometry", "[hw][math][pooling]"
 TEST_CASE("Signs decide what is largest", "[hw][math][pooling]") {
     PoolExample example = one_window({0x01, 0xFF, 0x7F, 0x80});
     CHECK(example.computed() == std::vector<std::uint8_t>{0xFF});
-    example.rules.signed_elements = true;
+    example.rules.elements = DataType::Int8;
     CHECK(example.computed() == std::vector<std::uint8_t>{0x7F});
 }
 
@@ -151,7 +151,7 @@ TEST_CASE("Averages round halves away from zero", "[hw][math][pooling]") {
     const auto average = [](std::vector<std::uint8_t> pixels, bool is_signed) {
         PoolExample example = one_window(std::move(pixels));
         example.rules.operation = Pooling::Average;
-        example.rules.signed_elements = is_signed;
+        example.rules.elements = is_signed ? DataType::Int8 : DataType::Uint8;
         return example.computed().at(0);
     };
     CHECK(average({2, 3}, false) == 3);
@@ -198,7 +198,7 @@ TEST_CASE("The largest window has the largest sums that fit", "[hw][math][poolin
     example.geometry.kernel_height = largest_pooling_window;
     example.rules = {.operation = Pooling::Average, .count_padding = true, .pad_value = 255};
     CHECK(example.computed() == std::vector<std::uint8_t>{255});
-    example.rules.signed_elements = true;
+    example.rules.elements = DataType::Int8;
     example.rules.pad_value = 0x80;
     CHECK(example.computed() == std::vector<std::uint8_t>{0x80});
     example.geometry.kernel_height += 1;

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
+#include "hw/isa/program_error.h"
 #include "tests/support/chip.h"
 #include "tests/unit/hw/tpu/odd_machine.h"
 
@@ -40,6 +41,40 @@ TEST_CASE("Rule 1: the last sums are complete latency cycles after the last pass
     CHECK(chip->cycles() == multiply.complete);
     CHECK(chip->matrix_unit().active_cycles.value() == rows * precision.passes);
     CHECK(chip->matrix_unit().useful_macs.value() == rows * precision.passes * 35);
+}
+
+TEST_CASE("Rule 1: rows take the passes that the machine lists for their formats", "[timing]") {
+    const auto engine = GENERATE(machine::Engine::Wavefront, machine::Engine::Pe);
+    machine::MachineConfig machine = odd_machine();
+    machine.matrix_unit.engine = engine;
+    machine.matrix_unit.formats = {{.activations = DataType::Uint8, .weights = DataType::Int8, .passes = 3},
+                                   {.activations = DataType::Int16, .weights = DataType::Int8, .passes = 5}};
+    Chip chip(machine, rules_head +
+                           "read_weights tile=0\nmatmul ub=0 acc=0 rows=4\n"
+                           "matmul ub=0 acc=4 rows=2 keep signed wide_a\nhalt\n");
+    chip.run();
+    const auto multiplies = chip.times(isa::Unit::Matrix);
+    CHECK(multiplies.at(0).released == multiplies[0].begun + 4 * 3);
+    CHECK(multiplies.at(1).released == multiplies[1].begun + 2 * 5);
+    CHECK(multiplies[1].complete == multiplies[1].begun + 2 * 5 - 1 + latency);
+    CHECK(chip->matrix_unit().active_cycles.value() == 4 * 3 + 2 * 5);
+}
+
+TEST_CASE("A program that multiplies formats the machine does not list is refused", "[timing]") {
+    const auto refused = [](const std::string& matmul) {
+        try {
+            const Chip chip(odd_machine(), rules_head + "read_weights tile=0\n" + matmul + "\nhalt\n");
+        } catch (const isa::ProgramError& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    CHECK(refused("matmul ub=0 acc=0 rows=1 activations=bfloat16 weights=bfloat16") ==
+          "instruction 1 (matmul ub=0 acc=0 rows=1 activations=bfloat16 weights=bfloat16): activations is "
+          "bfloat16 and weights is bfloat16; the machine's array multiplies uint8 x int8, int8 x int8, "
+          "uint16 x "
+          "int8, int16 x int8, uint8 x int16, int8 x int16, uint16 x int16, int16 x int16");
+    CHECK(refused("matmul ub=0 acc=0 rows=1 activations=int16").empty());
 }
 
 TEST_CASE("Rule 1: back to back, products leave no bubble", "[timing]") {

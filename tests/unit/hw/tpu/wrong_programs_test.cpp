@@ -126,7 +126,7 @@ class FieldRaiser final : public isa::FieldVisitor {
 public:
     FieldRaiser(std::string_view name, std::uint64_t by) : name_(name), by_(by) {}
 
-    void flags(std::span<const isa::FlagField> /*flags*/) override {}
+    void flags(std::span<const isa::FlagsPart> /*parts*/) override {}
     void host_address(std::uint64_t& address) override {
         if (name_ == "host") raise(address, isa::host_address_bytes);
     }

@@ -19,8 +19,11 @@ struct Bench : tests::FreshSimulation {
           fifo("fifo", machine, hw::Values::TimingOnly, clock, semaphores, order, workers, failure, nullptr) {
         fifo.memory.bind(memory.socket);
         program.geometry = {4, 3};
-        program.tiles.assign(
-            8, {.rows = 2, .columns = 3, .element_bytes = 1, .useful_macs = 6, .values = {1, 2, 3, 4, 5, 6}});
+        program.tiles.assign(8, {.rows = 2,
+                                 .columns = 3,
+                                 .type = DataType::Int8,
+                                 .useful_macs = 6,
+                                 .values = {1, 2, 3, 4, 5, 6}});
         fifo.load(program);
     }
 

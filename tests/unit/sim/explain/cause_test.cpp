@@ -12,7 +12,7 @@ using explain::Facts;
 
 namespace {
 
-constexpr machine::MatrixUnitConfig array{.rows = 256, .columns = 256};
+const machine::MatrixUnitConfig array{.rows = 256, .columns = 256};
 
 std::string sentence_of(const Facts& facts, std::string_view kind) {
     return explain::sentence(facts, cause_of(facts), {.kind = kind}, array);

@@ -168,11 +168,12 @@ public:
         buffer = random_.bytes(std::size_t{buffer_rows} * program.geometry.rows);
         fill_buffer(program, buffer);
         // 16 bits by 16 bits: sums of any size.
-        program.tiles.push_back({.rows = 1, .columns = program.geometry.columns, .element_bytes = 2});
+        program.tiles.push_back({.rows = 1, .columns = program.geometry.columns, .type = DataType::Int16});
         program.tiles[0].values = random_.bytes(2 * std::size_t{program.geometry.columns});
         program.instructions.emplace_back(isa::ReadWeights{});
-        program.instructions.emplace_back(isa::MatrixMultiply{
-            .length = accumulator_rows, .flags = {.wide_activations = true, .wide_weights = true}});
+        program.instructions.emplace_back(
+            isa::MatrixMultiply{.length = accumulator_rows,
+                                .flags = {.activations = DataType::Uint16, .weights = DataType::Int16}});
         bias_.resize(program.geometry.columns);
         multiplier_.resize(program.geometry.columns);
         shift_.resize(program.geometry.columns);
@@ -221,7 +222,7 @@ public:
             .first_output = first,
             .function = lookup ? isa::ActivationFunction::Lookup : isa::ActivationFunction::Identity,
             .load_parameters = random_.coin(),
-            .wide_output = wide};
+            .output = wide ? DataType::Int16 : DataType::Uint8};
         if (activate.load_parameters) load(columns, lookup, wide);
         for (std::uint32_t i = 0; i < length; ++i) {
             const std::uint32_t output = first + i;
@@ -258,9 +259,9 @@ private:
         if (!wide) return table_[static_cast<std::uint8_t>(value)];
         const std::int64_t place = std::int64_t{static_cast<std::int16_t>(value)} + 32768;
         const auto entry = static_cast<std::size_t>(place / 128);
-        const std::int64_t low = wide_table_[entry];
+        const std::int64_t low = interpolated_table_[entry];
         return static_cast<std::int32_t>(
-            low + floor_divide((wide_table_[entry + 1] - low) * (place % 128) + 64, 128));
+            low + floor_divide((interpolated_table_[entry + 1] - low) * (place % 128) + 64, 128));
     }
 
     std::int32_t word(std::size_t row, std::size_t index) const {
@@ -282,8 +283,8 @@ private:
         const std::size_t table =
             registers_[isa::Register::ActivationTableRow] * std::size_t{program.geometry.rows};
         for (std::size_t i = 0; !wide && i < table_.size(); ++i) table_[i] = buffer[table + i];
-        for (std::size_t i = 0; wide && i < wide_table_.size(); ++i) {
-            wide_table_[i] = element_of(std::span(buffer).subspan(table), i, true, true);
+        for (std::size_t i = 0; wide && i < interpolated_table_.size(); ++i) {
+            interpolated_table_[i] = element_of(std::span(buffer).subspan(table), i, true, true);
         }
     }
 
@@ -294,7 +295,7 @@ private:
     std::vector<std::int32_t> multiplier_;
     std::vector<std::int64_t> shift_;
     std::array<std::uint8_t, 256> table_{};
-    std::array<std::int64_t, 513> wide_table_{};
+    std::array<std::int64_t, 513> interpolated_table_{};
 };
 
 }  // namespace

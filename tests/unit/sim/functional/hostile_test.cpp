@@ -22,8 +22,8 @@ public:
         for (int i = 0; i < 3; ++i) {
             isa::WeightTile tile{.rows = random_.from(1, program.geometry.rows),
                                  .columns = random_.from(1, program.geometry.columns),
-                                 .element_bytes = static_cast<std::uint8_t>(random_.from(1, 2))};
-            tile.values = random_.bytes(std::size_t{tile.rows} * tile.columns * tile.element_bytes);
+                                 .type = integer_type(random_.coin(), true)};
+            tile.values = random_.bytes(std::size_t{tile.rows} * tile.columns * bytes_of(tile.type));
             program.tiles.push_back(std::move(tile));
         }
         program.instructions.emplace_back(isa::ReadWeights{.tiles = 3});
@@ -58,11 +58,13 @@ private:
     std::uint16_t short_number() { return static_cast<std::uint16_t>(any()); }
     std::uint32_t count() { return std::max(1U, any()); }
 
+    /// Now and then one that the machine does not multiply.
+    DataType random_type() { return static_cast<DataType>(random_.from(0, data_type_count - 1)); }
+
     isa::MatrixFlags matrix_flags() {
         return {.accumulate = random_.coin(),
-                .signed_activations = random_.coin(),
-                .wide_activations = random_.coin(),
-                .wide_weights = random_.coin()};
+                .activations = random_type(),
+                .weights = integer_type(random_.coin(), true)};
     }
 
     isa::Instruction instruction() {
@@ -84,7 +86,7 @@ private:
                                      .length = static_cast<std::uint16_t>(count() % 9 + 1),
                                      .first_output = any(),
                                      .load_parameters = random_.coin(),
-                                     .wide_output = random_.coin()};
+                                     .output = integer_type(random_.coin(), true)};
             default:
                 return vector();
         }
@@ -95,7 +97,7 @@ private:
                            .destination_row = row(),
                            .source_row = row(),
                            .length = count(),
-                           .signed_elements = random_.coin()};
+                           .elements = integer_type(false, random_.coin())};
         if (vector.has_other()) vector.other_row = row();
         if (vector.is_pooling()) {
             vector.first_line = any();

@@ -198,7 +198,7 @@ public:
         const isa::MatrixFlags flags = draw_flags();
         const auto repeat = static_cast<std::uint8_t>(flags.keep_weights ? 0 : random_.from(0, 3));
         const std::uint32_t length = random_.from(1, 12);
-        const std::uint32_t operand_rows = flags.wide_activations ? 2 : 1;
+        const std::uint32_t operand_rows = bytes_of(flags.activations);
         const std::uint32_t touched = (length - 1) * stride + (repeat + 1U) * operand_rows;
         const isa::MatrixMultiply matmul{
             .unified_buffer_row = random_.from(0, matrix_buffer_rows - touched),
@@ -212,7 +212,7 @@ public:
                 const std::size_t row = matmul.unified_buffer_row + b * stride + r * operand_rows;
                 stream(matmul.accumulator_row + b, flags, r, [&](std::size_t i) -> std::int64_t {
                     return element_of(std::span(buffer_).subspan(row * program.geometry.rows), i,
-                                      flags.wide_activations, flags.signed_activations);
+                                      bytes_of(flags.activations) == 2, is_signed(flags.activations));
                 });
             }
         }
@@ -222,7 +222,7 @@ public:
     void add_convolve() {
         using enum isa::Register;
         const isa::MatrixFlags flags = draw_flags();
-        const std::size_t element_bytes = flags.wide_activations ? 2 : 1;
+        const std::size_t element_bytes = bytes_of(flags.activations);
         for (const auto reg : {WindowInputHeight, WindowInputWidth, WindowChannels, WindowKernelHeight,
                                WindowKernelWidth, WindowStrideY, WindowStrideX}) {
             set(reg, random_.from(1, 3));
@@ -285,10 +285,9 @@ private:
     isa::MatrixFlags draw_flags() {
         isa::MatrixFlags flags{.accumulate = random_.coin(),
                                .keep_weights = tile_.has_value() && random_.from(0, 3) == 0,
-                               .signed_activations = random_.coin(),
-                               .wide_activations = random_.coin(),
-                               .wide_weights = random_.coin()};
-        if (flags.keep_weights) flags.wide_weights = tile_->element_bytes == 2;
+                               .activations = integer_type(random_.coin(), random_.coin()),
+                               .weights = integer_type(random_.coin(), true)};
+        if (flags.keep_weights) flags.weights = tile_->type;
         return flags;
     }
 
@@ -297,8 +296,8 @@ private:
         if (flags.keep_weights) return;
         isa::WeightTile tile{.rows = random_.from(1, program.geometry.rows),
                              .columns = random_.from(1, program.geometry.columns),
-                             .element_bytes = static_cast<std::uint8_t>(flags.wide_weights ? 2 : 1)};
-        tile.values = random_.bytes(std::size_t{tile.rows} * tile.columns * tile.element_bytes);
+                             .type = flags.weights};
+        tile.values = random_.bytes(std::size_t{tile.rows} * tile.columns * bytes_of(tile.type));
         tile_ = tile;
         program.instructions.emplace_back(
             isa::ReadWeights{.first_tile = static_cast<std::uint32_t>(program.tiles.size())});
@@ -311,8 +310,8 @@ private:
             std::int32_t& sum = sums[row * program.geometry.columns + column];
             if (!flags.accumulate && repetition == 0) sum = 0;
             for (std::size_t i = 0; i < tile_->rows; ++i) {
-                const std::int64_t weight =
-                    element_of(tile_->values, i * tile_->columns + column, flags.wide_weights, true);
+                const std::int64_t weight = element_of(tile_->values, i * tile_->columns + column,
+                                                       flags.weights == DataType::Int16, true);
                 sum = wrap(sum + element(i) * weight);
             }
         }
@@ -328,12 +327,12 @@ private:
         if (!found) {
             const std::uint32_t bits = registers_[WindowPadValue];
             const Bytes pad{static_cast<std::uint8_t>(bits), static_cast<std::uint8_t>(bits >> 8)};
-            return element_of(pad, 0, flags.wide_activations, flags.signed_activations);
+            return element_of(pad, 0, bytes_of(flags.activations) == 2, is_signed(flags.activations));
         }
         const std::size_t row = convolve.unified_buffer_row + found->image * registers_[WindowImageRows];
         return element_of(std::span(buffer_).subspan(row * program.geometry.rows),
-                          found->element + index % registers_[WindowChannels], flags.wide_activations,
-                          flags.signed_activations);
+                          found->element + index % registers_[WindowChannels],
+                          bytes_of(flags.activations) == 2, is_signed(flags.activations));
     }
 
     Random random_;

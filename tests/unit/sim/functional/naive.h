@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 
+#include "hw/base/data_type.h"
 #include "hw/isa/registers.h"
 
 // What instructions compute, element by element and in whole numbers wide enough for everything.
@@ -13,6 +14,12 @@ namespace systole::functional::tests {
 
 inline std::int32_t wrap(std::int64_t value) {
     return static_cast<std::int32_t>(static_cast<std::uint32_t>(static_cast<std::uint64_t>(value)));
+}
+
+/// An integer format of one or two bytes.
+inline DataType integer_type(bool wide, bool is_signed) {
+    if (wide) return is_signed ? DataType::Int16 : DataType::Uint16;
+    return is_signed ? DataType::Int8 : DataType::Uint8;
 }
 
 /// Element `index` of little-endian elements of one or two bytes.

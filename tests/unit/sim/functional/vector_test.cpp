@@ -132,14 +132,13 @@ public:
             .source_row = random_.from(0, vector_buffer_rows - length),
             .other_row = random_.from(0, vector_buffer_rows - length),
             .length = length,
-            .signed_elements = !is_wide && random_.coin(),
-            .wide_elements = is_wide};
+            .elements = integer_type(is_wide, is_wide || random_.coin())};
         if (!may_run(vector)) return;
         const Bytes before = buffer;
         for_each_element(vector, [&](std::size_t to, std::size_t first, std::size_t second) {
             const auto operand = [&](std::size_t byte, isa::Register zero_point) {
-                const auto value = element_of(std::span(before).subspan(byte), 0, is_wide,
-                                              is_wide || vector.signed_elements);
+                const auto value =
+                    element_of(std::span(before).subspan(byte), 0, is_wide, is_signed(vector.elements));
                 return wrap(value - registers_.as_signed(zero_point));
             };
             const std::int32_t a = operand(first, VectorZeroPointA);
@@ -168,8 +167,7 @@ public:
                                  .destination_row = random_.from(0, vector_buffer_rows - length),
                                  .source_row = random_.from(0, vector_buffer_rows - length),
                                  .length = length,
-                                 .signed_elements = !is_wide && random_.coin(),
-                                 .wide_elements = is_wide};
+                                 .elements = integer_type(is_wide, is_wide || random_.coin())};
         if (!may_run(vector)) return;
         const Bytes before = buffer;
         const auto table = std::span(before).subspan(registers_[isa::Register::ActivationTableRow] *
@@ -234,7 +232,7 @@ public:
             .source_row = random_.from(0, vector_buffer_rows - images * in_rows),
             .length = random_.from(1, all_lines - first_line),
             .first_line = first_line,
-            .signed_elements = random_.coin(),
+            .elements = integer_type(false, random_.coin()),
             .count_padding = count_padding};
         if (!may_run(vector)) return;
         const Bytes before = buffer;
@@ -275,7 +273,7 @@ private:
     void for_each_element(const isa::Vector& vector, Visit visit) const {
         using enum isa::Register;
         const std::size_t row_bytes = program.geometry.rows;
-        const std::size_t element_bytes = vector.wide_elements ? 2 : 1;
+        const std::size_t element_bytes = bytes_of(vector.elements);
         const std::size_t rows_per_image = registers_[VectorRowsPerImage];
         const std::size_t rows = rows_per_image == 0 ? vector.length : rows_per_image;
         for (std::size_t image = 0; image * rows < vector.length; ++image) {
@@ -334,10 +332,10 @@ private:
                         vector.source_row + found->image * registers_[WindowImageRows];
                     values.push_back(element_of(before,
                                                 image_row * program.geometry.rows + found->element + channel,
-                                                false, vector.signed_elements));
+                                                false, is_signed(vector.elements)));
                 } else if (vector.count_padding) {
                     const Bytes pad{static_cast<std::uint8_t>(registers_[WindowPadValue])};
-                    values.push_back(element_of(pad, 0, false, vector.signed_elements));
+                    values.push_back(element_of(pad, 0, false, is_signed(vector.elements)));
                 }
             }
         }

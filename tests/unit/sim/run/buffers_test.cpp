@@ -30,11 +30,11 @@ TEST_CASE("A view names a buffer, a type and columns", "[run]") {
     const isa::Program program = with_buffers();
     const run::BufferView plain = find_view(program, "in");
     CHECK(plain.buffer == &program.buffers[0]);
-    CHECK(plain.type.name == "uint8");
+    CHECK(plain.type == DataType::Uint8);
     CHECK(plain.columns == 0);
     const run::BufferView typed = find_view(program, "in:int32x3");
     CHECK(typed.buffer == &program.buffers[0]);
-    CHECK(typed.type.name == "int32");
+    CHECK(typed.type == DataType::Int32);
     CHECK(typed.columns == 3);
     // A name may look like a type: it goes first.
     CHECK(find_view(program, "in:int8").buffer == &program.buffers[1]);
