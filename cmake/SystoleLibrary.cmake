@@ -41,14 +41,20 @@ endfunction()
 
 # systole_libraries_of(SOURCE RESULT)
 #
-# The libraries whose headers SOURCE includes: "hw/math/gemm.h" stands for systole::math. Configures anew
-# when SOURCE changes. RESULT holds NOTFOUND where a library is not built.
+# The libraries whose headers SOURCE includes: "hw/math/gemm.h" stands for systole::math, and
+# "sim/run/record/spec.h" for systole::run_record. Configures anew when SOURCE changes. RESULT holds NOTFOUND
+# where a library is not built.
 function(systole_libraries_of source result)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${source}")
     file(STRINGS "${source}" includes REGEX "^#include \"(hw|compiler|sim|tests/support)/[a-z0-9_]+/")
     set(libraries "")
     foreach(include ${includes})
         string(REGEX REPLACE "^#include \"(hw|compiler|sim|tests/support)/([a-z0-9_]+)/.*" "\\2" folder "${include}")
+        if(include MATCHES "/${folder}/([a-z0-9_]+)/")
+            if(TARGET systole_${folder}_${CMAKE_MATCH_1})
+                set(folder "${folder}_${CMAKE_MATCH_1}")
+            endif()
+        endif()
         if(NOT TARGET systole_${folder})
             set(${result} NOTFOUND PARENT_SCOPE)
             return()

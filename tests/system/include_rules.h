@@ -35,13 +35,16 @@ inline std::optional<Include> include_of(std::string_view line) {
 }
 
 /// The folder that the rules speak of: "hw/isa" of "hw/isa/instructions/nop.h", "compiler/ir" of
-/// "compiler/ir/graph.h", "sim/functional" and else "sim"; empty for what is not the project's.
+/// "compiler/ir/graph.h", "sim/functional", "sim/run/record" and else "sim"; empty for what is not the
+/// project's.
 inline std::string area_of(std::string_view path) {
     const std::size_t slash = path.find('/');
     const std::string_view top = path.substr(0, slash);
     if (slash == std::string_view::npos) return {};
     if (top == "tests") return std::string(top);
-    if (top == "sim") return path.starts_with("sim/functional/") ? "sim/functional" : "sim";
+    if (path.starts_with("sim/functional/")) return "sim/functional";
+    if (path.starts_with("sim/run/record/")) return "sim/run/record";
+    if (top == "sim") return "sim";
     if (top != "hw" && top != "compiler") return {};
     return std::string(path.substr(0, std::min(path.find('/', slash + 1), path.size())));
 }
@@ -53,8 +56,8 @@ inline bool is_systemc(std::string_view path) {
 
 /// The areas that are plain C++ and are tested without a simulation kernel.
 inline bool is_without_systemc(std::string_view area) {
-    constexpr std::array<std::string_view, 6> areas{"hw/base", "hw/isa",    "hw/machine",
-                                                    "hw/math", "hw/timing", "sim/functional"};
+    constexpr std::array<std::string_view, 7> areas{"hw/base",   "hw/isa",         "hw/machine",    "hw/math",
+                                                    "hw/timing", "sim/functional", "sim/run/record"};
     return area.starts_with("compiler/") || std::find(areas.begin(), areas.end(), area) != areas.end();
 }
 
@@ -92,6 +95,7 @@ inline bool may_include(std::string_view from, std::string_view to) {
     if (from == "hw/timing") return to == "hw/isa" || to == "hw/machine";
     if (from == "hw/base" || from == "hw/isa" || from == "hw/machine" || from == "hw/math") return false;
     if (from == "hw/common") return to_plain;
+    if (from == "sim/run/record") return to == "hw/machine";
     if (from == "hw/tpu") return to.starts_with("hw/");
     if (from.starts_with("hw/")) return to_plain || to == "hw/common";
     if (from.starts_with("compiler/")) return compiler_may_include(from, to);

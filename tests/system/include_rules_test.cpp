@@ -18,7 +18,7 @@ bool breaks_a_rule(std::string_view from, std::string_view line) {
 }
 
 TEST_CASE("The include rules refuse what the design forbids", "[include_rules]") {
-    const std::array<std::array<std::string_view, 2>, 29> forbidden{
+    const std::array<std::array<std::string_view, 2>, 31> forbidden{
         {{"hw/base/data_type.h", R"(#include "hw/isa/program.h")"},
          {"hw/isa/program.h", R"(#include "hw/machine/machine_config.h")"},
          {"hw/isa/program.h", R"(#include "hw/common/clock.h")"},
@@ -45,6 +45,8 @@ TEST_CASE("The include rules refuse what the design forbids", "[include_rules]")
          {"compiler/mapping/tiling.cpp", R"(#include "compiler/operators/operator.h")"},
          {"compiler/schedule/schedule.cpp", R"(#include "compiler/emit/compile.h")"},
          {"compiler/schedule/schedule.cpp", R"(#include "compiler/passes/prepare.h")"},
+         {"sim/run/record/record.h", R"(#include "hw/common/counter.h")"},
+         {"sim/run/record/record.h", R"(#include "sim/run/run.h")"},
          {"sim/main.cpp", R"(#include "tests/support/fresh_simulation.h")"},
          {"sim/main.cpp", R"(#include "run/run.h")"},
          {"sim/run/run.cpp", R"(#include "sim/run/../input/read.h")"}}};
@@ -56,7 +58,7 @@ TEST_CASE("The include rules refuse what the design forbids", "[include_rules]")
 }
 
 TEST_CASE("The include rules let pass what the design allows", "[include_rules]") {
-    const std::array<std::array<std::string_view, 2>, 11> allowed{
+    const std::array<std::array<std::string_view, 2>, 13> allowed{
         {{"hw/isa/program.h", R"(#include "hw/base/data_type.h")"},
          {"hw/isa/instructions/nop.h", R"(#include "hw/isa/unit.h")"},
          {"hw/common/command_queue.h", R"(#include "hw/isa/bound_instruction.h")"},
@@ -67,6 +69,8 @@ TEST_CASE("The include rules let pass what the design allows", "[include_rules]"
          {"compiler/emit/emit.cpp", R"(#include "hw/isa/program.h")"},
          {"sim/functional/machine.h", R"(#include "hw/math/gemm.h")"},
          {"sim/run/run.cpp", R"(#include "compiler/emit/emit.h")"},
+         {"sim/run/record/spec.h", R"(#include "hw/machine/machine_config.h")"},
+         {"sim/report/report.h", R"(#include "sim/run/record/record.h")"},
          {"sim/run/run.cpp", R"(#include "hw/tpu/tpu.h")"}}};
     for (const auto& [from, line] : allowed) {
         INFO(from << ": " << line);

@@ -1,0 +1,92 @@
+#include "sim/run/record/content.h"
+
+#include <openssl/evp.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <system_error>
+
+namespace systole::run {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Hash {
+public:
+    Hash() : context_(EVP_MD_CTX_new(), &EVP_MD_CTX_free) {
+        check(context_ && EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr) == 1);
+    }
+    void add(std::string_view bytes) {
+        check(EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()) == 1);
+    }
+    std::string text() {
+        std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+        unsigned size = 0;
+        check(EVP_DigestFinal_ex(context_.get(), digest.data(), &size) == 1);
+        constexpr std::string_view digits = "0123456789abcdef";
+        std::string text;
+        for (unsigned i = 0; i < size; ++i) {
+            text += digits[digest[i] >> 4U];
+            text += digits[digest[i] & 15U];
+        }
+        return text;
+    }
+
+private:
+    static void check(bool done) {
+        if (!done) throw std::logic_error("libcrypto cannot hash");
+    }
+    std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context_;
+};
+
+std::optional<std::string> hash_of_file(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    if (!file) return std::nullopt;
+    Hash hash;
+    std::vector<char> piece(std::size_t{1} << 20U);
+    while (file) {
+        file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+        hash.add({piece.data(), static_cast<std::size_t>(file.gcount())});
+    }
+    if (file.bad()) return std::nullopt;
+    return hash.text();
+}
+
+std::optional<std::string> hash_of_folder(const fs::path& folder) {
+    std::error_code error;
+    std::vector<fs::path> files;
+    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+        files.push_back(entry->path());
+    }
+    if (error) return std::nullopt;
+    std::sort(files.begin(), files.end());
+    Hash hash;
+    for (const fs::path& file : files) {
+        hash.add(file.filename().string());
+        hash.add(std::string_view("\0", 1));
+        hash.add(hash_of_file(file).value_or(""));
+        hash.add("\n");
+    }
+    return hash.text();
+}
+
+}  // namespace
+
+std::string hash_of(std::string_view bytes) {
+    Hash hash;
+    hash.add(bytes);
+    return hash.text();
+}
+
+Content content_of(const fs::path& path) {
+    std::error_code ignored;
+    const auto hash = fs::is_directory(path, ignored) ? hash_of_folder(path) : hash_of_file(path);
+    return {.name = path.filename().string(), .hash = hash.value_or(""), .path = {path.string()}};
+}
+
+}  // namespace systole::run

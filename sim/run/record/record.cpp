@@ -1,0 +1,40 @@
+#include "sim/run/record/record.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace systole::run {
+
+const Counter& Counters::at(std::string_view path) const {
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const Counter& each) { return each.path == path; });
+    if (found == all.end()) throw std::logic_error("there is no counter " + std::string(path));
+    return *found;
+}
+
+std::span<const Counter> Counters::of(std::string_view group) const {
+    const auto is_in = [&](const Counter& each) { return each.group() == group; };
+    const auto first = std::find_if(all.begin(), all.end(), is_in);
+    const auto last = std::find_if_not(first, all.end(), is_in);
+    return {first, last};
+}
+
+std::uint64_t NetworkWork::macs() const {
+    std::uint64_t sum = 0;
+    for (const LayerWork& layer : layers) sum += layer.macs;
+    return sum;
+}
+
+std::uint64_t NetworkWork::weights() const {
+    std::uint64_t sum = 0;
+    for (const LayerWork& layer : layers) sum += layer.weights;
+    return sum;
+}
+
+RunRecord read_record(std::string_view bytes) {
+    auto record = from_bytes<RunRecord>(bytes);
+    if (record.schema != RunRecord::current_schema) throw RecordError("schema: it is " + record.schema);
+    return record;
+}
+
+}  // namespace systole::run

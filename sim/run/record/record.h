@@ -1,0 +1,351 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/run/record/fields.h"
+#include "sim/run/record/spec.h"
+
+/// What is known after a run: plain data, without the chip that it comes from. Cycles count from 0; ranges do
+/// not hold their end.
+namespace systole::run {
+
+using Cycle = std::uint64_t;
+/// What `debug_tag` sets: the number of a layer, from 1; 0 outside of them.
+using Tag = std::uint16_t;
+
+/// A counter, in total and by tag. Its path is the unit's name and its own: "matrix_unit.active_cycles".
+struct Counter {
+    std::string path;
+    std::string unit;  ///< "cycles", "bytes", ...
+    std::string meaning;
+    std::uint64_t total = 0;
+    std::vector<std::uint64_t> by_tag;  ///< 0 behind the last
+
+    std::uint64_t value() const { return total; }
+    std::uint64_t value(Tag tag) const { return tag < by_tag.size() ? by_tag[tag] : 0; }
+    std::string_view group() const { return std::string_view(path).substr(0, path.rfind('.')); }
+    std::string_view name() const { return std::string_view(path).substr(path.rfind('.') + 1); }
+    /// No later tag has a value.
+    Tag last_tag() const { return by_tag.empty() ? Tag{0} : static_cast<Tag>(by_tag.size() - 1); }
+    bool operator==(const Counter&) const = default;
+};
+SYSTOLE_RECORD_FIELDS(Counter, path, unit, meaning, total, by_tag)
+
+/// The counters of a chip, those of a unit behind each other.
+struct Counters {
+    std::vector<Counter> all;
+
+    /// Throws std::logic_error where there is none.
+    const Counter& at(std::string_view path) const;
+    /// Those of one unit; none of a unit that there is not.
+    std::span<const Counter> of(std::string_view group) const;
+    bool operator==(const Counters&) const = default;
+};
+SYSTOLE_RECORD_FIELDS(Counters, all)
+
+/// A layer of the network; its tag is its number from 1.
+struct LayerFacts {
+    std::string name;
+    std::string kind;
+    std::uint64_t macs = 0;  ///< of one inference
+    bool operator==(const LayerFacts&) const = default;
+};
+SYSTOLE_RECORD_FIELDS(LayerFacts, name, kind, macs)
+
+/// Weight tiles, each as often as it is fetched.
+struct TileUse {
+    std::uint64_t tiles = 0;
+    std::uint64_t rows = 0;     ///< array rows that they use, summed
+    std::uint64_t columns = 0;  ///< array columns that they use, summed
+    std::uint64_t cells = 0;    ///< rows times columns, summed
+    std::uint64_t weights = 0;  ///< cells that carry a weight: fewer in a depthwise convolution
+    std::uint64_t widest_columns = 0;
+    bool operator==(const TileUse&) const = default;
+};
+SYSTOLE_RECORD_FIELDS(TileUse, tiles, rows, columns, cells, weights, widest_columns)
+
+/// What a program does under one tag.
+struct TagFacts {
+    std::string name;         ///< of the layer, as reports have it
+    std::string instruction;  ///< of its matrix instructions: one, "mixed" or "none"
+    std::uint64_t executed = 0;
+    TileUse fetched;  ///< up to `halt`
+    bool operator==(const TagFacts&) const = default;
+};
+SYSTOLE_RECORD_FIELDS(TagFacts, name, instruction, executed, fetched)
+
+/// A tensor between host and chip: real = scale * (stored - zero_point).
+struct TensorFacts {
+    std::string name;
+    std::vector<std::uint32_t> shape;  ///< of one inference
+    double scale = 1.0;
+    std::int32_t zero_point = 0;
+    std::string type;
+    bool operator==(const TensorFacts&) const = default;
+};
+SYSTOLE_RECORD_FIELDS(TensorFacts, name, shape, scale, zero_point, type)
+
+/// What reports say of a program.
+struct ProgramFacts {
+    std::uint32_t rows = 0;  ///< of the array that it was made for
+    std::uint32_t columns = 0;
+    std::string model;
+    std::uint32_t batch = 0;
+    std::uint64_t inferences = 0;
+    std::uint64_t instructions = 0;
+    std::uint64_t instruction_bytes = 0;  ///< encoded
+    std::uint64_t tiles = 0;              ///< of the weight image
+    std::uint64_t tile_bytes = 0;         ///< of their used cells
+    std::uint64_t memory_bytes = 0;       ///< that they take of weight memory
+    std::uint64_t weights = 0;            ///< cells that carry one
+    std::vector<LayerFacts> layers;
+    std::vector<TagFacts> tags;  ///< from tag 0 to the last that the program sets
+    std::vector<TensorFacts> inputs;
+    std::vector<TensorFacts> outputs;
+    bool has_host_operations = false;  ///< on its outputs, which are probabilities then
+    bool operator==(const ProgramFacts&) const = default;
+};
+SYSTOLE_RECORD_FIELDS(ProgramFacts, rows, columns, model, batch, inferences, instructions, instruction_bytes,
+                      tiles, tile_bytes, memory_bytes, weights, layers, tags, inputs, outputs,
+                      has_host_operations)
+
+/// What a layer asks of any processor, for one inference.
+struct LayerWork {
+    std::uint64_t macs = 0;         ///< multiply-accumulates; 0 for pooling and element-wise work
+    std::uint64_t weights = 0;      ///< elements; read once a batch
+    std::uint64_t activations = 0;  ///< elements read and written
+    bool operator==(const LayerWork&) const = default;
+};
+SYSTOLE_RECORD_FIELDS(LayerWork, macs, weights, activations)
+
+/// A network as processors of any kind see it.
+struct NetworkWork {
+    std::string name;
+    std::vector<LayerWork> layers;
+
+    std::uint64_t macs() const;
+    std::uint64_t weights() const;
+    bool operator==(const NetworkWork&) const = default;
+};
+SYSTOLE_RECORD_FIELDS(NetworkWork, name, layers)
+
+/// When an instruction, or a repetition of one in the matrix unit, was where. Cycles are absent where no unit
+/// tells: those of `sync` and of what the sequencer runs itself.
+struct InstructionLine {
+    std::uint64_t number = 0;  ///< in the program, from 0
+    std::string unit;          ///< whose queue takes it, or "sequencer"
+    std::uint32_t repetition = 0;
+    std::optional<Cycle> issued;    ///< put into the unit's queue
+    std::optional<Cycle> begun;     ///< its first row moved
+    std::optional<Cycle> released;  ///< the unit could begin the next
+    std::optional<Cycle> complete;  ///< its last result in its place; of `halt`, the run's cycles
+    std::string text;               ///< assembly
+    bool operator==(const InstructionLine&) const = default;
+};
+SYSTOLE_RECORD_FIELDS(InstructionLine, number, unit, repetition, issued, begun, released, complete, text)
+
+/// What a unit was doing when events happened: power over time follows it.
+enum class Activity : std::uint8_t { Any, HostRead, HostWrite, WeightFetch, WeightShift, Matrix, Activation };
+constexpr std::array<std::string_view, 7> names_of(Activity) {
+    return {"any", "host_read", "host_write", "weight_fetch", "weight_shift", "matrix", "activation"};
+}
+
+/// A unit at work for one tag, in cycles [begin, end).
+struct WorkInterval {
+    Activity activity = Activity::Any;
+    Tag tag = 0;
+    Cycle begin = 0;
+    Cycle end = 0;
+    bool operator==(const WorkInterval&) const = default;
+};
+SYSTOLE_RECORD_FIELDS(WorkInterval, activity, tag, begin, end)
+
+/// Where the host is all that the chip waits for, and when weights came.
+struct Phases {
+    Cycle head = 0;                    ///< before the first rows of the first stream
+    Cycle last_result = 0;             ///< complete, of the matrix and the activation unit
+    std::optional<Cycle> first_fetch;  ///< of a tile
+    Cycle last_tile = 0;               ///< whole
+    bool operator==(const Phases&) const = default;
+};
+SYSTOLE_RECORD_FIELDS(Phases, head, last_result, first_fetch, last_tile)
+
+/// Rows [first, last) of a memory.
+struct RowRange {
+    std::uint64_t first = 0;
+    std::uint64_t last = 0;
+
+    std::uint64_t count() const { return first >= last ? 0 : last - first; }
+    bool operator==(const RowRange&) const = default;
+};
+SYSTOLE_RECORD_FIELDS(RowRange, first, last)
+
+/// Rows of a memory that hold what one writer wrote, from the first write to the last read. Rows that are
+/// written again before anything has read them hold one value, from the first of these writes on; one that
+/// nothing ever reads ends with its last write.
+struct RowValue {
+    std::uint64_t writer = 0;  ///< whose the value is
+    std::uint64_t visit = 0;   ///< which of the writer's turns wrote it
+    RowRange rows;
+    Cycle begin = 0;
+    Cycle end = 0;
+    bool operator==(const RowValue&) const = default;
+};
+SYSTOLE_RECORD_FIELDS(RowValue, writer, visit, rows, begin, end)
+
+/// The values of a run in each memory. Rows are those of the instructions' footprints, from the lowest to the
+/// highest that an instruction touches.
+struct MemoryValues {
+    std::vector<std::string> writers;      ///< layers by name, and host buffers that are read from
+    std::vector<RowValue> unified_buffer;  ///< by turn, then row
+    std::vector<RowValue> accumulators;
+    bool operator==(const MemoryValues&) const = default;
+};
+SYSTOLE_RECORD_FIELDS(MemoryValues, writers, unified_buffer, accumulators)
+
+/// The most that was held at once in each window of a run; the last window ends with the run.
+struct MostHeld {
+    Cycle window_cycles = 1;
+    std::vector<std::uint64_t> windows;
+    bool operator==(const MostHeld&) const = default;
+};
+SYSTOLE_RECORD_FIELDS(MostHeld, window_cycles, windows)
+
+/// What lay in the memories of a run.
+struct Occupancy {
+    MemoryValues values;
+    MostHeld weight_fifo_tiles;
+    bool operator==(const Occupancy&) const = default;
+};
+SYSTOLE_RECORD_FIELDS(Occupancy, values, weight_fifo_tiles)
+
+/// Work the host did.
+struct HostWork {
+    std::string kind;   ///< "quantize_input", "softmax"
+    std::string layer;  ///< whose work it is
+    std::uint64_t elements = 0;
+    std::uint32_t element_bytes = 1;     ///< as the chip stores them
+    std::optional<double> seconds = {};  ///< at least; absent where the run names no host
+    bool operator==(const HostWork&) const = default;
+};
+SYSTOLE_RECORD_FIELDS(HostWork, kind, layer, elements, element_bytes, seconds)
+
+/// What the network answers.
+struct Outputs {
+    std::uint64_t per_inference = 0;
+    std::vector<float> values;  ///< real numbers, packed; after the host's operations
+    /// The class of each inference: the largest output, the first of equals. Empty where the output
+    /// gives no classes.
+    std::vector<std::uint32_t> predictions;
+    bool operator==(const Outputs&) const = default;
+};
+SYSTOLE_RECORD_FIELDS(Outputs, per_inference, values, predictions)
+
+/// An image of the input as a picture, and what the network said of it.
+struct Picture {
+    std::uint64_t index = 0;  ///< in the input
+    std::uint32_t prediction = 0;
+    std::optional<std::uint32_t> label;
+    std::optional<float> probability;  ///< of the prediction; absent where outputs are no probabilities
+    std::vector<std::uint8_t> pixels;  ///< height x width x channels
+    bool operator==(const Picture&) const = default;
+};
+SYSTOLE_RECORD_FIELDS(Picture, index, prediction, label, probability, pixels)
+
+struct Pictures {
+    std::uint32_t height = 0;
+    std::uint32_t width = 0;
+    std::uint32_t channels = 0;  ///< 1, or 3: red, green, blue
+    std::vector<Picture> pictures;
+    std::uint64_t left_out = 0;  ///< images that are not among them
+    bool operator==(const Pictures&) const = default;
+};
+SYSTOLE_RECORD_FIELDS(Pictures, height, width, channels, pictures, left_out)
+
+/// The registers of the array's cells at the end of one cycle, row by row.
+struct CycleRegisters {
+    Cycle cycle = 0;
+    std::vector<std::int16_t> activations;
+    std::vector<std::int16_t> weights;
+    std::vector<std::int16_t> shadow_weights;
+    std::vector<std::int32_t> partial_sums;
+    bool operator==(const CycleRegisters&) const = default;
+};
+SYSTOLE_RECORD_FIELDS(CycleRegisters, cycle, activations, weights, shadow_weights, partial_sums)
+
+struct RegisterDump {
+    std::uint64_t rows = 0;
+    std::uint64_t columns = 0;
+    std::vector<CycleRegisters> cycles;  ///< those in which something moved
+    bool operator==(const RegisterDump&) const = default;
+};
+SYSTOLE_RECORD_FIELDS(RegisterDump, rows, columns, cycles)
+
+/// What a host buffer holds after the run, as it was asked for.
+struct BufferContents {
+    std::string name;
+    std::string type;
+    std::uint64_t columns = 0;  ///< elements of a printed line; 0: as many as fit
+    std::vector<std::int64_t> values;
+    bool operator==(const BufferContents&) const = default;
+};
+SYSTOLE_RECORD_FIELDS(BufferContents, name, type, columns, values)
+
+/// What the network answered, and how right it was.
+struct Answers {
+    std::optional<Outputs> outputs;  ///< absent in a timing-only run, and where the program has no output
+    std::optional<double> accuracy;  ///< where there are labels
+    std::optional<double> float_accuracy;           ///< where the float reference ran and there are labels
+    std::optional<std::uint64_t> float_agreements;  ///< predictions that the float reference shares
+    bool operator==(const Answers&) const = default;
+};
+SYSTOLE_RECORD_FIELDS(Answers, outputs, accuracy, float_accuracy, float_agreements)
+
+/// How fast the simulator itself was, in seconds of this computer.
+struct Speed {
+    using Uncompared = void;
+    double prepare = 0.0;   ///< reading, quantizing, compiling
+    double simulate = 0.0;  ///< the chip; not what is found and written when its run is over
+    double total = 0.0;
+    double gemm = 0.0;  ///< inside the matrix products
+    std::uint64_t peak_rss_bytes = 0;
+};
+SYSTOLE_RECORD_FIELDS(Speed, prepare, simulate, total, gemm, peak_rss_bytes)
+
+/// All that is known after a run.
+struct RunRecord {
+    static constexpr std::string_view current_schema = "sim.run_record/1";
+
+    std::string schema{current_schema};
+    RunSpec spec;
+    Cycle cycles = 0;
+    Counters counters;
+    std::uint64_t unified_buffer_peak_bytes = 0;
+    ProgramFacts program;
+    std::optional<NetworkWork> network;  ///< what it asks of any processor; absent of a program
+    std::vector<HostWork> host_work;
+    Answers answers;
+    std::vector<InstructionLine> instruction_times;
+    std::vector<WorkInterval> work;  ///< where power over time is asked for
+    std::optional<Phases> phases;
+    std::optional<Occupancy> occupancy;
+    Pictures pictures;
+    RegisterDump registers;
+    std::vector<BufferContents> printed;
+    std::vector<std::string> unfilled_buffers;  ///< input buffers that nothing filled: zeros
+    Speed speed;
+};
+SYSTOLE_RECORD_FIELDS(RunRecord, schema, spec, cycles, counters, unified_buffer_peak_bytes, program, network,
+                      host_work, answers, instruction_times, work, phases, occupancy, pictures, registers,
+                      printed, unfilled_buffers, speed)
+
+/// Throws RecordError where the schema is not the current one.
+RunRecord read_record(std::string_view bytes);
+
+}  // namespace systole::run

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hw/machine/machine_config.h"
+#include "sim/run/record/content.h"
+#include "sim/run/record/fields.h"
+
+namespace systole::machine {
+
+// A machine is written as its file is.
+nlohmann::ordered_json record_json(const MachineConfig& machine);
+void read_record_json(const nlohmann::ordered_json& json, MachineConfig& machine);
+
+}  // namespace systole::machine
+
+namespace systole::run {
+
+/// How the compiler is asked for a program.
+struct CompilerOptions {
+    std::uint32_t batch = 1;  ///< images that go through the network together
+    std::uint64_t limit = 0;  ///< only the first images, or so many without any; 0: all, or one batch
+};
+SYSTOLE_RECORD_FIELDS(CompilerOptions, batch, limit)
+
+/// What the network computes on.
+struct RunData {
+    std::vector<Content> input;
+    std::uint64_t random_input = 0;  ///< the seed of made-up input; 0: none
+    double input_scale = 1.0 / 255.0;
+    std::optional<Content> labels;
+    std::vector<Content> calibration;
+};
+SYSTOLE_RECORD_FIELDS(RunData, input, random_input, input_scale, labels, calibration)
+
+/// What a record holds besides counters and answers.
+struct Observed {
+    bool instruction_times = false;
+    bool occupancy = false;  ///< of the memories
+    bool phases = false;
+    bool pictures = false;            ///< some of the input, with predictions
+    std::uint32_t power_windows = 0;  ///< above 0: when units worked, for power in so many windows
+    std::string registers;            ///< cycles in which the array's registers are kept: "all", "10-20"
+    std::vector<std::string> print;   ///< host buffers: "NAME:int8x4"
+};
+SYSTOLE_RECORD_FIELDS(Observed, instruction_times, occupancy, phases, pictures, power_windows, registers,
+                      print)
+
+/// A key of the machine that was set over its file, and the JSON it was set to.
+struct LabelledSetting {
+    std::string key;
+    Json value;
+};
+SYSTOLE_RECORD_FIELDS(LabelledSetting, key, value)
+
+/// How the run was asked for. What decides anything of it stands elsewhere in the spec.
+struct RunLabels {
+    using Uncompared = void;
+    std::string program;  ///< as it was given: leads messages
+    Json run = Json::object();
+    std::vector<LabelledSetting> machine_settings;
+};
+SYSTOLE_RECORD_FIELDS(RunLabels, program, run, machine_settings)
+
+/// All that decides a run. Equal specs give equal records: see compared_bytes.
+struct RunSpec {
+    static constexpr std::string_view current_schema = "sim.run_spec/1";
+
+    std::string schema{current_schema};
+    std::string simulator = SYSTOLE_VERSION;
+    machine::MachineConfig machine;
+    std::optional<Content> network;  ///< this
+    std::optional<Content> program;  ///< or that
+    CompilerOptions compiler;
+    RunData data;
+    bool timing_only = false;
+    bool float_reference = false;
+    std::optional<Json> host;     ///< the baseline that times work left to the host, as its file is written
+    std::vector<Json> baselines;  ///< those that the run is compared with
+    Observed observed;
+    RunLabels labels;
+};
+SYSTOLE_RECORD_FIELDS(RunSpec, schema, simulator, machine, network, program, compiler, data, timing_only,
+                      float_reference, host, baselines, observed, labels)
+
+/// SHA-256 of all of the spec but its labels: under it, records are kept.
+std::string key_of(const RunSpec& spec);
+
+/// All contents that the spec names.
+std::vector<Content*> contents_of(RunSpec& spec);
+
+/// Throws RecordError where the schema is not the current one.
+RunSpec read_spec(std::string_view bytes);
+
+}  // namespace systole::run

@@ -1,0 +1,193 @@
+#include "sim/run/record/record.h"
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "hw/machine/config_error.h"
+#include "hw/machine/config_reader.h"
+#include "tests/support/files.h"
+#include "tests/unit/sim/run/record/every_field.h"
+
+using namespace systole;
+using run::Json;
+using run::RunRecord;
+using run::RunSpec;
+
+TEST_CASE("A record with every field goes to bytes and to JSON text, and back", "[run][record]") {
+    const auto record = tests::filled<RunRecord>();
+    const std::string bytes = run::to_bytes(record);
+    CHECK(run::to_bytes(run::read_record(bytes)) == bytes);
+    const std::string text = run::to_json(record).dump();
+    CHECK(run::to_bytes(run::from_json<RunRecord>(Json::parse(text))) == bytes);
+    CHECK(bytes.size() < text.size());
+    CHECK(run::to_bytes(RunRecord()) != bytes);
+}
+
+TEST_CASE("Each field of a record is written, and read back", "[run][record]") {
+    const auto original = tests::filled<RunRecord>();
+    const std::string bytes = run::to_bytes(original);
+    const std::string compared = run::compared_bytes(original);
+    std::set<std::string> places;
+    for (std::size_t which = 0;; ++which) {
+        RunRecord record = original;
+        tests::Changer changer(which);
+        visit_fields(changer, record);
+        if (changer.changed.empty()) break;
+        INFO(changer.changed);
+        places.insert(changer.changed);
+        const std::string other = run::to_bytes(record);
+        CHECK(other != bytes);
+        CHECK((run::compared_bytes(record) != compared) == changer.is_compared);
+        if (!changer.changed.ends_with("schema") && !changer.changed.ends_with("activity")) {
+            CHECK(run::to_bytes(run::read_record(other)) == other);
+        }
+    }
+    CHECK(places.contains("spec.data.input.hash"));
+    CHECK(places.contains("counters.all.by_tag"));
+    CHECK(places.contains("speed.total"));
+}
+
+TEST_CASE("A spec that differs in any one field has another key, but for its labels", "[run][record]") {
+    const auto original = tests::filled<RunSpec>();
+    const std::string key = run::key_of(original);
+    CHECK(key.size() == 64);
+    CHECK(run::key_of(run::read_spec(run::to_bytes(original))) == key);
+    std::set<std::string> labels;
+    std::set<std::string> keys{key};
+    for (std::size_t which = 0;; ++which) {
+        RunSpec spec = original;
+        tests::Changer changer(which);
+        visit_fields(changer, spec);
+        if (changer.changed.empty()) break;
+        INFO(changer.changed);
+        if (changer.is_compared) {
+            CHECK(keys.insert(run::key_of(spec)).second);
+        } else {
+            CHECK(run::key_of(spec) == key);
+            labels.insert(changer.changed);
+        }
+    }
+    CHECK(labels == std::set<std::string>{"data.calibration.path.text", "data.input.path.text",
+                                          "data.labels.path.text", "labels.machine_settings",
+                                          "labels.machine_settings.key", "labels.machine_settings.value",
+                                          "labels.program", "labels.run", "network.path.text",
+                                          "program.path.text"});
+}
+
+namespace {
+
+/// Other values of a key of the machine's file, of which one at least makes a machine that can be built.
+std::vector<Json> others(const Json& value) {
+    if (value.is_boolean()) return {!value.get<bool>()};
+    if (value.is_string()) return {"pe", "dram", value.get<std::string>() + "!"};
+    if (value.is_number_float()) {
+        const double number = value.get<double>();
+        return {number * 1.0000001 + 1e-9, number * 0.9999999};
+    }
+    const auto number = value.get<std::uint64_t>();
+    return {number + 1, number * 2, number / 2};
+}
+
+std::optional<machine::MachineConfig> built(const Json& flat) {
+    try {
+        return machine::read_machine(nlohmann::json(flat.unflatten()), "test");
+    } catch (const machine::ConfigError&) {
+        return std::nullopt;
+    }
+}
+
+}  // namespace
+
+TEST_CASE("A machine that differs in any one key makes another spec", "[run][record]") {
+    const auto* const model = GENERATE("bandwidth", "dram");
+    RunSpec spec;
+    nlohmann::json file =
+        machine::read_json_object(std::filesystem::path(SYSTOLE_SOURCE_DIR) / "configs/machines/tpu_v1.json");
+    file["weight_memory"]["model"] = model;
+    if (file["weight_memory"]["model"] == "dram") {
+        file["weight_memory"].erase("bandwidth_gb_per_s");
+        file["sources"].erase("weight_memory.bandwidth_gb_per_s");
+    }
+    spec.machine = machine::read_machine(file, "test");
+    std::set<std::string> keys{run::key_of(spec)};
+    const Json flat = machine::to_json(spec.machine).flatten();
+    CHECK(flat.size() > 40);
+    for (const auto& [place, value] : flat.items()) {
+        if (place == "/schema") continue;  // there is one
+        INFO(place);
+        bool is_tried = false;
+        for (const Json& other : others(value)) {
+            Json changed = flat;
+            changed[place] = other;
+            const auto machine = built(changed);
+            if (!machine || machine::to_json(*machine).flatten() == flat) continue;
+            spec.machine = *machine;
+            CHECK(keys.insert(run::key_of(spec)).second);
+            is_tried = true;
+            break;
+        }
+        const bool has_one_model_only = place == "/weight_memory/model";  // its keys go with it
+        CHECK((is_tried || has_one_model_only));
+    }
+}
+
+TEST_CASE("What is no record is an error that names the field", "[run][record]") {
+    Json json = run::to_json(RunRecord());
+    const auto error = [&] {
+        try {
+            run::from_json<RunRecord>(json);
+        } catch (const run::RecordError& caught) {
+            return std::string(caught.what());
+        }
+        return std::string("none");
+    };
+    CHECK(error() == "none");
+    SECTION("a missing field") {
+        json["program"].erase("batch");
+        CHECK(error() == "program: batch: it is missing");
+    }
+    SECTION("a further one") {
+        json["phase"] = 1;
+        CHECK(error() == "it has keys that are not known");
+    }
+    SECTION("a negative number") {
+        json["cycles"] = -1;
+        CHECK(error() == "cycles: it is below 0");
+    }
+    SECTION("a number too large for its type") {
+        json["program"]["batch"] = std::uint64_t{1} << 40U;
+        CHECK(error() == "program: batch: it is out of range");
+    }
+    SECTION("a name of no activity") {
+        json["work"] = {{{"activity", "sleep"}, {"tag", 0}, {"begin", 0}, {"end", 0}}};
+        CHECK(error() == "work: activity: \"sleep\" is none of its names");
+    }
+    CHECK_THROWS_AS(run::read_record("no CBOR"), run::RecordError);
+    RunRecord other;
+    other.schema = "sim.run_record/0";
+    CHECK_THROWS_AS(run::read_record(run::to_bytes(other)), run::RecordError);
+}
+
+TEST_CASE("A file's content is its bytes and its name, wherever it lies", "[run][record]") {
+    // FIPS 180-2, appendix B.1.
+    CHECK(run::hash_of("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    const tests::Folder one;
+    const tests::Folder other;
+    const run::Content here = run::content_of(one.file("net.json", "abc"));
+    const run::Content there = run::content_of(other.file("net.json", "abc"));
+    CHECK(here.name == "net.json");
+    CHECK(here.hash == run::hash_of("abc"));
+    CHECK(here.path.text != there.path.text);
+    CHECK(run::compared_bytes(here) == run::compared_bytes(there));
+    CHECK(run::compared_bytes(run::content_of(other.file("net.json", "abd"))) != run::compared_bytes(here));
+    CHECK(run::content_of(one / "missing").hash.empty());
+    const std::string folder = run::content_of(one / ".").hash;
+    CHECK(folder.size() == 64);
+    one.file("more.png", "x");
+    CHECK(run::content_of(one / ".").hash != folder);
+}
