@@ -10,7 +10,7 @@
 #include "sim/cli/output_options.h"
 #include "sim/cli/program_summary.h"
 #include "sim/report/report_file.h"
-#include "sim/run/run.h"
+#include "sim/run/execute/run.h"
 
 namespace systole::cli {
 namespace {

@@ -16,6 +16,7 @@ void add_report_command(CLI::App& app, Context& context);
 void add_explain_command(CLI::App& app, Context& context);
 void add_schema_command(CLI::App& app, Context& context);
 /// With a second, hidden one: what the shells' scripts call.
+void add_worker_command(CLI::App& app, Context& context);
 void add_completion_command(CLI::App& app, Context& context);
 
 }  // namespace systole::cli

@@ -14,6 +14,7 @@
 #include "sim/cli/program_summary.h"
 #include "sim/cli/run_options.h"
 #include "sim/run/compile.h"
+#include "sim/run/make_spec.h"
 
 namespace systole::cli {
 namespace {
@@ -32,16 +33,14 @@ struct CompileCommand {
             throw machine::ConfigError(
                 "sim compile needs somewhere to put the program: give -o FILE.tpu, or --text");
         }
-        const run::PathFinder paths(config.file);
-        const machine::MachineConfig machine = run::read_machine(config, paths);
-        const ir::Graph graph = run::read_model(config, paths);
-        const auto input = run::read_input(config, paths, graph);
-        const quantized::Network network =
-            run::quantize(graph, config, paths, input,
-                          [&](std::string_view pass, const ir::Graph& after) { dump(pass, after); });
+        const run::RunSpec spec = run::make_spec(config);
+        const ir::Graph graph = run::read_model(spec);
+        const auto input = run::read_input(spec, graph);
+        const quantized::Network network = run::quantize(
+            graph, spec, input, [&](std::string_view pass, const ir::Graph& after) { dump(pass, after); });
         if (output.empty() && text.empty()) return;
         const schedule::Schedule schedule =
-            schedule::make_schedule(network, run::target_of(machine), run::options_of(config, input));
+            schedule::make_schedule(network, run::target_of(spec.machine), run::options_of(spec, input));
         if (text == "schedule") fmt::print("{}", schedule::to_text(schedule));
         if (output.empty() && text != "assembly") return;
         const isa::Program program = emit::emit_program(network, schedule);

@@ -8,7 +8,8 @@
 #include "sim/explain/explain.h"
 #include "sim/explain/what_if.h"
 #include "sim/report/explanations.h"
-#include "sim/run/run.h"
+#include "sim/run/execute/run.h"
+#include "sim/run/make_spec.h"
 
 namespace systole::cli {
 namespace {
@@ -29,7 +30,7 @@ private:
         try {
             return explain::explain(config);
         } catch (const explain::CannotRun&) {
-            run::run(explain::for_cycles(config));  // throws the error itself
+            run::run(run::make_spec(explain::for_cycles(config)));  // throws the error itself
             throw;
         }
     }

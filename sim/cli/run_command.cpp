@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,14 +15,48 @@
 #include "sim/cli/progress_line.h"
 #include "sim/cli/run_options.h"
 #include "sim/explain/explain.h"
+#include "sim/occupancy/over_time.h"
 #include "sim/page/page.h"
 #include "sim/report/report.h"
 #include "sim/report/report_file.h"
-#include "sim/run/run.h"
+#include "sim/run/execute/run.h"
+#include "sim/run/make_spec.h"
 #include "sim/terminal/layout.h"
+#include "sim/trace/tracer.h"
 
 namespace systole::cli {
 namespace {
+
+/// Writes the traces that a run asks for, while it runs.
+class TraceFiles final : public run::Observer {
+public:
+    TraceFiles(const trace::TraceConfig& config, std::filesystem::path folder)
+        : config_(config), folder_(std::move(folder)) {}
+
+    void begin(const isa::Program& program, const machine::MachineConfig& machine) override {
+        tracer_.emplace(config_, program, machine, folder_);
+    }
+    hw::TraceSink* trace() override { return tracer_->sink(); }
+    hw::RegisterSink* registers() override { return tracer_->registers(); }
+    void finish(const run::RunRecord& record) override {
+        trace::Afterwards known;
+        if (tracer_->has_timeline()) {
+            known.power = report::power_over_time(record);
+            if (record.occupancy) {
+                known.buffer_rows =
+                    occupancy::changes_of(record.occupancy->values.unified_buffer, record.cycles);
+            }
+        }
+        tracer_->finish(record.cycles, known);
+    }
+    /// The files end where the run did.
+    void failed() noexcept override { tracer_.reset(); }
+
+private:
+    const trace::TraceConfig& config_;
+    const std::filesystem::path folder_;
+    std::optional<trace::Tracer> tracer_;
+};
 
 struct RunCommand {
     RunOptions options;
@@ -80,10 +115,12 @@ private:
         }
     }
 
-    run::Result simulate(const run::RunConfig& config) const {
+    run::RunRecord simulate(const run::RunConfig& config) const {
+        TraceFiles traces(config.trace, config.out);
+        const run::RunSpec spec = run::make_spec(config);
         ProgressLine progress;
-        if (print.quiet || !progress.wanted()) return run::run(config);
-        return run::run(config,
+        if (print.quiet || !progress.wanted()) return run::run(spec, &traces);
+        return run::run(spec, &traces,
                         [&](std::uint64_t issued, std::uint64_t total) { progress.show(issued, total); });
     }
 };

@@ -5,12 +5,11 @@
 #include <utility>
 
 #include "hw/base/arithmetic.h"
-#include "hw/isa/unit.h"
 
 namespace systole::energy {
 namespace {
 
-using Work = std::pair<Activity, hw::Tag>;
+using Work = std::pair<Activity, run::Tag>;
 
 /// Spreads energy over windows of equal length.
 class Windows {
@@ -39,7 +38,7 @@ private:
 };
 
 /// Work that goes on after the run's end, as a tile that shifts in for nobody, is left out.
-Interval within_run(Interval interval, Cycle cycles) {
+run::WorkInterval within_run(run::WorkInterval interval, Cycle cycles) {
     interval.end = std::min(interval.end, cycles);
     interval.begin = std::min(interval.begin, interval.end);
     return interval;
@@ -47,42 +46,18 @@ Interval within_run(Interval interval, Cycle cycles) {
 
 }  // namespace
 
-void ActivityRecorder::instruction(const hw::InstructionTimes& times) {
-    const auto note = [&](Activity activity) {
-        intervals_.push_back({activity, times.tag, times.begun, times.released});
-    };
-    switch (static_cast<isa::Unit>(times.unit)) {
-        case isa::Unit::HostRead:
-            return note(Activity::HostRead);
-        case isa::Unit::HostWrite:
-            return note(Activity::HostWrite);
-        case isa::Unit::Weights:
-            return;  // its tiles say when
-        case isa::Unit::Matrix:
-            return note(Activity::Matrix);
-        case isa::Unit::Activation:
-            return note(Activity::Activation);
-    }
-}
-
-void ActivityRecorder::tile(const hw::TileTimes& times) {
-    const Cycle begun = std::max(times.fetched, std::min(last_whole_, times.whole));
-    intervals_.push_back({Activity::WeightFetch, times.tag, begun, times.whole});
-    intervals_.push_back({Activity::WeightShift, times.tag, times.shifted - shift_cycles_, times.shifted});
-    last_whole_ = times.whole;
-}
-
 PowerOverTime power_over_time(const std::vector<Event>& events, const machine::MachineConfig& machine,
-                              std::span<const Interval> intervals, Cycle cycles, std::uint32_t windows) {
+                              std::span<const run::WorkInterval> intervals, Cycle cycles,
+                              std::uint32_t windows) {
     PowerOverTime result;
     if (cycles == 0 || windows == 0) return result;
     result.window_cycles = divide_up(cycles, windows);
     Windows spread(cycles, result.window_cycles);
 
     std::map<Work, Cycle> worked;
-    hw::Tag last_tag = 0;
-    for (const Interval& whole : intervals) {
-        const Interval interval = within_run(whole, cycles);
+    run::Tag last_tag = 0;
+    for (const run::WorkInterval& whole : intervals) {
+        const run::WorkInterval interval = within_run(whole, cycles);
         if (interval.begin < interval.end) {
             worked[{interval.activity, interval.tag}] += interval.end - interval.begin;
         }
@@ -93,7 +68,7 @@ PowerOverTime power_over_time(const std::vector<Event>& events, const machine::M
     std::map<Work, Joules> working_cycle;
     for (const Event& event : events) {
         for (std::uint32_t number = 0; number <= last_tag; ++number) {
-            const auto tag = static_cast<hw::Tag>(number);
+            const auto tag = static_cast<run::Tag>(number);
             const double amount = event.joules_each * static_cast<double>(event.counter->value(tag));
             if (!(amount > 0.0)) continue;
             const Work work{event.during, tag};
@@ -106,8 +81,8 @@ PowerOverTime power_over_time(const std::vector<Event>& events, const machine::M
         }
     }
     spread.add(every_cycle, 0, cycles);
-    for (const Interval& whole : intervals) {
-        const Interval interval = within_run(whole, cycles);
+    for (const run::WorkInterval& whole : intervals) {
+        const run::WorkInterval interval = within_run(whole, cycles);
         const auto found = working_cycle.find({interval.activity, interval.tag});
         if (found != working_cycle.end()) spread.add(found->second, interval.begin, interval.end);
     }

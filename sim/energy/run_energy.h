@@ -7,9 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "hw/common/counter.h"
 #include "hw/machine/machine_config.h"
-#include "hw/tpu/tpu.h"
+#include "sim/run/record/record.h"
 
 namespace systole::energy {
 
@@ -45,23 +44,22 @@ private:
     std::array<double, consumer_count> joules_{};
 };
 
-/// What a unit was doing when events happened: power over time follows it.
-enum class Activity : std::uint8_t { Any, HostRead, HostWrite, WeightFetch, WeightShift, Matrix, Activation };
+using run::Activity;
 
 /// One kind of event of a run: a counter, and what each count takes.
 struct Event {
     Consumer consumer = Consumer::MatrixUnit;
     Activity during = Activity::Any;
     double joules_each = 0.0;  ///< calibrated
-    const hw::Counter* counter = nullptr;
+    const run::Counter* counter = nullptr;
 };
 
-/// The events of a finished run. The machine has a section `energy`; the chip must outlive them.
-std::vector<Event> events(const hw::Tpu& tpu, const machine::MachineConfig& machine);
+/// The events of a run. The machine has a section `energy`; the counters must outlive them.
+std::vector<Event> events(const run::Counters& counters, const machine::MachineConfig& machine);
 
 /// What a run, or what it did under one tag, took. `cycles` are those of the run, or of the tag: the static
 /// part goes with the cycles.
 Joules joules(const std::vector<Event>& events, const machine::MachineConfig& machine, std::uint64_t cycles,
-              std::optional<hw::Tag> tag = {});
+              std::optional<run::Tag> tag = {});
 
 }  // namespace systole::energy

@@ -8,7 +8,7 @@
 #include "sim/explain/cause.h"
 #include "sim/explain/text.h"
 #include "sim/explain/what_if.h"
-#include "sim/run/compile.h"
+#include "sim/run/make_spec.h"
 #include "sim/run/path_finder.h"
 
 namespace systole::explain {

@@ -18,6 +18,6 @@ class CannotRun : public std::runtime_error {
 
 /// Simulates the run without values, then the changes that might help against what takes most of the cycles
 /// of the run and of each layer. Throws ConfigError, CannotRun.
-report::Explanations explain(const run::RunConfig& config, const Simulate& simulate = explain::simulate);
+report::Explanations explain(const run::RunConfig& config, const Simulate& simulate = on_all_cores());
 
 }  // namespace systole::explain

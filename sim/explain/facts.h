@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/run/run.h"
+#include "sim/run/record/record.h"
 
 namespace systole::explain {
 
@@ -58,6 +58,6 @@ struct Simulation {
     bool operator==(const Simulation&) const = default;
 };
 
-Simulation facts_of(const run::Result& result);
+Simulation facts_of(const run::RunRecord& record);
 
 }  // namespace systole::explain

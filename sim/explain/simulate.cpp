@@ -1,74 +1,38 @@
 #include "sim/explain/simulate.h"
 
-#include <array>
-#include <bit>
-#include <cstdint>
-#include <nlohmann/json.hpp>
+#include <exception>
+#include <memory>
 #include <utility>
 
-#include "sim/pool/process_pool.h"
-#include "sim/run/run.h"
+#include "sim/run/execute/executor.h"
+#include "sim/run/make_spec.h"
 
 namespace systole::explain {
-namespace {
 
-using Json = nlohmann::json;
-
-/// All of its fields are numbers of one type.
-using Numbers = std::array<std::uint64_t, sizeof(Facts) / sizeof(std::uint64_t)>;
-
-Json to_json(const Facts& facts) {
-    return std::bit_cast<Numbers>(facts);
-}
-
-Facts read_facts(const Json& numbers) {
-    return std::bit_cast<Facts>(numbers.get<Numbers>());
-}
-
-std::string to_bytes(const Simulation& simulation) {
-    Json tags = Json::array();
-    for (const TagFacts& tag : simulation.tags) {
-        // Names are anybody's bytes, which JSON's text does not take; its binary form does.
-        tags.push_back({{"name", tag.name}, {"kind", tag.kind}, {"facts", to_json(tag.facts)}});
-    }
-    const std::vector<std::uint8_t> bytes = Json::to_msgpack({{"inferences", simulation.inferences},
-                                                              {"clock_hz", simulation.clock_hz},
-                                                              {"run", to_json(simulation.run)},
-                                                              {"tags", tags}});
-    return {bytes.begin(), bytes.end()};
-}
-
-Simulation from_bytes(const std::string& bytes) {
-    const Json object = Json::from_msgpack(bytes);
-    Simulation simulation{.inferences = object.at("inferences"),
-                          .clock_hz = object.at("clock_hz"),
-                          .run = read_facts(object.at("run")),
-                          .tags = {}};
-    for (const Json& tag : object.at("tags")) {
-        simulation.tags.push_back(
-            {.name = tag.at("name"), .kind = tag.at("kind"), .facts = read_facts(tag.at("facts"))});
-    }
-    return simulation;
-}
-
-}  // namespace
-
-std::vector<Answer> simulate(std::span<const run::RunConfig> runs) {
-    std::vector<pool::Job> jobs;
-    jobs.reserve(runs.size());
-    for (const run::RunConfig& config : runs) {
-        jobs.emplace_back([&config] { return to_bytes(facts_of(run::run(config))); });
-    }
-    std::vector<Answer> answers;
-    for (pool::Outcome& outcome : pool::run(jobs)) {
-        Answer& answer = answers.emplace_back();
-        if (outcome.ending == pool::Ending::Returned) {
-            answer.simulation = from_bytes(outcome.bytes);
-        } else {
-            answer.error = std::move(outcome.message);
+Simulate on_all_cores() {
+    return [executor = std::make_shared<run::Executor>()](std::span<const run::RunConfig> runs) {
+        std::vector<Answer> answers(runs.size());
+        std::vector<run::RunSpec> specs;
+        std::vector<std::size_t> places;
+        for (std::size_t i = 0; i < runs.size(); ++i) {
+            try {
+                specs.push_back(run::make_spec(runs[i]));
+                places.push_back(i);
+            } catch (const std::exception& error) {
+                answers[i].error = error.what();
+            }
         }
-    }
-    return answers;
+        std::vector<run::RunOutcome> outcomes = executor->run(specs);
+        for (std::size_t i = 0; i < outcomes.size(); ++i) {
+            Answer& answer = answers[places[i]];
+            if (outcomes[i].record) {
+                answer.simulation = facts_of(*outcomes[i].record);
+            } else {
+                answer.error = std::move(outcomes[i].error);
+            }
+        }
+        return answers;
+    };
 }
 
 }  // namespace systole::explain

@@ -20,7 +20,7 @@ struct Answer {
 /// Who simulates, in the order of the runs. Tests give one that computes what they want.
 using Simulate = std::function<std::vector<Answer>(std::span<const run::RunConfig>)>;
 
-/// On all cores, a process each (sim/pool: this process must not have begun a simulation).
-std::vector<Answer> simulate(std::span<const run::RunConfig> runs);
+/// On all cores, in worker processes (see run::Executor: this process must not have begun a simulation).
+Simulate on_all_cores();
 
 }  // namespace systole::explain

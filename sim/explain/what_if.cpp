@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "hw/machine/config_error.h"
-#include "sim/run/compile.h"
+#include "sim/run/make_spec.h"
 #include "sim/run/path_finder.h"
 
 namespace systole::explain {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "sim/pool/process_pool.h"
+#include "sim/run/execute/executor.h"
 
 namespace systole::measure {
 namespace {
@@ -64,7 +64,7 @@ Computer read_computer(const std::filesystem::path& cpuinfo, const std::filesyst
     Computer computer;
     computer.name = value_in(cpuinfo, "model name");
     if (computer.name.empty()) computer.name = "unknown processor";
-    computer.cores = pool::cores();
+    computer.cores = run::cores();
     constexpr double kilohertz_in_megahertz = 1000.0;
     if (const auto kilohertz = number_in(first_line(cpus / "cpu0/cpufreq/cpuinfo_max_freq"))) {
         computer.clock_mhz = *kilohertz / kilohertz_in_megahertz;

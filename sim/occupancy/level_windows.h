@@ -4,18 +4,15 @@
 #include <cstdint>
 #include <vector>
 
-#include "hw/common/clock.h"
+#include "sim/run/record/record.h"
 
+/// What lay in the chip's memories, from when to when: found from a run's times.
 namespace systole::occupancy {
 
 /// As many points as a chart can show, and a report should hold. Even: windows are merged in pairs.
 inline constexpr std::size_t most_windows = 500;
 
-/// The most that was held at once in each window of a run; the last window ends with the run.
-struct MostHeld {
-    Cycle window_cycles = 1;
-    std::vector<std::uint64_t> windows;
-};
+using run::MostHeld;
 
 /// What is held goes up and down, and the most of it in each window is kept. A run that outgrows the windows
 /// makes them twice as long, so that memory does not grow with it.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <utility>
 
 #include "hw/base/arithmetic.h"
 
@@ -50,11 +49,6 @@ std::vector<std::uint64_t> most_held(const Changes& changes, Cycle cycles, Cycle
     }
     hold_until(cycles);
     return most;
-}
-
-Occupancy find_occupancy(const isa::Program& program, SpanRecorder recorder, Cycle cycles) {
-    return {.values = find_values(program, recorder.spans),
-            .weight_fifo_tiles = std::move(recorder.weight_fifo_tiles).until(cycles)};
 }
 
 }  // namespace systole::occupancy

@@ -4,7 +4,6 @@
 #include <span>
 #include <vector>
 
-#include "sim/occupancy/level_windows.h"
 #include "sim/occupancy/row_values.h"
 
 namespace systole::occupancy {
@@ -26,13 +25,5 @@ Changes changes_of(std::span<const RowValue> values, Cycle cycles);
 /// The most that was held at once in each window of `window_cycles` from cycle 0 to `cycles`; the last
 /// window ends with the run. `window_cycles` is at least 1; nothing changes behind `cycles`.
 std::vector<std::uint64_t> most_held(const Changes& changes, Cycle cycles, Cycle window_cycles);
-
-/// What lay in the memories of a finished run.
-struct Occupancy {
-    ProgramValues values;
-    MostHeld weight_fifo_tiles;
-};
-
-Occupancy find_occupancy(const isa::Program& program, SpanRecorder recorder, Cycle cycles);
 
 }  // namespace systole::occupancy

@@ -53,7 +53,7 @@ class Walk {
 public:
     Walk(const isa::Program& program, const Spans& spans) : program_(program), spans_(spans) {}
 
-    ProgramValues values() && {
+    run::MemoryValues values() && {
         for (std::size_t number = 0; number < program_.instructions.size(); ++number) {
             const isa::Instruction& instruction = program_.instructions[number];
             if (std::holds_alternative<isa::Halt>(instruction)) break;
@@ -110,7 +110,7 @@ private:
     const isa::Program& program_;
     const Spans& spans_;
     isa::Registers registers_;
-    hw::Tag tag_ = 0;
+    run::Tag tag_ = 0;
     std::size_t visit_ = 0;  ///< goes up whenever the tag changes
     std::map<std::string, std::size_t> indices_;
     std::vector<std::string> writers_;
@@ -181,7 +181,7 @@ std::vector<RowValue> RowTracker::take() && {
     return std::move(values_);
 }
 
-ProgramValues find_values(const isa::Program& program, const Spans& spans) {
+run::MemoryValues find_values(const isa::Program& program, const Spans& spans) {
     return Walk(program, spans).values();
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <span>
@@ -10,22 +11,22 @@
 
 #include "hw/isa/footprint.h"
 #include "hw/isa/program.h"
-#include "sim/occupancy/span_recorder.h"
+#include "sim/occupancy/level_windows.h"
+#include "sim/run/record/record.h"
 
 namespace systole::occupancy {
 
-/// Rows of a memory that hold what one writer wrote, from the first write to the last read. Rows that are
-/// written again before anything has read them hold one value, from the first of these writes on; one that
-/// nothing ever reads ends with its last write.
-struct RowValue {
-    std::size_t writer = 0;  ///< whose the value is
-    std::size_t visit = 0;   ///< which of the writer's turns wrote it
-    isa::RowRange rows;
-    Cycle begin = 0;
-    Cycle end = 0;
+using run::RowValue;
 
-    bool operator==(const RowValue&) const = default;
+/// When an instruction, all its repetitions together, was in its unit. `released` is 0 of one that never was.
+struct Span {
+    Cycle begun = 0;     ///< its first row moved
+    Cycle released = 0;  ///< its last row had moved
+    Cycle complete = 0;  ///< its last result was in its place
 };
+
+/// By number; as many as were heard of. Of millions: a deque grows without a copy beside it.
+using Spans = std::deque<Span>;
 
 /// Follows the values in the rows of one memory, instruction by instruction in program order. A write ends
 /// what was read in its rows and begins a value; where nothing has read it yet, the value goes on.
@@ -58,16 +59,8 @@ private:
     std::vector<RowValue> values_;
 };
 
-/// The values of a run in each memory. Rows are those of the instructions' footprints, from the lowest to the
-/// highest that an instruction touches.
-struct ProgramValues {
-    std::vector<std::string> writers;      ///< layers by name, and host buffers that are read from
-    std::vector<RowValue> unified_buffer;  ///< by turn, then row
-    std::vector<RowValue> accumulators;
-};
-
 /// Of the instructions up to `halt`.
-ProgramValues find_values(const isa::Program& program, const Spans& spans);
+run::MemoryValues find_values(const isa::Program& program, const Spans& spans);
 
 /// Values of one turn that lie on each other and were there together: a shape of rows over time, from the
 /// lowest row to the highest, in steps that touch.

@@ -3,43 +3,9 @@
 #include <stdexcept>
 #include <utility>
 
-#include "hw/isa/encoding.h"
 #include "sim/report/report.h"
 
 namespace systole::report {
-namespace {
-
-/// What a program does under one tag.
-struct Use {
-    std::string instruction = "none";
-    std::uint64_t executed = 0;
-};
-
-bool is_matrix_instruction(const isa::Instruction& instruction) {
-    return std::holds_alternative<isa::MatrixMultiply>(instruction) ||
-           std::holds_alternative<isa::Convolve>(instruction);
-}
-
-std::map<hw::Tag, Use> use_by_tag(const isa::Program& program) {
-    std::map<hw::Tag, Use> uses;
-    hw::Tag tag = 0;
-    uses[tag];
-    for (const isa::Instruction& instruction : program.instructions) {
-        if (const auto* debug = std::get_if<isa::DebugTag>(&instruction)) {
-            tag = debug->tag;
-            uses[tag];
-        }
-        if (!is_matrix_instruction(instruction)) continue;
-        Use& use = uses[tag];
-        const std::string name(isa::mnemonic(instruction));
-        use.instruction = use.executed == 0 || use.instruction == name ? name : "mixed";
-        ++use.executed;
-    }
-    return uses;
-}
-
-}  // namespace
-
 MatrixUnit& MatrixUnit::operator+=(const MatrixUnit& other) {
     active_cycles += other.active_cycles;
     weight_stall_cycles += other.weight_stall_cycles;
@@ -52,18 +18,19 @@ MatrixUnit& MatrixUnit::operator+=(const MatrixUnit& other) {
     return *this;
 }
 
-std::vector<InstructionKind> by_instruction_kind(const isa::Program& program,
-                                                 const hw::MatrixUnitCounters& counters) {
+std::vector<InstructionKind> by_instruction_kind(std::span<const run::TagFacts> tags,
+                                                 const run::Counters& counters) {
     std::map<std::string, InstructionKind> kinds;
-    for (const auto& [tag, use] : use_by_tag(program)) {
-        MatrixUnit unit = matrix_unit_under(counters, tag);
-        if (use.executed == 0 && unit.cycles() == 0) continue;
-        const auto [kind, is_new] = kinds.try_emplace(use.instruction);
+    for (std::size_t tag = 0; tag < tags.size(); ++tag) {
+        const run::TagFacts& facts = tags[tag];
+        MatrixUnit unit = matrix_unit_under(counters, static_cast<run::Tag>(tag));
+        if (facts.executed == 0 && unit.cycles() == 0) continue;
+        const auto [kind, is_new] = kinds.try_emplace(facts.instruction);
         if (is_new) {
             kind->second = {
-                .instruction = use.instruction, .executed = use.executed, .matrix_unit = std::move(unit)};
+                .instruction = facts.instruction, .executed = facts.executed, .matrix_unit = std::move(unit)};
         } else {
-            kind->second.executed += use.executed;
+            kind->second.executed += facts.executed;
             kind->second.matrix_unit += unit;
         }
     }

@@ -233,7 +233,7 @@ Json pictures(const run::Pictures& pictures) {
             {"pictures", std::move(list)}};
 }
 
-void add_explanation(Json& layer, const Explanations& explanations, hw::Tag tag) {
+void add_explanation(Json& layer, const Explanations& explanations, run::Tag tag) {
     if (tag >= explanations.layers.size()) return;
     const Json why = to_json(explanations.layers[tag], explanations.what_ifs);
     layer["explanation"] = why["text"];

@@ -33,9 +33,9 @@ std::uint64_t end_of_room(const std::vector<occupancy::RowValue>& values, std::u
 
 }  // namespace
 
-MemoryOverTime make_memory_over_time(const run::Result& result) {
-    const std::uint64_t cycles = result.tpu->cycles();
-    const occupancy::Occupancy& occupancy = *result.occupancy;
+MemoryOverTime make_memory_over_time(const run::RunRecord& record) {
+    const std::uint64_t cycles = record.cycles;
+    const run::Occupancy& occupancy = *record.occupancy;
     MemoryOverTime time{.window_cycles = occupancy.weight_fifo_tiles.window_cycles,
                         .unified_buffer_bytes = {},
                         .accumulator_rows = {},
@@ -44,14 +44,14 @@ MemoryOverTime make_memory_over_time(const run::Result& result) {
         return occupancy::most_held(occupancy::changes_of(values, cycles), cycles, time.window_cycles);
     };
     time.unified_buffer_bytes = most(occupancy.values.unified_buffer);
-    for (std::uint64_t& rows : time.unified_buffer_bytes) rows *= result.machine.matrix_unit.rows;
+    for (std::uint64_t& rows : time.unified_buffer_bytes) rows *= record.spec.machine.matrix_unit.rows;
     time.accumulator_rows = most(occupancy.values.accumulators);
     return time;
 }
 
-UnifiedBufferMap make_unified_buffer_map(const run::Result& result) {
-    const std::uint64_t cycles = result.tpu->cycles();
-    const occupancy::ProgramValues& values = result.occupancy->values;
+UnifiedBufferMap make_unified_buffer_map(const run::RunRecord& record) {
+    const std::uint64_t cycles = record.cycles;
+    const run::MemoryValues& values = record.occupancy->values;
     const std::uint64_t until = end_of_room(values.unified_buffer, cycles);
     UnifiedBufferMap map{
         .until = until, .step_cycles = until / occupancy::most_windows, .values = {}, .left_out = 0};

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "hw/isa/footprint.h"
 #include "sim/baselines/baseline.h"
 #include "sim/baselines/comparison.h"
 #include "sim/baselines/expected.h"
@@ -17,8 +16,7 @@
 #include "sim/energy/run_energy.h"
 #include "sim/occupancy/row_values.h"
 #include "sim/report/explanations.h"
-#include "sim/run/pictures.h"
-#include "sim/run/run.h"
+#include "sim/run/record/record.h"
 #include "sim/terminal/look.h"
 
 /// What a run measured. Each figure is computed once, here, from counters; JSON and text only print.
@@ -56,7 +54,7 @@ struct Roofline {
 
 /// The matrix unit's cycles under one tag. The layers' cycles sum to those of the run.
 struct Layer {
-    hw::Tag tag = 0;
+    run::Tag tag = 0;
     std::string name;  ///< "(outside layers)" for tag 0: transfers to and from the host
     std::string kind;
     MatrixUnit matrix_unit;
@@ -83,18 +81,7 @@ struct Traffic {
     std::optional<double> utilization;
 };
 
-/// An instruction of the program, or a repetition of one in the matrix unit. Cycles are absent where no unit
-/// tells: those of `sync` and of what the sequencer runs itself.
-struct InstructionLine {
-    std::size_t number = 0;  ///< in the program, from 0
-    std::string_view unit;   ///< whose queue takes it, or "sequencer"
-    std::uint32_t repetition = 0;
-    std::optional<std::uint64_t> issued;    ///< put into the unit's queue
-    std::optional<std::uint64_t> begun;     ///< its first row moved
-    std::optional<std::uint64_t> released;  ///< the unit could begin the next
-    std::optional<std::uint64_t> complete;  ///< its last result in its place; of `halt`, the run's cycles
-    std::string text;                       ///< assembly
-};
+using run::InstructionLine;
 
 /// What moved over a path between two units, and the part of what the path could have moved in the run.
 struct Path {
@@ -293,30 +280,27 @@ struct Report {
     nlohmann::ordered_json configuration;  ///< the effective one: run, machine, baselines
 };
 
+/// Where the run asked for it.
+std::optional<energy::PowerOverTime> power_over_time(const run::RunRecord& record);
 /// Nothing where the machine has neither a section `energy` nor published watts.
-std::optional<Energy> make_energy(const run::Result& result, double seconds);
+std::optional<Energy> make_energy(const run::RunRecord& record, double seconds);
 /// What was spent under a tag that had so many of the matrix unit's cycles; absent without a section
 /// `energy`.
-std::optional<energy::Joules> energy_under(const run::Result& result, hw::Tag tag, std::uint64_t cycles);
+std::optional<energy::Joules> energy_under(const run::RunRecord& record, run::Tag tag, std::uint64_t cycles);
 
 /// The matrix unit's cycles under one tag.
-MatrixUnit matrix_unit_under(const hw::MatrixUnitCounters& counters, hw::Tag tag);
+MatrixUnit matrix_unit_under(const run::Counters& counters, run::Tag tag);
 
 /// The split by kinds of matrix instructions, by what the program does under each of its tags.
-std::vector<InstructionKind> by_instruction_kind(const isa::Program& program,
-                                                 const hw::MatrixUnitCounters& counters);
+std::vector<InstructionKind> by_instruction_kind(std::span<const run::TagFacts> tags,
+                                                 const run::Counters& counters);
 
 /// Between weight memory, host and the units, in the order of the data's way.
-std::vector<Path> make_paths(const run::Result& result, const std::vector<Traffic>& traffic);
+std::vector<Path> make_paths(const run::RunRecord& record, const std::vector<Traffic>& traffic);
 
 /// Of a run that noted its occupancy.
-MemoryOverTime make_memory_over_time(const run::Result& result);
-UnifiedBufferMap make_unified_buffer_map(const run::Result& result);
-
-/// The instructions up to `halt` with their times; `end` is the run's last cycle.
-std::vector<InstructionLine> make_instruction_lines(const isa::Program& program,
-                                                    std::span<const hw::InstructionTimes> times,
-                                                    std::uint64_t end);
+MemoryOverTime make_memory_over_time(const run::RunRecord& record);
+UnifiedBufferMap make_unified_buffer_map(const run::RunRecord& record);
 
 /// A line for each, its text last and whole however long; on a terminal it goes on below.
 std::string instruction_table(std::span<const InstructionLine> lines, const terminal::Look& look = {});
@@ -334,8 +318,8 @@ std::optional<Claim> make_claim(const Report& report);
 std::string claim_text(const Claim& claim, const terminal::Look& look = {});
 nlohmann::ordered_json claim_json(const std::optional<Claim>& claim);
 
-/// Reads the counters of a finished run.
-Report make_report(const run::Result& result);
+/// From all that is known of a run.
+Report make_report(const run::RunRecord& record);
 
 /// report.json: the keys of "sim.report/1".
 nlohmann::ordered_json to_json(const Report& report);

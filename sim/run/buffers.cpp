@@ -74,8 +74,10 @@ BufferView find_view(const isa::Program& program, std::string_view text) {
 
 BufferContents read_contents(const BufferView& view, std::span<const std::uint8_t> bytes) {
     const unsigned width = bytes_of(view.type);
-    BufferContents contents{
-        .name = view.buffer->name, .type = name_of(view.type), .columns = view.columns, .values = {}};
+    BufferContents contents{.name = view.buffer->name,
+                            .type = std::string(name_of(view.type)),
+                            .columns = view.columns,
+                            .values = {}};
     contents.values.reserve(bytes.size() / width);
     for (std::size_t first = 0; first < bytes.size(); first += width) {
         std::int64_t value = 0;

@@ -2,12 +2,11 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "hw/base/data_type.h"
 #include "hw/isa/program.h"
+#include "sim/run/record/record.h"
 
 /// The program's host buffers as a user asks to see them.
 namespace systole::run {
@@ -17,14 +16,6 @@ struct BufferView {
     const isa::HostBuffer* buffer = nullptr;  ///< of the program
     DataType type = DataType::Uint8;          ///< uint8, int8, int16 or int32
     std::uint64_t columns = 0;                ///< elements of a printed line; 0: as many as fit
-};
-
-/// What a view shows.
-struct BufferContents {
-    std::string name;
-    std::string_view type;
-    std::uint64_t columns = 0;
-    std::vector<std::int64_t> values;
 };
 
 /// The view that a text asks for; uint8 where it names no type. Throws ProgramError naming the text: no such

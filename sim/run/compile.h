@@ -10,12 +10,10 @@
 #include "compiler/schedule/target.h"
 #include "hw/machine/machine_config.h"
 #include "sim/run/images.h"
-#include "sim/run/run_config.h"
+#include "sim/run/record/spec.h"
 
+/// Where runs meet the compiler.
 namespace systole::run {
-
-/// The run's machine file with the run's settings over it. Throws ConfigError.
-machine::MachineConfig read_machine(const RunConfig& config, const PathFinder& paths);
 
 /// What the compiler needs to know of the machine.
 schedule::Target target_of(const machine::MachineConfig& machine);
@@ -23,23 +21,22 @@ schedule::Target target_of(const machine::MachineConfig& machine);
 nlohmann::json to_json(const schedule::Target& target);
 
 /// The run's network; without its weights where only time is asked for. Throws ModelError.
-ir::Graph read_model(const RunConfig& config, const PathFinder& paths);
+ir::Graph read_model(const RunSpec& spec);
 
 /// The run's images, cut to its limit; none where it names none. Throws InputError.
-std::optional<NamedImages> read_input(const RunConfig& config, const PathFinder& paths);
+std::optional<NamedImages> read_input(const RunSpec& spec);
 
 /// The same, or the made-up input that the run asks for instead: as many as the limit, else one batch.
-std::optional<NamedImages> read_input(const RunConfig& config, const PathFinder& paths,
-                                      const ir::Graph& graph);
+std::optional<NamedImages> read_input(const RunSpec& spec, const ir::Graph& graph);
 
 /// Quantizes the network with the run's calibration images, else with the first of its input. Where
 /// pixels are the input, a stored byte is a pixel. A network without weights needs no images: no cycle
 /// depends on a value. `observer` is told the graph after each pass. Throws ModelError, InputError.
-quantized::Network quantize(const ir::Graph& graph, const RunConfig& config, const PathFinder& paths,
+quantized::Network quantize(const ir::Graph& graph, const RunSpec& spec,
                             const std::optional<NamedImages>& input,
                             const passes::PassObserver& observer = {});
 
 /// Batch and number of inferences: as many as there are images; without images the limit, or one batch.
-schedule::Options options_of(const RunConfig& config, const std::optional<NamedImages>& input);
+schedule::Options options_of(const RunSpec& spec, const std::optional<NamedImages>& input);
 
 }  // namespace systole::run

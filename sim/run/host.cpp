@@ -107,9 +107,11 @@ double host_seconds(const HostWork& work, const baselines::Baseline& host) {
 std::vector<HostWork> output_work(const isa::Program& program) {
     std::vector<HostWork> work;
     for (const isa::HostOperation& operation : program.host_operations) {
-        work.push_back({operation.kind, operation.layer,
-                        program.inferences * elements_of(program.outputs.front()),
-                        bytes_of(program.outputs.front().type)});
+        work.push_back({.kind = operation.kind,
+                        .layer = operation.layer,
+                        .elements = program.inferences * elements_of(program.outputs.front()),
+                        .element_bytes = bytes_of(program.outputs.front().type),
+                        .seconds = {}});
     }
     return work;
 }

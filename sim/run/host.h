@@ -1,25 +1,15 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "hw/isa/program.h"
 #include "sim/baselines/baseline.h"
+#include "sim/run/record/record.h"
 
 /// The host model: what the chip leaves to the host, computed and timed.
 namespace systole::run {
-
-/// Work the host did.
-struct HostWork {
-    std::string kind;   ///< "quantize_input", "softmax"
-    std::string layer;  ///< whose work it is
-    std::uint64_t elements = 0;
-    std::uint32_t element_bytes = 1;  ///< as the chip stores them
-};
 
 /// The kinds of isa::HostOperation that the host knows. Throws ProgramError for any other.
 void check_host_operations(const isa::Program& program);
@@ -29,15 +19,6 @@ double host_seconds(const HostWork& work, const baselines::Baseline& host);
 
 /// Whether the output tells classes: a vector of two or more.
 bool gives_classes(const isa::BorderTensor& output);
-
-/// What the network answers.
-struct Outputs {
-    std::uint64_t per_inference = 0;
-    std::vector<float> values;  ///< real numbers, packed; after the host's operations
-    /// The class of each inference: the largest output, the first of equals. Empty where the output
-    /// gives no classes.
-    std::vector<std::uint32_t> predictions;
-};
 
 /// The operations that the program leaves to the host, on all its outputs.
 std::vector<HostWork> output_work(const isa::Program& program);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <stdexcept>
 
 #include "compiler/ir/names.h"
@@ -12,10 +13,10 @@
 
 namespace systole::run {
 
-NamedImages read_images(const std::vector<std::string>& files, const PathFinder& paths) {
+NamedImages read_images(const std::vector<Content>& files) {
     std::vector<std::filesystem::path> found;
     found.reserve(files.size());
-    for (const std::string& file : files) found.push_back(paths.find(file));
+    for (const Content& file : files) found.emplace_back(file.path.text);
     std::string name = found.empty() ? "" : found.front().string();
     if (found.size() > 1) name += fmt::format(" and {} more", found.size() - 1);
     input::Images images = input::read_images(found);

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
@@ -9,7 +8,7 @@
 #include "compiler/ir/window.h"
 #include "hw/base/data_type.h"
 #include "sim/input/images.h"
-#include "sim/run/path_finder.h"
+#include "sim/run/record/content.h"
 
 namespace systole::run {
 
@@ -21,7 +20,7 @@ struct NamedImages {
 };
 
 /// Reads the files, in order. Throws InputError.
-NamedImages read_images(const std::vector<std::string>& files, const PathFinder& paths);
+NamedImages read_images(const std::vector<Content>& files);
 
 /// Keeps the first `count` images.
 void keep_first(input::Images& images, std::uint64_t count);

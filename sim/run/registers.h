@@ -2,9 +2,9 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "hw/common/registers.h"
+#include "sim/run/record/record.h"
 
 /// The registers of the array, as a run that asks for them keeps them.
 namespace systole::run {
@@ -17,21 +17,6 @@ struct CycleRange {
 
 /// "all", "CYCLE" or "FIRST-LAST". Throws ConfigError.
 CycleRange read_cycle_range(const std::string& text);
-
-/// The registers at the end of one cycle, row by row.
-struct CycleRegisters {
-    std::uint64_t cycle = 0;
-    std::vector<std::int16_t> activations;
-    std::vector<std::int16_t> weights;
-    std::vector<std::int16_t> shadow_weights;
-    std::vector<std::int32_t> partial_sums;
-};
-
-struct RegisterDump {
-    std::size_t rows = 0;
-    std::size_t columns = 0;
-    std::vector<CycleRegisters> cycles;  ///< those in which something moved
-};
 
 /// Keeps the registers of the cycles in a range. Throws ConfigError where they would take more memory than
 /// anybody reads.

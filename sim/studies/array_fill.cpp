@@ -6,65 +6,45 @@
 #include <iterator>
 #include <utility>
 
-#include "compiler/emit/compile.h"
-#include "compiler/ir/model_error.h"
-#include "compiler/operators/operator.h"
-#include "compiler/passes/prepare.h"
-#include "hw/tpu/tpu.h"
-#include "sim/pool/process_pool.h"
-#include "sim/run/compile.h"
+#include "sim/run/execute/executor.h"
+#include "sim/run/execute/scratch_folder.h"
 
 namespace systole::studies {
 namespace {
 
 constexpr std::uint64_t batches = 2;
 
-nlohmann::json simulate(const machine::MachineConfig& machine, const FillPoint& point) {
-    const ir::Graph graph = article_cnn(point.network);
-    passes::Calibration calibration;
-    calibration.encoding = passes::InputEncoding{1.0 / 255.0, 0};
-    const isa::Program program = emit::compile(passes::prepare(graph, calibration), run::target_of(machine),
-                                               {.batch = point.batch, .inferences = batches * point.batch});
-    hw::TpuOptions options;
-    options.values = hw::Values::TimingOnly;
-    hw::Tpu tpu("tpu", machine, program, options);
-    tpu.run();
-    const hw::MatrixUnitCounters& unit = tpu.matrix_unit();
-    return {{"macs", operators::macs(graph)},
-            {"cycles", tpu.cycles()},
-            {"useful_macs", unit.useful_macs.value()},
-            {"active", unit.active_cycles.value()},
-            {"weight_stall", unit.weight_stall_cycles.value()},
-            {"weight_shift", unit.weight_shift_cycles.value()},
-            {"non_matrix", unit.non_matrix_cycles.value()}};
+run::RunSpec spec_of(const machine::MachineConfig& machine, const FillPoint& point,
+                     const run::ScratchFolder& folder) {
+    run::RunSpec spec;
+    spec.machine = machine;
+    const nlohmann::json network = article_cnn_file(point.network);
+    spec.network = folder.add("mnist_cnn.json", network.dump());
+    spec.compiler = {.batch = point.batch, .limit = batches * point.batch};
+    spec.timing_only = true;
+    return spec;
 }
 
-/// What a job sends to the parent: counters, or the reason why the network does not fit.
-std::string answer(const machine::MachineConfig& machine, const FillPoint& point) {
-    try {
-        return simulate(machine, point).dump();
-    } catch (const ModelError& error) {
-        return nlohmann::json{{"error", error.what()}}.dump();
-    }
-}
-
-FillRow row_of(const machine::MachineConfig& machine, const FillPoint& point, const std::string& text) {
-    const nlohmann::json counters = nlohmann::json::parse(text);
+FillRow row_of(const machine::MachineConfig& machine, const FillPoint& point,
+               const run::RunOutcome& outcome) {
     FillRow row;
     row.point = point;
-    if (counters.contains("error")) {
-        row.error = counters.at("error").get<std::string>();
+    if (!outcome.record) {
+        row.error = outcome.error;
         return row;
     }
-    row.macs = counters.at("macs").get<std::uint64_t>();
-    row.cycles = counters.at("cycles").get<std::uint64_t>();
+    const run::RunRecord& record = *outcome.record;
+    row.macs = record.network.value().macs();
+    row.cycles = record.cycles;
     const auto cycles = static_cast<double>(row.cycles);
-    const auto share = [&](const char* key) { return counters.at(key).get<double>() / cycles; };
-    row.useful = share("useful_macs") / static_cast<double>(machine.tile_bytes());
-    row.active = share("active");
-    row.weight_stall = share("weight_stall");
-    row.weight_shift = share("weight_shift");
-    row.non_matrix = share("non_matrix");
+    const auto share = [&](const char* counter) {
+        return static_cast<double>(record.counters.at(counter).value()) / cycles;
+    };
+    row.useful = share("matrix_unit.useful_macs") / static_cast<double>(machine.tile_bytes());
+    row.active = share("matrix_unit.active_cycles");
+    row.weight_stall = share("matrix_unit.weight_stall_cycles");
+    row.weight_shift = share("matrix_unit.weight_shift_cycles");
+    row.non_matrix = share("matrix_unit.non_matrix_cycles");
     row.inferences_per_second =
         static_cast<double>(batches * point.batch) / cycles * static_cast<double>(machine.clock_hz());
     return row;
@@ -107,15 +87,15 @@ std::vector<FillPoint> fill_points() {
 
 std::vector<FillRow> study_fill(const machine::MachineConfig& machine, std::span<const FillPoint> points,
                                 std::size_t workers) {
-    std::vector<pool::Job> jobs;
-    jobs.reserve(points.size());
-    for (const FillPoint& point : points) {
-        jobs.emplace_back([&machine, point] { return answer(machine, point); });
-    }
-    const std::vector<std::string> answers = pool::run_or_throw(jobs, workers);
+    const run::ScratchFolder folder;
+    std::vector<run::RunSpec> specs;
+    specs.reserve(points.size());
+    for (const FillPoint& point : points) specs.push_back(spec_of(machine, point, folder));
+    run::Executor executor(workers);
+    const std::vector<run::RunOutcome> outcomes = executor.run(specs);
     std::vector<FillRow> rows;
     rows.reserve(points.size());
-    for (std::size_t i = 0; i < points.size(); ++i) rows.push_back(row_of(machine, points[i], answers[i]));
+    for (std::size_t i = 0; i < points.size(); ++i) rows.push_back(row_of(machine, points[i], outcomes[i]));
     return rows;
 }
 

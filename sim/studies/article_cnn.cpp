@@ -2,72 +2,48 @@
 
 #include <fmt/format.h>
 
-#include <optional>
-#include <string>
-#include <utility>
-
-#include "compiler/ir/window.h"
+#include "compiler/frontend/graph_json.h"
 #include "compiler/operators/operator.h"
 
 namespace systole::studies {
 namespace {
 
-/// Appends layers, one behind the other.
-class Layers {
-public:
-    Layers(std::string name, const ir::FeatureMap& input) {
-        graph_.name = std::move(name);
-        graph_.has_weights = false;
-        last_ = graph_.add_input("image", ir::image_shape(input));
-    }
+using Json = nlohmann::json;
 
-    void convolution(const std::string& name, std::uint32_t filters, std::uint32_t kernel,
-                     std::uint32_t stride) {
-        const ir::FeatureMap input = ir::feature_map(graph_.values[last_].shape);
-        const ir::Window window = ir::same_window(input, {kernel, kernel}, {stride, stride});
-        append(name, "convolution", ir::attributes_of(window),
-               ir::Shape{kernel, kernel, input.channels, filters});
-        append(name, "relu");
-    }
-
-    void dense(const std::string& name, std::uint32_t units) {
-        const auto elements = static_cast<std::uint32_t>(graph_.values[last_].shape.elements());
-        append(name, "dense", {}, ir::Shape{elements, units});
-    }
-
-    void append(const std::string& name, std::string_view op, std::vector<ir::NamedAttribute> attributes = {},
-                const std::optional<ir::Shape>& weights = std::nullopt) {
-        std::vector<ir::ValueId> inputs{last_};
-        if (weights) {
-            inputs.push_back(
-                graph_.add_constant(name + "/kernel", *weights, DataType::Float32, ir::Constant()));
-        }
-        last_ = graph_.append(name, operators::registry().at(op), std::move(attributes), std::move(inputs));
-        graph_.outputs = {last_};
-    }
-
-    ir::Graph take() && { return std::move(graph_); }
-
-private:
-    ir::Graph graph_;
-    ir::ValueId last_ = 0;
-};
+Json convolution(const char* name, const char* input, std::uint32_t filters, std::uint32_t kernel,
+                 std::uint32_t stride) {
+    return {{"name", name},     {"op", "convolution"}, {"inputs", {input}}, {"filters", filters},
+            {"kernel", kernel}, {"stride", stride},    {"padding", "same"}, {"activation", "relu"}};
+}
 
 }  // namespace
 
-ir::Graph article_cnn(const ArticleCnn& which) {
+Json article_cnn_file(const ArticleCnn& which) {
     const std::uint32_t side = 28 * which.size_multiplier;
     const std::uint32_t width = which.width_multiplier;
-    Layers layers(fmt::format("mnist_cnn, size x{}, width x{}", which.size_multiplier, width),
-                  {.height = side, .width = side, .channels = 1});
-    layers.convolution("conv2d", 12 * width, 3, 1);
-    layers.convolution("conv2d_1", 24 * width, 6, 2);
-    layers.convolution("conv2d_2", 64 * width, 6, 2);
-    layers.dense("dense", 200 * width);
-    layers.append("dense", "relu");
-    layers.dense("dense_1", 10);
-    layers.append("dense_1", "softmax");
-    return std::move(layers).take();
+    const Json layers{
+        convolution("conv2d", "input", 12 * width, 3, 1),
+        convolution("conv2d_1", "conv2d", 24 * width, 6, 2),
+        convolution("conv2d_2", "conv2d_1", 64 * width, 6, 2),
+        {{"name", "dense"},
+         {"op", "dense"},
+         {"inputs", {"conv2d_2"}},
+         {"units", 200 * width},
+         {"activation", "relu"}},
+        {{"name", "dense_1"}, {"op", "dense"}, {"inputs", {"dense"}}, {"units", 10}},
+        {{"name", "softmax"}, {"op", "softmax"}, {"inputs", {"dense_1"}}},
+    };
+    return {{"schema", "sim.graph/1"},
+            {"name", fmt::format("mnist_cnn, size x{}, width x{}", which.size_multiplier, width)},
+            {"input", {{"shape", {side, side, 1}}}},
+            {"weights", {{"seed", 1}}},
+            {"layers", layers},
+            {"output", "softmax"}};
+}
+
+ir::Graph article_cnn(const ArticleCnn& which) {
+    return frontend::build_json_graph(article_cnn_file(which).dump(), operators::registry(),
+                                      frontend::WeightValues::Skipped);
 }
 
 }  // namespace systole::studies

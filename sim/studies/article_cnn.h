@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
 
 #include "compiler/ir/graph.h"
 
@@ -15,6 +16,8 @@ struct ArticleCnn {
     std::uint32_t width_multiplier = 1;
 };
 
+/// As a graph file describes it.
+nlohmann::json article_cnn_file(const ArticleCnn& which);
 ir::Graph article_cnn(const ArticleCnn& which);
 
 }  // namespace systole::studies

@@ -1,11 +1,16 @@
 #include "sim/validate/eight_bit.h"
 
+#include <utility>
+
 namespace systole::validate {
 
-ir::Graph with_8_bit_activations(const ir::Graph& graph) {
-    ir::Graph narrow = graph;
-    for (ir::Value& value : narrow.values) value.stored_as = DataType::Uint8;
-    return narrow;
+nlohmann::json with_8_bit_activations(nlohmann::json network) {
+    constexpr const char* bits = "activation_bits";
+    network[bits] = 8;
+    for (nlohmann::json& layer : network.at("layers")) {
+        if (layer.contains(bits)) layer[bits] = 8;
+    }
+    return network;
 }
 
 }  // namespace systole::validate

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "compiler/ir/graph.h"
+#include <nlohmann/json.hpp>
 
 namespace systole::validate {
 
-/// The same network with 8-bit activations throughout.
-ir::Graph with_8_bit_activations(const ir::Graph& graph);
+/// The network, as its file describes it, with 8-bit activations everywhere.
+nlohmann::json with_8_bit_activations(nlohmann::json network);
 
 }  // namespace systole::validate

@@ -2,16 +2,14 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
-#include <memory>
+#include <nlohmann/json.hpp>
 #include <span>
-#include <string>
-#include <utility>
 #include <vector>
 
-#include "compiler/ir/graph.h"
-#include "hw/isa/program.h"
 #include "hw/machine/machine_config.h"
+#include "sim/run/execute/executor.h"
+#include "sim/run/execute/scratch_folder.h"
+#include "sim/run/record/content.h"
 #include "sim/validate/measurement.h"
 
 /// Many simulations of a few networks on many machines.
@@ -38,30 +36,26 @@ protected:
     Simulator& operator=(const Simulator&) = default;
 };
 
-/// Simulates on all cores, a process each, without values. Programs are compiled once for each network and
-/// target of the compiler; equal cases are simulated once.
+/// Simulates on all cores, in worker processes, without values; equal cases once.
 class ChipSimulator final : public Simulator {
 public:
     /// The number stands for the network in cases. Only its structure matters.
-    NetworkId add(const ir::Graph& graph, std::uint32_t batch);
+    NetworkId add(run::Content network, std::uint32_t batch);
+    /// The same of a network that no file has.
+    NetworkId add(const nlohmann::json& network, std::uint32_t batch);
 
+    /// Throws std::runtime_error where a case cannot be simulated.
     std::vector<Measurement> run(std::span<const Case> cases) override;
-
-    std::size_t simulations() const { return known_.size(); }
 
 private:
     struct Network {
-        ir::Graph graph;  ///< without weights
+        run::Content content;
         std::uint32_t batch = 1;
-        std::uint64_t macs = 0;  ///< of one inference
     };
 
-    const isa::Program& program(const Case& wanted);
-
+    run::ScratchFolder made_;
     std::vector<Network> networks_;
-    /// By network and serialized target: all that a program depends on.
-    std::map<std::pair<NetworkId, std::string>, std::unique_ptr<const isa::Program>> programs_;
-    std::map<std::string, Measurement> known_;
+    run::Executor executor_;
 };
 
 }  // namespace systole::validate

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <array>
-#include <memory>
+#include <filesystem>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "compiler/frontend/frontend.h"
 #include "compiler/operators/operator.h"
 #include "hw/machine/config_error.h"
+#include "hw/machine/config_reader.h"
 #include "sim/baselines/expected.h"
 #include "sim/baselines/graph_network.h"
 #include "sim/validate/eight_bit.h"
@@ -27,15 +29,13 @@ struct Networks {
 };
 
 /// A layer of one square matrix.
-ir::Graph square_matrix(std::uint32_t width) {
-    ir::Graph graph;
-    graph.name = "tiling";
-    graph.has_weights = false;
-    const ir::ValueId input = graph.add_input("input", ir::vector_shape(width));
-    const ir::ValueId weights =
-        graph.add_constant("matrix/kernel", {width, width}, DataType::Float32, ir::Constant());
-    graph.outputs = {graph.append("matrix", operators::registry().at("dense"), {}, {input, weights})};
-    return graph;
+nlohmann::json square_matrix(std::uint32_t width) {
+    return {{"schema", "sim.graph/1"},
+            {"name", "tiling"},
+            {"input", {{"shape", {width}}}},
+            {"weights", {{"seed", 1}}},
+            {"layers", {{{"name", "matrix"}, {"op", "dense"}, {"inputs", {"input"}}, {"units", width}}}},
+            {"output", "matrix"}};
 }
 
 void add_prime(Results& results, const Networks& networks, Simulator& simulator) {
@@ -97,16 +97,20 @@ Results validate(const std::string& target, const run::PathFinder& paths) {
     ChipSimulator simulator;
     Networks networks;
     std::vector<ir::Graph> graphs;
+    std::vector<run::Content> files;
     for (std::size_t i = 0; i < workload_count; ++i) {
-        graphs.push_back(frontend::read_network(paths.find(results.target.models[i]), operators::registry(),
-                                                frontend::WeightValues::Skipped));
+        const std::filesystem::path file = paths.find(results.target.models[i]);
+        graphs.push_back(
+            frontend::read_network(file, operators::registry(), frontend::WeightValues::Skipped));
         const std::uint32_t batch = results.published.table_1.batch[i];
-        networks.as_they_are[i] = simulator.add(graphs[i], batch);
-        networks.eight_bit[i] = i == LSTM0 || i == LSTM1
-                                    ? simulator.add(with_8_bit_activations(graphs[i]), batch)
-                                    : networks.as_they_are[i];
+        files.push_back(run::content_of(file));
+        networks.as_they_are[i] = simulator.add(files[i], batch);
+        networks.eight_bit[i] =
+            i == LSTM0 || i == LSTM1
+                ? simulator.add(with_8_bit_activations(machine::read_json_object(file)), batch)
+                : networks.as_they_are[i];
     }
-    networks.largest_batch = simulator.add(graphs[MLP0], results.published.table_4.tpu.at_maximum.batch);
+    networks.largest_batch = simulator.add(files[MLP0], results.published.table_4.tpu.at_maximum.batch);
     networks.tiling =
         simulator.add(square_matrix(results.published.tiling.matrix), results.published.table_1.batch[LSTM1]);
 

@@ -19,6 +19,7 @@
 #include "hw/machine/machine_config.h"
 #include "hw/tpu/tpu.h"
 #include "sim/occupancy/over_time.h"
+#include "sim/run/execute/recorders.h"
 #include "sim/trace/fan_out.h"
 #include "sim/trace/tracer.h"
 #include "tests/bench/bench_programs.h"
@@ -49,7 +50,7 @@ double simulate(const machine::MachineConfig& machine, const isa::Program& progr
     trace::Tracer tracer(config, program, machine, folder);
     trace::FanOut observers;
     observers.add(tracer.sink());
-    occupancy::SpanRecorder recorder;
+    run::SpanRecorder recorder;
     if (!folder.empty()) observers.add(&recorder);
     hw::Tpu tpu("tpu", machine, program,
                 {.values = hw::Values::TimingOnly,
@@ -60,8 +61,7 @@ double simulate(const machine::MachineConfig& machine, const isa::Program& progr
     tpu.run();
     trace::Afterwards known;
     if (!folder.empty()) {
-        const occupancy::Occupancy occupancy =
-            occupancy::find_occupancy(program, std::move(recorder), tpu.cycles());
+        const run::Occupancy occupancy = std::move(recorder).occupancy(program, tpu.cycles());
         known.buffer_rows = occupancy::changes_of(occupancy.values.unified_buffer, tpu.cycles());
     }
     tracer.finish(tpu.cycles(), known);

@@ -104,19 +104,19 @@ TEST_CASE("The workloads compute on the chip what the integer reference computes
         return;
     }
 #endif
-    run::RunConfig config;
-    config.model = file_of(workload);
-    config.random_input = 1;
-    config.batch = workload.name.starts_with("cnn") ? 1 : 3;
-    const run::PathFinder paths("");
-    const ir::Graph graph = run::read_model(config, paths);
-    const auto input = run::read_input(config, paths, graph);
-    const quantized::Network network = run::quantize(graph, config, paths, input);
+    run::RunSpec spec;
+    spec.network = run::content_of(file_of(workload));
+    spec.data.random_input = 1;
+    const std::uint32_t batch = workload.name.starts_with("cnn") ? 1 : 3;
+    spec.compiler.batch = batch;
+    const ir::Graph graph = run::read_model(spec);
+    const auto input = run::read_input(spec, graph);
+    const quantized::Network network = run::quantize(graph, spec, input);
     const quantized::Tensor& tensor = network.tensors[network.input];
-    tests::Bytes stored(config.batch * quantized::image_bytes(tensor));
-    run::store(input->images, config.input_scale, {tensor.scale, tensor.zero_point, tensor.type}, stored);
+    tests::Bytes stored(batch * quantized::image_bytes(tensor));
+    run::store(input->images, spec.data.input_scale, {tensor.scale, tensor.zero_point, tensor.type}, stored);
     tests::check_truth(network, machine::read_machine(tests::project / "configs/machines/tpu_v1.json"),
-                       {.batch = config.batch, .inferences = config.batch}, stored);
+                       {.batch = batch, .inferences = batch}, stored);
 }
 
 TEST_CASE("Timing the workloads takes no weights", "[system][isca17]") {

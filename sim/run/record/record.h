@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "hw/base/cycle.h"
 #include "sim/run/record/fields.h"
 #include "sim/run/record/spec.h"
 
@@ -15,7 +16,6 @@
 /// not hold their end.
 namespace systole::run {
 
-using Cycle = std::uint64_t;
 /// What `debug_tag` sets: the number of a layer, from 1; 0 outside of them.
 using Tag = std::uint16_t;
 

@@ -4,6 +4,7 @@
 
 #include "hw/isa/assembly.h"
 #include "sim/energy/run_energy.h"
+#include "sim/run/execute/facts.h"
 #include "tests/support/chip.h"
 
 using namespace systole;
@@ -48,7 +49,8 @@ Joules active_cycle(const machine::MachineConfig& machine) {
     CHECK(array.active_cycles.value() == 14 * 9 * 2888);
     CHECK(tpu.unified_buffer().counters().reads.value() == array.active_cycles.value());  // a row a cycle
     const auto cycles = static_cast<double>(array.active_cycles.value());
-    Joules joules = energy::joules(energy::events(tpu, machine), machine, 0);
+    const run::Counters counters = run::counters_of(tpu);
+    Joules joules = energy::joules(energy::events(counters, machine), machine, 0);
     for (std::size_t i = 0; i < energy::consumer_count; ++i) joules[static_cast<Consumer>(i)] /= cycles;
     return joules;
 }

@@ -3,12 +3,13 @@
 #include <catch2/catch.hpp>
 #include <vector>
 
-#include "tests/support/chip.h"
+#include "hw/isa/unit.h"
+#include "sim/run/execute/recorders.h"
 
 using namespace systole;
 using energy::Activity;
 using energy::Consumer;
-using energy::Interval;
+using Interval = run::WorkInterval;
 using energy::PowerOverTime;
 
 namespace {
@@ -20,19 +21,20 @@ machine::MachineConfig slow() {
     return machine;
 }
 
-const hw::Counter& counted(hw::Counter& counter, std::uint64_t amount, hw::Tag tag) {
-    counter.add(amount, tag);
-    return counter;
+void count(run::Counter& counter, std::uint64_t amount, run::Tag tag) {
+    if (tag >= counter.by_tag.size()) counter.by_tag.resize(std::size_t{tag} + 1);
+    counter.by_tag[tag] += amount;
+    counter.total += amount;
 }
 
 }  // namespace
 
 TEST_CASE("An event's energy lies where its unit worked for its tag", "[energy]") {
-    hw::Counter first("first", hw::CounterUnit::Rows, "");
-    hw::Counter second("second", hw::CounterUnit::Rows, "");
-    counted(first, 60, 1);
-    counted(first, 6, 2);
-    counted(second, 8, 1);
+    run::Counter first;
+    run::Counter second;
+    count(first, 60, 1);
+    count(first, 6, 2);
+    count(second, 8, 1);
     const std::vector<energy::Event> events{
         {.consumer = Consumer::MatrixUnit, .during = Activity::Matrix, .joules_each = 1.0, .counter = &first},
         {.consumer = Consumer::UnifiedBuffer,
@@ -58,10 +60,10 @@ TEST_CASE("An event's energy lies where its unit worked for its tag", "[energy]"
 }
 
 TEST_CASE("Energy whose time is not known, and static power, are spread over the run", "[energy]") {
-    hw::Counter bytes("bytes", hw::CounterUnit::Bytes, "");
-    hw::Counter unseen("unseen", hw::CounterUnit::Bytes, "");
-    counted(bytes, 30, 0);
-    counted(unseen, 12, 9);
+    run::Counter bytes;
+    run::Counter unseen;
+    count(bytes, 30, 0);
+    count(unseen, 12, 9);
     const std::vector<energy::Event> events{
         {.consumer = Consumer::Sequencer, .during = Activity::Any, .joules_each = 1.0, .counter = &bytes},
         {.consumer = Consumer::WeightFifo,
@@ -89,7 +91,7 @@ TEST_CASE("There are no more windows than cycles, and none of a run without", "[
 
 TEST_CASE("Tiles are fetched while the memory delivers them, and shift in behind", "[energy]") {
     std::vector<Interval> intervals;
-    energy::ActivityRecorder recorder(intervals, 256);
+    run::ActivityRecorder recorder(intervals, 256);
     recorder.tile({.number = 0, .tile = 0, .tag = 3, .fetched = 10, .whole = 1000, .shifted = 1256});
     recorder.tile({.number = 0, .tile = 1, .tag = 4, .fetched = 12, .whole = 2000, .shifted = 5000});
     recorder.instruction({.unit = static_cast<std::size_t>(isa::Unit::Activation),

@@ -8,6 +8,8 @@
 
 #include "sim/energy/event_energies.h"
 #include "sim/energy/power_over_time.h"
+#include "sim/run/execute/facts.h"
+#include "sim/run/execute/recorders.h"
 #include "tests/support/chip.h"
 #include "tests/support/random_program/random_case.h"
 #include "tests/support/random_program/synchronize.h"
@@ -37,7 +39,8 @@ const std::string plain =
     "write_host out ub=100 block=1792\nhalt\n";
 
 Joules joules_of(const hw::Tpu& tpu, const machine::MachineConfig& machine) {
-    return energy::joules(energy::events(tpu, machine), machine, tpu.cycles());
+    const run::Counters counters = run::counters_of(tpu);
+    return energy::joules(energy::events(counters, machine), machine, tpu.cycles());
 }
 
 }  // namespace
@@ -129,11 +132,12 @@ TEST_CASE("Random runs: energy by tag and by window sums to the run's, by unit",
         const isa::Program program = tests::synchronized(random);
 
         const tests::FreshSimulation simulation;
-        std::vector<energy::Interval> intervals;
-        energy::ActivityRecorder recorder(intervals, machine.matrix_unit.rows);
+        std::vector<run::WorkInterval> intervals;
+        run::ActivityRecorder recorder(intervals, machine.matrix_unit.rows);
         hw::Tpu tpu("tpu", machine, program, {.trace = &recorder, .held_back = {}});
         tpu.run();
-        const auto events = energy::events(tpu, machine);
+        const run::Counters counters = run::counters_of(tpu);
+        const auto events = energy::events(counters, machine);
         const Joules run = energy::joules(events, machine, tpu.cycles());
 
         std::set<hw::Tag> tags{0};

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/run/compile.h"
+#include "sim/run/make_spec.h"
 #include "sim/run/path_finder.h"
 #include "tests/unit/hw/machine/machine_files.h"
 

@@ -105,24 +105,3 @@ TEST_CASE("What comes behind the end of the run is in no window", "[occupancy]")
     CHECK(windows == std::vector<std::uint64_t>{0, 0, 1, 1, 1});
     CHECK(LevelWindows().until(0).windows.empty());
 }
-
-TEST_CASE("A tile takes its slot from its fetch on, and one that nothing shifts to the end", "[occupancy]") {
-    SpanRecorder recorder;
-    recorder.tile_fetched({.fetched = 1});
-    recorder.tile_fetched({.fetched = 2});
-    recorder.tile({.fetched = 1, .whole = 2, .shifted = 4});
-    CHECK(std::move(recorder.weight_fifo_tiles).until(6).windows ==
-          std::vector<std::uint64_t>{0, 1, 2, 2, 1, 1});
-}
-
-TEST_CASE("The times of a repeated instruction are those of all its repetitions", "[occupancy]") {
-    SpanRecorder recorder;
-    recorder.instruction({.unit = 3, .number = 2, .begun = 10, .released = 20, .complete = 35});
-    recorder.instruction({.unit = 3, .number = 2, .begun = 20, .released = 30, .complete = 45});
-    recorder.instruction({.unit = 3, .number = 0, .begun = 0, .released = 5, .complete = 5});
-    REQUIRE(recorder.spans.size() == 3);
-    CHECK(recorder.spans[2].begun == 10);
-    CHECK(recorder.spans[2].released == 30);
-    CHECK(recorder.spans[2].complete == 45);
-    CHECK(recorder.spans[1].released == 0);  // never heard of
-}

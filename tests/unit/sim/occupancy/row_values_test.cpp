@@ -133,14 +133,14 @@ TEST_CASE("A program's values are named after what wrote them", "[occupancy]") {
             spans[number] = span(10 * number, 10 * number + 4, 10 * number + 9);
         ++number;
     }
-    const occupancy::ProgramValues values = occupancy::find_values(program, spans);
+    const run::MemoryValues values = occupancy::find_values(program, spans);
     REQUIRE(values.unified_buffer.size() == 1);
     CHECK(values.writers[values.unified_buffer[0].writer] == "pixels");
-    CHECK(values.unified_buffer[0].rows == isa::RowRange{0, 4});
+    CHECK(values.unified_buffer[0].rows == run::RowRange{0, 4});
     CHECK(values.unified_buffer[0].begin == 0);
     CHECK(values.unified_buffer[0].end == 10 * 5 + 4);  // the write to the host reads it last
     REQUIRE(values.accumulators.size() == 1);
     CHECK(values.writers[values.accumulators[0].writer] == "tag 1");
-    CHECK(values.accumulators[0].rows == isa::RowRange{8, 12});
+    CHECK(values.accumulators[0].rows == run::RowRange{8, 12});
     CHECK(values.accumulators[0].end == 10 * 3 + 9);
 }

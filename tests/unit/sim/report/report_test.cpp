@@ -6,9 +6,9 @@
 #include <sstream>
 
 #include "hw/isa/assembly.h"
-#include "sim/energy/power_over_time.h"
-#include "sim/energy/run_energy.h"
 #include "sim/report/report_file.h"
+#include "sim/run/execute/facts.h"
+#include "sim/run/execute/run.h"
 #include "tests/support/fresh_simulation.h"
 
 using namespace systole;
@@ -17,18 +17,21 @@ namespace {
 
 /// A run of assembly text, simulated.
 struct Finished {
-    explicit Finished(const std::string& text) {
-        result.machine =
+    explicit Finished(const std::string& text, bool instructions = false) {
+        const tests::FreshSimulation simulation;
+        run::RunSpec spec;
+        spec.machine =
             machine::read_machine(std::filesystem::path(SYSTOLE_SOURCE_DIR) / "configs/machines/tpu_v1.json");
-        result.program = std::make_unique<const isa::Program>(isa::assemble(text, "test"));
-        result.tpu = std::make_unique<hw::Tpu>("tpu", result.machine, *result.program, hw::TpuOptions{});
-        result.tpu->run();
-        result.wall = {.prepare = 0.25, .simulate = 0.5, .total = 1.0};
-        result.config.machine = "tpu_v1";
+        spec.program.emplace();
+        spec.observed.instruction_times = instructions;
+        spec.labels.run["machine"] = "tpu_v1";
+        run::Prepared prepared;
+        prepared.program = isa::assemble(text, "test");
+        result = run::simulate(spec, prepared);
+        result.speed = {.prepare = 0.25, .simulate = 0.5, .total = 1.0, .gemm = 0.0, .peak_rss_bytes = 0};
     }
 
-    tests::FreshSimulation simulation;
-    run::Result result;
+    run::RunRecord result;
 };
 
 const std::string work =
@@ -97,7 +100,7 @@ TEST_CASE("Cycles are split by the kind of matrix instruction under each tag", "
     isa::Program program;  // as if under the same tags there were convolutions as well
     program.instructions = {isa::DebugTag{.tag = 1}, isa::MatrixMultiply{}, isa::DebugTag{.tag = 2},
                             isa::MatrixMultiply{},   isa::Convolve{},       isa::Convolve{}};
-    const auto kinds = report::by_instruction_kind(program, finished.result.tpu->matrix_unit());
+    const auto kinds = report::by_instruction_kind(run::facts_of(program).tags, finished.result.counters);
     REQUIRE(kinds.size() == 3);
     CHECK(kinds[0].instruction == "matmul");
     CHECK(kinds[0].matrix_unit.active_cycles == 100);
@@ -128,7 +131,7 @@ TEST_CASE("A program without a network is measured by what it does", "[report]")
 
 TEST_CASE("Without a section energy, energy is published watts times seconds", "[report]") {
     Finished finished(head + work);
-    finished.result.machine.energy.reset();
+    finished.result.spec.machine.energy.reset();
     const report::Report report = report::make_report(finished.result);
     REQUIRE(report.energy);
     CHECK(report.energy->static_joules == Approx(28.0 * report.seconds));
@@ -142,7 +145,7 @@ TEST_CASE("Without a section energy, energy is published watts times seconds", "
     CHECK_FALSE(report::to_json(report)["layers"][0].contains("energy"));
     CHECK(report::to_text(report).find("published, of the busy chip") != std::string::npos);
 
-    finished.result.machine.power = {};
+    finished.result.spec.machine.power = {};
     const report::Report without = report::make_report(finished.result);
     CHECK_FALSE(without.energy);
     CHECK(report::to_json(without)["energy"]["joules"].is_null());
@@ -151,10 +154,8 @@ TEST_CASE("Without a section energy, energy is published watts times seconds", "
 
 TEST_CASE("Energy by event: by unit, by layer and by window it sums to the run's", "[report]") {
     Finished finished(head + work);
-    finished.result.machine.energy->die_dynamic_factor = 2.0;
-    run::Result& result = finished.result;
-    result.power = energy::power_over_time(energy::events(*result.tpu, result.machine), result.machine, {},
-                                           result.tpu->cycles(), 9);
+    finished.result.spec.machine.energy->die_dynamic_factor = 2.0;
+    finished.result.spec.observed.power_windows = 9;
     const report::Report report = report::make_report(finished.result);
     REQUIRE(report.energy);
     REQUIRE(report.energy->events);
@@ -193,7 +194,7 @@ TEST_CASE("Energy by event: by unit, by layer and by window it sums to the run's
     }
     CHECK(over_time == Approx(all).epsilon(1e-9));
 
-    result.power.reset();
+    finished.result.spec.observed.power_windows = 0;
     CHECK_FALSE(report::to_json(report::make_report(finished.result))["energy"].contains("power_over_time"));
     const std::string text = report::to_text(report);
     CHECK(text.find("weight memory") != std::string::npos);
@@ -256,11 +257,9 @@ TEST_CASE("report.json has the keys that other programs read", "[report]") {
     CHECK(json["accuracy"].is_null());
     CHECK(json["traffic"]["weight_bytes"] == 3 * 65536);
     // Every counter of every unit is there.
-    for (const hw::CounterGroup* group : finished.result.tpu->counters()) {
-        for (const hw::Counter& counter : *group) {
-            INFO(group->unit() << "." << counter.name());
-            CHECK(json["units"][std::string(group->unit())][std::string(counter.name())] == counter.value());
-        }
+    for (const run::Counter& counter : finished.result.counters.all) {
+        INFO(counter.path);
+        CHECK(json["units"][std::string(counter.group())][std::string(counter.name())] == counter.value());
     }
 }
 
@@ -296,8 +295,7 @@ std::string without_colours(const std::string& text) {
 }
 
 TEST_CASE("Colours add nothing but themselves to a text", "[report]") {
-    Finished finished(head + work);
-    finished.result.config.instructions = true;
+    const Finished finished(head + work, true);
     const report::Report report = report::make_report(finished.result);
     const std::string plain = report::to_text(report);
     const std::string coloured = report::to_text(report, {}, {.colours = true});
@@ -339,7 +337,7 @@ TEST_CASE("The text fits its columns, whatever the names and numbers", "[report]
     const auto columns = GENERATE(as<std::size_t>(), 60, 61, 72, 80, 100, 140);
     const terminal::Look look{.columns = columns};
     Finished finished(head + work);
-    finished.result.config.machine_settings.push_back({std::string(300, 'k'), std::string(300, 'v')});
+    finished.result.spec.labels.machine_settings.push_back({std::string(300, 'k'), std::string(300, 'v')});
     report::Report report = report::make_report(finished.result);
     report.model = report.machine = std::string(200, 'm');
     report.batch = 4294967295U;

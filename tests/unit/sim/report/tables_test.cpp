@@ -4,6 +4,7 @@
 
 #include "hw/isa/assembly.h"
 #include "sim/report/report.h"
+#include "sim/run/execute/facts.h"
 
 using namespace systole;
 
@@ -41,7 +42,7 @@ TEST_CASE("Instructions without times are lines too", "[report]") {
         "test");
     const std::vector<hw::InstructionTimes> times{
         {.unit = 0, .number = 1, .tag = 1, .issued = 3, .begun = 1004, .released = 1005, .complete = 1010}};
-    const auto lines = report::make_instruction_lines(program, times, 1010);
+    const auto lines = run::instruction_lines(program, times, 1010);
     REQUIRE(lines.size() == 4);
     CHECK(lines[0].unit == "sequencer");
     CHECK_FALSE(lines[0].issued);
@@ -72,7 +73,7 @@ TEST_CASE("Times that arrive out of order go to their instructions", "[report]")
         {.unit = 3, .number = 1, .issued = 1, .begun = 20, .released = 21, .complete = 30},
         {.unit = 2, .number = 0, .issued = 0, .begun = 1, .released = 22, .complete = 22},
         {.unit = 3, .number = 1, .issued = 1, .begun = 40, .released = 41, .complete = 50}};
-    const auto lines = report::make_instruction_lines(program, times, 50);
+    const auto lines = run::instruction_lines(program, times, 50);
     REQUIRE(lines.size() == 4);
     CHECK(lines[0].begun == 1);
     CHECK(lines[1].begun == 20);

@@ -19,6 +19,8 @@
 #include "hw/machine/config_error.h"
 #include "hw/tpu/tpu.h"
 #include "sim/energy/run_energy.h"
+#include "sim/run/execute/facts.h"
+#include "sim/run/execute/recorders.h"
 #include "sim/trace/fan_out.h"
 #include "tests/support/chip.h"
 #include "tests/support/csv.h"
@@ -374,15 +376,16 @@ TEST_CASE("The timeline shows power and the unified buffer's rows where they are
     const machine::MachineConfig machine = small_machine();
     const isa::Program program = isa::assemble(products, "test");
     trace::Tracer tracer({.kinds = {"timeline"}}, program, machine, folder.path());
-    std::vector<energy::Interval> intervals;
-    energy::ActivityRecorder recorder(intervals, machine.matrix_unit.rows);
+    std::vector<run::WorkInterval> intervals;
+    run::ActivityRecorder recorder(intervals, machine.matrix_unit.rows);
     trace::FanOut all;
     all.add(&recorder);
     all.add(tracer.sink());
     hw::Tpu tpu("tpu", machine, program, {.trace = all.sink(), .held_back = {}});
     tpu.run();
     constexpr std::uint32_t windows = 4;
-    tracer.finish(tpu.cycles(), {.power = energy::power_over_time(energy::events(tpu, machine), machine,
+    const run::Counters counters = run::counters_of(tpu);
+    tracer.finish(tpu.cycles(), {.power = energy::power_over_time(energy::events(counters, machine), machine,
                                                                   intervals, tpu.cycles(), windows),
                                  .buffer_rows = {{10, 5}, {12, -2}, {20, 0}, {30, -3}}});
     const ReadTimeline timeline = tests::read_timeline(folder / trace::timeline_file);

@@ -3,9 +3,8 @@
 #include <catch2/catch.hpp>
 #include <vector>
 
-#include "compiler/frontend/frontend.h"
-#include "compiler/operators/operator.h"
 #include "hw/machine/machine_config.h"
+#include "sim/run/record/content.h"
 #include "tests/unit/sim/validate/shipped.h"
 
 using namespace systole;
@@ -23,8 +22,7 @@ machine::MachineConfig with_latency(double nanoseconds) {
 
 TEST_CASE("A machine runs the program that was compiled for it, whatever ran before", "[sim][validate]") {
     // How convolutions share the accumulators depends on the latency of the activation unit.
-    const ir::Graph network = frontend::read_network(project / "models/isca17/cnn1.json",
-                                                     operators::registry(), frontend::WeightValues::Skipped);
+    const run::Content network = run::content_of(project / "models/isca17/cnn1.json");
     constexpr std::uint32_t batch = 8;
     const machine::MachineConfig slow = with_latency(4250.0);
     const machine::MachineConfig fast = with_latency(0.0);

@@ -84,7 +84,7 @@ namespace {
 /// Other values of a key of the machine's file, of which one at least makes a machine that can be built.
 std::vector<Json> others(const Json& value) {
     if (value.is_boolean()) return {!value.get<bool>()};
-    if (value.is_string()) return {"pe", "dram", value.get<std::string>() + "!"};
+    if (value.is_string()) return {"pe", "dram", "int8", "int16", value.get<std::string>() + "!"};
     if (value.is_number_float()) {
         const double number = value.get<double>();
         return {number * 1.0000001 + 1e-9, number * 0.9999999};
@@ -108,6 +108,8 @@ TEST_CASE("A machine that differs in any one key makes another spec", "[run][rec
     RunSpec spec;
     nlohmann::json file =
         machine::read_json_object(std::filesystem::path(SYSTOLE_SOURCE_DIR) / "configs/machines/tpu_v1.json");
+    // Of all formats that there are, none could be changed alone.
+    file["matrix_unit"]["formats"] = {{{"activations", "uint8"}, {"weights", "int8"}, {"passes", 1}}};
     file["weight_memory"]["model"] = model;
     if (file["weight_memory"]["model"] == "dram") {
         file["weight_memory"].erase("bandwidth_gb_per_s");
@@ -118,7 +120,7 @@ TEST_CASE("A machine that differs in any one key makes another spec", "[run][rec
     const Json flat = machine::to_json(spec.machine).flatten();
     CHECK(flat.size() > 40);
     for (const auto& [place, value] : flat.items()) {
-        if (place == "/schema") continue;  // there is one
+        if (place == "/schema" || place.ends_with("/accumulators")) continue;  // there is one
         INFO(place);
         bool is_tried = false;
         for (const Json& other : others(value)) {

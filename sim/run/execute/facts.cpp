@@ -1,0 +1,192 @@
+#include "sim/run/execute/facts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <string_view>
+#include <variant>
+
+#include "hw/isa/assembly.h"
+#include "hw/isa/encoding.h"
+#include "hw/isa/footprint.h"
+#include "hw/isa/layer_name.h"
+
+namespace systole::run {
+namespace {
+
+std::string_view name_of(hw::CounterUnit unit) {
+    switch (unit) {
+        case hw::CounterUnit::Cycles:
+            return "cycles";
+        case hw::CounterUnit::Bytes:
+            return "bytes";
+        case hw::CounterUnit::Rows:
+            return "rows";
+        case hw::CounterUnit::Tiles:
+            return "tiles";
+        case hw::CounterUnit::Instructions:
+            return "instructions";
+        case hw::CounterUnit::Macs:
+            return "multiply-accumulates";
+        case hw::CounterUnit::MemoryClocks:
+            return "memory clocks";
+        case hw::CounterUnit::Commands:
+            return "commands";
+        case hw::CounterUnit::Elements:
+            return "elements";
+    }
+    throw std::logic_error("a unit of counters that does not exist");
+}
+
+void count(TileUse& use, const isa::WeightTile& tile) {
+    ++use.tiles;
+    use.rows += tile.rows;
+    use.columns += tile.columns;
+    use.cells += std::uint64_t{tile.rows} * tile.columns;
+    use.weights += tile.useful_macs;
+    use.widest_columns = std::max<std::uint64_t>(use.widest_columns, tile.columns);
+}
+
+bool is_matrix_instruction(const isa::Instruction& instruction) {
+    return std::holds_alternative<isa::MatrixMultiply>(instruction) ||
+           std::holds_alternative<isa::Convolve>(instruction);
+}
+
+std::vector<TagFacts> tags_of(const isa::Program& program) {
+    Tag last = 0;
+    for (const isa::Instruction& instruction : program.instructions) {
+        if (const auto* debug = std::get_if<isa::DebugTag>(&instruction)) last = std::max(last, debug->tag);
+    }
+    std::vector<TagFacts> tags(std::size_t{last} + 1);
+    for (std::size_t tag = 0; tag < tags.size(); ++tag) {
+        tags[tag].name = isa::layer_name(program, static_cast<Tag>(tag));
+        tags[tag].instruction = "none";
+    }
+    Tag tag = 0;
+    bool is_over = false;
+    for (const isa::Instruction& instruction : program.instructions) {
+        if (std::holds_alternative<isa::Halt>(instruction)) is_over = true;
+        if (const auto* debug = std::get_if<isa::DebugTag>(&instruction)) tag = debug->tag;
+        TagFacts& facts = tags[tag];
+        if (is_matrix_instruction(instruction)) {
+            const std::string name(isa::mnemonic(instruction));
+            facts.instruction = facts.executed == 0 || facts.instruction == name ? name : "mixed";
+            ++facts.executed;
+        }
+        const auto* read = std::get_if<isa::ReadWeights>(&instruction);
+        if (read == nullptr || is_over) continue;
+        for (std::size_t i = 0; i < read->tiles; ++i) {
+            count(facts.fetched, program.tiles.at(read->first_tile + i));
+        }
+    }
+    return tags;
+}
+
+std::vector<TensorFacts> tensors_of(std::span<const isa::BorderTensor> tensors) {
+    std::vector<TensorFacts> facts;
+    for (const isa::BorderTensor& tensor : tensors) {
+        facts.push_back({.name = tensor.name,
+                         .shape = tensor.shape,
+                         .scale = tensor.scale,
+                         .zero_point = tensor.zero_point,
+                         .type = std::string(systole::name_of(tensor.type))});
+    }
+    return facts;
+}
+
+std::string unit_name(const isa::Instruction& instruction) {
+    if (const auto* wait = std::get_if<isa::SyncWait>(&instruction))
+        return std::string(isa::name(wait->unit));
+    if (const auto* signal = std::get_if<isa::SyncSignal>(&instruction)) {
+        return std::string(isa::name(signal->unit));
+    }
+    const auto unit = isa::unit_of(instruction);
+    return unit ? std::string(isa::name(*unit)) : "sequencer";
+}
+
+}  // namespace
+
+Counters counters_of(const hw::Tpu& tpu) {
+    Counters counters;
+    for (const hw::CounterGroup* group : tpu.counters()) {
+        for (const hw::Counter& counter : *group) {
+            Counter& copy = counters.all.emplace_back();
+            copy.path = fmt::format("{}.{}", group->unit(), counter.name());
+            copy.unit = name_of(counter.unit());
+            copy.meaning = counter.meaning();
+            for (std::size_t tag = 0; tag <= counter.last_tag(); ++tag) {
+                copy.by_tag.push_back(counter.value(static_cast<Tag>(tag)));
+                copy.total += copy.by_tag.back();
+            }
+        }
+    }
+    return counters;
+}
+
+ProgramFacts facts_of(const isa::Program& program) {
+    ProgramFacts facts;
+    facts.rows = program.geometry.rows;
+    facts.columns = program.geometry.columns;
+    facts.model = program.model;
+    facts.batch = program.batch;
+    facts.inferences = program.inferences;
+    facts.instructions = program.instructions.size();
+    for (const isa::Instruction& instruction : program.instructions) {
+        facts.instruction_bytes += isa::encoded_size(instruction);
+    }
+    facts.tiles = program.tiles.size();
+    for (const isa::WeightTile& tile : program.tiles) {
+        facts.tile_bytes += std::uint64_t{tile.rows} * tile.columns * bytes_of(tile.type);
+        facts.memory_bytes +=
+            std::uint64_t{program.geometry.rows} * program.geometry.columns * bytes_of(tile.type);
+        facts.weights += tile.useful_macs;
+    }
+    for (const isa::LayerInfo& layer : program.layers) {
+        facts.layers.push_back({.name = layer.name, .kind = layer.kind, .macs = layer.macs});
+    }
+    facts.tags = tags_of(program);
+    facts.inputs = tensors_of(program.inputs);
+    facts.outputs = tensors_of(program.outputs);
+    facts.has_host_operations = !program.host_operations.empty();
+    return facts;
+}
+
+std::vector<InstructionLine> instruction_lines(const isa::Program& program,
+                                               std::span<const hw::InstructionTimes> times, Cycle end) {
+    // By number; the repetitions of an instruction are in order already.
+    std::vector<const hw::InstructionTimes*> sorted;
+    sorted.reserve(times.size());
+    for (const hw::InstructionTimes& each : times) sorted.push_back(&each);
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const auto* a, const auto* b) { return a->number < b->number; });
+
+    const std::vector<std::string> texts = isa::instruction_texts(program);
+    std::vector<InstructionLine> lines;
+    auto next = sorted.begin();
+    for (std::size_t number = 0; number < program.instructions.size(); ++number) {
+        const isa::Instruction& instruction = program.instructions[number];
+        InstructionLine line;
+        line.number = number;
+        line.unit = unit_name(instruction);
+        line.text = texts[number];
+        if (std::holds_alternative<isa::Halt>(instruction)) line.complete = end;
+        if (next == sorted.end() || (*next)->number != number) {
+            lines.push_back(std::move(line));
+        } else {
+            for (; next != sorted.end() && (*next)->number == number; ++next) {
+                line.issued = (*next)->issued;
+                line.begun = (*next)->begun;
+                line.released = (*next)->released;
+                line.complete = (*next)->complete;
+                lines.push_back(line);
+                ++line.repetition;
+            }
+        }
+        // Nothing behind it is run.
+        if (std::holds_alternative<isa::Halt>(instruction)) break;
+    }
+    return lines;
+}
+
+}  // namespace systole::run

@@ -1,0 +1,90 @@
+#include "sim/run/execute/message.h"
+
+#include <sys/socket.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <system_error>
+
+namespace systole::run {
+namespace {
+
+constexpr std::size_t length_bytes = 8;
+
+/// Without a signal where nobody reads; only sockets can be told so.
+ssize_t write_some(int to, std::string_view text) {
+    const ssize_t sent = ::send(to, text.data(), text.size(), MSG_NOSIGNAL);
+    if (sent >= 0 || errno != ENOTSOCK) return sent;
+    return ::write(to, text.data(), text.size());
+}
+
+bool write_all(int to, std::string_view text) {
+    while (!text.empty()) {
+        const ssize_t written = write_some(to, text);
+        if (written < 0) {
+            if (errno == EINTR) continue;
+            return false;
+        }
+        text.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return true;
+}
+
+/// Bytes that were read, fewer than asked for only at the end.
+std::size_t read_up_to(int from, char* to, std::size_t size) {
+    std::size_t have = 0;
+    while (have < size) {
+        const ssize_t count = ::read(from, to + have, size - have);
+        if (count < 0) {
+            if (errno == EINTR) continue;
+            if (errno == ECONNRESET) return have;
+            fail_with_errno("read");
+        }
+        if (count == 0) break;
+        have += static_cast<std::size_t>(count);
+    }
+    return have;
+}
+
+}  // namespace
+
+void fail_with_errno(const char* what) {
+    throw std::system_error(errno, std::generic_category(), what);
+}
+
+Descriptor::~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+}
+
+bool write_message(int to, std::string_view message) {
+    std::string length;
+    for (std::size_t i = 0; i < length_bytes; ++i) {
+        length += static_cast<char>((std::uint64_t{message.size()} >> (8 * i)) & 255U);
+    }
+    return write_all(to, length) && write_all(to, message);
+}
+
+std::optional<std::string> read_message(int from) {
+    std::array<char, length_bytes> length{};
+    if (read_up_to(from, length.data(), length.size()) < length.size()) return std::nullopt;
+    std::uint64_t size = 0;
+    for (std::size_t i = 0; i < length_bytes; ++i) {
+        size |= std::uint64_t{static_cast<std::uint8_t>(length[i])} << (8 * i);
+    }
+    // In pieces: a length that lies must not take all memory.
+    constexpr std::uint64_t most_at_once = std::uint64_t{1} << 20U;
+    std::string message;
+    while (message.size() < size) {
+        const std::size_t have = message.size();
+        const auto piece = static_cast<std::size_t>(std::min(most_at_once, size - have));
+        message.resize(have + piece);
+        if (read_up_to(from, message.data() + have, piece) < piece) return std::nullopt;
+    }
+    return message;
+}
+
+}  // namespace systole::run

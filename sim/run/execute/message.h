@@ -1,0 +1,39 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+/// Messages between processes: eight bytes of length, little endian, and so many bytes.
+namespace systole::run {
+
+/// Throws std::system_error for errno.
+[[noreturn]] void fail_with_errno(const char* what);
+
+/// A file descriptor that is closed with its owner.
+class Descriptor {
+public:
+    explicit Descriptor(int number = -1) : number_(number) {}
+    Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+    Descriptor& operator=(Descriptor&& other) noexcept {
+        std::swap(number_, other.number_);
+        return *this;
+    }
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    ~Descriptor();
+
+    int number() const { return number_; }
+    void close() { *this = Descriptor(); }
+
+private:
+    int number_;
+};
+
+/// False where nobody reads any more.
+bool write_message(int to, std::string_view message);
+/// Absent at the end, also at one in the middle of a message.
+std::optional<std::string> read_message(int from);
+
+}  // namespace systole::run

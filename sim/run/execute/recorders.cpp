@@ -1,0 +1,66 @@
+#include "sim/run/execute/recorders.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "hw/isa/unit.h"
+
+namespace systole::run {
+
+void SpanRecorder::instruction(const hw::InstructionTimes& times) {
+    if (times.number >= spans_.size()) spans_.resize(times.number + 1);
+    occupancy::Span& span = spans_[times.number];
+    const bool is_first = span.released == 0;
+    span.begun = is_first ? times.begun : std::min(span.begun, times.begun);
+    span.released = std::max(span.released, times.released);
+    span.complete = std::max(span.complete, times.complete);
+}
+
+Occupancy SpanRecorder::occupancy(const isa::Program& program, Cycle cycles) && {
+    return {.values = occupancy::find_values(program, spans_),
+            .weight_fifo_tiles = std::move(weight_fifo_tiles_).until(cycles)};
+}
+
+void ActivityRecorder::instruction(const hw::InstructionTimes& times) {
+    const auto note = [&](Activity activity) {
+        intervals_.push_back({activity, times.tag, times.begun, times.released});
+    };
+    switch (static_cast<isa::Unit>(times.unit)) {
+        case isa::Unit::HostRead:
+            return note(Activity::HostRead);
+        case isa::Unit::HostWrite:
+            return note(Activity::HostWrite);
+        case isa::Unit::Weights:
+            return;  // its tiles say when
+        case isa::Unit::Matrix:
+            return note(Activity::Matrix);
+        case isa::Unit::Activation:
+            return note(Activity::Activation);
+    }
+}
+
+void ActivityRecorder::tile(const hw::TileTimes& times) {
+    const Cycle begun = std::max(times.fetched, std::min(last_whole_, times.whole));
+    intervals_.push_back({Activity::WeightFetch, times.tag, begun, times.whole});
+    intervals_.push_back({Activity::WeightShift, times.tag, times.shifted - shift_cycles_, times.shifted});
+    last_whole_ = times.whole;
+}
+
+void PhaseRecorder::instruction(const hw::InstructionTimes& times) {
+    const auto unit = static_cast<isa::Unit>(times.unit);
+    if (unit != isa::Unit::Matrix && unit != isa::Unit::Activation) return;
+    phases_.last_result = std::max(phases_.last_result, times.complete);
+}
+
+void PhaseRecorder::tile(const hw::TileTimes& times) {
+    phases_.first_fetch = std::min(phases_.first_fetch.value_or(times.fetched), times.fetched);
+    phases_.last_tile = std::max(phases_.last_tile, times.whole);
+}
+
+void PhaseRecorder::matrix_idle(const hw::MatrixIdleTimes& times) {
+    if (seen_first_) return;
+    seen_first_ = true;
+    phases_.head = times.idle.without_rows;
+}
+
+}  // namespace systole::run

@@ -1,0 +1,412 @@
+#include "sim/run/execute/run.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "compiler/emit/compile.h"
+#include "compiler/reference/float_executor.h"
+#include "hw/isa/assembly.h"
+#include "hw/isa/program_error.h"
+#include "hw/isa/program_file.h"
+#include "hw/machine/config_error.h"
+#include "hw/machine/timing.h"
+#include "hw/tpu/tpu.h"
+#include "sim/baselines/graph_network.h"
+#include "sim/input/read.h"
+#include "sim/run/buffers.h"
+#include "sim/run/compile.h"
+#include "sim/run/execute/facts.h"
+#include "sim/run/execute/recorders.h"
+#include "sim/run/host.h"
+#include "sim/run/pictures.h"
+#include "sim/run/random_images.h"
+#include "sim/run/registers.h"
+#include "sim/trace/fan_out.h"
+
+namespace systole::run {
+namespace {
+
+class Stopwatch {
+public:
+    double seconds() const {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
+    }
+
+private:
+    std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
+};
+
+const isa::HostBuffer* find_buffer(const isa::Program& program, isa::BufferKind kind) {
+    const auto found = std::find_if(program.buffers.begin(), program.buffers.end(),
+                                    [&](const isa::HostBuffer& buffer) { return buffer.kind == kind; });
+    return found == program.buffers.end() ? nullptr : &*found;
+}
+
+/// The border tensor of the program's buffer of that kind, which holds one for each inference.
+const isa::BorderTensor* border(const isa::Program& program, isa::BufferKind kind, const std::string& name) {
+    const bool is_input = kind == isa::BufferKind::Input;
+    const std::vector<isa::BorderTensor>& tensors = is_input ? program.inputs : program.outputs;
+    if (tensors.empty()) return nullptr;
+    const isa::BorderTensor& tensor = tensors.front();
+    std::uint64_t elements = 1;
+    for (const std::uint32_t extent : tensor.shape) elements *= extent;
+    const std::uint64_t bytes = elements * bytes_of(tensor.type);
+    const isa::HostBuffer* buffer = find_buffer(program, kind);
+    if (tensors.size() > 1 || tensor.shape.empty() || buffer == nullptr || program.inferences == 0 ||
+        buffer->bytes % program.inferences != 0 || buffer->bytes / program.inferences != bytes) {
+        throw isa::ProgramError(
+            fmt::format("{}: tensor \"{}\" must be the only {} and fill its buffer, {} elements of {} for "
+                        "each of {} inferences",
+                        name, tensor.name, is_input ? "input" : "output", elements, name_of(tensor.type),
+                        program.inferences));
+    }
+    return &tensor;
+}
+
+ir::FeatureMap shape_of(const isa::BorderTensor& tensor) {
+    ir::FeatureMap shape;
+    const std::size_t rank = tensor.shape.size();
+    shape.channels = tensor.shape.back();
+    if (rank >= 2) shape.width = tensor.shape[rank - 2];
+    if (rank >= 3) shape.height = tensor.shape[rank - 3];
+    return shape;
+}
+
+/// As many labels as the input has images, before the limit cuts both.
+std::vector<std::uint32_t> read_labels(const RunSpec& spec, const NamedImages& input) {
+    if (!spec.data.labels) return {};
+    const std::string& path = spec.data.labels->path.text;
+    std::vector<std::uint32_t> labels = input::read_labels(path);
+    if (labels.size() != input.in_files) {
+        throw input::InputError(fmt::format("{}: there are {} labels; {} has {} images", path, labels.size(),
+                                            input.name, input.in_files));
+    }
+    labels.resize(input.images.count);
+    return labels;
+}
+
+std::vector<std::uint32_t> float_predictions(const ir::Graph& graph, const input::Images& images,
+                                             double pixel_scale) {
+    constexpr std::uint64_t most_at_once = 256;
+    std::vector<std::uint32_t> predictions;
+    for (std::uint64_t first = 0; first < images.count; first += most_at_once) {
+        const auto count = static_cast<std::uint32_t>(std::min(most_at_once, images.count - first));
+        const std::vector<float> outputs =
+            reference::execute(graph, to_floats(images, first, count, pixel_scale), count);
+        const std::vector<std::uint32_t> classes = reference::argmax(outputs, count);
+        predictions.insert(predictions.end(), classes.begin(), classes.end());
+    }
+    return predictions;
+}
+
+void check_program_input(const std::optional<NamedImages>& input, const isa::BorderTensor* tensor,
+                         const isa::Program& program, const std::string& name, bool timing_only) {
+    if (!input) {
+        if (tensor == nullptr || timing_only) return;
+        throw isa::ProgramError(
+            fmt::format("{}: the program takes images; give --input, --random-input or --timing-only", name));
+    }
+    if (tensor == nullptr) {
+        throw isa::ProgramError(fmt::format("{}: the program takes no images; it declares no input", name));
+    }
+    if (input->images.count != program.inferences) {
+        throw isa::ProgramError(fmt::format("{}: the program was made for {} images; {} has {}", name,
+                                            program.inferences, input->name, input->images.count));
+    }
+    check_shape(*input, shape_of(*tensor), name);
+}
+
+NamedImages random_program_input(const RunSpec& spec, const isa::Program& program,
+                                 const isa::BorderTensor* tensor, const std::string& name) {
+    if (tensor == nullptr) {
+        throw isa::ProgramError(
+            fmt::format("{}: the program takes no images, made up or not; it declares no input", name));
+    }
+    const std::uint64_t count = spec.compiler.limit > 0 ? spec.compiler.limit : program.inferences;
+    return random_images(shape_of(*tensor), count, spec.data.random_input, bytes_of(tensor->type) == 2);
+}
+
+/// How messages name what is run.
+std::string name_of(const RunSpec& spec, const isa::Program& program) {
+    return spec.program ? spec.labels.program : program.model;
+}
+
+/// A program without a name is called after its file.
+isa::Program named_program(const Content& content) {
+    isa::Program program = read_program(content.path.text);
+    if (program.model.empty()) program.model = std::filesystem::path(content.name).stem().string();
+    return program;
+}
+
+/// The input buffers of a program that takes no images: their values are its own affair.
+std::vector<std::string> unfilled_buffers(const isa::Program& program) {
+    std::vector<std::string> names;
+    for (const isa::HostBuffer& buffer : program.buffers) {
+        if (buffer.kind == isa::BufferKind::Input) names.push_back(buffer.name);
+    }
+    return names;
+}
+
+/// Tells an observer that the run has failed, unless it was dismissed.
+class FailureNotice {
+public:
+    explicit FailureNotice(Observer* observer) : observer_(observer) {}
+    ~FailureNotice() {
+        if (observer_ != nullptr) observer_->failed();
+    }
+    FailureNotice(const FailureNotice&) = delete;
+    FailureNotice& operator=(const FailureNotice&) = delete;
+
+    void dismiss() { observer_ = nullptr; }
+
+private:
+    Observer* observer_;
+};
+
+/// The chip of a run, with all who listen to it.
+class Simulation {
+public:
+    Simulation(const RunSpec& spec, const isa::Program& program, Observer* observer)
+        : spec_(spec), program_(program) {
+        const Observed& observed = spec.observed;
+        if (observed.power_windows > 0 && !spec.machine.energy) {
+            throw machine::ConfigError(
+                "power_windows: the machine has no section energy, from which power over time follows");
+        }
+        if (observer != nullptr) observer->begin(program, spec.machine);
+        if (observed.instruction_times) listeners_.add(&times_.emplace());
+        if (observed.power_windows > 0) {
+            listeners_.add(&activity_.emplace(work_, machine::shift_cycles(spec.machine.matrix_unit.rows)));
+        }
+        if (observer != nullptr) listeners_.add(observer->trace());
+        if (observed.occupancy) listeners_.add(&spans_.emplace());
+        if (observed.phases) listeners_.add(&phases_.emplace());
+        if (!observed.registers.empty()) {
+            if (spec.machine.matrix_unit.engine != machine::Engine::Pe) {
+                throw machine::ConfigError(
+                    "registers: the machine's engine has none to show; --set machine.matrix_unit.engine=pe "
+                    "does");
+            }
+            register_listeners_.add(
+                &register_recorder_.emplace(read_cycle_range(observed.registers), registers_));
+        }
+        if (observer != nullptr) register_listeners_.add(observer->registers());
+        tpu_.emplace(
+            "tpu", spec.machine, program,
+            hw::TpuOptions{.values = spec.timing_only ? hw::Values::TimingOnly : hw::Values::Computed,
+                           .trace = listeners_.sink(),
+                           .registers = register_listeners_.sink(),
+                           .held_back = {}});
+    }
+
+    hw::Tpu& tpu() { return *tpu_; }
+
+    void run(const Progress& progress) {
+        if (!progress) return tpu_->run();
+        constexpr Cycle pause = 1'000'000;  // simulated in a few hundredths of a second
+        const auto instructions = static_cast<std::uint64_t>(program_.instructions.size());
+        tpu_->run([&](hw::InstructionNumber issued) { progress(issued, instructions); }, pause);
+    }
+
+    /// Says what the chip counted and its listeners kept.
+    void record(RunRecord& record) && {
+        record.cycles = tpu_->cycles();
+        record.counters = counters_of(*tpu_);
+        record.unified_buffer_peak_bytes = tpu_->unified_buffer().touched_bytes();
+        record.speed.gemm = tpu_->gemm().seconds;
+        if (times_) record.instruction_times = instruction_lines(program_, times_->times(), record.cycles);
+        record.work = std::move(work_);
+        if (spans_) record.occupancy = (*std::move(spans_)).occupancy(program_, record.cycles);
+        if (phases_) record.phases = phases_->phases();
+        record.registers = std::move(registers_);
+    }
+
+private:
+    const RunSpec& spec_;
+    const isa::Program& program_;
+    std::optional<TimesRecorder> times_;
+    std::vector<WorkInterval> work_;
+    std::optional<ActivityRecorder> activity_;
+    std::optional<SpanRecorder> spans_;
+    std::optional<PhaseRecorder> phases_;
+    RegisterDump registers_;
+    std::optional<RegisterRecorder> register_recorder_;
+    trace::FanOut listeners_;
+    trace::RegisterFanOut register_listeners_;
+    std::optional<hw::Tpu> tpu_;
+};
+
+/// Puts the input where the chip fetches it; the work that this is for the host goes to the record.
+void fill_input(RunRecord& record, const NamedImages& input, const isa::BorderTensor& tensor,
+                const isa::Program& program, hw::Tpu& tpu) {
+    const Storage storage{tensor.scale, tensor.zero_point, tensor.type};
+    const double input_scale = record.spec.data.input_scale;
+    if (!stored_unchanged(input.images, input_scale, storage)) {
+        record.host_work.push_back({.kind = "quantize_input",
+                                    .layer = tensor.name,
+                                    .elements = input.images.size(),
+                                    .element_bytes = bytes_of(tensor.type),
+                                    .seconds = {}});
+    }
+    if (record.spec.timing_only) return;
+    const isa::HostBuffer& buffer = *find_buffer(program, isa::BufferKind::Input);
+    store(input.images, input_scale, storage, tpu.host_bytes(buffer));
+}
+
+void compare_with_float(RunRecord& record, const Prepared& prepared) {
+    const std::vector<std::uint32_t> predictions =
+        float_predictions(*prepared.graph, prepared.input->images, record.spec.data.input_scale);
+    const std::vector<std::uint32_t>& ours = record.answers.outputs->predictions;
+    if (ours.size() == predictions.size()) {
+        std::uint64_t agreements = 0;
+        for (std::size_t i = 0; i < ours.size(); ++i) agreements += ours[i] == predictions[i] ? 1 : 0;
+        record.answers.float_agreements = agreements;
+    }
+    if (!prepared.labels.empty()) record.answers.float_accuracy = accuracy(predictions, prepared.labels);
+}
+
+void add_answers(RunRecord& record, const Prepared& prepared, std::span<const std::uint8_t> stored) {
+    Outputs& outputs = record.answers.outputs.emplace(read_outputs(prepared.program, stored));
+    if (!prepared.labels.empty()) {
+        record.answers.accuracy = accuracy(outputs.predictions, prepared.labels);
+    }
+    if (prepared.input && record.spec.data.random_input == 0 && record.spec.observed.pictures) {
+        record.pictures = choose_pictures(prepared.input->images, outputs, prepared.labels,
+                                          !prepared.program.host_operations.empty());
+    }
+    if (record.spec.float_reference) compare_with_float(record, prepared);
+}
+
+void time_host_work(RunRecord& record) {
+    if (!record.spec.host) return;
+    const baselines::Baseline host = baselines::read_baseline(nlohmann::json(*record.spec.host), "host");
+    for (HostWork& work : record.host_work) work.seconds = host_seconds(work, host);
+}
+
+std::uint64_t peak_rss_bytes() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    constexpr std::uint64_t kilobyte = 1024;
+    return static_cast<std::uint64_t>(usage.ru_maxrss) * kilobyte;
+}
+
+}  // namespace
+
+isa::Program read_program(const std::filesystem::path& path) {
+    std::error_code error;
+    std::ifstream stream(path, std::ios::binary);
+    if (!stream || std::filesystem::is_directory(path, error)) {
+        throw isa::ProgramError(fmt::format("{}: cannot be opened", path.string()));
+    }
+    constexpr int first_byte_of_program_files = 0x89;  // above every byte of assembly text
+    if (stream.peek() == first_byte_of_program_files) return isa::read_program(path);
+    const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+    return isa::assemble(text, path.string());
+}
+
+std::string prepared_key(const RunSpec& spec) {
+    Json seen = fields::write<fields::Extent::Compared>(spec);
+    seen["machine"] = to_json(target_of(spec.machine));
+    // All else goes into the key, so that a field that is added is not forgotten.
+    for (const char* unseen : {"observed", "host", "baselines"}) seen.erase(unseen);
+    return hash_of(seen.dump());
+}
+
+Prepared prepare(const RunSpec& spec) {
+    Prepared prepared;
+    // Before the long work: what can be wrong with the data is found first.
+    prepared.input = read_input(spec);
+    if (prepared.input) prepared.labels = read_labels(spec, *prepared.input);
+    if (spec.program) {
+        prepared.program = named_program(*spec.program);
+    } else {
+        if (!prepared.input && spec.data.random_input == 0 && !spec.timing_only) {
+            throw machine::ConfigError(
+                "a run computes on images: give --input, --random-input or --timing-only");
+        }
+        prepared.graph = read_model(spec);
+        prepared.network = baselines::network_of(*prepared.graph);
+        if (spec.data.random_input > 0) prepared.input = read_input(spec, *prepared.graph);
+        const quantized::Network network = quantize(*prepared.graph, spec, prepared.input);
+        prepared.program = emit::compile(network, target_of(spec.machine), options_of(spec, prepared.input));
+    }
+    const isa::Program& program = prepared.program;
+    const std::string name = name_of(spec, program);
+    check_host_operations(program);
+    const isa::BorderTensor* input_tensor = border(program, isa::BufferKind::Input, name);
+    const isa::BorderTensor* output_tensor = border(program, isa::BufferKind::Output, name);
+    if (spec.program && spec.data.random_input > 0) {
+        prepared.input = random_program_input(spec, program, input_tensor, name);
+    }
+    check_program_input(prepared.input, input_tensor, program, name, spec.timing_only);
+    if (!prepared.labels.empty() && (output_tensor == nullptr || !gives_classes(*output_tensor))) {
+        throw isa::ProgramError(fmt::format(
+            "{}: labels need an output that is a vector of two or more; its output is not", name));
+    }
+    return prepared;
+}
+
+RunRecord simulate(const RunSpec& spec, const Prepared& prepared, Observer* observer,
+                   const Progress& progress) {
+    const Stopwatch total;
+    const isa::Program& program = prepared.program;
+    const std::string name = name_of(spec, program);
+    const isa::BorderTensor* input_tensor = border(program, isa::BufferKind::Input, name);
+    const isa::BorderTensor* output_tensor = border(program, isa::BufferKind::Output, name);
+    RunRecord record;
+    record.spec = spec;
+    record.program = facts_of(program);
+    record.network = prepared.network;
+    FailureNotice notice(observer);  // behind what the observer refers to
+    try {
+        std::vector<BufferView> views;  // found before the long work
+        for (const std::string& text : spec.observed.print) views.push_back(find_view(program, text));
+        Simulation simulation(record.spec, program, observer);
+        hw::Tpu& tpu = simulation.tpu();
+        if (prepared.input) {
+            fill_input(record, *prepared.input, *input_tensor, program, tpu);
+        } else if (!spec.timing_only) {
+            record.unfilled_buffers = unfilled_buffers(program);
+        }
+        record.speed.prepare = total.seconds();
+        simulation.run(progress);
+        record.speed.simulate = total.seconds() - record.speed.prepare;
+        for (const BufferView& view : views) {
+            record.printed.push_back(read_contents(view, tpu.host_bytes(*view.buffer)));
+        }
+        if (output_tensor != nullptr) {
+            const std::vector<HostWork> work = output_work(program);
+            record.host_work.insert(record.host_work.end(), work.begin(), work.end());
+        }
+        if (output_tensor != nullptr && !spec.timing_only) {
+            add_answers(record, prepared, tpu.host_bytes(*find_buffer(program, isa::BufferKind::Output)));
+        }
+        std::move(simulation).record(record);
+    } catch (const isa::ProgramError& error) {
+        throw isa::ProgramError(fmt::format("{}: {}", name, error.what()));
+    }
+    time_host_work(record);
+    if (observer != nullptr) observer->finish(record);
+    notice.dismiss();
+    record.speed.peak_rss_bytes = peak_rss_bytes();
+    record.speed.total = total.seconds();
+    return record;
+}
+
+RunRecord run(const RunSpec& spec, Observer* observer, const Progress& progress) {
+    const Stopwatch time;
+    const Prepared prepared = prepare(spec);
+    const double seconds = time.seconds();
+    RunRecord record = simulate(spec, prepared, observer, progress);
+    record.speed.prepare += seconds;
+    record.speed.total += seconds;
+    return record;
+}
+
+}  // namespace systole::run

@@ -1,0 +1,151 @@
+#include "sim/run/execute/executor.h"
+
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "sim/run/execute/run.h"
+#include "sim/run/make_spec.h"
+#include "tests/support/files.h"
+#include "tests/support/fresh_simulation.h"
+
+using namespace systole;
+using run::RunSpec;
+
+namespace {
+
+const std::string network =
+    R"({"schema": "sim.graph/1", "name": "net", "input": {"shape": [40]}, "weights": {"seed": 1}, "layers": [
+        {"name": "a", "op": "dense", "inputs": ["input"], "units": 300, "activation": "relu"},
+        {"name": "b", "op": "dense", "inputs": ["a"], "units": 10}], "output": "b"})";
+
+/// A run of the network on made-up input, with everything that a run notes.
+RunSpec full_spec(const std::string& file) {
+    run::RunConfig config;
+    config.machine = std::string(SYSTOLE_SOURCE_DIR) + "/configs/machines/tpu_v1.json";
+    config.model = file;
+    config.random_input = 3;
+    config.batch = 4;
+    config.limit = 10;
+    config.instructions = true;
+    config.power_windows = 5;
+    config.host = std::string(SYSTOLE_SOURCE_DIR) + "/configs/baselines/haswell_e5_2699_v3.json";
+    RunSpec spec = run::make_spec(config);
+    spec.observed.occupancy = true;
+    spec.observed.phases = true;
+    return spec;
+}
+
+RunSpec timed(const std::string& file, std::uint32_t batch) {
+    RunSpec spec = full_spec(file);
+    spec.timing_only = true;
+    spec.compiler.batch = batch;
+    return spec;
+}
+
+std::string compared(const run::RunOutcome& outcome) {
+    INFO(outcome.error);
+    REQUIRE(outcome.record);
+    return run::compared_bytes(*outcome.record);
+}
+
+}  // namespace
+
+TEST_CASE("Equal specs give equal records: in workers, in any order, and in this process", "[run]") {
+    const tests::Folder folder;
+    const std::string file = folder.file("net.json", network);
+    const std::vector<RunSpec> specs{full_spec(file), timed(file, 1), timed(file, 2), timed(file, 3)};
+    const std::vector<RunSpec> backwards(specs.rbegin(), specs.rend());
+
+    // Workers first: they are copies of this process, which must not have computed values before.
+    std::vector<std::string> expected;
+    run::Executor alone(1);
+    for (const run::RunOutcome& outcome : alone.run(specs)) expected.push_back(compared(outcome));
+    CHECK(std::set<std::string>(expected.begin(), expected.end()).size() == specs.size());
+    run::Executor several(3);
+    const std::vector<run::RunOutcome> outcomes = several.run(backwards);
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+        CHECK(compared(outcomes[specs.size() - 1 - i]) == expected[i]);
+    }
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+        for (int times = 0; times < 2; ++times) {
+            const tests::FreshSimulation simulation;
+            CHECK(run::compared_bytes(run::run(specs[i])) == expected[i]);
+        }
+    }
+}
+
+TEST_CASE("A spec is run once, another that differs anywhere is run too", "[run]") {
+    const tests::Folder folder;
+    const std::string file = folder.file("net.json", network);
+    run::Executor executor(1);
+    const RunSpec spec = timed(file, 2);
+    executor.run(std::vector<RunSpec>{spec, spec});
+    CHECK(executor.runs() == 1);
+
+    // The same contents elsewhere: only its labels differ, and the answer has its own.
+    const RunSpec elsewhere = timed(folder.file("other/net.json", network), 2);
+    const auto found = executor.run(std::vector<RunSpec>{elsewhere});
+    CHECK(executor.runs() == 1);
+    CHECK(found[0].record->spec.network->path.text == elsewhere.network->path.text);
+
+    std::vector<RunSpec> others(6, spec);
+    others[0].machine.activation_unit.latency_ns += 1.0;
+    others[1].machine.sources["name"] = "another";
+    others[2].compiler.limit = 9;
+    others[3].observed.phases = false;
+    others[4].data.input_scale = 0.5;
+    others[5] = timed(folder.file("net.json", network + " "), 2);
+    executor.run(others);
+    CHECK(executor.runs() == 7);
+}
+
+TEST_CASE("A worker that dies takes its spec along, and no other", "[run]") {
+    const tests::Folder folder;
+    const std::string file = folder.file("net.json", network);
+    std::vector<RunSpec> specs;
+    for (std::uint32_t batch = 1; batch <= 5; ++batch) specs.push_back(timed(file, batch));
+    run::Executor executor(2, [](pid_t worker, const RunSpec& spec) {
+        if (spec.compiler.batch == 3) ::kill(worker, SIGKILL);
+    });
+    const std::vector<run::RunOutcome> outcomes = executor.run(specs);
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+        INFO(i << ": " << outcomes[i].error);
+        CHECK(outcomes[i].record.has_value() == (i != 2));
+    }
+    CHECK(outcomes[2].error == "its process was ended by signal 9 (Killed)");
+}
+
+TEST_CASE("What cannot be run is an error in its place, that names files as they were given", "[run]") {
+    const tests::Folder folder;
+    const std::string file = folder.file("net.json", network);
+    const std::string broken = folder.file("broken.json", R"({"schema": "sim.graph/1", "layers": 3})");
+    std::vector<RunSpec> specs{timed(file, 1), timed(broken, 1),
+                               timed((folder.path() / "missing.json").string(), 1), timed(file, 2)};
+    specs[3].machine.unified_buffer.rows = 2;
+    run::Executor executor(2);
+    for (int times = 0; times < 2; ++times) {  // errors are not kept
+        const std::vector<run::RunOutcome> outcomes = executor.run(specs);
+        CHECK(outcomes[0].record);
+        CHECK(outcomes[1].error.find(broken + ": ") == 0);
+        CHECK(outcomes[2].error.find((folder.path() / "missing.json").string() + ": ") == 0);
+        CHECK_FALSE(outcomes[3].record);
+        CHECK_FALSE(outcomes[3].error.empty());
+    }
+    CHECK(executor.runs() == 1 + 2 * 3);
+}
+
+TEST_CASE("The oldest records make room", "[run]") {
+    run::RecordCache cache(10);
+    cache.keep("a", "12345");
+    cache.keep("b", "12345");
+    CHECK(*cache.find("a") == "12345");
+    cache.keep("c", "1");
+    CHECK(cache.find("a") == nullptr);
+    CHECK(cache.find("b") != nullptr);
+    cache.keep("d", std::string(100, 'x'));
+    CHECK(cache.find("d") != nullptr);  // the newest is always there
+}

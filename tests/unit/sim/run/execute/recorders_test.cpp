@@ -1,0 +1,72 @@
+#include "sim/run/execute/recorders.h"
+
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "hw/isa/unit.h"
+#include "sim/run/execute/facts.h"
+#include "tests/support/chip.h"
+
+using namespace systole;
+
+TEST_CASE("A tile takes its slot from its fetch on, and one that nothing shifts to the end", "[run]") {
+    run::SpanRecorder recorder;
+    recorder.tile_fetched({.fetched = 1});
+    recorder.tile_fetched({.fetched = 2});
+    recorder.tile({.fetched = 1, .whole = 2, .shifted = 4});
+    CHECK(std::move(recorder).occupancy(isa::Program(), 6).weight_fifo_tiles.windows ==
+          std::vector<std::uint64_t>{0, 1, 2, 2, 1, 1});
+}
+
+TEST_CASE("The times of a repeated instruction are those of all its repetitions", "[run]") {
+    run::SpanRecorder recorder;
+    recorder.instruction({.unit = 3, .number = 2, .begun = 10, .released = 20, .complete = 35});
+    recorder.instruction({.unit = 3, .number = 2, .begun = 20, .released = 30, .complete = 45});
+    recorder.instruction({.unit = 3, .number = 0, .begun = 0, .released = 5, .complete = 5});
+    REQUIRE(recorder.spans().size() == 3);
+    CHECK(recorder.spans()[2].begun == 10);
+    CHECK(recorder.spans()[2].released == 30);
+    CHECK(recorder.spans()[2].complete == 45);
+    CHECK(recorder.spans()[1].released == 0);  // never heard of
+}
+
+TEST_CASE("Phases are what lies before the first rows and behind the last results", "[run]") {
+    run::PhaseRecorder recorder;
+    recorder.matrix_idle({.idle = {.without_rows = 7}});
+    recorder.matrix_idle({.idle = {.without_rows = 9}});
+    recorder.tile({.fetched = 5, .whole = 20});
+    recorder.tile({.fetched = 3, .whole = 12});
+    recorder.instruction({.unit = static_cast<std::size_t>(isa::Unit::Activation), .complete = 40});
+    recorder.instruction({.unit = static_cast<std::size_t>(isa::Unit::Matrix), .complete = 30});
+    recorder.instruction({.unit = static_cast<std::size_t>(isa::Unit::HostWrite), .complete = 90});
+    CHECK(recorder.phases() == run::Phases{.head = 7, .last_result = 40, .first_fetch = 3, .last_tile = 20});
+}
+
+TEST_CASE("A record's counters are all of the chip's, in total and by tag", "[run]") {
+    tests::Chip chip(tests::tpu_v1(),
+                     ".array 256 256\n.tile 256 256 fill 1\nread_weights tile=0\n"
+                     "tag 1\nmatmul ub=0 acc=0 rows=100\ntag 2\nread_weights tile=0\n"
+                     "matmul ub=0 acc=200 rows=30\nhalt\n");
+    chip.run();
+    const run::Counters counters = run::counters_of(*chip);
+    std::size_t count = 0;
+    for (const hw::CounterGroup* group : chip->counters()) {
+        for (const hw::Counter& counter : *group) {
+            ++count;
+            const std::string path = std::string(group->unit()) + "." + std::string(counter.name());
+            INFO(path);
+            const run::Counter& copy = counters.at(path);
+            CHECK(copy.value() == counter.value());
+            for (run::Tag tag = 0; tag < 4; ++tag) CHECK(copy.value(tag) == counter.value(tag));
+            CHECK(copy.meaning == counter.meaning());
+            CHECK(copy.group() == group->unit());
+            CHECK(copy.name() == counter.name());
+        }
+    }
+    CHECK(counters.all.size() == count);
+    CHECK(counters.at("matrix_unit.active_cycles").value(2) == 30);
+    CHECK(counters.of("matrix_unit").front().path == "matrix_unit.active_cycles");
+    CHECK_THROWS_AS(counters.at("matrix_unit.naps"), std::logic_error);
+}
