@@ -47,7 +47,8 @@ void check_size(const Shape& shape) {
 }
 
 ModelError with_layer(std::string_view layer, const ModelError& error) {
-    return ModelError(fmt::format("layer {}: {}", quoted(layer), error.what()));
+    ModelError named(fmt::format("layer {}: {}", quoted(layer), error.what()));
+    return named;
 }
 
 }  // namespace

@@ -246,7 +246,7 @@ private:
         value.name = tokens_.name();
         if (tokens_.take_word("stored")) value.stored_as = type();
         if (tokens_.take_word("scale")) {
-            const double scale = tokens_.number<double>("a scale");
+            const auto scale = tokens_.number<double>("a scale");
             tokens_.expect_word("zero");
             value.quantization = Quantization{{scale}, {tokens_.number<std::int32_t>("a zero point")}, {}};
         } else if (tokens_.take_word("axis")) {

@@ -12,6 +12,7 @@ namespace {
 
 std::vector<Content> contents_of(const std::vector<std::string>& files, const PathFinder& paths) {
     std::vector<Content> contents;
+    contents.reserve(files.size());
     for (const std::string& file : files) contents.push_back(content_of(paths.find(file)));
     return contents;
 }

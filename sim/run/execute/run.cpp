@@ -172,8 +172,7 @@ private:
 /// The chip of a run, with all who listen to it.
 class Simulation {
 public:
-    Simulation(const RunSpec& spec, const isa::Program& program, Observer* observer)
-        : spec_(spec), program_(program) {
+    Simulation(const RunSpec& spec, const isa::Program& program, Observer* observer) : program_(program) {
         const Observed& observed = spec.observed;
         if (observed.power_windows > 0 && !spec.machine.energy) {
             throw machine::ConfigError(
@@ -228,7 +227,6 @@ public:
     }
 
 private:
-    const RunSpec& spec_;
     const isa::Program& program_;
     std::optional<TimesRecorder> times_;
     std::vector<WorkInterval> work_;

@@ -41,7 +41,7 @@ public:
     /// The spec, behind those of its contents that it has not had. False where it has died.
     bool send(const RunSpec& spec);
     /// Absent where it has died.
-    std::optional<std::string> receive() { return read_message(descriptor()); }
+    std::optional<std::string> receive() const { return read_message(descriptor()); }
     /// Of one that has died: how.
     std::string ending();
 

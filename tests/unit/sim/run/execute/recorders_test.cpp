@@ -16,8 +16,8 @@ TEST_CASE("A tile takes its slot from its fetch on, and one that nothing shifts 
     recorder.tile_fetched({.fetched = 1});
     recorder.tile_fetched({.fetched = 2});
     recorder.tile({.fetched = 1, .whole = 2, .shifted = 4});
-    CHECK(std::move(recorder).occupancy(isa::Program(), 6).weight_fifo_tiles.windows ==
-          std::vector<std::uint64_t>{0, 1, 2, 2, 1, 1});
+    const run::Occupancy occupancy = std::move(recorder).occupancy(isa::Program(), 6);
+    CHECK(occupancy.weight_fifo_tiles.windows == std::vector<std::uint64_t>{0, 1, 2, 2, 1, 1});
 }
 
 TEST_CASE("The times of a repeated instruction are those of all its repetitions", "[run]") {
