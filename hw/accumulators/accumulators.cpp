@@ -3,11 +3,13 @@
 namespace systole::hw {
 
 Accumulators::Accumulators(const sc_core::sc_module_name& name, const machine::MachineConfig& machine)
-    : sc_module(name),
+    : UnitModule(name),
       rows_(machine.accumulators.rows),
       columns_(machine.matrix_unit.columns),
       bank_rows_(rows_ / machine.accumulators.banks),
-      sums_(rows_ * columns_) {}
+      sums_(rows_ * columns_) {
+    register_counters(counters_);
+}
 
 const std::int32_t* Accumulators::read(std::uint64_t first, std::uint64_t count) const {
     sc_assert(first + count <= rows_);

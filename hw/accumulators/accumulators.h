@@ -7,12 +7,12 @@
 #include "hw/base/zeroed_memory.h"
 #include "hw/common/counter.h"
 #include "hw/common/memory_interfaces.h"
+#include "hw/common/unit_module.h"
 #include "hw/machine/machine_config.h"
 
 namespace systole::hw {
 
 struct AccumulatorCounters final : CounterGroup {
-    AccumulatorCounters() : CounterGroup("accumulators") {}
     Counter& reads = add("reads", CounterUnit::Rows, "rows read by the activation unit");
     Counter& writes = add("writes", CounterUnit::Rows, "rows written or added to by the matrix unit");
     Counter& pass_writes =
@@ -22,7 +22,7 @@ struct AccumulatorCounters final : CounterGroup {
 };
 
 /// The sums below the array: rows of one 32-bit sum for each array column. Sums wrap around.
-class Accumulators final : public sc_core::sc_module, public AccumulatorAccess {
+class Accumulators final : public UnitModule, public AccumulatorAccess {
 public:
     Accumulators(const sc_core::sc_module_name& name, const machine::MachineConfig& machine);
 
@@ -36,8 +36,6 @@ public:
         counters_.additions.add(additions, tag);
     }
     std::pair<std::size_t, std::size_t> banks(std::uint64_t first, std::uint64_t count) const override;
-
-    const AccumulatorCounters& counters() const { return counters_; }
 
 private:
     const std::size_t rows_;

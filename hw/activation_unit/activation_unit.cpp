@@ -22,7 +22,7 @@ ActivationUnit::ActivationUnit(const sc_core::sc_module_name& name, const machin
                                ValueWorkers& workers, AccumulatorAccess& accumulators,
                                UnifiedBufferAccess& buffer, PortArbiter& ports, Failure& failure,
                                TraceSink* trace)
-    : sc_module(name),
+    : UnitModule(name),
       latency_(machine.activation_latency()),
       values_(values),
       clock_(clock),
@@ -33,6 +33,7 @@ ActivationUnit::ActivationUnit(const sc_core::sc_module_name& name, const machin
       ports_(ports),
       trace_(trace),
       queue_(unit, machine.sequencer.queue_depth, semaphores, clock) {
+    register_counters(counters_);
     spawn("activation_unit", failure, [this] { run(); });
 }
 

@@ -15,6 +15,7 @@
 #include "hw/common/process.h"
 #include "hw/common/trace.h"
 #include "hw/common/unit_counters.h"
+#include "hw/common/unit_module.h"
 #include "hw/common/value_workers.h"
 #include "hw/common/values.h"
 #include "hw/common/wait_state.h"
@@ -24,7 +25,6 @@
 namespace systole::hw {
 
 struct ActivationUnitCounters final : UnitCounters {
-    ActivationUnitCounters() : UnitCounters("activation_unit") {}
     Counter& rows = add("rows", CounterUnit::Rows, "accumulator rows activated");
     Counter& vector_rows =
         add("vector_rows", CounterUnit::Rows, "unified-buffer rows written by vector work");
@@ -49,7 +49,7 @@ struct ActivationUnitCounters final : UnitCounters {
 /// before at a unified-buffer row a cycle. Vector work takes a cycle for each unified-buffer access
 /// it reads or writes, whichever are more. Instructions follow each other without a gap, but one that
 /// reads rows which earlier ones still write begins when those writes are complete.
-class ActivationUnit final : public sc_core::sc_module {
+class ActivationUnit final : public UnitModule {
 public:
     ActivationUnit(const sc_core::sc_module_name& name, const machine::MachineConfig& machine, Values values,
                    const Clock& clock, Semaphores& semaphores, OrderChecker& order, ValueWorkers& workers,
@@ -60,7 +60,6 @@ public:
     const WaitState& wait_state() const { return wait_state_; }
     /// The program ended at this cycle.
     void finish(Cycle end, Tag tag) { counters_.finish(end, tag); }
-    const ActivationUnitCounters& counters() const { return counters_; }
 
 private:
     /// What an instruction takes: cycles of the pipeline, and accesses.

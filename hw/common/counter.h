@@ -56,11 +56,10 @@ private:
 /// the group.
 class CounterGroup {
 public:
-    explicit CounterGroup(std::string_view unit) : unit_(unit) {}
+    CounterGroup() = default;
     CounterGroup(const CounterGroup&) = delete;
     CounterGroup& operator=(const CounterGroup&) = delete;
 
-    std::string_view unit() const { return unit_; }
     auto begin() const { return counters_.begin(); }
     auto end() const { return counters_.end(); }
 
@@ -71,7 +70,6 @@ protected:
     }
 
 private:
-    std::string_view unit_;
     std::deque<Counter> counters_;  // a deque: references stay valid
 };
 

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <string_view>
-
 #include "hw/common/clock.h"
 #include "hw/common/counter.h"
 
@@ -10,8 +8,6 @@ namespace systole::hw {
 /// The counters of a unit with a queue. Its cycle counters are a partition: every cycle of the run is
 /// spent on exactly one of them, busy or the reason why not; a derived structure adds reasons of its own.
 struct UnitCounters : CounterGroup {
-    explicit UnitCounters(std::string_view unit) : CounterGroup(unit) {}
-
     Counter& busy_cycles = add("busy_cycles", CounterUnit::Cycles, "an instruction was under way");
     Counter& sync_cycles = add("sync_cycles", CounterUnit::Cycles, "waited for a semaphore");
     Counter& idle_cycles = add("idle_cycles", CounterUnit::Cycles, "had no instruction");

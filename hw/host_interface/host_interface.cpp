@@ -24,7 +24,7 @@ HostInterface::HostInterface(const sc_core::sc_module_name& name, const machine:
                              Values values, const Clock& clock, Semaphores& semaphores, OrderChecker& order,
                              ValueWorkers& workers, UnifiedBufferAccess& buffer, PortArbiter& ports,
                              Failure& failure, TraceSink* trace)
-    : sc_module(name),
+    : UnitModule(name),
       latency_(machine.host_latency()),
       values_(values),
       clock_(clock),
@@ -37,6 +37,9 @@ HostInterface::HostInterface(const sc_core::sc_module_name& name, const machine:
       outbound_(machine.host_write_rate(), clock),
       read_queue_(read_unit, machine.sequencer.queue_depth, semaphores, clock),
       write_queue_(write_unit, machine.sequencer.queue_depth, semaphores, clock) {
+    register_counters(counters_);
+    register_counters("host_read", read_counters_);
+    register_counters("host_write", write_counters_);
     spawn("host_read", failure, [this] { run_reads(); });
     spawn("host_write", failure, [this] { run_writes(); });
 }

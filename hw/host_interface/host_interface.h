@@ -18,6 +18,7 @@
 #include "hw/common/shared_link.h"
 #include "hw/common/trace.h"
 #include "hw/common/unit_counters.h"
+#include "hw/common/unit_module.h"
 #include "hw/common/value_workers.h"
 #include "hw/common/values.h"
 #include "hw/common/wait_state.h"
@@ -27,7 +28,6 @@
 namespace systole::hw {
 
 struct HostInterfaceCounters final : CounterGroup {
-    HostInterfaceCounters() : CounterGroup("host_interface") {}
     Counter& read_bytes =
         add("read_bytes", CounterUnit::Bytes, "data from host memory into the unified buffer");
     Counter& write_bytes =
@@ -42,7 +42,6 @@ struct HostInterfaceCounters final : CounterGroup {
 
 /// Where the cycles of one direction went.
 struct HostTransferCounters final : UnitCounters {
-    explicit HostTransferCounters(std::string_view unit) : UnitCounters(unit) {}
     Counter& port_stall_cycles = add("port_stall_cycles", CounterUnit::Cycles, "a memory port was taken");
 };
 
@@ -50,7 +49,7 @@ struct HostTransferCounters final : UnitCounters {
 ///
 /// Timing: each direction moves bytes at its bandwidth, exactly, and what was sent arrives `latency`
 /// later. Transfers of one direction follow each other; instructions go first.
-class HostInterface final : public sc_core::sc_module, public InstructionPath {
+class HostInterface final : public UnitModule, public InstructionPath {
 public:
     HostInterface(const sc_core::sc_module_name& name, const machine::MachineConfig& machine, Values values,
                   const Clock& clock, Semaphores& semaphores, OrderChecker& order, ValueWorkers& workers,
@@ -68,9 +67,6 @@ public:
         read_counters_.finish(end, tag);
         write_counters_.finish(end, tag);
     }
-    const HostInterfaceCounters& counters() const { return counters_; }
-    const HostTransferCounters& read_counters() const { return read_counters_; }
-    const HostTransferCounters& write_counters() const { return write_counters_; }
 
     tlm_utils::simple_initiator_socket<HostInterface> memory{"memory"};
 
@@ -114,8 +110,8 @@ private:
     WaitState read_wait_state_{"host_read"};
     WaitState write_wait_state_{"host_write"};
     HostInterfaceCounters counters_;
-    HostTransferCounters read_counters_{"host_read"};
-    HostTransferCounters write_counters_{"host_write"};
+    HostTransferCounters read_counters_;
+    HostTransferCounters write_counters_;
 };
 
 }  // namespace systole::hw

@@ -13,7 +13,7 @@ MatrixUnit::MatrixUnit(const sc_core::sc_module_name& name, const machine::Machi
                        Values values, const Clock& clock, ValueWorkers& workers, TileSource& weights,
                        AccumulatorAccess& accumulators, PortArbiter& ports, Failure& failure,
                        TraceSink* trace, RegisterSink* registers)
-    : sc_module(name),
+    : UnitModule(name),
       cells_(std::uint64_t{machine.matrix_unit.rows} * machine.matrix_unit.columns),
       latency_(machine.matrix_latency()),
       values_(values),
@@ -27,7 +27,9 @@ MatrixUnit::MatrixUnit(const sc_core::sc_module_name& name, const machine::Machi
                            .workers = workers,
                            .failure = failure,
                            .trace = trace,
-                           .registers = registers})) {}
+                           .registers = registers})) {
+    register_counters(counters_);
+}
 
 void MatrixUnit::check(const Stream& stream, const Tile& tile) const {
     if (tile.rows == 0) {

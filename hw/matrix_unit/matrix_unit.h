@@ -12,6 +12,7 @@
 #include "hw/common/port_arbiter.h"
 #include "hw/common/process.h"
 #include "hw/common/trace.h"
+#include "hw/common/unit_module.h"
 #include "hw/common/value_workers.h"
 #include "hw/common/values.h"
 #include "hw/common/wait_state.h"
@@ -23,7 +24,6 @@ namespace systole::hw {
 
 /// Where every cycle of the matrix unit went. The first four are a partition of all cycles.
 struct MatrixUnitCounters final : CounterGroup {
-    MatrixUnitCounters() : CounterGroup("matrix_unit") {}
     Counter& active_cycles = add("active_cycles", CounterUnit::Cycles, "a row entered the array");
     Counter& weight_stall_cycles = add("weight_stall_cycles", CounterUnit::Cycles,
                                        "rows were there, the weight tile was not whole in the FIFO");
@@ -60,7 +60,7 @@ struct MatrixUnitCounters final : CounterGroup {
 /// without a gap. Two weight planes: one computes, a shadow plane fills. A tile whole at the head of
 /// the FIFO shifts into the shadow plane in as many cycles as the array has rows; the switch travels
 /// with a stream's first row and costs nothing; the shadow plane is free one cycle after it.
-class MatrixUnit final : public sc_core::sc_module, public StreamSink {
+class MatrixUnit final : public UnitModule, public StreamSink {
 public:
     MatrixUnit(const sc_core::sc_module_name& name, const machine::MachineConfig& machine, Values values,
                const Clock& clock, ValueWorkers& workers, TileSource& weights,
@@ -73,7 +73,6 @@ public:
     void finish(Cycle end, Tag tag);
 
     const WaitState& weight_wait_state() const { return engine_->wait_state(); }
-    const MatrixUnitCounters& counters() const { return counters_; }
     math::GemmStatistics gemm() const { return engine_->gemm(); }
 
 private:

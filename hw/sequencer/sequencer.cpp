@@ -15,7 +15,7 @@ namespace systole::hw {
 Sequencer::Sequencer(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
                      const Clock& clock, OrderChecker& order, InstructionPath& path,
                      std::array<Sink*, isa::unit_count> units, Failure& failure, TraceSink* trace)
-    : sc_module(name),
+    : UnitModule(name),
       buffer_rows_(machine.unified_buffer.rows),
       accumulator_rows_(machine.accumulators.rows),
       buffer_bytes_(machine.sequencer.instruction_buffer_bytes),
@@ -25,6 +25,7 @@ Sequencer::Sequencer(const sc_core::sc_module_name& name, const machine::Machine
       path_(path),
       units_(units),
       trace_(trace) {
+    register_counters(counters_);
     spawn("sequencer", failure, [this] { run(); });
 }
 

@@ -15,6 +15,7 @@
 #include "hw/common/ring_queue.h"
 #include "hw/common/trace.h"
 #include "hw/common/unit_counters.h"
+#include "hw/common/unit_module.h"
 #include "hw/common/wait_state.h"
 #include "hw/isa/access_history.h"
 #include "hw/isa/bound_instruction.h"
@@ -25,7 +26,6 @@
 namespace systole::hw {
 
 struct SequencerCounters final : UnitCounters {
-    SequencerCounters() : UnitCounters("sequencer") {}
     Counter& instructions =
         add("instructions", CounterUnit::Instructions, "instructions issued, sync included");
     Counter& empty_cycles = add("empty_cycles", CounterUnit::Cycles, "the next instruction had not arrived");
@@ -38,7 +38,7 @@ struct SequencerCounters final : UnitCounters {
 /// Timing: the host sends instructions as long as they fit the instruction buffer; one leaves the
 /// buffer when it is issued. Issues are `issue_cycles` apart. A full queue holds up all that follows.
 /// `halt` ends the program in the cycle in which all earlier instructions are complete.
-class Sequencer final : public sc_core::sc_module {
+class Sequencer final : public UnitModule {
 public:
     using Sink = CommandSink;
 
@@ -61,7 +61,6 @@ public:
     std::optional<IssueTimes> waiting(Cycle now) const;
 
     const WaitState& wait_state() const { return wait_state_; }
-    const SequencerCounters& counters() const { return counters_; }
 
 private:
     void run();

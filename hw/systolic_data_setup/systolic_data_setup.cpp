@@ -32,7 +32,7 @@ SystolicDataSetup::SystolicDataSetup(const sc_core::sc_module_name& name,
                                      const machine::MachineConfig& machine, Values values, const Clock& clock,
                                      Semaphores& semaphores, OrderChecker& order, UnifiedBufferAccess& buffer,
                                      StreamSink& array, Failure& failure)
-    : sc_module(name),
+    : UnitModule(name),
       matrix_unit_(machine.matrix_unit),
       array_rows_(machine.matrix_unit.rows),
       fetches_per_cycle_(machine.systolic_data_setup.fetches_per_cycle),
@@ -42,6 +42,7 @@ SystolicDataSetup::SystolicDataSetup(const sc_core::sc_module_name& name,
       buffer_(buffer),
       array_(array),
       queue_(unit, machine.sequencer.queue_depth, semaphores, clock) {
+    register_counters(counters_);
     spawn("systolic_data_setup", failure, [this] { run(); });
 }
 

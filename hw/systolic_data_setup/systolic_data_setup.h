@@ -12,6 +12,7 @@
 #include "hw/common/order_checker.h"
 #include "hw/common/process.h"
 #include "hw/common/unit_counters.h"
+#include "hw/common/unit_module.h"
 #include "hw/common/values.h"
 #include "hw/common/wait_state.h"
 #include "hw/isa/bound_instruction.h"
@@ -20,7 +21,6 @@
 namespace systole::hw {
 
 struct SystolicDataSetupCounters final : UnitCounters {
-    SystolicDataSetupCounters() : UnitCounters("systolic_data_setup") {}
     Counter& array_cycles = add("array_cycles", CounterUnit::Cycles,
                                 "waited for the array: for its input, a weight tile or a memory port");
     Counter& rows = add("rows", CounterUnit::Rows, "rows streamed into the array");
@@ -35,7 +35,7 @@ struct SystolicDataSetupCounters final : UnitCounters {
 /// machine::line_fetches accesses for each kernel row it takes elements from; while that is at most
 /// the line's cycles of array input, rows follow each other without a gap, otherwise each line takes
 /// as long as its accesses.
-class SystolicDataSetup final : public sc_core::sc_module, public RowSource {
+class SystolicDataSetup final : public UnitModule, public RowSource {
 public:
     SystolicDataSetup(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
                       Values values, const Clock& clock, Semaphores& semaphores, OrderChecker& order,
@@ -48,7 +48,6 @@ public:
 
     /// The program ended at this cycle.
     void finish(Cycle end, Tag tag) { counters_.finish(end, tag); }
-    const SystolicDataSetupCounters& counters() const { return counters_; }
 
 private:
     struct Walk {

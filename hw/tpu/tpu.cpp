@@ -8,6 +8,7 @@
 
 #include "hw/common/instruction_error.h"
 #include "hw/common/ports.h"
+#include "hw/common/unit_module.h"
 #include "hw/isa/assembly.h"
 #include "hw/isa/program_error.h"
 #include "hw/timing/formats.h"
@@ -248,14 +249,18 @@ void Tpu::report_stuck() const {
     throw isa::ProgramError(fmt::format("the program cannot finish: {}", waits));
 }
 
-std::vector<const CounterGroup*> Tpu::counters() const {
-    std::vector<const CounterGroup*> groups{
-        &sequencer_.counters(),           &host_interface_.counters(),
-        &host_interface_.read_counters(), &host_interface_.write_counters(),
-        &unified_buffer_.counters(),      &weight_fifo_.counters(),
-        &systolic_data_setup_.counters(), &matrix_unit_.counters(),
-        &accumulators_.counters(),        &activation_unit_.counters()};
-    if (const CounterGroup* memory = weight_memory_.counters()) groups.push_back(memory);
+std::vector<PlacedCounters> Tpu::counters() const {
+    // In the order of the data's path, which is not the order in which units can be built; others come last.
+    constexpr std::array<std::string_view, 11> order{"sequencer",           "host_interface", "host_read",
+                                                     "host_write",          "unified_buffer", "weight_fifo",
+                                                     "systolic_data_setup", "matrix_unit",    "accumulators",
+                                                     "activation_unit",     "weight_memory"};
+    const auto place = [&](const PlacedCounters& placed) {
+        return std::find(order.begin(), order.end(), placed.path) - order.begin();
+    };
+    std::vector<PlacedCounters> groups = counters_below(*this);
+    std::stable_sort(groups.begin(), groups.end(),
+                     [&](const PlacedCounters& a, const PlacedCounters& b) { return place(a) < place(b); });
     return groups;
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <systemc>
 #include <vector>
 
@@ -20,6 +21,7 @@
 #include "hw/common/registers.h"
 #include "hw/common/semaphores.h"
 #include "hw/common/trace.h"
+#include "hw/common/unit_module.h"
 #include "hw/common/value_workers.h"
 #include "hw/common/values.h"
 #include "hw/host_interface/host_interface.h"
@@ -71,14 +73,12 @@ public:
 
     /// Cycles from the first to the end of the program.
     Cycle cycles() const { return sequencer_.end(); }
-    /// The counters of every unit.
-    std::vector<const CounterGroup*> counters() const;
+    /// The counters of every unit, found in the tree of modules, in the order of the data's way.
+    std::vector<PlacedCounters> counters() const;
+    /// One of them, by its path: "matrix_unit.active_cycles", "host_read.busy_cycles". Throws
+    /// std::logic_error where there is none.
+    const Counter& counter(std::string_view path) const { return find_counter(*this, path); }
 
-    const MatrixUnitCounters& matrix_unit() const { return matrix_unit_.counters(); }
-    const WeightFifoCounters& weight_fifo() const { return weight_fifo_.counters(); }
-    const SystolicDataSetupCounters& systolic_data_setup() const { return systolic_data_setup_.counters(); }
-    const ActivationUnitCounters& activation_unit() const { return activation_unit_.counters(); }
-    const HostInterfaceCounters& host_interface() const { return host_interface_.counters(); }
     const UnifiedBuffer& unified_buffer() const { return unified_buffer_; }
     const Accumulators& accumulators() const { return accumulators_; }
     /// Wall time inside the matrix products.

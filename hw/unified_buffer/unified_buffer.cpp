@@ -5,11 +5,13 @@
 namespace systole::hw {
 
 UnifiedBuffer::UnifiedBuffer(const sc_core::sc_module_name& name, const machine::MachineConfig& machine)
-    : sc_module(name),
+    : UnitModule(name),
       rows_(machine.unified_buffer.rows),
       row_bytes_(machine.matrix_unit.rows),
       bytes_(rows_ * row_bytes_),
-      touched_(rows_, false) {}
+      touched_(rows_, false) {
+    register_counters(counters_);
+}
 
 const std::uint8_t* UnifiedBuffer::read(std::uint64_t first, std::uint64_t count) const {
     sc_assert(first + count <= rows_);

@@ -7,12 +7,12 @@
 #include "hw/base/zeroed_memory.h"
 #include "hw/common/counter.h"
 #include "hw/common/memory_interfaces.h"
+#include "hw/common/unit_module.h"
 #include "hw/machine/machine_config.h"
 
 namespace systole::hw {
 
 struct UnifiedBufferCounters final : CounterGroup {
-    UnifiedBufferCounters() : CounterGroup("unified_buffer") {}
     Counter& reads = add("reads", CounterUnit::Rows, "accesses of at most one row of bytes, to read");
     Counter& writes = add("writes", CounterUnit::Rows, "accesses of at most one row of bytes, to write");
 };
@@ -21,7 +21,7 @@ struct UnifiedBufferCounters final : CounterGroup {
 ///
 /// An access moves up to a row's length of consecutive bytes in one cycle wherever they begin (rows
 /// with even and odd numbers lie in memories of their own).
-class UnifiedBuffer final : public sc_core::sc_module, public UnifiedBufferAccess {
+class UnifiedBuffer final : public UnitModule, public UnifiedBufferAccess {
 public:
     UnifiedBuffer(const sc_core::sc_module_name& name, const machine::MachineConfig& machine);
 
@@ -33,7 +33,6 @@ public:
 
     /// Bytes of all rows that were written at least once.
     std::uint64_t touched_bytes() const;
-    const UnifiedBufferCounters& counters() const { return counters_; }
 
 private:
     const std::size_t rows_;

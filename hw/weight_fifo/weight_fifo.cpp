@@ -15,7 +15,7 @@ constexpr std::size_t buffers_in_array = 2;
 WeightFifo::WeightFifo(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
                        Values values, const Clock& clock, Semaphores& semaphores, OrderChecker& order,
                        ValueWorkers& workers, Failure& failure, TraceSink* trace)
-    : sc_module(name),
+    : UnitModule(name),
       depth_(machine.weight_fifo.depth_tiles),
       columns_(machine.matrix_unit.columns),
       tile_bytes_(machine.tile_bytes()),
@@ -27,6 +27,7 @@ WeightFifo::WeightFifo(const sc_core::sc_module_name& name, const machine::Machi
       trace_(trace),
       queue_(unit, machine.sequencer.queue_depth, semaphores, clock),
       buffers_(std::size_t{depth_} + buffers_in_array) {
+    register_counters(counters_);
     spawn("weight_fifo", failure, [this] { run(); });
 }
 

@@ -16,6 +16,7 @@
 #include "hw/common/ring_queue.h"
 #include "hw/common/trace.h"
 #include "hw/common/unit_counters.h"
+#include "hw/common/unit_module.h"
 #include "hw/common/value_workers.h"
 #include "hw/common/values.h"
 #include "hw/common/wait_state.h"
@@ -26,7 +27,6 @@
 namespace systole::hw {
 
 struct WeightFifoCounters final : UnitCounters {
-    WeightFifoCounters() : UnitCounters("weight_fifo") {}
     Counter& tiles = add("tiles", CounterUnit::Tiles, "tiles fetched");
     Counter& bytes = add("bytes", CounterUnit::Bytes, "bytes fetched from weight memory");
     Counter& shifted_bytes = add("shifted_bytes", CounterUnit::Bytes, "bytes that left for the array");
@@ -38,7 +38,7 @@ struct WeightFifoCounters final : UnitCounters {
 /// Timing: a slot is taken when its fetch is issued and is free again when its tile has been shifted
 /// out. `read_weights` is complete when its last fetch has been issued. The FIFO adds no cycle of its
 /// own: who waits goes on in the cycle of the event.
-class WeightFifo final : public sc_core::sc_module, public TileSource {
+class WeightFifo final : public UnitModule, public TileSource {
 public:
     WeightFifo(const sc_core::sc_module_name& name, const machine::MachineConfig& machine, Values values,
                const Clock& clock, Semaphores& semaphores, OrderChecker& order, ValueWorkers& workers,

@@ -8,7 +8,6 @@ namespace systole::hw {
 /// channel, from the first to the end of the run, carries a burst's command slot or is lost to one
 /// reason. A clock counts for what the read commands do in it; the data follows CL clocks later.
 struct DramCounters final : CounterGroup {
-    DramCounters() : CounterGroup("weight_memory") {}
     Counter& reads = add("reads", CounterUnit::Commands, "read commands, a burst each");
     Counter& row_hits = add("row_hits", CounterUnit::Commands, "read commands to a row that was open");
     Counter& row_activations = add("row_activations", CounterUnit::Commands, "rows opened");

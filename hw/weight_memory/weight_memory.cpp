@@ -6,10 +6,11 @@ namespace systole::hw {
 
 WeightMemory::WeightMemory(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
                            const Clock& clock)
-    : sc_module(name),
+    : UnitModule(name),
       bytes_(machine.weight_memory.bytes),
       clock_(clock),
       timing_(make_memory_timing(machine)) {
+    if (const CounterGroup* counters = timing_->counters()) register_counters(*counters);
     socket.register_b_transport(this, &WeightMemory::b_transport);
     socket.register_get_direct_mem_ptr(this, &WeightMemory::get_direct_mem_ptr);
 }

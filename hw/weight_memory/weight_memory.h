@@ -10,6 +10,7 @@
 
 #include "hw/common/clock.h"
 #include "hw/common/counter.h"
+#include "hw/common/unit_module.h"
 #include "hw/machine/machine_config.h"
 #include "hw/weight_memory/memory_timing.h"
 #include "hw/weight_memory/weight_image.h"
@@ -22,7 +23,7 @@ namespace systole::hw {
 /// adds the time to the delay it is given, so that reads can be issued ahead. Readers get direct access
 /// to the bytes; a read without a data pointer then asks for its timing alone. A TagExtension says what
 /// the read is counted for.
-class WeightMemory final : public sc_core::sc_module {
+class WeightMemory final : public UnitModule {
 public:
     WeightMemory(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
                  const Clock& clock);
@@ -32,8 +33,6 @@ public:
 
     /// The program ended at this cycle.
     void finish(Cycle end, Tag tag) { timing_->finish(end, tag); }
-    /// Null where the timing counts nothing.
-    const CounterGroup* counters() const { return timing_->counters(); }
 
     tlm_utils::simple_target_socket<WeightMemory> socket{"socket"};
 

@@ -26,6 +26,7 @@ public:
     void run() { tpu_.run(); }
 
     hw::Tpu& operator*() { return tpu_; }
+    const hw::Tpu& operator*() const { return tpu_; }
     hw::Tpu* operator->() { return &tpu_; }
     const hw::Tpu* operator->() const { return &tpu_; }
 
@@ -53,6 +54,15 @@ private:
     std::vector<hw::MatrixIdleTimes> matrix_idle_;
     hw::Tpu tpu_;
 };
+
+/// Cycles of the four classes into which each cycle of the matrix unit falls.
+inline std::uint64_t matrix_unit_cycles(const hw::Tpu& tpu) {
+    std::uint64_t cycles = 0;
+    for (const char* name : {"active", "weight_stall", "weight_shift", "non_matrix"}) {
+        cycles += tpu.counter(std::string("matrix_unit.") + name + "_cycles").value();
+    }
+    return cycles;
+}
 
 /// TPU v1 as it is shipped.
 inline machine::MachineConfig tpu_v1() {

@@ -13,6 +13,7 @@
 #include "hw/tpu/tpu.h"
 #include "sim/functional/executor.h"
 #include "sim/run/compile.h"
+#include "tests/support/chip.h"
 #include "tests/support/fresh_simulation.h"
 
 // The chip and the functional executor held to the integer reference.
@@ -67,19 +68,16 @@ inline NeededMacs needed_macs(const quantized::Network& network) {
 
 inline void check_counters(const hw::Tpu& tpu, const isa::Program& program, const quantized::Network& network,
                            const machine::MachineConfig& machine, std::uint64_t inferences) {
-    const hw::MatrixUnitCounters& matrix = tpu.matrix_unit();
-    CHECK(matrix.active_cycles.value() + matrix.weight_stall_cycles.value() +
-              matrix.weight_shift_cycles.value() + matrix.non_matrix_cycles.value() ==
-          tpu.cycles());
-    CHECK(matrix.useful_macs.value() + matrix.unused_macs.value() ==
-          matrix.active_cycles.value() * machine.tile_bytes());
-    CHECK(matrix.useful_macs.value() == needed_macs(network).by_passes * inferences);
-    CHECK(matrix.multiply_accumulates.value() == needed_macs(network).once * inferences);
+    CHECK(matrix_unit_cycles(tpu) == tpu.cycles());
+    CHECK(tpu.counter("matrix_unit.useful_macs").value() + tpu.counter("matrix_unit.unused_macs").value() ==
+          tpu.counter("matrix_unit.active_cycles").value() * machine.tile_bytes());
+    CHECK(tpu.counter("matrix_unit.useful_macs").value() == needed_macs(network).by_passes * inferences);
+    CHECK(tpu.counter("matrix_unit.multiply_accumulates").value() == needed_macs(network).once * inferences);
     const Asked asked = asked_of(program);
-    CHECK(tpu.host_interface().read_bytes.value() == asked.host_read_bytes);
-    CHECK(tpu.host_interface().write_bytes.value() == asked.host_write_bytes);
-    CHECK(tpu.weight_fifo().tiles.value() == asked.tiles);
-    CHECK(tpu.weight_fifo().bytes.value() == asked.tiles * machine.tile_bytes());
+    CHECK(tpu.counter("host_interface.read_bytes").value() == asked.host_read_bytes);
+    CHECK(tpu.counter("host_interface.write_bytes").value() == asked.host_write_bytes);
+    CHECK(tpu.counter("weight_fifo.tiles").value() == asked.tiles);
+    CHECK(tpu.counter("weight_fifo.bytes").value() == asked.tiles * machine.tile_bytes());
 }
 
 /// Runs the network on the chip and on the functional executor and holds both to the integer reference.

@@ -218,7 +218,7 @@ void check_cycles(const Case& made, const machine::MachineConfig& machine, std::
     tests::FreshSimulation simulation;
     hw::Tpu tpu("tpu", machine, program, {.values = hw::Values::TimingOnly, .held_back = {}});
     tpu.run();
-    CHECK(tpu.matrix_unit().active_cycles.value() == dense_cycles(made, array));
+    CHECK(tpu.counter("matrix_unit.active_cycles").value() == dense_cycles(made, array));
 }
 
 std::vector<std::string> kinds_of(const quantized::Network& network, const machine::MachineConfig& machine) {
@@ -353,7 +353,7 @@ TEST_CASE("A convolution of 16 bits takes twice the cycles of one of 8, and comp
         tests::FreshSimulation simulation;
         hw::Tpu tpu("tpu", machine, program, {.values = hw::Values::TimingOnly, .held_back = {}});
         tpu.run();
-        active[bits / 8 - 1] = tpu.matrix_unit().active_cycles.value();
+        active[bits / 8 - 1] = tpu.counter("matrix_unit.active_cycles").value();
     }
     CHECK(active[1] == 2 * active[0]);
 }

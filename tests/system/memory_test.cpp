@@ -28,7 +28,7 @@ constexpr std::uint64_t mebibyte = 1U << 20U;
         const isa::Program program = bench::every_tile_once(tiles);
         hw::Tpu tpu("tpu", tests::tpu_v1(), program, {.trace = nullptr, .held_back = {}});
         tpu.run();
-        _exit(tpu.matrix_unit().tiles.value() == tiles ? EXIT_SUCCESS : EXIT_FAILURE);
+        _exit(tpu.counter("matrix_unit.tiles").value() == tiles ? EXIT_SUCCESS : EXIT_FAILURE);
     }
     int status = 0;
     rusage usage{};

@@ -136,11 +136,10 @@ TEST_CASE("Pixels are streamed once for all siblings in a column tile, in the le
     hw::Tpu tpu("tpu", machine, program, {});
     tpu.run();
     constexpr std::uint64_t pixels = 8 * 8;
-    const hw::MatrixUnitCounters& matrix = tpu.matrix_unit();
-    CHECK(matrix.active_cycles.value() == pixels * example.column_tiles);
-    CHECK(tpu.weight_fifo().tiles.value() == example.column_tiles);
-    CHECK(matrix.active_cycles.value(1) == pixels * example.of_leader);
-    CHECK(matrix.useful_macs.value(1) == pixels * 16 * example.led_filters);
+    CHECK(tpu.counter("matrix_unit.active_cycles").value() == pixels * example.column_tiles);
+    CHECK(tpu.counter("weight_fifo.tiles").value() == example.column_tiles);
+    CHECK(tpu.counter("matrix_unit.active_cycles").value(1) == pixels * example.of_leader);
+    CHECK(tpu.counter("matrix_unit.useful_macs").value(1) == pixels * 16 * example.led_filters);
     CHECK(program.layers[0].macs == pixels * 16 * example.led_filters);
 }
 

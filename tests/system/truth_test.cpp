@@ -156,7 +156,7 @@ TEST_CASE("Cycles and counters do not depend on the order in which SystemC runs 
                     {.values = hw::Values::TimingOnly, .held_back = std::move(held_back)});
         tpu.run();
         std::vector<std::uint64_t> values{tpu.cycles()};
-        for (const hw::CounterGroup* group : tpu.counters()) {
+        for (const auto& [path, group] : tpu.counters()) {
             for (const hw::Counter& counter : *group) {
                 values.push_back(counter.value());
                 for (hw::Tag tag = 0; tag <= program.layers.size(); ++tag)

@@ -109,10 +109,10 @@ std::string unit_name(const isa::Instruction& instruction) {
 
 Counters counters_of(const hw::Tpu& tpu) {
     Counters counters;
-    for (const hw::CounterGroup* group : tpu.counters()) {
+    for (const auto& [path, group] : tpu.counters()) {
         for (const hw::Counter& counter : *group) {
             Counter& copy = counters.all.emplace_back();
-            copy.path = fmt::format("{}.{}", group->unit(), counter.name());
+            copy.path = fmt::format("{}.{}", path, counter.name());
             copy.unit = name_of(counter.unit());
             copy.meaning = counter.meaning();
             for (std::size_t tag = 0; tag <= counter.last_tag(); ++tag) {

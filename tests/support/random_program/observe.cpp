@@ -48,11 +48,10 @@ void read(hw::Tpu& tpu, const isa::Program& program, const machine::MachineConfi
           Observation& run) {
     run.cycles = tpu.cycles();
     const std::set<hw::Tag> tags = tags_of(program);
-    for (const hw::CounterGroup* group : tpu.counters()) {
+    for (const auto& [path, group] : tpu.counters()) {
         for (const hw::Counter& counter : *group) {
             for (const hw::Tag tag : tags) {
-                run.counters.push_back(
-                    {fmt::format("{}.{}", group->unit(), counter.name()), tag, counter.value(tag)});
+                run.counters.push_back({fmt::format("{}.{}", path, counter.name()), tag, counter.value(tag)});
             }
         }
     }

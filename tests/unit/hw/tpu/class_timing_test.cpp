@@ -28,18 +28,16 @@ struct Idle {
 };
 
 Idle idle_of(const Chip& chip, hw::Tag tag) {
-    const auto& counters = chip->matrix_unit();
-    return {counters.non_matrix_cycles.value(tag), counters.weight_stall_cycles.value(tag),
-            counters.weight_shift_cycles.value(tag)};
+    return {chip->counter("matrix_unit.non_matrix_cycles").value(tag),
+            chip->counter("matrix_unit.weight_stall_cycles").value(tag),
+            chip->counter("matrix_unit.weight_shift_cycles").value(tag)};
 }
 
 void check_partition(const Chip& chip) {
-    const auto& counters = chip->matrix_unit();
-    CHECK(counters.active_cycles.value() + counters.weight_stall_cycles.value() +
-              counters.weight_shift_cycles.value() + counters.non_matrix_cycles.value() ==
-          chip->cycles());
-    CHECK(counters.useful_macs.value() + counters.unused_macs.value() ==
-          counters.active_cycles.value() * 7 * 5);
+    CHECK(tests::matrix_unit_cycles(*chip) == chip->cycles());
+    CHECK(chip->counter("matrix_unit.useful_macs").value() +
+              chip->counter("matrix_unit.unused_macs").value() ==
+          chip->counter("matrix_unit.active_cycles").value() * 7 * 5);
 }
 
 std::string nops(unsigned count) {
@@ -148,12 +146,12 @@ TEST_CASE("Rule 8: input that the host delivers a cycle later is a cycle of inpu
         const Cycle there = read.complete;
         CHECK(stream.begun == std::max(there, tile.whole + 7));
         const Cycle whole = std::clamp(tile.whole, there, stream.begun);
-        const auto& counters = chip->matrix_unit();
-        CHECK(counters.input_stall_cycles.value() == there);
-        CHECK(counters.raw_stall_cycles.value() == 0);
-        CHECK(counters.weight_stall_cycles.value() == whole - there);
-        CHECK(counters.weight_shift_cycles.value() == stream.begun - whole);
-        CHECK(counters.non_matrix_cycles.value() == there + chip->cycles() - stream.released);
+        CHECK(chip->counter("matrix_unit.input_stall_cycles").value() == there);
+        CHECK(chip->counter("matrix_unit.raw_stall_cycles").value() == 0);
+        CHECK(chip->counter("matrix_unit.weight_stall_cycles").value() == whole - there);
+        CHECK(chip->counter("matrix_unit.weight_shift_cycles").value() == stream.begun - whole);
+        CHECK(chip->counter("matrix_unit.non_matrix_cycles").value() ==
+              there + chip->cycles() - stream.released);
         check_partition(chip);
         (there > tile.whole + 7 ? late : early) += 1;
     }
@@ -180,7 +178,7 @@ TEST_CASE("Rule 8: rows that the activation unit writes a cycle later are a cycl
         const auto activate = chip.times(isa::Unit::Activation).at(0);
         REQUIRE(streams.size() == 2);
         CHECK(streams[1].begun == activate.begun + rows + latency);
-        const Cycle stall = chip->matrix_unit().raw_stall_cycles.value(2);
+        const Cycle stall = chip->counter("matrix_unit.raw_stall_cycles").value(2);
         CHECK(stall == streams[1].begun - streams[0].released);
         CHECK(idle_of(chip, 2) == Idle{stall, 0, 0});
         if (latency > 0) CHECK(stall == before + 1);

@@ -29,8 +29,8 @@ std::string products(int tiles) {
 }
 
 const hw::CounterGroup* counters_of(const Chip& chip, std::string_view unit) {
-    for (const hw::CounterGroup* group : chip->counters()) {
-        if (group->unit() == unit) return group;
+    for (const auto& [path, group] : chip->counters()) {
+        if (path == unit) return group;
     }
     return nullptr;
 }
@@ -59,10 +59,7 @@ TEST_CASE("A weight-bound program on TPU v1's DRAM pays its refreshes as weight 
     constexpr std::uint64_t clocks = 14 + (tiles * 512 - 1) * 4 + 10 * 310 + 14 + 4;
     CHECK(last == ((first * 32 + 20) / 21 + clocks) * 21 / 32);
 
-    const auto& matrix = chip->matrix_unit();
-    CHECK(matrix.active_cycles.value() + matrix.weight_stall_cycles.value() +
-              matrix.weight_shift_cycles.value() + matrix.non_matrix_cycles.value() ==
-          chip->cycles());
+    CHECK(tests::matrix_unit_cycles(*chip) == chip->cycles());
 }
 
 TEST_CASE("The DRAM's clocks are all spent, and counted for the layer whose tiles they brought",

@@ -42,16 +42,13 @@ Cost cost(const machine::MachineConfig& machine, const std::string& text, std::s
     chip.run();
     const auto products = chip.times(isa::Unit::Matrix);
     REQUIRE(products.size() == streams + 2);
-    const auto& counters = chip->matrix_unit();
-    CHECK(counters.active_cycles.value() + counters.weight_stall_cycles.value() +
-              counters.weight_shift_cycles.value() + counters.non_matrix_cycles.value() ==
-          chip->cycles());
+    CHECK(tests::matrix_unit_cycles(*chip) == chip->cycles());
     return {.cycles = products[streams + 1].begun - products[1].begun,
             .complete = products[streams].complete - products[1].begun,
-            .active = counters.active_cycles.value(),
-            .setup_stall = counters.setup_stall_cycles.value(),
-            .fetches = chip->unified_buffer().counters().reads.value(),
-            .idle = counters.non_matrix_cycles.value()};
+            .active = chip->counter("matrix_unit.active_cycles").value(),
+            .setup_stall = chip->counter("matrix_unit.setup_stall_cycles").value(),
+            .fetches = chip->counter("unified_buffer.reads").value(),
+            .idle = chip->counter("matrix_unit.non_matrix_cycles").value()};
 }
 
 }  // namespace
@@ -108,10 +105,7 @@ TEST_CASE("Rule 1: a stream is complete when its last line has passed, however s
     CHECK(line == 7 * std::min<std::uint64_t>((3 * stride + 1 + 6) / 7, 4));
     // The last of 4 rows enters 3 cycles after the first.
     CHECK(convolution.complete == convolution.begun + std::max(line + 3 + latency, 2 * line));
-    const auto& counters = chip->matrix_unit();
-    CHECK(counters.active_cycles.value() + counters.weight_stall_cycles.value() +
-              counters.weight_shift_cycles.value() + counters.non_matrix_cycles.value() ==
-          chip->cycles());
+    CHECK(tests::matrix_unit_cycles(*chip) == chip->cycles());
 }
 
 TEST_CASE("Rule 8: a multiply-accumulate counts once, however many passes it takes", "[timing]") {
@@ -121,11 +115,10 @@ TEST_CASE("Rule 8: a multiply-accumulate counts once, however many passes it tak
               "read_weights tile=0\nmatmul ub=0 acc=0 rows=9" +
                   flags + "\nhalt\n");
     chip.run();
-    const auto& counters = chip->matrix_unit();
     const std::uint64_t passes = flags.empty() ? 1 : 2;
-    CHECK(counters.multiply_accumulates.value() == 9 * 20);
-    CHECK(counters.useful_macs.value() == 9 * 20 * passes);
-    CHECK(counters.unused_macs.value() == 9 * (35 - 20) * passes);
+    CHECK(chip->counter("matrix_unit.multiply_accumulates").value() == 9 * 20);
+    CHECK(chip->counter("matrix_unit.useful_macs").value() == 9 * 20 * passes);
+    CHECK(chip->counter("matrix_unit.unused_macs").value() == 9 * (35 - 20) * passes);
 }
 
 TEST_CASE("The rows a program touched are the same without values", "[timing]") {

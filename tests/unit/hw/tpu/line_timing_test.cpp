@@ -118,10 +118,9 @@ TEST_CASE("Rule 1: a line takes the cycles of its rows or of its fetches, whiche
         CHECK(streams[1].begun == streams[0].begun + lines * line);
         const Cycle last_pass = streams[0].begun + (lines - 1) * line + input - 1;
         CHECK(streams[0].complete == std::max(last_pass + tests::odd_latency, streams[1].begun));
-        const auto& counters = chip->matrix_unit();
-        CHECK(counters.active_cycles.value() == lines * input + precision.passes);
-        CHECK(counters.setup_stall_cycles.value() == lines * (line - input));
-        CHECK(chip->unified_buffer().counters().reads.value() == lines * fetches + precision.element_bytes);
+        CHECK(chip->counter("matrix_unit.active_cycles").value() == lines * input + precision.passes);
+        CHECK(chip->counter("matrix_unit.setup_stall_cycles").value() == lines * (line - input));
+        CHECK(chip->counter("unified_buffer.reads").value() == lines * fetches + precision.element_bytes);
         (fetching > input ? slower : fetching == input ? equal : faster) += 1;
     }
     CHECK(slower > 0);

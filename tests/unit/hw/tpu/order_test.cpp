@@ -65,7 +65,7 @@ TEST_CASE("A program with every sync runs to its end", "[order]") {
     Chip chip(slow_machine(), chain());
     chip.run();
     CHECK(chip->cycles() > 0);
-    CHECK(chip->host_interface().write_bytes.value() == 48);
+    CHECK(chip->counter("host_interface.write_bytes").value() == 48);
 }
 
 TEST_CASE("A missing sync is found and both instructions are named", "[order]") {
@@ -195,9 +195,9 @@ TEST_CASE("Nothing depends on the order in which SystemC runs processes", "[orde
     const auto calm_counters = calm->counters();
     const auto shaken_counters = shaken->counters();
     for (std::size_t group = 0; group < calm_counters.size(); ++group) {
-        auto other = shaken_counters[group]->begin();
-        for (const hw::Counter& counter : *calm_counters[group]) {
-            CAPTURE(calm_counters[group]->unit(), counter.name());
+        auto other = shaken_counters[group].group->begin();
+        for (const hw::Counter& counter : *calm_counters[group].group) {
+            CAPTURE(calm_counters[group].path, counter.name());
             CHECK(counter.value() == (other++)->value());
         }
     }

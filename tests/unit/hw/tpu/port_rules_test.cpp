@@ -229,7 +229,7 @@ TEST_CASE("Rule 6: a unit does not wait for itself", "[timing][ports]") {
         const auto products = chip.times(isa::Unit::Matrix);
         REQUIRE(products.size() == 31);
         CHECK(products[30].released - products[1].begun == 1920);
-        CHECK(chip->matrix_unit().port_stall_cycles.value() == 0);
+        CHECK(chip->counter("matrix_unit.port_stall_cycles").value() == 0);
     }
     SECTION("repetitions that add to one bank with one port") {
         machine.accumulators.ports = 1;

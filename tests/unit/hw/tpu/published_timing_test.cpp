@@ -56,15 +56,12 @@ TEST_CASE("200 rows a tile, weight-bound: one tile per DRAM tile time, 200 activ
     for (std::uint64_t k = 0; k < tiles; ++k) {
         CHECK(multiplies[k].begun == multiplies[0].issued - 1 + dram_cycles(k + 1) + shift);
     }
-    const auto& counters = chip->matrix_unit();
-    CHECK(counters.active_cycles.value() == std::uint64_t{tiles} * 200);
-    CHECK(counters.weight_shift_cycles.value() == tiles * shift);
+    CHECK(chip->counter("matrix_unit.active_cycles").value() == std::uint64_t{tiles} * 200);
+    CHECK(chip->counter("matrix_unit.weight_shift_cycles").value() == tiles * shift);
     const std::uint64_t last_begun = multiplies.back().begun;
-    CHECK(counters.weight_stall_cycles.value() ==
+    CHECK(chip->counter("matrix_unit.weight_stall_cycles").value() ==
           last_begun - (tiles - 1) * 200 - tiles * shift - multiplies.front().issued);
-    CHECK(counters.active_cycles.value() + counters.weight_stall_cycles.value() +
-              counters.weight_shift_cycles.value() + counters.non_matrix_cycles.value() ==
-          chip->cycles());
+    CHECK(tests::matrix_unit_cycles(*chip) == chip->cycles());
 }
 
 TEST_CASE("2888 rows a tile are compute-bound: no stall and no shift between the products", "[timing]") {
@@ -77,9 +74,9 @@ TEST_CASE("2888 rows a tile are compute-bound: no stall and no shift between the
         CHECK(multiplies[k].begun == multiplies[k - 1].begun + rows);
     }
     // Only the first tile is waited for.
-    const auto& counters = chip->matrix_unit();
-    CHECK(counters.weight_shift_cycles.value() == shift);
-    CHECK(counters.weight_stall_cycles.value() + counters.non_matrix_cycles.value() + shift ==
+    CHECK(chip->counter("matrix_unit.weight_shift_cycles").value() == shift);
+    CHECK(chip->counter("matrix_unit.weight_stall_cycles").value() +
+              chip->counter("matrix_unit.non_matrix_cycles").value() + shift ==
           chip->cycles() - tiles * rows);
 }
 
@@ -100,7 +97,7 @@ TEST_CASE("A 600 x 600 matrix, weight-bound, costs 9 tile times on a 256 x 256 a
     const std::uint64_t fetched =
         multiplies.back().begun - shift - chip.times(isa::Unit::Weights).front().begun;
     CHECK(fetched == dram_cycles(9));
-    CHECK(chip->weight_fifo().bytes.value() == 9U * 65536U);
+    CHECK(chip->counter("weight_fifo.bytes").value() == 9U * 65536U);
 }
 
 TEST_CASE("A 600 x 600 matrix costs 4 tiles, four times as long each, on a 512 x 512 array", "[timing]") {

@@ -56,7 +56,7 @@ TEST_CASE("Rule 3: a fetch goes out in the cycle in which a tile leaves a full F
         const Cycle shadow_free = k == 0 ? 0 : streams[k - 1].begun + 1;
         CHECK(tiles[k].shifted == std::max(tiles[k].whole, shadow_free) + 7);
     }
-    CHECK(chip->weight_fifo().full_cycles.value() == full);
+    CHECK(chip->counter("weight_fifo.full_cycles").value() == full);
     CHECK(full > 0);
 }
 
@@ -101,7 +101,7 @@ TEST_CASE("Rule 4: a tile is whole when the exact rate has moved its last byte, 
         const std::uint64_t bytes = (k + 1) * 7 * 5 * weight_bytes;
         CHECK(chip.tiles()[k].whole == latency + bytes * bandwidth.cycles / bandwidth.bytes);
     }
-    CHECK(chip->weight_fifo().bytes.value() == count * 7 * 5 * weight_bytes);
+    CHECK(chip->counter("weight_fifo.bytes").value() == count * 7 * 5 * weight_bytes);
 }
 
 TEST_CASE("Rule 4: the latency counts from a fetch's issue, hidden behind the fetch before", "[timing]") {
@@ -137,5 +137,5 @@ TEST_CASE("Rule 4: whole tiles move, or only the rows in use where the machine s
     const std::uint64_t bytes = (whole ? 7 : rows) * 5;
     CHECK(chip.tiles().at(0).whole == chip.tiles()[0].fetched + 11 + bytes);
     CHECK(chip.tiles().at(1).whole == chip.tiles()[0].whole + bytes);
-    CHECK(chip->weight_fifo().bytes.value() == 2 * bytes);
+    CHECK(chip->counter("weight_fifo.bytes").value() == 2 * bytes);
 }

@@ -122,16 +122,17 @@ TEST_CASE("The machine's DRAM is behind the same socket: its time, its bytes, it
         CHECK(bench.read(next_row - 1, bytes) > 0);
         CHECK(bench.status == tlm::TLM_OK_RESPONSE);
     });
-    REQUIRE(bench.memory.counters() != nullptr);
-    CHECK(bench.memory.counters()->unit() == "weight_memory");
-    for (const hw::Counter& counter : *bench.memory.counters()) {
+    REQUIRE(bench.memory.counter_groups().size() == 1);
+    CHECK(bench.memory.counter_groups()[0].path == bench.memory.basename());
+    const hw::CounterGroup& counters = *bench.memory.counter_groups()[0].group;
+    for (const hw::Counter& counter : counters) {
         if (counter.name() == "reads") CHECK(counter.value(3) == 1);
     }
     bench.memory.finish(10'000, 0);
-    CHECK(tests::memory_clocks(*bench.memory.counters()) == 10'000);
+    CHECK(tests::memory_clocks(counters) == 10'000);
 }
 
 TEST_CASE("A bandwidth counts nothing", "[hw][weight_memory]") {
     const Bench bench;
-    CHECK(bench.memory.counters() == nullptr);
+    CHECK(bench.memory.counter_groups().empty());
 }

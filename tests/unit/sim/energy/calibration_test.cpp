@@ -44,11 +44,11 @@ Joules active_cycle(const machine::MachineConfig& machine) {
     const tests::FreshSimulation simulation;
     hw::Tpu tpu("tpu", machine, program, {.values = hw::Values::TimingOnly, .held_back = {}});
     tpu.run();
-    const hw::MatrixUnitCounters& array = tpu.matrix_unit();
-    CHECK(array.unused_macs.value() == 0);
-    CHECK(array.active_cycles.value() == 14 * 9 * 2888);
-    CHECK(tpu.unified_buffer().counters().reads.value() == array.active_cycles.value());  // a row a cycle
-    const auto cycles = static_cast<double>(array.active_cycles.value());
+    CHECK(tpu.counter("matrix_unit.unused_macs").value() == 0);
+    CHECK(tpu.counter("matrix_unit.active_cycles").value() == 14 * 9 * 2888);
+    CHECK(tpu.counter("unified_buffer.reads").value() ==
+          tpu.counter("matrix_unit.active_cycles").value());  // a row a cycle
+    const auto cycles = static_cast<double>(tpu.counter("matrix_unit.active_cycles").value());
     const run::Counters counters = run::counters_of(tpu);
     Joules joules = energy::joules(energy::events(counters, machine), machine, 0);
     for (std::size_t i = 0; i < energy::consumer_count; ++i) joules[static_cast<Consumer>(i)] /= cycles;

@@ -57,7 +57,8 @@ TEST_CASE("Each unit's energy is its events times what one takes", "[energy]") {
         CHECK(joules[consumer] == Approx(picojoules * picojoule));
         CHECK(joules[consumer] > 0.0);
     };
-    const double instruction_bytes = static_cast<double>(chip->host_interface().instruction_bytes.value());
+    const double instruction_bytes =
+        static_cast<double>(chip->counter("host_interface.instruction_bytes").value());
     check(Consumer::ChipStatic, 28.0 * static_cast<double>(chip->cycles()) / 700e6 / picojoule);
     check(Consumer::MatrixUnit, 14 * 65536 * each.mac);
     // Written twice, read once to be added to and once to be activated.
@@ -145,11 +146,11 @@ TEST_CASE("Random runs: energy by tag and by window sums to the run's, by unit",
             if (const auto* tag = std::get_if<isa::DebugTag>(&instruction)) tags.insert(tag->tag);
         }
         std::vector<Joules> parts;
-        const hw::MatrixUnitCounters& array = tpu.matrix_unit();
         for (const hw::Tag tag : tags) {
-            const std::uint64_t cycles =
-                array.active_cycles.value(tag) + array.weight_stall_cycles.value(tag) +
-                array.weight_shift_cycles.value(tag) + array.non_matrix_cycles.value(tag);
+            const std::uint64_t cycles = tpu.counter("matrix_unit.active_cycles").value(tag) +
+                                         tpu.counter("matrix_unit.weight_stall_cycles").value(tag) +
+                                         tpu.counter("matrix_unit.weight_shift_cycles").value(tag) +
+                                         tpu.counter("matrix_unit.non_matrix_cycles").value(tag);
             parts.push_back(energy::joules(events, machine, cycles, tag));
         }
         const auto check_sum = [&](const std::vector<Joules>& summands) {

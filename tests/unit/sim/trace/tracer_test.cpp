@@ -38,19 +38,7 @@ namespace {
 
 const std::vector<std::string> all_kinds{"timeline", "csv", "text"};
 
-std::uint64_t counter_of(const hw::Tpu& tpu, std::string_view unit, std::string_view name) {
-    for (const hw::CounterGroup* group : tpu.counters()) {
-        if (group->unit() != unit) continue;
-        for (const hw::Counter& counter : *group) {
-            if (counter.name() == name) return counter.value();
-        }
-    }
-    FAIL("no counter " << unit << "." << name);
-    return 0;
-}
-
 void check_matrix_track(const ReadTimeline& timeline, const hw::Tpu& tpu) {
-    const hw::MatrixUnitCounters& counters = tpu.matrix_unit();
     const std::string track = "matrix unit";
     std::uint64_t gaps = 0;
     std::size_t streams = 0;
@@ -59,29 +47,29 @@ void check_matrix_track(const ReadTimeline& timeline, const hw::Tpu& tpu) {
         gaps += slice.end - slice.begin - slice.args.at("active").get<std::uint64_t>();
         ++streams;
     }
-    CHECK(timeline.sum(track, "active") == counters.active_cycles.value());
-    CHECK(timeline.cycles(track, "weight_stall") == counters.weight_stall_cycles.value());
-    CHECK(timeline.cycles(track, "weight_shift") == counters.weight_shift_cycles.value());
-    CHECK(timeline.cycles(track, "port_stall") == counters.port_stall_cycles.value());
-    CHECK(gaps == counters.setup_stall_cycles.value());
+    CHECK(timeline.sum(track, "active") == tpu.counter("matrix_unit.active_cycles").value());
+    CHECK(timeline.cycles(track, "weight_stall") == tpu.counter("matrix_unit.weight_stall_cycles").value());
+    CHECK(timeline.cycles(track, "weight_shift") == tpu.counter("matrix_unit.weight_shift_cycles").value());
+    CHECK(timeline.cycles(track, "port_stall") == tpu.counter("matrix_unit.port_stall_cycles").value());
+    CHECK(gaps == tpu.counter("matrix_unit.setup_stall_cycles").value());
     CHECK(timeline.cycles(track, "non_matrix") + timeline.cycles(track, "port_stall") + gaps ==
-          counters.non_matrix_cycles.value());
-    CHECK(timeline.sum(track, "raw_stall") == counters.raw_stall_cycles.value());
-    CHECK(timeline.sum(track, "input_stall") == counters.input_stall_cycles.value());
+          tpu.counter("matrix_unit.non_matrix_cycles").value());
+    CHECK(timeline.sum(track, "raw_stall") == tpu.counter("matrix_unit.raw_stall_cycles").value());
+    CHECK(timeline.sum(track, "input_stall") == tpu.counter("matrix_unit.input_stall_cycles").value());
     CHECK(timeline.flows.size() == streams);
 }
 
 void check_other_tracks(const ReadTimeline& timeline, const hw::Tpu& tpu) {
-    CHECK(timeline.cycles("sequencer", "empty") == counter_of(tpu, "sequencer", "empty_cycles"));
-    CHECK(timeline.cycles("sequencer", "queue_full") == counter_of(tpu, "sequencer", "queue_full_cycles"));
+    CHECK(timeline.cycles("sequencer", "empty") == tpu.counter("sequencer.empty_cycles").value());
+    CHECK(timeline.cycles("sequencer", "queue_full") == tpu.counter("sequencer.queue_full_cycles").value());
     CHECK(timeline.cycles("activation", "stall") ==
-          counter_of(tpu, "activation_unit", "drain_cycles") +
-              counter_of(tpu, "activation_unit", "port_stall_cycles"));
+          tpu.counter("activation_unit.drain_cycles").value() +
+              tpu.counter("activation_unit.port_stall_cycles").value());
     for (const std::string unit : {"host_read", "host_write"}) {
         CAPTURE(unit);
-        CHECK(timeline.cycles(unit, "stall") == counter_of(tpu, unit, "port_stall_cycles"));
+        CHECK(timeline.cycles(unit, "stall") == tpu.counter(unit + ".port_stall_cycles").value());
         CHECK(timeline.cycles(unit, unit == "host_read" ? "read_host" : "write_host") ==
-              counter_of(tpu, unit, "busy_cycles"));
+              tpu.counter(unit + ".busy_cycles").value());
     }
 }
 
@@ -90,9 +78,9 @@ void check_layers(const ReadTimeline& timeline, const hw::Tpu& tpu) {
     for (const auto& slice : timeline.tracks.at("layers")) {
         cycles[slice.args.at("tag")] += slice.end - slice.begin;
     }
-    const hw::MatrixUnitCounters& counters = tpu.matrix_unit();
-    const std::array<const hw::Counter*, 4> parts{&counters.active_cycles, &counters.weight_stall_cycles,
-                                                  &counters.weight_shift_cycles, &counters.non_matrix_cycles};
+    const std::array<const hw::Counter*, 4> parts{
+        &tpu.counter("matrix_unit.active_cycles"), &tpu.counter("matrix_unit.weight_stall_cycles"),
+        &tpu.counter("matrix_unit.weight_shift_cycles"), &tpu.counter("matrix_unit.non_matrix_cycles")};
     hw::Tag last_tag = 0;
     for (const hw::Counter* part : parts) last_tag = std::max(last_tag, part->last_tag());
     std::uint64_t all = 0;
@@ -109,11 +97,11 @@ void check_layers(const ReadTimeline& timeline, const hw::Tpu& tpu) {
 
 void check_counters(const ReadTimeline& timeline, const hw::Tpu& tpu, const machine::MachineConfig& machine) {
     CHECK(timeline.last("weight memory read bytes") ==
-          static_cast<std::int64_t>(tpu.weight_fifo().bytes.value()));
+          static_cast<std::int64_t>(tpu.counter("weight_fifo.bytes").value()));
     CHECK(timeline.last("host read bytes") ==
-          static_cast<std::int64_t>(tpu.host_interface().read_bytes.value()));
+          static_cast<std::int64_t>(tpu.counter("host_interface.read_bytes").value()));
     CHECK(timeline.last("host write bytes") ==
-          static_cast<std::int64_t>(tpu.host_interface().write_bytes.value()));
+          static_cast<std::int64_t>(tpu.counter("host_interface.write_bytes").value()));
     const auto fifo = timeline.counters.find("weight FIFO tiles");
     if (fifo == timeline.counters.end()) return;
     for (const std::int64_t tiles : fifo->second) {
@@ -143,11 +131,11 @@ void check_csv(const tests::Csv& csv, const isa::Program& program, const hw::Tpu
     }
     CHECK(numbers.size() == instructions_run(program));
     CHECK(csv.lines.size() == instructions_run(program) + repetitions);
-    const hw::MatrixUnitCounters& counters = tpu.matrix_unit();
     for (const hw::Counter* counter :
-         {&counters.active_cycles, &counters.weight_stall_cycles, &counters.weight_shift_cycles,
-          &counters.non_matrix_cycles, &counters.raw_stall_cycles, &counters.input_stall_cycles,
-          &counters.setup_stall_cycles, &counters.port_stall_cycles}) {
+         {&tpu.counter("matrix_unit.active_cycles"), &tpu.counter("matrix_unit.weight_stall_cycles"),
+          &tpu.counter("matrix_unit.weight_shift_cycles"), &tpu.counter("matrix_unit.non_matrix_cycles"),
+          &tpu.counter("matrix_unit.raw_stall_cycles"), &tpu.counter("matrix_unit.input_stall_cycles"),
+          &tpu.counter("matrix_unit.setup_stall_cycles"), &tpu.counter("matrix_unit.port_stall_cycles")}) {
         const std::string column(counter->name().substr(0, counter->name().rfind("_cycles")));
         CAPTURE(column);
         CHECK(csv.sum(column) == counter->value());

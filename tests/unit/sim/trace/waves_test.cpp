@@ -86,22 +86,11 @@ void run_with_waves(const isa::Program& program, const machine::MachineConfig& m
     check(tpu, listener);
 }
 
-std::uint64_t counted(const hw::Tpu& tpu, std::string_view unit, std::string_view name) {
-    for (const hw::CounterGroup* group : tpu.counters()) {
-        if (group->unit() != unit) continue;
-        for (const hw::Counter& counter : *group) {
-            if (counter.name() == name) return counter.value();
-        }
-    }
-    FAIL("no counter " << unit << "." << name);
-    return 0;
-}
-
 void check_states(const ReadVcd& waves, const hw::Tpu& tpu) {
     for (const std::string state : {"active", "weight_stall", "weight_shift", "non_matrix", "raw_stall",
                                     "input_stall", "setup_stall", "port_stall"}) {
         CAPTURE(state);
-        CHECK(waves.count("matrix_unit." + state) == counted(tpu, "matrix_unit", state + "_cycles"));
+        CHECK(waves.count("matrix_unit." + state) == tpu.counter("matrix_unit." + state + "_cycles").value());
     }
     std::vector<std::uint64_t> states_in(tpu.cycles());
     for (const std::string state : {"active", "weight_stall", "weight_shift", "non_matrix"}) {
@@ -114,15 +103,15 @@ void check_states(const ReadVcd& waves, const hw::Tpu& tpu) {
 
 void check_units(const ReadVcd& waves, const hw::Tpu& tpu, const machine::MachineConfig& machine,
                  const WaveListener& heard) {
-    CHECK(waves.count("activation_unit.busy") == counted(tpu, "activation_unit", "busy_cycles"));
-    CHECK(waves.count("host_interface.read") == counted(tpu, "host_read", "busy_cycles"));
-    CHECK(waves.count("host_interface.write") == counted(tpu, "host_write", "busy_cycles"));
-    CHECK(waves.count("sequencer.empty") == counted(tpu, "sequencer", "empty_cycles"));
-    CHECK(waves.count("sequencer.queue_full") == counted(tpu, "sequencer", "queue_full_cycles"));
+    CHECK(waves.count("activation_unit.busy") == tpu.counter("activation_unit.busy_cycles").value());
+    CHECK(waves.count("host_interface.read") == tpu.counter("host_read.busy_cycles").value());
+    CHECK(waves.count("host_interface.write") == tpu.counter("host_write.busy_cycles").value());
+    CHECK(waves.count("sequencer.empty") == tpu.counter("sequencer.empty_cycles").value());
+    CHECK(waves.count("sequencer.queue_full") == tpu.counter("sequencer.queue_full_cycles").value());
     if (machine.sequencer.issue_cycles > 0) {
         // A halt that nobody waits for is issued in the cycle of the end, which is none of the run's.
         const std::uint64_t at_end = heard.last_issue == tpu.cycles() ? 1 : 0;
-        CHECK(waves.count("sequencer.issue") + at_end == counted(tpu, "sequencer", "instructions"));
+        CHECK(waves.count("sequencer.issue") + at_end == tpu.counter("sequencer.instructions").value());
     }
     const auto tiles = waves.by_cycle("weight_fifo.tiles");
     const auto whole = waves.by_cycle("weight_fifo.whole");
@@ -224,7 +213,7 @@ void check_rows(const ReadVcd& waves, const isa::Program& program, const hw::Tpu
         sums_written.emplace_back(last.accumulator_row + last.lines * last.line_rows - 1);
         ++shown;
     }
-    CHECK(shown == counted(tpu, "accumulators", "pass_writes"));
+    CHECK(shown == tpu.counter("accumulators.pass_writes").value());
     for (const hw::StreamTimes& stream : heard.streams) {
         CAPTURE(stream.number);
         const isa::Footprint& rows = footprints.at(stream.number);
