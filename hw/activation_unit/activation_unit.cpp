@@ -3,11 +3,8 @@
 #include <algorithm>
 #include <variant>
 
-#include "hw/base/arithmetic.h"
 #include "hw/common/ports.h"
-#include "hw/isa/requantization.h"
 #include "hw/isa/unit.h"
-#include "hw/machine/timing.h"
 
 namespace systole::hw {
 
@@ -23,6 +20,7 @@ ActivationUnit::ActivationUnit(const sc_core::sc_module_name& name, const machin
                                UnifiedBufferAccess& buffer, PortArbiter& ports, Failure& failure,
                                TraceSink* trace)
     : UnitModule(name),
+      machine_(machine),
       latency_(machine.activation_latency()),
       values_(values),
       clock_(clock),
@@ -41,9 +39,7 @@ void ActivationUnit::run() {
     for (;;) {
         const auto command = queue_.next(wait_state_, counters_);
         const isa::BoundInstruction& bound = command.bound;
-        const auto* activate = std::get_if<isa::Activate>(&bound.instruction);
-        const auto* vector = std::get_if<isa::Vector>(&bound.instruction);
-        const Cost costs = activate != nullptr ? cost(*activate, bound) : cost(*vector, bound);
+        const timing::ActivationCost costs = cost(bound);
 
         clock_.wait_until(free_at_);
         clock_.wait_until(operands_written(bound.footprint));
@@ -60,7 +56,7 @@ void ActivationUnit::run() {
                              [this, bound, written](ValueWorkers::Scratch&) { compute(bound, written); });
         }
         counters_.spend(counters_.busy_cycles, begun + costs.cycles, command.tag);
-        count(costs, activate != nullptr, command.tag);
+        count(costs, std::holds_alternative<isa::Activate>(bound.instruction), command.tag);
 
         free_at_ = begun + costs.cycles;
         const Cycle complete = free_at_ + latency_;
@@ -92,7 +88,7 @@ Cycle ActivationUnit::operands_written(const isa::Footprint& footprint) {
     return written;
 }
 
-void ActivationUnit::count(const Cost& cost, bool activates, Tag tag) {
+void ActivationUnit::count(const timing::ActivationCost& cost, bool activates, Tag tag) {
     if (activates) {
         counters_.rows.add(cost.accumulator_reads, tag);
     } else {
@@ -109,59 +105,14 @@ void ActivationUnit::count(const Cost& cost, bool activates, Tag tag) {
     buffer_.count_writes(cost.buffer_writes, tag);
 }
 
-ActivationUnit::Cost ActivationUnit::cost(const isa::Activate& activate,
-                                          const isa::BoundInstruction& bound) const {
-    const isa::Registers& registers = *bound.registers;
-    const std::uint64_t columns = registers[isa::Register::ActivationColumns];
-    const std::uint64_t writes = divide_up(columns * bytes_of(activate.output), buffer_.row_bytes());
-    std::uint64_t loads = 0;
-    if (activate.load_parameters) {
-        loads = divide_up(isa::parameter_bytes * columns, buffer_.row_bytes());
-        if (activate.function == isa::ActivationFunction::Lookup) {
-            loads += divide_up(isa::table_bytes(activate.output), buffer_.row_bytes());
-        }
+timing::ActivationCost ActivationUnit::cost(const isa::BoundInstruction& bound) const {
+    if (const auto* activate = std::get_if<isa::Activate>(&bound.instruction)) {
+        return timing::activation_cost(*activate, *bound.registers, machine_);
     }
-    return {.cycles = loads + activate.length * writes,
-            .loads = loads,
-            .buffer_reads = loads,
-            .buffer_writes = activate.length * writes,
-            .accumulator_reads = activate.length,
-            .elements = activate.length * columns,
-            .lookups = activate.function == isa::ActivationFunction::Lookup ? activate.length * columns : 0};
+    return timing::activation_cost(std::get<isa::Vector>(bound.instruction), *bound.registers, machine_);
 }
 
-ActivationUnit::Cost ActivationUnit::cost(const isa::Vector& vector,
-                                          const isa::BoundInstruction& bound) const {
-    using isa::Register;
-    const isa::Registers& registers = *bound.registers;
-    const std::uint64_t length = vector.length;
-    Cost cost;
-    if (vector.is_pooling()) {
-        const std::uint64_t channels = registers[Register::WindowChannels];
-        const std::uint64_t width = registers[Register::WindowOutputWidth];
-        const std::uint64_t fetches =
-            machine::line_fetches(width, registers[Register::WindowKernelWidth] * channels,
-                                  registers[Register::WindowStrideX] * channels, buffer_.row_bytes());
-        cost.buffer_reads = length * registers[Register::WindowKernelHeight] * fetches;
-        cost.buffer_writes = length * divide_up(width * channels, buffer_.row_bytes());
-        cost.pooled_elements = length * width * registers[Register::WindowKernelHeight] *
-                               registers[Register::WindowKernelWidth] * channels;
-    } else {
-        const bool two_operands = vector.operation != isa::VectorOperation::Lookup;
-        cost.buffer_reads = length * (two_operands ? 2 : 1);
-        cost.buffer_writes = length;
-        (two_operands ? cost.operand_elements : cost.lookups) =
-            length * (two_operands ? 2 : 1) * buffer_.row_bytes() / bytes_of(vector.elements);
-        if (!two_operands) {
-            cost.loads = divide_up(isa::table_bytes(vector.elements), buffer_.row_bytes());
-            cost.buffer_reads += cost.loads;
-        }
-    }
-    cost.cycles = std::max(cost.buffer_reads, cost.buffer_writes);
-    return cost;
-}
-
-void ActivationUnit::take_ports(const isa::BoundInstruction& bound, const Cost& cost) {
+void ActivationUnit::take_ports(const isa::BoundInstruction& bound, const timing::ActivationCost& cost) {
     const bool vector = std::holds_alternative<isa::Vector>(bound.instruction);
     const Cycle rows = cost.cycles - cost.loads;
     needs_.clear();

@@ -21,6 +21,7 @@
 #include "hw/common/wait_state.h"
 #include "hw/isa/bound_instruction.h"
 #include "hw/machine/machine_config.h"
+#include "hw/timing/activation_unit.h"
 
 namespace systole::hw {
 
@@ -62,19 +63,6 @@ public:
     void finish(Cycle end, Tag tag) { counters_.finish(end, tag); }
 
 private:
-    /// What an instruction takes: cycles of the pipeline, and accesses.
-    struct Cost {
-        Cycle cycles = 0;
-        Cycle loads = 0;  ///< of them, at the beginning: parameters and tables, no rows yet
-        std::uint64_t buffer_reads = 0;
-        std::uint64_t buffer_writes = 0;
-        std::uint64_t accumulator_reads = 0;
-        std::uint64_t elements = 0;
-        std::uint64_t lookups = 0;
-        std::uint64_t operand_elements = 0;
-        std::uint64_t pooled_elements = 0;
-    };
-
     /// An instruction's writes, until they are complete.
     struct Write {
         isa::RowRange rows;
@@ -84,15 +72,15 @@ private:
     void run();
     /// When earlier writes of the rows that an instruction reads are complete; now, if they are.
     Cycle operands_written(const isa::Footprint& footprint);
-    void count(const Cost& cost, bool activates, Tag tag);
-    Cost cost(const isa::Activate& activate, const isa::BoundInstruction& bound) const;
-    Cost cost(const isa::Vector& vector, const isa::BoundInstruction& bound) const;
-    void take_ports(const isa::BoundInstruction& bound, const Cost& cost);
+    void count(const timing::ActivationCost& cost, bool activates, Tag tag);
+    timing::ActivationCost cost(const isa::BoundInstruction& bound) const;
+    void take_ports(const isa::BoundInstruction& bound, const timing::ActivationCost& cost);
     /// Write to `written`, the rows of the footprint. Run by a worker: the parameters are its own.
     void compute(const isa::BoundInstruction& bound, std::uint8_t* written);
     void compute(const isa::Activate& activate, const isa::BoundInstruction& bound, std::uint8_t* written);
     void compute(const isa::Vector& vector, const isa::BoundInstruction& bound, std::uint8_t* written);
 
+    const machine::MachineConfig machine_;
     const Cycle latency_;
     const Values values_;
     const Clock& clock_;

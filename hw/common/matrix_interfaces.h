@@ -56,7 +56,7 @@ public:
     virtual StreamRows enter(std::uint32_t elements) = 0;
 };
 
-/// A stream of rows that the data setup has ready for the array. Times as in machine::StreamShape.
+/// A stream of rows that the data setup has ready for the array. Times as in timing::StreamShape.
 struct Stream {
     InstructionNumber number = 0;
     Tag tag = 0;

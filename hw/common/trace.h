@@ -56,6 +56,7 @@ struct TileTimes {
     std::uint64_t bytes = 0;  ///< that were fetched
     Cycle fetched = 0;        ///< took a slot, and its fetch was issued
     Cycle whole = 0;          ///< its last byte arrived
+    Cycle shifting = 0;       ///< began to shift into the array
     Cycle shifted = 0;        ///< whole in the array's shadow plane; its slot is free
 
     bool operator==(const TileTimes&) const = default;

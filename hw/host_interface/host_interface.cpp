@@ -5,11 +5,11 @@
 #include <cstring>
 #include <variant>
 
-#include "hw/base/arithmetic.h"
 #include "hw/common/instruction_error.h"
 #include "hw/common/ports.h"
 #include "hw/isa/rows.h"
 #include "hw/isa/unit.h"
+#include "hw/timing/transfers.h"
 
 namespace systole::hw {
 
@@ -25,6 +25,7 @@ HostInterface::HostInterface(const sc_core::sc_module_name& name, const machine:
                              ValueWorkers& workers, UnifiedBufferAccess& buffer, PortArbiter& ports,
                              Failure& failure, TraceSink* trace)
     : UnitModule(name),
+      machine_(machine),
       latency_(machine.host_latency()),
       values_(values),
       clock_(clock),
@@ -121,7 +122,7 @@ void HostInterface::run_reads() {
     for (;;) {
         const auto command = read_queue_.next(read_wait_state_, read_counters_);
         const auto& read = std::get<isa::ReadHostMemory>(command.bound.instruction);
-        const std::uint64_t block_rows = divide_up(read.block_bytes, buffer_.row_bytes());
+        const timing::HostTransferCost cost = timing::host_transfer_cost(read, machine_);
         ports_.acquire(host_read_user, {{.port = buffer_write_port, .offset = latency_}}, read_wait_state_);
         read_counters_.spend(read_counters_.port_stall_cycles, clock_.now(), command.tag);
         const Cycle begun = clock_.now();
@@ -129,14 +130,13 @@ void HostInterface::run_reads() {
         move(tlm::TLM_READ_COMMAND, read_unit, command.number,
              blocks_of(read.host_address, read.block_bytes, read.blocks, *command.bound.registers,
                        buffer_.write(read.unified_buffer_row, command.bound.footprint.buffer_write.count())));
-        const std::uint64_t bytes = std::uint64_t{read.block_bytes} * read.blocks;
-        inbound_.transfer(bytes);
+        inbound_.transfer(cost.bytes);
         const Cycle sent = clock_.now();
         ports_.release(host_read_user, sent + latency_);
-        counters_.read_bytes.add(bytes, command.tag);
+        counters_.read_bytes.add(cost.bytes, command.tag);
         read_counters_.spend(read_counters_.busy_cycles, sent, command.tag);
-        buffer_.count_writes(block_rows * read.blocks, command.tag);
-        counters_.buffer_writes.add(block_rows * read.blocks, command.tag);
+        buffer_.count_writes(cost.buffer_accesses, command.tag);
+        counters_.buffer_writes.add(cost.buffer_accesses, command.tag);
         order_.complete(read_unit, command.number, sent + latency_);
         read_queue_.complete(sent + latency_);
         if (trace_ != nullptr) {
@@ -151,7 +151,7 @@ void HostInterface::run_writes() {
         const auto command = write_queue_.next(write_wait_state_, write_counters_);
         Cycle begun = clock_.now();
         if (const auto* write = std::get_if<isa::WriteHostMemory>(&command.bound.instruction)) {
-            const std::uint64_t block_rows = divide_up(write->block_bytes, buffer_.row_bytes());
+            const timing::HostTransferCost cost = timing::host_transfer_cost(*write, machine_);
             ports_.acquire(host_write_user, {{.port = buffer_read_port}}, write_wait_state_);
             write_counters_.spend(write_counters_.port_stall_cycles, clock_.now(), command.tag);
             begun = clock_.now();
@@ -162,13 +162,12 @@ void HostInterface::run_writes() {
             move(tlm::TLM_WRITE_COMMAND, write_unit, command.number,
                  blocks_of(write->host_address, write->block_bytes, write->blocks, *command.bound.registers,
                            const_cast<std::uint8_t*>(rows)));
-            const std::uint64_t bytes = std::uint64_t{write->block_bytes} * write->blocks;
-            outbound_.transfer(bytes);
+            outbound_.transfer(cost.bytes);
             ports_.release(host_write_user, clock_.now());
-            counters_.write_bytes.add(bytes, command.tag);
+            counters_.write_bytes.add(cost.bytes, command.tag);
             write_counters_.spend(write_counters_.busy_cycles, clock_.now(), command.tag);
-            buffer_.count_reads(block_rows * write->blocks, command.tag);
-            counters_.buffer_reads.add(block_rows * write->blocks, command.tag);
+            buffer_.count_reads(cost.buffer_accesses, command.tag);
+            counters_.buffer_reads.add(cost.buffer_accesses, command.tag);
         } else {
             order_.begin(write_unit, command.number);
             counters_.interrupts.add(1, command.tag);

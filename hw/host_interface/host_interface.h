@@ -94,6 +94,7 @@ private:
     /// A direction's payload, for a new transaction.
     tlm::tlm_generic_payload& new_payload(tlm::tlm_command direction, std::uint64_t address);
 
+    const machine::MachineConfig machine_;
     const Cycle latency_;
     const Values values_;
     const Clock& clock_;

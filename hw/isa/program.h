@@ -35,6 +35,11 @@ struct WeightTile {
     bool operator==(const WeightTile&) const = default;
 };
 
+/// Bytes that the tile takes in weight memory.
+constexpr std::uint64_t memory_bytes(const WeightTile& tile, const Geometry& geometry) {
+    return std::uint64_t{geometry.rows} * geometry.columns * bytes_of(tile.type);
+}
+
 enum class BufferKind : std::uint8_t {
     Input,     ///< the host fills it before the run
     Output,    ///< the host reads it after the run

@@ -9,7 +9,6 @@
 #include "hw/machine/config_description.h"
 #include "hw/machine/config_error.h"
 #include "hw/machine/config_reader.h"
-#include "hw/machine/timing.h"
 
 namespace systole::machine {
 
@@ -379,11 +378,6 @@ Rate MachineConfig::host_read_rate() const {
 
 Rate MachineConfig::host_write_rate() const {
     return make_rate(to_whole(host_interface.write_gb_per_s, 1e9), clock_hz());
-}
-
-std::uint64_t MachineConfig::matrix_latency() const {
-    return machine::matrix_latency(matrix_unit.rows, matrix_unit.columns, matrix_unit.mac_latency_cycles,
-                                   matrix_unit.setup_cycles, accumulators.write_cycles);
 }
 
 std::uint64_t MachineConfig::activation_latency() const {

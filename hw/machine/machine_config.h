@@ -145,8 +145,6 @@ struct MachineConfig {
     Rate weight_rate() const;
     Rate host_read_rate() const;
     Rate host_write_rate() const;
-    /// From a row's last pass into the array to its sums in the accumulators (timing.h).
-    std::uint64_t matrix_latency() const;
     /// Latencies in cycles of this clock: the configured cycles and nanoseconds, rounded up together.
     std::uint64_t activation_latency() const;
     std::uint64_t host_latency() const;

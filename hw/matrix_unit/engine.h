@@ -13,15 +13,15 @@
 #include "hw/common/value_workers.h"
 #include "hw/common/wait_state.h"
 #include "hw/machine/machine_config.h"
-#include "hw/machine/timing.h"
 #include "hw/math/gemm.h"
+#include "hw/timing/matrix_unit.h"
 
 namespace systole::hw {
 
 /// A stream on its way into the array.
 struct EnteringStream {
     const Stream& stream;
-    machine::StreamShape shape;
+    timing::StreamShape shape;
     StreamRows rows;
     std::int32_t* sums = nullptr;  ///< its first accumulator row; null in a run without values
     std::size_t sums_stride = 0;   ///< sums from one accumulator row to the next

@@ -15,7 +15,7 @@ MatrixUnit::MatrixUnit(const sc_core::sc_module_name& name, const machine::Machi
                        TraceSink* trace, RegisterSink* registers)
     : UnitModule(name),
       cells_(std::uint64_t{machine.matrix_unit.rows} * machine.matrix_unit.columns),
-      latency_(machine.matrix_latency()),
+      latency_(timing::matrix_latency(machine)),
       values_(values),
       clock_(clock),
       accumulators_(accumulators),
@@ -42,7 +42,7 @@ void MatrixUnit::check(const Stream& stream, const Tile& tile) const {
     }
 }
 
-void MatrixUnit::take_ports(const Stream& stream, const machine::StreamShape& shape, WaitState& state) {
+void MatrixUnit::take_ports(const Stream& stream, const timing::StreamShape& shape, WaitState& state) {
     needs_.clear();
     needs_.push_back({.port = buffer_read_port, .cycles = shape.span()});
     const auto [first, last] = accumulators_.banks(stream.accumulator_row, shape.rows());
@@ -53,7 +53,7 @@ void MatrixUnit::take_ports(const Stream& stream, const machine::StreamShape& sh
 }
 
 Cycle MatrixUnit::enter(const Stream& stream, WaitState& state) {
-    const machine::StreamShape shape{stream.lines, stream.line_rows, stream.passes, stream.line_cycles};
+    const timing::StreamShape shape{stream.lines, stream.line_rows, stream.passes, stream.line_cycles};
     engine_->offer(stream, state);
     const Tile tile = engine_->tile_of(stream);
     check(stream, tile);
@@ -62,7 +62,7 @@ Cycle MatrixUnit::enter(const Stream& stream, WaitState& state) {
 
     // Its last sums are there, and its last line is fetched.
     const Cycle free_at = entry + shape.span();
-    const Cycle complete = std::max(entry + shape.input_span() - 1 + latency_, free_at);
+    const Cycle complete = entry + timing::stream_completion(shape, latency_);
     const bool computed = values_ == Values::Computed;
     const IdleCycles idle = engine_->enter(
         {.stream = stream,
@@ -90,7 +90,7 @@ Cycle MatrixUnit::enter(const Stream& stream, WaitState& state) {
     return complete;
 }
 
-void MatrixUnit::count(const Stream& stream, const machine::StreamShape& shape, const Tile& tile) {
+void MatrixUnit::count(const Stream& stream, const timing::StreamShape& shape, const Tile& tile) {
     const Cycle active = shape.active_cycles();
     counters_.active_cycles.add(active, stream.tag);
     counters_.useful_macs.add(active * tile.useful_macs, stream.tag);
@@ -104,7 +104,7 @@ void MatrixUnit::count(const Stream& stream, const machine::StreamShape& shape, 
     accumulators_.count_passes(active, stream.accumulate ? active : active - shape.rows(), stream.tag);
 }
 
-void MatrixUnit::count_idle(const Stream& stream, const machine::StreamShape& shape, const IdleCycles& idle) {
+void MatrixUnit::count_idle(const Stream& stream, const timing::StreamShape& shape, const IdleCycles& idle) {
     counters_.weight_stall_cycles.add(idle.without_tile, stream.tag);
     counters_.weight_shift_cycles.add(idle.shifting, stream.tag);
     counters_.non_matrix_cycles.add(idle.without_rows + idle.without_port, stream.tag);

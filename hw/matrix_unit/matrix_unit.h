@@ -17,8 +17,8 @@
 #include "hw/common/values.h"
 #include "hw/common/wait_state.h"
 #include "hw/machine/machine_config.h"
-#include "hw/machine/timing.h"
 #include "hw/matrix_unit/engine.h"
+#include "hw/timing/matrix_unit.h"
 
 namespace systole::hw {
 
@@ -77,9 +77,9 @@ public:
 
 private:
     void check(const Stream& stream, const Tile& tile) const;
-    void take_ports(const Stream& stream, const machine::StreamShape& shape, WaitState& state);
-    void count(const Stream& stream, const machine::StreamShape& shape, const Tile& tile);
-    void count_idle(const Stream& stream, const machine::StreamShape& shape, const IdleCycles& idle);
+    void take_ports(const Stream& stream, const timing::StreamShape& shape, WaitState& state);
+    void count(const Stream& stream, const timing::StreamShape& shape, const Tile& tile);
+    void count_idle(const Stream& stream, const timing::StreamShape& shape, const IdleCycles& idle);
 
     const std::uint64_t cells_;
     const Cycle latency_;

@@ -34,7 +34,7 @@ std::int16_t byte_element(std::uint8_t byte, bool is_signed) {
 
 PeEngine::PeEngine(const sc_core::sc_module_name& name, const Surroundings& around)
     : MatrixEngine(name, around),
-      shift_cycles_(machine::shift_cycles(around.machine.matrix_unit.rows)),
+      shift_cycles_(timing::shift_cycles(around.machine)),
       registers_(around.registers),
       array_(shape_of(around.machine)),
       elements_(around.machine.matrix_unit.rows),
@@ -141,7 +141,7 @@ Cycle IdleCycles::*PeEngine::lack(Cycle now) const {
 
 void PeEngine::enter_row(Cycle now) {
     Passing& passing = passing_.back();
-    const machine::StreamShape& shape = passing.shape;
+    const timing::StreamShape& shape = passing.shape;
     const Cycle position = now - passing.begun;
     const Cycle line = position / shape.line_cycles;
     const Cycle place = position % shape.line_cycles;

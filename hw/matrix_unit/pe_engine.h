@@ -25,7 +25,7 @@ private:
     /// A stream from its entry until it is complete.
     struct Passing {
         Stream stream;
-        machine::StreamShape shape;
+        timing::StreamShape shape;
         RowBlock rows;
         std::int32_t* sums = nullptr;
         std::size_t sums_stride = 0;

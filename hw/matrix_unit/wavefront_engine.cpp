@@ -14,7 +14,7 @@ constexpr auto unit = static_cast<std::size_t>(isa::Unit::Matrix);
 }  // namespace
 
 WavefrontEngine::WavefrontEngine(const sc_core::sc_module_name& name, const Surroundings& around)
-    : MatrixEngine(name, around), array_rows_(around.machine.matrix_unit.rows) {
+    : MatrixEngine(name, around), shift_cycles_(timing::shift_cycles(around.machine)) {
     spawn("weight_shift", around.failure, [this] { shift_tiles(); });
 }
 
@@ -27,7 +27,7 @@ void WavefrontEngine::shift_tiles() {
             clock_.wait(shadow_freed_);
         }
         clock_.wait_until(shadow_free_at_);
-        clock_.wait_until(clock_.now() + machine::shift_cycles(array_rows_));
+        clock_.wait_until(clock_.now() + shift_cycles_);
         weights_.release();
         fill_shadow(tile);
     }

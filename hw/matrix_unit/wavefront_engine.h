@@ -22,7 +22,7 @@ private:
     /// The sums of a stream, computed by a worker.
     void multiply(EnteringStream& entering);
 
-    const std::uint64_t array_rows_;
+    const Cycle shift_cycles_;
     Cycle rows_ready_ = 0;     ///< the offered stream's rows are there
     Cycle taken_from_ = 0;     ///< the array could take it
     Cycle input_free_at_ = 0;  ///< the next stream may enter

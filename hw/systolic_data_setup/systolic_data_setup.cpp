@@ -5,21 +5,23 @@
 #include <algorithm>
 #include <variant>
 
-#include "hw/base/arithmetic.h"
 #include "hw/common/instruction_error.h"
 #include "hw/isa/operands.h"
 #include "hw/isa/unit.h"
 #include "hw/isa/window.h"
-#include "hw/machine/timing.h"
 #include "hw/math/window.h"
-#include "hw/systolic_data_setup/window_walk.h"
-#include "hw/timing/formats.h"
 
 namespace systole::hw {
 
 namespace {
 
 constexpr std::size_t unit = static_cast<std::size_t>(isa::Unit::Matrix);
+
+std::uint64_t accumulator_row_of(const isa::Instruction& instruction) {
+    const auto* multiply = std::get_if<isa::MatrixMultiply>(&instruction);
+    return multiply != nullptr ? multiply->accumulator_row
+                               : std::get<isa::Convolve>(instruction).accumulator_row;
+}
 
 std::uint32_t repetitions_of(const isa::Instruction& instruction) {
     const auto* multiply = std::get_if<isa::MatrixMultiply>(&instruction);
@@ -33,9 +35,8 @@ SystolicDataSetup::SystolicDataSetup(const sc_core::sc_module_name& name,
                                      Semaphores& semaphores, OrderChecker& order, UnifiedBufferAccess& buffer,
                                      StreamSink& array, Failure& failure)
     : UnitModule(name),
-      matrix_unit_(machine.matrix_unit),
+      machine_(machine),
       array_rows_(machine.matrix_unit.rows),
-      fetches_per_cycle_(machine.systolic_data_setup.fetches_per_cycle),
       values_(values),
       clock_(clock),
       order_(order),
@@ -63,18 +64,16 @@ Cycle SystolicDataSetup::stream(const Command& command) {
     Cycle complete = 0;
     const std::uint32_t repetitions = repetitions_of(bound.instruction);
     for (repetition_ = 0; repetition_ < repetitions; ++repetition_) {
-        walk_ = walk(bound);
-        const std::uint64_t passes = timing::array_passes(flags, matrix_unit_);
-        const Cycle line_cycles =
-            std::max(walk_.line_rows * passes, divide_up(walk_.line_fetches, fetches_per_cycle_));
+        cost_ = timing::stream_cost(bound.instruction, *bound.registers, repetition_, machine_);
+        const timing::StreamShape& shape = cost_.shape;
         complete = array_.enter({.number = command.number,
                                  .tag = command.tag,
                                  .issued = command.issued,
-                                 .lines = walk_.lines,
-                                 .line_rows = walk_.line_rows,
-                                 .passes = passes,
-                                 .line_cycles = line_cycles,
-                                 .accumulator_row = walk_.accumulator_row,
+                                 .lines = shape.lines,
+                                 .line_rows = shape.line_rows,
+                                 .passes = shape.passes,
+                                 .line_cycles = shape.line_cycles,
+                                 .accumulator_row = accumulator_row_of(bound.instruction),
                                  .accumulate = flags.accumulate || repetition_ > 0,
                                  .keep_weights = flags.keep_weights,
                                  .activations = flags.activations,
@@ -86,40 +85,23 @@ Cycle SystolicDataSetup::stream(const Command& command) {
                                  .source = this},
                                 wait_state_);
         counters_.spend(counters_.array_cycles, clock_.now(), command.tag);
-        counters_.spend(counters_.busy_cycles, clock_.now() + walk_.lines * line_cycles, command.tag);
+        counters_.spend(counters_.busy_cycles, clock_.now() + shape.span(), command.tag);
     }
     return complete;
-}
-
-SystolicDataSetup::Walk SystolicDataSetup::walk(const isa::BoundInstruction& bound) const {
-    if (const auto* multiply = std::get_if<isa::MatrixMultiply>(&bound.instruction)) {
-        return {.lines = multiply->length,
-                .line_rows = 1,
-                .line_fetches = bytes_of(multiply->flags.activations),
-                .accumulator_row = multiply->accumulator_row};
-    }
-    const auto& convolve = std::get<isa::Convolve>(bound.instruction);
-    const isa::Registers& registers = *bound.registers;
-    const auto geometry = isa::window_geometry(registers, buffer_.row_bytes());
-    return {.lines = convolve.lines,
-            .line_rows = geometry.output_width,
-            .line_fetches = fetches_of_line(geometry, window_part(registers, repetition_, array_rows_),
-                                            bytes_of(convolve.flags.activations), buffer_.row_bytes()),
-            .accumulator_row = convolve.accumulator_row};
 }
 
 StreamRows SystolicDataSetup::enter(std::uint32_t elements) {
     const Command& command = *command_;
     if (repetition_ == 0) order_.begin(unit, command.number);
-    counters_.rows.add(walk_.lines * walk_.line_rows, command.tag);
-    counters_.fetches.add(walk_.lines * walk_.line_fetches, command.tag);
-    buffer_.count_reads(walk_.lines * walk_.line_fetches, command.tag);
+    counters_.rows.add(cost_.shape.rows(), command.tag);
+    counters_.fetches.add(cost_.fetches(), command.tag);
+    buffer_.count_reads(cost_.fetches(), command.tag);
     const isa::Registers& registers = *command.bound.registers;
     if (const auto* multiply = std::get_if<isa::MatrixMultiply>(&command.bound.instruction)) {
         return values_ == Values::Computed ? rows_of(*multiply, registers) : StreamRows{};
     }
     const auto& convolve = std::get<isa::Convolve>(command.bound.instruction);
-    const WindowPart part = window_part(registers, repetition_, array_rows_);
+    const timing::WindowPart part = timing::window_part(registers, repetition_, array_rows_);
     if (elements > part.elements) {
         throw InstructionError(command.number,
                                fmt::format("its weight tile has {} rows, the window has {} elements left at "
@@ -146,7 +128,7 @@ StreamRows SystolicDataSetup::rows_of(const isa::Convolve& convolve, const isa::
     const auto geometry = isa::window_geometry(registers, buffer_.row_bytes());
     const std::uint64_t skipped = convolve.first_line / geometry.output_height;
     const std::uint8_t* tensor = buffer_.read(images.first, images.last - images.first);
-    const math::WindowRange range{.begin = window_part(registers, repetition_, array_rows_).begin,
+    const math::WindowRange range{.begin = timing::window_part(registers, repetition_, array_rows_).begin,
                                   .count = elements,
                                   .first_line = convolve.first_line - skipped * geometry.output_height,
                                   .lines = convolve.lines};
@@ -155,7 +137,7 @@ StreamRows SystolicDataSetup::rows_of(const isa::Convolve& convolve, const isa::
         return [rows = RowBlock{view->data, view->row_bytes}](std::vector<std::uint8_t>&) { return rows; };
     }
     const std::size_t row_bytes = elements * width;
-    const std::size_t bytes = walk_.lines * walk_.line_rows * row_bytes;
+    const std::size_t bytes = cost_.shape.rows() * row_bytes;
     const auto pad = static_cast<std::uint16_t>(registers[isa::Register::WindowPadValue]);
     return [=](std::vector<std::uint8_t>& windows) {
         if (windows.size() < bytes) windows.resize(bytes);

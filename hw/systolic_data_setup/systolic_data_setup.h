@@ -17,6 +17,7 @@
 #include "hw/common/wait_state.h"
 #include "hw/isa/bound_instruction.h"
 #include "hw/machine/machine_config.h"
+#include "hw/timing/matrix_unit.h"
 
 namespace systole::hw {
 
@@ -32,7 +33,7 @@ struct SystolicDataSetupCounters final : UnitCounters {
 ///
 /// Timing: `fetches_per_cycle` accesses of up to one row of bytes each cycle. A row of
 /// `matrix_multiply` is one access a byte of element width. A line of windows is
-/// machine::line_fetches accesses for each kernel row it takes elements from; while that is at most
+/// timing::kernel_row_fetches accesses for each kernel row it takes elements from; while that is at most
 /// the line's cycles of array input, rows follow each other without a gap, otherwise each line takes
 /// as long as its accesses.
 class SystolicDataSetup final : public UnitModule, public RowSource {
@@ -50,25 +51,15 @@ public:
     void finish(Cycle end, Tag tag) { counters_.finish(end, tag); }
 
 private:
-    struct Walk {
-        std::uint64_t lines = 0;
-        std::uint64_t line_rows = 1;
-        std::uint64_t line_fetches = 1;
-        std::uint64_t accumulator_row = 0;
-    };
-
     void run();
     /// Streams all repetitions; returns the cycle in which the last is complete.
     Cycle stream(const Command& command);
-    /// The lines of the repetition under way and the accesses that fetch one.
-    Walk walk(const isa::BoundInstruction& bound) const;
     StreamRows rows_of(const isa::MatrixMultiply& multiply, const isa::Registers& registers) const;
     StreamRows rows_of(const isa::Convolve& convolve, const isa::Registers& registers,
                        std::uint32_t elements) const;
 
-    const machine::MatrixUnitConfig matrix_unit_;
+    const machine::MachineConfig machine_;
     const std::uint32_t array_rows_;
-    const std::uint32_t fetches_per_cycle_;
     const Values values_;
     const Clock& clock_;
     OrderChecker& order_;
@@ -80,7 +71,7 @@ private:
     // The stream under way.
     const Command* command_ = nullptr;
     std::uint32_t repetition_ = 0;
-    Walk walk_;
+    timing::StreamCost cost_;  ///< of the repetition
 
     SystolicDataSetupCounters counters_;
 };

@@ -31,19 +31,19 @@ std::vector<PortArbiter::Places> port_capacities(const machine::MachineConfig& m
     return ports;
 }
 
-std::uint64_t weight_image_bytes(const isa::Program& program, const machine::MachineConfig& machine) {
+std::uint64_t weight_image_bytes(const isa::Program& program) {
     std::uint64_t bytes = 0;
-    for (const isa::WeightTile& tile : program.tiles) bytes += machine.tile_bytes() * bytes_of(tile.type);
+    for (const isa::WeightTile& tile : program.tiles) bytes += isa::memory_bytes(tile, program.geometry);
     return bytes;
 }
 
 /// The weight image as it lies in weight memory: each tile takes the whole array's place.
-WeightImage weight_image(const isa::Program& program, const machine::MachineConfig& machine) {
+WeightImage weight_image(const isa::Program& program) {
     WeightImage image;
     std::uint64_t place = 0;
     for (const isa::WeightTile& tile : program.tiles) {
         const std::size_t row_bytes = std::size_t{tile.columns} * bytes_of(tile.type);
-        const std::size_t stride = std::size_t{machine.matrix_unit.columns} * bytes_of(tile.type);
+        const std::size_t stride = std::size_t{program.geometry.columns} * bytes_of(tile.type);
         if (row_bytes == stride) {
             image.refer_to(place, tile.values);
         } else {
@@ -52,7 +52,7 @@ WeightImage weight_image(const isa::Program& program, const machine::MachineConf
                 std::copy_n(tile.values.data() + row * row_bytes, row_bytes, rows.data() + row * stride);
             }
         }
-        place += machine.tile_bytes() * bytes_of(tile.type);
+        place += isa::memory_bytes(tile, program.geometry);
     }
     return image;
 }
@@ -77,7 +77,7 @@ const isa::Program& check_fits(const isa::Program& program, const machine::Machi
             "the program was made for an array of {} x {}; machine {} has {} x {}", geometry.rows,
             geometry.columns, machine.name, machine.matrix_unit.rows, machine.matrix_unit.columns));
     }
-    const std::uint64_t bytes = weight_image_bytes(program, machine);
+    const std::uint64_t bytes = weight_image_bytes(program);
     if (bytes > machine.weight_memory.bytes) {
         throw isa::ProgramError(
             fmt::format("the program's {} weight tiles take {} bytes; the weight memory has {}",
@@ -128,7 +128,7 @@ Tpu::Tpu(const sc_core::sc_module_name& name, const machine::MachineConfig& mach
     host_interface_.memory.bind(host_memory_.socket);
     weight_fifo_.memory.bind(weight_memory_.socket);
     host_memory_.load(program);
-    if (options.values == Values::Computed) weight_memory_.load(weight_image(program, machine));
+    if (options.values == Values::Computed) weight_memory_.load(weight_image(program));
     weight_fifo_.load(program);
     sequencer_.load(program);
 }

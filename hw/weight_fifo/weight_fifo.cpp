@@ -2,6 +2,8 @@
 
 #include "hw/common/tag_extension.h"
 #include "hw/isa/unit.h"
+#include "hw/timing/matrix_unit.h"
+#include "hw/timing/transfers.h"
 
 namespace systole::hw {
 
@@ -17,9 +19,7 @@ WeightFifo::WeightFifo(const sc_core::sc_module_name& name, const machine::Machi
                        ValueWorkers& workers, Failure& failure, TraceSink* trace)
     : UnitModule(name),
       depth_(machine.weight_fifo.depth_tiles),
-      columns_(machine.matrix_unit.columns),
-      tile_bytes_(machine.tile_bytes()),
-      whole_tiles_(machine.weight_memory.whole_tiles),
+      machine_(machine),
       values_(values),
       clock_(clock),
       order_(order),
@@ -34,17 +34,19 @@ WeightFifo::WeightFifo(const sc_core::sc_module_name& name, const machine::Machi
 void WeightFifo::load(const isa::Program& program) {
     std::uint64_t address = 0;
     for (const isa::WeightTile& tile : program.tiles) {
-        stored_.push_back({.address = address,
-                           .shape = {.rows = tile.rows,
-                                     .columns = tile.columns,
-                                     .useful_macs = tile.useful_macs,
-                                     .type = tile.type,
-                                     .bytes = 0,
-                                     .tag = 0,
-                                     .whole_at = 0,
-                                     .values = nullptr,
-                                     .row_bytes = std::size_t{columns_} * bytes_of(tile.type)}});
-        address += tile_bytes_ * bytes_of(tile.type);
+        stored_.push_back(
+            {.address = address,
+             .fetched_bytes = timing::tile_fetch_cost({&tile, 1}, machine_).bytes,
+             .shape = {.rows = tile.rows,
+                       .columns = tile.columns,
+                       .useful_macs = tile.useful_macs,
+                       .type = tile.type,
+                       .bytes = 0,
+                       .tag = 0,
+                       .whole_at = 0,
+                       .values = nullptr,
+                       .row_bytes = std::size_t{machine_.matrix_unit.columns} * bytes_of(tile.type)}});
+        address += isa::memory_bytes(tile, program.geometry);
     }
 }
 
@@ -77,8 +79,7 @@ void WeightFifo::fetch(InstructionNumber instruction, std::uint32_t number, Tag 
 
     const StoredTile& stored = stored_.at(number);
     Tile tile = stored.shape;
-    const std::uint64_t bytes =
-        whole_tiles_ ? tile_bytes_ * bytes_of(tile.type) : std::uint64_t{tile.rows} * tile.row_bytes;
+    const std::uint64_t bytes = stored.fetched_bytes;
     TagExtension counted_for(tag);
     tlm::tlm_generic_payload& payload = payload_;
     payload.set_extension(&counted_for);
@@ -151,6 +152,7 @@ void WeightFifo::release() {
     tiles_.pop_front();
     if (trace_ != nullptr) {
         times_.front().shifted = clock_.now();
+        times_.front().shifting = clock_.now() - timing::shift_cycles(machine_);
         trace_->tile(times_.front());
         times_.pop_front();
     }

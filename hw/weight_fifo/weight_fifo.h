@@ -67,13 +67,12 @@ private:
 
     struct StoredTile {
         std::uint64_t address = 0;
+        std::uint64_t fetched_bytes = 0;
         Tile shape;
     };
 
     const std::uint32_t depth_;
-    const std::uint32_t columns_;
-    const std::uint64_t tile_bytes_;
-    const bool whole_tiles_;
+    const machine::MachineConfig machine_;
     const Values values_;
     const Clock& clock_;
     OrderChecker& order_;

@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <memory>
 
+#include "hw/base/cycle.h"
 #include "hw/common/counter.h"
 #include "hw/machine/machine_config.h"
-#include "hw/machine/timing.h"
 
 namespace systole::hw {
 

@@ -9,6 +9,7 @@
 #include "compiler/passes/drop_weights.h"
 #include "compiler/passes/prepare.h"
 #include "hw/machine/config_error.h"
+#include "hw/timing/matrix_unit.h"
 #include "sim/run/random_images.h"
 
 namespace systole::run {
@@ -46,7 +47,7 @@ schedule::Target target_of(const machine::MachineConfig& machine) {
             .accumulator_rows = machine.accumulators.rows,
             .unified_buffer_rows = machine.unified_buffer.rows,
             .weight_memory_bytes = machine.weight_memory.bytes,
-            .activation_delay = machine.matrix_latency() + machine.activation_latency()};
+            .activation_delay = timing::matrix_latency(machine) + machine.activation_latency()};
 }
 
 nlohmann::json to_json(const schedule::Target& target) {

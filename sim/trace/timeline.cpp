@@ -8,7 +8,6 @@
 #include "hw/isa/encoding.h"
 #include "hw/isa/footprint.h"
 #include "hw/isa/layer_name.h"
-#include "hw/machine/timing.h"
 #include "sim/energy/run_energy.h"
 #include "sim/trace/is_sync.h"
 #include "sim/trace/json_fields.h"
@@ -69,7 +68,6 @@ Timeline::Timeline(OutputFile& file, const Window& window, const isa::Program& p
       program_(program),
       labels_(program.buffers),
       issue_cycles_(machine.sequencer.issue_cycles),
-      shift_cycles_(machine::shift_cycles(machine.matrix_unit.rows)),
       events_(file, machine.clock_hz()),
       fifo_tiles_(events_, window, "weight FIFO", "tiles"),
       weight_bytes_(events_, window, "weight memory read", "bytes"),
@@ -199,12 +197,11 @@ bool Timeline::keeps_weights(hw::InstructionNumber number) const {
 
 void Timeline::arrow(const ShiftedTile& tile, const hw::InstructionTimes& multiply) {
     const hw::TileTimes& times = tile.times;
-    const Cycle shift_begun = times.shifted - shift_cycles_;
     const bool is_seen = window_.takes(times.tag, tile.fetch.begun, tile.fetch.end) &&
-                         window_.takes(times.tag, shift_begun, times.shifted);
+                         window_.takes(times.tag, times.shifting, times.shifted);
     if (!is_seen) return;
     events_.flow_begin(shown_streams_, Track::WeightMemory, tile.fetch.begun);
-    events_.flow_step(shown_streams_, Track::WeightShift, shift_begun);
+    events_.flow_step(shown_streams_, Track::WeightShift, times.shifting);
     events_.flow_end(shown_streams_, Track::Matrix, multiply.begun);
 }
 
@@ -235,9 +232,8 @@ void Timeline::tile(const hw::TileTimes& times) {
     fifo_tiles_.add(times.shifted, -1, times.tag);
     shifted_.push_back({.times = times, .fetch = fetches_.front()});
     fetches_.pop_front();
-    const Cycle begun = times.shifted - shift_cycles_;
-    if (!window_.takes(times.tag, begun, times.shifted)) return;
-    begin_wait(Track::WeightShift, begun, times.shifted, "shift", times.number, times.tag)
+    if (!window_.takes(times.tag, times.shifting, times.shifted)) return;
+    begin_wait(Track::WeightShift, times.shifting, times.shifted, "shift", times.number, times.tag)
         << ",\"tile\":" << times.tile;
     events_.end_slice();
 }

@@ -108,7 +108,6 @@ private:
     const isa::Program& program_;
     const isa::HostLabels labels_;
     const Cycle issue_cycles_;
-    const Cycle shift_cycles_;
     ChromeEvents events_;
     CounterTrack fifo_tiles_;
     CounterTrack weight_bytes_;

@@ -9,7 +9,6 @@
 #include <variant>
 
 #include "hw/machine/config_error.h"
-#include "hw/machine/timing.h"
 #include "sim/trace/output_file.h"
 #include "sim/trace/wave_player.h"
 #include "sim/trace/wave_rows.h"
@@ -249,9 +248,8 @@ void Waves::tile(const hw::TileTimes& times) {
     heard(times.shifted);
     fifo_tiles_.go(times.shifted);
     fifo_whole_.go(times.shifted);
-    const Cycle begun = times.shifted - machine::shift_cycles(machine_.matrix_unit.rows);
-    shift_.hold(begun, times.shifted);
-    shift_tile_.hold(begun, times.shifted, times.tile);
+    shift_.hold(times.shifting, times.shifted);
+    shift_tile_.hold(times.shifting, times.shifted, times.tile);
 }
 
 void Waves::matrix_idle(const hw::MatrixIdleTimes& times) {

@@ -20,7 +20,10 @@ class Chip : private FreshSimulation, private hw::TraceListener {
 public:
     explicit Chip(const machine::MachineConfig& machine, const std::string& text,
                   std::function<unsigned()> held_back = {})
-        : program_(isa::assemble(text, "test")),
+        : Chip(machine, isa::assemble(text, "test"), std::move(held_back)) {}
+    Chip(const machine::MachineConfig& machine, isa::Program program,
+         std::function<unsigned()> held_back = {})
+        : program_(std::move(program)),
           tpu_("tpu", machine, program_, {.trace = this, .held_back = std::move(held_back)}) {}
 
     void run() { tpu_.run(); }

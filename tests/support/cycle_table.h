@@ -17,8 +17,8 @@
 #include "hw/isa/operands.h"
 #include "hw/isa/registers.h"
 #include "hw/machine/machine_config.h"
-#include "hw/machine/timing.h"
 #include "hw/timing/formats.h"
+#include "hw/timing/matrix_unit.h"
 #include "tests/support/chip.h"
 
 namespace systole::tests {
@@ -89,7 +89,7 @@ public:
             fill(all, shifting, shifting + idle.shifting, 'S');
         }
         for (const hw::InstructionTimes& stream : streams()) {
-            const machine::StreamShape shape = shape_of(stream);
+            const timing::StreamShape shape = shape_of(stream);
             for (std::uint64_t line = 0; line < shape.lines; ++line) {
                 const Cycle begin = stream.begun + line * shape.line_cycles;
                 fill(all, begin, begin + shape.line_rows * shape.passes, 'A');
@@ -188,10 +188,7 @@ private:
     Cycle latency(const hw::InstructionTimes& times) const {
         switch (static_cast<isa::Unit>(times.unit)) {
             case isa::Unit::Matrix:
-                return machine::matrix_latency(machine_.matrix_unit.rows, machine_.matrix_unit.columns,
-                                               machine_.matrix_unit.mac_latency_cycles,
-                                               machine_.matrix_unit.setup_cycles,
-                                               machine_.accumulators.write_cycles);
+                return timing::matrix_latency(machine_);
             case isa::Unit::Weights:
                 return times.complete - times.begun;
             case isa::Unit::HostRead:
@@ -227,7 +224,7 @@ private:
         return registers;
     }
 
-    machine::StreamShape shape_of(const hw::InstructionTimes& stream) const {
+    timing::StreamShape shape_of(const hw::InstructionTimes& stream) const {
         const isa::Instruction& instruction = chip_.program().instructions[stream.number];
         const Cycle span = stream.released - stream.begun;
         if (const auto* multiply = std::get_if<isa::MatrixMultiply>(&instruction)) {
@@ -247,7 +244,7 @@ private:
         if (cycle < tile.fetched || cycle >= replaced) return '.';
         if (cycle >= computes) return 'c';
         if (cycle >= tile.shifted) return 'h';
-        if (cycle >= tile.shifted - machine::shift_cycles(machine_.matrix_unit.rows)) return 's';
+        if (cycle >= tile.shifting) return 's';
         return cycle >= tile.whole ? 'w' : 'f';
     }
 

@@ -138,8 +138,7 @@ ProgramFacts facts_of(const isa::Program& program) {
     facts.tiles = program.tiles.size();
     for (const isa::WeightTile& tile : program.tiles) {
         facts.tile_bytes += std::uint64_t{tile.rows} * tile.columns * bytes_of(tile.type);
-        facts.memory_bytes +=
-            std::uint64_t{program.geometry.rows} * program.geometry.columns * bytes_of(tile.type);
+        facts.memory_bytes += isa::memory_bytes(tile, program.geometry);
         facts.weights += tile.useful_macs;
     }
     for (const isa::LayerInfo& layer : program.layers) {

@@ -42,7 +42,7 @@ void ActivityRecorder::instruction(const hw::InstructionTimes& times) {
 void ActivityRecorder::tile(const hw::TileTimes& times) {
     const Cycle begun = std::max(times.fetched, std::min(last_whole_, times.whole));
     intervals_.push_back({Activity::WeightFetch, times.tag, begun, times.whole});
-    intervals_.push_back({Activity::WeightShift, times.tag, times.shifted - shift_cycles_, times.shifted});
+    intervals_.push_back({Activity::WeightShift, times.tag, times.shifting, times.shifted});
     last_whole_ = times.whole;
 }
 

@@ -31,16 +31,13 @@ private:
 /// Notes when the units of a run worked.
 class ActivityRecorder final : public hw::TraceListener {
 public:
-    /// `shift_cycles` are those of a tile from the FIFO into the array.
-    ActivityRecorder(std::vector<WorkInterval>& intervals, Cycle shift_cycles)
-        : intervals_(intervals), shift_cycles_(shift_cycles) {}
+    explicit ActivityRecorder(std::vector<WorkInterval>& intervals) : intervals_(intervals) {}
 
     void instruction(const hw::InstructionTimes& times) override;
     void tile(const hw::TileTimes& times) override;
 
 private:
     std::vector<WorkInterval>& intervals_;
-    const Cycle shift_cycles_;
     Cycle last_whole_ = 0;  ///< the memory delivers one tile after the other
 };
 

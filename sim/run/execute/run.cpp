@@ -15,7 +15,6 @@
 #include "hw/isa/program_error.h"
 #include "hw/isa/program_file.h"
 #include "hw/machine/config_error.h"
-#include "hw/machine/timing.h"
 #include "hw/tpu/tpu.h"
 #include "sim/baselines/graph_network.h"
 #include "sim/input/read.h"
@@ -181,7 +180,7 @@ public:
         if (observer != nullptr) observer->begin(program, spec.machine);
         if (observed.instruction_times) listeners_.add(&times_.emplace());
         if (observed.power_windows > 0) {
-            listeners_.add(&activity_.emplace(work_, machine::shift_cycles(spec.machine.matrix_unit.rows)));
+            listeners_.add(&activity_.emplace(work_));
         }
         if (observer != nullptr) listeners_.add(observer->trace());
         if (observed.occupancy) listeners_.add(&spans_.emplace());

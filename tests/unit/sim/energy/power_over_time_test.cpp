@@ -91,9 +91,11 @@ TEST_CASE("There are no more windows than cycles, and none of a run without", "[
 
 TEST_CASE("Tiles are fetched while the memory delivers them, and shift in behind", "[energy]") {
     std::vector<Interval> intervals;
-    run::ActivityRecorder recorder(intervals, 256);
-    recorder.tile({.number = 0, .tile = 0, .tag = 3, .fetched = 10, .whole = 1000, .shifted = 1256});
-    recorder.tile({.number = 0, .tile = 1, .tag = 4, .fetched = 12, .whole = 2000, .shifted = 5000});
+    run::ActivityRecorder recorder(intervals);
+    recorder.tile(
+        {.number = 0, .tile = 0, .tag = 3, .fetched = 10, .whole = 1000, .shifting = 1000, .shifted = 1256});
+    recorder.tile(
+        {.number = 0, .tile = 1, .tag = 4, .fetched = 12, .whole = 2000, .shifting = 4744, .shifted = 5000});
     recorder.instruction({.unit = static_cast<std::size_t>(isa::Unit::Activation),
                           .number = 5,
                           .tag = 6,

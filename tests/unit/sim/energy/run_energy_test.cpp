@@ -134,7 +134,7 @@ TEST_CASE("Random runs: energy by tag and by window sums to the run's, by unit",
 
         const tests::FreshSimulation simulation;
         std::vector<run::WorkInterval> intervals;
-        run::ActivityRecorder recorder(intervals, machine.matrix_unit.rows);
+        run::ActivityRecorder recorder(intervals);
         hw::Tpu tpu("tpu", machine, program, {.trace = &recorder, .held_back = {}});
         tpu.run();
         const run::Counters counters = run::counters_of(tpu);

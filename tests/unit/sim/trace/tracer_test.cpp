@@ -365,7 +365,7 @@ TEST_CASE("The timeline shows power and the unified buffer's rows where they are
     const isa::Program program = isa::assemble(products, "test");
     trace::Tracer tracer({.kinds = {"timeline"}}, program, machine, folder.path());
     std::vector<run::WorkInterval> intervals;
-    run::ActivityRecorder recorder(intervals, machine.matrix_unit.rows);
+    run::ActivityRecorder recorder(intervals);
     trace::FanOut all;
     all.add(&recorder);
     all.add(tracer.sink());

@@ -1,10 +1,8 @@
-#include "hw/systolic_data_setup/window_walk.h"
-
 #include <catch2/catch.hpp>
 #include <random>
 #include <set>
 
-#include "hw/machine/timing.h"
+#include "hw/timing/matrix_unit.h"
 
 using namespace systole;
 using isa::Register;
@@ -22,17 +20,17 @@ isa::Registers window(std::uint32_t kernel, std::uint32_t channels, std::uint32_
 
 }  // namespace
 
-TEST_CASE("A window is cut into parts of the array's height", "[hw][systolic_data_setup]") {
+TEST_CASE("A window is cut into parts of the array's height", "[hw][timing]") {
     const isa::Registers registers = window(6, 12);  // 432 elements
-    CHECK(hw::window_part(registers, 0, 256).begin == 0);
-    CHECK(hw::window_part(registers, 0, 256).elements == 256);
-    CHECK(hw::window_part(registers, 1, 256).begin == 256);
-    CHECK(hw::window_part(registers, 1, 256).elements == 176);
-    CHECK(hw::window_part(registers, 2, 256).elements == 0);
-    CHECK(hw::window_part(window(6, 12, 1), 0, 256).begin == 256);
+    CHECK(timing::window_part(registers, 0, 256).begin == 0);
+    CHECK(timing::window_part(registers, 0, 256).elements == 256);
+    CHECK(timing::window_part(registers, 1, 256).begin == 256);
+    CHECK(timing::window_part(registers, 1, 256).elements == 176);
+    CHECK(timing::window_part(registers, 2, 256).elements == 0);
+    CHECK(timing::window_part(window(6, 12, 1), 0, 256).begin == 256);
 }
 
-TEST_CASE("The fetches of a line are those of the worked example", "[hw][systolic_data_setup]") {
+TEST_CASE("The fetches of a line are those of the worked example", "[hw][timing]") {
     const WindowGeometry geometry{.input_height = 28,
                                   .input_width = 28,
                                   .channels = 12,
@@ -45,13 +43,12 @@ TEST_CASE("The fetches of a line are those of the worked example", "[hw][systoli
                                   .output_height = 14,
                                   .output_width = 14,
                                   .image_stride_bytes = 9472};
-    CHECK(hw::fetches_of_line(geometry, {0, 256}, 1, 256) == 8);
-    CHECK(hw::fetches_of_line(geometry, {256, 176}, 1, 256) == 6);
-    CHECK(hw::fetches_of_line(geometry, {0, 256}, 2, 256) > 8);
+    CHECK(timing::line_fetches(geometry, {0, 256}, 1, 256) == 8);
+    CHECK(timing::line_fetches(geometry, {256, 176}, 1, 256) == 6);
+    CHECK(timing::line_fetches(geometry, {0, 256}, 2, 256) > 8);
 }
 
-TEST_CASE("Line fetches lie between the distinct bytes and one access a window",
-          "[hw][systolic_data_setup]") {
+TEST_CASE("Line fetches lie between the distinct bytes and one access a window", "[hw][timing]") {
     const unsigned seed = GENERATE(11U, 12U);
     CAPTURE(seed);
     std::mt19937 random(seed);
@@ -64,7 +61,7 @@ TEST_CASE("Line fetches lie between the distinct bytes and one access a window",
         for (std::uint64_t w = 0; w < windows; ++w) {
             for (std::uint64_t b = 0; b < bytes; ++b) touched.insert(w * stride + b);
         }
-        const std::uint64_t fetches = machine::line_fetches(windows, bytes, stride, row);
+        const std::uint64_t fetches = timing::kernel_row_fetches(windows, bytes, stride, row);
         CAPTURE(windows, bytes, stride, row);
         REQUIRE(fetches * row >= touched.size());
         REQUIRE(fetches <= windows * ((bytes + row - 1) / row));

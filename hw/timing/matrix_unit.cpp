@@ -1,0 +1,85 @@
+#include "hw/timing/matrix_unit.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <variant>
+
+#include "hw/base/arithmetic.h"
+#include "hw/isa/window.h"
+#include "hw/timing/formats.h"
+
+namespace systole::timing {
+
+using isa::Register;
+
+WindowPart window_part(const isa::Registers& registers, std::uint32_t repetition, std::uint32_t array_rows) {
+    const std::uint64_t window = std::uint64_t{registers[Register::WindowKernelHeight]} *
+                                 registers[Register::WindowKernelWidth] * registers[Register::WindowChannels];
+    const std::uint64_t begin = (std::uint64_t{registers[Register::WindowTile]} + repetition) * array_rows;
+    return {begin, begin < window ? std::min<std::uint64_t>(array_rows, window - begin) : 0};
+}
+
+std::uint64_t kernel_row_fetches(std::uint64_t windows, std::uint64_t window_bytes,
+                                 std::uint64_t stride_bytes, std::uint64_t row_bytes) {
+    const std::uint64_t together = divide_up((windows - 1) * stride_bytes + window_bytes, row_bytes);
+    const std::uint64_t apart = windows * divide_up(window_bytes, row_bytes);
+    return std::min(together, apart);
+}
+
+std::uint64_t line_fetches(const WindowGeometry& geometry, const WindowPart& part,
+                           std::uint64_t element_bytes, std::uint64_t row_bytes) {
+    const std::uint64_t kernel_row = std::uint64_t{geometry.kernel_width} * geometry.channels;
+    const std::uint64_t stride_bytes = std::uint64_t{geometry.stride_x} * geometry.channels * element_bytes;
+    std::uint64_t fetches = 0;
+    const std::uint64_t end = part.begin + part.elements;
+    for (std::uint64_t begin = part.begin; begin < end;) {
+        const std::uint64_t row_end = std::min(end, (begin / kernel_row + 1) * kernel_row);
+        fetches += kernel_row_fetches(geometry.output_width, (row_end - begin) * element_bytes, stride_bytes,
+                                      row_bytes);
+        begin = row_end;
+    }
+    return fetches;
+}
+
+StreamCost stream_cost(const isa::Instruction& instruction, const isa::Registers& registers,
+                       std::uint32_t repetition, const machine::MachineConfig& machine) {
+    const isa::MatrixFlags* const flags = isa::matrix_flags(instruction);
+    if (flags == nullptr) throw std::logic_error("an instruction that streams nothing into the array");
+    const std::uint64_t element_bytes = bytes_of(flags->activations);
+    StreamCost cost;
+    if (const auto* multiply = std::get_if<isa::MatrixMultiply>(&instruction)) {
+        cost.shape.lines = multiply->length;
+        cost.line_fetches = element_bytes;
+    } else {
+        const auto& convolve = std::get<isa::Convolve>(instruction);
+        const std::uint64_t row_bytes = machine.matrix_unit.rows;
+        const WindowGeometry geometry = isa::window_geometry(registers, row_bytes);
+        cost.shape.lines = convolve.lines;
+        cost.shape.line_rows = geometry.output_width;
+        cost.line_fetches = line_fetches(
+            geometry, window_part(registers, repetition, machine.matrix_unit.rows), element_bytes, row_bytes);
+    }
+    cost.shape.passes = array_passes(*flags, machine.matrix_unit);
+    // While the accesses of a line take no longer than its input, rows follow each other without a gap.
+    cost.shape.line_cycles =
+        std::max(cost.shape.line_rows * cost.shape.passes,
+                 divide_up(cost.line_fetches, machine.systolic_data_setup.fetches_per_cycle));
+    return cost;
+}
+
+Cycle matrix_latency(const machine::MachineConfig& machine) {
+    const machine::MatrixUnitConfig& array = machine.matrix_unit;
+    const Cycle down = Cycle{array.rows} * array.mac_latency_cycles;  // the sum passes every array row
+    const Cycle across = array.columns - 1;  // the last column starts this much after the first
+    return array.setup_cycles + down + across + machine.accumulators.write_cycles;
+}
+
+Cycle stream_completion(const StreamShape& shape, Cycle matrix_latency) {
+    return std::max(shape.input_span() - 1 + matrix_latency, shape.span());
+}
+
+Cycle shift_cycles(const machine::MachineConfig& machine) {
+    return machine.matrix_unit.rows;
+}
+
+}  // namespace systole::timing

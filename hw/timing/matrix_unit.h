@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+
+#include "hw/base/cycle.h"
+#include "hw/base/window_geometry.h"
+#include "hw/isa/instruction.h"
+#include "hw/isa/registers.h"
+#include "hw/machine/machine_config.h"
+
+/// What matmul and convolve cost in the systolic data setup and in the matrix unit (docs/timing.md, rules 1
+/// and 2). Instructions are checked before: geometry and formats are the machine's.
+namespace systole::timing {
+
+/// A stream of rows into the array: `lines` lines of `line_rows` rows. A row takes `passes` cycles of
+/// array input; a line takes `line_cycles`, its rows at the beginning. A plain stream of B rows is B
+/// lines of one.
+struct StreamShape {
+    std::uint64_t lines = 0;
+    std::uint64_t line_rows = 1;
+    std::uint64_t passes = 1;
+    std::uint64_t line_cycles = 1;  ///< at least line_rows * passes
+
+    constexpr std::uint64_t rows() const { return lines * line_rows; }
+    /// Cycles in which the array takes input.
+    constexpr Cycle active_cycles() const { return rows() * passes; }
+    /// From the first pass of the first row to the first pass of the next stream, at best.
+    constexpr Cycle span() const { return lines * line_cycles; }
+    /// From the first pass of the first row to the cycle after the last pass of the last row.
+    constexpr Cycle input_span() const {
+        return lines == 0 ? 0 : (lines - 1) * line_cycles + line_rows * passes;
+    }
+    /// Cycles inside the span without input: the data setup was still collecting a line.
+    constexpr Cycle gaps() const { return span() - active_cycles(); }
+};
+
+/// The stream of one repetition.
+struct StreamCost {
+    StreamShape shape;
+    std::uint64_t line_fetches = 1;  ///< unified-buffer accesses of the data setup for a line
+
+    std::uint64_t fetches() const { return shape.lines * line_fetches; }
+};
+
+/// What repetition `repetition` of a matmul or convolve streams, under the registers bound to it. Throws
+/// std::logic_error for other instructions.
+StreamCost stream_cost(const isa::Instruction& instruction, const isa::Registers& registers,
+                       std::uint32_t repetition, const machine::MachineConfig& machine);
+
+/// From the cycle a row's last pass enters the array to its sums in the accumulators.
+Cycle matrix_latency(const machine::MachineConfig& machine);
+
+/// From a stream's first pass until its last sums are in the accumulators and its last line is fetched.
+Cycle stream_completion(const StreamShape& shape, Cycle matrix_latency);
+
+/// Shifting a tile into the shadow plane: one array row a cycle.
+Cycle shift_cycles(const machine::MachineConfig& machine);
+
+/// The part of each window that one weight tile meets.
+struct WindowPart {
+    std::uint64_t begin = 0;     ///< first element of the window
+    std::uint64_t elements = 0;  ///< at most the array's rows; 0 behind the window's end
+};
+
+/// What repetition r of a `convolve` streams.
+WindowPart window_part(const isa::Registers& registers, std::uint32_t repetition, std::uint32_t array_rows);
+
+/// Accesses of up to `row_bytes` consecutive bytes that fetch one kernel row of a line of windows:
+/// overlapping windows share what they have in common, windows with gaps between them do not pay for
+/// the gaps. `window_bytes` of each window are wanted, windows begin every `stride_bytes`.
+std::uint64_t kernel_row_fetches(std::uint64_t windows, std::uint64_t window_bytes,
+                                 std::uint64_t stride_bytes, std::uint64_t row_bytes);
+
+/// Accesses that fetch one line of windows: each kernel row that the part takes elements from for itself.
+std::uint64_t line_fetches(const WindowGeometry& geometry, const WindowPart& part,
+                           std::uint64_t element_bytes, std::uint64_t row_bytes);
+
+}  // namespace systole::timing

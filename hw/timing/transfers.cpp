@@ -1,0 +1,43 @@
+#include "hw/timing/transfers.h"
+
+#include "hw/base/arithmetic.h"
+#include "hw/base/rate.h"
+
+namespace systole::timing {
+
+namespace {
+
+Cycle cycles_of(std::uint64_t bytes, const Rate& rate, Cycle latency = 0) {
+    return rate.after({.whole = latency, .parts = 0}, bytes).whole;
+}
+
+HostTransferCost blocks_cost(std::uint64_t block_bytes, std::uint64_t blocks, const Rate& link,
+                             const machine::MachineConfig& machine) {
+    const std::uint64_t bytes = block_bytes * blocks;
+    return {.bytes = bytes,
+            .buffer_accesses = divide_up(block_bytes, machine.matrix_unit.rows) * blocks,
+            .cycles = cycles_of(bytes, link)};
+}
+
+}  // namespace
+
+HostTransferCost host_transfer_cost(const isa::ReadHostMemory& read, const machine::MachineConfig& machine) {
+    return blocks_cost(read.block_bytes, read.blocks, machine.host_read_rate(), machine);
+}
+
+HostTransferCost host_transfer_cost(const isa::WriteHostMemory& write,
+                                    const machine::MachineConfig& machine) {
+    return blocks_cost(write.block_bytes, write.blocks, machine.host_write_rate(), machine);
+}
+
+TileFetchCost tile_fetch_cost(std::span<const isa::WeightTile> tiles, const machine::MachineConfig& machine) {
+    TileFetchCost cost;
+    for (const isa::WeightTile& tile : tiles) {
+        const std::uint64_t rows = machine.weight_memory.whole_tiles ? machine.matrix_unit.rows : tile.rows;
+        cost.bytes += rows * machine.matrix_unit.columns * bytes_of(tile.type);
+    }
+    cost.cycles = cycles_of(cost.bytes, machine.weight_rate(), machine.weight_memory.latency_cycles);
+    return cost;
+}
+
+}  // namespace systole::timing
