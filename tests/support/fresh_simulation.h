@@ -13,6 +13,11 @@ public:
         sc_core::sc_curr_simcontext = context_.get();
         sc_core::sc_default_global_context = context_.get();
     }
+    /// SystemC makes a context for whoever simulates next without one.
+    ~FreshSimulation() {
+        sc_core::sc_curr_simcontext = nullptr;
+        sc_core::sc_default_global_context = nullptr;
+    }
     FreshSimulation(const FreshSimulation&) = delete;
     FreshSimulation& operator=(const FreshSimulation&) = delete;
 

@@ -35,16 +35,23 @@ inline std::optional<Include> include_of(std::string_view line) {
 }
 
 /// The folder that the rules speak of: "hw/isa" of "hw/isa/instructions/nop.h", "compiler/ir" of
-/// "compiler/ir/graph.h", "sim/functional", "sim/run/record" and else "sim"; empty for what is not the
-/// project's.
+/// "compiler/ir/graph.h", "sim/run/record"; "sim/view" and "sim/study" of the folders that show records and
+/// that ask questions of many runs. Empty for what is not the project's.
 inline std::string area_of(std::string_view path) {
     const std::size_t slash = path.find('/');
     const std::string_view top = path.substr(0, slash);
     if (slash == std::string_view::npos) return {};
     if (top == "tests") return std::string(top);
-    if (path.starts_with("sim/functional/")) return "sim/functional";
     if (path.starts_with("sim/run/record/")) return "sim/run/record";
-    if (top == "sim") return "sim";
+    if (top == "sim") {
+        const std::string_view folder = path.substr(slash + 1, path.find('/', slash + 1) - slash - 1);
+        const auto is_one_of = [&](std::initializer_list<std::string_view> folders) {
+            return std::find(folders.begin(), folders.end(), folder) != folders.end();
+        };
+        if (is_one_of({"energy", "occupancy", "page", "report", "terminal"})) return "sim/view";
+        if (is_one_of({"explain", "measure", "studies", "validate"})) return "sim/study";
+        return is_one_of({"baselines", "functional", "run"}) ? "sim/" + std::string(folder) : "sim";
+    }
     if (top != "hw" && top != "compiler") return {};
     return std::string(path.substr(0, std::min(path.find('/', slash + 1), path.size())));
 }
@@ -85,6 +92,20 @@ inline bool compiler_may_include(std::string_view from, std::string_view to) {
     return false;
 }
 
+/// What shows records, and what asks for runs, holds no unit of the chip.
+inline bool sim_may_include(std::string_view from, std::string_view to) {
+    const bool to_description = to == "hw/isa" || to == "hw/machine";
+    const bool to_records = to == "sim/run/record" || to == "sim/baselines";
+    if (from == "sim/functional") return to_description || to == "hw/math";
+    if (from == "sim/run/record") return to == "hw/machine";
+    if (from == "sim/view") return to_description || to_records;
+    if (from == "sim/study") {
+        return to_description || to_records || to == "sim/run" || to == "sim/view" ||
+               to.starts_with("compiler/");
+    }
+    return true;
+}
+
 /// Whether a file of area `from` may include one of area `to`: design.md's table, row by row.
 inline bool may_include(std::string_view from, std::string_view to) {
     if (from == to) return true;
@@ -95,12 +116,10 @@ inline bool may_include(std::string_view from, std::string_view to) {
     if (from == "hw/timing") return to == "hw/isa" || to == "hw/machine";
     if (from == "hw/base" || from == "hw/isa" || from == "hw/machine" || from == "hw/math") return false;
     if (from == "hw/common") return to_plain;
-    if (from == "sim/run/record") return to == "hw/machine";
     if (from == "hw/tpu") return to.starts_with("hw/");
     if (from.starts_with("hw/")) return to_plain || to == "hw/common";
     if (from.starts_with("compiler/")) return compiler_may_include(from, to);
-    if (from == "sim/functional") return to_definitions;
-    return from == "sim";
+    return from.starts_with("sim") && sim_may_include(from, to);
 }
 
 /// What is wrong with `include` in the file `from` (a path from the root), or nothing.

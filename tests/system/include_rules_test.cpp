@@ -18,7 +18,7 @@ bool breaks_a_rule(std::string_view from, std::string_view line) {
 }
 
 TEST_CASE("The include rules refuse what the design forbids", "[include_rules]") {
-    const std::array<std::array<std::string_view, 2>, 31> forbidden{
+    const std::array<std::array<std::string_view, 2>, 36> forbidden{
         {{"hw/base/data_type.h", R"(#include "hw/isa/program.h")"},
          {"hw/isa/program.h", R"(#include "hw/machine/machine_config.h")"},
          {"hw/isa/program.h", R"(#include "hw/common/clock.h")"},
@@ -47,6 +47,11 @@ TEST_CASE("The include rules refuse what the design forbids", "[include_rules]")
          {"compiler/schedule/schedule.cpp", R"(#include "compiler/passes/prepare.h")"},
          {"sim/run/record/record.h", R"(#include "hw/common/counter.h")"},
          {"sim/run/record/record.h", R"(#include "sim/run/run.h")"},
+         {"sim/report/report.cpp", R"(#include "hw/common/counter.h")"},
+         {"sim/report/report.cpp", R"(#include "compiler/ir/graph.h")"},
+         {"sim/energy/run_energy.h", R"(#include "sim/run/execute/executor.h")"},
+         {"sim/validate/simulations.cpp", R"(#include "hw/tpu/tpu.h")"},
+         {"sim/explain/measure.cpp", R"(#include "hw/common/trace.h")"},
          {"sim/main.cpp", R"(#include "tests/support/fresh_simulation.h")"},
          {"sim/main.cpp", R"(#include "run/run.h")"},
          {"sim/run/run.cpp", R"(#include "sim/run/../input/read.h")"}}};

@@ -4,13 +4,18 @@
 #include <csignal>
 #include <filesystem>
 #include <set>
+#include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sim/run/execute/run.h"
 #include "sim/run/make_spec.h"
 #include "tests/support/files.h"
 #include "tests/support/fresh_simulation.h"
+#include "tests/unit/sim/run/record/every_field.h"
+#include "tests/unit/sim/run/record/machine_variants.h"
 
 using namespace systole;
 using run::RunSpec;
@@ -78,7 +83,7 @@ TEST_CASE("Equal specs give equal records: in workers, in any order, and in this
     }
 }
 
-TEST_CASE("A spec is run once, another that differs anywhere is run too", "[run]") {
+TEST_CASE("Equal specs are run once, wherever their files lie", "[run]") {
     const tests::Folder folder;
     const std::string file = folder.file("net.json", network);
     run::Executor executor(1);
@@ -92,15 +97,64 @@ TEST_CASE("A spec is run once, another that differs anywhere is run too", "[run]
     CHECK(executor.runs() == 1);
     CHECK(found[0].record->spec.network->path.text == elsewhere.network->path.text);
 
-    std::vector<RunSpec> others(6, spec);
-    others[0].machine.activation_unit.latency_ns += 1.0;
-    others[1].machine.sources["name"] = "another";
-    others[2].compiler.limit = 9;
-    others[3].observed.phases = false;
-    others[4].data.input_scale = 0.5;
-    others[5] = timed(folder.file("net.json", network + " "), 2);
-    executor.run(others);
-    CHECK(executor.runs() == 7);
+    const RunSpec other_contents = timed(folder.file("net.json", network + " "), 2);
+    executor.run(std::vector<RunSpec>{other_contents});
+    CHECK(executor.runs() == 2);
+}
+
+namespace {
+
+/// The spec changed in one field, one for each: of its machine, and of the spec itself.
+std::vector<std::pair<std::string, RunSpec>> variants_of(const RunSpec& spec) {
+    std::vector<std::pair<std::string, RunSpec>> variants;
+    const auto add_machines = [&](const machine::MachineConfig& machine, std::string_view places) {
+        for (const tests::MachineVariant& variant : tests::machine_variants(machine)) {
+            if (!variant.place.starts_with(places)) continue;
+            variants.emplace_back(variant.place, spec).second.machine = variant.machine;
+        }
+    };
+    add_machines(spec.machine, "/");
+    add_machines(tests::machine_of_one_format("dram"), "/weight_memory/");
+    for (std::size_t which = 0;; ++which) {
+        RunSpec changed = spec;
+        tests::Changer changer(which);
+        visit_fields(changer, changed);
+        if (changer.changed.empty()) return variants;
+        if (changer.is_compared) variants.emplace_back(changer.changed, changed);
+    }
+}
+
+/// A record's bytes, or why there is none; without the spec, in which the variants differ anyway.
+std::string result_of(run::RunOutcome outcome) {
+    if (!outcome.record) return outcome.error;
+    outcome.record->spec = {};
+    return run::compared_bytes(*outcome.record);
+}
+
+}  // namespace
+
+TEST_CASE("A spec that differs in any one field is run, and finds nothing that another run has left",
+          "[run]") {
+    const tests::Folder folder;
+    RunSpec spec = timed(folder.file("net.json", network), 2);
+    spec.machine = tests::machine_of_one_format("bandwidth");
+    const auto variants = variants_of(spec);
+    CHECK(variants.size() > 60);
+
+    // One worker for all, which keeps what it has compiled; and for each variant a worker of its own.
+    run::Executor shared(1);
+    const std::string base = result_of(shared.run(std::span(&spec, 1)).front());
+    std::size_t others = 0;
+    for (std::size_t i = 0; i < variants.size(); ++i) {
+        const auto& [place, variant] = variants[i];
+        INFO(place);
+        const std::string result = result_of(shared.run(std::span(&variant, 1)).front());
+        CHECK(shared.runs() == i + 2);
+        run::Executor alone(1);
+        CHECK(result == result_of(alone.run(std::span(&variant, 1)).front()));
+        if (result != base) ++others;
+    }
+    CHECK(others > 30);  // the comparison compares something
 }
 
 TEST_CASE("A worker that dies takes its spec along, and no other", "[run]") {

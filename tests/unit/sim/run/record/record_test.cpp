@@ -3,15 +3,13 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "hw/machine/config_error.h"
-#include "hw/machine/config_reader.h"
 #include "tests/support/files.h"
 #include "tests/unit/sim/run/record/every_field.h"
+#include "tests/unit/sim/run/record/machine_variants.h"
 
 using namespace systole;
 using run::Json;
@@ -79,62 +77,16 @@ TEST_CASE("A spec that differs in any one field has another key, but for its lab
                                           "program.path.text"});
 }
 
-namespace {
-
-/// Other values of a key of the machine's file, of which one at least makes a machine that can be built.
-std::vector<Json> others(const Json& value) {
-    if (value.is_boolean()) return {!value.get<bool>()};
-    if (value.is_string()) return {"pe", "dram", "int8", "int16", value.get<std::string>() + "!"};
-    if (value.is_number_float()) {
-        const double number = value.get<double>();
-        return {number * 1.0000001 + 1e-9, number * 0.9999999};
-    }
-    const auto number = value.get<std::uint64_t>();
-    return {number + 1, number * 2, number / 2};
-}
-
-std::optional<machine::MachineConfig> built(const Json& flat) {
-    try {
-        return machine::read_machine(nlohmann::json(flat.unflatten()), "test");
-    } catch (const machine::ConfigError&) {
-        return std::nullopt;
-    }
-}
-
-}  // namespace
-
 TEST_CASE("A machine that differs in any one key makes another spec", "[run][record]") {
-    const auto* const model = GENERATE("bandwidth", "dram");
     RunSpec spec;
-    nlohmann::json file =
-        machine::read_json_object(std::filesystem::path(SYSTOLE_SOURCE_DIR) / "configs/machines/tpu_v1.json");
-    // Of all formats that there are, none could be changed alone.
-    file["matrix_unit"]["formats"] = {{{"activations", "uint8"}, {"weights", "int8"}, {"passes", 1}}};
-    file["weight_memory"]["model"] = model;
-    if (file["weight_memory"]["model"] == "dram") {
-        file["weight_memory"].erase("bandwidth_gb_per_s");
-        file["sources"].erase("weight_memory.bandwidth_gb_per_s");
-    }
-    spec.machine = machine::read_machine(file, "test");
+    spec.machine = tests::machine_of_one_format(GENERATE("bandwidth", "dram"));
     std::set<std::string> keys{run::key_of(spec)};
-    const Json flat = machine::to_json(spec.machine).flatten();
-    CHECK(flat.size() > 40);
-    for (const auto& [place, value] : flat.items()) {
-        if (place == "/schema" || place.ends_with("/accumulators")) continue;  // there is one
-        INFO(place);
-        bool is_tried = false;
-        for (const Json& other : others(value)) {
-            Json changed = flat;
-            changed[place] = other;
-            const auto machine = built(changed);
-            if (!machine || machine::to_json(*machine).flatten() == flat) continue;
-            spec.machine = *machine;
-            CHECK(keys.insert(run::key_of(spec)).second);
-            is_tried = true;
-            break;
-        }
-        const bool has_one_model_only = place == "/weight_memory/model";  // its keys go with it
-        CHECK((is_tried || has_one_model_only));
+    const std::vector<tests::MachineVariant> variants = tests::machine_variants(spec.machine);
+    CHECK(variants.size() > 40);
+    for (const tests::MachineVariant& variant : variants) {
+        INFO(variant.place);
+        spec.machine = variant.machine;
+        CHECK(keys.insert(run::key_of(spec)).second);
     }
 }
 
