@@ -1,9 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <systemc>
+#include <utility>
 
 #include "hw/common/clock.h"
 #include "hw/common/counter.h"
@@ -85,5 +87,58 @@ private:
     sc_core::sc_event pushed_;
     sc_core::sc_event taken_;
 };
+
+// Inline: with no values to compute, these are a large part of what an instruction costs the simulator.
+
+inline void CommandQueue::push(Command command, WaitState& state) {
+    while (commands_.size() >= depth_) {
+        const WaitState::Scope scope(state, "a place in the queue of the unit of instruction",
+                                     command.number);
+        clock_.wait(taken_);
+    }
+    command.issued = clock_.now();
+    commands_.push_back(std::move(command));
+    pushed_.notify(sc_core::SC_ZERO_TIME);
+}
+
+inline Command CommandQueue::take() {
+    Command command = std::move(commands_.front());
+    commands_.pop_front();
+    if (trace_ != nullptr) tell(command);
+    taken_.notify(sc_core::SC_ZERO_TIME);
+    return command;
+}
+
+inline Command CommandQueue::next(WaitState& state, UnitCounters& counters) {
+    clock_.hold_back();
+    for (;;) {
+        if (commands_.empty()) {
+            const WaitState::Scope scope(state, "an instruction");
+            while (commands_.empty()) clock_.wait(pushed_);
+        }
+        const Tag tag = commands_.front().tag;
+        counters.spend(counters.idle_cycles, clock_.now(), tag);
+        switch (commands_.front().kind) {
+            case Command::Kind::Wait:
+                semaphores_.wait(commands_.front().semaphore, unit_, state);
+                counters.spend(counters.sync_cycles, clock_.now(), tag);
+                take();
+                break;
+            case Command::Kind::Signal:
+                semaphores_.signal(commands_.front().semaphore, unit_, std::max(clock_.now(), complete_at_));
+                take();
+                break;
+            case Command::Kind::Work:
+                working_ = true;
+                return take();
+        }
+    }
+}
+
+inline void CommandQueue::complete(Cycle at) {
+    complete_at_ = std::max(complete_at_, at);
+    working_ = false;
+    taken_.notify(sc_core::SC_ZERO_TIME);
+}
 
 }  // namespace systole::hw

@@ -30,10 +30,9 @@ bool push_words(std::int16_t* __restrict word, std::int16_t* __restrict valid,
 }
 
 /// The partial sum from above, and the cell's product.
-SYSTOLE_TARGET_CLONES
-void multiply_accumulate_row(const std::int32_t* __restrict above, const std::int16_t* __restrict activations,
-                             const std::int16_t* __restrict weights, std::int32_t* __restrict sums,
-                             std::size_t columns) {
+SYSTOLE_TARGET_CLONES [[gnu::aligned(64)]] void multiply_accumulate_row(
+    const std::int32_t* __restrict above, const std::int16_t* __restrict activations,
+    const std::int16_t* __restrict weights, std::int32_t* __restrict sums, std::size_t columns) {
     for (std::size_t c = 0; c < columns; ++c) {
         sums[c] = above[c] + std::int32_t{activations[c]} * std::int32_t{weights[c]};
     }
