@@ -8,6 +8,7 @@
 
 #include "sim/run/execute/message.h"
 #include "sim/run/make_spec.h"
+#include "sim/run/record/bytes.h"
 #include "sim/run/record/record.h"
 #include "tests/support/files.h"
 #include "tests/system/sim_process.h"
@@ -33,15 +34,13 @@ TEST_CASE("A worker answers specs on its input with records on its output", "[sy
     {
         const run::Descriptor file(::open(in.c_str(), O_WRONLY | O_CLOEXEC));
         REQUIRE(file.number() >= 0);
-        const auto say = [&](char kind, const std::string& body) {
-            REQUIRE(run::write_message(file.number(), kind + body));
+        const auto say = [&](const std::string& message) {
+            REQUIRE(run::write_message(file.number(), message));
         };
-        for (const run::Content* content : run::contents_of(spec)) {
-            say(run::content_message, run::to_bytes(run::read_files(*content)));
-        }
-        say(run::spec_message, run::to_bytes(spec));
+        for (const run::Content* content : run::contents_of(spec)) say(run::message_of(*content));
+        say(run::spec_message + run::to_bytes(spec));
         spec.machine.unified_buffer.rows = 2;  // too small for it
-        say(run::spec_message, run::to_bytes(spec));
+        say(run::spec_message + run::to_bytes(spec));
     }
     const std::string out = (folder / "out").string();
     const Outcome outcome = sim("worker < " + in + " > " + out);

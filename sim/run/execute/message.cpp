@@ -7,13 +7,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdint>
 #include <system_error>
+
+#include "sim/run/record/fields.h"
 
 namespace systole::run {
 namespace {
-
-constexpr std::size_t length_bytes = 8;
 
 /// Without a signal where nobody reads; only sockets can be told so.
 ssize_t write_some(int to, std::string_view text) {
@@ -60,21 +59,29 @@ Descriptor::~Descriptor() {
     if (number_ >= 0) ::close(number_);
 }
 
-bool write_message(int to, std::string_view message) {
-    std::string length;
+std::string length_text(std::uint64_t length) {
+    std::string text;
+    for (std::size_t i = 0; i < length_bytes; ++i) text += static_cast<char>((length >> (8 * i)) & 255U);
+    return text;
+}
+
+std::uint64_t read_length(std::string_view text) {
+    if (text.size() < length_bytes) throw RecordError("a message that ends within a length");
+    std::uint64_t length = 0;
     for (std::size_t i = 0; i < length_bytes; ++i) {
-        length += static_cast<char>((std::uint64_t{message.size()} >> (8 * i)) & 255U);
+        length |= std::uint64_t{static_cast<std::uint8_t>(text[i])} << (8 * i);
     }
-    return write_all(to, length) && write_all(to, message);
+    return length;
+}
+
+bool write_message(int to, std::string_view message) {
+    return write_all(to, length_text(message.size())) && write_all(to, message);
 }
 
 std::optional<std::string> read_message(int from) {
     std::array<char, length_bytes> length{};
     if (read_up_to(from, length.data(), length.size()) < length.size()) return std::nullopt;
-    std::uint64_t size = 0;
-    for (std::size_t i = 0; i < length_bytes; ++i) {
-        size |= std::uint64_t{static_cast<std::uint8_t>(length[i])} << (8 * i);
-    }
+    const std::uint64_t size = read_length({length.data(), length.size()});
     // In pieces: a length that lies must not take all memory.
     constexpr std::uint64_t most_at_once = std::uint64_t{1} << 20U;
     std::string message;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,6 +32,13 @@ public:
 private:
     int number_;
 };
+
+constexpr std::size_t length_bytes = 8;
+
+/// A length in eight bytes, little endian.
+std::string length_text(std::uint64_t length);
+/// The length that the text begins with. Throws RecordError where the text is shorter than a length.
+std::uint64_t read_length(std::string_view text);
 
 /// False where nobody reads any more.
 bool write_message(int to, std::string_view message);

@@ -25,6 +25,7 @@
 #include "sim/run/host.h"
 #include "sim/run/pictures.h"
 #include "sim/run/random_images.h"
+#include "sim/run/record/bytes.h"
 #include "sim/run/registers.h"
 #include "sim/trace/fan_out.h"
 
@@ -308,11 +309,13 @@ isa::Program read_program(const std::filesystem::path& path) {
 }
 
 std::string prepared_key(const RunSpec& spec) {
-    Json seen = fields::write<fields::Extent::Compared>(spec);
-    seen["machine"] = to_json(target_of(spec.machine));
     // All else goes into the key, so that a field that is added is not forgotten.
-    for (const char* unseen : {"observed", "host", "baselines"}) seen.erase(unseen);
-    return hash_of(seen.dump());
+    RunSpec seen = spec;
+    seen.machine = {};
+    seen.observed = {};
+    seen.host.reset();
+    seen.baselines.clear();
+    return hash_of(to_json(target_of(spec.machine)).dump() + compared_bytes(seen));
 }
 
 Prepared prepare(const RunSpec& spec) {

@@ -4,7 +4,6 @@
 
 #include <exception>
 #include <fstream>
-#include <iterator>
 #include <list>
 #include <map>
 #include <optional>
@@ -15,15 +14,24 @@
 #include "sim/run/execute/child.h"
 #include "sim/run/execute/message.h"
 #include "sim/run/execute/run.h"
+#include "sim/run/record/bytes.h"
 
 namespace systole::run {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<std::uint8_t> bytes_in(const fs::path& path) {
+/// Appends a file's bytes, and says how many they are; none of one that cannot be read.
+std::uint64_t append_file(const fs::path& path, std::string& bytes) {
+    std::error_code error;
+    const std::uintmax_t size = fs::file_size(path, error);
+    if (error) return 0;
+    const std::size_t begin = bytes.size();
+    bytes.resize(begin + size);
     std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    file.read(bytes.data() + begin, static_cast<std::streamsize>(size));
+    bytes.resize(begin + static_cast<std::size_t>(file.gcount()));
+    return bytes.size() - begin;
 }
 
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
@@ -41,7 +49,7 @@ public:
             const std::string_view body = std::string_view(*message).substr(1);
             switch (message->front()) {
                 case content_message:
-                    keep(from_bytes<ContentFiles>(body));
+                    keep(body);
                     break;
                 case spec_message:
                     if (!write_message(out_, answer(body))) return;
@@ -57,13 +65,19 @@ private:
         return folder_ / hash / name;
     }
 
-    void keep(const ContentFiles& content) {
+    void keep(std::string_view message) {
+        const std::uint64_t header_bytes = read_length(message);
+        message.remove_prefix(length_bytes);
+        if (header_bytes > message.size()) throw RecordError("a content that ends within its header");
+        const auto content = from_bytes<ContentHeader>(message.substr(0, header_bytes));
+        message.remove_prefix(header_bytes);
         const fs::path place = place_of(content.name, content.hash);
         fs::create_directories(content.is_folder ? place : place.parent_path());
-        for (const FileBytes& file : content.files) {
+        for (const FileHeader& file : content.files) {
+            if (file.bytes > message.size()) throw RecordError("a content that ends before its files do");
             std::ofstream copy(content.is_folder ? place / file.name : place, std::ios::binary);
-            copy.write(reinterpret_cast<const char*>(file.bytes.data()),
-                       static_cast<std::streamsize>(file.bytes.size()));
+            copy.write(message.data(), static_cast<std::streamsize>(file.bytes));
+            message.remove_prefix(file.bytes);
         }
     }
 
@@ -119,28 +133,22 @@ private:
 
 }  // namespace
 
-Json record_json(const FileBytes& file) {
-    return {{"name", file.name}, {"bytes", Json::binary(file.bytes)}};
-}
-
-void read_record_json(const Json& json, FileBytes& file) {
-    file.name = json.at("name").get<std::string>();
-    file.bytes = json.at("bytes").get_binary();
-}
-
-ContentFiles read_files(const Content& content) {
+std::string message_of(const Content& content) {
     const fs::path path = content.path.text;
-    ContentFiles files{
+    ContentHeader header{
         .name = content.name, .hash = content.hash, .is_folder = fs::is_directory(path), .files = {}};
-    if (!files.is_folder) {
-        files.files.push_back({.name = content.name, .bytes = bytes_in(path)});
-        return files;
+    std::string bytes;
+    if (!header.is_folder) {
+        header.files.push_back({.name = content.name, .bytes = append_file(path, bytes)});
+    } else {
+        for (const fs::directory_entry& entry : fs::directory_iterator(path)) {
+            if (!entry.is_regular_file()) continue;
+            header.files.push_back(
+                {.name = entry.path().filename().string(), .bytes = append_file(entry.path(), bytes)});
+        }
     }
-    for (const fs::directory_entry& entry : fs::directory_iterator(path)) {
-        if (!entry.is_regular_file()) continue;
-        files.files.push_back({.name = entry.path().filename().string(), .bytes = bytes_in(entry.path())});
-    }
-    return files;
+    const std::string header_bytes = to_bytes(header);
+    return content_message + length_text(header_bytes.size()) + header_bytes + bytes;
 }
 
 void serve(int in, int out, const fs::path& folder) {

@@ -10,7 +10,8 @@
 
 /// A process that runs many specs, one behind the other, for whoever sends them.
 ///
-/// Each message to it begins with a byte that says what follows: 'c', a ContentFiles, which it keeps; 's', a
+/// Each message to it begins with a byte that says what follows: 'c', a content, which it keeps: the length
+/// of its ContentHeader in eight bytes, little endian, the header, and the bytes of its files; 's', a
 /// RunSpec, whose contents have come before. To each spec it answers with a message: 'r' and the RunRecord,
 /// or 'e' and, in one line, why there is none.
 namespace systole::run {
@@ -21,24 +22,23 @@ constexpr char record_message = 'r';
 constexpr char error_message = 'e';
 
 /// A file on its way; where it is one of a folder, `name` is its name in that.
-struct FileBytes {
+struct FileHeader {
     std::string name;
-    std::vector<std::uint8_t> bytes;
+    std::uint64_t bytes = 0;
 };
-Json record_json(const FileBytes& file);
-void read_record_json(const Json& json, FileBytes& file);
+SYSTOLE_RECORD_FIELDS(FileHeader, name, bytes)
 
-/// A content as it travels, once to each worker.
-struct ContentFiles {
+/// A content as it travels, once to each worker. The bytes of its files follow, one behind the other.
+struct ContentHeader {
     std::string name;
     std::string hash;
     bool is_folder = false;
-    std::vector<FileBytes> files;
+    std::vector<FileHeader> files;
 };
-SYSTOLE_RECORD_FIELDS(ContentFiles, name, hash, is_folder, files)
+SYSTOLE_RECORD_FIELDS(ContentHeader, name, hash, is_folder, files)
 
-/// The files of a content that can be read.
-ContentFiles read_files(const Content& content);
+/// The message with a content's files, as far as they can be read.
+std::string message_of(const Content& content);
 
 /// Does what messages from `in` ask for and answers on `out`, until `in` ends. Contents are kept in the
 /// folder. The process has no thread beside this one, and has begun no simulation.

@@ -16,6 +16,7 @@
 #include "sim/run/execute/child.h"
 #include "sim/run/execute/run.h"
 #include "sim/run/execute/worker.h"
+#include "sim/run/record/bytes.h"
 
 namespace systole::run {
 namespace {
@@ -56,7 +57,7 @@ bool WorkerProcess::send(const RunSpec& spec) {
     RunSpec copy = spec;
     for (const Content* content : contents_of(copy)) {
         if (content->hash.empty() || !sent_.insert({content->hash, content->name}).second) continue;
-        if (!write_message(descriptor(), content_message + to_bytes(read_files(*content)))) return false;
+        if (!write_message(descriptor(), message_of(*content))) return false;
     }
     return write_message(descriptor(), spec_message + to_bytes(spec));
 }

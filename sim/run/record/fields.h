@@ -1,6 +1,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -11,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-/// Plain structs to JSON and back, from one list of fields a struct.
+/// One list of fields a struct, from which it goes to JSON (json.h) and to bytes (bytes.h), and back.
 namespace systole::run {
 
 /// A serialized record or spec that is none: another schema, a key too few or too many, a value of another
@@ -81,51 +82,6 @@ concept Written = requires(const Value& value) {
 /// Whether what is outside comparison is written as well.
 enum class Extent : std::uint8_t { Everything, Compared };
 
-template <Extent extent, class Value>
-Json write(const Value& value);
-template <class Value>
-void read(const Json& json, Value& value);
-
-template <Extent extent>
-class Writer {
-public:
-    template <class Value>
-    void field(std::string_view name, const Value& value) {
-        if constexpr (extent == Extent::Everything || !Uncompared<Value>) {
-            object_.emplace(name, write<extent>(value));
-        }
-    }
-    Json take() { return std::move(object_); }
-
-private:
-    Json object_ = Json::object();
-};
-
-class Reader {
-public:
-    explicit Reader(const Json& object) : object_(object) {
-        if (!object.is_object()) throw RecordError("a record or a part of one is no object");
-    }
-    template <class Value>
-    void field(std::string_view name, Value& value) {
-        const auto found = object_.find(name);
-        if (found == object_.end()) throw RecordError(std::string(name) + ": it is missing");
-        try {
-            read(*found, value);
-        } catch (const std::exception& error) {
-            throw RecordError(std::string(name) + ": " + error.what());
-        }
-        ++read_;
-    }
-    void check_all_read() const {
-        if (read_ != object_.size()) throw RecordError("it has keys that are not known");
-    }
-
-private:
-    const Json& object_;
-    std::size_t read_ = 0;
-};
-
 template <class Value>
 struct IsVector : std::false_type {};
 template <class Value>
@@ -135,111 +91,21 @@ struct IsOptional : std::false_type {};
 template <class Value>
 struct IsOptional<std::optional<Value>> : std::true_type {};
 
-template <Extent extent, class Value>
-Json write(const Value& value) {
-    if constexpr (Written<Value>) {
-        return record_json(value);
-    } else if constexpr (Described<Value>) {
-        Writer<extent> writer;
-        visit_fields(writer, value);
-        return writer.take();
-    } else if constexpr (Named<Value>) {
-        return names_of(value)[static_cast<std::size_t>(value)];
-    } else if constexpr (IsOptional<Value>::value) {
-        return value ? write<extent>(*value) : Json(nullptr);
-    } else if constexpr (IsVector<Value>::value) {
-        Json array = Json::array();
-        array.get_ref<Json::array_t&>().reserve(value.size());
-        for (const auto& element : value) array.push_back(write<extent>(element));
-        return array;
-    } else {
-        static_assert(std::is_arithmetic_v<Value> || std::same_as<Value, std::string> ||
-                      std::same_as<Value, Json>);
-        return value;
+/// The value of an enumeration by its name.
+template <Named Value>
+Value named(std::string_view name) {
+    const auto& names = names_of(Value{});
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (names[i] == name) return static_cast<Value>(i);
     }
+    throw RecordError("\"" + std::string(name) + "\" is none of its names");
 }
 
-template <class Value>
-void read(const Json& json, Value& value) {
-    if constexpr (Written<Value>) {
-        read_record_json(json, value);
-    } else if constexpr (Described<Value>) {
-        Reader reader(json);
-        visit_fields(reader, value);
-        reader.check_all_read();
-    } else if constexpr (Named<Value>) {
-        const auto& name = json.get_ref<const std::string&>();
-        const auto& names = names_of(value);
-        for (std::size_t i = 0; i < names.size(); ++i) {
-            if (names[i] != name) continue;
-            value = static_cast<Value>(i);
-            return;
-        }
-        throw RecordError("\"" + name + "\" is none of its names");
-    } else if constexpr (IsOptional<Value>::value) {
-        if (json.is_null()) {
-            value.reset();
-        } else {
-            read(json, value.emplace());
-        }
-    } else if constexpr (IsVector<Value>::value) {
-        const auto& array = json.get_ref<const Json::array_t&>();
-        value.clear();
-        value.reserve(array.size());
-        for (const Json& element : array) read(element, value.emplace_back());
-    } else if constexpr (std::is_integral_v<Value> && !std::same_as<Value, bool>) {
-        if (!json.is_number_integer()) throw RecordError("it is no whole number");
-        if constexpr (std::is_unsigned_v<Value>) {
-            if (!json.is_number_unsigned()) throw RecordError("it is below 0");
-        }
-        using Wide = std::conditional_t<std::is_unsigned_v<Value>, std::uint64_t, std::int64_t>;
-        const Wide wide = json.get<Wide>();
-        if (!std::in_range<Value>(wide)) throw RecordError("it is out of range");
-        value = static_cast<Value>(wide);
-    } else {
-        value = json.get<Value>();
-    }
+template <class Value, class Wide>
+Value in_range(Wide wide) {
+    if (!std::in_range<Value>(wide)) throw RecordError("it is out of range");
+    return static_cast<Value>(wide);
 }
 
 }  // namespace fields
-
-/// The struct as JSON, its fields in their order.
-template <fields::Described Struct>
-Json to_json(const Struct& value) {
-    return fields::write<fields::Extent::Everything>(value);
-}
-
-/// The struct from its JSON. Throws RecordError naming the field.
-template <fields::Described Struct>
-Struct from_json(const Json& json) {
-    Struct value;
-    fields::read(json, value);
-    return value;
-}
-
-/// The same in CBOR (RFC 8949): compact, and any byte may be in a text.
-template <fields::Described Struct>
-std::string to_bytes(const Struct& value) {
-    std::string bytes;
-    Json::to_cbor(to_json(value), bytes);
-    return bytes;
-}
-
-template <fields::Described Struct>
-Struct from_bytes(std::string_view bytes) {
-    try {
-        return from_json<Struct>(Json::from_cbor(bytes));
-    } catch (const Json::exception& error) {
-        throw RecordError(error.what());
-    }
-}
-
-/// What two equal runs have in common, byte for byte: all but types that are `Uncompared`.
-template <fields::Described Struct>
-std::string compared_bytes(const Struct& value) {
-    std::string bytes;
-    Json::to_cbor(fields::write<fields::Extent::Compared>(value), bytes);
-    return bytes;
-}
-
 }  // namespace systole::run

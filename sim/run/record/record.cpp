@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "sim/run/record/bytes.h"
+
 namespace systole::run {
 
 const Counter& Counters::at(std::string_view path) const {

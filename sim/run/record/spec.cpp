@@ -1,5 +1,7 @@
 #include "sim/run/record/spec.h"
 
+#include "sim/run/record/bytes.h"
+
 namespace systole::machine {
 
 nlohmann::ordered_json record_json(const MachineConfig& machine) {

@@ -12,6 +12,7 @@
 
 #include "sim/run/execute/run.h"
 #include "sim/run/make_spec.h"
+#include "sim/run/record/bytes.h"
 #include "tests/support/files.h"
 #include "tests/support/fresh_simulation.h"
 #include "tests/unit/sim/run/record/every_field.h"

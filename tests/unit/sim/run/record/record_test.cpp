@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/run/record/bytes.h"
+#include "sim/run/record/json.h"
 #include "tests/support/files.h"
 #include "tests/unit/sim/run/record/every_field.h"
 #include "tests/unit/sim/run/record/machine_variants.h"
@@ -23,6 +25,9 @@ TEST_CASE("A record with every field goes to bytes and to JSON text, and back", 
     const std::string text = run::to_json(record).dump();
     CHECK(run::to_bytes(run::from_json<RunRecord>(Json::parse(text))) == bytes);
     CHECK(bytes.size() < text.size());
+    std::string of_json;
+    Json::to_cbor(run::to_json(record), of_json);
+    CHECK(of_json == bytes);
     CHECK(run::to_bytes(RunRecord()) != bytes);
 }
 
