@@ -9,7 +9,7 @@
 namespace systole::emit {
 namespace {
 
-isa::BorderTensor border_tensor(const quantized::Tensor& tensor) {
+isa::BorderTensor border_tensor(const mapping::Tensor& tensor) {
     return {.name = tensor.name,
             .shape = {tensor.shape.height, tensor.shape.width, tensor.shape.channels},
             .scale = tensor.scale,
@@ -19,7 +19,7 @@ isa::BorderTensor border_tensor(const quantized::Tensor& tensor) {
 
 }  // namespace
 
-isa::Program emit_program(const quantized::Network& network, const schedule::Schedule& schedule) {
+isa::Program emit_program(const mapping::Network& network, const schedule::Schedule& schedule) {
     const HostMemory memory = lay_out_host_memory(network, schedule);
     isa::Program program;
     program.geometry = schedule.target.geometry;
@@ -34,13 +34,13 @@ isa::Program emit_program(const quantized::Network& network, const schedule::Sch
     }
     program.inputs.push_back(border_tensor(network.tensors[network.input]));
     program.outputs.push_back(border_tensor(network.tensors[network.output]));
-    for (const quantized::Network::HostOperation& operation : network.host_operations) {
+    for (const mapping::Network::HostOperation& operation : network.host_operations) {
         program.host_operations.push_back({.kind = operation.kind, .layer = operation.layer});
     }
     return program;
 }
 
-isa::Program compile(const quantized::Network& network, const schedule::Target& target,
+isa::Program compile(const mapping::Network& network, const schedule::Target& target,
                      const schedule::Options& options) {
     return emit_program(network, schedule::make_schedule(network, target, options));
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "compiler/graph/quantized_network.h"
+#include "compiler/mapping/network.h"
 #include "compiler/schedule/options.h"
 #include "compiler/schedule/schedule.h"
 #include "compiler/schedule/target.h"
@@ -10,11 +10,11 @@
 namespace systole::emit {
 
 /// The program that carries out a schedule of the network.
-isa::Program emit_program(const quantized::Network& network, const schedule::Schedule& schedule);
+isa::Program emit_program(const mapping::Network& network, const schedule::Schedule& schedule);
 
 /// The network as a program for the target: all inferences, batch by batch. Throws ModelError, in one line,
 /// where the network does not fit the target, std::logic_error where it contradicts itself.
-isa::Program compile(const quantized::Network& network, const schedule::Target& target,
+isa::Program compile(const mapping::Network& network, const schedule::Target& target,
                      const schedule::Options& options);
 
 }  // namespace systole::emit

@@ -20,7 +20,7 @@ private:
     std::uint8_t* to_;
 };
 
-void write_parameters(const quantized::Requantization& rules, const schedule::Segment& segment,
+void write_parameters(const mapping::Requantization& rules, const schedule::Segment& segment,
                       std::uint8_t* to) {
     LittleEndianWriter writer(to);
     const std::size_t end = std::size_t{segment.first_channel} + segment.channels;
@@ -31,8 +31,7 @@ void write_parameters(const quantized::Requantization& rules, const schedule::Se
 
 }  // namespace
 
-std::vector<std::uint8_t> constant_rows(const quantized::Network& network,
-                                        const schedule::Schedule& schedule) {
+std::vector<std::uint8_t> constant_rows(const mapping::Network& network, const schedule::Schedule& schedule) {
     const std::size_t row_bytes = schedule.target.geometry.rows;
     std::vector<std::uint8_t> contents(schedule.constant_rows * row_bytes, 0);
     for (std::size_t l = 0; l < schedule.layers.size(); ++l) {

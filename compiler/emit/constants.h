@@ -3,14 +3,13 @@
 #include <cstdint>
 #include <vector>
 
-#include "compiler/graph/quantized_network.h"
+#include "compiler/mapping/network.h"
 #include "compiler/schedule/schedule.h"
 
 namespace systole::emit {
 
 /// What the unified buffer's constant rows hold: requantization parameters (int32 bias, int32 multiplier,
 /// int8 shift: three arrays, little endian, packed) and lookup tables, each at the row the schedule gave.
-std::vector<std::uint8_t> constant_rows(const quantized::Network& network,
-                                        const schedule::Schedule& schedule);
+std::vector<std::uint8_t> constant_rows(const mapping::Network& network, const schedule::Schedule& schedule);
 
 }  // namespace systole::emit

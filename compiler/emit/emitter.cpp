@@ -5,21 +5,13 @@
 #include <stdexcept>
 
 #include "compiler/emit/narrow.h"
-#include "compiler/schedule/lower_elementwise.h"
+#include "compiler/schedule/elementwise_rows.h"
 
 namespace systole::emit {
 
 using isa::Register;
 
 namespace {
-
-/// The window of a layer that has one.
-const ir::Window& window_of(const quantized::Layer& layer) {
-    if (const auto* c = std::get_if<quantized::Convolution>(&layer.operation)) return c->window;
-    if (const auto* c = std::get_if<quantized::DepthwiseConvolution>(&layer.operation)) return c->window;
-    if (const auto* pool = std::get_if<quantized::Pool>(&layer.operation)) return pool->window;
-    throw std::logic_error("layer \"" + layer.name + "\" has no windows");
-}
 
 /// The format that the activation unit writes: results of 8 bits are stored alike, whatever their sign.
 DataType stored_as(DataType type) {
@@ -34,7 +26,7 @@ std::uint16_t largest_of(DataType type) {
 
 }  // namespace
 
-Emitter::Emitter(const quantized::Network& network, const schedule::Schedule& schedule,
+Emitter::Emitter(const mapping::Network& network, const schedule::Schedule& schedule,
                  const HostMemory& memory)
     : network_(network), schedule_(schedule), memory_(memory) {}
 
@@ -45,14 +37,14 @@ std::vector<isa::Instruction> Emitter::emit() {
     return stream_.take();
 }
 
-const quantized::Layer& Emitter::begin_layer(std::uint32_t layer) {
+const mapping::Layer& Emitter::begin_layer(std::uint32_t layer) {
     stream_.tag(narrow<std::uint16_t>(schedule_.layers[layer].joined_to.value_or(layer) + 1));
     if (last_layer_ != layer) stream_.begin_layer();
     last_layer_ = layer;
     return network_.layers[layer];
 }
 
-std::uint32_t Emitter::row_of(quantized::TensorId tensor, std::uint32_t image) const {
+std::uint32_t Emitter::row_of(mapping::TensorId tensor, std::uint32_t image) const {
     const schedule::TensorPlacement& place = schedule_.memory.tensors[tensor];
     return place.row + image % place.images * place.image_rows;
 }
@@ -60,8 +52,8 @@ std::uint32_t Emitter::row_of(quantized::TensorId tensor, std::uint32_t image) c
 template <typename Transfer>
 void Emitter::transfer(const schedule::HostPart& part, const HostImages& images) {
     constexpr std::uint32_t most_blocks = std::numeric_limits<std::uint16_t>::max();
-    const quantized::Tensor& moved = tensor(part.tensor);
-    const std::uint64_t image_bytes = quantized::image_bytes(moved);
+    const mapping::Tensor& moved = tensor(part.tensor);
+    const std::uint64_t image_bytes = mapping::image_bytes(moved);
     const std::uint32_t image_rows = schedule_.memory.tensors[part.tensor].image_rows;
     const bool has_gaps = image_rows != schedule::image_rows(moved, schedule_.target);
     stream_.tag(0);
@@ -105,7 +97,7 @@ void Emitter::operator()(const schedule::ReadConstants&) {
                                        .blocks = 1});
 }
 
-isa::MatrixFlags Emitter::fetch(const schedule::MatrixWork& work, const quantized::Tensor& input) {
+isa::MatrixFlags Emitter::fetch(const schedule::MatrixWork& work, const mapping::Tensor& input) {
     if (!work.keep_weights) {
         stream_.append(isa::ReadWeights{.first_tile = work.first_weight_tile,
                                         .tiles = narrow<std::uint16_t>(work.tiles)});
@@ -116,7 +108,7 @@ isa::MatrixFlags Emitter::fetch(const schedule::MatrixWork& work, const quantize
             .weights = DataType::Int8};
 }
 
-void Emitter::set_window(const ir::Window& window, quantized::TensorId input, const ir::FeatureMap& output) {
+void Emitter::set_window(const ir::Window& window, mapping::TensorId input, const ir::FeatureMap& output) {
     const ir::FeatureMap& shape = tensor(input).shape;
     stream_.set(Register::WindowInputHeight, shape.height);
     stream_.set(Register::WindowInputWidth, shape.width);
@@ -135,10 +127,11 @@ void Emitter::set_window(const ir::Window& window, quantized::TensorId input, co
 }
 
 void Emitter::operator()(const schedule::ConvolveLines& work) {
-    const quantized::Layer& layer = begin_layer(work.layer);
-    const quantized::TensorId input = layer.inputs[0];
+    const mapping::Layer& layer = begin_layer(work.layer);
+    const mapping::TensorId input = layer.inputs[0];
     const isa::MatrixFlags flags = fetch(work, tensor(input));
-    set_window(window_of(layer), input, tensor(layer.output).shape);
+    set_window(std::get<mapping::MatrixProduct>(layer.work).window.value(), input,
+               tensor(layer.output).shape);
     stream_.set(Register::WindowTile, work.first_element_tile);
     stream_.append(isa::Convolve{.unified_buffer_row = row_of(input, work.chunk.first_image),
                                  .accumulator_row = narrow<std::uint16_t>(work.accumulator_row),
@@ -149,8 +142,8 @@ void Emitter::operator()(const schedule::ConvolveLines& work) {
 }
 
 void Emitter::operator()(const schedule::MultiplyImages& work) {
-    const quantized::Layer& layer = begin_layer(work.layer);
-    const quantized::TensorId input = layer.inputs[work.input];
+    const mapping::Layer& layer = begin_layer(work.layer);
+    const mapping::TensorId input = layer.inputs[work.input];
     const isa::MatrixFlags flags = fetch(work, tensor(input));
     // Element tile t of an image is its t-th row, of 16-bit elements pair of rows: an image begins at a row.
     const std::uint32_t first_row = work.first_element_tile * bytes_of(tensor(input).type);
@@ -163,7 +156,7 @@ void Emitter::operator()(const schedule::MultiplyImages& work) {
                             .repeat = narrow<std::uint8_t>(work.tiles - 1)});
 }
 
-void Emitter::set_pixels(quantized::TensorId output, std::uint32_t first_channel) {
+void Emitter::set_pixels(mapping::TensorId output, std::uint32_t first_channel) {
     const schedule::TensorPlacement& place = schedule_.memory.tensors[output];
     stream_.set(Register::ActivationPixelBytes, place.pixel_bytes);
     stream_.set(Register::ActivationChannelOffset,
@@ -179,9 +172,9 @@ void Emitter::set_output_range(std::int32_t zero_point, std::int32_t minimum, st
 
 void Emitter::operator()(const schedule::ActivatePixels& work) {
     const schedule::Segment& segment = schedule_.layers[work.layer].segments[work.column][work.segment];
-    const quantized::Layer& layer = begin_layer(segment.layer);
+    const mapping::Layer& layer = begin_layer(segment.layer);
     const ir::FeatureMap& output = tensor(layer.output).shape;
-    const quantized::Requantization& rules = *schedule::requantization(layer);
+    const mapping::Requantization& rules = *schedule::requantization(layer);
     const LoadedParameters needed{.parameters_row = segment.parameters_row,
                                   .columns = segment.channels,
                                   .table_row = schedule_.layers[segment.layer].table_row};
@@ -210,25 +203,24 @@ void Emitter::append_vector(const isa::Vector& vector) {
 }
 
 void Emitter::operator()(const schedule::PoolLines& work) {
-    const quantized::Layer& layer = begin_layer(work.layer);
-    const auto& pool = std::get<quantized::Pool>(layer.operation);
-    const quantized::TensorId input = layer.inputs[0];
-    set_window(pool.window, input, tensor(layer.output).shape);
+    const mapping::Layer& layer = begin_layer(work.layer);
+    const auto& pooling = std::get<mapping::Pooling>(layer.work);
+    const mapping::TensorId input = layer.inputs[0];
+    set_window(pooling.window, input, tensor(layer.output).shape);
     set_pixels(layer.output, 0);
-    append_vector({.operation = pool.kind == quantized::PoolKind::Max ? isa::VectorOperation::MaxPool
-                                                                      : isa::VectorOperation::AveragePool,
+    append_vector({.operation = pooling.operation,
                    .destination_row = row_of(layer.output, work.chunk.first_image),
                    .source_row = row_of(input, work.chunk.first_image),
                    .other_row = 0,
                    .length = work.chunk.lines,
                    .first_line = work.chunk.first_line,
                    .elements = tensor(input).type,
-                   .count_padding = pool.count_padding});
+                   .count_padding = pooling.count_padding});
 }
 
 void Emitter::operator()(const schedule::CopyLines& work) {
-    const quantized::Layer& layer = begin_layer(work.layer);
-    const quantized::TensorId input = layer.inputs[work.input];
+    const mapping::Layer& layer = begin_layer(work.layer);
+    const mapping::TensorId input = layer.inputs[work.input];
     std::uint32_t first_channel = 0;
     for (std::uint32_t i = 0; i < work.input; ++i) first_channel += tensor(layer.inputs[i]).shape.channels;
     // The largest of a single element is that element.
@@ -247,46 +239,52 @@ void Emitter::operator()(const schedule::CopyLines& work) {
 }
 
 void Emitter::operator()(const schedule::ElementwiseRows& work) {
-    const quantized::Layer& layer = begin_layer(work.layer);
-    if (const auto* add = std::get_if<quantized::Add>(&layer.operation)) {
-        set_add(*add, layer);
-        elementwise(isa::VectorOperation::Add, layer, work.rows);
-    } else if (const auto* multiply = std::get_if<quantized::Multiply>(&layer.operation)) {
-        set_operands(layer, multiply->multiplier, multiply->shift);
-        set_output_range(tensor(layer.output).zero_point, multiply->minimum, multiply->maximum);
-        elementwise(isa::VectorOperation::Multiply, layer, work.rows);
-    } else {
-        stream_.set(Register::ActivationTableRow, schedule_.layers[work.layer].table_row.value());
-        elementwise(isa::VectorOperation::Lookup, layer, work.rows);
+    const mapping::Layer& layer = begin_layer(work.layer);
+    const auto& elements = std::get<mapping::Elementwise>(layer.work);
+    switch (elements.operation) {
+        case isa::VectorOperation::Add:
+            set_operands(elements, layer);
+            set_scales(elements);
+            set_output_range(tensor(layer.output).zero_point, elements.minimum, elements.maximum);
+            break;
+        case isa::VectorOperation::Multiply:
+            set_operands(elements, layer);
+            set_output_range(tensor(layer.output).zero_point, elements.minimum, elements.maximum);
+            break;
+        case isa::VectorOperation::Lookup:
+            stream_.set(Register::ActivationTableRow, schedule_.layers[work.layer].table_row.value());
+            break;
+        case isa::VectorOperation::MaxPool:
+        case isa::VectorOperation::AveragePool:
+            throw std::logic_error("pooling is not element-wise");
     }
+    elementwise(elements.operation, layer, work.rows);
 }
 
-void Emitter::set_operands(const quantized::Layer& layer, std::int32_t multiplier, std::int32_t shift) {
+void Emitter::set_operands(const mapping::Elementwise& work, const mapping::Layer& layer) {
     stream_.set_value(Register::VectorZeroPointA, tensor(layer.inputs[0]).zero_point);
     stream_.set_value(Register::VectorZeroPointB, tensor(layer.inputs[1]).zero_point);
-    stream_.set_value(Register::VectorMultiplier, multiplier);
-    stream_.set_value(Register::VectorShift, shift);
+    stream_.set_value(Register::VectorMultiplier, work.result.multiplier);
+    stream_.set_value(Register::VectorShift, work.result.shift);
 }
 
-void Emitter::set_add(const quantized::Add& add, const quantized::Layer& layer) {
-    set_operands(layer, add.multiplier, add.shift);
-    stream_.set_value(Register::VectorMultiplierA, add.multiplier_a);
-    stream_.set_value(Register::VectorMultiplierB, add.multiplier_b);
-    stream_.set_value(Register::VectorShiftA, add.shift_a);
-    stream_.set_value(Register::VectorShiftB, add.shift_b);
-    set_output_range(tensor(layer.output).zero_point, add.minimum, add.maximum);
+void Emitter::set_scales(const mapping::Elementwise& sum) {
+    stream_.set_value(Register::VectorMultiplierA, sum.a.multiplier);
+    stream_.set_value(Register::VectorMultiplierB, sum.b.multiplier);
+    stream_.set_value(Register::VectorShiftA, sum.a.shift);
+    stream_.set_value(Register::VectorShiftB, sum.b.shift);
 }
 
-void Emitter::elementwise(isa::VectorOperation operation, const quantized::Layer& layer,
+void Emitter::elementwise(isa::VectorOperation operation, const mapping::Layer& layer,
                           const schedule::Piece& rows) {
-    const quantized::Tensor& output = tensor(layer.output);
+    const mapping::Tensor& output = tensor(layer.output);
     const schedule::LayerView view{network_, layer, schedule_.target};
     const bool by_image = schedule::works_by_image(view, schedule_.memory);
     const auto rows_of_image = static_cast<std::uint32_t>(schedule::image_rows(output, schedule_.target));
-    const auto first_row = [&](quantized::TensorId id) {
+    const auto first_row = [&](mapping::TensorId id) {
         return row_of(id, rows.first / rows_of_image) + rows.first % rows_of_image;
     };
-    const auto set_image_rows = [&](Register reg, quantized::TensorId id) {
+    const auto set_image_rows = [&](Register reg, mapping::TensorId id) {
         if (by_image) stream_.set(reg, schedule_.memory.tensors[id].image_rows);
     };
     stream_.set(Register::VectorRowsPerImage, by_image ? rows_of_image : 0);

@@ -5,7 +5,7 @@
 
 #include "compiler/emit/host_memory.h"
 #include "compiler/emit/instruction_stream.h"
-#include "compiler/graph/quantized_network.h"
+#include "compiler/mapping/network.h"
 #include "compiler/schedule/schedule.h"
 #include "hw/isa/instruction.h"
 
@@ -15,7 +15,7 @@ namespace systole::emit {
 /// to wait for what is found afterwards, from the rows instructions touch.
 class Emitter {
 public:
-    Emitter(const quantized::Network& network, const schedule::Schedule& schedule, const HostMemory& memory);
+    Emitter(const mapping::Network& network, const schedule::Schedule& schedule, const HostMemory& memory);
 
     /// The instructions of all operations, then the interrupt that tells the host, and halt.
     std::vector<isa::Instruction> emit();
@@ -42,10 +42,10 @@ private:
     };
 
     /// What follows is work of the layer. It bears the tag of the layer in whose place it is done.
-    const quantized::Layer& begin_layer(std::uint32_t layer);
+    const mapping::Layer& begin_layer(std::uint32_t layer);
     /// The row at which an image of a tensor begins.
-    std::uint32_t row_of(quantized::TensorId tensor, std::uint32_t image) const;
-    const quantized::Tensor& tensor(quantized::TensorId id) const { return network_.tensors[id]; }
+    std::uint32_t row_of(mapping::TensorId tensor, std::uint32_t image) const;
+    const mapping::Tensor& tensor(mapping::TensorId id) const { return network_.tensors[id]; }
 
     /// Images of the network's input or output in host memory.
     struct HostImages {
@@ -57,18 +57,19 @@ private:
 
     template <typename Transfer>
     void transfer(const schedule::HostPart& part, const HostImages& images);
-    isa::MatrixFlags fetch(const schedule::MatrixWork& work, const quantized::Tensor& input);
-    void set_window(const ir::Window& window, quantized::TensorId input, const ir::FeatureMap& output);
+    isa::MatrixFlags fetch(const schedule::MatrixWork& work, const mapping::Tensor& input);
+    void set_window(const ir::Window& window, mapping::TensorId input, const ir::FeatureMap& output);
     /// The registers that say where the channels of an output tensor go, from a channel on.
-    void set_pixels(quantized::TensorId output, std::uint32_t first_channel);
+    void set_pixels(mapping::TensorId output, std::uint32_t first_channel);
     void set_output_range(std::int32_t zero_point, std::int32_t minimum, std::int32_t maximum);
-    void set_operands(const quantized::Layer& layer, std::int32_t multiplier, std::int32_t shift);
-    void set_add(const quantized::Add& add, const quantized::Layer& layer);
-    void elementwise(isa::VectorOperation operation, const quantized::Layer& layer,
+    void set_operands(const mapping::Elementwise& work, const mapping::Layer& layer);
+    /// By which the operands of a sum are scaled.
+    void set_scales(const mapping::Elementwise& sum);
+    void elementwise(isa::VectorOperation operation, const mapping::Layer& layer,
                      const schedule::Piece& rows);
     void append_vector(const isa::Vector& vector);
 
-    const quantized::Network& network_;
+    const mapping::Network& network_;
     const schedule::Schedule& schedule_;
     const HostMemory& memory_;
     InstructionStream stream_;

@@ -14,12 +14,12 @@ constexpr std::uint64_t alignment = 64;
 
 }  // namespace
 
-HostMemory lay_out_host_memory(const quantized::Network& network, const schedule::Schedule& schedule) {
+HostMemory lay_out_host_memory(const mapping::Network& network, const schedule::Schedule& schedule) {
     HostMemory memory;
     const std::uint64_t inferences = schedule.options.inferences;
     memory.constants_bytes = std::uint64_t{schedule.constant_rows} * schedule.target.geometry.rows;
-    memory.input_bytes_per_image = quantized::image_bytes(network.tensors[network.input]);
-    memory.output_bytes_per_image = quantized::image_bytes(network.tensors[network.output]);
+    memory.input_bytes_per_image = mapping::image_bytes(network.tensors[network.input]);
+    memory.output_bytes_per_image = mapping::image_bytes(network.tensors[network.output]);
     const std::uint64_t overhead = memory.constants_bytes + 2 * alignment;
     const std::uint64_t bytes_per_image = memory.input_bytes_per_image + memory.output_bytes_per_image;
     if (overhead > isa::host_memory_limit ||

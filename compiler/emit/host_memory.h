@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "compiler/graph/quantized_network.h"
+#include "compiler/mapping/network.h"
 #include "compiler/schedule/schedule.h"
 #include "hw/isa/program.h"
 
@@ -20,7 +20,7 @@ struct HostMemory {
 };
 
 /// Throws ModelError where the inferences take more than instructions can address.
-HostMemory lay_out_host_memory(const quantized::Network& network, const schedule::Schedule& schedule);
+HostMemory lay_out_host_memory(const mapping::Network& network, const schedule::Schedule& schedule);
 
 /// The buffers, the constants' with its contents.
 std::vector<isa::HostBuffer> host_buffers(const HostMemory& memory, std::uint64_t inferences,

@@ -1,6 +1,7 @@
 #include "compiler/emit/weight_image.h"
 
 #include <algorithm>
+#include <span>
 
 namespace systole::emit {
 namespace {
@@ -14,7 +15,7 @@ struct TileCut {
 
 /// Copies a part of a matrix stored element by element with all channels. (Where there are no weights,
 /// only the useful multiply-accumulates are counted.)
-void fill_dense(const std::vector<std::int8_t>& weights, std::uint64_t channels, const TileCut& cut,
+void fill_dense(std::span<const std::int8_t> weights, std::uint64_t channels, const TileCut& cut,
                 isa::WeightTile& tile) {
     tile.useful_macs += tile.rows * cut.segment.channels;
     if (weights.empty()) return;
@@ -29,9 +30,8 @@ void fill_dense(const std::vector<std::int8_t>& weights, std::uint64_t channels,
 
 /// Copies what a depthwise convolution has within the tile: of each element, the output channels that
 /// belong to its input channel.
-void fill_depthwise(const quantized::DepthwiseConvolution& convolution, std::uint64_t input_channels,
-                    const TileCut& cut, isa::WeightTile& tile) {
-    const std::uint64_t multiplier = convolution.channel_multiplier;
+void fill_depthwise(std::span<const std::int8_t> weights, std::uint64_t input_channels,
+                    std::uint64_t multiplier, const TileCut& cut, isa::WeightTile& tile) {
     const std::uint64_t first_channel = cut.segment.first_channel;
     const std::uint64_t end_channel = first_channel + cut.segment.channels;
     for (std::uint32_t row = 0; row < tile.rows; ++row) {
@@ -40,47 +40,30 @@ void fill_depthwise(const quantized::DepthwiseConvolution& convolution, std::uin
         const std::uint64_t first = std::max(own, first_channel);
         const std::uint64_t last = std::min(own + multiplier, end_channel);
         if (first < last) tile.useful_macs += static_cast<std::uint32_t>(last - first);
-        if (convolution.weights.empty()) continue;
+        if (weights.empty()) continue;
         for (std::uint64_t channel = first; channel < last; ++channel) {
             tile.values[std::size_t{row} * tile.columns + (channel - first_channel)] =
-                static_cast<std::uint8_t>(convolution.weights[element * multiplier + (channel - own)]);
+                static_cast<std::uint8_t>(weights[element * multiplier + (channel - own)]);
         }
     }
 }
 
 /// Fills a segment of a tile, whose size is set and whose values are 0, with its part of a layer's weights.
-struct FillTile {
-    std::uint64_t input_channels;
-    std::uint64_t channels;  ///< of the layer's output
-    const TileCut& cut;
-    isa::WeightTile& tile;
-
-    void operator()(const quantized::Convolution& convolution) const {
-        fill_dense(convolution.weights, channels, cut, tile);
+void fill(const mapping::Network& network, const TileCut& cut, isa::WeightTile& tile) {
+    const mapping::Layer& layer = network.layers[cut.segment.layer];
+    const auto& product = std::get<mapping::MatrixProduct>(layer.work);
+    const auto weights = product.weights.values<std::int8_t>();
+    if (product.channel_multiplier) {
+        const std::uint64_t input_channels = network.tensors[layer.inputs[0]].shape.channels;
+        fill_depthwise(weights, input_channels, *product.channel_multiplier, cut, tile);
+    } else {
+        fill_dense(weights, network.tensors[layer.output].shape.channels, cut, tile);
     }
-    void operator()(const quantized::DepthwiseConvolution& convolution) const {
-        fill_depthwise(convolution, input_channels, cut, tile);
-    }
-    void operator()(const quantized::Dense& dense) const { fill_dense(dense.weights, channels, cut, tile); }
-    // Layers without weights have no segments.
-    void operator()(const quantized::Pool&) const {}
-    void operator()(const quantized::Add&) const {}
-    void operator()(const quantized::Multiply&) const {}
-    void operator()(const quantized::Lookup&) const {}
-    void operator()(const quantized::Concat&) const {}
-    void operator()(const quantized::Slice&) const {}
-};
-
-void fill(const quantized::Network& network, const TileCut& cut, isa::WeightTile& tile) {
-    const quantized::Layer& layer = network.layers[cut.segment.layer];
-    const std::uint64_t input_channels = network.tensors[layer.inputs[0]].shape.channels;
-    const std::uint64_t channels = network.tensors[layer.output].shape.channels;
-    std::visit(FillTile{input_channels, channels, cut, tile}, layer.operation);
 }
 
 }  // namespace
 
-std::vector<isa::WeightTile> weight_image(const quantized::Network& network,
+std::vector<isa::WeightTile> weight_image(const mapping::Network& network,
                                           const schedule::Schedule& schedule) {
     std::vector<isa::WeightTile> tiles;
     tiles.reserve(schedule.weight_tiles);

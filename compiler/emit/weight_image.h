@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "compiler/graph/quantized_network.h"
+#include "compiler/mapping/network.h"
 #include "compiler/schedule/schedule.h"
 #include "hw/isa/program.h"
 
@@ -10,7 +10,7 @@ namespace systole::emit {
 
 /// The tiles of all layers, in the order the schedule numbered them: that of their first use. Each tile is
 /// in it once, however often it is fetched.
-std::vector<isa::WeightTile> weight_image(const quantized::Network& network,
+std::vector<isa::WeightTile> weight_image(const mapping::Network& network,
                                           const schedule::Schedule& schedule);
 
 }  // namespace systole::emit

@@ -49,12 +49,21 @@ struct FindBrokenRule {
     }
 };
 
-}  // namespace
-
-std::string real_text(double value) {
+template <typename Real>
+std::string shortest_text(Real value) {
     std::string text = fmt::format("{}", value);
     const bool is_integer = text.find_first_not_of("-0123456789") == std::string::npos;
     return is_integer ? text + ".0" : text;
+}
+
+}  // namespace
+
+std::string real_text(double value) {
+    return shortest_text(value);
+}
+
+std::string real_text(float value) {
+    return shortest_text(value);
 }
 
 std::string escaped(std::string_view text) {

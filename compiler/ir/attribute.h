@@ -36,6 +36,7 @@ std::string to_text(const Attribute& attribute);
 
 /// A real number so that it reads back equal: "0.25", "1e-30", "inf", "2.0".
 std::string real_text(double value);
+std::string real_text(float value);
 
 /// A name in quotes so that it reads back equal: quotes, backslashes and control characters are escaped.
 std::string escaped(std::string_view text);

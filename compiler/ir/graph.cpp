@@ -92,6 +92,7 @@ ValueId Graph::add_input(std::string input_name, const Shape& shape, DataType st
                       .type = DataType::Float32,
                       .quantization = {},
                       .constant = {},
+                      .range = {},
                       .stored_as = stored_as});
     inputs.push_back(id);
     return id;
@@ -135,6 +136,7 @@ ValueId Graph::append(std::string layer, const Operator& op, std::vector<NamedAt
                       .type = node.inputs.empty() ? DataType::Float32 : values[node.inputs.front()].type,
                       .quantization = {},
                       .constant = {},
+                      .range = {},
                       .stored_as = stored_as});
     nodes.push_back(std::move(node));
     return nodes.back().output();

@@ -245,6 +245,10 @@ private:
         value.shape = shape();
         value.name = tokens_.name();
         if (tokens_.take_word("stored")) value.stored_as = type();
+        if (tokens_.take_word("range")) {
+            const auto minimum = tokens_.number<float>("the least number");
+            value.range = Range{minimum, tokens_.number<float>("the greatest number")};
+        }
         if (tokens_.take_word("scale")) {
             const auto scale = tokens_.number<double>("a scale");
             tokens_.expect_word("zero");

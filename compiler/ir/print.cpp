@@ -17,9 +17,7 @@ std::string listed(const Constant& constant) {
     for (const Number number : constant.values<Number>()) {
         text += text.empty() ? "" : ", ";
         if constexpr (std::is_floating_point_v<Number>) {
-            const std::string shortest = fmt::format("{}", number);
-            const bool is_integer = shortest.find_first_not_of("-0123456789") == std::string::npos;
-            text += is_integer ? shortest + ".0" : shortest;
+            text += real_text(number);
         } else {
             text += fmt::format("{}", static_cast<std::int32_t>(number));
         }
@@ -98,6 +96,9 @@ private:
     void print_value(ValueId id, const Value& value) {
         add("%{} {} {} {}", id, name_of(value.type), to_text(value.shape), escaped(value.name));
         if (value.stored_as != DataType::Uint8) add(" stored {}", name_of(value.stored_as));
+        if (value.range) {
+            add(" range {} {}", real_text(value.range->minimum), real_text(value.range->maximum));
+        }
         if (value.quantization) text_ += text_of(*value.quantization);
         if (value.constant) {
             if (with_contents_) {

@@ -19,6 +19,9 @@ namespace systole::ir {
 ///     %2 float32 4 "conv/bias" = [0.5, 1.0, -0.25, 0.0]
 ///     %3 float32 1x28x28x4 "conv" stored int16
 ///     %3 = convolution(%0, %1, %2) "conv" {kernel [3, 3], padding [1, 1, 1, 1]}
+///
+/// Behind its name a value may say "range -1.5 3.0", once calibrated, and of integers "scale 0.25 zero 128",
+/// or by the indices of an axis "axis 3 scales [0.5, 0.25] zeros [0, 0]".
 std::string to_text(const Graph& graph);
 
 /// The same without the values of constants: what a person reads.

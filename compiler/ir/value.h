@@ -21,6 +21,14 @@ struct Quantization {
     bool operator==(const Quantization&) const = default;
 };
 
+/// The real numbers that a value takes; 0 always lies within.
+struct Range {
+    float minimum = 0.0F;
+    float maximum = 0.0F;
+
+    bool operator==(const Range&) const = default;
+};
+
 /// A tensor of the graph: given to the network, made by a node, or constant.
 struct Value {
     std::string name;
@@ -28,6 +36,7 @@ struct Value {
     DataType type = DataType::Float32;
     std::optional<Quantization> quantization = {};
     std::optional<Constant> constant = {};
+    std::optional<Range> range = {};  ///< of a float activation, once calibration has seen it
     /// Of a float activation: the type in which quantization is to store it.
     DataType stored_as = DataType::Uint8;
 

@@ -69,7 +69,21 @@ private:
                                   *elements * bytes_of(value.type)));
             }
         }
+        if (value.range) check_range(value, wrong);
         if (value.quantization) check_quantization(value, wrong);
+    }
+
+    template <typename Wrong>
+    void check_range(const Value& value, const Wrong& wrong) {
+        const Range& range = *value.range;
+        if (value.type != DataType::Float32 || value.constant) {
+            return wrong("it has a range; only float activations have one");
+        }
+        const bool is_finite = std::isfinite(range.minimum) && std::isfinite(range.maximum);
+        if (!is_finite || range.minimum > 0.0F || range.maximum < 0.0F) {
+            wrong(fmt::format("its range is {} to {}; it must be finite and hold 0", range.minimum,
+                              range.maximum));
+        }
     }
 
     template <typename Wrong>

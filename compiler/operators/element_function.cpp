@@ -1,5 +1,7 @@
 #include "compiler/operators/element_function.h"
 
+#include "compiler/operators/quantizer.h"
+
 namespace systole::operators {
 
 std::vector<ir::Shape> FunctionOperator::output_shapes(const ir::NodeView& node) const {
@@ -27,6 +29,18 @@ std::optional<ElementFunction> FunctionOperator::function(const ir::Node& node) 
         apply(&x, &result, 1, parameters);
         return result;
     };
+}
+
+Placement FunctionOperator::placement() const {
+    return {.where = "as a `lookup`", .formats = "float32"};
+}
+
+void FunctionOperator::quantize(const ir::Node& node, Quantizer& quantizer) const {
+    quantizer.require_one_width(node);
+    const ir::ValueId from = quantizer.stored(node.inputs.front());
+    const ir::ValueId to = quantizer.add_value(node.output(), quantizer.encoding(node.output()));
+    quantizer.store(node.output(), to);
+    quantizer.add_lookup(node, from, to, *function(node));
 }
 
 ir::LayerKind json_function_layer(std::string_view op) {

@@ -46,6 +46,9 @@ public:
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override;
     void evaluate(const FloatCall& call) const override;
     std::optional<ElementFunction> function(const ir::Node& node) const override;
+    Placement placement() const override;
+    /// It becomes a lookup.
+    void quantize(const ir::Node& node, Quantizer& quantizer) const override;
 
 private:
     FunctionParameters parameters_of(const ir::Node& node) const;

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "compiler/ir/model_error.h"
+#include "compiler/operators/lowering.h"
 
 namespace systole::operators {
 
@@ -19,6 +20,19 @@ void Operator::check_types(const ir::NodeView& node) const {
     };
     for (std::size_t i = 0; i < node.node().inputs.size(); ++i) check(node.input(i));
     check(node.output());
+}
+
+void Operator::quantize(const ir::Node& node, Quantizer& /*quantizer*/) const {
+    throw std::logic_error(
+        fmt::format("quantize: no rule for {}; is the graph simplified?", node.op->name()));
+}
+
+void Operator::execute(const IntegerCall& /*call*/) const {
+    throw std::logic_error(fmt::format("{} is not computed on integers", name()));
+}
+
+void Operator::lower(const ir::NodeView& node, Lowering& lowering) const {
+    lowering.fail(node.node(), fmt::format("it is a {} on float32, which the chip does not compute", name()));
 }
 
 bool Operator::is_identity(const ir::NodeView& /*node*/) const {
@@ -54,6 +68,16 @@ std::span<const float> known_floats(const ir::Value& constant) {
         throw std::logic_error("weights without values cannot be computed with");
     }
     return constant.constant->values<float>();
+}
+
+ir::ValueId moved_source(const ir::Graph& graph, ir::ValueId value) {
+    const auto producers = ir::producers(graph);
+    while (producers[value]) {
+        const ir::Node& node = graph.nodes[*producers[value]];
+        if (!operator_of(node).moves_elements()) break;
+        value = node.inputs.front();
+    }
+    return value;
 }
 
 void check_bias(const ir::NodeView& node, std::uint64_t channels) {

@@ -58,6 +58,8 @@ std::string operators_page() {
     std::string page = head;
     for (const ir::Operator* const op : registry().all()) {
         page += fmt::format("## {}\n\n{}\n", op->name(), op->summary());
+        const Placement placement = static_cast<const Operator&>(*op).placement();
+        page += fmt::format("\nRuns: {}. Number formats: {}.\n", placement.where, placement.formats);
         write_attributes(*op, page);
         write_formats(*op, page);
         page += "\n";

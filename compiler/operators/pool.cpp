@@ -3,18 +3,28 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "compiler/ir/model_error.h"
+#include "compiler/operators/integer_types.h"
 #include "compiler/operators/layer_formats.h"
+#include "compiler/operators/lowering.h"
+#include "compiler/operators/quantizer.h"
 
 namespace systole::operators {
 namespace {
 
+/// The mean of `count` stored values, halves away from zero.
+std::int32_t rounded_mean(std::int64_t sum, std::int64_t count) {
+    const std::int64_t half = count / 2;
+    return static_cast<std::int32_t>(sum >= 0 ? (sum + half) / count : (sum - half) / count);
+}
+
 /// Calls `visit` with each pixel of the image under a window.
 template <typename Visit>
-void for_each_pixel(const float* image, const ir::FeatureMap& map, const ir::WindowSpan& rows,
-                    const ir::WindowSpan& columns, const Visit& visit) {
+void for_each_window_pixel(const float* image, const ir::FeatureMap& map, const ir::WindowSpan& rows,
+                           const ir::WindowSpan& columns, const Visit& visit) {
     for (std::uint32_t row = rows.first; row < rows.last; ++row) {
         for (std::uint32_t column = columns.first; column < columns.last; ++column) {
             const auto y = static_cast<std::size_t>(rows.origin + row);
@@ -78,6 +88,70 @@ bool Pool::is_identity(const ir::NodeView& node) const {
     return ir::window_of(node.node()) == ir::Window{};
 }
 
+Placement pooling_placement() {
+    return {.where = "activation unit, as vector work", .formats = "float32; uint8 and int8"};
+}
+
+void check_pooled_types(const ir::NodeView& node) {
+    if (!works_on_integers(node)) return;
+    constexpr std::array types{DataType::Uint8, DataType::Int8};
+    require_integers(node, types);
+    require_one_encoding(node);
+}
+
+void quantize_pooled(const ir::Node& node, Quantizer& quantizer) {
+    quantizer.require_one_width(node);
+    if (bytes_of(quantizer.type(node.output())) == 2) {
+        quantizer.fail(node.output(),
+                       fmt::format("it is a {} of 16 bits; it must be of 8, as the chip pools no others",
+                                   node.op->name()));
+    }
+    quantizer.add_like(node, quantizer.stored_encoding(node.inputs.front()));
+}
+
+Placement Pool::placement() const {
+    return pooling_placement();
+}
+
+void Pool::check_types(const ir::NodeView& node) const {
+    check_pooled_types(node);
+}
+
+void Pool::quantize(const ir::Node& node, Quantizer& quantizer) const {
+    quantize_pooled(node, quantizer);
+}
+
+void Pool::execute(const IntegerCall& call) const {
+    const ir::FeatureMap input = call.node.input_map();
+    const ir::FeatureMap result = call.node.output_map();
+    const ir::Window window = ir::window_of(call.node.node());
+    const std::size_t channels = input.channels;
+    for (std::uint32_t image = 0; image < call.batch; ++image) {
+        const std::int32_t* const pixels = call.inputs[0] + image * input.elements();
+        std::int32_t* const output = call.output + image * result.elements();
+        for_each_pixel(result, [&](std::uint32_t y, std::uint32_t x, std::size_t element) {
+            for (std::size_t c = 0; c < channels; ++c) {
+                std::int32_t largest = std::numeric_limits<std::int32_t>::lowest();
+                std::int64_t sum = 0;
+                std::int64_t count = 0;
+                for_each_in_window(input, window, y, x, [&](std::size_t pixel, std::size_t /*tap*/) {
+                    largest = std::max(largest, pixels[pixel * channels + c]);
+                    sum += pixels[pixel * channels + c];
+                    ++count;
+                });
+                output[element + c] = kind_ == PoolKind::Max ? largest : rounded_mean(sum, count);
+            }
+        });
+    }
+}
+
+void Pool::lower(const ir::NodeView& node, Lowering& lowering) const {
+    const auto operation =
+        kind_ == PoolKind::Max ? isa::VectorOperation::MaxPool : isa::VectorOperation::AveragePool;
+    lowering.add_layer(node.node(), node.node().output(),
+                       mapping::Pooling{operation, ir::window_of(node.node()), false});
+}
+
 void Pool::evaluate(const FloatCall& call) const {
     const ir::FeatureMap input = call.node.input_map();
     const ir::FeatureMap result = call.node.output_map();
@@ -92,12 +166,12 @@ void Pool::evaluate(const FloatCall& call) const {
                 const ir::WindowSpan columns = horizontal_span(input, window, x);
                 if (kind_ == PoolKind::Max) {
                     std::fill_n(output, channels, std::numeric_limits<float>::lowest());
-                    for_each_pixel(pixels, input, rows, columns, [&](const float* pixel) {
+                    for_each_window_pixel(pixels, input, rows, columns, [&](const float* pixel) {
                         for (std::size_t c = 0; c < channels; ++c) output[c] = std::max(output[c], pixel[c]);
                     });
                 } else {
                     std::fill_n(output, channels, 0.0F);
-                    for_each_pixel(pixels, input, rows, columns, [&](const float* pixel) {
+                    for_each_window_pixel(pixels, input, rows, columns, [&](const float* pixel) {
                         for (std::size_t c = 0; c < channels; ++c) output[c] += pixel[c];
                     });
                     const auto count = static_cast<float>(rows.last - rows.first) *

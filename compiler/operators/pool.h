@@ -18,7 +18,12 @@ public:
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override;
     bool is_identity(const ir::NodeView& node) const override;
     bool moves_elements() const override { return true; }
+    Placement placement() const override;
+    void check_types(const ir::NodeView& node) const override;
     void evaluate(const FloatCall& call) const override;
+    void quantize(const ir::Node& node, Quantizer& quantizer) const override;
+    void execute(const IntegerCall& call) const override;
+    void lower(const ir::NodeView& node, Lowering& lowering) const override;
 
 protected:
     /// The classes of Keras: over a window, and over the whole image.
@@ -30,5 +35,10 @@ private:
     const char* keras_class_;
     const char* keras_global_class_;
 };
+
+/// What pooling and borders, which pooling makes, share on integers: 8-bit numbers that keep their encoding.
+Placement pooling_placement();
+void check_pooled_types(const ir::NodeView& node);
+void quantize_pooled(const ir::Node& node, Quantizer& quantizer);
 
 }  // namespace systole::operators

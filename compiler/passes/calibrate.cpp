@@ -1,4 +1,4 @@
-// Runs the graph on the calibration inputs and records the range of each activation.
+// Runs the graph on the calibration inputs and gives each activation its range.
 #include "compiler/passes/calibrate.h"
 
 #include <fmt/format.h>
@@ -12,11 +12,13 @@
 
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"
+#include "compiler/operators/lowering.h"
 #include "compiler/reference/float_executor.h"
 
 namespace systole::passes {
-
 namespace {
+
+using ir::Range;
 
 /// The ranges of some of the inputs.
 std::vector<Range> ranges_of(const ir::Graph& graph, std::span<const float> inputs, std::uint32_t count) {
@@ -45,9 +47,8 @@ std::vector<Range> ranges_of(const ir::Graph& graph, std::span<const float> inpu
     return ranges;
 }
 
-}  // namespace
-
-std::vector<Range> calibrate(const ir::Graph& graph, const Calibration& calibration) {
+/// The ranges of all inputs.
+std::vector<Range> calibrated_ranges(const ir::Graph& graph, const Calibration& calibration) {
     if (calibration.count == 0) {
         throw ModelError(
             fmt::format("{}: there are no calibration inputs; quantization needs at least 1", graph.name));
@@ -70,6 +71,26 @@ std::vector<Range> calibrate(const ir::Graph& graph, const Calibration& calibrat
         ranges[value].maximum = std::max(ranges[value].maximum, other_ranges[value].maximum);
     }
     return ranges;
+}
+
+/// Of results that cannot be computed. No instruction depends on them, but on whether the input has the range
+/// of another: as with values, it has its own.
+std::vector<Range> assumed_ranges(const ir::Graph& graph) {
+    std::vector<Range> ranges(graph.values.size(), Range{-1.0F, 1.0F});
+    for (const ir::ValueId input : graph.inputs) ranges[input] = {-2.0F, 2.0F};
+    return ranges;
+}
+
+}  // namespace
+
+ir::Graph calibrate(ir::Graph graph, const Calibration& calibration) {
+    if (operators::is_quantized(graph)) return graph;
+    const std::vector<Range> ranges =
+        graph.has_weights ? calibrated_ranges(graph, calibration) : assumed_ranges(graph);
+    for (ir::ValueId id = 0; id < graph.values.size(); ++id) {
+        if (!graph.values[id].constant) graph.values[id].range = ranges[id];
+    }
+    return graph;
 }
 
 }  // namespace systole::passes

@@ -22,15 +22,10 @@ struct Calibration {
     std::optional<InputEncoding> encoding;
 };
 
-/// The values of a tensor; 0 always lies within.
-struct Range {
-    float minimum = 0.0F;
-    float maximum = 0.0F;
-};
-
-/// Runs the graph on the calibration inputs and returns the range of each value; those of constants are
-/// empty. Throws
-/// ModelError where there are no inputs, their size is wrong, or a result is not a finite number.
-std::vector<Range> calibrate(const ir::Graph& graph, const Calibration& calibration);
+/// Runs the graph on the calibration inputs and gives each activation its range. In a graph without the
+/// values of its weights, nothing can be computed: activations have some range. A graph on integers stays as
+/// it is. Throws ModelError where there are no inputs, their size is wrong, or a result is not a finite
+/// number.
+ir::Graph calibrate(ir::Graph graph, const Calibration& calibration);
 
 }  // namespace systole::passes

@@ -13,7 +13,7 @@ void PassManager::add(std::string name, Transformation pass) {
     if (std::ranges::find(passes_, name, &Pass::name) != passes_.end()) {
         throw std::logic_error(fmt::format("two passes are called {}", name));
     }
-    passes_.push_back({std::move(name), pass});
+    passes_.push_back({std::move(name), std::move(pass)});
 }
 
 std::vector<std::string> PassManager::names() const {

@@ -15,7 +15,7 @@ using PassObserver = std::function<void(std::string_view pass, const ir::Graph& 
 /// Named passes over the graph, in order.
 class PassManager {
 public:
-    using Transformation = ir::Graph (*)(ir::Graph graph);
+    using Transformation = std::function<ir::Graph(ir::Graph graph)>;
 
     /// Throws std::logic_error where the name is taken.
     void add(std::string name, Transformation pass);

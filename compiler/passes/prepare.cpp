@@ -1,10 +1,14 @@
 #include "compiler/passes/prepare.h"
 
+#include <optional>
+#include <utility>
+
 #include "compiler/passes/fold_batch_normalization.h"
 #include "compiler/passes/fold_concat_into_dense.h"
 #include "compiler/passes/fold_padding.h"
 #include "compiler/passes/quantize.h"
 #include "compiler/passes/remove_identities.h"
+#include "compiler/passes/unite_ranges.h"
 
 namespace systole::passes {
 
@@ -18,13 +22,23 @@ PassManager simplification() {
     return passes;
 }
 
+PassManager preparation(Calibration calibration) {
+    PassManager passes = simplification();
+    const std::optional<InputEncoding> input = calibration.encoding;
+    passes.add("calibrate", [calibration = std::move(calibration)](ir::Graph graph) {
+        return calibrate(std::move(graph), calibration);
+    });
+    passes.add("unite_ranges", unite_ranges);
+    passes.add("quantize", [input](const ir::Graph& graph) { return quantize(graph, input); });
+    return passes;
+}
+
 ir::Graph simplify(const ir::Graph& graph, const PassObserver& observer) {
     return simplification().run(graph, observer);
 }
 
-quantized::Network prepare(const ir::Graph& graph, const Calibration& calibration,
-                           const PassObserver& observer) {
-    return quantize(simplify(graph, observer), calibration);
+ir::Graph prepare(const ir::Graph& graph, Calibration calibration, const PassObserver& observer) {
+    return preparation(std::move(calibration)).run(graph, observer);
 }
 
 }  // namespace systole::passes

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "compiler/graph/quantized_network.h"
 #include "compiler/ir/graph.h"
 #include "compiler/passes/calibrate.h"
 #include "compiler/passes/pass_manager.h"
@@ -11,12 +10,12 @@ namespace systole::passes {
 /// borders, concatenations for dense layers. What they leave computes the same, up to the rounding of float.
 PassManager simplification();
 
-/// Runs them. Throws ModelError.
-ir::Graph simplify(const ir::Graph& graph, const PassObserver& observer = {});
+/// These, then from float to integers: calibrate, unite_ranges, quantize, which a graph on integers passes as
+/// it is.
+PassManager preparation(Calibration calibration);
 
-/// From the network as its file describes it to the network as the chip computes it: simplify, then
-/// quantize. Throws ModelError.
-quantized::Network prepare(const ir::Graph& graph, const Calibration& calibration,
-                           const PassObserver& observer = {});
+/// Runs the former, or all. Throws ModelError.
+ir::Graph simplify(const ir::Graph& graph, const PassObserver& observer = {});
+ir::Graph prepare(const ir::Graph& graph, Calibration calibration, const PassObserver& observer = {});
 
 }  // namespace systole::passes

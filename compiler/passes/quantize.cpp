@@ -1,47 +1,45 @@
-// Quantizes a simplified graph, with one rule for each kind of node.
+// Quantizes a simplified graph, by the rule of each node's operator.
 #include "compiler/passes/quantize.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <stdexcept>
-#include <vector>
+#include <cmath>
 
-#include "compiler/passes/quantizer.h"
-#include "compiler/passes/unite_ranges.h"
+#include "compiler/operators/lowering.h"
+#include "compiler/operators/operator.h"
+#include "compiler/operators/quantizer.h"
 
 namespace systole::passes {
 namespace {
 
-constexpr std::array<QuantizationRule, 10> rules{
-    quantize_linear,  quantize_add,     quantize_multiply, quantize_function, quantize_pool,
-    quantize_padding, quantize_reshape, quantize_concat,   quantize_slice,    quantize_softmax,
-};
-
-/// Of results that cannot be computed. No instruction depends on them, but on whether the input has the range
-/// of another: as with values, it has its own.
-std::vector<Range> assumed_ranges(const ir::Graph& graph) {
-    std::vector<Range> ranges(graph.values.size(), Range{-1.0F, 1.0F});
-    for (const ir::ValueId input : graph.inputs) ranges[input] = {-2.0F, 2.0F};
-    return ranges;
+void quantize_input(operators::Quantizer& quantizer, ir::ValueId id,
+                    const std::optional<InputEncoding>& given) {
+    operators::Encoding encoding = quantizer.encoding(id);
+    // It says what bytes stand for.
+    if (given && bytes_of(encoding.type) != 2) {
+        const std::int32_t largest_byte = highest_of(encoding.type);
+        if (!(given->scale > 0.0) || !std::isfinite(given->scale)) {
+            quantizer.fail(id, fmt::format("the scale of the input is {}; it must be above 0", given->scale));
+        }
+        if (given->zero_point < 0 || given->zero_point > largest_byte) {
+            quantizer.fail(id, fmt::format("the zero point of the input is {}; it must be 0 to {}",
+                                           given->zero_point, largest_byte));
+        }
+        encoding = {given->scale, given->zero_point, encoding.type};
+    }
+    quantizer.add_input(id, encoding);
 }
 
 }  // namespace
 
-quantized::Network quantize(const ir::Graph& graph, const Calibration& calibration) {
-    std::vector<Range> ranges = graph.has_weights ? calibrate(graph, calibration) : assumed_ranges(graph);
-    Quantizer quantizer(graph, unite_ranges(graph, std::move(ranges)), calibration.encoding);
-    for (const ir::ValueId input : graph.inputs) quantize_input(quantizer, input);
+ir::Graph quantize(const ir::Graph& graph, const std::optional<InputEncoding>& input) {
+    if (operators::is_quantized(graph)) return graph;
+    operators::Quantizer quantizer(graph);
+    for (const ir::ValueId id : graph.inputs) quantize_input(quantizer, id, input);
     for (const ir::Node& node : graph.nodes) {
-        if (quantizer.has_tensor(node.output()))
-            continue;  // a function that the layer before it has taken over
-        const bool done =
-            std::ranges::any_of(rules, [&](QuantizationRule rule) { return rule(quantizer, node); });
-        if (!done) {
-            throw std::logic_error(
-                fmt::format("quantize: no rule for {}; is the graph simplified?", node.op->name()));
-        }
+        // A function may have become part of the layer before it.
+        if (quantizer.is_stored(node.output())) continue;
+        operators::operator_of(node).quantize(node, quantizer);
     }
     return std::move(quantizer).finish();
 }

@@ -1,22 +1,19 @@
 #pragma once
 
-#include "compiler/graph/quantized_network.h"
+#include <optional>
+
 #include "compiler/ir/graph.h"
 #include "compiler/passes/calibrate.h"
 
 namespace systole::passes {
 
-/// Quantizes a simplified graph: activations to unsigned bytes, or to 16 bits where the node whose result is
-/// stored says so, with one encoding a tensor, from the ranges of the calibration inputs; weights to signed
-/// bytes with one scale an output channel. The activation function after a layer becomes part of its
-/// requantization; a final softmax is left to the host.
+/// Quantizes a simplified graph whose activations have ranges: activations to unsigned bytes, or to 16 bits
+/// where the node whose result is stored says so, with one encoding a value; weights to signed bytes with one
+/// scale an output channel. A ReLU behind matrix work or a sum becomes its clamp; other functions become
+/// lookups. The input is stored as `input` says, if it does and the input is of bytes.
 ///
-/// A graph without the values of its weights needs no calibration inputs, and its network has no weights
-/// either.
-///
-/// A reshape that simplifying has left, between two layers that depend on the shape, becomes a lookup of
-/// the identity, or of 16 bits a slice of everything; the last one becomes nothing. Throws ModelError, naming
-/// the layer, where these numbers cannot express the network.
-quantized::Network quantize(const ir::Graph& graph, const Calibration& calibration);
+/// A graph without the values of its weights becomes one without weights. A graph on integers stays as it is.
+/// Throws ModelError, naming the layer, where these numbers cannot express the network.
+ir::Graph quantize(const ir::Graph& graph, const std::optional<InputEncoding>& input);
 
 }  // namespace systole::passes

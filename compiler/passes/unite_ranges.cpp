@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 
+#include "compiler/operators/lowering.h"
 #include "compiler/operators/operator.h"
 
 namespace systole::passes {
@@ -43,13 +44,8 @@ std::optional<ValueId> moved_from(const Graph& graph, const Producers& producers
 
 }  // namespace
 
-ValueId moved_source(const Graph& graph, ValueId value) {
-    const Producers producers = ir::producers(graph);
-    while (const auto from = moved_from(graph, producers, value)) value = *from;
-    return value;
-}
-
-std::vector<Range> unite_ranges(const Graph& graph, std::vector<Range> ranges) {
+Graph unite_ranges(Graph graph) {
+    if (operators::is_quantized(graph)) return graph;
     const Producers producers = ir::producers(graph);
     ValueSets sets(graph.values.size());
     const auto unite = [&](ValueId input, ValueId with) {
@@ -63,14 +59,14 @@ std::vector<Range> unite_ranges(const Graph& graph, std::vector<Range> ranges) {
         if (node.is("concat")) {
             for (const ValueId input : node.inputs) {
                 // The range of the concatenation covers the network's input, too.
-                if (!ir::is_input(graph, moved_source(graph, input))) unite(input, node.output());
+                if (!ir::is_input(graph, operators::moved_source(graph, input))) unite(input, node.output());
             }
         }
         if (node.is("dense")) {
             std::optional<ValueId> first;
             const std::size_t inputs = ir::NodeView(graph, node).data_inputs();
             for (const ValueId input : std::span(node.inputs).first(inputs)) {
-                const ValueId source = moved_source(graph, input);
+                const ValueId source = operators::moved_source(graph, input);
                 if (ir::is_input(graph, source) && graph.values[source].stored_as == DataType::Uint8)
                     continue;
                 if (first) unite(input, *first);
@@ -78,14 +74,17 @@ std::vector<Range> unite_ranges(const Graph& graph, std::vector<Range> ranges) {
             }
         }
     }
-    std::vector<Range> united(graph.values.size());
+    std::vector<ir::Range> united(graph.values.size());
     for (ValueId id = 0; id < graph.values.size(); ++id) {
-        Range& range = united[sets.find(id)];
-        range.minimum = std::min(range.minimum, ranges[id].minimum);
-        range.maximum = std::max(range.maximum, ranges[id].maximum);
+        if (!graph.values[id].range) continue;
+        ir::Range& range = united[sets.find(id)];
+        range.minimum = std::min(range.minimum, graph.values[id].range->minimum);
+        range.maximum = std::max(range.maximum, graph.values[id].range->maximum);
     }
-    for (ValueId id = 0; id < graph.values.size(); ++id) ranges[id] = united[sets.find(id)];
-    return ranges;
+    for (ValueId id = 0; id < graph.values.size(); ++id) {
+        if (graph.values[id].range) graph.values[id].range = united[sets.find(id)];
+    }
+    return graph;
 }
 
 }  // namespace systole::passes

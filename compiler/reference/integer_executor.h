@@ -4,24 +4,22 @@
 #include <span>
 #include <vector>
 
-#include "compiler/graph/quantized_network.h"
+#include "compiler/ir/graph.h"
 
-/// What a network computes, by definition: the judges of the compiler.
 namespace systole::reference {
 
-/// The bytes of a tensor for all images of a batch: image by image, height, width, channel order; 16-bit
-/// elements little endian.
+/// The bytes of a value for all images of a batch: image by image, height, width, channel order; elements of
+/// several bytes little endian.
 using TensorBytes = std::vector<std::uint8_t>;
 
-/// Executes the quantized network as it stands, layer by layer in plain loops: no tiles, no
-/// instructions, no arithmetic shared with the chip. `input` holds `batch` images; the result is the
-/// output tensor of as many. Throws std::logic_error where the network contradicts itself or the
-/// input has another size.
-TensorBytes execute(const quantized::Network& network, std::span<const std::uint8_t> input,
-                    std::uint32_t batch);
+/// Executes a quantized graph as it stands, node by node, by the integer reference of each operator: no
+/// tiles, no instructions, no arithmetic shared with the chip. `input` holds `batch` images; the result is
+/// the last value that the chip computes, for as many: what the host does behind it is left out. Throws
+/// std::logic_error where the input has another size.
+TensorBytes execute(const ir::Graph& graph, std::span<const std::uint8_t> input, std::uint32_t batch);
 
-/// The same, giving every tensor of the network, by its id.
-std::vector<TensorBytes> execute_all(const quantized::Network& network, std::span<const std::uint8_t> input,
+/// The same, giving every value by its id; constants, and what the host computes, are empty.
+std::vector<TensorBytes> execute_all(const ir::Graph& graph, std::span<const std::uint8_t> input,
                                      std::uint32_t batch);
 
 }  // namespace systole::reference

@@ -7,7 +7,7 @@
 
 namespace systole::schedule {
 
-std::uint32_t lay_out_constants(const quantized::Network& network, const Target& target,
+std::uint32_t lay_out_constants(const mapping::Network& network, const Target& target,
                                 std::vector<LayerPlan>& plans) {
     const std::uint64_t row_bytes = target.geometry.rows;
     std::uint64_t next_row = 0;

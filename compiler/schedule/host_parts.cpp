@@ -6,9 +6,9 @@
 namespace systole::schedule {
 namespace {
 
-using quantized::Layer;
-using quantized::Network;
-using quantized::TensorId;
+using mapping::Layer;
+using mapping::Network;
+using mapping::TensorId;
 
 bool reads(const Layer& layer, TensorId tensor) {
     return std::find(layer.inputs.begin(), layer.inputs.end(), tensor) != layer.inputs.end();
@@ -43,7 +43,7 @@ std::vector<HostPart> input_parts(const Network& network) {
     std::vector<HostPart> slices;
     for (const Layer& layer : network.layers) {
         if (!reads(layer, network.input)) continue;
-        const auto* const slice = std::get_if<quantized::Slice>(&layer.operation);
+        const auto* const slice = std::get_if<mapping::Slice>(&layer.work);
         if (slice == nullptr) return {whole};
         slices.push_back({.tensor = layer.output,
                           .first_byte = slice->first_element * element_bytes,
@@ -55,18 +55,18 @@ std::vector<HostPart> input_parts(const Network& network) {
 
 std::vector<HostPart> output_parts(const Network& network) {
     const HostPart whole{.tensor = network.output, .first_byte = 0, .layer = maker(network, network.output)};
-    const quantized::Tensor& output = network.tensors[network.output];
+    const mapping::Tensor& output = network.tensors[network.output];
     const bool is_read = first_reader(network, network.output) < network.layers.size();
     if (is_read || network.layers.empty() || output.shape.height * output.shape.width != 1) return {whole};
     const Layer& last = network.layers[whole.layer];
-    if (last.output != network.output || !std::holds_alternative<quantized::Concat>(last.operation)) {
+    if (last.output != network.output || !std::holds_alternative<mapping::Concatenation>(last.work)) {
         return {whole};
     }
     std::vector<HostPart> parts;
     std::uint64_t first_byte = 0;
     for (const TensorId input : last.inputs) {
         parts.push_back({.tensor = input, .first_byte = first_byte, .layer = maker(network, input)});
-        first_byte += quantized::image_bytes(network.tensors[input]);
+        first_byte += mapping::image_bytes(network.tensors[input]);
     }
     return in_order(std::move(parts));
 }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/graph/quantized_network.h"
+#include "compiler/mapping/network.h"
 #include "compiler/schedule/target.h"
 #include "compiler/schedule/tiling.h"
 
@@ -23,12 +23,13 @@ struct Segment {
 };
 
 /// What is fixed for a layer before any of its work is put in an order. A layer that others are joined to
-/// (siblings.h) does their work: its tiling has their columns behind its own, in the order of the layers.
+/// (parallel_convolutions.h) does their work: its tiling has their columns behind its own, in the order of
+/// the layers.
 struct LayerPlan {
     std::string name;
     std::string kind;                        ///< "convolution", "max_pool", ...; "joined to " a layer
-    std::optional<std::uint32_t> joined_to;  ///< its leader, where that is another layer
-    std::uint64_t macs = 0;                  ///< of one inference; of joined layers, its leader has them
+    std::optional<std::uint32_t> joined_to;  ///< the layer in whose place it is computed
+    std::uint64_t macs = 0;                  ///< of one inference; of joined layers, the other has them
     Tiling tiling;                        ///< of layers with weights, not of joined ones; else without tiles
     std::uint32_t first_weight_tile = 0;  ///< in the weight image
     std::vector<std::vector<Segment>> segments;  ///< of each column tile, in the order of columns
@@ -38,17 +39,17 @@ struct LayerPlan {
 };
 
 /// The layer's lookup table, as operation or behind a requantization; nothing where it has none.
-const quantized::Table* lookup_table(const quantized::Layer& layer);
+const mapping::Table* lookup_table(const mapping::Layer& layer);
 
 /// The table as the unified buffer holds it, 16-bit entries little endian.
-std::vector<std::uint8_t> table_bytes(const quantized::Table& table);
+std::vector<std::uint8_t> table_bytes(const mapping::Table& table);
 
 /// The layer's requantization; nothing where it has none.
-const quantized::Requantization* requantization(const quantized::Layer& layer);
+const mapping::Requantization* requantization(const mapping::Layer& layer);
 
 /// Plans each layer of the network, everything but the rows of its constants. Throws ModelError for a
 /// layer or for weights that the target cannot take, std::logic_error for a network that contradicts
 /// itself.
-std::vector<LayerPlan> plan_layers(const quantized::Network& network, const Target& target);
+std::vector<LayerPlan> plan_layers(const mapping::Network& network, const Target& target);
 
 }  // namespace systole::schedule

@@ -11,12 +11,12 @@
 
 namespace systole::schedule {
 
-void plan(const quantized::Concat&, const LayerView& view, LayerPlan& plan) {
-    const quantized::Tensor& output = view.output();
+void plan(const mapping::Concatenation&, const LayerView& view, LayerPlan& plan) {
+    const mapping::Tensor& output = view.output();
     view.require(view.layer.inputs.size() >= 2, "a concatenation must have two inputs or more");
     std::uint64_t channels = 0;
     for (std::size_t i = 0; i < view.layer.inputs.size(); ++i) {
-        const quantized::Tensor& input = view.input(i);
+        const mapping::Tensor& input = view.input(i);
         view.require(input.shape.height == output.shape.height && input.shape.width == output.shape.width,
                      "inputs and output of a concatenation must have one height and width");
         view.require(
@@ -34,10 +34,10 @@ void plan(const quantized::Concat&, const LayerView& view, LayerPlan& plan) {
     plan.kind = "concat";
 }
 
-void lower(const quantized::Concat&, PassContext& context) {
+void lower(const mapping::Concatenation&, PassContext& context) {
     // An output that is sent in parts is put together in host memory.
     if (context.memory.tensors[context.view.layer.output].image_rows == 0) return;
-    const std::vector<quantized::TensorId>& inputs = context.view.layer.inputs;
+    const std::vector<mapping::TensorId>& inputs = context.view.layer.inputs;
     for (const Chunk& chunk : context.chunks(context.accumulators.part(AccumulatorParts::halves))) {
         for (std::uint32_t i = 0; i < inputs.size(); ++i) {
             if (context.memory.tensors[inputs[i]].part_of) continue;

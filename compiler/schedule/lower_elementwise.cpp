@@ -1,15 +1,18 @@
-#include "compiler/schedule/lower_elementwise.h"
-
+// Element-wise work on whole rows: sums and products of two tensors, a table's values of one.
 #include <fmt/format.h>
 
 #include <algorithm>
 
-namespace systole::schedule {
+#include "compiler/schedule/elementwise_rows.h"
 
+namespace systole::schedule {
+namespace {
+
+/// The two operands and the result: of one shape and type.
 void check_operands(const LayerView& view) {
-    const quantized::Tensor& a = view.input(0);
-    const quantized::Tensor& b = view.input(1);
-    const quantized::Tensor& result = view.output();
+    const mapping::Tensor& a = view.input(0);
+    const mapping::Tensor& b = view.input(1);
+    const mapping::Tensor& result = view.output();
     view.require(a.shape == b.shape && a.shape == result.shape, "inputs and output must have one shape");
     if (a.type == b.type && a.type == result.type) return;
     view.reject(
@@ -18,16 +21,52 @@ void check_operands(const LayerView& view) {
                     name_of(a.type), name_of(b.type), name_of(result.type)));
 }
 
+void check_table(const mapping::Elementwise& work, const LayerView& view) {
+    view.require(work.table.has_value(), "a lookup must have a table");
+    view.require(view.input().shape.elements() == view.output().shape.elements(),
+                 "a lookup keeps the number of elements");
+    const bool wide = std::holds_alternative<mapping::WideTable>(*work.table);
+    view.require((bytes_of(view.input().type) == 2) == wide && (bytes_of(view.output().type) == 2) == wide,
+                 "a lookup's input and output are as wide as its table's entries");
+}
+
+}  // namespace
+
+void plan(const mapping::Elementwise& work, const LayerView& view, LayerPlan& plan) {
+    switch (work.operation) {
+        case isa::VectorOperation::Add:
+            view.require(view.layer.inputs.size() == 2, "an addition must have two inputs");
+            check_operands(view);
+            plan.kind = "add";
+            return;
+        case isa::VectorOperation::Multiply:
+            view.require(view.layer.inputs.size() == 2, "a product must have two inputs");
+            check_operands(view);
+            plan.kind = "multiply";
+            return;
+        case isa::VectorOperation::Lookup:
+            check_table(work, view);
+            plan.kind = "lookup";
+            return;
+        case isa::VectorOperation::MaxPool:
+        case isa::VectorOperation::AveragePool:
+            break;
+    }
+    view.require(false, "pooling is not element-wise");
+}
+
 bool works_by_image(const LayerView& view, const MemoryPlan& memory) {
     const std::uint64_t rows = image_rows(view.output(), view.target);
-    const auto has_more = [&](quantized::TensorId id) { return memory.tensors[id].image_rows != rows; };
+    const auto has_more = [&](mapping::TensorId id) { return memory.tensors[id].image_rows != rows; };
     // Pieces of other rows than whole images would end within an element.
     const bool rows_cut_elements = view.target.geometry.rows % bytes_of(view.output().type) != 0;
     return rows_cut_elements || has_more(view.layer.output) ||
            std::any_of(view.layer.inputs.begin(), view.layer.inputs.end(), has_more);
 }
 
-void lower_elementwise(PassContext& context) {
+// In pieces of half the accumulators' rows: the size of the pieces that layers before and behind work on, so
+// that they can overlap. By image, pieces are of whole images.
+void lower(const mapping::Elementwise&, PassContext& context) {
     const auto rows = static_cast<std::uint32_t>(image_rows(context.view.output(), context.view.target));
     const std::uint32_t limit = context.accumulators.part(AccumulatorParts::halves);
     const bool by_image = works_by_image(context.view, context.memory);

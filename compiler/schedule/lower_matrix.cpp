@@ -1,9 +1,11 @@
-#include "compiler/schedule/lower_matrix.h"
-
+// Products of inputs and weights in the matrix unit, and the activation of their sums.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
+
+#include "compiler/schedule/lowering.h"
+#include "compiler/schedule/window_check.h"
 
 namespace systole::schedule {
 namespace {
@@ -37,18 +39,19 @@ bool is_single_tile(const ColumnTile& column) {
     return column.runs.size() == 1 && column.runs.front().tiles == 1;
 }
 
-}  // namespace
-
-void check_weights(const LayerView& view, std::uint64_t weights, std::uint64_t expected,
-                   const quantized::Requantization& requantization) {
-    view.require(weights == (view.network.has_weights ? expected : 0),
+/// As many weights as the shapes ask for, or none in a network without, and parameters for each output
+/// channel.
+void check_weights(const LayerView& view, const mapping::MatrixProduct& product, std::uint64_t expected) {
+    view.require(product.weights.bytes().size() == (view.network.has_weights ? expected : 0),
                  "the number of weights does not fit its shapes");
     const std::size_t channels = view.output().shape.channels;
+    const mapping::Requantization& requantization = product.requantization;
     view.require(requantization.bias.size() == channels && requantization.multiplier.size() == channels &&
                      requantization.shift.size() == channels,
                  "the requantization must have one entry for each output channel");
 }
 
+/// Instructions can name the lines of the layer's output, and the accumulators hold one of them.
 void check_lines(const LayerView& view) {
     const ir::FeatureMap& output = view.output().shape;
     const AccumulatorParts accumulators(view.target.accumulator_rows);
@@ -63,6 +66,51 @@ void check_lines(const LayerView& view) {
     }
 }
 
+/// A convolution: windows streamed through the array against the tiles of its weight matrix, which has a row
+/// for each window element and a column for each filter.
+void plan_convolution(const mapping::MatrixProduct& product, const LayerView& view, LayerPlan& plan) {
+    const std::uint64_t elements = product.window->kernel_elements() * view.input().shape.channels;
+    const std::uint32_t filters = view.output().shape.channels;
+    check_window(view, *product.window);
+    check_weights(view, product, elements * filters);
+    check_lines(view);
+    plan.kind = "convolution";
+    plan.tiling = dense_tiling(elements, filters, view.target.geometry);
+}
+
+/// A depthwise convolution: a convolution whose weight matrix is zero wherever input and output channel do
+/// not belong together. Tiles that have nothing but such zeros are neither stored nor streamed.
+void plan_depthwise(const mapping::MatrixProduct& product, const LayerView& view, LayerPlan& plan) {
+    const ir::Window& window = *product.window;
+    const std::uint32_t input_channels = view.input().shape.channels;
+    const std::uint32_t multiplier = *product.channel_multiplier;
+    check_window(view, window);
+    view.require(std::uint64_t{input_channels} * multiplier == view.output().shape.channels,
+                 "the output channels must be input channels * channel multiplier");
+    check_weights(view, product, window.kernel_elements() * input_channels * multiplier);
+    check_lines(view);
+    plan.kind = "depthwise_convolution";
+    plan.tiling = depthwise_tiling(window, input_channels, multiplier, view.target.geometry);
+}
+
+/// A dense layer: one row of the input tensor of each image (two of 16-bit elements) meets one tile, the next
+/// rows the next tiles. Of several inputs, each has tiles of its own; their products add up.
+void plan_dense(const mapping::MatrixProduct& product, const LayerView& view, LayerPlan& plan) {
+    std::vector<std::uint64_t> inputs;
+    std::uint64_t all_inputs = 0;
+    for (std::size_t i = 0; i < view.layer.inputs.size(); ++i) {
+        view.require(view.input(i).type == view.input().type, "inputs of a dense layer must be of one type");
+        inputs.push_back(view.input(i).shape.elements());
+        all_inputs += inputs.back();
+    }
+    const std::uint32_t outputs = view.output().shape.channels;
+    view.require(view.output().shape.elements() == outputs, "the output of a dense layer must be a vector");
+    check_weights(view, product, all_inputs * outputs);
+    plan.kind = "dense";
+    plan.tiling = dense_tiling(inputs, outputs, view.target.geometry);
+}
+
+/// Into how many parts of the accumulators the layer's chunks go in turn (see AccumulatorParts).
 std::uint32_t accumulator_parts(const PassContext& context) {
     const std::vector<ColumnTile>& columns = context.plan.tiling.columns;
     if (!std::all_of(columns.begin(), columns.end(), is_single_tile)) return AccumulatorParts::halves;
@@ -74,6 +122,8 @@ std::uint32_t accumulator_parts(const PassContext& context) {
     return parts;
 }
 
+/// Chunks of the layer's output: as large as one of `parts` parts of the accumulators, so that activation
+/// overlaps with matrix work; where not even a line fits a part, as large as all of them.
 std::vector<Chunk> matrix_chunks(const PassContext& context, std::uint32_t parts) {
     const ir::FeatureMap& output = context.view.output().shape;
     const std::uint32_t part = context.accumulators.part(parts);
@@ -81,6 +131,11 @@ std::vector<Chunk> matrix_chunks(const PassContext& context, std::uint32_t parts
     return context.chunks(limit);
 }
 
+/// Appends `Work` (ConvolveLines or MultiplyImages) and activations for all chunks and tiles of the layer.
+///
+/// Column tiles are the outer loop, chunks the inner. So parameters change once a column tile, and a
+/// column of a single tile stays in the array for all chunks. With more tiles in a column, each chunk
+/// fetches them again, in either order of the loops: the accumulators hold only one chunk at a time.
 template <typename Work>
 void lower_matrix_work(PassContext& context) {
     const std::uint32_t width = context.view.output().shape.width;
@@ -107,7 +162,17 @@ void lower_matrix_work(PassContext& context) {
     }
 }
 
-template void lower_matrix_work<ConvolveLines>(PassContext& context);
-template void lower_matrix_work<MultiplyImages>(PassContext& context);
+}  // namespace
+
+void plan(const mapping::MatrixProduct& product, const LayerView& view, LayerPlan& plan) {
+    if (!product.window) return plan_dense(product, view, plan);
+    if (product.channel_multiplier) return plan_depthwise(product, view, plan);
+    plan_convolution(product, view, plan);
+}
+
+void lower(const mapping::MatrixProduct& product, PassContext& context) {
+    if (product.window) return lower_matrix_work<ConvolveLines>(context);
+    lower_matrix_work<MultiplyImages>(context);
+}
 
 }  // namespace systole::schedule

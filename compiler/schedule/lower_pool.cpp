@@ -9,25 +9,28 @@
 
 namespace systole::schedule {
 
-void plan(const quantized::Pool& pool, const LayerView& view, LayerPlan& plan) {
-    check_window(view, pool.window);
+void plan(const mapping::Pooling& pooling, const LayerView& view, LayerPlan& plan) {
+    check_window(view, pooling.window);
     view.require(view.input().shape.channels == view.output().shape.channels, "pooling keeps the channels");
     view.require(view.input().type == view.output().type, "pooling keeps the type of elements");
     if (bytes_of(view.input().type) == 2) {
         view.reject("it pools 16-bit elements; pooling is of 8-bit ones");
     }
-    const std::uint64_t pixels = std::uint64_t{pool.window.kernel_height} * pool.window.kernel_width;
+    const std::uint64_t pixels = pooling.window.kernel_elements();
     if (pixels > largest_pooling_window) {
         view.reject(fmt::format("a pooling window has {} pixels; it may have at most {}", pixels,
                                 largest_pooling_window));
     }
-    if (!pool.count_padding && !windows_meet_image(view, pool.window)) {
+    if (!pooling.count_padding && !windows_meet_image(view, pooling.window)) {
         view.reject("a pooling window lies wholly in the padding; each must touch the image");
     }
-    plan.kind = pool.kind == quantized::PoolKind::Max ? "max_pool" : "average_pool";
+    view.require(pooling.operation == isa::VectorOperation::MaxPool ||
+                     pooling.operation == isa::VectorOperation::AveragePool,
+                 "pooling takes the largest or the mean");
+    plan.kind = pooling.operation == isa::VectorOperation::MaxPool ? "max_pool" : "average_pool";
 }
 
-void lower(const quantized::Pool&, PassContext& context) {
+void lower(const mapping::Pooling&, PassContext& context) {
     for (const Chunk& chunk : context.chunks(context.accumulators.part(AccumulatorParts::halves))) {
         context.operations.emplace_back(PoolLines{.layer = context.layer, .chunk = chunk});
     }

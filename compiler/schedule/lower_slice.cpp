@@ -8,9 +8,9 @@
 
 namespace systole::schedule {
 
-void plan(const quantized::Slice& slice, const LayerView& view, LayerPlan& plan) {
-    const quantized::Tensor& from = view.input();
-    const quantized::Tensor& to = view.output();
+void plan(const mapping::Slice& slice, const LayerView& view, LayerPlan& plan) {
+    const mapping::Tensor& from = view.input();
+    const mapping::Tensor& to = view.output();
     view.require(from.type == to.type && from.scale == to.scale && from.zero_point == to.zero_point,
                  "a slice must be encoded as what it is of");
     view.require(slice.first_element < from.shape.elements() &&
@@ -31,6 +31,6 @@ void plan(const quantized::Slice& slice, const LayerView& view, LayerPlan& plan)
     }
 }
 
-void lower(const quantized::Slice&, PassContext&) {}
+void lower(const mapping::Slice&, PassContext&) {}
 
 }  // namespace systole::schedule

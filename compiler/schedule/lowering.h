@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler/graph/quantized_network.h"
+#include "compiler/mapping/network.h"
 #include "compiler/schedule/accumulator_parts.h"
 #include "compiler/schedule/chunking.h"
 #include "compiler/schedule/layer_plan.h"
@@ -16,14 +16,12 @@ namespace systole::schedule {
 
 /// A layer and the tensors it works on.
 struct LayerView {
-    const quantized::Network& network;
-    const quantized::Layer& layer;
+    const mapping::Network& network;
+    const mapping::Layer& layer;
     const Target& target;
 
-    const quantized::Tensor& input(std::size_t index = 0) const {
-        return network.tensors[layer.inputs[index]];
-    }
-    const quantized::Tensor& output() const { return network.tensors[layer.output]; }
+    const mapping::Tensor& input(std::size_t index = 0) const { return network.tensors[layer.inputs[index]]; }
+    const mapping::Tensor& output() const { return network.tensors[layer.output]; }
 
     /// Throws std::logic_error naming the layer: the passes before must not make such a network.
     void require(bool holds, std::string_view rule) const;
@@ -47,28 +45,20 @@ struct PassContext {
     std::vector<Chunk> chunks(std::uint32_t limit) const;
 };
 
-// One overload of each an operation, in the file lower_<operation>.cpp.
+// One overload of each for a kind of work, in the file lower_<kind>.cpp.
 
 /// Checks the layer against target and network, and fills in kind and tiling.
-void plan(const quantized::Convolution& convolution, const LayerView& view, LayerPlan& plan);
-void plan(const quantized::DepthwiseConvolution& convolution, const LayerView& view, LayerPlan& plan);
-void plan(const quantized::Dense& dense, const LayerView& view, LayerPlan& plan);
-void plan(const quantized::Pool& pool, const LayerView& view, LayerPlan& plan);
-void plan(const quantized::Add& add, const LayerView& view, LayerPlan& plan);
-void plan(const quantized::Multiply& multiply, const LayerView& view, LayerPlan& plan);
-void plan(const quantized::Lookup& lookup, const LayerView& view, LayerPlan& plan);
-void plan(const quantized::Concat& concat, const LayerView& view, LayerPlan& plan);
-void plan(const quantized::Slice& slice, const LayerView& view, LayerPlan& plan);
+void plan(const mapping::MatrixProduct& product, const LayerView& view, LayerPlan& plan);
+void plan(const mapping::Pooling& pooling, const LayerView& view, LayerPlan& plan);
+void plan(const mapping::Elementwise& work, const LayerView& view, LayerPlan& plan);
+void plan(const mapping::Concatenation& concatenation, const LayerView& view, LayerPlan& plan);
+void plan(const mapping::Slice& slice, const LayerView& view, LayerPlan& plan);
 
 /// Appends the operations that compute the layer for the images of a pass.
-void lower(const quantized::Convolution& convolution, PassContext& context);
-void lower(const quantized::DepthwiseConvolution& convolution, PassContext& context);
-void lower(const quantized::Dense& dense, PassContext& context);
-void lower(const quantized::Pool& pool, PassContext& context);
-void lower(const quantized::Add& add, PassContext& context);
-void lower(const quantized::Multiply& multiply, PassContext& context);
-void lower(const quantized::Lookup& lookup, PassContext& context);
-void lower(const quantized::Concat& concat, PassContext& context);
-void lower(const quantized::Slice& slice, PassContext& context);
+void lower(const mapping::MatrixProduct& product, PassContext& context);
+void lower(const mapping::Pooling& pooling, PassContext& context);
+void lower(const mapping::Elementwise& work, PassContext& context);
+void lower(const mapping::Concatenation& concatenation, PassContext& context);
+void lower(const mapping::Slice& slice, PassContext& context);
 
 }  // namespace systole::schedule

@@ -7,7 +7,7 @@
 
 #include "compiler/ir/model_error.h"
 #include "compiler/schedule/chunking.h"
-#include "compiler/schedule/siblings.h"
+#include "compiler/schedule/parallel_convolutions.h"
 #include "compiler/schedule/tensor_parts.h"
 #include "hw/base/arithmetic.h"
 
@@ -22,7 +22,7 @@ std::uint64_t rows_for_tensors(const Target& target, std::uint32_t constant_rows
 }
 
 /// Rows from the whole's first to the slice's first, in each image; 0 of what is no slice.
-std::uint64_t slice_row(const quantized::Network& network, const Target& target, const TensorPart& part) {
+std::uint64_t slice_row(const mapping::Network& network, const Target& target, const TensorPart& part) {
     if (!part.is_slice) return 0;
     const std::uint64_t element_bytes = bytes_of(network.tensors[part.whole].type);
     return part.first_channel * element_bytes / target.geometry.rows;
@@ -30,14 +30,15 @@ std::uint64_t slice_row(const quantized::Network& network, const Target& target,
 
 /// Rows of an image of each tensor that has its own. A matrix product takes 16-bit elements two rows at a
 /// time: of those the second exists, though there may be no elements in it.
-std::vector<std::uint64_t> rows_of_images(const quantized::Network& network, const Target& target,
+std::vector<std::uint64_t> rows_of_images(const mapping::Network& network, const Target& target,
                                           const std::vector<TensorPart>& parts) {
     std::vector<std::uint64_t> rows;
-    for (const quantized::Tensor& tensor : network.tensors) rows.push_back(image_rows(tensor, target));
-    for (const quantized::Layer& layer : network.layers) {
-        if (!std::holds_alternative<quantized::Dense>(layer.operation)) continue;
-        for (const quantized::TensorId id : layer.inputs) {
-            const quantized::Tensor& tensor = network.tensors[id];
+    for (const mapping::Tensor& tensor : network.tensors) rows.push_back(image_rows(tensor, target));
+    for (const mapping::Layer& layer : network.layers) {
+        const auto* const product = std::get_if<mapping::MatrixProduct>(&layer.work);
+        if (product == nullptr || product->window) continue;
+        for (const mapping::TensorId id : layer.inputs) {
+            const mapping::Tensor& tensor = network.tensors[id];
             const std::uint64_t tiles =
                 divide_up(tensor.shape.elements(), std::uint64_t{target.geometry.rows});
             std::uint64_t& whole = rows[parts[id].whole];
@@ -47,7 +48,7 @@ std::vector<std::uint64_t> rows_of_images(const quantized::Network& network, con
     return rows;
 }
 
-[[noreturn]] void reject(const quantized::Network& network, const Target& target,
+[[noreturn]] void reject(const mapping::Network& network, const Target& target,
                          const std::vector<Lifetime>& lifetimes, const RowAllocation& allocation,
                          std::uint32_t constant_rows) {
     std::size_t topmost = 0;
@@ -64,16 +65,16 @@ std::vector<std::uint64_t> rows_of_images(const quantized::Network& network, con
 }
 
 /// Gives all tensors their rows, for the images and in the groups of the plan.
-void place(const quantized::Network& network, const Target& target, const std::vector<Lifetime>& one_image,
+void place(const mapping::Network& network, const Target& target, const std::vector<Lifetime>& one_image,
            std::uint32_t constant_rows, MemoryPlan& plan) {
     const RowAllocation allocation =
         allocate_rows(lifetimes_in_groups(one_image, plan.images_per_pass, plan.groups));
     plan.rows = static_cast<std::uint32_t>(constant_rows + allocation.rows);
     const std::vector<TensorPart> parts = place_parts(network);
-    for (quantized::TensorId id = 0; id < network.tensors.size(); ++id) {
+    for (mapping::TensorId id = 0; id < network.tensors.size(); ++id) {
         const TensorPart& part = parts[id];
         const Lifetime& lifetime = one_image[part.whole];
-        const quantized::Tensor& shares_pixels = network.tensors[part.is_slice ? id : part.whole];
+        const mapping::Tensor& shares_pixels = network.tensors[part.is_slice ? id : part.whole];
         const std::uint32_t element_bytes = bytes_of(shares_pixels.type);
         const std::uint64_t row =
             constant_rows + allocation.first_row[part.whole] + slice_row(network, target, part);
@@ -93,38 +94,39 @@ void place(const quantized::Network& network, const Target& target, const std::v
 
 }  // namespace
 
-std::uint64_t image_rows(const quantized::Tensor& tensor, const Target& target) {
-    return divide_up(quantized::image_bytes(tensor), std::uint64_t{target.geometry.rows});
+std::uint64_t image_rows(const mapping::Tensor& tensor, const Target& target) {
+    return divide_up(mapping::image_bytes(tensor), std::uint64_t{target.geometry.rows});
 }
 
-std::uint32_t last_reading_step(const quantized::Network& network, std::span<const std::uint32_t> leaders,
-                                quantized::TensorId tensor) {
+std::uint32_t last_reading_step(const mapping::Network& network, std::span<const std::uint32_t> joined_to,
+                                mapping::TensorId tensor) {
     const auto layers = static_cast<std::uint32_t>(network.layers.size());
     const std::vector<HostPart> outputs = output_parts(network);
     const auto is_sent = [&](const HostPart& part) { return part.tensor == tensor; };
     if (std::any_of(outputs.begin(), outputs.end(), is_sent)) return layers + 1;
     std::uint32_t last = 0;
     for (std::uint32_t l = 0; l < layers; ++l) {
-        const quantized::Layer& layer = network.layers[l];
+        const mapping::Layer& layer = network.layers[l];
         if (std::find(layer.inputs.begin(), layer.inputs.end(), tensor) == layer.inputs.end()) continue;
-        const bool is_slice = std::holds_alternative<quantized::Slice>(layer.operation);
-        last = std::max(last, is_slice ? last_reading_step(network, leaders, layer.output) : leaders[l] + 1);
+        const bool is_slice = std::holds_alternative<mapping::Slice>(layer.work);
+        last =
+            std::max(last, is_slice ? last_reading_step(network, joined_to, layer.output) : joined_to[l] + 1);
     }
     return last;
 }
 
-std::vector<Lifetime> tensor_lifetimes(const quantized::Network& network, const Target& target,
+std::vector<Lifetime> tensor_lifetimes(const mapping::Network& network, const Target& target,
                                        bool overlap_transfers) {
     std::vector<Lifetime> lifetimes(network.tensors.size());
-    const std::vector<std::uint32_t> leaders = find_leaders(network, target.geometry);
+    const std::vector<std::uint32_t> joined_to = group_parallel_convolutions(network, target.geometry);
     const std::vector<TensorPart> parts = place_parts(network);
     const std::vector<std::uint64_t> rows = rows_of_images(network, target, parts);
-    const auto write = [&](quantized::TensorId id, std::uint32_t step) {
+    const auto write = [&](mapping::TensorId id, std::uint32_t step) {
         Lifetime& lifetime = lifetimes[parts[id].whole];
         if (lifetime.rows == 0) {
             lifetime = {.rows = rows[parts[id].whole],
                         .first_step = step,
-                        .last_step = last_reading_step(network, leaders, parts[id].whole)};
+                        .last_step = last_reading_step(network, joined_to, parts[id].whole)};
         }
         lifetime.first_step = std::min(lifetime.first_step, step);
         lifetime.last_step = std::max(lifetime.last_step, step);
@@ -134,8 +136,8 @@ std::vector<Lifetime> tensor_lifetimes(const quantized::Network& network, const 
     const bool is_sent_in_parts = outputs.front().tensor != network.output;
     for (const HostPart& part : inputs) write(part.tensor, 0);
     for (std::uint32_t l = 0; l < network.layers.size(); ++l) {
-        const quantized::TensorId output = network.layers[l].output;
-        if (output != network.output || !is_sent_in_parts) write(output, leaders[l] + 1);
+        const mapping::TensorId output = network.layers[l].output;
+        if (output != network.output || !is_sent_in_parts) write(output, joined_to[l] + 1);
     }
     const auto last_step = static_cast<std::uint32_t>(network.layers.size()) + 1;
     const auto live_throughout = [&](const HostPart& part) {
@@ -150,7 +152,7 @@ std::vector<Lifetime> tensor_lifetimes(const quantized::Network& network, const 
     return lifetimes;
 }
 
-MemoryPlan plan_memory(const quantized::Network& network, const Target& target, const Options& options,
+MemoryPlan plan_memory(const mapping::Network& network, const Target& target, const Options& options,
                        std::uint32_t constant_rows, std::span<const std::uint32_t> tiles) {
     const std::uint64_t rows = rows_for_tensors(target, constant_rows);
     const auto batch = static_cast<std::uint32_t>(std::min<std::uint64_t>(options.batch, options.inferences));

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/graph/quantized_network.h"
+#include "compiler/mapping/network.h"
 #include "compiler/schedule/host_parts.h"
 #include "compiler/schedule/options.h"
 #include "compiler/schedule/row_allocation.h"
@@ -24,8 +24,8 @@ struct TensorPlacement {
     std::uint32_t images = 0;       ///< it has rows for so many: image i of a pass lies in place i % images
     std::uint32_t image_rows = 0;   ///< rows from one image to the next; 0 where nothing uses the tensor
     std::uint32_t pixel_bytes = 0;  ///< from one pixel to the next
-    std::uint32_t channel_offset = 0;            ///< byte of the pixel at which its channels begin
-    std::optional<quantized::TensorId> part_of;  ///< the concatenated tensor it lies in
+    std::uint32_t channel_offset = 0;          ///< byte of the pixel at which its channels begin
+    std::optional<mapping::TensorId> part_of;  ///< the concatenated tensor it lies in
 
     bool operator==(const TensorPlacement&) const = default;
 };
@@ -47,24 +47,25 @@ struct MemoryPlan {
 };
 
 /// Rows that an image of the tensor fills.
-std::uint64_t image_rows(const quantized::Tensor& tensor, const Target& target);
+std::uint64_t image_rows(const mapping::Tensor& tensor, const Target& target);
 
 /// From when to when each tensor of a pass needs its rows of one image. Step 0 reads the input, step
 /// l + 1 computes layer l and what is joined to it, the step behind the last layer writes the output. A
 /// concatenated tensor needs its rows from the first layer on that writes a part of it; the parts need none,
 /// and slices neither. Of an input and an output that are moved in parts, the parts need rows.
-std::vector<Lifetime> tensor_lifetimes(const quantized::Network& network, const Target& target,
+std::vector<Lifetime> tensor_lifetimes(const mapping::Network& network, const Target& target,
                                        bool overlap_transfers);
 
-/// The step that last reads a tensor or a slice of it; 0 if none does. `leaders`: see siblings.h.
-std::uint32_t last_reading_step(const quantized::Network& network, std::span<const std::uint32_t> leaders,
-                                quantized::TensorId tensor);
+/// The step that last reads a tensor or a slice of it; 0 if none does. `joined_to`: see
+/// parallel_convolutions.h.
+std::uint32_t last_reading_step(const mapping::Network& network, std::span<const std::uint32_t> joined_to,
+                                mapping::TensorId tensor);
 
 /// Plans the unified buffer above `constant_rows`. Transfers overlap where one image fits with that,
 /// unless all images make a single pass. A batch that does not fit goes through the first layers in groups,
 /// or through the network in several passes: the fewest in each case, and what fetches fewer weight tiles
 /// again. `tiles` are the weight tiles of each layer. Throws ModelError where not even one image fits.
-MemoryPlan plan_memory(const quantized::Network& network, const Target& target, const Options& options,
+MemoryPlan plan_memory(const mapping::Network& network, const Target& target, const Options& options,
                        std::uint32_t constant_rows, std::span<const std::uint32_t> tiles);
 
 }  // namespace systole::schedule

@@ -8,7 +8,7 @@
 #include "compiler/ir/model_error.h"
 #include "compiler/schedule/constants_layout.h"
 #include "compiler/schedule/lowering.h"
-#include "compiler/schedule/siblings.h"
+#include "compiler/schedule/parallel_convolutions.h"
 
 namespace systole::schedule {
 namespace {
@@ -32,7 +32,7 @@ std::vector<Pass> cut_passes(const Options& options, std::uint32_t images_per_pa
     return passes;
 }
 
-void check_options(const quantized::Network& network, const Options& options) {
+void check_options(const mapping::Network& network, const Options& options) {
     const auto check = [&](const char* what, std::uint64_t value) {
         if (value == 0) {
             throw ModelError(fmt::format("{}: {} is 0; it must be at least 1", network.name, what));
@@ -42,8 +42,8 @@ void check_options(const quantized::Network& network, const Options& options) {
     check("inferences", options.inferences);
 }
 
-void check_border(const quantized::Network& network) {
-    for (const quantized::TensorId id : {network.input, network.output}) {
+void check_border(const mapping::Network& network) {
+    for (const mapping::TensorId id : {network.input, network.output}) {
         if (id >= network.tensors.size() || network.tensors[id].shape.elements() == 0) {
             throw std::logic_error(fmt::format(
                 "quantized network \"{}\": input and output must be tensors with elements", network.name));
@@ -65,11 +65,12 @@ void check_size(const Schedule& schedule, std::uint64_t operations) {
 }
 
 /// The step that last reads a part of the network's input.
-std::uint32_t last_step_of_input(const quantized::Network& network, const Schedule& schedule) {
-    const std::vector<std::uint32_t> leaders = find_leaders(network, schedule.target.geometry);
+std::uint32_t last_step_of_input(const mapping::Network& network, const Schedule& schedule) {
+    const std::vector<std::uint32_t> joined_to =
+        group_parallel_convolutions(network, schedule.target.geometry);
     std::uint32_t last = 0;
     for (const HostPart& part : schedule.memory.inputs) {
-        last = std::max(last, last_reading_step(network, leaders, part.tensor));
+        last = std::max(last, last_reading_step(network, joined_to, part.tensor));
     }
     return last;
 }
@@ -77,7 +78,7 @@ std::uint32_t last_step_of_input(const quantized::Network& network, const Schedu
 /// Appends the work of all passes in program order.
 class Sequence {
 public:
-    Sequence(const quantized::Network& network, Schedule& schedule)
+    Sequence(const mapping::Network& network, Schedule& schedule)
         : network_(network),
           schedule_(schedule),
           passes_(cut_passes(schedule.options, schedule.memory.images_per_pass)),
@@ -183,7 +184,7 @@ private:
     /// The layer's work for some images of a pass.
     void append_layer(std::uint32_t index, const Piece& images) {
         if (schedule_.layers[index].joined_to) return;
-        const quantized::Layer& layer = network_.layers[index];
+        const mapping::Layer& layer = network_.layers[index];
         PassContext context{.view = {network_, layer, schedule_.target},
                             .plan = schedule_.layers[index],
                             .layer = index,
@@ -193,10 +194,10 @@ private:
                             .images = images.count,
                             .accumulators = accumulators_,
                             .operations = schedule_.operations};
-        std::visit([&](const auto& operation) { lower(operation, context); }, layer.operation);
+        std::visit([&](const auto& work) { lower(work, context); }, layer.work);
     }
 
-    const quantized::Network& network_;
+    const mapping::Network& network_;
     Schedule& schedule_;
     const std::vector<Pass> passes_;
     const std::uint32_t input_read_out_;  ///< the step that last reads the network's input
@@ -205,7 +206,7 @@ private:
 
 }  // namespace
 
-Schedule make_schedule(const quantized::Network& network, const Target& target, const Options& options) {
+Schedule make_schedule(const mapping::Network& network, const Target& target, const Options& options) {
     check_options(network, options);
     check_border(network);
     Schedule schedule;

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/graph/quantized_network.h"
+#include "compiler/mapping/network.h"
 #include "compiler/schedule/layer_plan.h"
 #include "compiler/schedule/memory_plan.h"
 #include "compiler/schedule/operation.h"
@@ -29,7 +29,7 @@ struct Schedule {
 
 /// Schedules all inferences, batch by batch. Throws ModelError where the network does not fit the target
 /// or the options are 0, std::logic_error where the network contradicts itself.
-Schedule make_schedule(const quantized::Network& network, const Target& target, const Options& options);
+Schedule make_schedule(const mapping::Network& network, const Target& target, const Options& options);
 
 /// The schedule as text, to read and to compare: memory, tiles, then a line for each operation.
 std::string to_text(const Schedule& schedule);

@@ -5,28 +5,24 @@
 namespace systole::schedule {
 namespace {
 
-using quantized::TensorId;
+using mapping::TensorId;
 
 /// Whether a layer can write its channels among those of other tensors.
 struct WritesAmongOthers {
-    bool operator()(const quantized::Convolution&) const { return true; }
-    bool operator()(const quantized::DepthwiseConvolution&) const { return true; }
-    bool operator()(const quantized::Dense&) const { return true; }
-    bool operator()(const quantized::Pool&) const { return true; }
-    bool operator()(const quantized::Concat&) const { return true; }
-    bool operator()(const quantized::Add&) const { return false; }
-    bool operator()(const quantized::Multiply&) const { return false; }
-    bool operator()(const quantized::Lookup&) const { return false; }
-    bool operator()(const quantized::Slice&) const { return false; }
+    bool operator()(const mapping::MatrixProduct&) const { return true; }
+    bool operator()(const mapping::Pooling&) const { return true; }
+    bool operator()(const mapping::Concatenation&) const { return true; }
+    bool operator()(const mapping::Elementwise&) const { return false; }
+    bool operator()(const mapping::Slice&) const { return false; }
 };
 
 /// For each tensor, whether it can be a part of the one tensor that it is concatenated to.
-std::vector<bool> possible_parts(const quantized::Network& network) {
+std::vector<bool> possible_parts(const mapping::Network& network) {
     std::vector<std::uint32_t> readers(network.tensors.size());
     std::vector<bool> possible(network.tensors.size(), false);
-    for (const quantized::Layer& layer : network.layers) {
+    for (const mapping::Layer& layer : network.layers) {
         for (const TensorId input : layer.inputs) ++readers[input];
-        possible[layer.output] = std::visit(WritesAmongOthers{}, layer.operation);
+        possible[layer.output] = std::visit(WritesAmongOthers{}, layer.work);
     }
     // The host writes and reads tensors that have rows of their own.
     possible[network.input] = false;
@@ -38,13 +34,13 @@ std::vector<bool> possible_parts(const quantized::Network& network) {
 
 }  // namespace
 
-std::vector<TensorPart> place_parts(const quantized::Network& network) {
+std::vector<TensorPart> place_parts(const mapping::Network& network) {
     const std::vector<bool> possible = possible_parts(network);
     std::vector<TensorPart> parts(network.tensors.size());
     for (TensorId id = 0; id < parts.size(); ++id) parts[id].whole = id;
     // From the last on: a concatenated tensor may be a part of a later one.
     for (auto layer = network.layers.rbegin(); layer != network.layers.rend(); ++layer) {
-        if (!std::holds_alternative<quantized::Concat>(layer->operation)) continue;
+        if (!std::holds_alternative<mapping::Concatenation>(layer->work)) continue;
         TensorPart next = parts[layer->output];
         for (const TensorId input : layer->inputs) {
             if (possible[input]) parts[input] = next;
@@ -54,8 +50,8 @@ std::vector<TensorPart> place_parts(const quantized::Network& network) {
     std::vector<bool> brought_by_host(parts.size(), false);
     for (const HostPart& part : input_parts(network)) brought_by_host[part.tensor] = true;
     // What a slice is taken of is read by another than a concatenation: it is part of none.
-    for (const quantized::Layer& layer : network.layers) {
-        const auto* const slice = std::get_if<quantized::Slice>(&layer.operation);
+    for (const mapping::Layer& layer : network.layers) {
+        const auto* const slice = std::get_if<mapping::Slice>(&layer.work);
         if (slice == nullptr || brought_by_host[layer.output]) continue;
         const TensorPart& from = parts[layer.inputs[0]];
         parts[layer.output] = {.whole = from.whole,

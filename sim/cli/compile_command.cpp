@@ -5,6 +5,7 @@
 
 #include "compiler/emit/compile.h"
 #include "compiler/ir/text.h"
+#include "compiler/operators/lowering.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/schedule/schedule.h"
 #include "hw/isa/assembly.h"
@@ -36,9 +37,10 @@ struct CompileCommand {
         const run::RunSpec spec = run::make_spec(config);
         const ir::Graph graph = run::read_model(spec);
         const auto input = run::read_input(spec, graph);
-        const quantized::Network network = run::quantize(
+        const ir::Graph quantized = run::quantize(
             graph, spec, input, [&](std::string_view pass, const ir::Graph& after) { dump(pass, after); });
         if (output.empty() && text.empty()) return;
+        const mapping::Network network = operators::lower(quantized);
         const schedule::Schedule schedule =
             schedule::make_schedule(network, run::target_of(spec.machine), run::options_of(spec, input));
         if (text == "schedule") fmt::print("{}", schedule::to_text(schedule));
@@ -74,7 +76,7 @@ void add_compile_command(CLI::App& app, Context& context) {
             ->add_option("--dump-after", compile->dump_after,
                          "print the graph after a pass, or after \"all\", as text that reads back")
             ->type_name("PASS");
-    std::vector<std::string> passes = passes::simplification().names();
+    std::vector<std::string> passes = passes::preparation({}).names();
     passes.emplace_back("all");
     context.only(dump, passes);
     CLI::Option* quiet = add_quiet_option(*command, compile->print)->excludes(text);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "compiler/frontend/frontend.h"
+#include "compiler/operators/lowering.h"
 #include "compiler/operators/operator.h"
 #include "compiler/passes/calibrate.h"
 #include "compiler/passes/drop_weights.h"
@@ -24,7 +25,7 @@ passes::Calibration calibration_of(const ir::Graph& graph, const RunSpec& spec,
     const bool takes_floats = input && input->images.floats() != nullptr;
     if (!takes_floats) calibration.encoding = passes::InputEncoding{spec.data.input_scale, 0};
 
-    if (!graph.has_weights) return calibration;
+    if (!graph.has_weights || operators::is_quantized(graph)) return calibration;
     std::optional<NamedImages> read;
     if (!spec.data.calibration.empty()) read = read_images(spec.data.calibration);
     const std::optional<NamedImages>& images = read ? read : input;
@@ -80,11 +81,12 @@ std::optional<NamedImages> read_input(const RunSpec& spec) {
 std::optional<NamedImages> read_input(const RunSpec& spec, const ir::Graph& graph) {
     if (spec.data.random_input == 0) return read_input(spec);
     return random_images(graph.input_map(), options_of(spec, std::nullopt).inferences, spec.data.random_input,
-                         graph.input().stored_as == DataType::Int16);
+                         graph.input().type == DataType::Int16 ||
+                             (!operators::is_quantized(graph) && graph.input().stored_as == DataType::Int16));
 }
 
-quantized::Network quantize(const ir::Graph& graph, const RunSpec& spec,
-                            const std::optional<NamedImages>& input, const passes::PassObserver& observer) {
+ir::Graph quantize(const ir::Graph& graph, const RunSpec& spec, const std::optional<NamedImages>& input,
+                   const passes::PassObserver& observer) {
     if (input) check_shape(*input, graph.input_map(), graph.name);
     return passes::prepare(graph, calibration_of(graph, spec, input), observer);
 }

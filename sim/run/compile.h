@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "compiler/graph/quantized_network.h"
 #include "compiler/ir/graph.h"
 #include "compiler/passes/pass_manager.h"
 #include "compiler/schedule/options.h"
@@ -29,12 +28,12 @@ std::optional<NamedImages> read_input(const RunSpec& spec);
 /// The same, or the made-up input that the run asks for instead: as many as the limit, else one batch.
 std::optional<NamedImages> read_input(const RunSpec& spec, const ir::Graph& graph);
 
-/// Quantizes the network with the run's calibration images, else with the first of its input. Where
-/// pixels are the input, a stored byte is a pixel. A network without weights needs no images: no cycle
-/// depends on a value. `observer` is told the graph after each pass. Throws ModelError, InputError.
-quantized::Network quantize(const ir::Graph& graph, const RunSpec& spec,
-                            const std::optional<NamedImages>& input,
-                            const passes::PassObserver& observer = {});
+/// The network on integers: quantized with the run's calibration images, else with the first of its input.
+/// Where pixels are the input, a stored byte is a pixel. A network without weights needs no images, as no
+/// cycle depends on a value, nor does one that is on integers already. `observer` is told the graph after
+/// each pass. Throws ModelError, InputError.
+ir::Graph quantize(const ir::Graph& graph, const RunSpec& spec, const std::optional<NamedImages>& input,
+                   const passes::PassObserver& observer = {});
 
 /// Batch and number of inferences: as many as there are images; without images the limit, or one batch.
 schedule::Options options_of(const RunSpec& spec, const std::optional<NamedImages>& input);

@@ -5,6 +5,7 @@
 #include "compiler/frontend/graph_json.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/text.h"
+#include "compiler/operators/lowering.h"
 #include "compiler/operators/operator.h"
 #include "compiler/passes/prepare.h"
 
@@ -15,7 +16,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         const systole::ir::Graph graph = systole::frontend::build_json_graph(
             text, systole::operators::registry(), systole::frontend::WeightValues::Skipped);
         if (graph.has_weights || to_text(graph).empty()) __builtin_trap();
-        const systole::quantized::Network network = systole::passes::prepare(graph, {});
+        const systole::mapping::Network network =
+            systole::operators::lower(systole::passes::prepare(graph, {}));
         if (network.has_weights || network.layers.empty()) __builtin_trap();
         const auto made = network.tensors.at(network.output).shape.elements();
         if (made != graph.output().shape.elements()) __builtin_trap();

@@ -13,7 +13,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "compiler/reference/fixed_point.h"
+#include "compiler/operators/fixed_point.h"
 #include "hw/isa/footprint.h"
 #include "hw/isa/program.h"
 #include "hw/isa/registers.h"
@@ -237,7 +237,7 @@ private:
                 const auto weight = static_cast<std::int8_t>(tile.values[i * tile.columns + column]);
                 total += element(i) * weight;
             }
-            sum(accumulator_row, column) = reference::wrap(total);
+            sum(accumulator_row, column) = operators::wrap(total);
         }
         useful_macs_ += tile.useful_macs;
     }
@@ -366,10 +366,10 @@ private:
             const std::uint64_t image = output / reg(R::ActivationOutputsPerImage);
             const std::uint64_t pixel = output % reg(R::ActivationOutputsPerImage);
             for (std::uint64_t c = 0; c < bias_.size(); ++c) {
-                const std::int32_t biased = reference::wrap(
+                const std::int32_t biased = operators::wrap(
                     std::int64_t{sum(activate.accumulator_row + i, first_column + c)} + bias_[c]);
-                const std::int32_t result = reference::offset_and_clamp(
-                    reference::scale(biased, multiplier_[c], shift_[c]), signed_reg(R::OutputZeroPoint),
+                const std::int32_t result = operators::offset_and_clamp(
+                    operators::scale(biased, multiplier_[c], shift_[c]), signed_reg(R::OutputZeroPoint),
                     signed_reg(R::OutputMinimum), signed_reg(R::OutputMaximum));
                 store(activate.unified_buffer_row + image * reg(R::ActivationImageRows),
                       pixel * reg(R::ActivationPixelBytes) + reg(R::ActivationChannelOffset) +
@@ -417,9 +417,9 @@ private:
     }
 
     std::int32_t finished(std::int64_t value) const {
-        const std::int32_t scaled = reference::scale(reference::wrap(value), signed_reg(R::VectorMultiplier),
+        const std::int32_t scaled = operators::scale(operators::wrap(value), signed_reg(R::VectorMultiplier),
                                                      signed_reg(R::VectorShift));
-        return reference::offset_and_clamp(scaled, signed_reg(R::OutputZeroPoint),
+        return operators::offset_and_clamp(scaled, signed_reg(R::OutputZeroPoint),
                                            signed_reg(R::OutputMinimum), signed_reg(R::OutputMaximum));
     }
 
@@ -431,7 +431,7 @@ private:
     std::int32_t sum_of(std::int32_t a, std::int32_t b, bool wide) const {
         const auto term = [&](std::int32_t value, R zero_point, R multiplier, R shift) {
             const std::int32_t centered = value - signed_reg(zero_point);
-            return reference::scale(centered * (1 << (wide ? 15 : 20)), signed_reg(multiplier),
+            return operators::scale(centered * (1 << (wide ? 15 : 20)), signed_reg(multiplier),
                                     signed_reg(shift));
         };
         return finished(std::int64_t{term(a, R::VectorZeroPointA, R::VectorMultiplierA, R::VectorShiftA)} +

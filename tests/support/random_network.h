@@ -2,44 +2,48 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <random>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
-#include "compiler/graph/quantized_network.h"
+#include "tests/support/integer_graphs.h"
 
 namespace systole::tests {
 
-/// Draws small quantized networks with every kind of layer, branches, odd shapes and extreme numbers.
+/// Draws small quantized graphs with every kind of layer, branches, odd shapes and extreme numbers.
 class RandomNetwork {
 public:
     /// Slices begin at multiples of `slice_bytes` bytes; 0: at the first element only.
     explicit RandomNetwork(std::mt19937& random, std::uint32_t slice_bytes = 0)
         : random_(random), slice_bytes_(slice_bytes) {}
 
-    quantized::Network draw() {
-        network_ = {};
-        network_.name = "random";
-        network_.input = add_tensor({below(9) + 1, below(9) + 1, below(8) + 1});
+    ir::Graph draw() {
+        made_ = IntegerGraph("random");
+        values_.clear();
+        values_.push_back(made_.input({below(9) + 1, below(9) + 1, below(8) + 1}, any_encoding()));
         const std::uint32_t layers = below(6) + 1;
-        while (network_.layers.size() < layers) add_layer();
-        network_.output = network_.layers.back().output;
-        return std::move(network_);
+        while (made_.graph().nodes.size() < layers) add_layer();
+        return std::move(made_.graph());
     }
 
-    /// Images for the network's input.
+    /// Images for a network's input.
     std::vector<std::uint8_t> bytes(std::uint64_t count) {
         std::vector<std::uint8_t> values(count);
         for (std::uint8_t& value : values) value = static_cast<std::uint8_t>(random_());
         return values;
     }
+    std::vector<std::uint8_t> images(const ir::Graph& graph, std::uint64_t count) {
+        return bytes(count * graph.input().shape.elements() * bytes_of(graph.input().type));
+    }
 
 private:
-    using Tensor = quantized::Tensor;
+    using Encoding = operators::Encoding;
+    using ValueId = ir::ValueId;
+    using Attributes = std::vector<ir::NamedAttribute>;
 
     std::uint32_t below(std::uint32_t limit) { return static_cast<std::uint32_t>(random_() % limit); }
     std::int32_t between(std::int32_t low, std::int32_t high) {
@@ -47,61 +51,77 @@ private:
     }
     bool one_in(std::uint32_t n) { return below(n) == 0; }
 
-    quantized::TensorId add_tensor(const ir::FeatureMap& shape) {
-        return add_tensor(shape, one_in(3) ? DataType::Int16 : byte_type());
+    /// Between 2^exponent and twice as much, less a little.
+    double near_power(int low_exponent, int high_exponent) {
+        const double mantissa = std::ldexp(between(1 << 30, 0x7fffffff), -30);
+        return std::ldexp(mantissa, between(low_exponent, high_exponent));
     }
-    quantized::TensorId add_tensor(const ir::FeatureMap& shape, DataType type) {
-        const auto id = static_cast<quantized::TensorId>(network_.tensors.size());
-        network_.tensors.push_back(
-            {.name = "t" + std::to_string(id),
-             .shape = shape,
-             .scale = 0.5,
-             .zero_point = bytes_of(type) == 2 ? 0 : between(lowest_of(type), highest_of(type)),
-             .type = type});
-        return id;
+
+    Encoding any_encoding() { return encoding_of(one_in(3) ? DataType::Int16 : byte_type()); }
+    Encoding encoding_of(DataType type) {
+        const std::int32_t zero_point = bytes_of(type) == 2 ? 0 : between(lowest_of(type), highest_of(type));
+        return {one_in(3) ? near_power(-2, 0) : 0.5, zero_point, type};
     }
     DataType byte_type() { return one_in(2) ? DataType::Int8 : DataType::Uint8; }
-    bool is_wide(quantized::TensorId id) const { return bytes_of(network_.tensors[id].type) == 2; }
+    DataType type_of(ValueId id) const { return made_.graph().values[id].type; }
+    bool is_wide(ValueId id) const { return bytes_of(type_of(id)) == 2; }
+    ir::FeatureMap map(ValueId id) const { return made_.map(id); }
 
-    /// Mostly the last tensor, sometimes any.
-    quantized::TensorId pick_input() {
-        const auto count = static_cast<quantized::TensorId>(network_.tensors.size());
-        return one_in(4) ? below(count) : count - 1;
+    ValueId keep(ValueId id) {
+        values_.push_back(id);
+        return id;
     }
 
-    std::pair<std::int32_t, std::int32_t> range_of(const Tensor& tensor) {
-        const std::int32_t high = highest_of(tensor.type);
-        if (one_in(3)) return {tensor.zero_point, high};  // ReLU
-        return {lowest_of(tensor.type), high};
+    /// Mostly the last value, sometimes any.
+    ValueId pick_input() {
+        const auto count = static_cast<std::uint32_t>(values_.size());
+        return values_[one_in(4) ? below(count) : count - 1];
     }
 
-    quantized::Requantization requantization(const Tensor& output) {
-        quantized::Requantization rules;
-        for (std::uint32_t i = 0; i < output.shape.channels; ++i) {
-            rules.bias.push_back(one_in(30) ? static_cast<std::int32_t>(random_()) : between(-5000, 5000));
-            rules.multiplier.push_back(between(1 << 30, 0x7fffffff));
-            rules.shift.push_back(static_cast<std::int8_t>(one_in(20) ? between(-31, 3) : between(-10, -5)));
+    /// The result is kept as a ReLU keeps it, or not.
+    Attributes clamp(const Encoding& result) {
+        if (!one_in(3)) return {};
+        return {{"clamp", std::vector<std::int64_t>{result.zero_point, highest_of(result.type)}}};
+    }
+
+    IntegerWeights weights(std::uint64_t count, std::uint32_t channels, const std::vector<ValueId>& inputs,
+                           const Encoding& result) {
+        double input_scale = 0.0;
+        for (const ValueId id : inputs) input_scale = std::max(input_scale, made_.encoding(id).scale);
+        IntegerWeights drawn;
+        for (std::uint64_t i = 0; i < count; ++i) drawn.values.push_back(static_cast<std::int8_t>(random_()));
+        drawn.scales.clear();
+        for (std::uint32_t i = 0; i < channels; ++i) {
+            drawn.bias.push_back(one_in(30) ? static_cast<std::int32_t>(random_()) : between(-5000, 5000));
+            const double multiplier = one_in(20) ? near_power(-32, 2) : near_power(-11, -6);
+            drawn.scales.push_back(multiplier * result.scale / input_scale);
         }
-        rules.zero_point = output.zero_point;
-        std::tie(rules.minimum, rules.maximum) = range_of(output);
-        if (one_in(4)) rules.table = table(output.type);
-        return rules;
+        if (one_in(5)) drawn.scales.resize(1);
+        if (one_in(5)) drawn.bias.clear();
+        return drawn;
     }
 
-    quantized::Table table(DataType type) {
-        const auto fill = [&](auto entries) {
-            using Entry = typename decltype(entries)::value_type;
-            for (Entry& entry : entries) entry = static_cast<Entry>(random_());
+    ValueId append_lookup(ValueId input, const Encoding& result) {
+        const auto table = [&](auto entry, std::size_t count) {
+            std::vector<decltype(entry)> entries(count);
+            for (auto& each : entries) each = static_cast<decltype(entry)>(random_());
             return entries;
         };
-        if (bytes_of(type) == 2) return fill(quantized::WideTable{});
-        return fill(quantized::ByteTable{});
+        constexpr std::size_t byte_entries = 256;
+        constexpr std::size_t wide_entries = 513;
+        if (bytes_of(result.type) == 2) {
+            return made_.lookup(input, table(std::int16_t{}, wide_entries), result);
+        }
+        if (is_signed(result.type)) return made_.lookup(input, table(std::int8_t{}, byte_entries), result);
+        return made_.lookup(input, table(std::uint8_t{}, byte_entries), result);
     }
 
-    std::vector<std::int8_t> weights(std::uint64_t count) {
-        std::vector<std::int8_t> values(count);
-        for (std::int8_t& value : values) value = static_cast<std::int8_t>(random_());
-        return values;
+    /// Appends matrix work, sometimes with a lookup behind it.
+    template <typename Append>
+    ValueId with_lookup(const Encoding& result, const Append& append) {
+        if (!one_in(4)) return keep(append(result));
+        Encoding sums = encoding_of(bytes_of(result.type) == 2 ? DataType::Int16 : byte_type());
+        return keep(append_lookup(append(sums), result));
     }
 
     /// One direction of a window over `input` pixels: kernel, stride, padding before and behind.
@@ -116,7 +136,10 @@ private:
         axis.before = below(most);
         axis.behind = below(most);
         while (input + axis.before + axis.behind < axis.kernel) --axis.kernel;
-        if (touching) axis.before = std::min(axis.before, axis.kernel - 1);
+        if (touching) {
+            axis.before = std::min(axis.before, axis.kernel - 1);
+            axis.behind = std::min(axis.behind, axis.kernel - 1);
+        }
         axis.output = (input + axis.before + axis.behind - axis.kernel) / axis.stride + 1;
         if (touching) {
             while ((axis.output - 1) * axis.stride >= axis.before + input) {
@@ -141,15 +164,17 @@ private:
     }
 
     void add_layer() {
-        const quantized::TensorId input = pick_input();
+        const ValueId input = pick_input();
         switch (below(14)) {
             case 0:
             case 1:
-                return add_convolution(input);
+                add_convolution(input);
+                return;
             case 2:
                 return add_depthwise(input);
             case 3:
-                return add_dense(input);
+                add_dense(input);
+                return;
             case 4:
                 return add_pool(input);
             case 5:
@@ -164,225 +189,164 @@ private:
                 return add_slice(input);
             case 11:
             case 12:
-                return add_siblings(input);
+                return add_parallel_convolutions(input);
             default:
                 return add_lookup(input);
         }
     }
 
-    void finish(std::vector<quantized::TensorId> inputs, quantized::TensorId output,
-                quantized::Operation operation) {
-        network_.layers.push_back({.name = "layer" + std::to_string(network_.layers.size()),
-                                   .inputs = std::move(inputs),
-                                   .output = output,
-                                   .operation = std::move(operation)});
+    void add_convolution(ValueId input) {
+        append_convolution(input, window(map(input), false).first, any_encoding());
     }
-
-    void add_convolution(quantized::TensorId input) {
-        auto [geometry, output_shape] = window(network_.tensors[input].shape, false);
-        output_shape.channels = below(20) + 1;
-        append_convolution(input, geometry, add_tensor(output_shape));
-    }
-    void append_convolution(quantized::TensorId input, const ir::Window& geometry,
-                            quantized::TensorId output) {
-        const ir::FeatureMap shape = network_.tensors[input].shape;
-        const ir::FeatureMap output_shape = network_.tensors[output].shape;
-        quantized::Convolution operation;
-        operation.window = geometry;
-        operation.weights = weights(std::uint64_t{geometry.kernel_height} * geometry.kernel_width *
-                                    shape.channels * output_shape.channels);
-        operation.requantization = requantization(network_.tensors[output]);
-        finish({input}, output, std::move(operation));
+    ValueId append_convolution(ValueId input, const ir::Window& geometry, const Encoding& result) {
+        const std::uint32_t filters = below(20) + 1;
+        return with_lookup(result, [&](const Encoding& sums) {
+            const std::uint64_t count = geometry.kernel_elements() * map(input).channels * filters;
+            return made_.convolution(input, geometry, filters, weights(count, filters, {input}, sums), sums,
+                                     clamp(sums));
+        });
     }
 
     /// Convolutions of the same windows, each with an encoding of its own and sometimes read by another layer
     /// before the next; then a layer that reads those of one type.
-    void add_siblings(quantized::TensorId input) {
-        auto [geometry, shape] = window(network_.tensors[input].shape, false);
-        std::vector<quantized::TensorId> outputs;
+    void add_parallel_convolutions(ValueId input) {
+        const ir::Window geometry = window(map(input), false).first;
+        std::vector<ValueId> outputs;
         const std::uint32_t count = below(3) + 2;
         while (outputs.size() < count) {
-            shape.channels = below(20) + 1;
-            outputs.push_back(add_tensor(shape));
-            append_convolution(input, geometry, outputs.back());
+            outputs.push_back(append_convolution(input, geometry, any_encoding()));
             if (one_in(3)) add_lookup(outputs.back());
         }
-        const DataType type = network_.tensors[outputs.front()].type;
-        std::erase_if(outputs, [&](quantized::TensorId id) { return network_.tensors[id].type != type; });
-        append_dense(std::move(outputs), add_tensor({1, 1, below(30) + 1}));
+        const DataType type = type_of(outputs.front());
+        std::erase_if(outputs, [&](ValueId id) { return type_of(id) != type; });
+        append_dense(outputs, any_encoding());
     }
 
-    void add_depthwise(quantized::TensorId input) {
-        const ir::FeatureMap shape = network_.tensors[input].shape;
-        auto [geometry, output_shape] = window(shape, false);
+    void add_depthwise(ValueId input) {
+        const ir::Window geometry = window(map(input), false).first;
         const std::uint32_t multiplier = below(3) + 1;
-        if (shape.channels * multiplier > 40) return;
-        output_shape.channels *= multiplier;
-        append_depthwise(input, geometry, multiplier, add_tensor(output_shape));
+        if (map(input).channels * multiplier > 40) return;
+        append_depthwise(input, geometry, multiplier, any_encoding());
     }
-    void append_depthwise(quantized::TensorId input, const ir::Window& geometry, std::uint32_t multiplier,
-                          quantized::TensorId output) {
-        const ir::FeatureMap output_shape = network_.tensors[output].shape;
-        quantized::DepthwiseConvolution operation;
-        operation.window = geometry;
-        operation.channel_multiplier = multiplier;
-        operation.weights =
-            weights(std::uint64_t{geometry.kernel_height} * geometry.kernel_width * output_shape.channels);
-        operation.requantization = requantization(network_.tensors[output]);
-        finish({input}, output, std::move(operation));
+    ValueId append_depthwise(ValueId input, const ir::Window& geometry, std::uint32_t multiplier,
+                             const Encoding& result) {
+        const std::uint32_t channels = map(input).channels * multiplier;
+        return with_lookup(result, [&](const Encoding& sums) {
+            const IntegerWeights drawn =
+                weights(geometry.kernel_elements() * channels, channels, {input}, sums);
+            return made_.depthwise(input, geometry, multiplier, drawn, sums, clamp(sums));
+        });
     }
 
     /// Of one input or more of one type.
-    void add_dense(quantized::TensorId input) {
-        std::vector<quantized::TensorId> inputs{input};
-        for (quantized::TensorId id = 0; id < network_.tensors.size() && inputs.size() < 3; ++id) {
-            if (one_in(4) && network_.tensors[id].type == network_.tensors[input].type) inputs.push_back(id);
+    void add_dense(ValueId input) {
+        std::vector<ValueId> inputs{input};
+        for (std::size_t i = 0; i < values_.size() && inputs.size() < 3; ++i) {
+            if (one_in(4) && type_of(values_[i]) == type_of(input)) inputs.push_back(values_[i]);
         }
-        append_dense(std::move(inputs), add_tensor({1, 1, below(30) + 1}));
+        append_dense(inputs, any_encoding());
     }
-    void append_dense(std::vector<quantized::TensorId> inputs, quantized::TensorId output) {
+    ValueId append_dense(const std::vector<ValueId>& inputs, const Encoding& result) {
+        const std::uint32_t units = below(30) + 1;
         std::uint64_t elements = 0;
-        for (const quantized::TensorId id : inputs) elements += network_.tensors[id].shape.elements();
-        quantized::Dense operation;
-        operation.weights = weights(elements * network_.tensors[output].shape.channels);
-        operation.requantization = requantization(network_.tensors[output]);
-        finish(std::move(inputs), output, std::move(operation));
+        for (const ValueId id : inputs) elements += map(id).elements();
+        return with_lookup(result, [&](const Encoding& sums) {
+            return made_.dense(inputs, units, weights(elements * units, units, inputs, sums), sums,
+                               clamp(sums));
+        });
     }
 
-    void add_pool(quantized::TensorId input) {
+    const char* any_pool() { return one_in(2) ? "max_pool" : "average_pool"; }
+    ValueId append_border(ValueId input) {
+        const std::vector<std::int64_t> sides{below(3), below(3), below(3), below(3)};
+        return keep(made_.append("zero_padding", {input}, made_.encoding(input), {{"padding", sides}}));
+    }
+    void add_pool(ValueId input) {
         if (is_wide(input)) return add_lookup(input);
-        const Tensor from = network_.tensors[input];
-        quantized::Pool operation;
-        operation.kind = one_in(2) ? quantized::PoolKind::Max : quantized::PoolKind::Average;
-        operation.count_padding = one_in(2);
-        const auto [geometry, output_shape] = window(from.shape, !operation.count_padding);
-        operation.window = geometry;
-        const quantized::TensorId output = add_tensor(output_shape, from.type);
-        network_.tensors[output].zero_point = from.zero_point;
-        finish({input}, output, operation);
+        if (one_in(3)) {
+            append_border(input);
+            return;
+        }
+        keep(made_.pool(any_pool(), input, window(map(input), true).first));
     }
 
-    /// Any tensor of this type and shape.
-    quantized::TensorId pick_partner(quantized::TensorId a) {
-        std::vector<quantized::TensorId> candidates;
-        for (quantized::TensorId b = 0; b < network_.tensors.size(); ++b) {
-            const Tensor& tensor = network_.tensors[b];
-            const bool fits = tensor.shape == network_.tensors[a].shape;
-            if (fits && tensor.type == network_.tensors[a].type) candidates.push_back(b);
+    /// Any value of this type and shape.
+    ValueId pick_partner(ValueId a) {
+        std::vector<ValueId> candidates;
+        for (const ValueId b : values_) {
+            if (map(b) == map(a) && type_of(b) == type_of(a)) candidates.push_back(b);
         }
         return candidates[below(static_cast<std::uint32_t>(candidates.size()))];
     }
 
-    void add_multiplication(quantized::TensorId a) {
-        const quantized::TensorId b = pick_partner(a);
-        const quantized::TensorId output = add_tensor(network_.tensors[a].shape, network_.tensors[a].type);
-        quantized::Multiply operation;
-        operation.multiplier = between(1 << 30, 0x7fffffff);
-        operation.shift = is_wide(a) ? between(-18, -10) : between(-9, -3);
-        std::tie(operation.minimum, operation.maximum) = range_of(network_.tensors[output]);
-        finish({a, b}, output, operation);
+    void add_multiplication(ValueId a) {
+        const ValueId b = pick_partner(a);
+        Encoding result = encoding_of(type_of(a));
+        const double multiplier = is_wide(a) ? near_power(-19, -11) : near_power(-10, -4);
+        result.scale = made_.encoding(a).scale * made_.encoding(b).scale / multiplier;
+        keep(made_.append("multiply", {a, b}, result, clamp(result)));
     }
 
-    void add_addition(quantized::TensorId a) {
-        const quantized::TensorId b = pick_partner(a);
-        const quantized::TensorId output = add_tensor(network_.tensors[a].shape, network_.tensors[a].type);
-        quantized::Add operation;
-        operation.multiplier_a = between(1 << 30, 0x7fffffff);
-        operation.multiplier_b = between(1 << 30, 0x7fffffff);
-        operation.multiplier = between(1 << 30, 0x7fffffff);
-        operation.shift_a = between(-3, 0);
-        operation.shift_b = between(-3, 0);
-        operation.shift = is_wide(a) ? between(-15, -12) : between(-20, -17);
-        std::tie(operation.minimum, operation.maximum) = range_of(network_.tensors[output]);
-        finish({a, b}, output, operation);
+    void add_addition(ValueId a) {
+        const ValueId b = pick_partner(a);
+        Encoding result = encoding_of(type_of(a));
+        const double common = 2 * std::max(made_.encoding(a).scale, made_.encoding(b).scale);
+        result.scale = common / near_power(-1, 2);
+        keep(made_.append("add", {a, b}, result, clamp(result)));
     }
 
     /// Branches that end in one height, width and encoding, concatenated: new layers on the input, and
-    /// tensors that are there already, whoever else reads them.
-    void add_module(quantized::TensorId input) {
-        const auto [geometry, shape] = window(network_.tensors[input].shape, true);
+    /// values that are there already, whoever else reads them.
+    void add_module(ValueId input) {
+        const auto [geometry, shape] = window(map(input), true);
         if (shape.channels > 40) return;
-        std::vector<quantized::TensorId> branches;
+        std::vector<ValueId> branches;
         const std::uint32_t count = below(4) + 2;
         while (branches.size() < count) branches.push_back(add_branch(input, geometry, shape));
         if (one_in(6)) branches.push_back(branches[below(count)]);
         add_concat(std::move(branches));
     }
-    quantized::TensorId add_concat(std::vector<quantized::TensorId> branches) {
-        const Tensor first = network_.tensors[branches[0]];
-        ir::FeatureMap shape = first.shape;
-        shape.channels = 0;
-        for (const quantized::TensorId id : branches) shape.channels += network_.tensors[id].shape.channels;
-        const quantized::TensorId output = add_like(first, shape);
-        finish(std::move(branches), output, quantized::Concat{});
-        return output;
+    ValueId add_concat(std::vector<ValueId> branches) {
+        const Encoding encoding = made_.encoding(branches.front());
+        return keep(made_.append("concat", std::move(branches), encoding));
     }
 
     /// The end of a branch that has the input's encoding and a result of this height and width.
-    quantized::TensorId add_branch(quantized::TensorId input, const ir::Window& geometry,
-                                   ir::FeatureMap shape) {
-        const Tensor from = network_.tensors[input];
+    ValueId add_branch(ValueId input, const ir::Window& geometry, const ir::FeatureMap& shape) {
+        const Encoding like = made_.encoding(input);
         switch (below(7)) {
             case 0:
-                return add_pool_branch(input, geometry, shape);
+                return add_pool_branch(input, geometry);
             case 1:
-                if (const auto any = any_like(from, shape)) return *any;
-                return add_pool_branch(input, geometry, shape);
-            case 2: {
-                const quantized::TensorId output = add_like(from, shape);
-                append_depthwise(input, geometry, 1, output);
-                return output;
-            }
-            case 3: {
+                if (const auto any = any_like(like, shape)) return *any;
+                return add_pool_branch(input, geometry);
+            case 2:
+                return append_depthwise(input, geometry, 1, like);
+            case 3:
                 // An element-wise layer at the end.
-                const quantized::TensorId pooled = add_pool_branch(input, geometry, shape);
-                const quantized::TensorId output = add_like(from, shape);
-                finish({pooled}, output, quantized::Lookup{table(from.type)});
-                return output;
-            }
+                return keep(append_lookup(add_pool_branch(input, geometry), like));
             case 4: {
-                const quantized::TensorId a = add_branch(input, geometry, shape);
-                const quantized::TensorId b = add_branch(input, geometry, shape);
+                const ValueId a = add_branch(input, geometry, shape);
+                const ValueId b = add_branch(input, geometry, shape);
                 return add_concat({a, b});
             }
-            default: {
-                shape.channels = below(9) + 1;
-                const quantized::TensorId output = add_like(from, shape);
-                if (shape.height == 1 && shape.width == 1 && one_in(2)) {
-                    append_dense({input}, output);
-                } else {
-                    append_convolution(input, geometry, output);
-                }
-                return output;
-            }
+            default:
+                if (shape.height == 1 && shape.width == 1 && one_in(2)) return append_dense({input}, like);
+                return append_convolution(input, geometry, like);
         }
     }
-    quantized::TensorId add_pool_branch(quantized::TensorId input, const ir::Window& geometry,
-                                        const ir::FeatureMap& shape) {
-        const quantized::TensorId output = add_like(network_.tensors[input], shape);
-        if (is_wide(input)) {  // which nothing pools
-            append_depthwise(input, geometry, 1, output);
-            return output;
-        }
-        finish({input}, output,
-               quantized::Pool{.kind = one_in(2) ? quantized::PoolKind::Max : quantized::PoolKind::Average,
-                               .window = geometry,
-                               .count_padding = one_in(3)});
-        return output;
+    ValueId add_pool_branch(ValueId input, const ir::Window& geometry) {
+        // Nothing pools 16 bits.
+        if (is_wide(input)) return append_depthwise(input, geometry, 1, made_.encoding(input));
+        return keep(made_.pool(any_pool(), input, geometry));
     }
-    /// A tensor of this encoding. Taken by value: the list that the tensor may be in grows.
-    quantized::TensorId add_like(Tensor tensor, ir::FeatureMap shape) {
-        const quantized::TensorId id = add_tensor(shape, tensor.type);
-        network_.tensors[id].zero_point = tensor.zero_point;
-        return id;
-    }
-    /// Any tensor of this encoding, height and width.
-    std::optional<quantized::TensorId> any_like(const Tensor& tensor, const ir::FeatureMap& shape) {
-        std::vector<quantized::TensorId> candidates;
-        for (quantized::TensorId id = 0; id < network_.tensors.size(); ++id) {
-            const Tensor& other = network_.tensors[id];
-            if (other.shape.height == shape.height && other.shape.width == shape.width &&
-                other.type == tensor.type && other.zero_point == tensor.zero_point) {
+    /// Any value of this encoding, height and width.
+    std::optional<ValueId> any_like(const Encoding& encoding, const ir::FeatureMap& shape) {
+        std::vector<ValueId> candidates;
+        for (const ValueId id : values_) {
+            const ir::FeatureMap other = map(id);
+            if (other.height == shape.height && other.width == shape.width &&
+                made_.encoding(id) == encoding) {
                 candidates.push_back(id);
             }
         }
@@ -390,25 +354,32 @@ private:
         return candidates[below(static_cast<std::uint32_t>(candidates.size()))];
     }
 
-    void add_lookup(quantized::TensorId input) {
-        const DataType type = is_wide(input) ? DataType::Int16 : byte_type();
-        const quantized::TensorId output = add_tensor(network_.tensors[input].shape, type);
-        finish({input}, output, quantized::Lookup{table(type)});
+    void add_lookup(ValueId input) {
+        keep(append_lookup(input, encoding_of(is_wide(input) ? DataType::Int16 : byte_type())));
     }
 
     /// A part of the elements, or all of them in another shape.
-    void add_slice(quantized::TensorId input) {
-        const Tensor from = network_.tensors[input];
-        const auto elements = static_cast<std::uint32_t>(from.shape.elements());
-        const std::uint32_t step = slice_bytes_ / bytes_of(from.type);
+    void add_slice(ValueId input) {
+        const auto elements = static_cast<std::uint32_t>(map(input).elements());
+        const bool is_first = made_.graph().nodes.empty();
+        const ir::FeatureMap shape = map(input);
+        if (!is_first && one_in(3)) {
+            const bool splits = shape.is_vector() && shape.channels % 2 == 0;
+            keep(made_.reshape(input, splits ? ir::FeatureMap{2, 1, shape.channels / 2}
+                                             : ir::FeatureMap{shape.width, shape.height, shape.channels}));
+            return;
+        }
+        const std::uint32_t step = slice_bytes_ / bytes_of(type_of(input));
         const std::uint32_t first = step == 0 ? 0 : below((elements - 1) / step + 1) * step;
         const std::uint32_t count = one_in(3) ? elements - first : below(elements - first) + 1;
-        finish({input}, add_like(from, {1, 1, count}), quantized::Slice{.first_element = first});
+        if (!shape.is_vector()) input = keep(made_.reshape(input, {1, 1, elements}));
+        keep(made_.slice(input, first, count));
     }
 
     std::mt19937& random_;
     std::uint32_t slice_bytes_;
-    quantized::Network network_;
+    IntegerGraph made_;
+    std::vector<ValueId> values_;  ///< that layers may read
 };
 
 }  // namespace systole::tests

@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "compiler/emit/compile.h"
-#include "compiler/graph/quantized_network.h"
+#include "compiler/mapping/network.h"
+#include "compiler/operators/lowering.h"
 #include "compiler/reference/integer_executor.h"
 #include "hw/machine/machine_config.h"
 #include "hw/tpu/tpu.h"
@@ -56,17 +57,16 @@ struct NeededMacs {
     std::uint64_t by_passes = 0;
 };
 
-inline NeededMacs needed_macs(const quantized::Network& network) {
+inline NeededMacs needed_macs(const mapping::Network& network) {
     NeededMacs needed;
-    for (const quantized::Layer& layer : network.layers) {
-        const std::uint64_t macs = quantized::macs(network, layer);
-        needed.once += macs;
-        needed.by_passes += macs * bytes_of(network.tensors[layer.inputs[0]].type);
+    for (const mapping::Layer& layer : network.layers) {
+        needed.once += layer.macs;
+        needed.by_passes += layer.macs * bytes_of(network.tensors[layer.inputs[0]].type);
     }
     return needed;
 }
 
-inline void check_counters(const hw::Tpu& tpu, const isa::Program& program, const quantized::Network& network,
+inline void check_counters(const hw::Tpu& tpu, const isa::Program& program, const mapping::Network& network,
                            const machine::MachineConfig& machine, std::uint64_t inferences) {
     CHECK(matrix_unit_cycles(tpu) == tpu.cycles());
     CHECK(tpu.counter("matrix_unit.useful_macs").value() + tpu.counter("matrix_unit.unused_macs").value() ==
@@ -80,10 +80,11 @@ inline void check_counters(const hw::Tpu& tpu, const isa::Program& program, cons
     CHECK(tpu.counter("weight_fifo.bytes").value() == asked.tiles * machine.tile_bytes());
 }
 
-/// Runs the network on the chip and on the functional executor and holds both to the integer reference.
-inline void check_truth(const quantized::Network& network, const machine::MachineConfig& machine,
+/// Runs a quantized graph on the chip and on the functional executor and holds both to the integer reference.
+inline void check_truth(const ir::Graph& graph, const machine::MachineConfig& machine,
                         const schedule::Options& options, const Bytes& input) {
-    const Bytes expected = reference::execute(network, input, static_cast<std::uint32_t>(options.inferences));
+    const Bytes expected = reference::execute(graph, input, static_cast<std::uint32_t>(options.inferences));
+    const mapping::Network network = operators::lower(graph);
     const isa::Program program = emit::compile(network, target_of(machine), options);
     const isa::HostBuffer& in = buffer_of(program, isa::BufferKind::Input);
     const isa::HostBuffer& out = buffer_of(program, isa::BufferKind::Output);

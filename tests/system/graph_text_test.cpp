@@ -1,5 +1,7 @@
 // The text of a graph: printed behind passes, read back, compiled and run.
 #include <catch2/catch.hpp>
+#include <fstream>
+#include <iterator>
 #include <string>
 
 #include "tests/system/sim_process.h"
@@ -7,6 +9,18 @@
 using namespace systole;
 using tests::Outcome;
 using tests::sim;
+
+namespace {
+
+/// The bytes of the program file that a network becomes.
+std::string program_of(const tests::Folder& folder, const std::string& arguments) {
+    const std::string file = folder.file("program.tpu", "");
+    REQUIRE(sim("compile " + arguments + " -o " + file).exit_code == 0);
+    std::ifstream stream(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+}  // namespace
 
 TEST_CASE("A graph that a pass left compiles and runs as the network that was read", "[system][graph_text]") {
     const tests::Folder folder;
@@ -37,12 +51,40 @@ TEST_CASE("A graph that a pass left compiles and runs as the network that was re
     }
 }
 
+TEST_CASE(
+    "The digit network on integers is text that compiles to the same program and gives the same answers",
+    "[system][graph_text]") {
+    const tests::Folder folder;
+    const std::string data =
+        " --machine tpu_v1 --input models/mnist_cnn/digits-images.idx3-ubyte.gz --limit 40 --batch 16";
+    const std::string network = "--model models/mnist_cnn/mnist_cnn.h5" + data;
+    const Outcome dump = sim("compile " + network + " --dump-after quantize");
+    REQUIRE(dump.exit_code == 0);
+    CHECK_THAT(dump.out,
+               Catch::Contains("%0 uint8 1x28x28x1 \"image_input\" scale 0.00392156862745098 zero 0"));
+    const std::string graph = folder.file("digits.txt", dump.out);
+    // All passes leave it as it is.
+    CHECK(sim("compile " + graph + data + " --dump-after quantize").out == dump.out);
+    CHECK(sim("compile " + graph + data + " --text assembly").out ==
+          sim("compile " + network + " --text assembly").out);
+    CHECK(program_of(folder, graph + data) == program_of(folder, network));
+    const auto of_text = tests::report_of(graph + data);
+    const auto of_network = tests::report_of(network);
+    for (const char* const key : {"cycles", "predictions", "traffic", "units", "layers", "host_operations"}) {
+        CAPTURE(key);
+        CHECK(of_text[key] == of_network[key]);
+    }
+    const Outcome compared = sim("run " + graph + data + " --float-reference");
+    CHECK(compared.exit_code == 2);
+    CHECK_THAT(compared.err, Catch::Contains("mnist_cnn is on integers: there is no float network"));
+}
+
 TEST_CASE("All passes are dumped in their order, and only passes", "[system][graph_text]") {
     const Outcome all = sim("compile mnist_cnn --limit 1 --set timing_only=true --dump-after all");
     REQUIRE(all.exit_code == 0);
     std::size_t last = 0;
-    for (const char* const pass :
-         {"remove_identities", "fold_batch_normalization", "fold_padding", "fold_concat_into_dense"}) {
+    for (const char* const pass : {"remove_identities", "fold_batch_normalization", "fold_padding",
+                                   "fold_concat_into_dense", "calibrate", "unite_ranges", "quantize"}) {
         const std::size_t at = all.out.find(std::string("# after ") + pass + "\ngraph \"mnist_cnn\"");
         REQUIRE(at != std::string::npos);
         CHECK(at >= last);

@@ -68,25 +68,24 @@ inline bool is_without_systemc(std::string_view area) {
     return area.starts_with("compiler/") || std::find(areas.begin(), areas.end(), area) != areas.end();
 }
 
-/// Whether a folder of the compiler may include one of another area. compiler/graph, the quantized network,
-/// goes when the integer graph takes its place; calibration executes the graph in compiler/reference.
+/// Whether a folder of the compiler may include one of another area. compiler/reference executes graphs, for
+/// calibration too.
 inline bool compiler_may_include(std::string_view from, std::string_view to) {
     const auto is_one_of = [&](std::initializer_list<std::string_view> areas) {
         return std::find(areas.begin(), areas.end(), to) != areas.end();
     };
     if (from == "compiler/ir") return false;
-    if (from == "compiler/frontend" || from == "compiler/graph") return to == "compiler/ir";
+    if (from == "compiler/frontend") return to == "compiler/ir";
     if (from == "compiler/operators") return is_one_of({"compiler/ir", "compiler/mapping", "hw/math"});
-    if (from == "compiler/reference")
-        return is_one_of({"compiler/ir", "compiler/operators", "compiler/graph"});
+    if (from == "compiler/reference") return is_one_of({"compiler/ir", "compiler/operators"});
     if (from == "compiler/passes") {
-        return is_one_of({"compiler/ir", "compiler/operators", "compiler/reference", "compiler/graph",
-                          "hw/machine", "hw/math"});
+        return is_one_of(
+            {"compiler/ir", "compiler/operators", "compiler/reference", "hw/machine", "hw/math"});
     }
     const bool below_mapping = is_one_of({"compiler/ir", "hw/timing", "hw/isa", "hw/machine"});
     if (from == "compiler/mapping") return below_mapping;
     const bool below_schedule =
-        below_mapping || is_one_of({"compiler/mapping", "compiler/operators", "compiler/graph", "hw/math"});
+        below_mapping || is_one_of({"compiler/mapping", "compiler/operators", "hw/math"});
     if (from == "compiler/schedule") return below_schedule;
     if (from == "compiler/emit") return below_schedule || to == "compiler/schedule";
     return false;

@@ -18,7 +18,7 @@ bool breaks_a_rule(std::string_view from, std::string_view line) {
 }
 
 TEST_CASE("The include rules refuse what the design forbids", "[include_rules]") {
-    const std::array<std::array<std::string_view, 2>, 36> forbidden{
+    const std::array<std::array<std::string_view, 2>, 39> forbidden{
         {{"hw/base/data_type.h", R"(#include "hw/isa/program.h")"},
          {"hw/isa/program.h", R"(#include "hw/machine/machine_config.h")"},
          {"hw/isa/program.h", R"(#include "hw/common/clock.h")"},
@@ -42,7 +42,10 @@ TEST_CASE("The include rules refuse what the design forbids", "[include_rules]")
          {"compiler/frontend/frontend.cpp", R"(#include "hw/machine/config_reader.h")"},
          {"compiler/passes/prepare.cpp", R"(#include "compiler/schedule/schedule.h")"},
          {"compiler/passes/prepare.cpp", R"(#include "hw/isa/program.h")"},
-         {"compiler/mapping/tiling.cpp", R"(#include "compiler/operators/operator.h")"},
+         {"compiler/mapping/network.h", R"(#include "compiler/operators/operator.h")"},
+         {"compiler/mapping/network.h", R"(#include "hw/math/gemm.h")"},
+         {"compiler/operators/lowering.h", R"(#include "compiler/schedule/schedule.h")"},
+         {"compiler/reference/integer_executor.cpp", R"(#include "compiler/mapping/network.h")"},
          {"compiler/schedule/schedule.cpp", R"(#include "compiler/emit/compile.h")"},
          {"compiler/schedule/schedule.cpp", R"(#include "compiler/passes/prepare.h")"},
          {"sim/run/record/record.h", R"(#include "hw/common/counter.h")"},

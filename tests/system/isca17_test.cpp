@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "compiler/frontend/frontend.h"
+#include "compiler/operators/encoding.h"
 #include "compiler/operators/operator.h"
 #include "compiler/passes/prepare.h"
 #include "hw/machine/machine_config.h"
@@ -111,11 +112,12 @@ TEST_CASE("The workloads compute on the chip what the integer reference computes
     spec.compiler.batch = batch;
     const ir::Graph graph = run::read_model(spec);
     const auto input = run::read_input(spec, graph);
-    const quantized::Network network = run::quantize(graph, spec, input);
-    const quantized::Tensor& tensor = network.tensors[network.input];
-    tests::Bytes stored(batch * quantized::image_bytes(tensor));
-    run::store(input->images, spec.data.input_scale, {tensor.scale, tensor.zero_point, tensor.type}, stored);
-    tests::check_truth(network, machine::read_machine(tests::project / "configs/machines/tpu_v1.json"),
+    const ir::Graph quantized = run::quantize(graph, spec, input);
+    const operators::Encoding encoding = operators::encoding_of(quantized.input());
+    tests::Bytes stored(batch * quantized.input().shape.elements() * bytes_of(encoding.type));
+    run::store(input->images, spec.data.input_scale, {encoding.scale, encoding.zero_point, encoding.type},
+               stored);
+    tests::check_truth(quantized, machine::read_machine(tests::project / "configs/machines/tpu_v1.json"),
                        {.batch = batch, .inferences = batch}, stored);
 }
 

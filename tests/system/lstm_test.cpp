@@ -11,6 +11,7 @@
 #include <random>
 
 #include "compiler/ir/model_error.h"
+#include "compiler/operators/encoding.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/reference/float_executor.h"
 #include "tests/support/graphs.h"
@@ -54,21 +55,23 @@ struct Case {
         passes::Calibration calibration;
         calibration.inputs = values;
         calibration.count = count;
-        network = passes::prepare(graph, calibration);
-        const quantized::Tensor& tensor = network.tensors[network.input];
+        quantized = passes::prepare(graph, calibration);
+        network = operators::lower(quantized);
+        const operators::Encoding encoding = operators::encoding_of(quantized.input());
         for (const float value : values) {
             const auto element =
-                static_cast<std::int32_t>(std::lround(value / tensor.scale)) + tensor.zero_point;
-            const std::int32_t bits = std::clamp(element, lowest_of(tensor.type), highest_of(tensor.type));
+                static_cast<std::int32_t>(std::lround(value / encoding.scale)) + encoding.zero_point;
+            const std::int32_t bits =
+                std::clamp(element, lowest_of(encoding.type), highest_of(encoding.type));
             stored.push_back(static_cast<std::uint8_t>(bits));
-            if (bytes_of(tensor.type) == 2) stored.push_back(static_cast<std::uint8_t>(bits >> 8));
+            if (bytes_of(encoding.type) == 2) stored.push_back(static_cast<std::uint8_t>(bits >> 8));
         }
     }
 
     /// The integer reference's outputs as numbers.
     std::vector<float> outputs() const {
-        const quantized::Tensor& tensor = network.tensors[network.output];
-        const Bytes bytes = reference::execute(network, stored, inferences);
+        const mapping::Tensor& tensor = network.tensors[network.output];
+        const Bytes bytes = reference::execute(quantized, stored, inferences);
         std::vector<float> numbers;
         for (std::size_t i = 0; i < bytes.size(); i += bytes_of(tensor.type)) {
             const std::int32_t element = bytes_of(tensor.type) == 2
@@ -82,7 +85,8 @@ struct Case {
     ir::Graph graph;
     std::uint32_t inferences;
     std::vector<float> values;
-    quantized::Network network;
+    ir::Graph quantized;
+    mapping::Network network;
     Bytes stored;
 };
 
@@ -199,11 +203,12 @@ std::uint64_t dense_cycles(const Case& made, const Array& array) {
         return (elements + side - 1) / side;
     };
     std::uint64_t cycles = 0;
-    for (const quantized::Layer& layer : made.network.layers) {
-        if (!std::holds_alternative<quantized::Dense>(layer.operation)) continue;
+    for (const mapping::Layer& layer : made.network.layers) {
+        const auto* const product = std::get_if<mapping::MatrixProduct>(&layer.work);
+        if (product == nullptr || product->window) continue;
         const std::uint64_t units = made.network.tensors[layer.output].shape.channels;
-        for (const quantized::TensorId id : layer.inputs) {
-            const quantized::Tensor& tensor = made.network.tensors[id];
+        for (const mapping::TensorId id : layer.inputs) {
+            const mapping::Tensor& tensor = made.network.tensors[id];
             cycles += tiles(tensor.shape.elements(), array.rows) * tiles(units, array.columns) *
                       bytes_of(tensor.type);
         }
@@ -221,7 +226,7 @@ void check_cycles(const Case& made, const machine::MachineConfig& machine, std::
     CHECK(tpu.counter("matrix_unit.active_cycles").value() == dense_cycles(made, array));
 }
 
-std::vector<std::string> kinds_of(const quantized::Network& network, const machine::MachineConfig& machine) {
+std::vector<std::string> kinds_of(const mapping::Network& network, const machine::MachineConfig& machine) {
     std::vector<std::string> kinds;
     const auto schedule =
         schedule::make_schedule(network, tests::target_of(machine), {.batch = 1, .inferences = 1});
@@ -244,7 +249,7 @@ TEST_CASE("LSTM cells compute the same on chip, functional executor and integer 
         const std::uint32_t batch = parts.number(1, 5);
         const Case made(tests::lstm_graph(shape, parts), parts, parts.number(1, 9));
         const machine::MachineConfig machine = machine_of(array);
-        tests::check_truth(made.network, machine, {.batch = batch, .inferences = made.inferences},
+        tests::check_truth(made.quantized, machine, {.batch = batch, .inferences = made.inferences},
                            made.stored);
         check_cycles(made, machine, batch);
     }
@@ -298,14 +303,14 @@ TEST_CASE("A cell is four dense layers of two inputs and five element-wise layer
     CHECK(count ==
           std::map<std::string, int>{
               {"slice", 3}, {"dense", 4}, {"multiply", 3}, {"add", 1}, {"lookup", 1}, {"concat", 1}});
-    for (const quantized::Layer& layer : made.network.layers) {
-        const auto* dense = std::get_if<quantized::Dense>(&layer.operation);
+    for (const mapping::Layer& layer : made.network.layers) {
+        const auto* dense = std::get_if<mapping::MatrixProduct>(&layer.work);
         if (dense == nullptr) continue;
         CHECK(layer.inputs.size() == 2);
         CHECK(dense->requantization.table.has_value());
         // One encoding for both.
         const auto encoding = [&](std::size_t i) {
-            const quantized::Tensor& tensor = made.network.tensors[layer.inputs[i]];
+            const mapping::Tensor& tensor = made.network.tensors[layer.inputs[i]];
             return std::pair(tensor.scale, tensor.zero_point);
         };
         CHECK(encoding(0) == encoding(1));
@@ -331,7 +336,7 @@ TEST_CASE("Layers of 8 and of 16 bits mix where a dense layer lies between", "[s
         CHECK(made.network.tensors[made.network.input].type == DataType::Uint8);
         CHECK(made.network.tensors[made.network.output].type == DataType::Int16);
         const machine::MachineConfig machine = machine_of(array);
-        tests::check_truth(made.network, machine, {.batch = 3, .inferences = made.inferences}, made.stored);
+        tests::check_truth(made.quantized, machine, {.batch = 3, .inferences = made.inferences}, made.stored);
         check_cycles(made, machine, 3);
     }
 }
@@ -347,7 +352,7 @@ TEST_CASE("A convolution of 16 bits takes twice the cycles of one of 8, and comp
         graph.append("tanh", tests::op("tanh"), {last}, bits);
         const Case made(graph, parts, 4);
         const machine::MachineConfig machine = machine_of({16, 8});
-        tests::check_truth(made.network, machine, {.batch = 2, .inferences = 4}, made.stored);
+        tests::check_truth(made.quantized, machine, {.batch = 2, .inferences = 4}, made.stored);
         const isa::Program program =
             emit::compile(made.network, tests::target_of(machine), {.batch = 2, .inferences = 4});
         tests::FreshSimulation simulation;

@@ -12,7 +12,8 @@
 
 #include "compiler/emit/compile.h"
 #include "compiler/frontend/frontend.h"
-#include "compiler/graph/quantized_network.h"
+#include "compiler/mapping/network.h"
+#include "compiler/operators/lowering.h"
 #include "compiler/operators/operator.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/schedule/schedule.h"
@@ -37,15 +38,15 @@ std::uint32_t draw(std::mt19937& random, std::uint32_t low, std::uint32_t high) 
 constexpr std::uint32_t slice_bytes = 8;
 
 /// Whether slices begin at a row that depends on the size of rows, which must divide `slice_bytes` then.
-bool slices_move_rows(const quantized::Network& network) {
-    return std::any_of(network.layers.begin(), network.layers.end(), [](const quantized::Layer& layer) {
-        const auto* slice = std::get_if<quantized::Slice>(&layer.operation);
+bool slices_move_rows(const mapping::Network& network) {
+    return std::any_of(network.layers.begin(), network.layers.end(), [](const mapping::Layer& layer) {
+        const auto* slice = std::get_if<mapping::Slice>(&layer.work);
         return slice != nullptr && slice->first_element > 0;
     });
 }
 
 /// A machine of odd sizes and times on which the network just fits, or somewhat larger.
-machine::MachineConfig random_machine(const quantized::Network& network, std::mt19937& random) {
+machine::MachineConfig random_machine(const mapping::Network& network, std::mt19937& random) {
     machine::MachineConfig machine;
     machine.matrix_unit.rows = slices_move_rows(network) ? 1U << draw(random, 0, 3) : draw(random, 1, 48);
     machine.matrix_unit.columns = draw(random, 1, 48);
@@ -68,7 +69,7 @@ machine::MachineConfig random_machine(const quantized::Network& network, std::mt
     machine.sequencer.issue_cycles = draw(random, 0, 6);
 
     std::uint32_t width = 1;
-    for (const quantized::Layer& layer : network.layers) {
+    for (const mapping::Layer& layer : network.layers) {
         width = std::max(width, network.tensors[layer.output].shape.width);
     }
     machine.accumulators.banks = draw(random, 1, 4);
@@ -96,14 +97,14 @@ struct DigitNetwork {
         for (std::size_t i = 0; i < calibration.count * digits.values_per_image(); ++i) {
             calibration.inputs.push_back(static_cast<float>(pixels[i]) / 255.0F);
         }
-        network = passes::prepare(
+        graph = passes::prepare(
             frontend::read_network(shipped("models/mnist_cnn/mnist_cnn.h5"), operators::registry()),
             calibration);
         input.assign(pixels.begin(),
                      pixels.begin() + static_cast<std::ptrdiff_t>(images * digits.values_per_image()));
     }
 
-    quantized::Network network;
+    ir::Graph graph;
     Bytes input;
 };
 
@@ -115,14 +116,12 @@ TEST_CASE("Random networks on random machines: chip, functional executor and int
     for (std::uint32_t seed = first_seed; seed < first_seed + 150; ++seed) {
         std::mt19937 random(seed);
         tests::RandomNetwork networks(random, slice_bytes);
-        const quantized::Network network = networks.draw();
-        const machine::MachineConfig machine = random_machine(network, random);
+        const ir::Graph graph = networks.draw();
+        const machine::MachineConfig machine = random_machine(operators::lower(graph), random);
         const schedule::Options options{.batch = draw(random, 1, 5), .inferences = draw(random, 1, 9)};
         INFO("seed " << seed << ", machine " << machine::to_json(machine).dump() << ", batch "
                      << options.batch << ", " << options.inferences << " inferences");
-        check_truth(
-            network, machine, options,
-            networks.bytes(options.inferences * quantized::image_bytes(network.tensors[network.input])));
+        check_truth(graph, machine, options, networks.images(graph, options.inferences));
     }
 }
 
@@ -140,7 +139,7 @@ TEST_CASE("The digit network computes the same on arrays of every size", "[syste
     machine.unified_buffer.rows = (24U << 20U) / size.rows;
     constexpr std::uint32_t images = 3;
     const DigitNetwork digits(images);
-    check_truth(digits.network, machine, {.batch = 2, .inferences = images}, digits.input);
+    check_truth(digits.graph, machine, {.batch = 2, .inferences = images}, digits.input);
 }
 
 TEST_CASE("Cycles and counters do not depend on the order in which SystemC runs processes",
@@ -148,8 +147,8 @@ TEST_CASE("Cycles and counters do not depend on the order in which SystemC runs 
     constexpr std::uint32_t images = 40;
     const machine::MachineConfig machine = machine::read_machine(shipped("configs/machines/tpu_v1.json"));
     const DigitNetwork digits(images);
-    const isa::Program program =
-        emit::compile(digits.network, target_of(machine), {.batch = 16, .inferences = images});
+    const isa::Program program = emit::compile(operators::lower(digits.graph), target_of(machine),
+                                               {.batch = 16, .inferences = images});
     const auto all_counters = [&](std::function<unsigned()> held_back) {
         tests::FreshSimulation simulation;
         hw::Tpu tpu("tpu", machine, program,

@@ -1,8 +1,13 @@
 // The element-wise sum of two tensors of one shape.
 #include <fmt/format.h>
 
-#include "compiler/ir/model_error.h"
-#include "compiler/operators/operator.h"
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/operators/fixed_point.h"
+#include "compiler/operators/integer_types.h"
+#include "compiler/operators/pairwise.h"
+#include "hw/math/elementwise.h"
 
 namespace systole::operators {
 namespace {
@@ -18,37 +23,95 @@ ir::ValueId read_keras_add(ir::LayerReader& layer) {
     return sum;
 }
 
-class Add final : public Operator {
+/// As TFLite: both inputs are brought to twice the larger scale, with 20 or 15 bits below the point.
+int headroom_bits(DataType type) {
+    return bytes_of(type) == 2 ? math::wide_addition_left_shift : math::addition_left_shift;
+}
+
+double common_scale(const Encoding& a, const Encoding& b) {
+    return 2 * std::max(a.scale, b.scale);
+}
+
+/// A function fused into the sum gives the width of what is stored.
+void check_widths(const Quantizer& quantizer, const ir::Node& node, ir::ValueId result) {
+    if (result == node.output()) return quantizer.require_one_width(node);
+    for (const ir::ValueId input : node.inputs) {
+        if (bytes_of(quantizer.stored_encoding(input).type) == bytes_of(quantizer.type(result))) continue;
+        quantizer.fail(result, "its bits are not those of what is added before it; both must have as many");
+    }
+}
+
+class Add final : public PairwiseOperator {
 public:
+    Add() : PairwiseOperator("adds") {}
+
     std::string_view name() const override { return "add"; }
     std::string_view summary() const override { return "The element-wise sum of two tensors of one shape."; }
     std::vector<ir::LayerKind> layer_kinds() const override {
-        return {{.format = ir::Format::GraphJson,
-                 .name = "add",
-                 .keys = {{"activation", "a function of the result"}},
-                 .build =
-                     [](ir::LayerReader& layer) {
-                         return layer.append_function("activation", layer.append("add", {}, layer.inputs()));
-                     }},
+        return {json_pairwise_layer("add"),
                 {.format = ir::Format::Keras, .name = "Add", .keys = {}, .build = read_keras_add}};
     }
 
-    std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
-        if (node.node().inputs.size() != 2) {
-            throw ModelError(
-                fmt::format("it adds {} inputs; it must have exactly 2", node.node().inputs.size()));
-        }
-        if (node.input_map(0) != node.input_map(1)) {
-            throw ModelError(fmt::format("it adds {} and {}; the shapes must be the same",
-                                         to_text(node.input_map(0)), to_text(node.input_map(1))));
-        }
-        return {node.input().shape};
-    }
     void evaluate(const FloatCall& call) const override {
         const std::size_t count = call.batch * call.node.input().shape.elements();
         const float* const a = call.inputs[0];
         const float* const b = call.inputs[1];
         for (std::size_t i = 0; i < count; ++i) call.output[i] = a[i] + b[i];
+    }
+
+    /// Together with a ReLU that alone reads the result: it becomes the clamp.
+    void quantize(const ir::Node& node, Quantizer& quantizer) const override {
+        const Encoding a = quantizer.stored_encoding(node.inputs[0]);
+        const Encoding b = quantizer.stored_encoding(node.inputs[1]);
+        const ir::Node* const function = quantizer.function_after(node.output());
+        const auto limit = function == nullptr ? std::nullopt : operator_of(*function).clamp_limit(*function);
+        const ir::ValueId result = limit ? function->output() : node.output();
+        check_widths(quantizer, node, result);
+        Encoding encoding = quantizer.encoding(result);
+        // Where the inputs all but cancel: the result's multiplier stays below 1, so that nothing overflows.
+        encoding.scale =
+            std::max(encoding.scale, std::ldexp(common_scale(a, b), 1 - headroom_bits(encoding.type)));
+        ir::Node added = node;
+        if (limit) {
+            added.set("clamp",
+                      std::vector<std::int64_t>{encoding.zero_point, encoding.stored(double{*limit})});
+        }
+        for (ir::ValueId& input : added.inputs) input = quantizer.stored(input);
+        added.outputs = {quantizer.add_value(result, encoding)};
+        quantizer.store(result, added.output());
+        quantizer.store(node.output(), added.output());
+        quantizer.add_node(std::move(added));
+    }
+
+    void execute(const IntegerCall& call) const override {
+        const mapping::Elementwise work = work_of(call.node);
+        const Clamp clamp = clamp_of(call.node);
+        const std::int32_t zero_point_a = encoding_of(call.node.input(0)).zero_point;
+        const std::int32_t zero_point_b = encoding_of(call.node.input(1)).zero_point;
+        const Encoding result = encoding_of(call.node.output());
+        const std::int32_t headroom = 1 << headroom_bits(result.type);
+        const std::size_t count = call.batch * call.node.input().shape.elements();
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::int32_t a = (call.inputs[0][i] - zero_point_a) * headroom;
+            const std::int32_t b = (call.inputs[1][i] - zero_point_b) * headroom;
+            const std::int32_t sum = wrap(std::int64_t{scale(a, work.a.multiplier, work.a.shift)} +
+                                          scale(b, work.b.multiplier, work.b.shift));
+            const std::int32_t scaled = scale(sum, work.result.multiplier, work.result.shift);
+            call.output[i] = offset_and_clamp(scaled, result.zero_point, clamp.minimum, clamp.maximum);
+        }
+    }
+
+protected:
+    mapping::Elementwise work_of(const ir::NodeView& node) const override {
+        const Encoding a = encoding_of(node.input(0));
+        const Encoding b = encoding_of(node.input(1));
+        const Encoding result = encoding_of(node.output());
+        const double common = common_scale(a, b);
+        return {.operation = isa::VectorOperation::Add,
+                .a = fixed_point_of(a.scale / common),
+                .b = fixed_point_of(b.scale / common),
+                .result = fixed_point_of(std::ldexp(common, -headroom_bits(result.type)) / result.scale),
+                .table = {}};
     }
 };
 

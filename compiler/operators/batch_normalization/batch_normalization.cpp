@@ -114,6 +114,10 @@ public:
         }
         return {node.input().shape};
     }
+    Placement placement() const override {
+        return {.where = "part of the weights before it, else a depthwise convolution of single pixels",
+                .formats = "float32"};
+    }
     void evaluate(const FloatCall& call) const override {
         const ir::FeatureMap map = call.node.input_map();
         const Affine by_channel_values = affine_of(call.node);

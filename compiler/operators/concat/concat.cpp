@@ -5,7 +5,10 @@
 #include <limits>
 
 #include "compiler/ir/model_error.h"
+#include "compiler/operators/integer_types.h"
+#include "compiler/operators/lowering.h"
 #include "compiler/operators/operator.h"
+#include "compiler/operators/quantizer.h"
 
 namespace systole::operators {
 namespace {
@@ -58,10 +61,51 @@ public:
         if (all_are_vectors) return {ir::vector_shape(result)};
         return {ir::image_shape({first.height, first.width, result})};
     }
-    void evaluate(const FloatCall& call) const override {
+    Placement placement() const override {
+        return {.where = "nowhere: inputs are made in place; others are copied by the activation unit",
+                .formats = "float32; uint8, int8, int16"};
+    }
+    void check_types(const ir::NodeView& node) const override {
+        if (!works_on_integers(node)) return;
+        require_integers(node);
+        require_one_encoding(node);
+    }
+    void evaluate(const FloatCall& call) const override { interleave(call); }
+
+    /// Bytes lie side by side, so all must mean the same. Ranges have been united; a lookup brings what has
+    /// another encoding all the same, such as the network's input.
+    void quantize(const ir::Node& node, Quantizer& quantizer) const override {
+        quantizer.require_one_width(node);
+        const Encoding encoding = quantizer.encoding(node.output());
+        ir::Node added = node;
+        for (ir::ValueId& input : added.inputs) {
+            const ir::ValueId source = moved_source(quantizer.graph(), input);
+            const ir::ValueId stored = quantizer.stored(input);
+            // The network's input is rescaled even if the table changes nothing: the layers follow from the
+            // network alone, not from the values that calibration saw.
+            if (quantizer.stored_encoding(input) == encoding && !ir::is_input(quantizer.graph(), source)) {
+                input = stored;
+                continue;
+            }
+            const ir::ValueId rescaled = quantizer.add_value(input, encoding);
+            quantizer.add_lookup(node, stored, rescaled, [](float real) { return real; });
+            input = rescaled;
+        }
+        added.outputs = {quantizer.add_value(node.output(), encoding)};
+        quantizer.store(node.output(), added.output());
+        quantizer.add_node(std::move(added));
+    }
+    void execute(const IntegerCall& call) const override { interleave(call); }
+    void lower(const ir::NodeView& node, Lowering& lowering) const override {
+        lowering.add_layer(node.node(), node.node().output(), mapping::Concatenation{});
+    }
+
+private:
+    template <typename Call>
+    static void interleave(const Call& call) {
         const ir::FeatureMap map = call.node.input_map();
         const std::size_t pixels = std::size_t{call.batch} * map.height * map.width;
-        float* output = call.output;
+        auto* output = call.output;
         for (std::size_t pixel = 0; pixel < pixels; ++pixel) {
             for (std::size_t i = 0; i < call.inputs.size(); ++i) {
                 const std::size_t channels = call.node.input_map(i).channels;

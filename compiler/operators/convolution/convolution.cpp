@@ -6,8 +6,9 @@
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/window.h"
 #include "compiler/operators/gemm.h"
+#include "compiler/operators/integer_types.h"
 #include "compiler/operators/layer_formats.h"
-#include "compiler/operators/operator.h"
+#include "compiler/operators/weighted.h"
 
 namespace systole::operators {
 namespace {
@@ -90,7 +91,7 @@ ir::LayerKind json_convolution() {
             }};
 }
 
-class Convolution final : public Operator {
+class Convolution final : public WeightedOperator {
 public:
     std::string_view name() const override { return "convolution"; }
     std::string_view summary() const override {
@@ -99,7 +100,11 @@ public:
                "Weights: [kernel row][kernel column][input channel][filter]; perhaps a bias: [filter].";
     }
     const std::vector<ir::AttributeDeclaration>& attributes() const override {
-        static const std::vector<ir::AttributeDeclaration> declarations = ir::window_attributes();
+        static const std::vector<ir::AttributeDeclaration> declarations = [] {
+            std::vector<ir::AttributeDeclaration> list = ir::window_attributes();
+            list.push_back(clamp_attribute());
+            return list;
+        }();
         return declarations;
     }
     std::vector<ir::LayerKind> layer_kinds() const override {
@@ -131,7 +136,6 @@ public:
         const ir::FeatureMap output = node.output_map();
         return std::uint64_t{output.height} * output.width * weight_count(node);
     }
-    bool has_weights() const override { return true; }
     bool pads_with_zeros() const override { return true; }
 
     void evaluate(const FloatCall& call) const override {
@@ -169,6 +173,41 @@ public:
             multiply(gathered.data(), weights.data(), piece, count, filters, depth);
             add_bias(piece, bias, count, filters);
         }
+    }
+
+    void execute(const IntegerCall& call) const override {
+        const ir::FeatureMap input = call.node.input_map();
+        const ir::FeatureMap result = call.node.output_map();
+        const ir::Window window = ir::window_of(call.node.node());
+        const std::span<const std::int8_t> weights = known_weights(call.node);
+        const std::int32_t zero_point = encoding_of(call.node.input()).zero_point;
+        const SumRounding rounding(call.node);
+        const std::size_t channels = input.channels;
+        const std::size_t filters = result.channels;
+        std::vector<std::int32_t> sums;
+        for (std::uint32_t image = 0; image < call.batch; ++image) {
+            const std::int32_t* const pixels = call.inputs[0] + image * input.elements();
+            std::int32_t* const output = call.output + image * result.elements();
+            for_each_pixel(result, [&](std::uint32_t y, std::uint32_t x, std::size_t element) {
+                rounding.begin(sums);
+                for_each_in_window(input, window, y, x, [&](std::size_t pixel, std::size_t tap) {
+                    for (std::size_t c = 0; c < channels; ++c) {
+                        multiply_add(pixels[pixel * channels + c] - zero_point,
+                                     weights.data() + (tap * channels + c) * filters, sums);
+                    }
+                });
+                rounding.store(sums, output + element);
+            });
+        }
+    }
+
+    void lower(const ir::NodeView& node, Lowering& lowering) const override {
+        lower_product(node, ir::window_of(node.node()), std::nullopt, lowering);
+    }
+
+protected:
+    std::uint64_t met_elements(const ir::NodeView& node, std::size_t /*input*/) const override {
+        return node.constant(0)->shape.elements() / node.output_map().channels;
     }
 };
 

@@ -9,8 +9,9 @@
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/window.h"
 #include "compiler/operators/gemm.h"
+#include "compiler/operators/integer_types.h"
 #include "compiler/operators/layer_formats.h"
-#include "compiler/operators/operator.h"
+#include "compiler/operators/weighted.h"
 
 namespace systole::operators {
 namespace {
@@ -53,13 +54,17 @@ ir::ValueId read_json_dense(ir::LayerReader& layer) {
         layer.append("dense", {}, with_matrix(layer, layer.inputs(), {rows, units}, rows, units, "bias")));
 }
 
-class Dense final : public Operator {
+class Dense final : public WeightedOperator {
 public:
     std::string_view name() const override { return "dense"; }
     std::string_view summary() const override {
         return "A matrix product with the whole input, flattened; of several inputs, with all of them one "
                "behind "
                "the other. Weights: [input element][unit]; perhaps a bias: [unit].";
+    }
+    const std::vector<ir::AttributeDeclaration>& attributes() const override {
+        static const std::vector<ir::AttributeDeclaration> declarations{clamp_attribute()};
+        return declarations;
     }
     std::vector<ir::LayerKind> layer_kinds() const override {
         return {{.format = ir::Format::Keras,
@@ -98,7 +103,6 @@ public:
     }
     std::uint64_t macs(const ir::NodeView& node) const override { return weight_count(node); }
     bool reads_elements() const override { return true; }
-    bool has_weights() const override { return true; }
 
     void evaluate(const FloatCall& call) const override {
         const std::span<const float> weights = known_floats(*call.node.constant(0));
@@ -116,6 +120,35 @@ public:
             first += elements;
         }
         add_bias(call.output, bias, call.batch, units);
+    }
+
+    void execute(const IntegerCall& call) const override {
+        const std::span<const std::int8_t> weights = known_weights(call.node);
+        const SumRounding rounding(call.node);
+        const std::size_t units = call.node.output_map().channels;
+        std::vector<std::int32_t> sums;
+        for (std::uint32_t image = 0; image < call.batch; ++image) {
+            rounding.begin(sums);
+            const std::int8_t* weight = weights.data();
+            for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+                const std::int32_t zero_point = encoding_of(call.node.input(i)).zero_point;
+                const std::size_t elements = call.node.input(i).shape.elements();
+                const std::int32_t* const values = call.inputs[i] + image * elements;
+                for (std::size_t element = 0; element < elements; ++element, weight += units) {
+                    multiply_add(values[element] - zero_point, weight, sums);
+                }
+            }
+            rounding.store(sums, call.output + image * units);
+        }
+    }
+
+    void lower(const ir::NodeView& node, Lowering& lowering) const override {
+        lower_product(node, std::nullopt, std::nullopt, lowering);
+    }
+
+protected:
+    std::uint64_t met_elements(const ir::NodeView& node, std::size_t input) const override {
+        return node.input(input).shape.elements();
     }
 };
 

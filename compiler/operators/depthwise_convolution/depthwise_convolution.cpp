@@ -7,8 +7,10 @@
 
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/window.h"
+#include "compiler/operators/fixed_point.h"
+#include "compiler/operators/integer_types.h"
 #include "compiler/operators/layer_formats.h"
-#include "compiler/operators/operator.h"
+#include "compiler/operators/weighted.h"
 
 namespace systole::operators {
 namespace {
@@ -63,7 +65,7 @@ ir::LayerKind json_depthwise_convolution() {
             }};
 }
 
-class DepthwiseConvolution final : public Operator {
+class DepthwiseConvolution final : public WeightedOperator {
 public:
     std::string_view name() const override { return "depthwise_convolution"; }
     std::string_view summary() const override {
@@ -80,6 +82,7 @@ public:
                             .absent = std::int64_t{1},
                             .minimum = 1,
                             .maximum = std::numeric_limits<std::uint32_t>::max()});
+            list.push_back(clamp_attribute());
             return list;
         }();
         return declarations;
@@ -114,7 +117,6 @@ public:
         const ir::FeatureMap output = node.output_map();
         return std::uint64_t{output.height} * output.width * weight_count(node);
     }
-    bool has_weights() const override { return true; }
     bool pads_with_zeros() const override { return true; }
 
     void evaluate(const FloatCall& call) const override {
@@ -159,6 +161,43 @@ public:
                 }
             }
         }
+    }
+
+    void execute(const IntegerCall& call) const override {
+        const ir::FeatureMap input = call.node.input_map();
+        const ir::FeatureMap result = call.node.output_map();
+        const ir::Window window = ir::window_of(call.node.node());
+        const std::span<const std::int8_t> weights = known_weights(call.node);
+        const std::int32_t zero_point = encoding_of(call.node.input()).zero_point;
+        const SumRounding rounding(call.node);
+        const std::size_t channels = result.channels;
+        const std::size_t multiplier = channels / input.channels;
+        std::vector<std::int32_t> sums;
+        for (std::uint32_t image = 0; image < call.batch; ++image) {
+            const std::int32_t* const pixels = call.inputs[0] + image * input.elements();
+            std::int32_t* const output = call.output + image * result.elements();
+            for_each_pixel(result, [&](std::uint32_t y, std::uint32_t x, std::size_t element) {
+                rounding.begin(sums);
+                for_each_in_window(input, window, y, x, [&](std::size_t pixel, std::size_t tap) {
+                    const std::int32_t* const values = pixels + pixel * input.channels;
+                    for (std::size_t c = 0; c < channels; ++c) {
+                        const std::int64_t value = values[c / multiplier] - zero_point;
+                        sums[c] = wrap(sums[c] + value * weights[tap * channels + c]);
+                    }
+                });
+                rounding.store(sums, output + element);
+            });
+        }
+    }
+
+    void lower(const ir::NodeView& node, Lowering& lowering) const override {
+        lower_product(node, ir::window_of(node.node()),
+                      static_cast<std::uint32_t>(node.node().integer("multiplier")), lowering);
+    }
+
+protected:
+    std::uint64_t met_elements(const ir::NodeView& node, std::size_t /*input*/) const override {
+        return node.constant(0)->shape.elements() / node.output_map().channels;
     }
 };
 

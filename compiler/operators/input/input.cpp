@@ -40,6 +40,9 @@ public:
     std::vector<ir::Shape> output_shapes(const ir::NodeView& /*node*/) const override {
         throw std::logic_error("an input is a value of the graph, not a node");
     }
+    Placement placement() const override {
+        return {.where = "the host sends it", .formats = "float32; uint8, int8, int16"};
+    }
     void evaluate(const FloatCall& /*call*/) const override {
         throw std::logic_error("an input is given, not computed");
     }

@@ -1,43 +1,64 @@
 // The element-wise product of two tensors of one shape.
-#include <fmt/format.h>
+#include <algorithm>
 
-#include "compiler/ir/model_error.h"
-#include "compiler/operators/operator.h"
+#include "compiler/operators/fixed_point.h"
+#include "compiler/operators/integer_types.h"
+#include "compiler/operators/pairwise.h"
 
 namespace systole::operators {
 namespace {
 
-class Multiply final : public Operator {
+class Multiply final : public PairwiseOperator {
 public:
+    Multiply() : PairwiseOperator("multiplies") {}
+
     std::string_view name() const override { return "multiply"; }
     std::string_view summary() const override {
         return "The element-wise product of two tensors of one shape.";
     }
-    std::vector<ir::LayerKind> layer_kinds() const override {
-        return {{.format = ir::Format::GraphJson,
-                 .name = "multiply",
-                 .keys = {{"activation", "a function of the result"}},
-                 .build = [](ir::LayerReader& layer) {
-                     return layer.append_function("activation", layer.append("multiply", {}, layer.inputs()));
-                 }}};
-    }
+    std::vector<ir::LayerKind> layer_kinds() const override { return {json_pairwise_layer("multiply")}; }
 
-    std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
-        if (node.node().inputs.size() != 2) {
-            throw ModelError(
-                fmt::format("it multiplies {} inputs; it must have exactly 2", node.node().inputs.size()));
-        }
-        if (node.input_map(0) != node.input_map(1)) {
-            throw ModelError(fmt::format("it multiplies {} and {}; the shapes must be the same",
-                                         to_text(node.input_map(0)), to_text(node.input_map(1))));
-        }
-        return {node.input().shape};
-    }
     void evaluate(const FloatCall& call) const override {
         const std::size_t count = call.batch * call.node.input().shape.elements();
         const float* const a = call.inputs[0];
         const float* const b = call.inputs[1];
         for (std::size_t i = 0; i < count; ++i) call.output[i] = a[i] * b[i];
+    }
+
+    void quantize(const ir::Node& node, Quantizer& quantizer) const override {
+        quantizer.require_one_width(node);
+        Encoding encoding = quantizer.encoding(node.output());
+        // The result's multiplier stays below 1, so that no product, which has 31 bits, is shifted to the
+        // left.
+        const double product_scale =
+            quantizer.stored_encoding(node.inputs[0]).scale * quantizer.stored_encoding(node.inputs[1]).scale;
+        encoding.scale = std::max(encoding.scale, 2 * product_scale);
+        quantizer.add_like(node, encoding);
+    }
+
+    void execute(const IntegerCall& call) const override {
+        const FixedPoint multiplier = work_of(call.node).result;
+        const Clamp clamp = clamp_of(call.node);
+        const std::int32_t zero_point_a = encoding_of(call.node.input(0)).zero_point;
+        const std::int32_t zero_point_b = encoding_of(call.node.input(1)).zero_point;
+        const std::int32_t zero_point = encoding_of(call.node.output()).zero_point;
+        const std::size_t count = call.batch * call.node.input().shape.elements();
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::int64_t product =
+                std::int64_t{call.inputs[0][i] - zero_point_a} * (call.inputs[1][i] - zero_point_b);
+            const std::int32_t scaled = scale(wrap(product), multiplier.multiplier, multiplier.shift);
+            call.output[i] = offset_and_clamp(scaled, zero_point, clamp.minimum, clamp.maximum);
+        }
+    }
+
+protected:
+    mapping::Elementwise work_of(const ir::NodeView& node) const override {
+        const double product_scale = encoding_of(node.input(0)).scale * encoding_of(node.input(1)).scale;
+        return {.operation = isa::VectorOperation::Multiply,
+                .a = {},
+                .b = {},
+                .result = fixed_point_of(product_scale / encoding_of(node.output()).scale),
+                .table = {}};
     }
 };
 

@@ -38,6 +38,10 @@ public:
     std::optional<float> clamp_limit(const ir::Node& node) const override {
         return static_cast<float>(node.real("maximum"));
     }
+    Placement placement() const override {
+        return {.where = "the clamp of matrix work or a sum whose result it alone reads, else as a `lookup`",
+                .formats = "float32"};
+    }
 };
 
 }  // namespace

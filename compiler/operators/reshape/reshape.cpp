@@ -5,8 +5,11 @@
 #include <limits>
 
 #include "compiler/ir/model_error.h"
+#include "compiler/operators/integer_types.h"
 #include "compiler/operators/layer_formats.h"
+#include "compiler/operators/lowering.h"
 #include "compiler/operators/operator.h"
+#include "compiler/operators/quantizer.h"
 
 namespace systole::operators {
 namespace {
@@ -111,6 +114,29 @@ public:
     bool reads_elements() const override { return true; }
     void evaluate(const FloatCall& call) const override {
         std::copy_n(call.inputs[0], call.batch * call.node.input().shape.elements(), call.output);
+    }
+    Placement placement() const override {
+        return {.where = "nowhere: elements stay where they are", .formats = "float32; uint8, int8, int16"};
+    }
+    void check_types(const ir::NodeView& node) const override {
+        if (!works_on_integers(node)) return;
+        require_integers(node);
+        require_one_encoding(node);
+    }
+    void quantize(const ir::Node& node, Quantizer& quantizer) const override {
+        quantizer.require_one_width(node);
+        quantizer.add_like(node, quantizer.stored_encoding(node.inputs.front()));
+    }
+    void execute(const IntegerCall& call) const override {
+        std::copy_n(call.inputs[0], call.batch * call.node.input().shape.elements(), call.output);
+    }
+    void lower(const ir::NodeView& node, Lowering& lowering) const override {
+        if (ir::is_output(node.graph(), node.node().output())) {
+            // The host gets the same bytes in any case.
+            lowering.share_tensor(node.node().output(), lowering.tensor_of(node.node().inputs.front()));
+            return;
+        }
+        lowering.add_layer(node.node(), node.node().output(), mapping::Slice{.first_element = 0});
     }
 };
 

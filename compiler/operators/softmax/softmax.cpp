@@ -1,11 +1,19 @@
 // Turns the channels of each pixel into probabilities: exp(x) over their sum.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/ir/model_error.h"
+#include "compiler/operators/lowering.h"
 #include "compiler/operators/operator.h"
+#include "compiler/operators/quantizer.h"
 
 namespace systole::operators {
 namespace {
+
+constexpr const char* only_last =
+    "it is a softmax inside the network; only the last layer may be one, as the host computes it";
 
 ir::ValueId read_keras_softmax(ir::LayerReader& layer) {
     layer.require_last_axis("axis", layer.input_map().is_vector());
@@ -32,6 +40,29 @@ public:
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
         node.require_inputs(1);
         return {node.input().shape};
+    }
+    Placement placement() const override {
+        return {.where = "host, as the last layer", .formats = "float32; uint8, int8 or int16 to float32"};
+    }
+    bool runs_on_host() const override { return true; }
+    void check_types(const ir::NodeView& node) const override {
+        if (node.output().type != DataType::Float32) {
+            throw ModelError(
+                fmt::format("its result is {}; it must be float32", name_of(node.output().type)));
+        }
+        if (!is_integer(node.input().type) && node.input().type != DataType::Float32) {
+            throw ModelError(fmt::format("softmax works on float32 and on integers, not on {}",
+                                         name_of(node.input().type)));
+        }
+    }
+    void quantize(const ir::Node& node, Quantizer& quantizer) const override {
+        if (!ir::is_output(quantizer.graph(), node.output())) quantizer.fail(node.output(), only_last);
+        quantizer.add_real(node);
+    }
+    void lower(const ir::NodeView& node, Lowering& lowering) const override {
+        if (!ir::is_output(node.graph(), node.node().output())) lowering.fail(node.node(), only_last);
+        lowering.share_tensor(node.node().output(), lowering.tensor_of(node.node().inputs.front()));
+        lowering.add_host_operation(node.node());
     }
     void evaluate(const FloatCall& call) const override {
         const ir::FeatureMap map = call.node.input_map();

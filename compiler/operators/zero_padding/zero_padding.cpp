@@ -6,7 +6,9 @@
 
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/layer_formats.h"
-#include "compiler/operators/operator.h"
+#include "compiler/operators/lowering.h"
+#include "compiler/operators/pool.h"
+#include "compiler/operators/quantizer.h"
 
 namespace systole::operators {
 namespace {
@@ -82,23 +84,47 @@ public:
     }
     bool is_identity(const ir::NodeView& node) const override { return sides_of(node.node()) == Sides{}; }
     bool moves_elements() const override { return true; }
+    Placement placement() const override {
+        return {.where = "the padding of convolutions, else activation unit, as vector work",
+                .formats = pooling_placement().formats};
+    }
+    void check_types(const ir::NodeView& node) const override { check_pooled_types(node); }
     void evaluate(const FloatCall& call) const override {
-        const ir::FeatureMap input = call.node.input_map();
-        const ir::FeatureMap result = call.node.output_map();
-        const auto [top, left, bottom, right] = sides_of(call.node.node());
-        std::fill_n(call.output, call.batch * result.elements(), 0.0F);
+        std::fill_n(call.output, call.batch * call.node.output().shape.elements(), 0.0F);
+        copy_image(call.node, call.batch, call.inputs[0], call.output);
+    }
+    void quantize(const ir::Node& node, Quantizer& quantizer) const override {
+        quantize_pooled(node, quantizer);
+    }
+    void execute(const IntegerCall& call) const override {
+        const std::size_t count = call.batch * call.node.output().shape.elements();
+        std::fill_n(call.output, count, encoding_of(call.node.output()).zero_point);
+        copy_image(call.node, call.batch, call.inputs[0], call.output);
+    }
+    /// The largest of a single element, which may lie outside: there it is 0.
+    void lower(const ir::NodeView& node, Lowering& lowering) const override {
+        const auto [top, left, bottom, right] = sides_of(node.node());
+        const ir::Window window{.pad_top = top, .pad_left = left, .pad_bottom = bottom, .pad_right = right};
+        lowering.add_layer(node.node(), node.node().output(),
+                           mapping::Pooling{isa::VectorOperation::MaxPool, window, true});
+    }
+
+private:
+    /// Copies the images to where the border leaves room.
+    template <typename Number>
+    static void copy_image(const ir::NodeView& node, std::uint32_t batch, const Number* row, Number* to) {
+        const ir::FeatureMap input = node.input_map();
+        const ir::FeatureMap result = node.output_map();
+        const auto [top, left, bottom, right] = sides_of(node.node());
         const std::size_t row_elements = std::size_t{input.width} * input.channels;
-        const float* row = call.inputs[0];
-        for (std::uint32_t image = 0; image < call.batch; ++image) {
+        for (std::uint32_t image = 0; image < batch; ++image) {
             for (std::uint32_t y = 0; y < input.height; ++y, row += row_elements) {
                 const std::size_t pixel = (std::size_t{top} + y) * result.width + left;
-                std::copy_n(row, row_elements,
-                            call.output + image * result.elements() + pixel * result.channels);
+                std::copy_n(row, row_elements, to + image * result.elements() + pixel * result.channels);
             }
         }
     }
 
-private:
     static Sides sides_of(const ir::Node& node) {
         Sides sides{};
         std::ranges::transform(node.integers("padding"), sides.begin(),

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "compiler/emit/compile.h"
+#include "compiler/operators/lowering.h"
 #include "compiler/reference/float_executor.h"
 #include "hw/isa/assembly.h"
 #include "hw/isa/program_error.h"
@@ -331,9 +332,14 @@ Prepared prepare(const RunSpec& spec) {
                 "a run computes on images: give --input, --random-input or --timing-only");
         }
         prepared.graph = read_model(spec);
+        if (spec.float_reference && operators::is_quantized(*prepared.graph)) {
+            throw machine::ConfigError(fmt::format(
+                "float_reference is true; {} is on integers: there is no float network to compare with",
+                prepared.graph->name));
+        }
         prepared.network = baselines::network_of(*prepared.graph);
         if (spec.data.random_input > 0) prepared.input = read_input(spec, *prepared.graph);
-        const quantized::Network network = quantize(*prepared.graph, spec, prepared.input);
+        const mapping::Network network = operators::lower(quantize(*prepared.graph, spec, prepared.input));
         prepared.program = emit::compile(network, target_of(spec.machine), options_of(spec, prepared.input));
     }
     const isa::Program& program = prepared.program;

@@ -1,14 +1,17 @@
 #include "compiler/emit/compile.h"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <set>
 
 #include "compiler/emit/host_memory.h"
 #include "compiler/ir/model_error.h"
+#include "compiler/operators/lowering.h"
 #include "compiler/reference/integer_executor.h"
 #include "hw/isa/program_rules.h"
+#include "tests/support/integer_graphs.h"
 #include "tests/support/program_interpreter.h"
 #include "tests/support/random_network.h"
 
@@ -19,22 +22,22 @@ std::uint32_t draw(std::mt19937& random, std::uint32_t low, std::uint32_t high) 
     return low + static_cast<std::uint32_t>(random() % (high - low + 1));
 }
 
-std::uint32_t widest_output(const quantized::Network& network) {
+std::uint32_t widest_output(const mapping::Network& network) {
     std::uint32_t width = 1;
-    for (const quantized::Layer& layer : network.layers) {
+    for (const mapping::Layer& layer : network.layers) {
         width = std::max(width, network.tensors[layer.output].shape.width);
     }
     return width;
 }
 
 /// The fewest unified-buffer rows with which one image of the network can be computed.
-std::uint32_t fewest_rows(const quantized::Network& network, schedule::Target target) {
+std::uint32_t fewest_rows(const mapping::Network& network, schedule::Target target) {
     target.unified_buffer_rows = std::numeric_limits<std::uint16_t>::max();
     return schedule::make_schedule(network, target, {.batch = 1, .inferences = 1}).memory.rows;
 }
 
 /// A machine on which the network just fits, or somewhat larger.
-schedule::Target random_target(const quantized::Network& network, std::mt19937& random) {
+schedule::Target random_target(const mapping::Network& network, std::mt19937& random) {
     schedule::Target target;
     target.geometry = {.rows = draw(random, 1, 40), .columns = draw(random, 1, 40)};
     target.accumulator_rows = widest_output(network) + draw(random, 0, 60);
@@ -57,22 +60,25 @@ std::string describe(std::uint32_t seed, const schedule::Target& target, const s
 }
 
 /// A dense network, without anything unusual.
-quantized::Network dense_network(std::uint32_t inputs, std::uint32_t outputs) {
+/// A graph of one dense layer, whose sums are scaled by 2^-10.
+ir::Graph dense_graph(std::uint32_t inputs, std::uint32_t outputs) {
     std::mt19937 random(1);
-    quantized::Network network;
-    network.name = "net.h5";
-    network.tensors = {{.name = "image", .shape = {1, 1, inputs}},
-                       {.name = "scores", .shape = {1, 1, outputs}}};
-    quantized::Dense dense;
+    tests::IntegerWeights weights{.values = {}, .scales = {std::ldexp(1.0, -10)}};
     for (std::uint64_t i = 0; i < std::uint64_t{inputs} * outputs; ++i) {
-        dense.weights.push_back(static_cast<std::int8_t>(random()));
+        weights.values.push_back(static_cast<std::int8_t>(random()));
     }
-    dense.requantization.bias.assign(outputs, 100);
-    dense.requantization.multiplier.assign(outputs, 1 << 30);
-    dense.requantization.shift.assign(outputs, -9);
-    network.layers.push_back({.name = "dense", .inputs = {0}, .output = 1, .operation = dense});
-    network.output = 1;
-    return network;
+    weights.bias.assign(outputs, 100);
+    tests::IntegerGraph made("net.h5");
+    const ir::ValueId image = made.input({1, 1, inputs});
+    made.dense({image}, outputs, weights, {});
+    made.graph().values[made.graph().inputs.front()].name = "image";
+    made.graph().values[made.graph().outputs.front()].name = "scores";
+    made.graph().nodes.front().name = "dense";
+    return made.graph();
+}
+
+mapping::Network dense_network(std::uint32_t inputs, std::uint32_t outputs) {
+    return operators::lower(dense_graph(inputs, outputs));
 }
 
 template <typename Kind>
@@ -95,15 +101,15 @@ TEST_CASE("Compiled random networks compute what the integer reference computes"
     for (std::uint32_t run = 0; run < 400; ++run) {
         std::mt19937 random(seed + run);
         tests::RandomNetwork networks(random);
-        const quantized::Network network = networks.draw();
+        const ir::Graph graph = networks.draw();
+        const mapping::Network network = operators::lower(graph);
         const schedule::Target target = random_target(network, random);
         const schedule::Options options{.batch = draw(random, 1, 7), .inferences = draw(random, 1, 12)};
         INFO(describe(seed + run, target, options));
 
         const auto inferences = static_cast<std::uint32_t>(options.inferences);
-        const std::vector<std::uint8_t> input =
-            networks.bytes(inferences * quantized::image_bytes(network.tensors[network.input]));
-        const std::vector<std::uint8_t> expected = reference::execute(network, input, inferences);
+        const std::vector<std::uint8_t> input = networks.images(graph, inferences);
+        const std::vector<std::uint8_t> expected = reference::execute(graph, input, inferences);
 
         const schedule::Schedule plan = schedule::make_schedule(network, target, options);
         INFO(schedule::to_text(plan));
@@ -128,12 +134,12 @@ TEST_CASE("Compiled random networks compute what the integer reference computes"
             if (!layer.kind.starts_with("joined to ")) kinds.insert(layer.kind);
         }
         for (std::uint32_t l = 0; l < plan.layers.size(); ++l) {
-            const std::optional<std::uint32_t> leader = plan.layers[l].joined_to;
-            if (!leader) continue;
+            const std::optional<std::uint32_t> first = plan.layers[l].joined_to;
+            if (!first) continue;
             ++joined;
-            joined_behind_groups += *leader < plan.memory.groups.layers && l >= plan.memory.groups.layers;
+            joined_behind_groups += *first < plan.memory.groups.layers && l >= plan.memory.groups.layers;
             std::uint32_t segments = 0;
-            for (const auto& column_tile : plan.layers[*leader].segments) {
+            for (const auto& column_tile : plan.layers[*first].segments) {
                 for (const schedule::Segment& segment : column_tile) segments += segment.layer == l;
             }
             cut += segments > 1;
@@ -168,7 +174,7 @@ TEST_CASE("A network fits a unified buffer of exactly the rows it needs", "[comp
     INFO("first seed " << seed);
     for (std::uint32_t run = 0; run < 50; ++run) {
         std::mt19937 random(seed + run);
-        const quantized::Network network = tests::RandomNetwork(random).draw();
+        const mapping::Network network = operators::lower(tests::RandomNetwork(random).draw());
         schedule::Target target = random_target(network, random);
         target.unified_buffer_rows = fewest_rows(network, target);
         INFO(describe(seed + run, target, {}));
@@ -180,7 +186,7 @@ TEST_CASE("A network fits a unified buffer of exactly the rows it needs", "[comp
 
 TEST_CASE("More than 256 tiles along a product take several instructions", "[compiler][emit]") {
     const std::uint32_t tiles = 256 * 2 + 3;
-    const quantized::Network network = dense_network(tiles * 2, 3);
+    const mapping::Network network = dense_network(tiles * 2, 3);
     schedule::Target target;
     target.geometry = {.rows = 2, .columns = 4};
     target.unified_buffer_rows = 4096;
@@ -198,11 +204,11 @@ TEST_CASE("More than 256 tiles along a product take several instructions", "[com
     const std::vector<std::uint8_t> input = tests::RandomNetwork(random).bytes(2 * 2 * tiles);
     auto machine = interpreter(program, target, input);
     machine.run_in_program_order();
-    CHECK(machine.output() == reference::execute(network, input, 2));
+    CHECK(machine.output() == reference::execute(dense_graph(tiles * 2, 3), input, 2));
 }
 
 TEST_CASE("A network without layers gives its input back", "[compiler][emit]") {
-    quantized::Network network;
+    mapping::Network network;
     network.name = "nothing";
     network.tensors = {{.name = "image", .shape = {3, 3, 2}}};
     schedule::Target target;
@@ -217,7 +223,7 @@ TEST_CASE("A network without layers gives its input back", "[compiler][emit]") {
 }
 
 TEST_CASE("A program says what it is", "[compiler][emit]") {
-    quantized::Network network = dense_network(10, 3);
+    mapping::Network network = dense_network(10, 3);
     network.tensors[1].scale = 0.25;
     network.tensors[1].zero_point = 7;
     network.host_operations = {{.kind = "softmax", .layer = "activation"}};
@@ -249,7 +255,7 @@ TEST_CASE("A program says what it is", "[compiler][emit]") {
 
 TEST_CASE("The next batch's input is read as soon as this batch no longer needs it", "[compiler][emit]") {
     // Two dense layers: the second works while the next input arrives.
-    quantized::Network network = dense_network(6, 6);
+    mapping::Network network = dense_network(6, 6);
     network.tensors.push_back({.name = "result", .shape = {1, 1, 6}});
     network.layers.push_back(network.layers[0]);
     network.layers[1].inputs = {1};
@@ -271,7 +277,7 @@ TEST_CASE("The next batch's input is read as soon as this batch no longer needs 
 }
 
 TEST_CASE("Registers, tags and parameters are written only when they change", "[compiler][emit]") {
-    const quantized::Network network = dense_network(8, 8);
+    const mapping::Network network = dense_network(8, 8);
     schedule::Target target;
     target.geometry = {.rows = 8, .columns = 8};
     const isa::Program once = compile(network, target, {.batch = 1, .inferences = 1});
@@ -293,7 +299,7 @@ TEST_CASE("Registers, tags and parameters are written only when they change", "[
 }
 
 TEST_CASE("What does not fit is a ModelError that says so in one line", "[compiler][emit]") {
-    const quantized::Network network = dense_network(100, 20);
+    const mapping::Network network = dense_network(100, 20);
     schedule::Target target;
     target.geometry = {.rows = 8, .columns = 8};
     const auto message = [&](const schedule::Target& machine, const schedule::Options& options) {
@@ -333,7 +339,7 @@ TEST_CASE("What does not fit is a ModelError that says so in one line", "[compil
 }
 
 TEST_CASE("Inferences must fit the host memory that instructions can address", "[compiler][emit]") {
-    const quantized::Network network = dense_network(6, 2);
+    const mapping::Network network = dense_network(6, 2);
     schedule::Schedule plan = schedule::make_schedule(network, {}, {});
     const std::uint64_t host_bytes = std::uint64_t{1} << 40;
     const std::uint64_t constants = 256 + 2 * 64;  // a row, and alignment

@@ -7,6 +7,7 @@
 #include "compiler/emit/weight_image.h"
 #include "compiler/frontend/graph_json.h"
 #include "compiler/frontend/random_values.h"
+#include "compiler/operators/lowering.h"
 #include "compiler/operators/operator.h"
 #include "compiler/passes/drop_weights.h"
 #include "compiler/passes/prepare.h"
@@ -19,17 +20,18 @@ using frontend::WeightValues;
 
 namespace {
 
-quantized::Network with_values(const std::string& text, std::uint64_t seed) {
+mapping::Network with_values(const std::string& text, std::uint64_t seed) {
     const ir::Graph graph = frontend::build_json_graph(text, operators::registry(), WeightValues::Read);
     constexpr std::uint32_t count = 3;
     std::vector<float> inputs(count * graph.input().shape.elements());
     frontend::fill_random(inputs, 1.0F, seed);
-    return passes::prepare(graph, {.inputs = inputs, .count = count, .encoding = std::nullopt});
+    return operators::lower(
+        passes::prepare(graph, {.inputs = inputs, .count = count, .encoding = std::nullopt}));
 }
 
-quantized::Network without_values(const std::string& text) {
-    return passes::prepare(frontend::build_json_graph(text, operators::registry(), WeightValues::Skipped),
-                           {});
+mapping::Network without_values(const std::string& text) {
+    return operators::lower(
+        passes::prepare(frontend::build_json_graph(text, operators::registry(), WeightValues::Skipped), {}));
 }
 
 /// Registers that hold a number of the network; all others follow from its shapes.
@@ -104,7 +106,7 @@ TEST_CASE("Dropping weights is leaving them out", "[compiler][emit]") {
     const schedule::Options options{.batch = 2, .inferences = 2};
     const ir::Graph dropped =
         passes::drop_weights(frontend::build_json_graph(text, operators::registry(), WeightValues::Read));
-    CHECK(emit::compile(passes::prepare(dropped, {}), target, options) ==
+    CHECK(emit::compile(operators::lower(passes::prepare(dropped, {})), target, options) ==
           emit::compile(without_values(text), target, options));
 }
 

@@ -44,6 +44,70 @@ std::string replaced(std::string text, const std::string& part, const std::strin
 
 }  // namespace
 
+TEST_CASE("Operators refuse integers that they cannot work on, each in one line", "[compiler][ir]") {
+    const std::string integers =
+        "graph \"g\"\ninputs %0\noutputs %3\n"
+        "%0 uint8 1x2 \"in\" scale 0.5 zero 3\n"
+        "%1 int8 2x1 \"w\" axis 1 scales [0.5] zeros [0] = [1, 2]\n"
+        "%2 int32 1 \"b\" = [7]\n"
+        "%3 uint8 1x1 \"d\" scale 0.25 zero 0\n"
+        "%3 = dense(%0, %1, %2) \"d\" {clamp [0, 9]}\n";
+    CHECK(ir::to_text(read(integers)) == integers);
+    const auto error = [&](const std::string& part, const std::string& by) {
+        return error_of(replaced(integers, part, by));
+    };
+    CHECK(error("clamp [0, 9]", "clamp [0, 256]") ==
+          "net.txt: node 0 \"d\": its clamp is [0, 256]; it must be two numbers of its result, uint8, in "
+          "order");
+    CHECK(error("clamp [0, 9]", "clamp [3]") ==
+          "net.txt: node 0 \"d\": its clamp is [3]; it must be two numbers of its result, uint8, in order");
+    CHECK(error("uint8 1x1 \"d\" scale 0.25 zero 0", "int32 1x1 \"d\" scale 0.25 zero 0") ==
+          "net.txt: node 0 \"d\": dense works on float32, uint8, int8, int16, not on int32");
+    CHECK(error("\"d\" scale 0.25 zero 0", "\"d\"") ==
+          "net.txt: node 0 \"d\": its inputs and its result, integers, must have one scale each");
+    CHECK(error("uint8 1x1 \"d\" scale 0.25 zero 0", "int16 1x1 \"d\" scale 0.25 zero 1") ==
+          "net.txt: node 0 \"d\": a zero point of int16 must be 0");
+    CHECK(error("int8 2x1 \"w\"", "uint8 2x1 \"w\"") ==
+          "net.txt: node 0 \"d\": its weights are uint8; on integers they must be int8, with scales");
+    CHECK(error("zeros [0]", "zeros [1]") ==
+          "net.txt: node 0 \"d\": its weights must have one scale, or one for each output channel, and zero "
+          "points "
+          "of 0");
+    CHECK(error("int32 1 \"b\"", "int16 1 \"b\"") ==
+          "net.txt: node 0 \"d\": its bias is int16; on integers it must be int32");
+    CHECK(error("scale 0.25", "scale 1e-12") ==
+          "net.txt: node 0 \"d\": its scales ask for a multiplier of 250000000000; it must be below 2^30");
+    CHECK(error("%3 = dense(%0, %1, %2) \"d\" {clamp [0, 9]}", "%3 = sigmoid(%0) \"d\"") != "none");
+    const std::string two =
+        "graph \"g\"\ninputs %0\noutputs %1\n"
+        "%0 uint8 1x2 \"in\" scale 0.5 zero 3\n"
+        "%1 int8 1x2 \"out\" scale 0.5 zero 3\n";
+    CHECK(error_of(two + "%1 = sigmoid(%0) \"s\"\n") ==
+          "net.txt: node 0 \"s\": sigmoid works on float32, not on uint8");
+    CHECK(error_of(two + "%1 = add(%0, %0) \"s\"\n") ==
+          "net.txt: node 0 \"s\": it works on uint8 and int8; its inputs and its result must be of one type");
+    CHECK(error_of(two + "%1 = slice(%0) \"s\" {count 2}\n") ==
+          "net.txt: node 0 \"s\": it works on uint8 and int8; its inputs and its result must be of one type");
+    CHECK(error_of(replaced(two, "int8 1x2 \"out\" scale 0.5 zero 3", "uint8 1x2 \"out\" scale 0.5 zero 4") +
+                   "%1 = slice(%0) \"s\" {count 2}\n") ==
+          "net.txt: node 0 \"s\": its inputs and its result must have one scale and one zero point");
+    const std::string with_table = replaced(two, "outputs %1\n", "outputs %1\n") +
+                                   "%2 int8 3 \"t\" = [1, 2, 3]\n%1 = lookup(%0, %2) \"s\"\n";
+    CHECK(error_of(with_table) == "net.txt: node 0 \"s\": its table is 3; it must have 256 entries");
+}
+
+TEST_CASE("A range is one of a float activation and holds 0", "[compiler][ir]") {
+    const std::string with_range = replaced(small, "\"d\"\n%3", "\"d\" range -0.1 1e-30\n%3");
+    CHECK(ir::to_text(read(with_range)) == with_range);
+    CHECK(read(with_range).values[2].range == ir::Range{-0.1F, 1e-30F});
+    CHECK(error_of(replaced(small, "\"d\"\n%3", "\"d\" range 0.5 1.0\n%3")) ==
+          "net.txt: value %2 \"d\": its range is 0.5 to 1; it must be finite and hold 0");
+    CHECK(error_of(replaced(small, "\"d\"\n%3", "\"d\" range 0.0 inf\n%3")) ==
+          "net.txt: value %2 \"d\": its range is 0 to inf; it must be finite and hold 0");
+    CHECK(error_of(replaced(small, "\"d/kernel\"", "\"d/kernel\" range 0.0 1.0")) ==
+          "net.txt: value %1 \"d/kernel\": it has a range; only float activations have one");
+}
+
 TEST_CASE("A graph's text reads back to an equal graph", "[compiler][ir]") {
     CHECK(ir::to_text(read(small)) == small);
     const ir::Graph graph = read(small);
@@ -140,7 +204,8 @@ TEST_CASE("A graph that a pass has broken names the pass and the node", "[compil
     }
     SECTION("a type that the operator does not work on") {
         graph.values[0].type = DataType::Int32;
-        CHECK(ir::find_fault(graph) == "node 0 \"d\": dense works on float32, not on int32");
+        CHECK(ir::find_fault(graph) ==
+              "node 0 \"d\": dense works on float32, uint8, int8, int16, not on int32");
     }
     SECTION("a value that nothing makes") {
         graph.nodes.pop_back();

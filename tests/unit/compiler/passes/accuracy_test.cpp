@@ -25,12 +25,11 @@ TEST_CASE("Quantization costs at most 0.3 points of accuracy", "[compiler][passe
     mnist->count = tested;
     mnist->images.resize(std::size_t{tested} * tests::Mnist::pixels);
     const ir::Graph graph = frontend::read_network(path, operators::registry());
-    const quantized::Network network =
-        passes::prepare(graph, {.inputs = mnist->floats(calibrated),
-                                .count = calibrated,
-                                .encoding = passes::InputEncoding{1.0 / 255, 0}});
+    const ir::Graph quantized = passes::prepare(graph, {.inputs = mnist->floats(calibrated),
+                                                        .count = calibrated,
+                                                        .encoding = passes::InputEncoding{1.0 / 255, 0}});
     const double in_float = mnist->accuracy(reference::execute(graph, mnist->floats(tested), tested));
-    const double in_integers = mnist->accuracy(reference::execute(network, mnist->images, tested));
+    const double in_integers = mnist->accuracy(reference::execute(quantized, mnist->images, tested));
     INFO(name << ": " << in_float << " in float, " << in_integers << " in integers");
     constexpr double allowed = 0.003;
     CHECK(in_integers >= in_float - allowed);

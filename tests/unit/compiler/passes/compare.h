@@ -4,11 +4,15 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "compiler/graph/quantized_network.h"
-#include "compiler/passes/encoding.h"
+#include "compiler/operators/encoding.h"
+#include "compiler/operators/lowering.h"
+#include "compiler/passes/calibrate.h"
+#include "compiler/passes/quantize.h"
+#include "compiler/passes/unite_ranges.h"
 #include "compiler/reference/float_executor.h"
 #include "compiler/reference/integer_executor.h"
 #include "tests/support/graphs.h"
@@ -32,15 +36,28 @@ inline double difference(const ir::Graph& a, const ir::Graph& b) {
                                               reference::execute(b, inputs, batch));
 }
 
-/// The largest difference between a graph and its quantized network, in steps of the output.
-inline double error_in_steps(const ir::Graph& graph, const quantized::Network& network,
+/// A simplified graph on integers.
+inline ir::Graph quantized(const ir::Graph& graph, const Calibration& calibration) {
+    return quantize(unite_ranges(calibrate(graph, calibration)), calibration.encoding);
+}
+
+/// The first node of an operator.
+inline const ir::Node& node_of(const ir::Graph& graph, const std::string& op) {
+    for (const ir::Node& node : graph.nodes) {
+        if (node.is(op)) return node;
+    }
+    throw std::logic_error("there is no " + op);
+}
+
+/// The largest difference between a graph and its quantized form, in steps of the output.
+inline double error_in_steps(const ir::Graph& graph, const ir::Graph& integers,
                              const std::vector<float>& inputs) {
     const auto images = static_cast<std::uint32_t>(inputs.size() / graph.input().shape.elements());
-    const Encoding in = encoding_of(network.tensors[network.input]);
-    const Encoding out = encoding_of(network.tensors[network.output]);
+    const operators::Encoding in = operators::encoding_of(integers.input());
+    const operators::Encoding out = operators::encoding_of(integers.values[operators::chip_output(integers)]);
     std::vector<std::uint8_t> stored;
     for (const float value : inputs) stored.push_back(static_cast<std::uint8_t>(in.stored(value)));
-    const std::vector<std::uint8_t> bytes = reference::execute(network, stored, images);
+    const std::vector<std::uint8_t> bytes = reference::execute(integers, stored, images);
     const std::vector<float> expected = reference::execute(graph, inputs, images);
     REQUIRE(bytes.size() == expected.size());
     double worst = 0.0;

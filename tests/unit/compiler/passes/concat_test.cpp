@@ -2,7 +2,6 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "compiler/passes/encoding.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/passes/unite_ranges.h"
 #include "compiler/reference/float_executor.h"
@@ -13,8 +12,7 @@
 
 using namespace systole;
 using namespace systole::passes::tests;
-using passes::Range;
-using quantized::Network;
+using ir::Range;
 using tests::Graph;
 using tests::NodeId;
 
@@ -46,22 +44,21 @@ NodeId concatenated(Graph& graph, const std::vector<NodeId>& from) {
     return graph.append("concat", tests::op("concat"), from);
 }
 
-std::size_t lookups(const Network& network) {
+std::size_t lookups(const ir::Graph& graph) {
     std::size_t count = 0;
-    for (const auto& layer : network.layers)
-        count += std::holds_alternative<quantized::Lookup>(layer.operation);
+    for (const ir::Node& node : graph.nodes) count += node.is("lookup");
     return count;
 }
 
 /// Every concatenation's tensors are encoded alike.
-void check_encodings(const Network& network) {
+void check_encodings(const ir::Graph& graph) {
     std::size_t concats = 0;
-    for (const auto& layer : network.layers) {
-        if (!std::holds_alternative<quantized::Concat>(layer.operation)) continue;
+    for (const ir::Node& node : graph.nodes) {
+        if (!node.is("concat")) continue;
         ++concats;
-        for (const quantized::TensorId input : layer.inputs) {
-            CHECK(passes::encoding_of(network.tensors[input]) ==
-                  passes::encoding_of(network.tensors[layer.output]));
+        for (const ir::ValueId input : node.inputs) {
+            CHECK(operators::encoding_of(graph.values[input]) ==
+                  operators::encoding_of(graph.values[node.output()]));
         }
     }
     CHECK(concats > 0);
@@ -82,16 +79,18 @@ TEST_CASE("Branches of a concatenation share one range, through pooling and thro
     const NodeId outer = concatenated(graph, {inner, large, large, 0, from_input});  // 8
     const std::vector<Range> own{{-1, 9},   {-2, 1}, {0, 3}, {0, 2}, {-2, 2},
                                  {-50, 50}, {-4, 5}, {0, 9}, {-4, 9}};
-    const std::vector<Range> united = passes::unite_ranges(graph, graph.by_value(own));
+    for (NodeId id = 0; id < own.size(); ++id) graph.get().values[graph.value(id)].range = own[id];
+    const ir::Graph united = passes::unite_ranges(graph);
+    const auto range = [&](NodeId id) { return united.values[graph.value(id)].range.value(); };
     for (const NodeId id : {small, source, pooled, inner, large, outer}) {
         INFO(id);
-        CHECK(united[graph.value(id)].minimum == -4);
-        CHECK(united[graph.value(id)].maximum == 9);
+        CHECK(range(id).minimum == -4);
+        CHECK(range(id).maximum == 9);
     }
     for (const NodeId id : {NodeId{0}, apart, from_input}) {
         INFO(id);
-        CHECK(united[graph.value(id)].minimum == own[id].minimum);
-        CHECK(united[graph.value(id)].maximum == own[id].maximum);
+        CHECK(range(id).minimum == own[id].minimum);
+        CHECK(range(id).maximum == own[id].maximum);
     }
 }
 
@@ -101,7 +100,7 @@ TEST_CASE("Branches of very different ranges are concatenated without another st
     const NodeId b = scaled(graph, 0, -3.0F, 4);
     concatenated(graph, {a, graph.append("pool", max_pool(), {b})});
     const passes::Calibration calibration = calibration_of(graph);
-    const Network network = passes::prepare(graph, calibration);
+    const ir::Graph network = passes::prepare(graph, calibration);
     check_encodings(network);
     CHECK(lookups(network) == 0);
     CHECK(error_in_steps(graph, network, calibration.inputs) < 2.0);
@@ -114,9 +113,9 @@ TEST_CASE("The network's input is rescaled where it is concatenated", "[compiler
     concatenated(graph, {0, branch, pooled, 0});
     passes::Calibration calibration = calibration_of(graph);
     calibration.encoding = passes::InputEncoding{1.0 / 255, 0};
-    const Network network = passes::prepare(graph, calibration);
+    const ir::Graph network = passes::prepare(graph, calibration);
     check_encodings(network);
-    CHECK(network.tensors[network.input].scale == 1.0 / 255);
+    CHECK(operators::encoding_of(network.input()).scale == 1.0 / 255);
     CHECK(lookups(network) == 3);
     CHECK(error_in_steps(graph, network, calibration.inputs) < 2.0);
 }
@@ -129,7 +128,7 @@ TEST_CASE("A branch whose sums need a larger scale than its range is rescaled", 
     concatenated(graph, {cancelling, scaled(graph, 0, 1.0F)});
     passes::Calibration calibration{.inputs = {0.5F, 0.5F}, .count = 1, .encoding = {}};
     calibration.encoding = passes::InputEncoding{1.0 / 255, 0};
-    const Network network = passes::prepare(graph, calibration);
+    const ir::Graph network = passes::prepare(graph, calibration);
     check_encodings(network);
     CHECK(lookups(network) == 1);
 }
@@ -142,7 +141,7 @@ TEST_CASE("Inception modules compute the float modules to a few steps", "[compil
         builder.reduction(module);
         const Graph graph = builder.take();
         const passes::Calibration calibration = calibration_of(graph);
-        const Network network = passes::prepare(graph, calibration);
+        const ir::Graph network = passes::prepare(graph, calibration);
         check_encodings(network);
         CHECK(lookups(network) == 0);
         CHECK(error_in_steps(graph, network, calibration.inputs) < 8.0);

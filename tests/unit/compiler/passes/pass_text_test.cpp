@@ -1,15 +1,20 @@
 // Each pass from text to text.
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 
 #include "compiler/ir/text.h"
 #include "compiler/operators/operator.h"
+#include "compiler/passes/calibrate.h"
 #include "compiler/passes/drop_weights.h"
 #include "compiler/passes/fold_batch_normalization.h"
 #include "compiler/passes/fold_concat_into_dense.h"
 #include "compiler/passes/fold_padding.h"
 #include "compiler/passes/pass_manager.h"
 #include "compiler/passes/prepare.h"
+#include "compiler/passes/quantize.h"
 #include "compiler/passes/remove_identities.h"
+#include "compiler/passes/unite_ranges.h"
 
 using namespace systole;
 
@@ -19,8 +24,8 @@ ir::Graph read(const std::string& text) {
     return ir::parse_graph(text, "test", operators::registry());
 }
 
-std::string after(passes::PassManager::Transformation pass, const std::string& text) {
-    return "\n" + ir::to_text(pass(read(text)));
+std::string after(const passes::PassManager::Transformation& pass, const std::string& text) {
+    return "\n" + ir::to_text(pass(read(text.starts_with('\n') ? text.substr(1) : text)));
 }
 
 }  // namespace
@@ -179,6 +184,134 @@ outputs %2
 %2 float32 1x2 "d"
 %2 = dense(%0, %1) "d"
 )");
+}
+
+TEST_CASE("calibrate gives each activation the range that it takes", "[compiler][passes]") {
+    const passes::Calibration calibration{
+        .inputs = {1.0F, 0.5F, -2.0F, 4.0F}, .count = 2, .encoding = std::nullopt};
+    const auto calibrate = [&](ir::Graph graph) { return passes::calibrate(std::move(graph), calibration); };
+    const std::string text = R"(graph "g"
+inputs %0
+outputs %3
+%0 float32 1x2 "in"
+%1 float32 2x1 "d/kernel" = [1.0, 2.0]
+%2 float32 1x1 "d"
+%3 float32 1x1 "t" stored int16
+%2 = dense(%0, %1) "d"
+%3 = relu(%2) "t"
+)";
+    const std::string calibrated = R"(
+graph "g"
+inputs %0
+outputs %3
+%0 float32 1x2 "in" range -2.0 4.0
+%1 float32 2x1 "d/kernel" = [1.0, 2.0]
+%2 float32 1x1 "d" range 0.0 6.0
+%3 float32 1x1 "t" stored int16 range 0.0 6.0
+%2 = dense(%0, %1) "d"
+%3 = relu(%2) "t"
+)";
+    CHECK(after(calibrate, text) == calibrated);
+    CHECK(after(calibrate, calibrated.substr(1)) == calibrated);
+    // Without values nothing can be computed.
+    CHECK(after(calibrate, ir::to_text(passes::drop_weights(read(text)))) == R"(
+graph "g" without weights
+inputs %0
+outputs %3
+%0 float32 1x2 "in" range -2.0 2.0
+%1 float32 2x1 "d/kernel" = unknown
+%2 float32 1x1 "d" range -1.0 1.0
+%3 float32 1x1 "t" stored int16 range -1.0 1.0
+%2 = dense(%0, %1) "d"
+%3 = relu(%2) "t"
+)");
+}
+
+TEST_CASE("unite_ranges makes ranges equal where numbers lie side by side", "[compiler][passes]") {
+    CHECK(after(passes::unite_ranges, R"(graph "g"
+inputs %0
+outputs %3
+%0 float32 1x2 "in" range 0.0 1.0
+%1 float32 1x2 "a" range -0.5 0.25
+%2 float32 1x2 "b" range 0.0 9.0
+%3 float32 1x6 "ab" range -1.0 2.0
+%1 = tanh(%0) "a"
+%2 = relu(%0) "b"
+%3 = concat(%1, %0, %2) "ab"
+)") == R"(
+graph "g"
+inputs %0
+outputs %3
+%0 float32 1x2 "in" range 0.0 1.0
+%1 float32 1x2 "a" range -1.0 9.0
+%2 float32 1x2 "b" range -1.0 9.0
+%3 float32 1x6 "ab" range -1.0 9.0
+%1 = tanh(%0) "a"
+%2 = relu(%0) "b"
+%3 = concat(%1, %0, %2) "ab"
+)");
+}
+
+TEST_CASE("quantize makes weights, activations and functions integers", "[compiler][passes]") {
+    const auto quantize = [](const ir::Graph& graph) {
+        return passes::quantize(graph, passes::InputEncoding{0.5, 3});
+    };
+    // From steps of 0.25 to steps of 0.5, halves upwards.
+    std::string halves;
+    for (int byte = 0; byte < 256; ++byte) halves += fmt::format("{:02x}", (byte + 1) / 2);
+    // Scales of weights are their largest over 127.
+    CHECK(after(quantize, R"(graph "g"
+inputs %0
+outputs %6
+%0 float32 1x2 "in" range 0.0 1.0
+%1 float32 2x2 "d/kernel" = [63.5, 0.25, -0.5, -31.75]
+%2 float32 2 "d/bias" = [1.0, -1.0]
+%3 float32 1x2 "d" range -9.0 99.0
+%4 float32 1x2 "r" range 0.0 63.75
+%5 float32 1x4 "both" range 0.0 127.5
+%6 float32 1x4 "s" range 0.0 1.0
+%3 = dense(%0, %1, %2) "d"
+%4 = relu(%3) "r"
+%5 = concat(%4, %4) "both"
+%6 = softmax(%5) "s"
+)") == std::string(R"(
+graph "g"
+inputs %0
+outputs %9
+%0 uint8 1x2 "in" scale 0.5 zero 3
+%1 int8 2x2 "d/kernel" axis 1 scales [0.5, 0.25] zeros [0, 0] = [127, 1, -1, -127]
+%2 int32 2 "d/bias" = [4, -8]
+%3 uint8 1x2 "r" scale 0.25 zero 0
+%4 uint8 1x2 "r" scale 0.5 zero 0
+%5 uint8 256 "both/table" = bytes )") +
+              halves + R"(
+%6 uint8 1x2 "r" scale 0.5 zero 0
+%7 uint8 256 "both/table" = bytes )" +
+              halves + R"(
+%8 uint8 1x4 "both" scale 0.5 zero 0
+%9 float32 1x4 "s"
+%3 = dense(%0, %1, %2) "d" {clamp [0, 255]}
+%4 = lookup(%3, %5) "both"
+%6 = lookup(%3, %7) "both"
+%8 = concat(%4, %6) "both"
+%9 = softmax(%8) "s"
+)");
+}
+
+TEST_CASE("A graph on integers passes calibrate, unite_ranges and quantize as it is", "[compiler][passes]") {
+    const std::string text = R"(
+graph "g"
+inputs %0
+outputs %4
+%0 int8 1x2 "in" scale 0.5 zero -3
+%1 int8 2x1 "d/kernel" axis 1 scales [0.5] zeros [0] = [1, -127]
+%2 int32 1 "d/bias" = [4]
+%3 int16 1x1 "d" scale 0.25 zero 0
+%4 int16 1x1 "m" scale 1e-05 zero 0
+%3 = dense(%0, %1, %2) "d"
+%4 = multiply(%3, %3) "m" {clamp [-5, 32767]}
+)";
+    CHECK("\n" + ir::to_text(passes::prepare(read(text.substr(1)), {})) == text);
 }
 
 TEST_CASE("The pass manager runs passes in order, verifies and tells after each", "[compiler][passes]") {

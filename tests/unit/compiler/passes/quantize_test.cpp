@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "compiler/ir/model_error.h"
-#include "compiler/passes/encoding.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/reference/float_executor.h"
 #include "compiler/reference/integer_executor.h"
@@ -14,8 +13,9 @@
 using namespace systole;
 using namespace systole::passes::tests;
 using ir::FeatureMap;
+using operators::Encoding;
+using operators::encoding_of;
 using passes::Calibration;
-using quantized::Network;
 using tests::Graph;
 using tests::GraphParts;
 using tests::NodeId;
@@ -32,10 +32,15 @@ Calibration inputs_for(const ir::Graph& graph, float low = 0.0F) {
             .encoding = {}};
 }
 
-template <typename Kind>
-const Kind& operation(const Network& network, std::size_t layer) {
-    return std::get<Kind>(network.layers.at(layer).operation);
+using Clamp = std::vector<std::int64_t>;
+
+/// The operators of the nodes, in order.
+std::vector<std::string> operators_of(const ir::Graph& graph) {
+    std::vector<std::string> names;
+    for (const ir::Node& node : graph.nodes) names.emplace_back(node.op->name());
+    return names;
 }
+using Names = std::vector<std::string>;
 
 /// input -> convolution, on a 6x6x2 image.
 Graph convolved(std::uint32_t seed) {
@@ -59,12 +64,12 @@ TEST_CASE("Layers of weights compute the float layer to a few steps", "[compiler
         if (seed % 3 == 1) graph.append("l", parts.depthwise(shape, parts.window(shape), 2, true), {0});
         if (seed % 3 == 2) graph.append("l", parts.dense(shape, 9, true), {0});
         const Calibration calibration = inputs_for(graph, seed % 2 == 0 ? 0.0F : -1.0F);
-        const Network network = passes::quantize(graph, calibration);
-        REQUIRE(network.layers.size() == 1);
-        CHECK(network.layers[0].name == "l");
-        CHECK((network.tensors[network.input].zero_point == 0) == (seed % 2 == 0));
+        const ir::Graph integers = quantized(graph, calibration);
+        REQUIRE(integers.nodes.size() == 1);
+        CHECK(integers.nodes[0].name == "l");
+        CHECK((encoding_of(integers.input()).zero_point == 0) == (seed % 2 == 0));
         // Half a step of the output, and what the rounding of weights and inputs adds up to.
-        CHECK(error_in_steps(graph, network, calibration.inputs) < 3.0);
+        CHECK(error_in_steps(graph, integers, calibration.inputs) < 3.0);
     }
 }
 
@@ -75,18 +80,15 @@ TEST_CASE("A ReLU becomes a clamp at zero", "[compiler][passes]") {
     if (limited) relu.attributes = {{"maximum", 0.5}};
     graph.append("relu", relu, {1});
     const Calibration calibration = inputs_for(graph);
-    const Network network = passes::quantize(graph, calibration);
-    REQUIRE(network.layers.size() == 1);
-    const auto& rules = operation<quantized::Convolution>(network, 0).requantization;
-    CHECK(rules.zero_point == 0);
-    CHECK(rules.minimum == 0);
-    CHECK(rules.maximum == 255);
-    CHECK_FALSE(rules.table.has_value());
-    const quantized::Tensor& output = network.tensors[network.output];
+    const ir::Graph integers = quantized(graph, calibration);
+    REQUIRE(operators_of(integers) == Names{"convolution"});
+    CHECK(integers.nodes[0].integers("clamp") == Clamp{0, 255});
+    const Encoding output = encoding_of(integers.output());
+    CHECK(integers.output().name == "relu");
     CHECK(output.zero_point == 0);
     if (limited) CHECK(output.scale == Approx(0.5 / 255));
     // Steps of the limited output are smaller; the errors of weights and inputs are not.
-    CHECK(error_in_steps(graph, network, calibration.inputs) < (limited ? 15.0 : 3.0));
+    CHECK(error_in_steps(graph, integers, calibration.inputs) < (limited ? 15.0 : 3.0));
 }
 
 TEST_CASE("A limit above what calibration saw still clamps", "[compiler][passes]") {
@@ -94,13 +96,12 @@ TEST_CASE("A limit above what calibration saw still clamps", "[compiler][passes]
     graph.append("dense", tests::dense(1, 1, {1.0F}), {0});
     graph.append("relu6", tests::op("relu", {{"maximum", 6.0}}), {1});
     const Calibration calibration{.inputs = {10.0F, 0.0F}, .count = 2, .encoding = {}};
-    const Network network = passes::quantize(graph, calibration);
-    const quantized::Tensor& output = network.tensors[network.output];
-    CHECK(operation<quantized::Dense>(network, 0).requantization.maximum == 255);
-    CHECK(output.scale == Approx(6.0 / 255));
+    const ir::Graph integers = quantized(graph, calibration);
+    CHECK(integers.nodes[0].integers("clamp") == Clamp{0, 255});
+    CHECK(encoding_of(integers.output()).scale == Approx(6.0 / 255));
 }
 
-TEST_CASE("Other functions become a table behind the sums", "[compiler][passes]") {
+TEST_CASE("Other functions become a table behind the sums, done with them", "[compiler][passes]") {
     const std::string function = GENERATE("sigmoid", "tanh", "leaky_relu", "swish");
     Graph graph = convolved(2);
     INFO(function);
@@ -108,13 +109,18 @@ TEST_CASE("Other functions become a table behind the sums", "[compiler][passes]"
     if (function == "leaky_relu") op.attributes = {{"alpha", 0.1}};
     graph.append("function", op, {1});
     const Calibration calibration = inputs_for(graph);
-    const Network network = passes::quantize(graph, calibration);
+    const ir::Graph integers = quantized(graph, calibration);
+    REQUIRE(operators_of(integers) == Names{"convolution", "lookup"});
+    CHECK(integers.nodes[0].integers("clamp").empty());
+    const mapping::Network network = operators::lower(integers);
     REQUIRE(network.layers.size() == 1);
-    const auto& rules = operation<quantized::Convolution>(network, 0).requantization;
+    CHECK(network.layers[0].name == "conv");
+    const auto& rules = std::get<mapping::MatrixProduct>(network.layers[0].work).requantization;
     CHECK(rules.table.has_value());
     CHECK(rules.minimum == 0);
     CHECK(rules.maximum == 255);
-    CHECK(error_in_steps(graph, network, calibration.inputs) < 6.0);
+    CHECK(network.tensors[network.output].scale == encoding_of(integers.output()).scale);
+    CHECK(error_in_steps(graph, integers, calibration.inputs) < 6.0);
 }
 
 TEST_CASE("An activation function is taken over only by a layer it alone reads", "[compiler][passes]") {
@@ -122,13 +128,13 @@ TEST_CASE("An activation function is taken over only by a layer it alone reads",
     graph.append("relu", tests::op("relu"), {1});
     graph.append("sum", tests::op("add"), {1, 2});
     const Calibration calibration = inputs_for(graph);
-    const Network network = passes::quantize(graph, calibration);
-    REQUIRE(network.layers.size() == 3);
-    CHECK(operation<quantized::Convolution>(network, 0).requantization.zero_point != 0);
-    CHECK(network.layers[1].name == "relu");
-    CHECK_NOTHROW(operation<quantized::Lookup>(network, 1));
-    CHECK(network.layers[2].inputs == std::vector{network.layers[0].output, network.layers[1].output});
-    CHECK(error_in_steps(graph, network, calibration.inputs) < 4.0);
+    const ir::Graph integers = quantized(graph, calibration);
+    REQUIRE(operators_of(integers) == Names{"convolution", "lookup", "add"});
+    CHECK(encoding_of(integers.values[integers.nodes[0].output()]).zero_point != 0);
+    CHECK(integers.nodes[1].name == "relu");
+    CHECK(integers.nodes[2].inputs == std::vector{integers.nodes[0].output(), integers.nodes[1].output()});
+    CHECK(operators::lower(integers).layers.size() == 3);
+    CHECK(error_in_steps(graph, integers, calibration.inputs) < 4.0);
 }
 
 TEST_CASE("A sum brings two scales together", "[compiler][passes]") {
@@ -141,14 +147,12 @@ TEST_CASE("A sum brings two scales together", "[compiler][passes]") {
     NodeId sum = graph.append("sum", tests::op("add"), {1, other});
     if (relu) sum = graph.append("relu", tests::op("relu"), {sum});
     const Calibration calibration = inputs_for(graph);
-    const Network network = passes::quantize(graph, calibration);
-    REQUIRE(network.layers.size() == 3);
-    const auto& add = operation<quantized::Add>(network, 2);
-    const quantized::Tensor& output = network.tensors[network.output];
-    CHECK(add.minimum == (relu ? output.zero_point : 0));
-    CHECK(add.maximum == 255);
+    const ir::Graph integers = quantized(graph, calibration);
+    REQUIRE(operators_of(integers) == Names{"convolution", "convolution", "add"});
+    const Encoding output = encoding_of(integers.output());
+    CHECK(integers.nodes[2].integers("clamp") == (relu ? Clamp{output.zero_point, 255} : Clamp{}));
     CHECK((output.zero_point == 0) == relu);
-    CHECK(error_in_steps(graph, network, calibration.inputs) < 3.0);
+    CHECK(error_in_steps(graph, integers, calibration.inputs) < 3.0);
 }
 
 TEST_CASE("Pooling keeps its input's encoding", "[compiler][passes]") {
@@ -156,14 +160,12 @@ TEST_CASE("Pooling keeps its input's encoding", "[compiler][passes]") {
     Graph graph = convolved(6);
     graph.append("pool", tests::pool(kind, ir::Window{2, 2, 2, 2}), {1});
     const Calibration calibration = inputs_for(graph);
-    const Network network = passes::quantize(graph, calibration);
-    REQUIRE(network.layers.size() == 2);
-    const quantized::Tensor& input = network.tensors[network.layers[1].inputs[0]];
-    const quantized::Tensor& output = network.tensors[network.output];
-    CHECK(output.scale == input.scale);
-    CHECK(output.zero_point == input.zero_point);
-    CHECK_FALSE(operation<quantized::Pool>(network, 1).count_padding);
-    CHECK(error_in_steps(graph, network, calibration.inputs) < 3.5);
+    const ir::Graph integers = quantized(graph, calibration);
+    REQUIRE(operators_of(integers) == Names{"convolution", kind});
+    CHECK(encoding_of(integers.output()) == encoding_of(integers.values[integers.nodes[1].inputs[0]]));
+    const mapping::Network network = operators::lower(integers);
+    CHECK_FALSE(std::get<mapping::Pooling>(network.layers[1].work).count_padding);
+    CHECK(error_in_steps(graph, integers, calibration.inputs) < 3.5);
 }
 
 TEST_CASE("A border that no convolution takes is a layer of its own", "[compiler][passes]") {
@@ -171,33 +173,36 @@ TEST_CASE("A border that no convolution takes is a layer of its own", "[compiler
     graph.append("border", tests::zero_padding(1, 0, 0, 2), {1});
     graph.append("pool", tests::pool("max_pool", ir::Window{2, 2, 2, 2}), {2});
     const Calibration calibration = inputs_for(graph);
-    const Network network = passes::quantize(graph, calibration);
+    const ir::Graph integers = quantized(graph, calibration);
+    const mapping::Network network = operators::lower(integers);
     REQUIRE(network.layers.size() == 3);
-    const auto& pool = operation<quantized::Pool>(network, 1);
+    const auto& pool = std::get<mapping::Pooling>(network.layers[1].work);
     CHECK(pool.count_padding);
     CHECK(pool.window == ir::Window{.pad_top = 1, .pad_right = 2});
-    CHECK(error_in_steps(graph, network, calibration.inputs) < 3.0);
+    CHECK(error_in_steps(graph, integers, calibration.inputs) < 3.0);
 }
 
 TEST_CASE("The input is stored as the caller says", "[compiler][passes]") {
     const Graph graph = convolved(8);
     Calibration calibration = inputs_for(graph);
     calibration.encoding = passes::InputEncoding{1.0 / 255, 0};
-    const Network network = passes::quantize(graph, calibration);
-    CHECK(network.tensors[network.input].scale == 1.0 / 255);
-    CHECK(network.tensors[network.input].zero_point == 0);
+    const ir::Graph integers = quantized(graph, calibration);
+    CHECK(encoding_of(integers.input()) == Encoding{1.0 / 255, 0});
 
     calibration.encoding = passes::InputEncoding{0.0, 0};
-    CHECK_THROWS_WITH(passes::quantize(graph, calibration),
+    CHECK_THROWS_WITH(quantized(graph, calibration),
                       "made: layer \"input\": the scale of the input is 0; it must be above 0");
     calibration.encoding = passes::InputEncoding{1.0, 256};
-    CHECK_THROWS_AS(passes::quantize(graph, calibration), ModelError);
+    CHECK_THROWS_AS(quantized(graph, calibration), ModelError);
 }
 
 TEST_CASE("A final softmax is left to the host, another is refused", "[compiler][passes]") {
     Graph graph = convolved(9);
     graph.append("top", tests::op("softmax"), {1});
-    const Network network = passes::quantize(graph, inputs_for(graph));
+    const ir::Graph integers = quantized(graph, inputs_for(graph));
+    CHECK(operators_of(integers) == Names{"convolution", "softmax"});
+    CHECK(integers.output().type == DataType::Float32);
+    const mapping::Network network = operators::lower(integers);
     REQUIRE(network.host_operations.size() == 1);
     CHECK(network.host_operations[0].kind == "softmax");
     CHECK(network.host_operations[0].layer == "top");
@@ -205,12 +210,12 @@ TEST_CASE("A final softmax is left to the host, another is refused", "[compiler]
 
     graph.append("behind", tests::op("relu"), {2});
     CHECK_THROWS_WITH(
-        passes::quantize(graph, inputs_for(graph)),
+        quantized(graph, inputs_for(graph)),
         "made: layer \"top\": it is a softmax inside the network; only the last layer may be one, as "
         "the host computes it");
 }
 
-TEST_CASE("A reshape between layers that depend on the shape copies the bytes", "[compiler][passes]") {
+TEST_CASE("A reshape between layers that depend on the shape costs nothing", "[compiler][passes]") {
     GraphParts parts(10);
     Graph graph = tests::graph_of({1, 1, 5});
     graph.append("dense", parts.dense({1, 1, 5}, 32, true), {0});
@@ -218,32 +223,32 @@ TEST_CASE("A reshape between layers that depend on the shape copies the bytes", 
     graph.append("conv", parts.convolution({4, 4, 2}, {3, 3}, 2, true), {2});
     graph.append("flat", tests::reshape(ir::FeatureMap{1, 1, 8}), {3});
     const Calibration calibration = inputs_for(graph);
-    const Network network = passes::quantize(graph, calibration);
+    const ir::Graph integers = quantized(graph, calibration);
+    const mapping::Network network = operators::lower(integers);
     REQUIRE(network.layers.size() == 3);
     CHECK(network.tensors[network.layers[0].output].shape == ir::FeatureMap{1, 1, 32});
     CHECK(network.tensors[network.layers[1].output].shape == ir::FeatureMap{4, 4, 2});
     CHECK(network.layers[1].name == "image");
-    const auto& table = std::get<quantized::ByteTable>(operation<quantized::Lookup>(network, 1).table);
-    for (std::size_t byte = 0; byte < table.size(); ++byte) CHECK(table[byte] == byte);
+    CHECK(std::get<mapping::Slice>(network.layers[1].work).first_element == 0);
     CHECK(network.output == network.layers[2].output);
-    CHECK(error_in_steps(graph, network, calibration.inputs) < 4.0);
+    CHECK(error_in_steps(graph, integers, calibration.inputs) < 4.0);
 }
 
 TEST_CASE("Quantization without usable calibration inputs is refused", "[compiler][passes]") {
     const Graph graph = convolved(12);
-    CHECK_THROWS_WITH(passes::quantize(graph, {}),
+    CHECK_THROWS_WITH(quantized(graph, {}),
                       "made: there are no calibration inputs; quantization needs at least 1");
     Calibration calibration = inputs_for(graph);
     calibration.inputs.pop_back();
-    CHECK_THROWS_AS(passes::quantize(graph, calibration), ModelError);
+    CHECK_THROWS_AS(quantized(graph, calibration), ModelError);
     calibration = inputs_for(graph);
     calibration.inputs[7] = std::numeric_limits<float>::infinity();
-    CHECK_THROWS_WITH(passes::quantize(graph, calibration),
+    CHECK_THROWS_WITH(quantized(graph, calibration),
                       "made: layer \"input\": it gives inf on a calibration input; results must be finite");
 }
 
 TEST_CASE("A network without a layer is refused", "[compiler][passes]") {
     const Graph graph = tests::graph_of({2, 2, 1});
-    CHECK_THROWS_WITH(passes::prepare(graph, inputs_for(graph)),
+    CHECK_THROWS_WITH(operators::lower(passes::prepare(graph, inputs_for(graph))),
                       "made: it has no layer with work for the chip");
 }

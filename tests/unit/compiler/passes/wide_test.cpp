@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "compiler/ir/model_error.h"
+#include "compiler/operators/quantize_weights.h"
 #include "compiler/passes/fold_concat_into_dense.h"
 #include "compiler/passes/prepare.h"
-#include "compiler/passes/quantize_weights.h"
 #include "compiler/passes/unite_ranges.h"
 #include "compiler/reference/float_executor.h"
 #include "tests/support/graphs.h"
@@ -13,7 +13,7 @@
 
 using namespace systole;
 using namespace systole::passes::tests;
-using passes::Encoding;
+using operators::Encoding;
 using tests::Graph;
 using tests::GraphParts;
 using tests::NodeId;
@@ -75,7 +75,7 @@ TEST_CASE("A concatenation that others read, or of maps, stays", "[compiler][pas
 }
 
 TEST_CASE("The inputs of a dense layer share a range, the network's of 8 bits apart", "[compiler][passes]") {
-    const std::vector<passes::Range> ranges{{-9, 9}, {-1, 2}, {-3, 1}, {0, 5}};
+    const std::vector<ir::Range> ranges{{-9, 9}, {-1, 2}, {-3, 1}, {0, 5}};
     for (const std::uint8_t bits : {std::uint8_t{8}, std::uint8_t{16}}) {
         GraphParts parts(3);
         Graph graph({1, 1, 2}, bits);
@@ -83,9 +83,10 @@ TEST_CASE("The inputs of a dense layer share a range, the network's of 8 bits ap
         graph.append("a", tanh(), {0}, bits);
         graph.append("b", tanh(), {0}, bits);
         graph.append("dense", parts.dense({1, 1, 6}, 2, true), {1, 0, 2}, bits);
-        const auto united = passes::unite_ranges(graph, graph.by_value(ranges));
+        for (NodeId id = 0; id < ranges.size(); ++id) graph.get().values[graph.value(id)].range = ranges[id];
+        const ir::Graph united = passes::unite_ranges(graph);
         const auto range = [&](NodeId id) {
-            const passes::Range& found = united[graph.value(id)];
+            const ir::Range found = united.values[graph.value(id)].range.value();
             return std::pair(found.minimum, found.maximum);
         };
         if (bits == 8) {
@@ -101,27 +102,27 @@ TEST_CASE("The inputs of a dense layer share a range, the network's of 8 bits ap
 }
 
 TEST_CASE("16 bits cover the range to both sides, zero point 0", "[compiler][passes]") {
-    const Encoding encoding = passes::encoding_of({-3.0F, 1.0F}, DataType::Int16);
+    const Encoding encoding = operators::encoding_of(ir::Range{-3.0F, 1.0F}, DataType::Int16);
     CHECK(encoding.zero_point == 0);
     CHECK(encoding.stored(-3.0) == -32767);
     CHECK(encoding.stored(0.0) == 0);
     CHECK(encoding.stored(1.0) == 10922);
     CHECK(encoding.stored(-100.0) == -32768);
     CHECK(encoding.stored(100.0) == 32767);
-    CHECK(passes::encoding_of(passes::Range{}, DataType::Int16).scale > 0.0);
+    CHECK(operators::encoding_of(ir::Range{}, DataType::Int16).scale > 0.0);
 }
 
 TEST_CASE("A wide table holds the function at every 128th number", "[compiler][passes]") {
     const Encoding from{8.0 / 32768, 0, DataType::Int16};
     const Encoding to{1.0 / 32767, 0, DataType::Int16};
-    const auto table = passes::tabulate_wide([](float x) { return std::tanh(x); }, from, to);
+    const auto table = operators::tabulate_wide([](float x) { return std::tanh(x); }, from, to);
     for (std::int32_t i = 0; i <= 512; ++i) {
         const double exact = std::tanh(8.0 * (i - 256) / 256);
         CHECK(std::abs(table[static_cast<std::size_t>(i)] - exact * 32767) <= 0.51);
     }
-    CHECK(std::holds_alternative<quantized::WideTable>(
-        passes::make_table([](float x) { return x; }, from, to)));
-    CHECK_THROWS_AS(passes::make_table([](float x) { return x; }, Encoding{}, to), std::logic_error);
+    CHECK(std::holds_alternative<mapping::WideTable>(
+        operators::make_table([](float x) { return x; }, from, to)));
+    CHECK_THROWS_AS(operators::make_table([](float x) { return x; }, Encoding{}, to), std::logic_error);
 }
 
 TEST_CASE("No sum of 16-bit activations leaves 32 bits", "[compiler][passes]") {
@@ -129,13 +130,13 @@ TEST_CASE("No sum of 16-bit activations leaves 32 bits", "[compiler][passes]") {
     const std::vector<float> weights(700, 0.5F);
     const std::vector<float> bias{0.25F};
     const Encoding input{1.0 / 32768, 0, DataType::Int16};
-    const auto quantized = passes::quantize_weights(weights, bias, input, {0.01, 0, DataType::Int16});
+    const auto quantized = operators::quantize_weights(weights, bias, input, {0.01, 0, DataType::Int16});
     std::int64_t sum = 0;
     for (const std::int8_t weight : quantized.weights) sum += weight;
     CHECK(sum * 32768 + quantized.bias[0] < std::int64_t{1} << 31);
     CHECK(quantized.weights[0] == 64);  // half of 127, rounded
     // With bytes there is room for all.
-    CHECK(passes::quantize_weights(weights, bias, {1.0 / 255, 0}, {0.01, 0}).weights[0] == 127);
+    CHECK(operators::quantize_weights(weights, bias, {1.0 / 255, 0}, {0.01, 0}).weights[0] == 127);
 }
 
 TEST_CASE("Weights make up for the scales of several inputs, the bias for their zero points",
@@ -143,21 +144,21 @@ TEST_CASE("Weights make up for the scales of several inputs, the bias for their 
     GraphParts parts(11);
     const std::vector<float> weights = parts.values(7 * 2);
     const std::vector<float> bias = parts.values(2);
-    const std::vector<passes::WeightedInput> inputs{{{0.02, 100}, 3}, {{0.01, 7}, 4}};
-    const auto quantized = passes::quantize_weights(weights, bias, inputs, {0.05, 128});
+    const std::vector<operators::WeightedInput> inputs{{{0.02, 100}, 3}, {{0.01, 7}, 4}};
+    const auto quantized = operators::quantize_weights(weights, bias, inputs, {0.05, 128});
     // Stored numbers, and what they stand for.
     for (int trial = 0; trial < 50; ++trial) {
         for (std::size_t c = 0; c < 2; ++c) {
             double exact = bias[c];
             double allowed = 0.02;
             std::int64_t sum = quantized.bias[c];
-            const double step = std::ldexp(quantized.multiplier[c] / 2147483648.0, quantized.shift[c]) * 0.05;
+            const double step = 0.02 * quantized.scales[c];
             for (std::size_t i = 0; i < 7; ++i) {
                 const auto stored = static_cast<std::int32_t>(parts.number(0, 255));
                 const Encoding& encoding = inputs[i < 3 ? 0 : 1].encoding;
                 exact += encoding.real(stored) * double{weights[i * 2 + c]};
                 allowed += std::abs(encoding.real(stored)) * 0.51 * step / encoding.scale;
-                sum += std::int64_t{stored} * quantized.weights[i * 2 + c];
+                sum += std::int64_t{stored - encoding.zero_point} * quantized.weights[i * 2 + c];
             }
             CHECK(std::abs(static_cast<double>(sum) * step - exact) <= allowed);
         }

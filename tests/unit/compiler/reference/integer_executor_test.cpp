@@ -5,53 +5,26 @@
 #include <random>
 #include <stdexcept>
 
-#include "compiler/reference/fixed_point.h"
+#include "compiler/ir/model_error.h"
+#include "compiler/ir/verify.h"
+#include "compiler/operators/fixed_point.h"
+#include "compiler/operators/lowering.h"
 #include "hw/base/fixed_point.h"
+#include "tests/support/integer_graphs.h"
 
 namespace systole::reference {
 namespace {
 
-using quantized::Network;
-using quantized::Operation;
-using quantized::Tensor;
+using operators::Encoding;
+using tests::IntegerGraph;
 
 constexpr std::int32_t one = 1 << 30;  ///< with a shift of 1, the multiplier 1
 
-/// Passes sums on as they are, for each channel.
-quantized::Requantization unchanged(std::uint32_t channels) {
-    quantized::Requantization rules;
-    rules.bias.assign(channels, 0);
-    rules.multiplier.assign(channels, one);
-    rules.shift.assign(channels, 1);
-    return rules;
+using Clamp = std::vector<std::int64_t>;
+
+std::vector<ir::NamedAttribute> clamp(std::int64_t minimum, std::int64_t maximum) {
+    return {{"clamp", Clamp{minimum, maximum}}};
 }
-
-Network single_layer(const Tensor& input, const Tensor& output, Operation operation) {
-    Network network;
-    network.tensors = {input, output};
-    network.layers = {{.name = "layer", .inputs = {0}, .output = 1, .operation = std::move(operation)}};
-    network.output = 1;
-    return network;
-}
-
-}  // namespace
-
-TEST_CASE("A convolution adds up its windows in height, width, channel order", "[compiler][reference]") {
-    quantized::Convolution convolution;
-    convolution.window = {.kernel_height = 2, .kernel_width = 2};
-    // Two filters: the first gives each of the 8 window elements a digit's weight, the second none.
-    convolution.weights = {1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0, 7, 0, 8, 0};
-    convolution.requantization = unchanged(2);
-    convolution.requantization.bias = {0, 9};
-    const Network network =
-        single_layer({.name = "in", .shape = {2, 3, 2}}, {.name = "out", .shape = {1, 2, 2}}, convolution);
-    // Pixels (1,0) (0,1) (0,0) / (0,0) (0,2) (3,0)
-    const std::vector<std::uint8_t> input = {1, 0, 0, 1, 0, 0, 0, 0, 0, 2, 3, 0};
-    // Left: 1*1 + 1*4 + 2*8 = 21; right: 1*2 + 2*6 + 3*7 = 35.
-    CHECK(execute(network, input, 1) == TensorBytes{21, 9, 35, 9});
-}
-
-namespace {
 
 /// 16-bit elements, little endian.
 TensorBytes wide(const std::vector<std::int16_t>& elements) {
@@ -63,214 +36,188 @@ TensorBytes wide(const std::vector<std::int16_t>& elements) {
     return bytes;
 }
 
-Tensor wide_tensor(const char* name, const ir::FeatureMap& shape) {
-    return {.name = name, .shape = shape, .type = DataType::Int16};
-}
+constexpr Encoding wide_numbers{1.0, 0, DataType::Int16};
 
 }  // namespace
 
+TEST_CASE("A convolution adds up its windows in height, width, channel order", "[compiler][reference]") {
+    IntegerGraph made;
+    const ir::ValueId image = made.input({2, 3, 2});
+    // Two filters: the first gives each of the 8 window elements a digit's weight, the second none.
+    made.convolution(image, {.kernel_height = 2, .kernel_width = 2}, 2,
+                     {.values = {1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0, 7, 0, 8, 0}, .bias = {0, 9}}, {});
+    // Pixels (1,0) (0,1) (0,0) / (0,0) (0,2) (3,0)
+    const std::vector<std::uint8_t> input = {1, 0, 0, 1, 0, 0, 0, 0, 0, 2, 3, 0};
+    // Left: 1*1 + 1*4 + 2*8 = 21; right: 1*2 + 2*6 + 3*7 = 35.
+    CHECK(execute(made.graph(), input, 1) == TensorBytes{21, 9, 35, 9});
+}
+
 TEST_CASE("A dense layer of 16-bit inputs adds the products of all of them", "[compiler][reference]") {
-    quantized::Dense dense;
-    dense.weights = {1, -1, 2, 0, 100, 127};
-    dense.requantization = unchanged(2);
-    dense.requantization.bias = {5, 0};
-    dense.requantization.minimum = -32768;
-    dense.requantization.maximum = 32767;
-    Network network;
-    network.tensors = {wide_tensor("in", {1, 1, 3}), wide_tensor("a", {1, 1, 2}), wide_tensor("b", {1, 1, 1}),
-                       wide_tensor("out", {1, 1, 2})};
-    network.layers = {
-        {.name = "a", .inputs = {0}, .output = 1, .operation = quantized::Slice{.first_element = 1}},
-        {.name = "b", .inputs = {0}, .output = 2, .operation = quantized::Slice{.first_element = 0}},
-        {.name = "dense", .inputs = {1, 2}, .output = 3, .operation = dense}};
-    network.output = 3;
+    IntegerGraph made;
+    const ir::ValueId input = made.input({1, 1, 3}, wide_numbers);
+    const ir::ValueId a = made.slice(input, 1, 2);
+    const ir::ValueId b = made.slice(input, 0, 1);
+    made.dense({a, b}, 2, {.values = {1, -1, 2, 0, 100, 127}, .bias = {5, 0}}, wide_numbers);
+    const ir::Graph& graph = made.graph();
     // a is the second and third element, b the first.
-    CHECK(execute(network, wide({3, 1000, -2000}), 1) == wide({1000 - 4000 + 300 + 5, -1000 + 3 * 127}));
-    CHECK(execute(network, wide({-300, 32767, 1}), 1) == wide({32767 + 2 - 30000 + 5, -32768}));
-    CHECK(execute_all(network, wide({1, 2, 3, 4, 5, 6}), 2)[1] == wide({2, 3, 5, 6}));
+    CHECK(execute(graph, wide({3, 1000, -2000}), 1) == wide({1000 - 4000 + 300 + 5, -1000 + 3 * 127}));
+    CHECK(execute(graph, wide({-300, 32767, 1}), 1) == wide({32767 + 2 - 30000 + 5, -32768}));
+    CHECK(execute_all(graph, wide({1, 2, 3, 4, 5, 6}), 2)[a] == wide({2, 3, 5, 6}));
+}
+
+TEST_CASE("Inputs of a dense layer count as if all had the largest scale", "[compiler][reference]") {
+    IntegerGraph made;
+    const ir::ValueId input = made.input({1, 1, 2}, {0.5, 100});
+    const ir::ValueId half = made.dense({input}, 2, {.values = {1, 0, 0, 1}, .scales = {0.25}}, {0.125, 7});
+    made.dense({input, half}, 1, {.values = {2, 0, 3, 0}, .scales = {4.0}, .bias = {1}}, {2.0, 1});
+    // half: the same numbers, 7 up. Then (2 * 10 + 3 * 10 + 1) * (0.5 * 4 / 2) + 1.
+    CHECK(execute_all(made.graph(), std::vector<std::uint8_t>{110, 100}, 1)[half] == TensorBytes{17, 7});
+    CHECK(execute(made.graph(), std::vector<std::uint8_t>{110, 100}, 1) == TensorBytes{52});
 }
 
 TEST_CASE("A wide table is a line between two entries", "[compiler][reference]") {
-    quantized::WideTable table{};
+    std::vector<std::int16_t> table(513);
     table[256] = 100;
     table[257] = 103;
     table[0] = -32768;
     table[1] = 32767;
-    const Network network =
-        single_layer(wide_tensor("in", {1, 1, 5}), wide_tensor("out", {1, 1, 5}), quantized::Lookup{table});
-    CHECK(execute(network, wide({0, 63, 64, -32768, -32767}), 1) == wide({100, 101, 102, -32768, -32256}));
-    Network narrow = network;
-    narrow.layers[0].operation = quantized::Lookup{};
-    CHECK_THROWS_AS(execute(narrow, wide({0, 63, 64, 0, 0}), 1), std::logic_error);
+    IntegerGraph made;
+    made.lookup(made.input({1, 1, 5}, wide_numbers), table, wide_numbers);
+    CHECK(execute(made.graph(), wide({0, 63, 64, -32768, -32767}), 1) ==
+          wide({100, 101, 102, -32768, -32256}));
+    IntegerGraph narrow;
+    CHECK_THROWS_AS(narrow.lookup(narrow.input({1, 1, 5}), table, wide_numbers), ModelError);
+}
+
+TEST_CASE("A byte is looked up by its bits, whatever its sign", "[compiler][reference]") {
+    std::vector<std::int8_t> table(256);
+    table[255] = -7;
+    table[1] = 9;
+    IntegerGraph made;
+    made.lookup(made.input({1, 1, 2}, {1.0, 0, DataType::Int8}), table, {1.0, 0, DataType::Int8});
+    CHECK(execute(made.graph(), std::vector<std::uint8_t>{255, 1}, 1) == TensorBytes{249, 9});
 }
 
 TEST_CASE("16-bit sums and products are scaled and clamped", "[compiler][reference]") {
-    Network network;
-    network.tensors = {wide_tensor("in", {1, 1, 4}), wide_tensor("out", {1, 1, 4})};
-    network.output = 1;
-    network.layers = {{.name = "product",
-                       .inputs = {0, 0},
-                       .output = 1,
-                       .operation = quantized::Multiply{
-                           .multiplier = one, .shift = -3, .minimum = -100, .maximum = 20000}}};
+    IntegerGraph product;
+    const ir::ValueId x = product.input({1, 1, 4}, wide_numbers);
+    product.append("multiply", {x, x}, {16.0, 0, DataType::Int16}, clamp(-100, 20000));
     // x * x / 16, halves away from zero once they are there.
-    CHECK(execute(network, wide({20, -20, 6, 32767}), 1) == wide({25, 25, 2, 20000}));
-    // Both at half, lifted by 15 bits: (x + x) / 2 * 2^15 / 2^14.
-    network.layers[0].operation = quantized::Add{.multiplier_a = one,
-                                                 .multiplier_b = one,
-                                                 .multiplier = one,
-                                                 .shift_a = 0,
-                                                 .shift_b = 0,
-                                                 .shift = -13,
-                                                 .minimum = -30000,
-                                                 .maximum = 32767};
-    CHECK(execute(network, wide({20, -20, 16383, -32768}), 1) == wide({40, -40, 32766, -30000}));
+    CHECK(execute(product.graph(), wide({20, -20, 6, 32767}), 1) == wide({25, 25, 2, 20000}));
+    IntegerGraph sum;
+    const ir::ValueId y = sum.input({1, 1, 4}, wide_numbers);
+    sum.append("add", {y, y}, wide_numbers, clamp(-30000, 32767));
+    CHECK(execute(sum.graph(), wide({20, -20, 16383, -32768}), 1) == wide({40, -40, 32766, -30000}));
 }
 
 TEST_CASE("Outside the image a convolution sees the zero point", "[compiler][reference]") {
-    quantized::Convolution convolution;
-    convolution.window = {.kernel_height = 3,
-                          .kernel_width = 1,
-                          .stride_y = 2,
-                          .stride_x = 1,
-                          .pad_top = 1,
-                          .pad_left = 0,
-                          .pad_bottom = 2};
-    convolution.weights = {1, 10, 100};
-    convolution.requantization = unchanged(1);
     const bool is_signed = GENERATE(false, true);
-    convolution.requantization.shift = {-1};  // a quarter
-    convolution.requantization.minimum = -128;
-    const std::int32_t zero_point = is_signed ? -2 : 2;
-    const Network network = single_layer(
-        {.name = "in",
-         .shape = {2, 1, 1},
-         .zero_point = zero_point,
-         .type = is_signed ? DataType::Int8 : DataType::Uint8},
-        {.name = "out", .shape = {2, 1, 1}, .type = is_signed ? DataType::Int8 : DataType::Uint8},
-        convolution);
-    // Windows: zero point, 1, 3 and 3, zero point, zero point.
-    const std::int32_t first = (zero_point + 10 + 300 + 2) / 4;
-    const std::int32_t second_sum = 3 + 110 * zero_point;
-    const std::int32_t second = second_sum >= 0 ? (second_sum + 2) / 4 : (second_sum - 2) / 4;
-    CHECK(execute(network, std::vector<std::uint8_t>{1, 3}, 1) ==
+    const DataType type = is_signed ? DataType::Int8 : DataType::Uint8;
+    IntegerGraph made;
+    const ir::ValueId image = made.input({2, 1, 1}, {1.0, is_signed ? -2 : 2, type});
+    made.convolution(image,
+                     {.kernel_height = 3, .kernel_width = 1, .stride_y = 2, .pad_top = 1, .pad_bottom = 2}, 1,
+                     {.values = {1, 10, 100}}, {4.0, 0, type});
+    // Windows: 0, 1 - zero point, 3 - zero point, and 3 - zero point, 0, 0; a quarter of their sums.
+    // By half and half again, rounded upwards both times: 1 / 4 is 1, 5 / 4 is 2.
+    const std::int32_t second = is_signed ? 2 : 1;
+    const std::int32_t first = is_signed ? 127 : (-10 + 100 + 2) / 4;
+    CHECK(execute(made.graph(), std::vector<std::uint8_t>{1, 3}, 1) ==
           TensorBytes{static_cast<std::uint8_t>(first), static_cast<std::uint8_t>(second)});
 }
 
 TEST_CASE("A depthwise convolution keeps channels apart", "[compiler][reference]") {
-    quantized::DepthwiseConvolution convolution;
-    convolution.window = {.kernel_height = 1, .kernel_width = 2};
-    convolution.channel_multiplier = 2;
-    convolution.weights = {1, 2, 3, 4, 5, 6, 7, 8};
-    convolution.requantization = unchanged(4);
-    const Network network =
-        single_layer({.name = "in", .shape = {1, 2, 2}}, {.name = "out", .shape = {1, 1, 4}}, convolution);
+    IntegerGraph made;
+    const ir::ValueId image = made.input({1, 2, 2});
+    made.depthwise(image, {.kernel_width = 2}, 2, {.values = {1, 2, 3, 4, 5, 6, 7, 8}}, {});
     // Channel 0 is 1, 10; channel 1 is 2, 20.
-    CHECK(execute(network, std::vector<std::uint8_t>{1, 2, 10, 20}, 1) ==
+    CHECK(execute(made.graph(), std::vector<std::uint8_t>{1, 2, 10, 20}, 1) ==
           TensorBytes{1 + 50, 2 + 60, 6 + 140, 8 + 160});
 }
 
 TEST_CASE("A dense layer flattens its input, image by image", "[compiler][reference]") {
-    quantized::Dense dense;
-    dense.weights = {1, -1, 2, 0, 3, 1};
-    dense.requantization = unchanged(2);
-    dense.requantization.zero_point = 100;
-    const Network network =
-        single_layer({.name = "in", .shape = {1, 3, 1}}, {.name = "out", .shape = {1, 1, 2}}, dense);
+    IntegerGraph made;
+    made.dense({made.input({1, 3, 1})}, 2, {.values = {1, -1, 2, 0, 3, 1}}, {1.0, 100});
     const std::vector<std::uint8_t> input = {1, 2, 3, 10, 0, 1};
-    CHECK(execute(network, input, 2) == TensorBytes{114, 102, 113, 91});
+    CHECK(execute(made.graph(), input, 2) == TensorBytes{114, 102, 113, 91});
+}
+
+TEST_CASE("Each output channel may have a scale of its own", "[compiler][reference]") {
+    IntegerGraph made;
+    made.dense({made.input({1, 1, 1}, {0.5, 10})}, 3,
+               {.values = {4, 4, 4}, .scales = {1.0, 0.5, 0.25}, .bias = {2, 0, -2}}, {0.5, 3});
+    // 4 * (20 - 10) = 40, and the bias, times the scale.
+    CHECK(execute(made.graph(), std::vector<std::uint8_t>{20}, 1) == TensorBytes{45, 23, 13});
 }
 
 TEST_CASE("Results are clamped, then looked up", "[compiler][reference]") {
-    quantized::Dense dense;
-    dense.weights = {1, -1};
-    dense.requantization = unchanged(2);
-    dense.requantization.minimum = -3;
-    dense.requantization.maximum = 20;
-    std::array<std::uint8_t, 256> table{};
+    const bool looks_up = GENERATE(false, true);
+    const Encoding bytes{1.0, 0, DataType::Int8};
+    IntegerGraph made;
+    const ir::ValueId sums =
+        made.dense({made.input({1, 1, 1})}, 2, {.values = {1, -1}}, bytes, clamp(-3, 20));
+    std::vector<std::int8_t> table(256);
     table[20] = 1;
     table[253] = 2;
-    if (GENERATE(false, true)) dense.requantization.table = table;
-    const Network network = single_layer({.name = "in", .shape = {1, 1, 1}},
-                                         {.name = "out", .shape = {1, 1, 2}, .type = DataType::Int8}, dense);
-    const TensorBytes expected = dense.requantization.table ? TensorBytes{1, 2} : TensorBytes{20, 253};
-    CHECK(execute(network, std::vector<std::uint8_t>{200}, 1) == expected);
+    if (looks_up) made.lookup(sums, table, bytes);
+    CHECK(execute(made.graph(), std::vector<std::uint8_t>{200}, 1) ==
+          (looks_up ? TensorBytes{1, 2} : TensorBytes{20, 253}));
+    // The chip does both at once.
+    CHECK(operators::lower(made.graph()).layers.size() == 1);
 }
 
 TEST_CASE("Pooling takes the largest or the rounded mean", "[compiler][reference]") {
     const bool is_signed = GENERATE(false, true);
-    quantized::Pool pool;
-    pool.window = {.kernel_height = 1, .kernel_width = 2, .stride_y = 1, .stride_x = 2};
-    const auto run = [&](quantized::PoolKind kind) {
-        pool.kind = kind;
-        const Network network = single_layer(
-            {.name = "in", .shape = {1, 4, 1}, .type = is_signed ? DataType::Int8 : DataType::Uint8},
-            {.name = "out", .shape = {1, 2, 1}, .type = is_signed ? DataType::Int8 : DataType::Uint8}, pool);
-        return execute(network, std::vector<std::uint8_t>{255, 254, 1, 2}, 1);
+    const auto run = [&](const char* op) {
+        IntegerGraph made;
+        const ir::ValueId image =
+            made.input({1, 4, 1}, {1.0, 0, is_signed ? DataType::Int8 : DataType::Uint8});
+        made.pool(op, image, {.kernel_width = 2, .stride_x = 2});
+        return execute(made.graph(), std::vector<std::uint8_t>{255, 254, 1, 2}, 1);
     };
-    CHECK(run(quantized::PoolKind::Max) == TensorBytes{255, 2});
+    CHECK(run("max_pool") == TensorBytes{255, 2});
     // Halves go away from zero: 254.5 to 255, -1.5 to -2 (254), 1.5 to 2.
-    CHECK(run(quantized::PoolKind::Average) ==
-          TensorBytes{static_cast<std::uint8_t>(is_signed ? 254 : 255), 2});
+    CHECK(run("average_pool") == TensorBytes{static_cast<std::uint8_t>(is_signed ? 254 : 255), 2});
 }
 
-TEST_CASE("Padding counts in pooling only where it is asked for", "[compiler][reference]") {
-    quantized::Pool pool;
-    pool.window = {.kernel_height = 2, .kernel_width = 1, .stride_y = 1, .stride_x = 1, .pad_top = 1};
-    pool.count_padding = GENERATE(false, true);
-    const auto run = [&](quantized::PoolKind kind) {
-        pool.kind = kind;
-        const Network network = single_layer({.name = "in", .shape = {1, 1, 1}, .zero_point = 50},
-                                             {.name = "out", .shape = {1, 1, 1}, .zero_point = 50}, pool);
-        return execute(network, std::vector<std::uint8_t>{20}, 1)[0];
-    };
-    CHECK(run(quantized::PoolKind::Max) == (pool.count_padding ? 50 : 20));
-    CHECK(run(quantized::PoolKind::Average) == (pool.count_padding ? 35 : 20));
+TEST_CASE("Padding does not count in pooling; a border is of the zero point", "[compiler][reference]") {
+    for (const char* const op : {"max_pool", "average_pool"}) {
+        IntegerGraph made;
+        made.pool(op, made.input({1, 1, 1}, {1.0, 50}), {.kernel_height = 2, .pad_top = 1});
+        CHECK(execute(made.graph(), std::vector<std::uint8_t>{20}, 1) == TensorBytes{20});
+    }
+    IntegerGraph made;
+    const ir::ValueId image = made.input({1, 1, 1}, {1.0, 50});
+    made.append("zero_padding", {image}, {1.0, 50}, {{"padding", std::vector<std::int64_t>{1, 0, 0, 1}}});
+    CHECK(execute(made.graph(), std::vector<std::uint8_t>{20}, 1) == TensorBytes{50, 50, 20, 50});
 }
 
 TEST_CASE("An addition rescales both sides", "[compiler][reference]") {
-    quantized::Add add;
-    add.multiplier_a = one;  // 1/2
-    add.multiplier_b = one;  // 1/2 * 2^-1
-    add.shift_b = -1;
-    add.multiplier = one;  // 1/2 * 2^-19: undoes the headroom of 20 bits
-    add.shift = -19;
-    add.minimum = 0;
-    add.maximum = 255;
-    Network network;
-    network.tensors = {{.name = "a", .shape = {1, 1, 4}, .zero_point = 10},
-                       {.name = "b", .shape = {1, 1, 4}},
-                       {.name = "sum", .shape = {1, 1, 4}, .zero_point = 3}};
-    std::array<std::uint8_t, 256> swap{};
+    IntegerGraph made;
+    const ir::ValueId a = made.input({1, 1, 4}, {1.0, 10});
+    std::vector<std::uint8_t> swap(256);
     for (std::size_t i = 0; i < swap.size(); ++i) swap[i] = static_cast<std::uint8_t>(255 - i);
-    network.layers = {{.name = "b", .inputs = {0}, .output = 1, .operation = quantized::Lookup{swap}},
-                      {.name = "sum", .inputs = {0, 1}, .output = 2, .operation = add}};
-    network.output = 2;
-    const std::vector<TensorBytes> tensors =
-        execute_all(network, std::vector<std::uint8_t>{10, 50, 0, 255}, 1);
-    CHECK(tensors[1] == TensorBytes{245, 205, 255, 0});
+    const ir::ValueId b = made.lookup(a, swap, {0.5, 0});
+    made.append("add", {a, b}, {2.0, 3});
+    const std::vector<TensorBytes> values =
+        execute_all(made.graph(), std::vector<std::uint8_t>{10, 50, 0, 255}, 1);
+    CHECK(values[b] == TensorBytes{245, 205, 255, 0});
     // (a - 10) / 2 + b / 4 + 3, halves away from zero: 64.25, 74.25, 61.75, 125.5
-    CHECK(tensors[2] == TensorBytes{64, 74, 62, 126});
+    CHECK(values[made.graph().outputs.front()] == TensorBytes{64, 74, 62, 126});
 }
 
 TEST_CASE("A concatenation interleaves the bytes of its inputs", "[compiler][reference]") {
-    Network network;
-    network.tensors = {{.name = "a", .shape = {2, 1, 2}, .zero_point = 9},
-                       {.name = "b", .shape = {2, 1, 1}, .zero_point = 9},
-                       {.name = "ab", .shape = {2, 1, 5}, .zero_point = 9}};
-    quantized::Convolution first_channel;
-    first_channel.weights = {1, 0};
-    first_channel.requantization = unchanged(1);
-    network.layers = {{.name = "b", .inputs = {0}, .output = 1, .operation = first_channel},
-                      {.name = "ab", .inputs = {0, 1, 0}, .output = 2, .operation = quantized::Concat{}}};
-    network.output = 2;
-    const auto run = [&] { return execute(network, std::vector<std::uint8_t>{1, 2, 3, 4}, 1); };
-    CHECK(run() == TensorBytes{1, 2, 1, 1, 2, 3, 4, 3, 3, 4});
-    network.tensors[1].zero_point = 8;
-    CHECK_THROWS_AS(run(), std::logic_error);
-    network.tensors[1].zero_point = 9;
-    network.tensors[2].shape.channels = 6;
-    CHECK_THROWS_AS(run(), std::logic_error);
+    const Encoding encoding{1.0, 9};
+    IntegerGraph made;
+    const ir::ValueId a = made.input({2, 1, 2}, encoding);
+    const ir::ValueId b = made.convolution(a, {}, 1, {.values = {1, 0}}, encoding);
+    made.append("concat", {a, b, a}, encoding);
+    CHECK(execute(made.graph(), std::vector<std::uint8_t>{11, 12, 13, 14}, 1) ==
+          TensorBytes{11, 12, 11, 11, 12, 13, 14, 13, 13, 14});
+    CHECK(ir::find_fault(made.graph()) == std::nullopt);
+    made.store(b, {1.0, 8});
+    CHECK(ir::find_fault(made.graph()) ==
+          "node 1 \"layer1\": its inputs and its result must have one scale and one zero point");
 }
 
 TEST_CASE("The reference's fixed point agrees with the chip's on any numbers", "[compiler][reference]") {
@@ -292,9 +239,9 @@ TEST_CASE("The reference's fixed point agrees with the chip's on any numbers", "
         const std::int32_t multiplier = draw();
         const int shift = static_cast<int>(random() % 256) - 128;
         const std::int32_t expected = multiply_by_quantized_multiplier(x, multiplier, shift);
-        if (scale(x, multiplier, shift) != expected) {
+        if (operators::scale(x, multiplier, shift) != expected) {
             CAPTURE(x, multiplier, shift);
-            REQUIRE(scale(x, multiplier, shift) == expected);
+            REQUIRE(operators::scale(x, multiplier, shift) == expected);
         }
     }
 }
@@ -302,53 +249,54 @@ TEST_CASE("The reference's fixed point agrees with the chip's on any numbers", "
 TEST_CASE("Fixed point rounds as gemmlowp does", "[compiler][reference]") {
     constexpr std::int32_t lowest = std::numeric_limits<std::int32_t>::min();
     constexpr std::int32_t highest = std::numeric_limits<std::int32_t>::max();
-    CHECK(saturating_rounding_doubling_high_multiply(lowest, lowest) == highest);
-    CHECK(saturating_rounding_doubling_high_multiply(3, one) == 2);    // 1.5
-    CHECK(saturating_rounding_doubling_high_multiply(-3, one) == -1);  // -1.5
-    CHECK(rounding_divide_by_power_of_two(5, 1) == 3);
-    CHECK(rounding_divide_by_power_of_two(-5, 1) == -3);
-    CHECK(rounding_divide_by_power_of_two(5, 2) == 1);
-    CHECK(rounding_divide_by_power_of_two(7, 0) == 7);
-    CHECK(scale(100, one, 1) == 100);
-    CHECK(scale(100, one, -1) == 25);
+    CHECK(operators::saturating_rounding_doubling_high_multiply(lowest, lowest) == highest);
+    CHECK(operators::saturating_rounding_doubling_high_multiply(3, one) == 2);    // 1.5
+    CHECK(operators::saturating_rounding_doubling_high_multiply(-3, one) == -1);  // -1.5
+    CHECK(operators::rounding_divide_by_power_of_two(5, 1) == 3);
+    CHECK(operators::rounding_divide_by_power_of_two(-5, 1) == -3);
+    CHECK(operators::rounding_divide_by_power_of_two(5, 2) == 1);
+    CHECK(operators::rounding_divide_by_power_of_two(7, 0) == 7);
+    CHECK(operators::scale(100, one, 1) == 100);
+    CHECK(operators::scale(100, one, -1) == 25);
 }
 
-TEST_CASE("The executor refuses what does not fit together", "[compiler][reference]") {
-    quantized::Dense dense;
-    dense.weights = {1, 2};
-    dense.requantization = unchanged(1);
-    Network network =
-        single_layer({.name = "in", .shape = {1, 1, 2}}, {.name = "out", .shape = {1, 1, 1}}, dense);
+TEST_CASE("The executor refuses an input of another size, and values that are not known",
+          "[compiler][reference]") {
+    IntegerGraph made;
+    made.dense({made.input({1, 1, 2})}, 1, {.values = {1, 2}}, {});
     const std::vector<std::uint8_t> input(4);
-    CHECK_NOTHROW(execute(network, input, 2));
-    CHECK_THROWS_AS(execute(network, input, 1), std::logic_error);
-    CHECK_THROWS_AS(execute(network, input, 3), std::logic_error);
-    network.layers[0].inputs = {1};
-    CHECK_THROWS_AS(execute(network, input, 2), std::logic_error);
-    network.layers[0].inputs = {0};
-    std::get<quantized::Dense>(network.layers[0].operation).weights.pop_back();
-    CHECK_THROWS_AS(execute(network, input, 2), std::logic_error);
+    CHECK_NOTHROW(execute(made.graph(), input, 2));
+    CHECK_THROWS_AS(execute(made.graph(), input, 1), std::logic_error);
+    CHECK_THROWS_AS(execute(made.graph(), input, 3), std::logic_error);
+    made.graph().values[1].constant = ir::Constant();
+    CHECK_THROWS_AS(execute(made.graph(), input, 2), std::logic_error);
+    CHECK_THROWS_WITH(operators::lower(made.graph()),
+                      "made: \"weights\" has no values; the graph must be one without weights, or have all");
 }
 
 TEST_CASE("Multiply-accumulates are those of the definition, structural zeros not among them",
           "[compiler][reference]") {
-    const Tensor image{.name = "in", .shape = {6, 5, 3}};
-    const auto macs = [&](const ir::FeatureMap& output, Operation operation) {
-        const Network network = single_layer(image, {.name = "out", .shape = output}, std::move(operation));
-        return quantized::macs(network, network.layers[0]);
+    const auto macs = [](const auto& append) {
+        IntegerGraph made;
+        append(made, made.input({6, 5, 3}));
+        return operators::lower(made.graph()).layers.back().macs;
     };
-    quantized::Convolution convolution;
-    convolution.window = {.kernel_height = 3, .kernel_width = 2};
-    quantized::DepthwiseConvolution depthwise;
-    depthwise.window = convolution.window;
-    depthwise.channel_multiplier = 2;
-    CHECK(macs({4, 4, 7}, convolution) == 4 * 4 * 7 * (3 * 2 * 3));
-    CHECK(macs({4, 4, 6}, depthwise) == 4 * 4 * 6 * (3 * 2));
-    CHECK(macs({1, 1, 10}, quantized::Dense{}) == 6 * 5 * 3 * 10);
-    CHECK(macs({4, 4, 3}, quantized::Pool{}) == 0);
-    CHECK(macs({6, 5, 3}, quantized::Lookup{}) == 0);
-    CHECK(macs({6, 5, 3}, quantized::Concat{}) == 0);
-    CHECK(macs({6, 5, 3}, quantized::Add{}) == 0);
+    const ir::Window window{.kernel_height = 3, .kernel_width = 2};
+    const auto weights = [](std::size_t count) {
+        return tests::IntegerWeights{.values = std::vector<std::int8_t>(count)};
+    };
+    CHECK(macs([&](auto& made, ir::ValueId image) {
+              made.convolution(image, window, 7, weights(3 * 2 * 3 * 7), {});
+          }) == 4 * 4 * 7 * (3 * 2 * 3));
+    CHECK(macs([&](auto& made, ir::ValueId image) {
+              made.depthwise(image, window, 2, weights(3 * 2 * 6), {});
+          }) == 4 * 4 * 6 * (3 * 2));
+    CHECK(macs([&](auto& made, ir::ValueId image) {
+              made.dense({image}, 10, weights(6 * 5 * 3 * 10), {});
+          }) == 6 * 5 * 3 * 10);
+    CHECK(macs([&](auto& made, ir::ValueId image) { made.pool("max_pool", image, window); }) == 0);
+    CHECK(macs([&](auto& made, ir::ValueId image) { made.append("concat", {image, image}, {}); }) == 0);
+    CHECK(macs([&](auto& made, ir::ValueId image) { made.append("add", {image, image}, {}); }) == 0);
 }
 
 }  // namespace systole::reference

@@ -5,12 +5,13 @@
 #include "compiler/ir/model_error.h"
 #include "compiler/schedule/schedule.h"
 #include "compiler/schedule/tensor_parts.h"
+#include "tests/support/mapping_layers.h"
 
 namespace systole::schedule {
 namespace {
 
-using quantized::Network;
-using quantized::TensorId;
+using mapping::Network;
+using mapping::TensorId;
 
 /// A network of layers over a 4 x 4 x 2 input, tensor 0.
 class Builder {
@@ -22,18 +23,17 @@ public:
 
     TensorId pool(TensorId from) {
         const TensorId to = add_tensor(channels(from));
-        return add({from}, to, quantized::Pool{});
+        return add({from}, to, mapping::Pooling{});
     }
     TensorId lookup(TensorId from) {
         const TensorId to = add_tensor(channels(from));
-        return add({from}, to, quantized::Lookup{});
+        return add({from}, to, tests::lookup());
     }
     TensorId convolution(TensorId from, std::uint32_t filters) {
-        quantized::Convolution convolution;
-        convolution.weights.assign(std::size_t{channels(from)} * filters, 1);
-        convolution.requantization.bias.assign(filters, 0);
-        convolution.requantization.multiplier.assign(filters, 1 << 30);
-        convolution.requantization.shift.assign(filters, -8);
+        mapping::MatrixProduct convolution;
+        convolution.window = ir::Window{};
+        convolution.weights = tests::ones(std::uint64_t{channels(from)} * filters);
+        convolution.requantization = tests::requantization(filters);
         const TensorId to = add_tensor(filters);
         return add({from}, to, convolution);
     }
@@ -41,7 +41,7 @@ public:
         std::uint32_t sum = 0;
         for (const TensorId id : from) sum += channels(id);
         const TensorId to = add_tensor(sum);
-        return add(from, to, quantized::Concat{});
+        return add(from, to, mapping::Concatenation{});
     }
 
     Network& network() { return network_; }
@@ -53,11 +53,11 @@ private:
         network_.tensors.push_back({.name = "t" + std::to_string(id), .shape = {4, 4, channels}});
         return id;
     }
-    TensorId add(std::vector<TensorId> from, TensorId to, quantized::Operation operation) {
+    TensorId add(std::vector<TensorId> from, TensorId to, mapping::Work work) {
         network_.layers.push_back({.name = "l" + std::to_string(to),
                                    .inputs = std::move(from),
                                    .output = to,
-                                   .operation = std::move(operation)});
+                                   .work = std::move(work)});
         network_.output = to;
         return to;
     }
@@ -189,9 +189,9 @@ TEST_CASE("A concatenation that contradicts itself is our error, one too large t
     CHECK(error([](Network& network) {
               network.tensors[3].shape = {4, 2, 4};
           }) == place + "inputs and output of a concatenation must have one height and width");
-    for (const auto& change : {+[](quantized::Tensor& tensor) { tensor.scale = 2; },
-                               +[](quantized::Tensor& tensor) { tensor.zero_point = 2; },
-                               +[](quantized::Tensor& tensor) { tensor.type = DataType::Int8; }}) {
+    for (const auto& change : {+[](mapping::Tensor& tensor) { tensor.scale = 2; },
+                               +[](mapping::Tensor& tensor) { tensor.zero_point = 2; },
+                               +[](mapping::Tensor& tensor) { tensor.type = DataType::Int8; }}) {
         CHECK(error([&](Network& network) { change(network.tensors[3]); }) ==
               place + "inputs and output of a concatenation must be encoded alike");
     }

@@ -4,28 +4,29 @@
 
 #include "compiler/schedule/memory_plan.h"
 #include "compiler/schedule/tensor_parts.h"
+#include "tests/support/mapping_layers.h"
 
 namespace systole::schedule {
 namespace {
 
-quantized::Tensor vector_of(std::uint32_t elements) {
+mapping::Tensor vector_of(std::uint32_t elements) {
     return {.name = "v", .shape = {1, 1, elements}, .type = DataType::Int16};
 }
 
 /// Tensor 0, of 12 elements, in slices 1 (last four), 2 (first four) and 3 (middle four); 4 = 2 + 3 is made
 /// first, 5 = 4 + 1 then, and 6 is 5 behind 4.
-quantized::Network recurrent() {
-    quantized::Network network;
+mapping::Network recurrent() {
+    mapping::Network network;
     network.name = "recurrent";
     network.tensors = {vector_of(12), vector_of(4), vector_of(4), vector_of(4),
                        vector_of(4),  vector_of(4), vector_of(8)};
     network.layers = {
-        {.name = "late", .inputs = {0}, .output = 1, .operation = quantized::Slice{.first_element = 8}},
-        {.name = "a", .inputs = {0}, .output = 2, .operation = quantized::Slice{.first_element = 0}},
-        {.name = "b", .inputs = {0}, .output = 3, .operation = quantized::Slice{.first_element = 4}},
-        {.name = "first", .inputs = {2, 3}, .output = 4, .operation = quantized::Add{}},
-        {.name = "second", .inputs = {4, 1}, .output = 5, .operation = quantized::Add{}},
-        {.name = "state", .inputs = {5, 4}, .output = 6, .operation = quantized::Concat{}}};
+        {.name = "late", .inputs = {0}, .output = 1, .work = mapping::Slice{.first_element = 8}},
+        {.name = "a", .inputs = {0}, .output = 2, .work = mapping::Slice{.first_element = 0}},
+        {.name = "b", .inputs = {0}, .output = 3, .work = mapping::Slice{.first_element = 4}},
+        {.name = "first", .inputs = {2, 3}, .output = 4, .work = tests::addition()},
+        {.name = "second", .inputs = {4, 1}, .output = 5, .work = tests::addition()},
+        {.name = "state", .inputs = {5, 4}, .output = 6, .work = mapping::Concatenation{}}};
     network.input = 0;
     network.output = 6;
     return network;
@@ -38,7 +39,7 @@ TEST_CASE("An input of which slices are read comes slice by slice, as they are r
     CHECK(input_parts(recurrent()) == std::vector<HostPart>{{.tensor = 2, .first_byte = 0, .layer = 3},
                                                             {.tensor = 3, .first_byte = 8, .layer = 3},
                                                             {.tensor = 1, .first_byte = 16, .layer = 4}});
-    quantized::Network whole = recurrent();
+    mapping::Network whole = recurrent();
     whole.layers[3].inputs = {2, 0};  // reads all of the input
     CHECK(input_parts(whole) == std::vector<HostPart>{{.tensor = 0, .first_byte = 0, .layer = 0}});
 }
@@ -47,17 +48,17 @@ TEST_CASE("An output of concatenated vectors is sent vector by vector, as they a
           "[compiler][schedule]") {
     CHECK(output_parts(recurrent()) == std::vector<HostPart>{{.tensor = 4, .first_byte = 8, .layer = 3},
                                                              {.tensor = 5, .first_byte = 0, .layer = 4}});
-    quantized::Network plain = recurrent();
+    mapping::Network plain = recurrent();
     plain.layers.pop_back();
     plain.output = 5;
     CHECK(output_parts(plain) == std::vector<HostPart>{{.tensor = 5, .first_byte = 0, .layer = 4}});
-    quantized::Network pixels = recurrent();
-    for (quantized::Tensor& tensor : pixels.tensors) tensor.shape.height = 2;
+    mapping::Network pixels = recurrent();
+    for (mapping::Tensor& tensor : pixels.tensors) tensor.shape.height = 2;
     CHECK(output_parts(pixels).front().tensor == 6);
 }
 
 TEST_CASE("What the host moves in parts has no rows as a whole", "[compiler][schedule]") {
-    const quantized::Network network = recurrent();
+    const mapping::Network network = recurrent();
     const Target target{.geometry = {.rows = 8, .columns = 4}};
     const std::vector<Lifetime> lifetimes = tensor_lifetimes(network, target, false);
     CHECK(lifetimes[0].rows == 0);
@@ -66,7 +67,7 @@ TEST_CASE("What the host moves in parts has no rows as a whole", "[compiler][sch
     CHECK(lifetimes[4].last_step == 7);
     CHECK(lifetimes[5].last_step == 7);
     const std::vector<TensorPart> parts = place_parts(network);
-    for (quantized::TensorId id = 1; id <= 5; ++id) CHECK(parts[id] == TensorPart{.whole = id});
+    for (mapping::TensorId id = 1; id <= 5; ++id) CHECK(parts[id] == TensorPart{.whole = id});
 }
 
 }  // namespace systole::schedule

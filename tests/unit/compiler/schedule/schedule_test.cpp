@@ -7,39 +7,33 @@
 #include <stdexcept>
 
 #include "compiler/ir/model_error.h"
+#include "compiler/operators/lowering.h"
+#include "tests/support/mapping_layers.h"
 #include "tests/support/random_network.h"
 
 namespace systole::schedule {
 namespace {
 
-quantized::Requantization requantization(std::uint32_t channels) {
-    quantized::Requantization rules;
-    rules.bias.assign(channels, 0);
-    rules.multiplier.assign(channels, 1 << 30);
-    rules.shift.assign(channels, -8);
-    return rules;
-}
-
 /// 6 x 6 x 1 image, 3 x 3 convolution with 4 filters, max pooling 2 x 2, dense with 3 outputs.
-quantized::Network small_cnn() {
-    quantized::Network network;
+mapping::Network small_cnn() {
+    mapping::Network network;
     network.name = "small_cnn";
     network.tensors = {{.name = "image", .shape = {6, 6, 1}},
                        {.name = "conv_out", .shape = {4, 4, 4}},
                        {.name = "pool_out", .shape = {2, 2, 4}},
                        {.name = "scores", .shape = {1, 1, 3}}};
-    quantized::Convolution convolution;
-    convolution.window = {.kernel_height = 3, .kernel_width = 3};
-    convolution.weights.assign(9 * 4, 1);
-    convolution.requantization = requantization(4);
-    quantized::Pool pool;
+    mapping::MatrixProduct convolution;
+    convolution.window = ir::Window{.kernel_height = 3, .kernel_width = 3};
+    convolution.weights = tests::ones(9 * 4);
+    convolution.requantization = tests::requantization(4);
+    mapping::Pooling pool;
     pool.window = {.kernel_height = 2, .kernel_width = 2, .stride_y = 2, .stride_x = 2};
-    quantized::Dense dense;
-    dense.weights.assign(16 * 3, 1);
-    dense.requantization = requantization(3);
-    network.layers = {{.name = "conv", .inputs = {0}, .output = 1, .operation = convolution},
-                      {.name = "pool", .inputs = {1}, .output = 2, .operation = pool},
-                      {.name = "dense", .inputs = {2}, .output = 3, .operation = dense}};
+    mapping::MatrixProduct dense;
+    dense.weights = tests::ones(16 * 3);
+    dense.requantization = tests::requantization(3);
+    network.layers = {{.name = "conv", .inputs = {0}, .output = 1, .work = convolution, .macs = 576},
+                      {.name = "pool", .inputs = {1}, .output = 2, .work = pool},
+                      {.name = "dense", .inputs = {2}, .output = 3, .work = dense, .macs = 48}};
     network.output = 3;
     return network;
 }
@@ -52,7 +46,7 @@ Target small_target() {
 }
 
 template <typename Error>
-std::string message(const quantized::Network& network, const Target& target) {
+std::string message(const mapping::Network& network, const Target& target) {
     try {
         make_schedule(network, target, {});
     } catch (const Error& error) {
@@ -115,7 +109,7 @@ TEST_CASE("A batch that does not fit is cut into the fewest, equal passes", "[co
     // Its convolution alone: beside 5 rows of constants, an image needs 5 rows and 8.
     const std::uint32_t rows_of_image = 13;
     Target target = small_target();
-    quantized::Network network = small_cnn();
+    mapping::Network network = small_cnn();
     network.layers.resize(1);
     network.output = 1;
     const auto images = [&](std::uint32_t rows, std::uint32_t batch) {
@@ -182,7 +176,7 @@ TEST_CASE("Live tensors never share rows", "[compiler][schedule]") {
     INFO("first seed " << seed);
     for (std::uint32_t run = 0; run < 200; ++run) {
         std::mt19937 random(seed + run);
-        const quantized::Network network = tests::RandomNetwork(random).draw();
+        const mapping::Network network = operators::lower(tests::RandomNetwork(random).draw());
         Target target;
         target.geometry = {.rows = static_cast<std::uint32_t>(random() % 40 + 1), .columns = 8};
         const Options options{.batch = 3, .inferences = run % 2 == 0 ? 3U : 9U};
@@ -207,7 +201,7 @@ TEST_CASE("Live tensors never share rows", "[compiler][schedule]") {
 }
 
 TEST_CASE("A tensor lives from the layer that makes it to the last that reads it", "[compiler][schedule]") {
-    const quantized::Network network = small_cnn();
+    const mapping::Network network = small_cnn();
     const auto steps = [&](bool overlap) {
         std::vector<std::pair<std::uint32_t, std::uint32_t>> result;
         for (const Lifetime& lifetime : tensor_lifetimes(network, small_target(), overlap)) {
@@ -230,27 +224,27 @@ TEST_CASE("An output line must fit the accumulators", "[compiler][schedule]") {
 }
 
 TEST_CASE("A pooling window must touch the image", "[compiler][schedule]") {
-    quantized::Network network = small_cnn();
-    auto& pool = std::get<quantized::Pool>(network.layers[1].operation);
+    mapping::Network network = small_cnn();
+    auto& pool = std::get<mapping::Pooling>(network.layers[1].work);
     pool.window = {.kernel_height = 2, .kernel_width = 2, .stride_y = 2, .stride_x = 2, .pad_top = 2};
     network.tensors[2].shape.height = 3;
-    auto& dense = std::get<quantized::Dense>(network.layers[2].operation);
-    dense.weights.assign(24 * 3, 1);
+    auto& dense = std::get<mapping::MatrixProduct>(network.layers[2].work);
+    dense.weights = tests::ones(24 * 3);
     CHECK(
         message<ModelError>(network, small_target()) ==
         "small_cnn: layer \"pool\": a pooling window lies wholly in the padding; each must touch the image");
-    std::get<quantized::Pool>(network.layers[1].operation).count_padding = true;
+    std::get<mapping::Pooling>(network.layers[1].work).count_padding = true;
     CHECK(message<ModelError>(network, small_target()) == "scheduled");
 }
 
 TEST_CASE("An addition takes one kind of elements", "[compiler][schedule]") {
-    quantized::Network network;
+    mapping::Network network;
     network.name = "sum";
     network.tensors = {{.name = "a", .shape = {2, 2, 2}},
                        {.name = "b", .shape = {2, 2, 2}, .type = DataType::Int8},
                        {.name = "sum", .shape = {2, 2, 2}}};
-    network.layers = {{.name = "table", .inputs = {0}, .output = 1, .operation = quantized::Lookup{}},
-                      {.name = "add", .inputs = {0, 1}, .output = 2, .operation = quantized::Add{}}};
+    network.layers = {{.name = "table", .inputs = {0}, .output = 1, .work = tests::lookup()},
+                      {.name = "add", .inputs = {0, 1}, .output = 2, .work = tests::addition()}};
     network.output = 2;
     CHECK(message<ModelError>(network, small_target()) ==
           "sum: layer \"add\": its inputs are uint8 and int8, its output is uint8; element-wise work has "
@@ -262,20 +256,20 @@ TEST_CASE("An addition takes one kind of elements", "[compiler][schedule]") {
 
 TEST_CASE("A network that contradicts itself is our own error", "[compiler][schedule]") {
     const auto broken = [](auto change) {
-        quantized::Network network = small_cnn();
+        mapping::Network network = small_cnn();
         change(network);
         return message<std::logic_error>(network, small_target());
     };
-    const auto convolution = [](quantized::Network& network) -> quantized::Convolution& {
-        return std::get<quantized::Convolution>(network.layers[0].operation);
+    const auto convolution = [](mapping::Network& network) -> mapping::MatrixProduct& {
+        return std::get<mapping::MatrixProduct>(network.layers[0].work);
     };
     CHECK(broken([](auto&) {}) == "scheduled");
-    CHECK(broken([&](auto& network) { convolution(network).weights.pop_back(); }) ==
+    CHECK(broken([&](auto& network) { convolution(network).weights = tests::ones(9 * 4 - 1); }) ==
           "quantized network \"small_cnn\": layer \"conv\": the number of weights does not fit its shapes");
     CHECK(broken([&](auto& network) { convolution(network).requantization.bias.pop_back(); }) ==
           "quantized network \"small_cnn\": layer \"conv\": the requantization must have one entry for each "
           "output channel");
-    CHECK(broken([&](auto& network) { convolution(network).window.stride_x = 0; }) ==
+    CHECK(broken([&](auto& network) { convolution(network).window->stride_x = 0; }) ==
           "quantized network \"small_cnn\": layer \"conv\": kernel and strides must be at least 1");
     CHECK(broken([&](auto& network) { network.tensors[1].shape.height = 5; }) ==
           "quantized network \"small_cnn\": layer \"conv\": the output's height and width must be the number "

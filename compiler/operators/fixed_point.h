@@ -1,0 +1,50 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+/// The fixed-point arithmetic of quantized networks as gemmlowp and TFLite define it, written a second
+/// time and as plainly as possible: what the chip computes is held against it.
+namespace systole::operators {
+
+/// The high half of 2 * a * b, rounded to nearest, halves up; the one product that does not fit becomes
+/// the largest value.
+inline std::int32_t saturating_rounding_doubling_high_multiply(std::int32_t a, std::int32_t b) {
+    constexpr std::int32_t lowest = std::numeric_limits<std::int32_t>::min();
+    if (a == lowest && b == lowest) return std::numeric_limits<std::int32_t>::max();
+    const std::int64_t product = std::int64_t{a} * b;
+    const std::int64_t nudge = product >= 0 ? (std::int64_t{1} << 30) : 1 - (std::int64_t{1} << 30);
+    return static_cast<std::int32_t>((product + nudge) / (std::int64_t{1} << 31));
+}
+
+/// x / 2^exponent, rounded to nearest, halves away from zero.
+inline std::int32_t rounding_divide_by_power_of_two(std::int32_t x, int exponent) {
+    const std::int64_t divisor = std::int64_t{1} << exponent;
+    const std::int64_t magnitude = x < 0 ? -std::int64_t{x} : std::int64_t{x};
+    const std::int64_t rounded = (magnitude + divisor / 2) / divisor;
+    return static_cast<std::int32_t>(x < 0 ? -rounded : rounded);
+}
+
+/// The low 32 bits of x: sums and shifts wrap around, as in the accumulators.
+inline std::int32_t wrap(std::int64_t x) {
+    return static_cast<std::int32_t>(static_cast<std::uint32_t>(x));
+}
+
+/// x * multiplier / 2^31 * 2^shift, rounded after the multiplication and after a shift to the right.
+/// Shifts beyond 31 places count as 31.
+inline std::int32_t scale(std::int32_t x, std::int32_t multiplier, int shift) {
+    const int left = std::clamp(shift, 0, 31);
+    const int right = std::clamp(-shift, 0, 31);
+    const std::int32_t shifted = wrap(std::int64_t{x} * (std::int64_t{1} << left));
+    return rounding_divide_by_power_of_two(saturating_rounding_doubling_high_multiply(shifted, multiplier),
+                                           right);
+}
+
+/// offset + x within [minimum, maximum].
+inline std::int32_t offset_and_clamp(std::int32_t x, std::int32_t offset, std::int32_t minimum,
+                                     std::int32_t maximum) {
+    return std::max(minimum, std::min(maximum, wrap(std::int64_t{x} + offset)));
+}
+
+}  // namespace systole::operators

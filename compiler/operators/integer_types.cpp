@@ -1,0 +1,107 @@
+#include "compiler/operators/integer_types.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "compiler/ir/model_error.h"
+
+namespace systole::operators {
+namespace {
+
+template <typename Check>
+void for_each_activation(const ir::NodeView& node, const Check& check) {
+    for (std::size_t i = 0; i < node.data_inputs(); ++i) check(node.input(i));
+    check(node.output());
+}
+
+std::string list_of(std::span<const DataType> types) {
+    std::string list = "float32";
+    for (const DataType type : types) list += fmt::format(", {}", name_of(type));
+    return list;
+}
+
+}  // namespace
+
+bool works_on_integers(const ir::NodeView& node) {
+    const auto is_float = [](const ir::Value& value) { return value.type == DataType::Float32; };
+    bool all_are_float = is_float(node.output());
+    for (std::size_t i = 0; i < node.node().inputs.size(); ++i) all_are_float &= is_float(node.input(i));
+    return !all_are_float;
+}
+
+void require_integers(const ir::NodeView& node, std::span<const DataType> types) {
+    for_each_activation(node, [&](const ir::Value& value) {
+        if (std::ranges::find(types, value.type) == types.end()) {
+            throw ModelError(fmt::format("{} works on {}, not on {}", node.node().op->name(), list_of(types),
+                                         name_of(value.type)));
+        }
+        if (!value.quantization || value.quantization->axis) {
+            throw ModelError("its inputs and its result, integers, must have one scale each");
+        }
+        if (value.type == DataType::Int16 && value.quantization->zero_points.front() != 0) {
+            throw ModelError("a zero point of int16 must be 0");
+        }
+    });
+}
+
+void require_integers(const ir::NodeView& node) {
+    constexpr std::array types{DataType::Uint8, DataType::Int8, DataType::Int16};
+    require_integers(node, types);
+}
+
+void require_one_type(const ir::NodeView& node) {
+    for_each_activation(node, [&](const ir::Value& value) {
+        if (value.type == node.input().type) return;
+        throw ModelError(fmt::format("it works on {} and {}; its inputs and its result must be of one type",
+                                     name_of(node.input().type), name_of(value.type)));
+    });
+}
+
+void require_one_encoding(const ir::NodeView& node) {
+    require_one_type(node);
+    for_each_activation(node, [&](const ir::Value& value) {
+        if (value.quantization == node.input().quantization) return;
+        throw ModelError("its inputs and its result must have one scale and one zero point");
+    });
+}
+
+ir::AttributeDeclaration clamp_attribute() {
+    return {.name = "clamp",
+            .meaning = "of integers: the least and the greatest stored number; none: all of the type",
+            .absent = std::vector<std::int64_t>{},
+            .minimum = lowest_of(DataType::Int16),
+            .maximum = highest_of(DataType::Int16)};
+}
+
+void check_clamp(const ir::NodeView& node) {
+    const std::vector<std::int64_t>& clamp = node.node().integers("clamp");
+    if (clamp.empty()) return;
+    const DataType type = node.output().type;
+    if (clamp.size() == 2 && is_integer(type) && clamp[0] <= clamp[1] && clamp[0] >= lowest_of(type) &&
+        clamp[1] <= highest_of(type)) {
+        return;
+    }
+    throw ModelError(fmt::format("its clamp is {}; it must be two numbers of its result, {}, in order",
+                                 ir::to_text(ir::Attribute(clamp)), name_of(type)));
+}
+
+Clamp clamp_of(const ir::NodeView& node) {
+    const std::vector<std::int64_t>& clamp = node.node().integers("clamp");
+    const DataType type = node.output().type;
+    if (clamp.empty()) return {lowest_of(type), highest_of(type)};
+    return {static_cast<std::int32_t>(clamp[0]), static_cast<std::int32_t>(clamp[1])};
+}
+
+FixedPoint fixed_point_of(double scale) {
+    constexpr int most_bits = 30;
+    if (!std::isfinite(scale) || scale >= std::ldexp(1.0, most_bits)) {
+        throw ModelError(
+            fmt::format("its scales ask for a multiplier of {}; it must be below 2^{}", scale, most_bits));
+    }
+    return to_fixed_point(scale);
+}
+
+}  // namespace systole::operators

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <span>
+
+#include "compiler/ir/graph.h"
+#include "compiler/ir/window.h"
+#include "hw/base/fixed_point.h"
+
+/// What operators share in checking the integers that they work on.
+namespace systole::operators {
+
+/// Whether a node works on integers, as its first input says; if not, all its values must be float32.
+bool works_on_integers(const ir::NodeView& node);
+
+/// Throws ModelError unless data inputs and result are of these types, with one scale each and, of int16,
+/// zero point 0.
+void require_integers(const ir::NodeView& node, std::span<const DataType> types);
+/// Every activation that the chip stores: uint8, int8, int16.
+void require_integers(const ir::NodeView& node);
+/// Throws ModelError unless the data inputs, and the result, have one type.
+void require_one_type(const ir::NodeView& node);
+/// The same, and one scale and zero point.
+void require_one_encoding(const ir::NodeView& node);
+
+/// `clamp`: the two stored numbers between which a result is kept, as a ReLU that is part of it asks for.
+ir::AttributeDeclaration clamp_attribute();
+/// Throws ModelError unless it is empty or two numbers of the result's type in order.
+void check_clamp(const ir::NodeView& node);
+/// The two numbers; without any, the whole range of the result's type.
+struct Clamp {
+    std::int32_t minimum = 0;
+    std::int32_t maximum = 0;
+};
+Clamp clamp_of(const ir::NodeView& node);
+
+/// The fixed-point number nearest to a quotient of scales. Throws ModelError where it is beyond them.
+FixedPoint fixed_point_of(double scale);
+
+/// Calls visit(y, x, first element of the output) for each pixel of an image.
+template <typename Visit>
+void for_each_pixel(const ir::FeatureMap& output, const Visit& visit) {
+    std::size_t element = 0;
+    for (std::uint32_t y = 0; y < output.height; ++y) {
+        for (std::uint32_t x = 0; x < output.width; ++x) {
+            visit(y, x, element);
+            element += output.channels;
+        }
+    }
+}
+
+/// Calls visit(pixel of the input, element of the kernel) for each pixel of the image under one window.
+template <typename Visit>
+void for_each_in_window(const ir::FeatureMap& input, const ir::Window& window, std::uint32_t output_y,
+                        std::uint32_t output_x, const Visit& visit) {
+    const ir::WindowSpan rows = vertical_span(input, window, output_y);
+    const ir::WindowSpan columns = horizontal_span(input, window, output_x);
+    for (std::uint32_t row = rows.first; row < rows.last; ++row) {
+        for (std::uint32_t column = columns.first; column < columns.last; ++column) {
+            const auto y = static_cast<std::size_t>(rows.origin + row);
+            const auto x = static_cast<std::size_t>(columns.origin + column);
+            visit(y * input.width + x, std::size_t{row} * window.kernel_width + column);
+        }
+    }
+}
+
+}  // namespace systole::operators

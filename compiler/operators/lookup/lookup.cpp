@@ -1,0 +1,112 @@
+// A table's value at each stored number: what activation functions become on integers.
+#include <fmt/format.h>
+
+#include "compiler/ir/model_error.h"
+#include "compiler/operators/integer_types.h"
+#include "compiler/operators/lowering.h"
+#include "compiler/operators/operator.h"
+
+namespace systole::operators {
+namespace {
+
+constexpr std::uint32_t byte_entries = std::tuple_size_v<mapping::ByteTable>;
+constexpr std::uint32_t wide_entries = std::tuple_size_v<mapping::WideTable>;
+
+/// The line between two entries of a table of 16-bit numbers: the mean of both, weighted, in 128ths; one half
+/// more and rounded down.
+std::int32_t interpolate(std::span<const std::int16_t> table, std::int32_t value) {
+    const std::int32_t offset = value + 32768;
+    const auto entry = static_cast<std::size_t>(offset / 128);
+    const std::int32_t beyond = offset % 128;
+    const std::int32_t sum = table[entry] * (128 - beyond) + table[entry + 1] * beyond + 64;
+    return sum >= 0 ? sum / 128 : -((127 - sum) / 128);
+}
+
+class Lookup final : public Operator {
+public:
+    std::string_view name() const override { return "lookup"; }
+    std::string_view summary() const override {
+        return "A table's value at each stored number: what activation functions become on integers. "
+               "Constant: "
+               "the table, of the result's type: [256], indexed by the bits of a byte, or of 16-bit numbers "
+               "[513], every 128th number from -32768 on with straight lines between them.";
+    }
+    Placement placement() const override {
+        return {.where =
+                    "activation unit: together with matrix work whose result it alone reads, else as "
+                    "vector work",
+                .formats = "uint8 and int8; int16"};
+    }
+
+    std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
+        node.require_inputs(1, 1);
+        const std::uint32_t entries = bytes_of(node.input().type) == 2 ? wide_entries : byte_entries;
+        if (node.constant(0)->shape != ir::Shape{entries}) {
+            throw ModelError(fmt::format("its table is {}; it must have {} entries",
+                                         to_text(node.constant(0)->shape), entries));
+        }
+        return {node.input().shape};
+    }
+    void check_types(const ir::NodeView& node) const override {
+        require_integers(node);
+        if (bytes_of(node.input().type) != bytes_of(node.output().type)) {
+            throw ModelError(fmt::format("it looks up {} in a table of {}; both must be as wide",
+                                         name_of(node.input().type), name_of(node.output().type)));
+        }
+        if (node.constant(0)->type != node.output().type) {
+            throw ModelError(fmt::format("its table is of {}, its result of {}; they must be the same",
+                                         name_of(node.constant(0)->type), name_of(node.output().type)));
+        }
+        if (!node.constant(0)->constant->is_known()) throw ModelError("its table must have values");
+    }
+    void evaluate(const FloatCall& /*call*/) const override {
+        throw std::logic_error("a lookup works on integers");
+    }
+
+    void execute(const IntegerCall& call) const override {
+        const ir::Constant& table = *call.node.constant(0)->constant;
+        const std::size_t count = call.batch * call.node.input().shape.elements();
+        const std::int32_t* const from = call.inputs[0];
+        switch (call.node.output().type) {
+            case DataType::Uint8:
+                return look_up_bytes(table.values<std::uint8_t>(), from, count, call.output);
+            case DataType::Int8:
+                return look_up_bytes(table.values<std::int8_t>(), from, count, call.output);
+            case DataType::Int16:
+                for (std::size_t i = 0; i < count; ++i) {
+                    call.output[i] = interpolate(table.values<std::int16_t>(), from[i]);
+                }
+                return;
+            case DataType::Uint16:
+            case DataType::Int32:
+            case DataType::Bfloat16:
+            case DataType::Float32:
+                break;
+        }
+        throw std::logic_error("there are no tables of such entries");
+    }
+
+    void lower(const ir::NodeView& node, Lowering& lowering) const override {
+        lowering.add_layer(node.node(), node.node().output(),
+                           mapping::Elementwise{.operation = isa::VectorOperation::Lookup,
+                                                .a = {},
+                                                .b = {},
+                                                .result = {},
+                                                .table = table_of(node)});
+    }
+
+private:
+    template <typename Entry>
+    static void look_up_bytes(std::span<const Entry> table, const std::int32_t* from, std::size_t count,
+                              std::int32_t* to) {
+        for (std::size_t i = 0; i < count; ++i) to[i] = table[static_cast<std::uint8_t>(from[i])];
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<ir::Operator> make_lookup() {
+    return std::make_unique<Lookup>();
+}
+
+}  // namespace systole::operators

@@ -1,0 +1,136 @@
+#include "compiler/operators/quantizer.h"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+#include "compiler/ir/model_error.h"
+#include "compiler/ir/names.h"
+
+namespace systole::operators {
+
+using ir::Node;
+using ir::ValueId;
+
+namespace {
+
+ir::Constant contents_of(const mapping::ByteTable& table, DataType type) {
+    if (is_signed(type)) return ir::Constant::of(std::vector<std::int8_t>(table.begin(), table.end()));
+    return ir::Constant::of(std::vector<std::uint8_t>(table.begin(), table.end()));
+}
+
+ir::Constant contents_of(const mapping::WideTable& table, DataType /*type*/) {
+    return ir::Constant::of(std::vector<std::int16_t>(table.begin(), table.end()));
+}
+
+}  // namespace
+
+Quantizer::Quantizer(const ir::Graph& graph)
+    : graph_(graph), readers_(ir::readers(graph)), stored_(graph.values.size()) {
+    result_.name = graph.name;
+    result_.has_weights = graph.has_weights;
+}
+
+DataType Quantizer::type(ValueId id) const {
+    const DataType type = graph_.values[id].stored_as;
+    if (type != DataType::Uint8 && type != DataType::Int16) {
+        fail(id, fmt::format("it is to be stored as {}; activations may be uint8 or int16", name_of(type)));
+    }
+    return type;
+}
+
+Encoding Quantizer::encoding(ValueId id, DataType type) const {
+    const std::optional<ir::Range>& range = graph_.values[id].range;
+    if (!range) fail(id, "it has no range; quantization needs that of each activation");
+    return encoding_of(*range, type);
+}
+
+const Node* Quantizer::function_after(ValueId id) const {
+    if (readers_[id].size() != 1 || ir::is_output(graph_, id)) return nullptr;
+    const Node& reader = graph_.nodes[readers_[id][0]];
+    return operator_of(reader).function(reader) ? &reader : nullptr;
+}
+
+void Quantizer::fail(ValueId id, const std::string& rule) const {
+    throw ModelError(fmt::format("{}: layer {}: {}", graph_.name, ir::quoted(graph_.values[id].name), rule));
+}
+
+void Quantizer::require_one_width(const Node& node) const {
+    constexpr std::uint32_t byte_bits = 8;
+    const auto bits = [](DataType type) { return bytes_of(type) * byte_bits; };
+    const DataType result = type(node.output());
+    for (const ValueId input : node.inputs) {
+        const DataType given = result_.values[stored(input)].type;
+        if (bytes_of(given) == bytes_of(result)) continue;
+        fail(node.output(), fmt::format("it gives {} bits from {} bits; of {}, input and result have as many",
+                                        bits(result), bits(given), node.op->name()));
+    }
+}
+
+ValueId Quantizer::stored(ValueId id) const {
+    if (graph_.values[id].constant) fail(id, "it is a constant; the chip takes constants as weights alone");
+    return stored_[id].value();
+}
+
+void Quantizer::add_input(ValueId id, const Encoding& encoding) {
+    const ValueId input = add_value(id, encoding);
+    result_.inputs.push_back(input);
+    store(id, input);
+}
+
+ValueId Quantizer::add_value(ValueId id, const Encoding& encoding) {
+    const auto value = static_cast<ValueId>(result_.values.size());
+    result_.values.push_back({.name = graph_.values[id].name,
+                              .shape = graph_.values[id].shape,
+                              .type = encoding.type,
+                              .quantization = ir::Quantization{{encoding.scale}, {encoding.zero_point}, {}}});
+    return value;
+}
+
+ValueId Quantizer::add_constant(std::string name, const ir::Shape& shape, DataType type,
+                                ir::Constant contents, std::optional<ir::Quantization> quantization) {
+    const ValueId id = result_.add_constant(std::move(name), shape, type, std::move(contents));
+    result_.values[id].quantization = std::move(quantization);
+    return id;
+}
+
+void Quantizer::add_like(const Node& node, const Encoding& result) {
+    add_copy(node, add_value(node.output(), result));
+}
+
+void Quantizer::add_real(const Node& node) {
+    const auto value = static_cast<ValueId>(result_.values.size());
+    result_.values.push_back(
+        {.name = graph_.values[node.output()].name, .shape = graph_.values[node.output()].shape});
+    add_copy(node, value);
+}
+
+void Quantizer::add_copy(const Node& node, ValueId result) {
+    Node added = node;
+    for (ValueId& input : added.inputs) input = stored(input);
+    added.outputs = {result};
+    store(node.output(), result);
+    add_node(std::move(added));
+}
+
+void Quantizer::add_lookup(const Node& node, ValueId from, ValueId to, const ElementFunction& function) {
+    const DataType type = result_.values[to].type;
+    const mapping::Table table =
+        make_table(function, encoding_of(result_.values[from]), encoding_of(result_.values[to]));
+    const auto entries = std::visit([](const auto& list) { return list.size(); }, table);
+    const ValueId constant =
+        add_constant(node.name + "/table", {static_cast<std::uint32_t>(entries)}, type,
+                     std::visit([&](const auto& list) { return contents_of(list, type); }, table));
+    add_node({.name = node.name,
+              .op = &registry().at("lookup"),
+              .attributes = {},
+              .inputs = {from, constant},
+              .outputs = {to}});
+}
+
+ir::Graph Quantizer::finish() && {
+    for (const ValueId output : graph_.outputs) result_.outputs.push_back(stored(output));
+    return std::move(result_);
+}
+
+}  // namespace systole::operators

@@ -1,0 +1,239 @@
+#include "compiler/operators/weighted.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "compiler/ir/model_error.h"
+#include "compiler/operators/fixed_point.h"
+#include "compiler/operators/integer_types.h"
+#include "compiler/operators/quantize_weights.h"
+
+namespace systole::operators {
+namespace {
+
+bool all_finite(std::span<const float> values) {
+    return std::ranges::all_of(values, [](float value) { return std::isfinite(value); });
+}
+
+/// Without values: the parameters take their place all the same.
+QuantizedWeights unknown_weights(const Encoding& output) {
+    return {.weights = {}, .scales = {1.0}, .bias = {}, .output = output};
+}
+
+QuantizedWeights quantized_weights(const ir::Node& node, std::span<const WeightedInput> inputs,
+                                   const Encoding& wanted, const Quantizer& quantizer) {
+    const ir::NodeView view = quantizer.view(node);
+    const std::span<const float> weights = view.constant(0)->constant->values<float>();
+    std::vector<float> bias;
+    if (view.constant(1) != nullptr) {
+        const std::span<const float> values = view.constant(1)->constant->values<float>();
+        bias.assign(values.begin(), values.end());
+    }
+    if (!all_finite(weights) || !all_finite(bias)) {
+        quantizer.fail(node.output(), "folding batch normalization gives weights beyond the range of float");
+    }
+    if (!view.graph().has_weights) return unknown_weights(wanted);
+    if (bias.empty()) bias.assign(view.output_map().channels, 0.0F);
+    return quantize_weights(weights, bias, inputs, wanted);
+}
+
+/// Appends weights and bias as constants of the quantized graph.
+void add_constants(const ir::NodeView& view, QuantizedWeights quantized, Quantizer& quantizer,
+                   std::vector<ir::ValueId>& inputs) {
+    const ir::Value& weights = *view.constant(0);
+    const ir::Value* const bias = view.constant(1);
+    const auto channels = static_cast<std::uint32_t>(view.output_map().channels);
+    ir::Constant weight_values;
+    ir::Constant bias_values;
+    if (view.graph().has_weights) {
+        weight_values = ir::Constant::of(std::move(quantized.weights));
+        bias_values = ir::Constant::of(std::move(quantized.bias));
+    }
+    ir::Quantization scales{.scales = std::move(quantized.scales), .zero_points = {}};
+    scales.zero_points.assign(scales.scales.size(), 0);
+    if (view.graph().has_weights) scales.axis = static_cast<std::uint32_t>(weights.shape.rank() - 1);
+    inputs.push_back(quantizer.add_constant(weights.name, weights.shape, DataType::Int8,
+                                            std::move(weight_values), std::move(scales)));
+    inputs.push_back(quantizer.add_constant(bias == nullptr ? view.node().name + "/bias" : bias->name,
+                                            {channels}, DataType::Int32, std::move(bias_values)));
+}
+
+/// By output channel.
+std::vector<FixedPoint> multipliers_of(const ir::NodeView& node) {
+    double input_scale = 0.0;
+    for (std::size_t i = 0; i < node.data_inputs(); ++i) {
+        input_scale = std::max(input_scale, encoding_of(node.input(i)).scale);
+    }
+    const double scale = encoding_of(node.output()).scale;
+    const std::vector<double>& weight_scales = node.constant(0)->quantization->scales;
+    std::vector<FixedPoint> multipliers;
+    for (std::size_t c = 0; c < node.output_map().channels; ++c) {
+        const double weight_scale = weight_scales[weight_scales.size() == 1 ? 0 : c];
+        multipliers.push_back(fixed_point_of(input_scale * weight_scale / scale));
+    }
+    return multipliers;
+}
+
+std::vector<std::int32_t> bias_of(const ir::NodeView& node) {
+    std::vector<std::int32_t> bias(node.output_map().channels, 0);
+    if (node.constant(1) != nullptr)
+        std::ranges::copy(node.constant(1)->constant->values<std::int32_t>(), bias.begin());
+    return bias;
+}
+
+/// The chip multiplies stored numbers: the bias makes up for their zero points.
+std::vector<std::int32_t> corrected_bias(const ir::NodeView& node,
+                                         const std::vector<std::uint64_t>& met_elements) {
+    std::vector<std::int32_t> bias = bias_of(node);
+    const std::int8_t* weight = known_weights(node).data();
+    for (std::size_t i = 0; i < met_elements.size(); ++i) {
+        const std::int32_t zero_point = encoding_of(node.input(i)).zero_point;
+        if (zero_point == 0) {
+            weight += met_elements[i] * bias.size();
+            continue;
+        }
+        for (std::uint64_t element = 0; element < met_elements[i]; ++element, weight += bias.size()) {
+            for (std::size_t c = 0; c < bias.size(); ++c) {
+                bias[c] = wrapping_subtract(bias[c], zero_point * weight[c]);
+            }
+        }
+    }
+    return bias;
+}
+
+}  // namespace
+
+void WeightedOperator::check_types(const ir::NodeView& node) const {
+    check_clamp(node);
+    if (!works_on_integers(node)) return;
+    require_integers(node);
+    for (std::size_t i = 0; i < node.data_inputs(); ++i) {
+        if (node.input(i).type == node.input().type) continue;
+        throw ModelError(fmt::format("it has inputs of {} and {}; all must be of one type",
+                                     name_of(node.input().type), name_of(node.input(i).type)));
+    }
+    const ir::Value& weights = *node.constant(0);
+    if (weights.type != DataType::Int8 || !weights.quantization) {
+        throw ModelError(fmt::format("its weights are {}; on integers they must be int8, with scales",
+                                     name_of(weights.type)));
+    }
+    const ir::Quantization& scales = *weights.quantization;
+    if ((scales.axis && *scales.axis != weights.shape.rank() - 1) ||
+        !std::ranges::all_of(scales.zero_points, [](std::int32_t zero_point) { return zero_point == 0; })) {
+        throw ModelError(
+            "its weights must have one scale, or one for each output channel, and zero points of 0");
+    }
+    if (node.constant(1) != nullptr && node.constant(1)->type != DataType::Int32) {
+        throw ModelError(
+            fmt::format("its bias is {}; on integers it must be int32", name_of(node.constant(1)->type)));
+    }
+    // The multipliers that follow from the scales must be such.
+    if (node.graph().has_weights) multipliers_of(node);
+}
+
+Placement WeightedOperator::placement() const {
+    return {.where = "matrix unit; the activation unit scales the sums, with a `lookup` behind it",
+            .formats = "float32; uint8, int8 or int16, with int8 weights and an int32 bias"};
+}
+
+void WeightedOperator::quantize(const ir::Node& node, Quantizer& quantizer) const {
+    const ir::NodeView view = quantizer.view(node);
+    ir::Node added = node;
+    added.inputs.clear();
+    std::vector<WeightedInput> inputs;
+    for (std::size_t i = 0; i < view.data_inputs(); ++i) {
+        added.inputs.push_back(quantizer.stored(node.inputs[i]));
+        inputs.push_back({quantizer.stored_encoding(node.inputs[i]), met_elements(view, i)});
+        if (inputs.back().encoding.type != inputs.front().encoding.type) {
+            quantizer.fail(node.output(), "it has inputs of 8 and of 16 bits; all must have as many");
+        }
+    }
+    const ir::Node* const function = quantizer.function_after(node.output());
+    const auto limit = function == nullptr ? std::nullopt : operator_of(*function).clamp_limit(*function);
+    const ir::ValueId result = limit ? function->output() : node.output();
+    // A table behind is indexed by these results: they are as wide as its own.
+    const DataType type = quantizer.type(function == nullptr ? node.output() : function->output());
+    QuantizedWeights quantized = quantized_weights(node, inputs, quantizer.encoding(result, type), quantizer);
+    const Encoding encoding = quantized.output;
+    if (limit) {
+        added.set("clamp", std::vector<std::int64_t>{encoding.zero_point, encoding.stored(double{*limit})});
+    }
+    add_constants(view, std::move(quantized), quantizer, added.inputs);
+    added.outputs = {quantizer.add_value(result, encoding)};
+    quantizer.store(result, added.output());
+    quantizer.store(node.output(), added.output());
+    quantizer.add_node(std::move(added));
+}
+
+void WeightedOperator::lower_product(const ir::NodeView& node, std::optional<ir::Window> window,
+                                     std::optional<std::uint32_t> channel_multiplier,
+                                     Lowering& lowering) const {
+    const Clamp clamp = clamp_of(node);
+    const std::size_t channels = node.output_map().channels;
+    mapping::MatrixProduct product{.window = window,
+                                   .channel_multiplier = channel_multiplier,
+                                   .weights = *node.constant(0)->constant,
+                                   .requantization = {.bias = {},
+                                                      .multiplier = {},
+                                                      .shift = {},
+                                                      .zero_point = encoding_of(node.output()).zero_point,
+                                                      .minimum = clamp.minimum,
+                                                      .maximum = clamp.maximum,
+                                                      .table = {}}};
+    mapping::Requantization& rules = product.requantization;
+    if (node.graph().has_weights) {
+        std::vector<std::uint64_t> met;
+        for (std::size_t i = 0; i < node.data_inputs(); ++i) met.push_back(met_elements(node, i));
+        rules.bias = corrected_bias(node, met);
+        for (const FixedPoint& multiplier : multipliers_of(node)) {
+            rules.multiplier.push_back(multiplier.multiplier);
+            rules.shift.push_back(static_cast<std::int8_t>(multiplier.shift));
+        }
+    } else {
+        product.weights = {};
+        rules.bias.resize(channels);
+        rules.multiplier.resize(channels);
+        rules.shift.resize(channels);
+    }
+    const ir::Node* const lookup = lowering.lookup_after(node.node().output());
+    if (lookup != nullptr) rules.table = table_of(ir::NodeView(node.graph(), *lookup));
+    lowering.add_layer(node.node(), lookup == nullptr ? node.node().output() : lookup->output(),
+                       std::move(product));
+}
+
+SumRounding::SumRounding(const ir::NodeView& node)
+    : bias_(bias_of(node)),
+      multipliers_(multipliers_of(node)),
+      zero_point_(encoding_of(node.output()).zero_point),
+      minimum_(clamp_of(node).minimum),
+      maximum_(clamp_of(node).maximum) {}
+
+void SumRounding::begin(std::vector<std::int32_t>& sums) const {
+    sums = bias_;
+}
+
+void SumRounding::store(const std::vector<std::int32_t>& sums, std::int32_t* output) const {
+    for (std::size_t c = 0; c < sums.size(); ++c) {
+        const std::int32_t scaled = scale(sums[c], multipliers_[c].multiplier, multipliers_[c].shift);
+        output[c] = offset_and_clamp(scaled, zero_point_, minimum_, maximum_);
+    }
+}
+
+void multiply_add(std::int32_t value, const std::int8_t* weights, std::vector<std::int32_t>& sums) {
+    if (value == 0) return;
+    const std::size_t count = sums.size();
+    std::int32_t* sum = sums.data();
+    for (std::size_t i = 0; i < count; ++i)
+        sum[i] = wrap(std::int64_t{sum[i]} + std::int64_t{value} * weights[i]);
+}
+
+std::span<const std::int8_t> known_weights(const ir::NodeView& node) {
+    const ir::Constant& weights = *node.constant(0)->constant;
+    if (!weights.is_known()) throw std::logic_error("weights without values cannot be computed with");
+    return weights.values<std::int8_t>();
+}
+
+}  // namespace systole::operators

@@ -1,0 +1,297 @@
+#include "compiler/schedule/parallel_convolutions.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <random>
+#include <utility>
+
+#include "compiler/ir/model_error.h"
+#include "compiler/operators/lowering.h"
+#include "compiler/schedule/schedule.h"
+#include "tests/support/mapping_layers.h"
+#include "tests/support/random_network.h"
+
+namespace systole::schedule {
+namespace {
+
+using mapping::Network;
+using mapping::TensorId;
+using JoinedTo = std::vector<std::uint32_t>;
+
+/// Layers over a 4 x 4 x 3 input, tensor 0. Layer l makes tensor l + 1.
+class ParallelBuilder {
+public:
+    ParallelBuilder() {
+        network_.name = "made";
+        network_.tensors.push_back({.name = "t0", .shape = {4, 4, 3}});
+    }
+
+    TensorId convolution(TensorId from, std::uint32_t filters, const ir::Window& window = {}) {
+        mapping::MatrixProduct convolution;
+        convolution.window = window;
+        const std::uint32_t kernel = window.kernel_height * window.kernel_width;
+        convolution.weights = tests::ones(std::uint64_t{kernel} * channels(from) * filters);
+        convolution.requantization = tests::requantization(filters);
+        const ir::FeatureMap shape{(4 - window.kernel_height) / window.stride_y + 1, 4, filters};
+        const TensorId id = add({from}, shape, convolution);
+        network_.layers.back().macs = shape.elements() * kernel * channels(from);
+        return id;
+    }
+    TensorId depthwise(TensorId from) {
+        mapping::MatrixProduct convolution;
+        convolution.window = ir::Window{};
+        convolution.channel_multiplier = 1;
+        convolution.weights = tests::ones(channels(from));
+        convolution.requantization = tests::requantization(channels(from));
+        return add({from}, {4, 4, channels(from)}, convolution);
+    }
+    TensorId dense(TensorId from, std::uint32_t units) {
+        mapping::MatrixProduct dense;
+        dense.weights = tests::ones(network_.tensors[from].shape.elements() * units);
+        dense.requantization = tests::requantization(units);
+        return add({from}, {1, 1, units}, dense);
+    }
+    TensorId pool(TensorId from) { return add({from}, {4, 4, channels(from)}, mapping::Pooling{}); }
+    TensorId concat(const std::vector<TensorId>& from) {
+        std::uint32_t sum = 0;
+        for (const TensorId id : from) sum += channels(id);
+        return add(from, {4, 4, sum}, mapping::Concatenation{});
+    }
+
+    Network& network() { return network_; }
+
+private:
+    std::uint32_t channels(TensorId id) const { return network_.tensors[id].shape.channels; }
+    TensorId add(std::vector<TensorId> from, const ir::FeatureMap& shape, mapping::Work work) {
+        const auto to = static_cast<TensorId>(network_.tensors.size());
+        network_.tensors.push_back({.name = "t" + std::to_string(to), .shape = shape});
+        network_.layers.push_back({.name = "l" + std::to_string(to),
+                                   .inputs = std::move(from),
+                                   .output = to,
+                                   .work = std::move(work)});
+        network_.output = to;
+        return to;
+    }
+
+    Network network_;
+};
+
+Target target(std::uint32_t columns) {
+    return {.geometry = {.rows = 8, .columns = columns},
+            .accumulator_rows = 64,
+            .unified_buffer_rows = 4000,
+            .weight_memory_bytes = 1 << 20};
+}
+
+/// What convolutions are joined to: of one window with so many filters.
+JoinedTo joined_to_of(const std::vector<std::uint32_t>& filters, std::uint32_t columns) {
+    ParallelBuilder builder;
+    for (const std::uint32_t count : filters) builder.convolution(0, count);
+    return group_parallel_convolutions(builder.network(), {.rows = 8, .columns = columns});
+}
+
+std::uint32_t column_tiles(std::uint32_t channels, std::uint32_t columns) {
+    return (channels + columns - 1) / columns;
+}
+
+}  // namespace
+
+TEST_CASE("Parallel convolutions are joined where they take fewer column tiles than apart",
+          "[compiler][schedule][parallel]") {
+    CHECK(joined_to_of({64, 64, 96}, 256) == JoinedTo{0, 0, 0});
+    CHECK(joined_to_of({128, 128}, 256) == JoinedTo{0, 0});
+    CHECK(joined_to_of({128, 129}, 256) == JoinedTo{0, 1});
+    CHECK(joined_to_of({256, 256}, 256) == JoinedTo{0, 1});
+    CHECK(joined_to_of({256, 1}, 256) == JoinedTo{0, 1});
+    // Across column tiles: 2 and 2 apart, 3 together.
+    CHECK(joined_to_of({300, 400}, 256) == JoinedTo{0, 0});
+    CHECK(joined_to_of({6, 6}, 4) == JoinedTo{0, 0});
+}
+
+TEST_CASE("A convolution is joined to the first with which it saves a column tile",
+          "[compiler][schedule][parallel]") {
+    // 6 and 2 fill 8 columns; 8 fills them alone; 3 begins anew, and 4 goes with it.
+    CHECK(joined_to_of({6, 8, 2, 3, 4}, 8) == JoinedTo{0, 1, 0, 3, 3});
+}
+
+TEST_CASE("Only convolutions of the same tensor and the same windows are parallel",
+          "[compiler][schedule][parallel]") {
+    ParallelBuilder builder;
+    const TensorId first = builder.convolution(0, 2);                                   // layer 0
+    builder.convolution(0, 2, {.kernel_height = 2});                                    // layer 1
+    builder.convolution(0, 2, {.kernel_height = 2, .stride_y = 2});                     // layer 2
+    builder.convolution(first, 2);                                                      // layer 3
+    builder.depthwise(0);                                                               // layer 4
+    builder.dense(0, 2);                                                                // layer 5
+    builder.dense(0, 2);                                                                // layer 6
+    builder.convolution(0, 2, {.kernel_height = 2});                                    // layer 7
+    builder.convolution(0, 2, {.kernel_height = 1, .kernel_width = 1, .stride_y = 1});  // layer 8
+    builder.convolution(first, 2);                                                      // layer 9
+    CHECK(group_parallel_convolutions(builder.network(), {.rows = 8, .columns = 16}) ==
+          JoinedTo{0, 1, 2, 3, 4, 5, 6, 1, 0, 3});
+}
+
+TEST_CASE("More filters than can be counted are not joined", "[compiler][schedule][parallel]") {
+    Network network;
+    network.tensors = {{.name = "t0", .shape = {}},
+                       {.name = "t1", .shape = {1, 1, 4294967295U}},
+                       {.name = "t2", .shape = {1, 1, 1}}};
+    mapping::MatrixProduct convolution;
+    convolution.window = ir::Window{};
+    for (const TensorId output : {1U, 2U}) {
+        network.layers.push_back({.name = "l", .inputs = {0}, .output = output, .work = convolution});
+    }
+    CHECK(group_parallel_convolutions(network, {.rows = 8, .columns = 4096}) == JoinedTo{0, 1});
+    network.tensors[1].shape.channels -= 1;
+    CHECK(group_parallel_convolutions(network, {.rows = 8, .columns = 4096}) == JoinedTo{0, 0});
+}
+
+TEST_CASE("The schedule tells what is joined, and streams pixels once", "[compiler][schedule][parallel]") {
+    ParallelBuilder builder;
+    const TensorId a = builder.convolution(0, 2);
+    const TensorId between = builder.pool(a);
+    const TensorId b = builder.convolution(0, 5);
+    builder.concat({between, b});
+    CHECK(to_text(make_schedule(builder.network(), target(4), {.batch = 1, .inferences = 1})) ==
+          R"(network "made": 1 inferences in batches of 1
+array 8 x 4, 64 accumulator rows, 4000 unified-buffer rows, 1048576 bytes of weight memory
+passes of at most 1 images, transfers in turn
+2 weight tiles, 34 unified-buffer rows in use, 10 of them constants
+tensor "t0" from row 24, 6 rows an image
+tensor "t1" from row 30, 4 rows an image
+tensor "t2" in "t4" from byte 0 of its pixels
+tensor "t3" in "t4" from byte 2 of its pixels
+tensor "t4" from row 10, 14 rows an image
+layer 1 "l1" convolution, 336 MACs
+  column tile 0: joined channels 0..3, element tiles 0 = tiles 0
+    columns 0..1: layer 1 channels 0..1, parameters in row 0
+    columns 2..3: layer 3 channels 0..1, parameters in row 3
+  column tile 1: joined channels 4..6, element tiles 0 = tiles 1
+    columns 0..2: layer 3 channels 2..4, parameters in row 6
+layer 2 "l2" max_pool, 0 MACs
+layer 3 "l3" joined to l1, 0 MACs
+layer 4 "l4" concat, 0 MACs
+read input 0
+read constants to rows 0..9
+layer 1 convolve 4 lines from image 0 line 0, element tiles 0, fetched tiles 0, into accumulators from 0
+layer 1 activate accumulators 0..15 as column tile 0, columns 0..1 to layer 1, image 0 from pixel 0
+layer 1 activate accumulators 0..15 as column tile 0, columns 2..3 to layer 3, image 0 from pixel 0
+layer 1 convolve 4 lines from image 0 line 0, element tiles 0, fetched tiles 1, into accumulators from 16
+layer 1 activate accumulators 16..31 as column tile 1, columns 0..2 to layer 3, image 0 from pixel 0
+layer 2 pool 4 lines from image 0 line 0
+write output 0
+)");
+}
+
+TEST_CASE("What is joined lives from the step of the first on, and what it reads no longer than that",
+          "[compiler][schedule][parallel]") {
+    ParallelBuilder builder;
+    const TensorId from = builder.pool(0);            // step 1
+    const TensorId a = builder.convolution(from, 2);  // step 2
+    const TensorId c = builder.convolution(a, 3);     // step 3
+    const TensorId d = builder.convolution(a, 8);     // step 4
+    const TensorId b = builder.convolution(from, 2);  // joined to a
+    const TensorId e = builder.convolution(from, 4);  // on 4 columns joined to none
+    const TensorId whole = builder.concat({d, b});    // step 7
+    builder.convolution(whole, 1);                    // step 8
+    const auto lifetimes = [&](std::uint32_t columns) {
+        return tensor_lifetimes(builder.network(), target(columns), false);
+    };
+    const std::vector<Lifetime> joined = lifetimes(5);
+    CHECK(joined[from] == Lifetime{.rows = 6, .first_step = 1, .last_step = 6});
+    CHECK(joined[a] == Lifetime{.rows = 4, .first_step = 2, .last_step = 4});
+    CHECK(joined[c] == Lifetime{.rows = 6, .first_step = 3, .last_step = 3});
+    CHECK(joined[e] == Lifetime{.rows = 8, .first_step = 6, .last_step = 6});
+    // The concatenated tensor: from its first part on, though that is made by its last part's layer.
+    CHECK(joined[whole] == Lifetime{.rows = 20, .first_step = 2, .last_step = 8});
+    // With e, too.
+    const std::vector<Lifetime> all = lifetimes(16);
+    CHECK(all[from].last_step == 2);
+    CHECK(all[e] == Lifetime{.rows = 8, .first_step = 2, .last_step = 2});
+    // 8 filters do not share an array of 2 columns with any, nor 2 and 2.
+    const std::vector<Lifetime> apart = lifetimes(2);
+    CHECK(apart[from].last_step == 6);
+    CHECK(apart[whole].first_step == 4);
+}
+
+TEST_CASE("An output is sent, and the next input comes, when the first has worked",
+          "[compiler][schedule][parallel]") {
+    ParallelBuilder builder;
+    builder.convolution(0, 2);
+    builder.convolution(1, 2);
+    builder.network().output = builder.convolution(0, 2);
+    const Schedule schedule = make_schedule(builder.network(), target(4), {.batch = 1, .inferences = 2});
+    REQUIRE(schedule.memory.overlap_transfers);
+    std::vector<std::string> order;
+    for (const Operation& operation : schedule.operations) {
+        if (const auto* read = std::get_if<ReadInput>(&operation))
+            order.push_back("read " + std::to_string(read->first_inference));
+        if (const auto* write = std::get_if<WriteOutput>(&operation))
+            order.push_back("write " + std::to_string(write->first_inference));
+        if (const auto* work = std::get_if<ConvolveLines>(&operation))
+            order.push_back("convolve " + std::to_string(work->layer));
+    }
+    CHECK(order == std::vector<std::string>{"read 0", "convolve 0", "write 0", "read 1", "convolve 1",
+                                            "convolve 0", "write 1", "convolve 1"});
+}
+
+TEST_CASE("Joined weights need the weight memory that they take together", "[compiler][schedule][parallel]") {
+    ParallelBuilder builder;
+    builder.convolution(0, 2);
+    builder.convolution(0, 2);
+    Target small = target(4);
+    small.weight_memory_bytes = 32;
+    CHECK(make_schedule(builder.network(), small, {}).weight_tiles == 1);
+    small.weight_memory_bytes = 31;
+    CHECK_THROWS_WITH(make_schedule(builder.network(), small, {}),
+                      "made: its weights take 1 tiles of 8 x 4 bytes; the weight memory has 31 bytes");
+}
+
+TEST_CASE("Segments are each layer's channels once, in fewer tiles and no more activations than apart",
+          "[compiler][schedule][parallel]") {
+    const std::uint32_t first_seed = 4711;
+    std::size_t joined = 0;
+    for (std::uint32_t seed = first_seed; seed < first_seed + 300; ++seed) {
+        INFO("seed " << seed);
+        std::mt19937 random(seed);
+        const Network network = operators::lower(tests::RandomNetwork(random).draw());
+        const auto columns = static_cast<std::uint32_t>(random() % 30 + 1);
+        const std::vector<LayerPlan> plans = plan_layers(network, target(columns));
+        std::vector<std::uint32_t> next_channel(plans.size());
+        for (std::uint32_t first = 0; first < plans.size(); ++first) {
+            const LayerPlan& plan = plans[first];
+            REQUIRE(plan.segments.size() == plan.tiling.columns.size());
+            std::size_t segments = 0;
+            std::size_t tiles_apart = 0;
+            std::size_t members = 0;  // beside the first; each saves a column tile or more
+            for (std::size_t j = 0; j < plan.segments.size(); ++j) {
+                std::uint32_t next_column = 0;
+                for (const Segment& segment : plan.segments[j]) {
+                    CHECK(segment.first_column == next_column);
+                    CHECK(segment.first_channel == next_channel[segment.layer]);
+                    CHECK(plans[segment.layer].joined_to.value_or(segment.layer) == first);
+                    next_column += segment.channels;
+                    next_channel[segment.layer] += segment.channels;
+                    ++segments;
+                }
+                CHECK(next_column == plan.tiling.columns[j].channels);
+            }
+            for (std::uint32_t l = first; l < plans.size(); ++l) {
+                if (plan.segments.empty() || plans[l].joined_to.value_or(l) != first) continue;
+                const std::uint32_t channels = network.tensors[network.layers[l].output].shape.channels;
+                CHECK(next_channel[l] == channels);
+                tiles_apart += column_tiles(channels, columns);
+                if (l == first) continue;
+                ++members;
+                CHECK(plans[l].tiling == Tiling{});
+                CHECK(plans[l].macs == 0);
+            }
+            joined += members;
+            CHECK(segments <= tiles_apart);
+            CHECK(plan.segments.size() + members <= tiles_apart);
+        }
+    }
+    CHECK(joined > 50);
+}
+
+}  // namespace systole::schedule
