@@ -18,10 +18,10 @@
 #include <systemc>
 #include <vector>
 
+#include "hw/core/core.h"
 #include "hw/isa/program.h"
 #include "hw/machine/machine_config.h"
 #include "hw/math/gemm.h"
-#include "hw/tpu/tpu.h"
 #include "tests/bench/bench_programs.h"
 #include "tests/bench/bench_results.h"
 #include "tests/support/fresh_simulation.h"
@@ -62,10 +62,10 @@ public:
         : tpu_("tpu", machine, program,
                {.values = values, .trace = nullptr, .held_back = {}, .value_threads = value_threads}) {}
 
-    hw::Tpu* operator->() { return &tpu_; }
+    hw::Core* operator->() { return &tpu_; }
 
 private:
-    hw::Tpu tpu_;
+    hw::Core tpu_;
 };
 
 /// The products of `DenseLayers` and nothing else.

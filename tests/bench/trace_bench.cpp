@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "hw/core/core.h"
 #include "hw/machine/machine_config.h"
-#include "hw/tpu/tpu.h"
 #include "sim/occupancy/over_time.h"
 #include "sim/run/execute/recorders.h"
 #include "sim/trace/fan_out.h"
@@ -52,12 +52,12 @@ double simulate(const machine::MachineConfig& machine, const isa::Program& progr
     observers.add(tracer.sink());
     run::SpanRecorder recorder;
     if (!folder.empty()) observers.add(&recorder);
-    hw::Tpu tpu("tpu", machine, program,
-                {.values = hw::Values::TimingOnly,
-                 .trace = observers.sink(),
-                 .registers = nullptr,
-                 .held_back = {},
-                 .value_threads = 0});
+    hw::Core tpu("tpu", machine, program,
+                 {.values = hw::Values::TimingOnly,
+                  .trace = observers.sink(),
+                  .registers = nullptr,
+                  .held_back = {},
+                  .value_threads = 0});
     tpu.run();
     trace::Afterwards known;
     if (!folder.empty()) {

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "hw/core/core.h"
 #include "hw/isa/assembly.h"
 #include "hw/isa/unit.h"
 #include "hw/machine/machine_config.h"
-#include "hw/tpu/tpu.h"
 #include "tests/support/fresh_simulation.h"
 
 namespace systole::tests {
@@ -28,10 +28,10 @@ public:
 
     void run() { tpu_.run(); }
 
-    hw::Tpu& operator*() { return tpu_; }
-    const hw::Tpu& operator*() const { return tpu_; }
-    hw::Tpu* operator->() { return &tpu_; }
-    const hw::Tpu* operator->() const { return &tpu_; }
+    hw::Core& operator*() { return tpu_; }
+    const hw::Core& operator*() const { return tpu_; }
+    hw::Core* operator->() { return &tpu_; }
+    const hw::Core* operator->() const { return &tpu_; }
 
     /// What passed through a unit, in order.
     std::vector<hw::InstructionTimes> times(isa::Unit unit) const {
@@ -55,11 +55,11 @@ private:
     std::vector<hw::InstructionTimes> times_;
     std::vector<hw::TileTimes> tiles_;
     std::vector<hw::MatrixIdleTimes> matrix_idle_;
-    hw::Tpu tpu_;
+    hw::Core tpu_;
 };
 
 /// Cycles of the four classes into which each cycle of the matrix unit falls.
-inline std::uint64_t matrix_unit_cycles(const hw::Tpu& tpu) {
+inline std::uint64_t matrix_unit_cycles(const hw::Core& tpu) {
     std::uint64_t cycles = 0;
     for (const char* name : {"active", "weight_stall", "weight_shift", "non_matrix"}) {
         cycles += tpu.counter(std::string("matrix_unit.") + name + "_cycles").value();

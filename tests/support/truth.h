@@ -10,8 +10,8 @@
 #include "compiler/mapping/network.h"
 #include "compiler/operators/lowering.h"
 #include "compiler/reference/integer_executor.h"
+#include "hw/core/core.h"
 #include "hw/machine/machine_config.h"
-#include "hw/tpu/tpu.h"
 #include "sim/functional/executor.h"
 #include "sim/run/compile.h"
 #include "tests/support/chip.h"
@@ -66,7 +66,7 @@ inline NeededMacs needed_macs(const mapping::Network& network) {
     return needed;
 }
 
-inline void check_counters(const hw::Tpu& tpu, const isa::Program& program, const mapping::Network& network,
+inline void check_counters(const hw::Core& tpu, const isa::Program& program, const mapping::Network& network,
                            const machine::MachineConfig& machine, std::uint64_t inferences) {
     CHECK(matrix_unit_cycles(tpu) == tpu.cycles());
     CHECK(tpu.counter("matrix_unit.useful_macs").value() + tpu.counter("matrix_unit.unused_macs").value() ==
@@ -96,7 +96,7 @@ inline void check_truth(const ir::Graph& graph, const machine::MachineConfig& ma
     REQUIRE(Bytes(judged.begin(), judged.end()) == expected);
 
     FreshSimulation simulation;
-    hw::Tpu tpu("tpu", machine, program, {});
+    hw::Core tpu("tpu", machine, program, {});
     std::copy(input.begin(), input.end(), tpu.host_bytes(in).begin());
     tpu.run();
     const auto computed = tpu.host_bytes(out);

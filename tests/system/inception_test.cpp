@@ -89,7 +89,7 @@ TEST_CASE("Inception modules take the same cycles on both engines", "[system][co
         tests::check_truth(graph, machine, {.batch = 1, .inferences = 1},
                            random_bytes(graph.input().shape.elements(), seed));
         tests::FreshSimulation simulation;
-        hw::Tpu tpu("tpu", machine, program, {});
+        hw::Core tpu("tpu", machine, program, {});
         tpu.run();
         cycles.push_back(tpu.cycles());
     }

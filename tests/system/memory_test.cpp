@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "hw/tpu/tpu.h"
+#include "hw/core/core.h"
 #include "tests/bench/bench_programs.h"
 #include "tests/support/chip.h"
 #include "tests/system/sim_process.h"
@@ -26,7 +26,7 @@ constexpr std::uint64_t mebibyte = 1U << 20U;
         // Whatever goes wrong ends the child and shows in its status; Catch is the parent's.
         const tests::FreshSimulation simulation;
         const isa::Program program = bench::every_tile_once(tiles);
-        hw::Tpu tpu("tpu", tests::tpu_v1(), program, {.trace = nullptr, .held_back = {}});
+        hw::Core tpu("tpu", tests::tpu_v1(), program, {.trace = nullptr, .held_back = {}});
         tpu.run();
         _exit(tpu.counter("matrix_unit.tiles").value() == tiles ? EXIT_SUCCESS : EXIT_FAILURE);
     }

@@ -131,7 +131,7 @@ TEST_CASE("Pixels are streamed once for all parallel convolutions in a column ti
     const isa::Program program =
         emit::compile(three_convolutions(), tests::target_of(machine), {.batch = 1, .inferences = 1});
     tests::FreshSimulation simulation;
-    hw::Tpu tpu("tpu", machine, program, {});
+    hw::Core tpu("tpu", machine, program, {});
     tpu.run();
     constexpr std::uint64_t pixels = 8 * 8;
     CHECK(tpu.counter("matrix_unit.active_cycles").value() == pixels * example.column_tiles);

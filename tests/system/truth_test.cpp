@@ -17,8 +17,8 @@
 #include "compiler/operators/operator.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/schedule/schedule.h"
+#include "hw/core/core.h"
 #include "hw/machine/machine_config.h"
-#include "hw/tpu/tpu.h"
 #include "sim/input/read.h"
 #include "tests/support/fresh_simulation.h"
 #include "tests/support/random_network.h"
@@ -151,8 +151,8 @@ TEST_CASE("Cycles and counters do not depend on the order in which SystemC runs 
                                                {.batch = 16, .inferences = images});
     const auto all_counters = [&](std::function<unsigned()> held_back) {
         tests::FreshSimulation simulation;
-        hw::Tpu tpu("tpu", machine, program,
-                    {.values = hw::Values::TimingOnly, .held_back = std::move(held_back)});
+        hw::Core tpu("tpu", machine, program,
+                     {.values = hw::Values::TimingOnly, .held_back = std::move(held_back)});
         tpu.run();
         std::vector<std::uint64_t> values{tpu.cycles()};
         for (const auto& [path, group] : tpu.counters()) {

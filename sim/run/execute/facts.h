@@ -4,15 +4,15 @@
 #include <vector>
 
 #include "hw/common/trace.h"
+#include "hw/core/core.h"
 #include "hw/isa/program.h"
-#include "hw/tpu/tpu.h"
 #include "sim/run/record/record.h"
 
 /// From the chip and its program to what a record says of them: the only place where these meet.
 namespace systole::run {
 
 /// All counters of the chip, unit by unit.
-Counters counters_of(const hw::Tpu& tpu);
+Counters counters_of(const hw::Core& core);
 
 ProgramFacts facts_of(const isa::Program& program);
 

@@ -12,11 +12,11 @@
 #include "compiler/emit/compile.h"
 #include "compiler/operators/lowering.h"
 #include "compiler/reference/float_executor.h"
+#include "hw/core/core.h"
 #include "hw/isa/assembly.h"
 #include "hw/isa/program_error.h"
 #include "hw/isa/program_file.h"
 #include "hw/machine/config_error.h"
-#include "hw/tpu/tpu.h"
 #include "sim/baselines/graph_network.h"
 #include "sim/input/read.h"
 #include "sim/run/buffers.h"
@@ -197,29 +197,29 @@ public:
                 &register_recorder_.emplace(read_cycle_range(observed.registers), registers_));
         }
         if (observer != nullptr) register_listeners_.add(observer->registers());
-        tpu_.emplace(
+        core_.emplace(
             "tpu", spec.machine, program,
-            hw::TpuOptions{.values = spec.timing_only ? hw::Values::TimingOnly : hw::Values::Computed,
-                           .trace = listeners_.sink(),
-                           .registers = register_listeners_.sink(),
-                           .held_back = {}});
+            hw::CoreOptions{.values = spec.timing_only ? hw::Values::TimingOnly : hw::Values::Computed,
+                            .trace = listeners_.sink(),
+                            .registers = register_listeners_.sink(),
+                            .held_back = {}});
     }
 
-    hw::Tpu& tpu() { return *tpu_; }
+    hw::Core& core() { return *core_; }
 
     void run(const Progress& progress) {
-        if (!progress) return tpu_->run();
+        if (!progress) return core_->run();
         constexpr Cycle pause = 1'000'000;  // simulated in a few hundredths of a second
         const auto instructions = static_cast<std::uint64_t>(program_.instructions.size());
-        tpu_->run([&](hw::InstructionNumber issued) { progress(issued, instructions); }, pause);
+        core_->run([&](hw::InstructionNumber issued) { progress(issued, instructions); }, pause);
     }
 
     /// Says what the chip counted and its listeners kept.
     void record(RunRecord& record) && {
-        record.cycles = tpu_->cycles();
-        record.counters = counters_of(*tpu_);
-        record.unified_buffer_peak_bytes = tpu_->unified_buffer().touched_bytes();
-        record.speed.gemm = tpu_->gemm().seconds;
+        record.cycles = core_->cycles();
+        record.counters = counters_of(*core_);
+        record.unified_buffer_peak_bytes = core_->unified_buffer().touched_bytes();
+        record.speed.gemm = core_->gemm().seconds;
         if (times_) record.instruction_times = instruction_lines(program_, times_->times(), record.cycles);
         record.work = std::move(work_);
         if (spans_) record.occupancy = (*std::move(spans_)).occupancy(program_, record.cycles);
@@ -238,12 +238,12 @@ private:
     std::optional<RegisterRecorder> register_recorder_;
     trace::FanOut listeners_;
     trace::RegisterFanOut register_listeners_;
-    std::optional<hw::Tpu> tpu_;
+    std::optional<hw::Core> core_;
 };
 
 /// Puts the input where the chip fetches it; the work that this is for the host goes to the record.
 void fill_input(RunRecord& record, const NamedImages& input, const isa::BorderTensor& tensor,
-                const isa::Program& program, hw::Tpu& tpu) {
+                const isa::Program& program, hw::Core& core) {
     const Storage storage{tensor.scale, tensor.zero_point, tensor.type};
     const double input_scale = record.spec.data.input_scale;
     if (!stored_unchanged(input.images, input_scale, storage)) {
@@ -255,7 +255,7 @@ void fill_input(RunRecord& record, const NamedImages& input, const isa::BorderTe
     }
     if (record.spec.timing_only) return;
     const isa::HostBuffer& buffer = *find_buffer(program, isa::BufferKind::Input);
-    store(input.images, input_scale, storage, tpu.host_bytes(buffer));
+    store(input.images, input_scale, storage, core.host_bytes(buffer));
 }
 
 void compare_with_float(RunRecord& record, const Prepared& prepared) {
@@ -374,9 +374,9 @@ RunRecord simulate(const RunSpec& spec, const Prepared& prepared, Observer* obse
         std::vector<BufferView> views;  // found before the long work
         for (const std::string& text : spec.observed.print) views.push_back(find_view(program, text));
         Simulation simulation(record.spec, program, observer);
-        hw::Tpu& tpu = simulation.tpu();
+        hw::Core& core = simulation.core();
         if (prepared.input) {
-            fill_input(record, *prepared.input, *input_tensor, program, tpu);
+            fill_input(record, *prepared.input, *input_tensor, program, core);
         } else if (!spec.timing_only) {
             record.unfilled_buffers = unfilled_buffers(program);
         }
@@ -384,14 +384,14 @@ RunRecord simulate(const RunSpec& spec, const Prepared& prepared, Observer* obse
         simulation.run(progress);
         record.speed.simulate = total.seconds() - record.speed.prepare;
         for (const BufferView& view : views) {
-            record.printed.push_back(read_contents(view, tpu.host_bytes(*view.buffer)));
+            record.printed.push_back(read_contents(view, core.host_bytes(*view.buffer)));
         }
         if (output_tensor != nullptr) {
             const std::vector<HostWork> work = output_work(program);
             record.host_work.insert(record.host_work.end(), work.begin(), work.end());
         }
         if (output_tensor != nullptr && !spec.timing_only) {
-            add_answers(record, prepared, tpu.host_bytes(*find_buffer(program, isa::BufferKind::Output)));
+            add_answers(record, prepared, core.host_bytes(*find_buffer(program, isa::BufferKind::Output)));
         }
         std::move(simulation).record(record);
     } catch (const isa::ProgramError& error) {

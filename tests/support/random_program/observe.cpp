@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "hw/core/core.h"
 #include "hw/isa/program_error.h"
-#include "hw/tpu/tpu.h"
 #include "sim/functional/executor.h"
 #include "tests/support/fresh_simulation.h"
 
@@ -44,7 +44,7 @@ std::vector<std::vector<std::uint8_t>> host_of(Chip& chip, const isa::Program& p
 }
 
 /// Reads off what the chip did.
-void read(hw::Tpu& tpu, const isa::Program& program, const machine::MachineConfig& machine,
+void read(hw::Core& tpu, const isa::Program& program, const machine::MachineConfig& machine,
           Observation& run) {
     run.cycles = tpu.cycles();
     const std::set<hw::Tag> tags = tags_of(program);
@@ -121,7 +121,7 @@ Observation observe(const isa::Program& program, machine::MachineConfig machine,
     Observation run;
     Recorder recorder(run);
     try {
-        hw::Tpu tpu("tpu", machine, program, {.trace = &recorder, .held_back = held_back});
+        hw::Core tpu("tpu", machine, program, {.trace = &recorder, .held_back = held_back});
         tpu.run();
         read(tpu, program, machine, run);
     } catch (const isa::ProgramError& error) {

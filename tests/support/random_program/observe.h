@@ -43,7 +43,7 @@ struct Observation {
     bool operator==(const Observation&) const = default;
 };
 
-/// Runs the program on the chip, the matrix unit computed by `engine`. `held_back` as in TpuOptions.
+/// Runs the program on the chip, the matrix unit computed by `engine`. `held_back` as in CoreOptions.
 Observation observe(const isa::Program& program, machine::MachineConfig machine, machine::Engine engine,
                     const std::function<unsigned()>& held_back = {});
 

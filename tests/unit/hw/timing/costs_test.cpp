@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "hw/core/core.h"
 #include "hw/isa/assembly.h"
 #include "hw/isa/encoding.h"
 #include "hw/isa/instruction_list.h"
@@ -17,7 +18,6 @@
 #include "hw/timing/activation_unit.h"
 #include "hw/timing/matrix_unit.h"
 #include "hw/timing/transfers.h"
-#include "hw/tpu/tpu.h"
 #include "tests/support/chip.h"
 #include "tests/support/random_program/choices.h"
 #include "tests/support/random_program/random_case.h"

@@ -38,7 +38,7 @@ const std::string plain =
     "sync.signal activation sem=2; sync.wait host_write sem=2\n"
     "write_host out ub=100 block=1792\nhalt\n";
 
-Joules joules_of(const hw::Tpu& tpu, const machine::MachineConfig& machine) {
+Joules joules_of(const hw::Core& tpu, const machine::MachineConfig& machine) {
     const run::Counters counters = run::counters_of(tpu);
     return energy::joules(energy::events(counters, machine), machine, tpu.cycles());
 }
@@ -135,7 +135,7 @@ TEST_CASE("Random runs: energy by tag and by window sums to the run's, by unit",
         const tests::FreshSimulation simulation;
         std::vector<run::WorkInterval> intervals;
         run::ActivityRecorder recorder(intervals);
-        hw::Tpu tpu("tpu", machine, program, {.trace = &recorder, .held_back = {}});
+        hw::Core tpu("tpu", machine, program, {.trace = &recorder, .held_back = {}});
         tpu.run();
         const run::Counters counters = run::counters_of(tpu);
         const auto events = energy::events(counters, machine);

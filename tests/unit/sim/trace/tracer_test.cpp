@@ -15,9 +15,9 @@
 #include <string>
 #include <vector>
 
+#include "hw/core/core.h"
 #include "hw/isa/layer_name.h"
 #include "hw/machine/config_error.h"
-#include "hw/tpu/tpu.h"
 #include "sim/energy/run_energy.h"
 #include "sim/run/execute/facts.h"
 #include "sim/run/execute/recorders.h"
@@ -38,7 +38,7 @@ namespace {
 
 const std::vector<std::string> all_kinds{"timeline", "csv", "text"};
 
-void check_matrix_track(const ReadTimeline& timeline, const hw::Tpu& tpu) {
+void check_matrix_track(const ReadTimeline& timeline, const hw::Core& tpu) {
     const std::string track = "matrix unit";
     std::uint64_t gaps = 0;
     std::size_t streams = 0;
@@ -59,7 +59,7 @@ void check_matrix_track(const ReadTimeline& timeline, const hw::Tpu& tpu) {
     CHECK(timeline.flows.size() == streams);
 }
 
-void check_other_tracks(const ReadTimeline& timeline, const hw::Tpu& tpu) {
+void check_other_tracks(const ReadTimeline& timeline, const hw::Core& tpu) {
     CHECK(timeline.cycles("sequencer", "empty") == tpu.counter("sequencer.empty_cycles").value());
     CHECK(timeline.cycles("sequencer", "queue_full") == tpu.counter("sequencer.queue_full_cycles").value());
     CHECK(timeline.cycles("activation", "stall") ==
@@ -73,7 +73,7 @@ void check_other_tracks(const ReadTimeline& timeline, const hw::Tpu& tpu) {
     }
 }
 
-void check_layers(const ReadTimeline& timeline, const hw::Tpu& tpu) {
+void check_layers(const ReadTimeline& timeline, const hw::Core& tpu) {
     std::map<hw::Tag, std::uint64_t> cycles;
     for (const auto& slice : timeline.tracks.at("layers")) {
         cycles[slice.args.at("tag")] += slice.end - slice.begin;
@@ -95,7 +95,8 @@ void check_layers(const ReadTimeline& timeline, const hw::Tpu& tpu) {
     CHECK(cycles.size() <= last_tag + std::size_t{1});
 }
 
-void check_counters(const ReadTimeline& timeline, const hw::Tpu& tpu, const machine::MachineConfig& machine) {
+void check_counters(const ReadTimeline& timeline, const hw::Core& tpu,
+                    const machine::MachineConfig& machine) {
     CHECK(timeline.last("weight memory read bytes") ==
           static_cast<std::int64_t>(tpu.counter("weight_fifo.bytes").value()));
     CHECK(timeline.last("host read bytes") ==
@@ -118,7 +119,7 @@ std::size_t instructions_run(const isa::Program& program) {
     return static_cast<std::size_t>(std::distance(program.instructions.begin(), halt)) + 1;
 }
 
-void check_csv(const tests::Csv& csv, const isa::Program& program, const hw::Tpu& tpu) {
+void check_csv(const tests::Csv& csv, const isa::Program& program, const hw::Core& tpu) {
     std::set<std::string> numbers;
     std::size_t repetitions = 0;
     for (const auto& line : csv.lines) {
@@ -197,14 +198,14 @@ Cycle run_traced(const isa::Program& program, const machine::MachineConfig& mach
         tracers.push_back(std::make_unique<trace::Tracer>(config, program, machine, folder));
         all.add(tracers.back()->sink());
     }
-    hw::Tpu tpu("tpu", machine, program, {.trace = all.sink(), .held_back = {}});
+    hw::Core tpu("tpu", machine, program, {.trace = all.sink(), .held_back = {}});
     tpu.run();
     for (const auto& tracer : tracers) tracer->finish(tpu.cycles(), {});
     check(tpu);
     return tpu.cycles();
 }
 
-void check_whole(const isa::Program& program, const machine::MachineConfig& machine, const hw::Tpu& tpu,
+void check_whole(const isa::Program& program, const machine::MachineConfig& machine, const hw::Core& tpu,
                  const Folder& folder) {
     const ReadTimeline timeline = tests::read_timeline(folder / trace::timeline_file);
     CHECK(tests::overlap(timeline).value_or("") == "");
@@ -249,13 +250,13 @@ TEST_CASE("Random runs: traces say what the counters say, and a window shows a p
             const trace::TraceConfig everything{.kinds = all_kinds};
             const Cycle cycles =
                 run_traced(program, random.machine, {{everything, whole.path()}},
-                           [&](const hw::Tpu& tpu) { check_whole(program, random.machine, tpu, whole); });
+                           [&](const hw::Core& tpu) { check_whole(program, random.machine, tpu, whole); });
 
             const Folder again;
             const Folder part;
             const trace::TraceConfig window = random_window(choices, program, cycles);
             run_traced(program, random.machine, {{everything, again.path()}, {window, part.path()}},
-                       [](const hw::Tpu&) {});
+                       [](const hw::Core&) {});
             CHECK(tests::gunzipped(whole / trace::timeline_file) ==
                   tests::gunzipped(again / trace::timeline_file));
             check_part(window, part, whole);
@@ -275,7 +276,7 @@ TEST_CASE("Both engines draw the same timeline", "[trace]") {
             random.machine.matrix_unit.engine = engine;
             const Folder folder;
             run_traced(program, random.machine, {{trace::TraceConfig{.kinds = all_kinds}, folder.path()}},
-                       [](const hw::Tpu&) {});
+                       [](const hw::Core&) {});
             drawn.push_back(lines_of(tests::gunzipped(folder / trace::timeline_file)));
         }
         CHECK(drawn[0] == drawn[1]);
@@ -307,7 +308,7 @@ machine::MachineConfig small_machine() {
 TEST_CASE("An arrow leads from a fetch to every multiply that uses its tile", "[trace]") {
     const Folder folder;
     const isa::Program program = isa::assemble(products, "test");
-    run_traced(program, small_machine(), {{{.kinds = {"timeline"}}, folder.path()}}, [](const hw::Tpu&) {});
+    run_traced(program, small_machine(), {{{.kinds = {"timeline"}}, folder.path()}}, [](const hw::Core&) {});
     const ReadTimeline timeline = tests::read_timeline(folder / trace::timeline_file);
     REQUIRE(timeline.flows.size() == 3);
     CHECK(tests::broken_flow(timeline).value_or("") == "");
@@ -330,7 +331,7 @@ TEST_CASE("An arrow leads from a fetch to every multiply that uses its tile", "[
 TEST_CASE("An instruction has waited since it was the first in its queue", "[trace]") {
     const Folder folder;
     const isa::Program program = isa::assemble(products, "test");
-    run_traced(program, small_machine(), {{{.kinds = {"csv"}}, folder.path()}}, [](const hw::Tpu&) {});
+    run_traced(program, small_machine(), {{{.kinds = {"csv"}}, folder.path()}}, [](const hw::Core&) {});
     std::map<std::string, std::map<std::string, std::uint64_t>> lines;
     for (const auto& line : tests::read_csv(tests::text_in(folder / trace::csv_file)).lines) {
         for (const char* column : {"issued", "begun", "released", "complete", "waited"}) {
@@ -369,7 +370,7 @@ TEST_CASE("The timeline shows power and the unified buffer's rows where they are
     trace::FanOut all;
     all.add(&recorder);
     all.add(tracer.sink());
-    hw::Tpu tpu("tpu", machine, program, {.trace = all.sink(), .held_back = {}});
+    hw::Core tpu("tpu", machine, program, {.trace = all.sink(), .held_back = {}});
     tpu.run();
     constexpr std::uint32_t windows = 4;
     const run::Counters counters = run::counters_of(tpu);
@@ -391,7 +392,7 @@ TEST_CASE("A run that fails leaves traces up to there, which can be read", "[tra
     {
         const tests::FreshSimulation simulation;
         trace::Tracer tracer({.kinds = all_kinds}, program, small_machine(), folder.path());
-        hw::Tpu tpu("tpu", small_machine(), program, {.trace = tracer.sink(), .held_back = {}});
+        hw::Core tpu("tpu", small_machine(), program, {.trace = tracer.sink(), .held_back = {}});
         CHECK_THROWS(tpu.run());
     }
     const ReadTimeline timeline = tests::read_timeline(folder / trace::timeline_file);
@@ -427,7 +428,7 @@ TEST_CASE("A run that fails shows what its units were at, and what the counters 
     {
         const tests::FreshSimulation simulation;
         trace::Tracer whole({.kinds = {"timeline"}}, program, small_machine(), folder.path());
-        hw::Tpu tpu("tpu", small_machine(), program, {.trace = whole.sink(), .held_back = {}});
+        hw::Core tpu("tpu", small_machine(), program, {.trace = whole.sink(), .held_back = {}});
         CHECK_THROWS_WITH(tpu.run(), Catch::Contains("waits for a weight tile"));
     }
     const ReadTimeline timeline = tests::read_timeline(folder / trace::timeline_file);
@@ -450,7 +451,7 @@ TEST_CASE("A run that fails shows what its units were at, and what the counters 
         const tests::FreshSimulation simulation;
         trace::Tracer part({.kinds = {"timeline"}, .from = first_cycle}, program, small_machine(),
                            late.path());
-        hw::Tpu tpu("tpu", small_machine(), program, {.trace = part.sink(), .held_back = {}});
+        hw::Core tpu("tpu", small_machine(), program, {.trace = part.sink(), .held_back = {}});
         CHECK_THROWS(tpu.run());
     }
     CHECK(tests::read_timeline(late / trace::timeline_file).last("weight memory read bytes") == 64);
@@ -470,7 +471,7 @@ TEST_CASE("A file that cannot be written leaves the others whole", "[trace]") {
     const isa::Program program = isa::assemble(products, "test");
     const tests::FreshSimulation simulation;
     trace::Tracer tracer({.kinds = all_kinds}, program, small_machine(), folder.path());
-    hw::Tpu tpu("tpu", small_machine(), program, {.trace = tracer.sink(), .held_back = {}});
+    hw::Core tpu("tpu", small_machine(), program, {.trace = tracer.sink(), .held_back = {}});
     tpu.run();
     CHECK_THROWS_WITH(tracer.finish(tpu.cycles(), {}), Catch::Contains("No space left on device"));
     CHECK(tests::read_csv(tests::text_in(folder / trace::csv_file)).lines.size() ==

@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include "hw/core/core.h"
 #include "hw/isa/assembly.h"
 #include "hw/isa/footprint.h"
 #include "hw/machine/config_error.h"
-#include "hw/tpu/tpu.h"
 #include "sim/trace/fan_out.h"
 #include "sim/trace/trace_error.h"
 #include "sim/trace/tracer.h"
@@ -79,14 +79,14 @@ void run_with_waves(const isa::Program& program, const machine::MachineConfig& m
     trace::RegisterFanOut registers;
     registers.add(&listener);
     registers.add(tracer.registers());
-    hw::Tpu tpu("tpu", machine, program,
-                {.trace = all.sink(), .registers = registers.sink(), .held_back = {}});
+    hw::Core tpu("tpu", machine, program,
+                 {.trace = all.sink(), .registers = registers.sink(), .held_back = {}});
     tpu.run();
     tracer.finish(tpu.cycles(), {});
     check(tpu, listener);
 }
 
-void check_states(const ReadVcd& waves, const hw::Tpu& tpu) {
+void check_states(const ReadVcd& waves, const hw::Core& tpu) {
     for (const std::string state : {"active", "weight_stall", "weight_shift", "non_matrix", "raw_stall",
                                     "input_stall", "setup_stall", "port_stall"}) {
         CAPTURE(state);
@@ -101,7 +101,7 @@ void check_states(const ReadVcd& waves, const hw::Tpu& tpu) {
     CHECK(std::all_of(states_in.begin(), states_in.end(), [](std::uint64_t count) { return count == 1; }));
 }
 
-void check_units(const ReadVcd& waves, const hw::Tpu& tpu, const machine::MachineConfig& machine,
+void check_units(const ReadVcd& waves, const hw::Core& tpu, const machine::MachineConfig& machine,
                  const WaveListener& heard) {
     CHECK(waves.count("activation_unit.busy") == tpu.counter("activation_unit.busy_cycles").value());
     CHECK(waves.count("host_interface.read") == tpu.counter("host_read.busy_cycles").value());
@@ -200,7 +200,7 @@ Cycle last_sum_of(const hw::StreamTimes& stream) {
     return stream.summed + (stream.lines - 1) * stream.line_cycles + stream.line_rows * stream.passes - 1;
 }
 
-void check_rows(const ReadVcd& waves, const isa::Program& program, const hw::Tpu& tpu,
+void check_rows(const ReadVcd& waves, const isa::Program& program, const hw::Core& tpu,
                 const WaveListener& heard) {
     const auto footprints = footprints_of(program);
     const auto setup_reads = waves.by_cycle("unified_buffer.setup_read_row");
@@ -299,7 +299,7 @@ TEST_CASE("Random runs: waves show in each cycle what counters, footprints and r
         random.machine.matrix_unit.engine = machine::Engine::Wavefront;
         const Folder whole;
         run_with_waves(program, random.machine, {.kinds = {"waves"}}, whole,
-                       [&](const hw::Tpu& tpu, const WaveListener& heard) {
+                       [&](const hw::Core& tpu, const WaveListener& heard) {
                            const ReadVcd waves = read_waves(whole);
                            CHECK(waves.timescale == "100 ps");
                            REQUIRE(waves.end_cycle() == tpu.cycles());
@@ -313,13 +313,13 @@ TEST_CASE("Random runs: waves show in each cycle what counters, footprints and r
         random.machine.matrix_unit.engine = machine::Engine::Pe;
         const Folder same;
         run_with_waves(program, random.machine, {.kinds = {"waves"}}, same,
-                       [](const hw::Tpu&, const WaveListener&) {});
+                       [](const hw::Core&, const WaveListener&) {});
         CHECK(waves_without_date(same / trace::waves_file) == waves_without_date(whole / trace::waves_file));
         const Folder cells;
         Cycle cycles = 0;
         run_with_waves(program, random.machine,
                        {.kinds = {"waves"}, .processing_elements = last_cell(random.machine)}, cells,
-                       [&](const hw::Tpu& tpu, const WaveListener& heard) {
+                       [&](const hw::Core& tpu, const WaveListener& heard) {
                            cycles = tpu.cycles();
                            check_registers(read_waves(cells), random.machine, heard);
                        });
@@ -328,7 +328,7 @@ TEST_CASE("Random runs: waves show in each cycle what counters, footprints and r
         trace::TraceConfig window{.kinds = {"waves"}, .processing_elements = last_cell(random.machine)};
         window.from = choices.from(0, cycles - 1);
         window.to = window.from + choices.from(1, cycles);
-        run_with_waves(program, random.machine, window, part, [](const hw::Tpu&, const WaveListener&) {});
+        run_with_waves(program, random.machine, window, part, [](const hw::Core&, const WaveListener&) {});
         check_window(read_waves(part), read_waves(cells), window.from, window.to);
     }
 }
@@ -368,7 +368,7 @@ TEST_CASE("A stall, a shift and rows that enter stand in the cycles that docs/ti
         "test");
     const Folder folder;
     run_with_waves(program, machine, {.kinds = {"waves"}}, folder,
-                   [](const hw::Tpu&, const WaveListener&) {});
+                   [](const hw::Core&, const WaveListener&) {});
     const ReadVcd waves = read_waves(folder);
     const std::string classes = "NNNNNNNNNNNNNNNNNNNNNNNNNAAAWWWSSSSAAAAAAAAAASSAAAAAAANNNNNNN";
     const std::map<std::string, char> letters{
@@ -408,7 +408,7 @@ TEST_CASE("Addresses follow the rows as they pass", "[waves]") {
     machine.activation_unit.latency_cycles = 3;
     const Folder folder;
     run_with_waves(
-        program, machine, {.kinds = {"waves"}}, folder, [&](const hw::Tpu& tpu, const WaveListener& heard) {
+        program, machine, {.kinds = {"waves"}}, folder, [&](const hw::Core& tpu, const WaveListener& heard) {
             const ReadVcd waves = read_waves(folder);
             check_states(waves, tpu);
             const auto row = [&](const std::string& name, Cycle begin, Cycle cycles) {
@@ -450,7 +450,7 @@ TEST_CASE("Registers of a processing element are what it holds at the end of a c
     const Folder folder;
     Cycle begun = 0;
     run_with_waves(program, machine, {.kinds = {"waves"}, .processing_elements = {"0-1,0", "1,0-1"}}, folder,
-                   [&](const hw::Tpu&, const WaveListener& heard) { begun = heard.streams.at(0).begun; });
+                   [&](const hw::Core&, const WaveListener& heard) { begun = heard.streams.at(0).begun; });
     const ReadVcd waves = read_waves(folder);
     CHECK(waves.signals.count("tpu.matrix_unit.pe_0_1.weight") == 0);
     const Cycle met = begun + machine.matrix_unit.setup_cycles;
@@ -483,7 +483,7 @@ std::string waves_error(const trace::TraceConfig& config, const machine::Machine
     const Folder folder;
     const isa::Program program = isa::assemble(one_product, "test");
     try {
-        run_with_waves(program, machine, config, folder, [](const hw::Tpu&, const WaveListener&) {});
+        run_with_waves(program, machine, config, folder, [](const hw::Core&, const WaveListener&) {});
     } catch (const machine::ConfigError& error) {
         return error.what();
     }
@@ -546,7 +546,7 @@ TEST_CASE("Registers that take more memory than waves may are an error", "[waves
     const isa::Program program = isa::assemble(text + "halt\n", "test");
     CHECK_THROWS_WITH(
         run_with_waves(program, machine, {.kinds = {"waves"}, .processing_elements = {"0-31,0-31"}}, folder,
-                       [](const hw::Tpu&, const WaveListener&) {}),
+                       [](const hw::Core&, const WaveListener&) {}),
         Catch::Contains("takes more than 268435456 bytes: ask for fewer cycles"));
 }
 
@@ -560,7 +560,7 @@ TEST_CASE("A run that fails leaves waves up to there", "[waves]") {
         const tests::FreshSimulation simulation;
         const machine::MachineConfig machine = four_by_three();
         trace::Tracer tracer({.kinds = {"waves"}}, program, machine, folder.path());
-        hw::Tpu tpu("tpu", machine, program, {.trace = tracer.sink(), .held_back = {}});
+        hw::Core tpu("tpu", machine, program, {.trace = tracer.sink(), .held_back = {}});
         CHECK_THROWS(tpu.run());
     }
     const ReadVcd waves = read_waves(folder);
@@ -572,7 +572,7 @@ TEST_CASE("Waves go together with other traces, and layers with neither", "[wave
     const Folder folder;
     const isa::Program program = isa::assemble(one_product, "test");
     run_with_waves(program, four_by_three(), {.kinds = {"csv", "waves"}}, folder,
-                   [](const hw::Tpu&, const WaveListener&) {});
+                   [](const hw::Core&, const WaveListener&) {});
     CHECK(read_waves(folder).count("matrix_unit.active") == 2);
     CHECK(tests::text_in(folder / trace::csv_file).find("matmul") != std::string::npos);
 

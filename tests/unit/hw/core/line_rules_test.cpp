@@ -9,7 +9,7 @@
 
 #include "tests/support/chip.h"
 #include "tests/support/fresh_simulation.h"
-#include "tests/unit/hw/tpu/odd_machine.h"
+#include "tests/unit/hw/core/odd_machine.h"
 
 using namespace systole;
 using tests::Chip;
@@ -129,7 +129,7 @@ TEST_CASE("The rows a program touched are the same without values", "[timing]") 
         "test");
     const auto touched = [&](hw::Values values) {
         tests::FreshSimulation simulation;
-        hw::Tpu tpu("tpu", odd_machine(), program, {.values = values, .trace = nullptr, .held_back = {}});
+        hw::Core tpu("tpu", odd_machine(), program, {.values = values, .trace = nullptr, .held_back = {}});
         tpu.run();
         return tpu.unified_buffer().touched_bytes();
     };

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "tests/support/chip.h"
-#include "tests/unit/hw/tpu/odd_machine.h"
+#include "tests/unit/hw/core/odd_machine.h"
 
 using namespace systole;
 using tests::activation_setup;

@@ -9,7 +9,7 @@
 
 #include "hw/isa/encoding.h"
 #include "tests/support/chip.h"
-#include "tests/unit/hw/tpu/odd_machine.h"
+#include "tests/unit/hw/core/odd_machine.h"
 
 using namespace systole;
 using tests::activation_setup;

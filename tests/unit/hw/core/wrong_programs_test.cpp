@@ -9,10 +9,10 @@
 #include <string>
 #include <variant>
 
+#include "hw/core/core.h"
 #include "hw/isa/assembly.h"
 #include "hw/isa/fields.h"
 #include "hw/isa/program_error.h"
-#include "hw/tpu/tpu.h"
 #include "sim/functional/executor.h"
 #include "tests/support/fresh_simulation.h"
 #include "tests/support/random_program/judge.h"
@@ -303,7 +303,7 @@ TEST_CASE("A program without values of weights is timed, and refused by what com
           "tile 0: it has no values; such a program can only be timed");
     const auto cycles = [](const isa::Program& program, hw::Values values) {
         tests::FreshSimulation simulation;
-        hw::Tpu tpu("tpu", small_machine(), program, {.values = values, .held_back = {}});
+        hw::Core tpu("tpu", small_machine(), program, {.values = values, .held_back = {}});
         tpu.run();
         return tpu.cycles();
     };

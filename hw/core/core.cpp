@@ -1,4 +1,4 @@
-#include "hw/tpu/tpu.h"
+#include "hw/core/core.h"
 
 #include <fmt/format.h>
 
@@ -97,8 +97,8 @@ const isa::Program& check_fits(const isa::Program& program, const machine::Machi
 
 }  // namespace
 
-Tpu::Tpu(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
-         const isa::Program& program, TpuOptions options)
+Core::Core(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
+           const isa::Program& program, CoreOptions options)
     : sc_module(name),
       program_(check_fits(program, machine, options.values)),
       trace_(options.trace),
@@ -133,7 +133,7 @@ Tpu::Tpu(const sc_core::sc_module_name& name, const machine::MachineConfig& mach
     sequencer_.load(program);
 }
 
-void Tpu::run(const std::function<void(InstructionNumber)>& progress, Cycle pause) {
+void Core::run(const std::function<void(InstructionNumber)>& progress, Cycle pause) {
     const JobsDone jobs_done(workers_);
     try {
         simulate(progress, pause);
@@ -154,7 +154,7 @@ void Tpu::run(const std::function<void(InstructionNumber)>& progress, Cycle paus
     if (trace_ != nullptr) trace_->ended(end, tag);
 }
 
-void Tpu::simulate(const std::function<void(InstructionNumber)>& progress, Cycle pause) {
+void Core::simulate(const std::function<void(InstructionNumber)>& progress, Cycle pause) {
     const bool in_steps = progress && pause > 0;
     try {
         do {
@@ -179,7 +179,7 @@ void Tpu::simulate(const std::function<void(InstructionNumber)>& progress, Cycle
     }
 }
 
-FailureTimes Tpu::where_it_failed() {
+FailureTimes Core::where_it_failed() {
     const Cycle now = clock_.now();
     FailureTimes where{
         .at = now, .tag = sequencer_.last_tag(), .issue = sequencer_.waiting(now), .queues = {}};
@@ -189,16 +189,16 @@ FailureTimes Tpu::where_it_failed() {
     return where;
 }
 
-std::array<CommandQueue*, isa::unit_count> Tpu::queues() {
+std::array<CommandQueue*, isa::unit_count> Core::queues() {
     return {&host_interface_.read_queue(), &host_interface_.write_queue(), &weight_fifo_.queue(),
             &systolic_data_setup_.queue(), &activation_unit_.queue()};
 }
 
-std::string Tpu::describe(InstructionNumber number) const {
+std::string Core::describe(InstructionNumber number) const {
     return fmt::format("{} ({})", number, isa::to_string(program_.instructions.at(number)));
 }
 
-std::string Tpu::conflict(InstructionNumber earlier, InstructionNumber later) const {
+std::string Core::conflict(InstructionNumber earlier, InstructionNumber later) const {
     isa::Registers registers;
     isa::Footprint first;
     for (InstructionNumber number = 0; number < later; ++number) {
@@ -235,7 +235,7 @@ std::string Tpu::conflict(InstructionNumber earlier, InstructionNumber later) co
     return "rows of an instruction before";
 }
 
-void Tpu::report_stuck() const {
+void Core::report_stuck() const {
     std::string waits;
     for (const WaitState* state :
          {&sequencer_.wait_state(), &host_interface_.read_wait_state(), &host_interface_.write_wait_state(),
@@ -249,7 +249,7 @@ void Tpu::report_stuck() const {
     throw isa::ProgramError(fmt::format("the program cannot finish: {}", waits));
 }
 
-std::vector<PlacedCounters> Tpu::counters() const {
+std::vector<PlacedCounters> Core::counters() const {
     // In the order of the data's path, which is not the order in which units can be built; others come last.
     constexpr std::array<std::string_view, 11> order{"sequencer",           "host_interface", "host_read",
                                                      "host_write",          "unified_buffer", "weight_fifo",

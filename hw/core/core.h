@@ -40,7 +40,7 @@
 namespace systole::hw {
 
 /// What a run is observed and perturbed by.
-struct TpuOptions {
+struct CoreOptions {
     Values values = Values::Computed;
     TraceSink* trace = nullptr;
     RegisterSink* registers = nullptr;
@@ -51,17 +51,17 @@ struct TpuOptions {
     std::size_t value_threads = ValueWorkers::idle_cores();
 };
 
-/// The chip: makes the units and wires them in the order of the data's path. The only place where
-/// units meet.
+/// One TPU core, which is the whole chip of a single-core machine: creates the units and connects them in
+/// data-path order. The only place where units meet.
 ///
-/// One program a chip, one chip a SystemC simulation.
-class Tpu final : public sc_core::sc_module {
+/// One program a core, one core a SystemC simulation.
+class Core final : public sc_core::sc_module {
 public:
     /// Loads the program: weights into weight memory, constants into host memory. The program must
-    /// outlive the chip. Throws ProgramError where it was made for another machine, or without the values
+    /// outlive the core. Throws ProgramError where it was made for another machine, or without the values
     /// that it is to compute with.
-    Tpu(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
-        const isa::Program& program, TpuOptions options);
+    Core(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
+         const isa::Program& program, CoreOptions options);
 
     /// The host's side of one of the program's buffers: filled before the run, read after it.
     std::span<std::uint8_t> host_bytes(const isa::HostBuffer& buffer) { return host_memory_.bytes(buffer); }
