@@ -5,13 +5,13 @@
 #include <optional>
 #include <vector>
 
+#include "hw/common/fan_out.h"
 #include "hw/common/trace.h"
 #include "hw/isa/program.h"
 #include "hw/machine/machine_config.h"
 #include "sim/energy/power_over_time.h"
 #include "sim/occupancy/over_time.h"
 #include "sim/trace/background.h"
-#include "sim/trace/fan_out.h"
 #include "sim/trace/instruction_lines.h"
 #include "sim/trace/output_file.h"
 #include "sim/trace/timeline.h"
@@ -67,10 +67,10 @@ private:
     std::optional<Timeline> timeline_;
     std::vector<std::unique_ptr<LineWriter>> writers_;
     std::vector<std::unique_ptr<InstructionLines>> lines_;
-    FanOut told_behind_;
+    hw::TraceFanOut told_behind_;
     std::optional<Background> background_;  ///< behind what it tells
     std::optional<Waves> waves_;
-    FanOut all_;
+    hw::TraceFanOut all_;
     bool closed_ = false;
 };
 

@@ -16,11 +16,11 @@
 #include <utility>
 #include <vector>
 
+#include "hw/common/fan_out.h"
 #include "hw/core/core.h"
 #include "hw/machine/machine_config.h"
 #include "sim/occupancy/over_time.h"
 #include "sim/run/execute/recorders.h"
-#include "sim/trace/fan_out.h"
 #include "sim/trace/tracer.h"
 #include "tests/bench/bench_programs.h"
 #include "tests/bench/bench_results.h"
@@ -48,7 +48,7 @@ double simulate(const machine::MachineConfig& machine, const isa::Program& progr
     if (!folder.empty()) config.kinds = {"timeline"};
     const auto begin = std::chrono::steady_clock::now();
     trace::Tracer tracer(config, program, machine, folder);
-    trace::FanOut observers;
+    hw::TraceFanOut observers;
     observers.add(tracer.sink());
     run::SpanRecorder recorder;
     if (!folder.empty()) observers.add(&recorder);

@@ -12,6 +12,7 @@
 #include "compiler/emit/compile.h"
 #include "compiler/operators/lowering.h"
 #include "compiler/reference/float_executor.h"
+#include "hw/common/fan_out.h"
 #include "hw/core/core.h"
 #include "hw/isa/assembly.h"
 #include "hw/isa/program_error.h"
@@ -28,7 +29,6 @@
 #include "sim/run/random_images.h"
 #include "sim/run/record/bytes.h"
 #include "sim/run/registers.h"
-#include "sim/trace/fan_out.h"
 
 namespace systole::run {
 namespace {
@@ -236,8 +236,8 @@ private:
     std::optional<PhaseRecorder> phases_;
     RegisterDump registers_;
     std::optional<RegisterRecorder> register_recorder_;
-    trace::FanOut listeners_;
-    trace::RegisterFanOut register_listeners_;
+    hw::TraceFanOut listeners_;
+    hw::RegisterFanOut register_listeners_;
     std::optional<hw::Core> core_;
 };
 

@@ -15,13 +15,13 @@
 #include <string>
 #include <vector>
 
+#include "hw/common/fan_out.h"
 #include "hw/core/core.h"
 #include "hw/isa/layer_name.h"
 #include "hw/machine/config_error.h"
 #include "sim/energy/run_energy.h"
 #include "sim/run/execute/facts.h"
 #include "sim/run/execute/recorders.h"
-#include "sim/trace/fan_out.h"
 #include "tests/support/chip.h"
 #include "tests/support/csv.h"
 #include "tests/support/files.h"
@@ -193,7 +193,7 @@ Cycle run_traced(const isa::Program& program, const machine::MachineConfig& mach
                  const Check& check) {
     const tests::FreshSimulation simulation;
     std::vector<std::unique_ptr<trace::Tracer>> tracers;
-    trace::FanOut all;
+    hw::TraceFanOut all;
     for (const auto& [config, folder] : traces) {
         tracers.push_back(std::make_unique<trace::Tracer>(config, program, machine, folder));
         all.add(tracers.back()->sink());
@@ -367,7 +367,7 @@ TEST_CASE("The timeline shows power and the unified buffer's rows where they are
     trace::Tracer tracer({.kinds = {"timeline"}}, program, machine, folder.path());
     std::vector<run::WorkInterval> intervals;
     run::ActivityRecorder recorder(intervals);
-    trace::FanOut all;
+    hw::TraceFanOut all;
     all.add(&recorder);
     all.add(tracer.sink());
     hw::Core tpu("tpu", machine, program, {.trace = all.sink(), .held_back = {}});

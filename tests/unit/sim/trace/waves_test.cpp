@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
+#include "hw/common/fan_out.h"
 #include "hw/core/core.h"
 #include "hw/isa/assembly.h"
 #include "hw/isa/footprint.h"
 #include "hw/machine/config_error.h"
-#include "sim/trace/fan_out.h"
 #include "sim/trace/trace_error.h"
 #include "sim/trace/tracer.h"
 #include "sim/trace/wave_player.h"
@@ -73,10 +73,10 @@ void run_with_waves(const isa::Program& program, const machine::MachineConfig& m
     const tests::FreshSimulation simulation;
     WaveListener listener;
     trace::Tracer tracer(config, program, machine, folder.path());
-    trace::FanOut all;
+    hw::TraceFanOut all;
     all.add(&listener);
     all.add(tracer.sink());
-    trace::RegisterFanOut registers;
+    hw::RegisterFanOut registers;
     registers.add(&listener);
     registers.add(tracer.registers());
     hw::Core tpu("tpu", machine, program,
