@@ -57,22 +57,14 @@ void ActivationUnit::compute(const isa::Activate& activate, const isa::BoundInst
             image_row * row_bytes + pixel * pixel_bytes + registers[Register::ActivationChannelOffset];
         std::uint8_t* const out = written + (byte - first_written * row_bytes);
         const std::int32_t* const in = sums + done * accumulators_.columns();
-        const bool of_16_bits = bytes_of(activate.output) == 2;
-        if (of_16_bits) {
-            math::requantize_rows_wide(in, accumulators_.columns(), pixels, columns, requantization, out,
-                                       pixel_bytes);
-        } else {
-            math::requantize_rows(in, accumulators_.columns(), pixels, columns, requantization, out,
-                                  pixel_bytes);
-        }
+        math::requantize_rows(in, accumulators_.columns(), pixels, columns, requantization, activate.output,
+                              out, pixel_bytes);
         if (activate.function == isa::ActivationFunction::Lookup) {
             for (std::size_t p = 0; p < pixels; ++p) {
-                std::uint8_t* const row = out + p * pixel_bytes;
-                if (of_16_bits) {
-                    const std::span results(row, 2 * columns);
-                    math::lookup_wide(results, results, parameters_.interpolated_table());
+                const std::span results(out + p * pixel_bytes, columns * bytes_of(activate.output));
+                if (bytes_of(activate.output) == 2) {
+                    math::lookup(results, results, parameters_.interpolated_table());
                 } else {
-                    const std::span results(row, columns);
                     math::lookup(results, results, parameters_.table());
                 }
             }

@@ -67,8 +67,8 @@ void compute_elementwise(const isa::Vector& vector, const isa::BoundInstruction&
     const Images out(results, written, row_bytes);
     const Images source(slices_of(Register::VectorSourceImageRows, vector.source_row),
                         bytes_in(bound.footprint.buffer_read).data(), row_bytes);
-    const auto look_up = [&](const auto& function, const auto& table) {
-        for (std::uint64_t i = 0; i < results.images(); ++i) function(source[i], out[i], table);
+    const auto look_up = [&](const auto& table) {
+        for (std::uint64_t i = 0; i < results.images(); ++i) math::lookup(source[i], out[i], table);
     };
     const auto combine = [&](const auto& function) {
         const Images other(slices_of(Register::VectorOtherImageRows, vector.other_row),
@@ -85,11 +85,11 @@ void compute_elementwise(const isa::Vector& vector, const isa::BoundInstruction&
         case isa::VectorOperation::Lookup: {
             const auto bytes = bytes_in(bound.footprint.buffer_read_table);
             if (bytes_of(vector.elements) == 2) {
-                return look_up(math::lookup_wide, math::read_interpolated_table(bytes));
+                return look_up(math::read_interpolated_table(bytes));
             }
             math::LookupTable table{};
             std::copy_n(bytes.begin(), table.size(), table.begin());
-            return look_up(math::lookup, table);
+            return look_up(table);
         }
         case isa::VectorOperation::MaxPool:
         case isa::VectorOperation::AveragePool:

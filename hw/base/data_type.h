@@ -50,6 +50,11 @@ inline constexpr std::array<std::string_view, data_type_count> data_type_names =
     return names;
 }();
 
+/// As for every enumeration with names: in the order of the values.
+constexpr const auto& names_of(DataType) {
+    return data_type_names;
+}
+
 constexpr const DataTypeTraits& traits_of(DataType type) {
     return data_type_traits[static_cast<std::size_t>(type)];
 }

@@ -73,9 +73,9 @@ void multiply_accumulate(const std::uint8_t* a, std::size_t lda, bool a_signed, 
              statistics);
 }
 
-void multiply_accumulate_wide(const GemmOperand& a, const GemmOperand& b, std::int32_t* c, std::size_t ldc,
-                              std::size_t m, std::size_t n, std::size_t k, bool accumulate,
-                              GemmStatistics* statistics) {
+void multiply_accumulate(const GemmOperand& a, const GemmOperand& b, std::int32_t* c, std::size_t ldc,
+                         std::size_t m, std::size_t n, std::size_t k, bool accumulate,
+                         GemmStatistics* statistics) {
     multiply({.a = a, .b = b, .c = c, .ldc = ldc, .m = m, .n = n, .k = k, .accumulate = accumulate},
              statistics);
 }

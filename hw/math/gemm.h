@@ -37,10 +37,10 @@ struct GemmOperand {
     DataType type = DataType::Uint8;
 };
 
-/// As `multiply_accumulate`, of operands of 8 or 16 bits in any combination. Throws std::logic_error for
+/// The same of operands of 8 or 16 bits in any combination. Throws std::logic_error for
 /// other formats.
-void multiply_accumulate_wide(const GemmOperand& a, const GemmOperand& b, std::int32_t* c, std::size_t ldc,
-                              std::size_t m, std::size_t n, std::size_t k, bool accumulate,
-                              GemmStatistics* statistics = nullptr);
+void multiply_accumulate(const GemmOperand& a, const GemmOperand& b, std::int32_t* c, std::size_t ldc,
+                         std::size_t m, std::size_t n, std::size_t k, bool accumulate,
+                         GemmStatistics* statistics = nullptr);
 
 }  // namespace systole::math

@@ -10,11 +10,10 @@ static_assert(std::endian::native == std::endian::little, "elements are moved as
 
 namespace systole::math {
 
-void lookup_wide(std::span<const std::uint8_t> in, std::span<std::uint8_t> out,
-                 const InterpolatedTable& table) {
+void lookup(std::span<const std::uint8_t> in, std::span<std::uint8_t> out, const InterpolatedTable& table) {
     if (in.size() != out.size()) {
         throw std::logic_error(
-            fmt::format("lookup_wide: {} bytes of operands, {} of results", in.size(), out.size()));
+            fmt::format("lookup: {} bytes of operands, {} of results", in.size(), out.size()));
     }
     constexpr std::size_t element_bytes = sizeof(std::int16_t);
     for (std::size_t i = 0; i + element_bytes <= in.size(); i += element_bytes) {

@@ -26,8 +26,7 @@ constexpr std::int16_t interpolate(const InterpolatedTable& table, std::int16_t 
 
 /// out[i] = interpolate(table, in[i]) of little-endian 16-bit elements at any alignment; a last odd byte of
 /// `out` keeps its value. `out` may be `in`. Throws std::logic_error where the sizes differ.
-void lookup_wide(std::span<const std::uint8_t> in, std::span<std::uint8_t> out,
-                 const InterpolatedTable& table);
+void lookup(std::span<const std::uint8_t> in, std::span<std::uint8_t> out, const InterpolatedTable& table);
 
 /// The table that so many little-endian numbers hold. Throws std::logic_error where they are fewer bytes.
 InterpolatedTable read_interpolated_table(std::span<const std::uint8_t> bytes);

@@ -40,16 +40,17 @@ SYSTOLE_ALWAYS_INLINE std::int32_t requantize(std::int32_t accumulator, const La
     return std::min(std::max(wrapping_add(scaled, lanes.zero_point), lanes.minimum), lanes.maximum);
 }
 
-SYSTOLE_TARGET_CLONES void requantize_elements(const std::int32_t* __restrict accumulators, std::size_t count,
-                                               const Lanes& __restrict lanes, std::uint8_t* __restrict out) {
+SYSTOLE_TARGET_CLONES void requantize_to_8_bits(const std::int32_t* __restrict accumulators,
+                                                std::size_t count, const Lanes& __restrict lanes,
+                                                std::uint8_t* __restrict out) {
     for (std::size_t i = 0; i < count; ++i) {
         out[i] = static_cast<std::uint8_t>(requantize(accumulators[i], lanes, i));
     }
 }
 
-SYSTOLE_TARGET_CLONES void requantize_elements_wide(const std::int32_t* __restrict accumulators,
-                                                    std::size_t count, const Lanes& __restrict lanes,
-                                                    std::uint8_t* __restrict out) {
+SYSTOLE_TARGET_CLONES void requantize_to_16_bits(const std::int32_t* __restrict accumulators,
+                                                 std::size_t count, const Lanes& __restrict lanes,
+                                                 std::uint8_t* __restrict out) {
     for (std::size_t i = 0; i < count; ++i) {
         const auto result = static_cast<std::uint16_t>(requantize(accumulators[i], lanes, i));
         std::memcpy(out + i * sizeof(result), &result, sizeof(result));
@@ -60,9 +61,9 @@ template <std::size_t ElementBytes>
 void requantize_span(const std::int32_t* accumulators, std::size_t count, const Lanes& lanes,
                      std::uint8_t* out) {
     if constexpr (ElementBytes == 1) {
-        requantize_elements(accumulators, count, lanes, out);
+        requantize_to_8_bits(accumulators, count, lanes, out);
     } else {
-        requantize_elements_wide(accumulators, count, lanes, out);
+        requantize_to_16_bits(accumulators, count, lanes, out);
     }
 }
 
@@ -146,15 +147,15 @@ void requantize_all(const std::int32_t* accumulators, std::size_t accumulator_st
 }  // namespace
 
 void requantize_rows(const std::int32_t* accumulators, std::size_t accumulator_stride, std::size_t rows,
-                     std::size_t columns, const Requantization& parameters, std::uint8_t* out,
+                     std::size_t columns, const Requantization& parameters, DataType type, std::uint8_t* out,
                      std::size_t out_stride) {
-    requantize_all<1>(accumulators, accumulator_stride, rows, columns, parameters, out, out_stride);
-}
-
-void requantize_rows_wide(const std::int32_t* accumulators, std::size_t accumulator_stride, std::size_t rows,
-                          std::size_t columns, const Requantization& parameters, std::uint8_t* out,
-                          std::size_t out_stride) {
-    requantize_all<2>(accumulators, accumulator_stride, rows, columns, parameters, out, out_stride);
+    if (is_integer(type) && bytes_of(type) == 1) {
+        requantize_all<1>(accumulators, accumulator_stride, rows, columns, parameters, out, out_stride);
+    } else if (is_integer(type) && bytes_of(type) == 2) {
+        requantize_all<2>(accumulators, accumulator_stride, rows, columns, parameters, out, out_stride);
+    } else {
+        throw std::logic_error(fmt::format("requantize_rows: results of {}", name_of(type)));
+    }
 }
 
 }  // namespace systole::math

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include "hw/base/data_type.h"
 #include "hw/base/fixed_point.h"
 
 namespace systole::math {
@@ -21,17 +22,12 @@ struct Requantization {
 };
 
 /// Requantizes rows of `columns` accumulators; row r begins at accumulators[r * accumulator_stride], its
-/// results at out[r * out_stride]. Stores the low byte of each result. Strides are at least `columns`;
-/// bytes between the rows of `out` stay as they are. Throws std::logic_error where a parameter array is
-/// shorter than `columns`.
+/// results at byte out[r * out_stride]. Stores the low bits of each result in an integer format of 8 or 16
+/// bits, little endian, at any alignment. Strides are at least a row's; bytes between the rows of `out` stay
+/// as they are. Throws std::logic_error where a parameter array is shorter than `columns`, and for other
+/// formats.
 void requantize_rows(const std::int32_t* accumulators, std::size_t accumulator_stride, std::size_t rows,
-                     std::size_t columns, const Requantization& parameters, std::uint8_t* out,
+                     std::size_t columns, const Requantization& parameters, DataType type, std::uint8_t* out,
                      std::size_t out_stride);
-
-/// As `requantize_rows`, storing the low 16 bits of each result, little endian, at any alignment.
-/// out_stride is bytes, at least 2 * columns.
-void requantize_rows_wide(const std::int32_t* accumulators, std::size_t accumulator_stride, std::size_t rows,
-                          std::size_t columns, const Requantization& parameters, std::uint8_t* out,
-                          std::size_t out_stride);
 
 }  // namespace systole::math

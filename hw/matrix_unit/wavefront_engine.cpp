@@ -72,8 +72,8 @@ void WavefrontEngine::multiply(EnteringStream& entering) {
          elements = active_.rows, accumulate = stream.accumulate](ValueWorkers::Scratch& windows) mutable {
             const RowBlock block = rows(windows);
             math::GemmStatistics cost;
-            math::multiply_accumulate_wide({block.values, block.stride, type}, weights, sums, stride, count,
-                                           columns, elements, accumulate, &cost);
+            math::multiply_accumulate({block.values, block.stride, type}, weights, sums, stride, count,
+                                      columns, elements, accumulate, &cost);
             const std::lock_guard lock(gemm_mutex_);
             gemm_ += cost;
         });

@@ -101,7 +101,7 @@ double host_seconds(const HostWork& work, const baselines::Baseline& host) {
     if (kind == nullptr) throw std::logic_error("the host did " + work.kind + ", which it does not know");
     const auto elements = static_cast<double>(work.elements);
     return baselines::roofline_seconds(host, elements * kind->operations_per_element,
-                                       elements * (kind->bytes_per_element + work.element_bytes));
+                                       elements * (kind->bytes_per_element + bytes_of(work.type)));
 }
 
 std::vector<HostWork> output_work(const isa::Program& program) {
@@ -110,7 +110,7 @@ std::vector<HostWork> output_work(const isa::Program& program) {
         work.push_back({.kind = operation.kind,
                         .layer = operation.layer,
                         .elements = program.inferences * elements_of(program.outputs.front()),
-                        .element_bytes = bytes_of(program.outputs.front().type),
+                        .type = program.outputs.front().type,
                         .seconds = {}});
     }
     return work;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <variant>
 
+#include "hw/base/data_type.h"
 #include "hw/isa/image_slices.h"
 #include "hw/isa/rows.h"
 #include "hw/isa/window.h"
@@ -16,7 +17,7 @@ using isa::Register;
 struct WindowLines {
     const isa::Registers& registers;
     std::uint64_t first_row = 0;
-    std::uint64_t element_bytes = 1;
+    DataType elements = DataType::Uint8;
     std::uint64_t kernel_row = 0;  ///< the first that elements are wanted of
     std::uint64_t row_bytes = 1;
 
@@ -28,7 +29,7 @@ struct WindowLines {
         const std::uint64_t pixel_row = std::min<std::uint64_t>(
             from_pad > pad ? from_pad - pad : 0, registers[Register::WindowInputHeight] - std::uint64_t{1});
         const std::uint64_t byte = pixel_row * registers[Register::WindowInputWidth] *
-                                   registers[Register::WindowChannels] * element_bytes;
+                                   registers[Register::WindowChannels] * bytes_of(elements);
         return first_row + line / height * registers[Register::WindowImageRows] + byte / row_bytes;
     }
 };
@@ -112,7 +113,7 @@ void stream_reads(const isa::BoundInstruction& bound, const hw::StreamTimes& tim
         std::uint64_t{registers[Register::WindowKernelWidth]} * registers[Register::WindowChannels];
     const WindowLines lines{.registers = registers,
                             .first_row = convolve.unified_buffer_row,
-                            .element_bytes = bytes_of(convolve.flags.activations),
+                            .elements = convolve.flags.activations,
                             .kernel_row = first_element / kernel_row_elements,
                             .row_bytes = row_bytes};
     drive_lines({times.begun, end}, times.lines, rows,

@@ -85,10 +85,12 @@ void bench_requantize(std::size_t columns, std::size_t stride) {
     const Requantization parameters{bias, multiplier, shift, 3, 0, 255};
     std::vector<std::uint8_t> out(rows * columns * 2);
     const double narrow = seconds([&] {
-        requantize_rows(accumulators.data(), stride, rows, columns, parameters, out.data(), columns);
+        requantize_rows(accumulators.data(), stride, rows, columns, parameters, DataType::Uint8, out.data(),
+                        columns);
     });
     const double wide = seconds([&] {
-        requantize_rows_wide(accumulators.data(), stride, rows, columns, parameters, out.data(), columns * 2);
+        requantize_rows(accumulators.data(), stride, rows, columns, parameters, DataType::Int16, out.data(),
+                        columns * 2);
     });
     fmt::print("{:>7} {:>6} {:>12.2f} {:>12.2f}\n", columns, stride, rate(rows * columns, narrow),
                rate(rows * columns, wide));

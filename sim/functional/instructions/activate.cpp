@@ -56,15 +56,13 @@ void write_pixels(const isa::Activate& activate, const Pixels& pixels, State& st
     const auto out = state.unified_buffer.from_row(image_row).subspan(
         pixels.first * pixel_bytes + registers[isa::Register::ActivationChannelOffset]);
 
-    const bool of_16_bits = bytes_of(activate.output) == 2;
-    const auto requantize = of_16_bits ? math::requantize_rows_wide : math::requantize_rows;
-    requantize(sums, state.accumulators.row_elements(), pixels.count, columns, parameters, out.data(),
-               pixel_bytes);
+    math::requantize_rows(sums, state.accumulators.row_elements(), pixels.count, columns, parameters,
+                          activate.output, out.data(), pixel_bytes);
     if (activate.function == isa::ActivationFunction::Lookup) {
         for (std::uint64_t pixel = 0; pixel < pixels.count; ++pixel) {
             const auto values = out.subspan(pixel * pixel_bytes, columns * bytes_of(activate.output));
-            if (of_16_bits) {
-                math::lookup_wide(values, values, state.parameters.interpolated_table);
+            if (bytes_of(activate.output) == 2) {
+                math::lookup(values, values, state.parameters.interpolated_table);
             } else {
                 math::lookup(values, values, state.parameters.table);
             }

@@ -36,21 +36,14 @@ void multiply(const StreamedRows& streamed, const isa::WeightTile& tile, const i
               bool accumulate, std::uint64_t accumulator_row, RowMemory<std::int32_t>& accumulators) {
     std::int32_t* const sums = accumulators.rows(accumulator_row, streamed.rows).data();
     const std::size_t sums_stride = accumulators.row_elements();
-    if (bytes_of(flags.activations) == 1 && flags.weights == DataType::Int8) {
-        math::multiply_accumulate(streamed.bytes.data(), streamed.elements, is_signed(flags.activations),
-                                  reinterpret_cast<const std::int8_t*>(tile.values.data()), tile.columns,
-                                  sums, sums_stride, streamed.rows, tile.columns, streamed.elements,
-                                  accumulate);
-        return;
-    }
     const math::GemmOperand activations{.data = streamed.bytes.data(),
                                         .row_bytes = streamed.elements * bytes_of(flags.activations),
                                         .type = flags.activations};
     const math::GemmOperand weights{.data = tile.values.data(),
                                     .row_bytes = std::size_t{tile.columns} * bytes_of(tile.type),
                                     .type = tile.type};
-    math::multiply_accumulate_wide(activations, weights, sums, sums_stride, streamed.rows, tile.columns,
-                                   streamed.elements, accumulate);
+    math::multiply_accumulate(activations, weights, sums, sums_stride, streamed.rows, tile.columns,
+                              streamed.elements, accumulate);
 }
 
 /// Runs all repetitions; `stream(repetition, tile)` gives the rows of one.

@@ -80,7 +80,7 @@ void look_up(const isa::Vector& vector, State& state) {
     const std::vector<std::uint8_t> bytes(rows.begin(), rows.end());  // results may be written over it
     for_each_image(vector, state, [&](const auto& source, const auto&, std::span<std::uint8_t> result) {
         if (bytes_of(vector.elements) == 2) {
-            math::lookup_wide(source, result, math::read_interpolated_table(bytes));
+            math::lookup(source, result, math::read_interpolated_table(bytes));
         } else {
             math::lookup(source, result, table_of(bytes));
         }

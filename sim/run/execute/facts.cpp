@@ -90,7 +90,7 @@ std::vector<TensorFacts> tensors_of(std::span<const isa::BorderTensor> tensors) 
                          .shape = tensor.shape,
                          .scale = tensor.scale,
                          .zero_point = tensor.zero_point,
-                         .type = std::string(systole::name_of(tensor.type))});
+                         .type = tensor.type});
     }
     return facts;
 }

@@ -250,7 +250,7 @@ void fill_input(RunRecord& record, const NamedImages& input, const isa::BorderTe
         record.host_work.push_back({.kind = "quantize_input",
                                     .layer = tensor.name,
                                     .elements = input.images.size(),
-                                    .element_bytes = bytes_of(tensor.type),
+                                    .type = tensor.type,
                                     .seconds = {}});
     }
     if (record.spec.timing_only) return;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "hw/base/cycle.h"
+#include "hw/base/data_type.h"
 #include "sim/run/record/fields.h"
 #include "sim/run/record/spec.h"
 
@@ -86,7 +87,7 @@ struct TensorFacts {
     std::vector<std::uint32_t> shape;  ///< of one inference
     double scale = 1.0;
     std::int32_t zero_point = 0;
-    std::string type;
+    DataType type = DataType::Uint8;
     bool operator==(const TensorFacts&) const = default;
 };
 SYSTOLE_RECORD_FIELDS(TensorFacts, name, shape, scale, zero_point, type)
@@ -230,11 +231,11 @@ struct HostWork {
     std::string kind;   ///< "quantize_input", "softmax"
     std::string layer;  ///< whose work it is
     std::uint64_t elements = 0;
-    std::uint32_t element_bytes = 1;     ///< as the chip stores them
+    DataType type = DataType::Uint8;     ///< in which the chip stores them
     std::optional<double> seconds = {};  ///< at least; absent where the run names no host
     bool operator==(const HostWork&) const = default;
 };
-SYSTOLE_RECORD_FIELDS(HostWork, kind, layer, elements, element_bytes, seconds)
+SYSTOLE_RECORD_FIELDS(HostWork, kind, layer, elements, type, seconds)
 
 /// What the network answers.
 struct Outputs {

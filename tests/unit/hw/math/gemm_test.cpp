@@ -108,8 +108,8 @@ void multiply_chosen(const GemmProblem& problem) {
 }
 
 void multiply_chosen_wide(const GemmProblem& problem) {
-    multiply_accumulate_wide(problem.a, problem.b, problem.c, problem.ldc, problem.m, problem.n, problem.k,
-                             problem.accumulate);
+    multiply_accumulate(problem.a, problem.b, problem.c, problem.ldc, problem.m, problem.n, problem.k,
+                        problem.accumulate);
 }
 
 void check_8_bit(const Example& example) {
@@ -255,8 +255,8 @@ TEST_CASE("Statistics count what they are given", "[hw][math][gemm]") {
     run(&statistics);
     run(nullptr);
     run(&statistics);
-    multiply_accumulate_wide({a.data(), 2, DataType::Uint8}, {a.data(), 1, DataType::Uint8}, c.data(), 1, 3,
-                             1, 2, false, &statistics);
+    multiply_accumulate({a.data(), 2, DataType::Uint8}, {a.data(), 1, DataType::Uint8}, c.data(), 1, 3, 1, 2,
+                        false, &statistics);
     CHECK(statistics.calls == 3);
     CHECK(statistics.macs == 2 * (2 * 5 * 3) + 3 * 1 * 2);
     CHECK(statistics.seconds > 0.0);

@@ -55,9 +55,9 @@ struct RequantizeExample {
 
     std::vector<std::uint8_t> computed(std::size_t element_bytes) const {
         auto out = empty_results(element_bytes);
-        const auto run = element_bytes == 1 ? requantize_rows : requantize_rows_wide;
-        run(accumulators.data(), accumulator_stride, rows, columns, parameters(), out.data(),
-            out_stride(element_bytes));
+        const DataType type = element_bytes == 1 ? DataType::Uint8 : DataType::Int16;
+        requantize_rows(accumulators.data(), accumulator_stride, rows, columns, parameters(), type,
+                        out.data(), out_stride(element_bytes));
         return out;
     }
 };
@@ -154,9 +154,24 @@ TEST_CASE("Nothing is written for no rows or no columns", "[hw][math][requantize
     std::vector<std::uint8_t> out(4, not_requantized);
     const std::vector<std::int32_t> ones(2, 1);
     const std::vector<std::int8_t> shifts(2, 0);
-    requantize_rows(accumulators.data(), 2, 0, 2, {ones, ones, shifts}, out.data(), 2);
-    requantize_rows(accumulators.data(), 2, 2, 0, {}, out.data(), 2);
+    requantize_rows(accumulators.data(), 2, 0, 2, {ones, ones, shifts}, DataType::Uint8, out.data(), 2);
+    requantize_rows(accumulators.data(), 2, 2, 0, {}, DataType::Uint8, out.data(), 2);
     CHECK(out == std::vector<std::uint8_t>(4, not_requantized));
+}
+
+TEST_CASE("Results are integers of 8 or 16 bits", "[hw][math][requantize]") {
+    const std::vector<std::int32_t> sums(1);
+    const std::vector<std::int8_t> shifts(1);
+    std::vector<std::uint8_t> out(4);
+    const auto run = [&](DataType type) {
+        requantize_rows(sums.data(), 1, 1, 1, {sums, sums, shifts}, type, out.data(), 4);
+    };
+    for (const DataType type : {DataType::Uint8, DataType::Int8, DataType::Uint16, DataType::Int16}) {
+        CHECK_NOTHROW(run(type));
+    }
+    for (const DataType type : {DataType::Int32, DataType::Bfloat16, DataType::Float32}) {
+        CHECK_THROWS_AS(run(type), std::logic_error);
+    }
 }
 
 TEST_CASE("Parameters must cover all columns", "[hw][math][requantize]") {
@@ -166,7 +181,7 @@ TEST_CASE("Parameters must cover all columns", "[hw][math][requantize]") {
     const std::vector<std::int8_t> two_shifts(2);
     std::vector<std::uint8_t> out(3);
     const auto run = [&](const Requantization& parameters) {
-        requantize_rows(three.data(), 3, 1, 3, parameters, out.data(), 3);
+        requantize_rows(three.data(), 3, 1, 3, parameters, DataType::Uint8, out.data(), 3);
     };
     CHECK_NOTHROW(run({three, three, three_shifts}));
     CHECK_THROWS_AS(run({two, three, three_shifts}), std::logic_error);

@@ -47,7 +47,7 @@ TEST_CASE("16-bit outputs are read as such, and are more bytes for the host", "[
     CHECK(outputs.predictions == std::vector<std::uint32_t>{0, 1});
     REQUIRE(run::output_work(program).size() == 1);
     CHECK(run::output_work(program)[0].elements == 6);
-    CHECK(run::output_work(program)[0].element_bytes == 2);
+    CHECK(run::output_work(program)[0].type == DataType::Int16);
 }
 
 TEST_CASE("Softmax gives probabilities and changes no prediction", "[run]") {
