@@ -15,7 +15,7 @@
 #include "hw/common/trace.h"
 #include "hw/common/unit_counters.h"
 #include "hw/common/wait_state.h"
-#include "hw/isa/bound_instruction.h"
+#include "hw/isa/footprint.h"
 
 namespace systole::hw {
 
@@ -39,6 +39,14 @@ public:
     virtual void push(Command command, WaitState& state) = 0;
     /// Waits until everything pushed has begun, and returns the cycle in which all of it is complete.
     virtual Cycle drain(WaitState& state) = 0;
+};
+
+/// The way of the instructions from the host to the instruction buffer.
+class InstructionPath {
+public:
+    virtual ~InstructionPath() = default;
+    /// The host sends an instruction of so many bytes; returns the cycle in which it has arrived.
+    virtual Cycle send_instruction(std::uint64_t bytes) = 0;
 };
 
 /// A unit's queue. It carries out the `sync` commands by itself: the unit sees its instructions, each

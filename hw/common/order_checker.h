@@ -6,6 +6,7 @@
 #include <map>
 #include <memory_resource>
 #include <stdexcept>
+#include <string>
 
 #include "hw/common/clock.h"
 #include "hw/common/ring_queue.h"
@@ -77,6 +78,15 @@ private:
     std::array<Knowledge, isa::unit_count> known_{};
     std::pmr::unsynchronized_pool_resource nodes_;             ///< of writes_, used again and again
     std::pmr::map<std::uint64_t, LastWrite> writes_{&nodes_};  ///< by first row; ranges do not overlap
+};
+
+/// An instruction cannot do what it says, which shows only as it runs: the message is the rule it breaks.
+class InstructionError : public std::runtime_error {
+public:
+    InstructionError(InstructionNumber instruction, const std::string& rule)
+        : std::runtime_error(rule), number(instruction) {}
+
+    const InstructionNumber number;
 };
 
 }  // namespace systole::hw

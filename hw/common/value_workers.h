@@ -17,6 +17,9 @@
 
 namespace systole::hw {
 
+/// Whether a run computes the network's values or only its cycles.
+enum class Values : std::uint8_t { Computed, TimingOnly };
+
 /// Computes the units' values beside the simulation, on cores that would idle: timing never depends on
 /// values. A unit hands over a job when an instruction begins. It runs when the jobs of all instructions of
 /// other units that it comes after are done, as the order checker knows, and those of its own unit that

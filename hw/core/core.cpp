@@ -6,12 +6,12 @@
 #include <iterator>
 #include <utility>
 
-#include "hw/common/instruction_error.h"
+#include "hw/common/order_checker.h"
 #include "hw/common/ports.h"
 #include "hw/common/unit_module.h"
 #include "hw/isa/assembly.h"
 #include "hw/isa/program_error.h"
-#include "hw/timing/formats.h"
+#include "hw/timing/matrix_unit.h"
 
 namespace systole::hw {
 

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <variant>
 
-#include "hw/common/instruction_error.h"
+#include "hw/common/order_checker.h"
 #include "hw/common/ports.h"
 #include "hw/isa/rows.h"
 #include "hw/isa/unit.h"

@@ -10,7 +10,6 @@
 #include "hw/common/clock.h"
 #include "hw/common/command_queue.h"
 #include "hw/common/counter.h"
-#include "hw/common/instruction_path.h"
 #include "hw/common/memory_interfaces.h"
 #include "hw/common/order_checker.h"
 #include "hw/common/port_arbiter.h"
@@ -20,9 +19,8 @@
 #include "hw/common/unit_counters.h"
 #include "hw/common/unit_module.h"
 #include "hw/common/value_workers.h"
-#include "hw/common/values.h"
 #include "hw/common/wait_state.h"
-#include "hw/isa/bound_instruction.h"
+#include "hw/isa/footprint.h"
 #include "hw/machine/machine_config.h"
 
 namespace systole::hw {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "hw/base/zeroed_memory.h"
-#include "hw/common/values.h"
+#include "hw/common/value_workers.h"
 #include "hw/isa/program.h"
 
 namespace systole::hw {

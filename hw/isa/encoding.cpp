@@ -8,7 +8,7 @@
 
 #include "hw/isa/assembly.h"
 #include "hw/isa/field_checker.h"
-#include "hw/isa/instruction_list.h"
+#include "hw/isa/instruction.h"
 #include "hw/isa/program_error.h"
 
 namespace systole::isa {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "hw/isa/instruction.h"
@@ -41,5 +42,13 @@ Footprint footprint(const Instruction& instruction, const Registers& registers, 
 /// The unit whose queue takes the instruction; none for those the sequencer runs itself (nop, halt,
 /// debug_tag, set_config).
 std::optional<Unit> unit_of(const Instruction& instruction);
+
+/// An instruction as the sequencer issues it: with the register values that hold for it and the rows
+/// it touches.
+struct BoundInstruction {
+    Instruction instruction;
+    std::shared_ptr<const Registers> registers;
+    Footprint footprint;
+};
 
 }  // namespace systole::isa

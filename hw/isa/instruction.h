@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <utility>
 #include <variant>
 
 #include "hw/isa/instructions/activate.h"
@@ -28,6 +30,15 @@ inline const MatrixFlags* matrix_flags(const Instruction& instruction) {
     if (const auto* multiply = std::get_if<MatrixMultiply>(&instruction)) return &multiply->flags;
     if (const auto* convolve = std::get_if<Convolve>(&instruction)) return &convolve->flags;
     return nullptr;
+}
+
+/// Calls `visit` with a default instruction of every kind, in the order of `Instruction`.
+template <class Visit>
+constexpr void for_each_kind(Visit visit) {
+    [&]<std::size_t... index>(std::index_sequence<index...>) {
+        (visit(std::variant_alternative_t<index, Instruction>{}), ...);
+    }
+    (std::make_index_sequence<std::variant_size_v<Instruction>>{});
 }
 
 }  // namespace systole::isa

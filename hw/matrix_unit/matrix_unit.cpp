@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "hw/common/instruction_error.h"
+#include "hw/common/order_checker.h"
 #include "hw/common/ports.h"
 
 namespace systole::hw {

@@ -14,7 +14,6 @@
 #include "hw/common/trace.h"
 #include "hw/common/unit_module.h"
 #include "hw/common/value_workers.h"
-#include "hw/common/values.h"
 #include "hw/common/wait_state.h"
 #include "hw/machine/machine_config.h"
 #include "hw/matrix_unit/engine.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <variant>
 
-#include "hw/common/instruction_error.h"
+#include "hw/common/order_checker.h"
 #include "hw/isa/operands.h"
 #include "hw/isa/unit.h"
 #include "hw/isa/window.h"

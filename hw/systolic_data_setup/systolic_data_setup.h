@@ -13,9 +13,9 @@
 #include "hw/common/process.h"
 #include "hw/common/unit_counters.h"
 #include "hw/common/unit_module.h"
-#include "hw/common/values.h"
+#include "hw/common/value_workers.h"
 #include "hw/common/wait_state.h"
-#include "hw/isa/bound_instruction.h"
+#include "hw/isa/footprint.h"
 #include "hw/machine/machine_config.h"
 #include "hw/timing/matrix_unit.h"
 

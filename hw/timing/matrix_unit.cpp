@@ -1,16 +1,37 @@
 #include "hw/timing/matrix_unit.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <stdexcept>
 #include <variant>
 
 #include "hw/base/arithmetic.h"
+#include "hw/isa/assembly.h"
+#include "hw/isa/program_error.h"
 #include "hw/isa/window.h"
-#include "hw/timing/formats.h"
 
 namespace systole::timing {
 
 using isa::Register;
+
+Cycle array_passes(const isa::MatrixFlags& flags, const machine::MatrixUnitConfig& array) {
+    const auto passes = array.passes(flags.activations, flags.weights);
+    if (!passes) throw std::logic_error("a product of number formats that the machine does not list");
+    return *passes;
+}
+
+void check_formats(const isa::Program& program, const machine::MachineConfig& machine) {
+    for (std::size_t i = 0; i < program.instructions.size(); ++i) {
+        const isa::Instruction& instruction = program.instructions[i];
+        const isa::MatrixFlags* const flags = isa::matrix_flags(instruction);
+        if (flags == nullptr) continue;
+        if (const auto refusal = machine.matrix_unit.refusal(flags->activations, flags->weights)) {
+            throw isa::ProgramError(
+                fmt::format("instruction {} ({}): {}", i, isa::to_string(instruction), *refusal));
+        }
+    }
+}
 
 WindowPart window_part(const isa::Registers& registers, std::uint32_t repetition, std::uint32_t array_rows) {
     const std::uint64_t window = std::uint64_t{registers[Register::WindowKernelHeight]} *

@@ -5,12 +5,22 @@
 #include "hw/base/cycle.h"
 #include "hw/base/window_geometry.h"
 #include "hw/isa/instruction.h"
+#include "hw/isa/operands.h"
+#include "hw/isa/program.h"
 #include "hw/isa/registers.h"
 #include "hw/machine/machine_config.h"
 
 /// What matmul and convolve cost in the systolic data setup and in the matrix unit (docs/timing.md, rules 1
 /// and 2). Instructions are checked before: geometry and formats are the machine's.
 namespace systole::timing {
+
+/// Cycles of array input that a streamed row takes. The machine lists the formats: programs have passed
+/// `check_formats`, others are a std::logic_error.
+Cycle array_passes(const isa::MatrixFlags& flags, const machine::MatrixUnitConfig& array);
+
+/// Throws isa::ProgramError, naming the instruction, where one multiplies number formats that the machine
+/// does not list.
+void check_formats(const isa::Program& program, const machine::MachineConfig& machine);
 
 /// A stream of rows into the array: `lines` lines of `line_rows` rows. A row takes `passes` cycles of
 /// array input; a line takes `line_cycles`, its rows at the beginning. A plain stream of B rows is B

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "hw/isa/layer_name.h"
+#include "hw/isa/program.h"
 #include "hw/isa/registers.h"
 
 namespace systole::occupancy {

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "hw/common/order_checker.h"
-#include "hw/isa/bound_instruction.h"
+#include "hw/isa/footprint.h"
 #include "hw/isa/program.h"
 
 namespace systole::trace {

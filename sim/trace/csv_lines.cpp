@@ -1,7 +1,7 @@
 #include "sim/trace/csv_lines.h"
 
 #include "hw/isa/assembly/field_printer.h"
-#include "hw/isa/layer_name.h"
+#include "hw/isa/program.h"
 
 namespace systole::trace {
 

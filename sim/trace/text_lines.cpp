@@ -5,7 +5,7 @@
 #include <string>
 
 #include "hw/isa/assembly/field_printer.h"
-#include "hw/isa/layer_name.h"
+#include "hw/isa/program.h"
 
 namespace systole::trace {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "hw/isa/encoding.h"
 #include "hw/isa/footprint.h"
-#include "hw/isa/layer_name.h"
+#include "hw/isa/program.h"
 #include "sim/energy/run_energy.h"
 #include "sim/trace/is_sync.h"
 #include "sim/trace/json_fields.h"

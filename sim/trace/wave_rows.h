@@ -4,7 +4,7 @@
 
 #include "hw/common/clock.h"
 #include "hw/common/trace.h"
-#include "hw/isa/bound_instruction.h"
+#include "hw/isa/footprint.h"
 #include "sim/trace/wave_signals.h"
 
 // Which rows of the memories an instruction is at while it holds their ports (rule 6 of docs/timing.md).

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "hw/base/nearest.h"
-#include "hw/isa/layer_name.h"
+#include "hw/isa/program.h"
 #include "hw/machine/config_error.h"
 #include "hw/machine/config_reader.h"
 

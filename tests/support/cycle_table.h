@@ -17,7 +17,6 @@
 #include "hw/isa/operands.h"
 #include "hw/isa/registers.h"
 #include "hw/machine/machine_config.h"
-#include "hw/timing/formats.h"
 #include "hw/timing/matrix_unit.h"
 #include "tests/support/chip.h"
 

@@ -69,7 +69,7 @@ TEST_CASE("The include rules let pass what the design allows", "[include_rules]"
     const std::array<std::array<std::string_view, 2>, 13> allowed{
         {{"hw/isa/program.h", R"(#include "hw/base/data_type.h")"},
          {"hw/isa/instructions/nop.h", R"(#include "hw/isa/unit.h")"},
-         {"hw/common/command_queue.h", R"(#include "hw/isa/bound_instruction.h")"},
+         {"hw/common/command_queue.h", R"(#include "hw/isa/footprint.h")"},
          {"hw/weight_fifo/weight_fifo.h", R"(#include "hw/common/clock.h")"},
          {"hw/weight_fifo/weight_fifo.h", "#include <systemc>"},
          {"hw/core/core.h", R"(#include "hw/weight_fifo/weight_fifo.h")"},

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "hw/isa/fields.h"
-#include "hw/isa/instruction_list.h"
+#include "hw/isa/instruction.h"
 
 namespace systole::isa {
 namespace {

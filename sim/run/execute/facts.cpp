@@ -10,7 +10,7 @@
 #include "hw/isa/assembly.h"
 #include "hw/isa/encoding.h"
 #include "hw/isa/footprint.h"
-#include "hw/isa/layer_name.h"
+#include "hw/isa/program.h"
 
 namespace systole::run {
 namespace {

@@ -11,7 +11,7 @@
 #include "hw/isa/assembly.h"
 #include "hw/isa/encoding.h"
 #include "hw/isa/fields.h"
-#include "hw/isa/instruction_list.h"
+#include "hw/isa/instruction.h"
 #include "hw/isa/registers.h"
 
 using namespace systole::isa;

@@ -6,7 +6,7 @@
 #include <string>
 #include <type_traits>
 
-#include "hw/isa/instruction_list.h"
+#include "hw/isa/instruction.h"
 #include "hw/isa/program.h"
 
 namespace systole::isa::tests {

@@ -13,7 +13,7 @@
 #include "hw/core/core.h"
 #include "hw/isa/assembly.h"
 #include "hw/isa/encoding.h"
-#include "hw/isa/instruction_list.h"
+#include "hw/isa/instruction.h"
 #include "hw/machine/machine_config.h"
 #include "hw/timing/activation_unit.h"
 #include "hw/timing/matrix_unit.h"

@@ -17,7 +17,7 @@
 
 #include "hw/common/fan_out.h"
 #include "hw/core/core.h"
-#include "hw/isa/layer_name.h"
+#include "hw/isa/program.h"
 #include "hw/machine/config_error.h"
 #include "sim/energy/run_energy.h"
 #include "sim/run/execute/facts.h"
