@@ -42,4 +42,8 @@ TEST_CASE("The tutorial's commands print what it shows", "[system]") {
     check_page("docs/tutorial.md", 12);
 }
 
+TEST_CASE("The README's report is what its command prints", "[system]") {
+    check_page("README.md", 1);
+}
+
 }  // namespace systole::tests
