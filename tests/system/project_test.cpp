@@ -4,9 +4,11 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <set>
 #include <sstream>
 #include <string>
+#include <vector>
 
 namespace systole::tests {
 namespace {
@@ -49,6 +51,54 @@ TEST_CASE("No header uses a namespace for whoever includes it", "[project]") {
         }
     }
     CHECK(headers > 100);
+}
+
+TEST_CASE("Every link of a page leads to a file of the project", "[project]") {
+    std::vector<fs::path> pages{root / "README.md", root / "CONTRIBUTING.md"};
+    for (const auto& entry : fs::directory_iterator(root / "docs")) {
+        if (entry.path().extension() == ".md") pages.push_back(entry.path());
+    }
+    const std::regex link(R"(\]\(([^)#:{]+)[)#])");  // neither the web's nor a template's
+    int links = 0;
+    for (const fs::path& page : pages) {
+        const std::string text = text_of(page);
+        for (auto match = std::sregex_iterator(text.begin(), text.end(), link);
+             match != std::sregex_iterator(); ++match) {
+            ++links;
+            INFO(page.string() << ": " << (*match)[1]);
+            CHECK(fs::exists(page.parent_path() / (*match)[1].str()));
+        }
+    }
+    CHECK(links > 50);
+}
+
+TEST_CASE("CONTRIBUTING.md names files and folders that exist", "[project]") {
+    const std::string text = text_of(root / "CONTRIBUTING.md");
+    const std::regex path(
+        R"(`((?:\.ci|cmake|compiler|configs|docs|hw|models|scripts|sim|tests)/[a-z0-9_./-]+)`)");
+    int paths = 0;
+    for (auto match = std::sregex_iterator(text.begin(), text.end(), path); match != std::sregex_iterator();
+         ++match) {
+        ++paths;
+        INFO((*match)[1]);
+        CHECK(fs::exists(root / (*match)[1].str()));
+    }
+    CHECK(paths > 30);
+}
+
+TEST_CASE("README.md quotes the errors that docs/validation.md measures", "[project]") {
+    const std::string measured = text_of(root / "docs/validation.md");
+    const auto error = [&](const std::string& which) {
+        std::smatch match;
+        REQUIRE(std::regex_search(measured, match, std::regex(which + R"( \| ([0-9.]+) \|)")));
+        return match[1].str();
+    };
+    // A line break of the page may stand between any two words.
+    const std::string page = std::regex_replace(text_of(root / "README.md"), std::regex(R"(\s+)"), " ");
+    CHECK(page.find(error("error of total cycles, mean of the six") + " % off on average and " +
+                    error("error of total cycles, largest") + " % at most, and " +
+                    error("error of total cycles, held out") + " % off on workloads that") !=
+          std::string::npos);
 }
 
 TEST_CASE("docs/dependencies.md explains every package that is installed", "[project]") {
