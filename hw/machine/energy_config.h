@@ -8,8 +8,8 @@
 namespace systole::machine {
 
 /// What the machine's energy follows from, event by event. What an event takes comes from the published
-/// table of sim/energy/published_energies.h, by the process and by the sizes of the machine's memories; a
-/// field that is given takes the table's place. Static power is power.idle_watts.
+/// table of sim/view/energy/published_energies.h, by the process and by the sizes of the machine's memories;
+/// a field that is given takes the table's place. Static power is power.idle_watts.
 struct EnergyConfig {
     double process_nm = 28.0;
     double die_dynamic_factor = 1.0;

@@ -18,7 +18,7 @@
 #include "sim/cli/completion.h"
 #include "sim/cli/run_options.h"
 #include "sim/run/path_finder.h"
-#include "sim/terminal/layout.h"
+#include "sim/view/terminal/layout.h"
 
 namespace systole::cli {
 namespace {

@@ -9,8 +9,8 @@
 #include "sim/cli/command.h"
 #include "sim/cli/output_options.h"
 #include "sim/cli/program_summary.h"
-#include "sim/report/report_file.h"
 #include "sim/run/execute/run.h"
+#include "sim/view/report/report_file.h"
 
 namespace systole::cli {
 namespace {

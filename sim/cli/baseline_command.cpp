@@ -7,12 +7,12 @@
 #include "compiler/frontend/frontend.h"
 #include "compiler/operators/operator.h"
 #include "hw/machine/config_error.h"
-#include "sim/baselines/text.h"
 #include "sim/cli/command.h"
 #include "sim/cli/output_options.h"
-#include "sim/measure/measure.h"
-#include "sim/report/report_file.h"
+#include "sim/run/baselines/text.h"
 #include "sim/run/path_finder.h"
+#include "sim/study/measure/measure.h"
+#include "sim/view/report/report_file.h"
 
 namespace systole::cli {
 namespace {

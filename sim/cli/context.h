@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/terminal/screen.h"
+#include "sim/view/terminal/screen.h"
 
 namespace systole::cli {
 

@@ -5,11 +5,11 @@
 #include "sim/cli/command.h"
 #include "sim/cli/output_options.h"
 #include "sim/cli/run_options.h"
-#include "sim/explain/explain.h"
-#include "sim/explain/what_if.h"
-#include "sim/report/explanations.h"
 #include "sim/run/execute/run.h"
 #include "sim/run/make_spec.h"
+#include "sim/study/explain/explain.h"
+#include "sim/study/explain/what_if.h"
+#include "sim/view/report/explanations.h"
 
 namespace systole::cli {
 namespace {

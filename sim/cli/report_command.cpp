@@ -7,8 +7,8 @@
 
 #include "sim/cli/command.h"
 #include "sim/cli/output_options.h"
-#include "sim/page/page.h"
-#include "sim/report/report_file.h"
+#include "sim/view/page/page.h"
+#include "sim/view/report/report_file.h"
 
 namespace systole::cli {
 namespace {

@@ -14,15 +14,15 @@
 #include "sim/cli/output_options.h"
 #include "sim/cli/progress_line.h"
 #include "sim/cli/run_options.h"
-#include "sim/explain/explain.h"
-#include "sim/occupancy/over_time.h"
-#include "sim/page/page.h"
-#include "sim/report/report.h"
-#include "sim/report/report_file.h"
 #include "sim/run/execute/run.h"
 #include "sim/run/make_spec.h"
-#include "sim/terminal/layout.h"
-#include "sim/trace/tracer.h"
+#include "sim/study/explain/explain.h"
+#include "sim/view/occupancy/over_time.h"
+#include "sim/view/page/page.h"
+#include "sim/view/report/report.h"
+#include "sim/view/report/report_file.h"
+#include "sim/view/terminal/layout.h"
+#include "sim/view/trace/tracer.h"
 
 namespace systole::cli {
 namespace {

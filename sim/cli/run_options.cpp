@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "hw/machine/config_error.h"
+#include "sim/cli/schema/documents.h"
 #include "sim/run/path_finder.h"
-#include "sim/schema/documents.h"
 
 namespace systole::cli {
 

@@ -8,11 +8,11 @@
 #include "hw/machine/config_error.h"
 #include "sim/cli/command.h"
 #include "sim/cli/output_options.h"
-#include "sim/report/report_file.h"
-#include "sim/schema/documents.h"
-#include "sim/schema/json_schema.h"
-#include "sim/schema/reference_page.h"
-#include "sim/schema/reference_text.h"
+#include "sim/cli/schema/documents.h"
+#include "sim/cli/schema/json_schema.h"
+#include "sim/cli/schema/reference_page.h"
+#include "sim/cli/schema/reference_text.h"
+#include "sim/view/report/report_file.h"
 
 namespace systole::cli {
 namespace {

@@ -9,12 +9,12 @@
 #include "hw/machine/config_error.h"
 #include "sim/cli/command.h"
 #include "sim/cli/output_options.h"
-#include "sim/report/report_file.h"
 #include "sim/run/path_finder.h"
-#include "sim/validate/page.h"
-#include "sim/validate/plots/plots.h"
-#include "sim/validate/validate.h"
-#include "sim/validate/validation_text.h"
+#include "sim/study/validate/page.h"
+#include "sim/study/validate/plots/plots.h"
+#include "sim/study/validate/validate.h"
+#include "sim/study/validate/validation_text.h"
+#include "sim/view/report/report_file.h"
 
 namespace systole::cli {
 namespace {

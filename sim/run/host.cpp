@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 #include "hw/isa/program_error.h"
-#include "sim/baselines/comparison.h"
+#include "sim/run/baselines/comparison.h"
 
 namespace systole::run {
 namespace {

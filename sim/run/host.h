@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "hw/isa/program.h"
-#include "sim/baselines/baseline.h"
+#include "sim/run/baselines/baseline.h"
 #include "sim/run/record/record.h"
 
 /// The host model: what the chip leaves to the host, computed and timed.

@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include "compiler/ir/names.h"
-#include "sim/input/read.h"
+#include "sim/run/input/read.h"
 
 namespace systole::run {
 

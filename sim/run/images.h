@@ -7,7 +7,7 @@
 
 #include "compiler/ir/window.h"
 #include "hw/base/data_type.h"
-#include "sim/input/images.h"
+#include "sim/run/input/images.h"
 #include "sim/run/record/content.h"
 
 namespace systole::run {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "hw/machine/config_reader.h"
-#include "sim/baselines/baseline.h"
+#include "sim/run/baselines/baseline.h"
 
 namespace systole::run {
 namespace {

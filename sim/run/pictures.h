@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <span>
 
-#include "sim/input/images.h"
+#include "sim/run/input/images.h"
 #include "sim/run/record/record.h"
 
 namespace systole::run {

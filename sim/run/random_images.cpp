@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "compiler/frontend/random_values.h"
-#include "sim/input/input_error.h"
+#include "sim/run/input/input_error.h"
 
 namespace systole::run {
 

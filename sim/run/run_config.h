@@ -9,7 +9,7 @@
 
 #include "hw/machine/config_description.h"
 #include "sim/run/setting.h"
-#include "sim/trace/trace_config.h"
+#include "sim/view/trace/trace_config.h"
 
 namespace systole::run {
 

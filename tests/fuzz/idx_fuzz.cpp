@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "sim/input/byte_stream.h"
-#include "sim/input/idx.h"
+#include "sim/run/input/byte_stream.h"
+#include "sim/run/input/idx.h"
 
 using namespace systole::input;
 

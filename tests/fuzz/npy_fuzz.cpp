@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "sim/input/byte_stream.h"
-#include "sim/input/npy.h"
+#include "sim/run/input/byte_stream.h"
+#include "sim/run/input/npy.h"
 
 using namespace systole::input;
 

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "sim/input/input_error.h"
-#include "sim/input/png.h"
+#include "sim/run/input/input_error.h"
+#include "sim/run/input/png.h"
 
 using namespace systole::input;
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "hw/machine/config_error.h"
-#include "sim/page/page.h"
+#include "sim/view/page/page.h"
 
 using namespace systole;
 

@@ -1,7 +1,7 @@
 // Numbers as the page shows them.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import * as format from '../../sim/page/web/src/format.js';
+import * as format from '../../sim/view/page/web/src/format.js';
 
 test('si takes the prefix that leaves one to three digits before the point', () => {
     assert.equal(format.si(0.00123, 's'), '1.23 ms');

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { mkdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { absent, bytes, grouped, percent, si, times } from '../../sim/page/web/src/format.js';
-import { allColours, cycleParts, reasons } from '../../sim/page/web/src/palette.js';
+import { absent, bytes, grouped, percent, si, times } from '../../sim/view/page/web/src/format.js';
+import { allColours, cycleParts, reasons } from '../../sim/view/page/web/src/palette.js';
 import { launch, open, tooltip } from './browser.mjs';
 import * as reports from './reports.mjs';
 

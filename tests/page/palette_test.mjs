@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
-import { allColours, cycleClasses, cycleParts, fillOf } from '../../sim/page/web/src/palette.js';
+import { allColours, cycleClasses, cycleParts, fillOf } from '../../sim/view/page/web/src/palette.js';
 
 /// What an eye without one kind of cone sees, in linear RGB: Machado, Oliveira and Fernandes, 2009, severity 1.
 const eyes = {
@@ -59,7 +59,7 @@ function contrast(a, b) {
     return (light + 0.05) / (dark + 0.05);
 }
 
-const style = readFileSync(new URL('../../sim/page/web/src/style.css', import.meta.url), 'utf8');
+const style = readFileSync(new URL('../../sim/view/page/web/src/style.css', import.meta.url), 'utf8');
 const themes = [...style.matchAll(/\{[^{}]*--page:[^{}]*\}/g)].map(([block]) => ({
     scheme: block.match(/color-scheme:\s*(\w+)/)[1],
     ...Object.fromEntries([...block.matchAll(/--(\w+):\s*(#[0-9a-f]{6})/g)].map(([, name, colour]) => [name, colour])),

@@ -35,24 +35,17 @@ inline std::optional<Include> include_of(std::string_view line) {
 }
 
 /// The folder that the rules speak of: "hw/isa" of "hw/isa/instructions/nop.h", "compiler/ir" of
-/// "compiler/ir/graph.h", "sim/run/record"; "sim/view" and "sim/study" of the folders that show records and
-/// that ask questions of many runs. Empty for what is not the project's.
+/// "compiler/ir/graph.h", "sim/view" of "sim/view/report/report.h", and "sim/run/record". Empty for what is
+/// not the project's.
 inline std::string area_of(std::string_view path) {
     const std::size_t slash = path.find('/');
     const std::string_view top = path.substr(0, slash);
     if (slash == std::string_view::npos) return {};
     if (top == "tests") return std::string(top);
-    if (path.starts_with("sim/run/record/")) return "sim/run/record";
-    if (top == "sim") {
-        const std::string_view folder = path.substr(slash + 1, path.find('/', slash + 1) - slash - 1);
-        const auto is_one_of = [&](std::initializer_list<std::string_view> folders) {
-            return std::find(folders.begin(), folders.end(), folder) != folders.end();
-        };
-        if (is_one_of({"energy", "occupancy", "page", "report", "terminal"})) return "sim/view";
-        if (is_one_of({"explain", "measure", "studies", "validate"})) return "sim/study";
-        return is_one_of({"baselines", "functional", "run"}) ? "sim/" + std::string(folder) : "sim";
+    for (const std::string_view inner : {"sim/run/record/", "sim/run/baselines/", "sim/view/trace/"}) {
+        if (path.starts_with(inner)) return std::string(inner.substr(0, inner.size() - 1));
     }
-    if (top != "hw" && top != "compiler") return {};
+    if (top != "hw" && top != "compiler" && top != "sim") return {};
     return std::string(path.substr(0, std::min(path.find('/', slash + 1), path.size())));
 }
 
@@ -91,18 +84,23 @@ inline bool compiler_may_include(std::string_view from, std::string_view to) {
     return false;
 }
 
-/// What shows records, and what asks for runs, holds no unit of the chip.
+/// Whether a folder of sim may include one of another area. What shows records holds no unit of the chip, nor
+/// does what asks for runs; traces hear what units tell. Three includes of sim/run from sim/view remain:
+/// terminal layout, occupancy, and the configuration of traces.
 inline bool sim_may_include(std::string_view from, std::string_view to) {
     const bool to_description = to == "hw/isa" || to == "hw/machine";
-    const bool to_records = to == "sim/run/record" || to == "sim/baselines";
+    const bool to_records = to == "sim/run/record" || to == "sim/run/baselines";
+    const bool to_study = to == "sim/study" || to == "sim/cli";
     if (from == "sim/functional") return to_description || to == "hw/math";
     if (from == "sim/run/record") return to == "hw/machine";
+    if (from == "sim/run" || from == "sim/run/baselines") return !to_study;
     if (from == "sim/view") return to_description || to_records;
+    if (from == "sim/view/trace") return to_description || to == "hw/common" || to == "sim/view";
     if (from == "sim/study") {
         return to_description || to_records || to == "sim/run" || to == "sim/view" ||
                to.starts_with("compiler/");
     }
-    return true;
+    return from == "sim/cli";
 }
 
 /// Whether a file of area `from` may include one of area `to`: design.md's table, row by row.
@@ -118,7 +116,7 @@ inline bool may_include(std::string_view from, std::string_view to) {
     if (from == "hw/core") return to.starts_with("hw/");
     if (from.starts_with("hw/")) return to_plain || to == "hw/common";
     if (from.starts_with("compiler/")) return compiler_may_include(from, to);
-    return from.starts_with("sim") && sim_may_include(from, to);
+    return from.starts_with("sim/") && sim_may_include(from, to);
 }
 
 /// What is wrong with `include` in the file `from` (a path from the root), or nothing.

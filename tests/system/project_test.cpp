@@ -120,7 +120,7 @@ TEST_CASE("docs/dependencies.md explains every package that is installed", "[pro
 TEST_CASE("docs/dependencies.md explains every npm package that is asked for", "[project]") {
     const std::string explained = text_of(root / "docs/dependencies.md");
     int packages = 0;
-    for (const char* const folder : {"sim/page/web", "tests/page"}) {
+    for (const char* const folder : {"sim/view/page/web", "tests/page"}) {
         const auto asked = nlohmann::json::parse(text_of(root / folder / "package.json"));
         for (const char* const kind : {"dependencies", "devDependencies"}) {
             const auto of_kind = asked.value(kind, nlohmann::json::object());
@@ -138,7 +138,7 @@ TEST_CASE("docs/dependencies.md explains every npm package that is asked for", "
 
 TEST_CASE("Lock files name no place to fetch from, and may be copied from", "[project]") {
     const std::set<std::string> permissive{"MIT", "Apache-2.0", "BSD-3-Clause", "0BSD"};
-    for (const char* const folder : {"sim/page/web", "tests/page"}) {
+    for (const char* const folder : {"sim/view/page/web", "tests/page"}) {
         const std::string text = text_of(root / folder / "package-lock.json");
         INFO(folder);
         CHECK(text.find("\"resolved\"") == std::string::npos);

@@ -19,7 +19,7 @@
 #include "compiler/schedule/schedule.h"
 #include "hw/core/core.h"
 #include "hw/machine/machine_config.h"
-#include "sim/input/read.h"
+#include "sim/run/input/read.h"
 #include "tests/support/fresh_simulation.h"
 #include "tests/support/random_network.h"
 

@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "hw/common/trace.h"
-#include "sim/occupancy/level_windows.h"
-#include "sim/occupancy/row_values.h"
 #include "sim/run/record/record.h"
+#include "sim/view/occupancy/level_windows.h"
+#include "sim/view/occupancy/row_values.h"
 
 /// Listeners that keep for a record what it is asked to hold of a run's course.
 namespace systole::run {

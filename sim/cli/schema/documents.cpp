@@ -1,0 +1,79 @@
+#include "sim/cli/schema/documents.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "hw/machine/config_error.h"
+#include "hw/machine/config_reader.h"
+#include "hw/machine/machine_config.h"
+#include "sim/run/baselines/baseline.h"
+#include "sim/run/run_config.h"
+
+namespace systole::schema {
+
+using machine::KeyDescription;
+using Type = KeyDescription::Type;
+
+namespace {
+
+void add_paths(std::vector<std::string>& paths, const std::string& before,
+               const std::vector<KeyDescription>& keys) {
+    for (const KeyDescription& key : keys) {
+        if (key.type == Type::Section) {
+            add_paths(paths, before + key.name + ".", key.keys);
+        } else if (key.type != Type::TextsByName) {
+            paths.push_back(before + key.name);
+        }
+    }
+}
+
+}  // namespace
+
+const std::vector<Document>& documents() {
+    static const std::vector<Document> all{
+        {.name = "machine",
+         .schema = machine::MachineConfig().schema,
+         .folder = "configs/machines",
+         .what = "What machine it is: the units, the paths between them, watts and energy.",
+         .keys = machine::machine_keys()},
+        {.name = "run",
+         .schema = run::RunConfig().schema,
+         .folder = "configs/runs",
+         .what = "What to run on which machine, with which data, and what to report.",
+         .keys = run::run_keys()},
+        {.name = "baseline",
+         .schema = baselines::Baseline().schema,
+         .folder = "configs/baselines",
+         .what = "A processor to compare with; but for the server's, figures are of one die. What is not "
+                 "known is "
+                 "left out.",
+         .keys = baselines::baseline_keys()}};
+    return all;
+}
+
+const Document& document(std::string_view name) {
+    std::vector<std::string> names;
+    for (const Document& each : documents()) {
+        if (each.name == name) return each;
+        names.push_back(each.name);
+    }
+    throw machine::ConfigError(
+        fmt::format("{}: there is no such configuration file; there are {}", name, fmt::join(names, ", ")));
+}
+
+std::vector<std::string> key_paths(const Document& document) {
+    std::vector<std::string> paths;
+    add_paths(paths, "", document.keys);
+    return paths;
+}
+
+std::vector<std::string> settable_keys() {
+    std::vector<std::string> keys = key_paths(document("run"));
+    for (const std::string& key : key_paths(document("machine"))) keys.push_back("machine." + key);
+    // What a file is for cannot be set.
+    std::erase_if(keys, [](const std::string& key) { return key.ends_with("schema"); });
+    return keys;
+}
+
+}  // namespace systole::schema

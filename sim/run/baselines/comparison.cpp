@@ -1,0 +1,57 @@
+#include "sim/run/baselines/comparison.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace systole::baselines {
+namespace {
+
+constexpr double giga = 1e9;
+
+}  // namespace
+
+Format format_of(const Baseline& baseline, Precision precision) {
+    switch (precision) {
+        case Precision::Fp32:
+            return {baseline.peak_fp32_gflops * giga, 4.0};
+        case Precision::Int8:
+            return {baseline.peak_int8_gops * giga, 1.0};
+    }
+    throw std::logic_error("a precision that does not exist");
+}
+
+std::optional<Roofline> roofline(const Baseline& baseline, const Work& work, Precision precision) {
+    const Format format = format_of(baseline, precision);
+    if (work.macs == 0 || work.batch == 0 || !(format.operations_per_second > 0.0)) return std::nullopt;
+    const double compute = 2.0 * static_cast<double>(work.macs) * work.batch / format.operations_per_second;
+    const double memory =
+        static_cast<double>(work.weights) * format.element_bytes / (baseline.memory_gb_per_s * giga);
+    return Roofline{.inferences_per_second = work.batch / std::max(compute, memory),
+                    .memory_bound = memory > compute};
+}
+
+double roofline_seconds(const Baseline& baseline, double operations, double bytes) {
+    return std::max(operations / (baseline.peak_fp32_gflops * giga),
+                    bytes / (baseline.memory_gb_per_s * giga));
+}
+
+PerformancePerWatt performance_per_watt(const machine::ServerConfig& ours, double our_inferences_per_second,
+                                        const Baseline& baseline, double its_inferences_per_second) {
+    PerformancePerWatt result;
+    if (!(baseline.server.tdp_watts > 0.0) || !(its_inferences_per_second > 0.0)) return result;
+    const double our_rate = our_inferences_per_second * ours.dies;
+    const double its_rate = its_inferences_per_second * baseline.server.dies;
+    const auto ratio = [&](double our_watts, double its_watts) -> std::optional<double> {
+        if (!(our_watts > 0.0) || !(its_watts > 0.0)) return std::nullopt;
+        return (our_rate / our_watts) / (its_rate / its_watts);
+    };
+    result.total = ratio(ours.tdp_watts, baseline.server.tdp_watts);
+    // Without a host's watts there is no telling them apart.
+    if (ours.host_tdp_watts > 0.0) {
+        result.incremental = ratio(ours.tdp_watts - ours.host_tdp_watts,
+                                   baseline.server.tdp_watts - baseline.server.host_tdp_watts);
+    }
+    return result;
+}
+
+}  // namespace systole::baselines

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "hw/machine/machine_config.h"
+#include "sim/run/baselines/baseline.h"
+
+namespace systole::baselines {
+
+/// What a network asks of any processor.
+struct Work {
+    std::uint64_t macs = 0;     ///< multiply-accumulates of one inference
+    std::uint64_t weights = 0;  ///< elements
+    std::uint32_t batch = 1;    ///< inferences that share one pass over the weights
+};
+
+/// A number format as a processor computes in it.
+struct Format {
+    double operations_per_second = 0.0;  ///< peak of one die; 0: not known
+    double element_bytes = 0.0;
+};
+
+Format format_of(const Baseline& baseline, Precision precision);
+
+/// The most a processor can do by its peak and its memory bandwidth.
+struct Roofline {
+    double inferences_per_second = 0.0;
+    bool memory_bound = false;
+};
+
+/// An upper bound for one die of the baseline: a batch takes at least its operations at the peak, and at
+/// least one pass over the weights at the memory's bandwidth. Nothing where the network has no work, or the
+/// baseline gives no peak in that precision.
+std::optional<Roofline> roofline(const Baseline& baseline, const Work& work, Precision precision);
+
+/// Seconds that one die needs at least for `operations` in fp32 and `bytes` of memory traffic.
+double roofline_seconds(const Baseline& baseline, double operations, double bytes);
+
+/// Performance per watt of our server over the baseline's; absent where watts are not known.
+struct PerformancePerWatt {
+    std::optional<double> total;        ///< the host's watts included
+    std::optional<double> incremental;  ///< the host's watts subtracted
+};
+
+/// Servers by their thermal design power: inferences a second of all dies, over watts. The incremental
+/// figure takes the host out of our server, and out of the baseline's where that is more than a host. This
+/// is the rule that reproduces the published performance per watt of the servers of TPU v1 and K80
+/// (ISCA 2017, Figure 9) from the published performance per die.
+PerformancePerWatt performance_per_watt(const machine::ServerConfig& ours, double our_inferences_per_second,
+                                        const Baseline& baseline, double its_inferences_per_second);
+
+}  // namespace systole::baselines

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "sim/run/baselines/baseline.h"
+#include "sim/run/baselines/network.h"
+
+namespace systole::baselines {
+
+/// What a baseline is expected to do with a network: its efficiency model.
+struct Expected {
+    std::uint32_t batch = 0;
+    double seconds = 0.0;  ///< of a batch
+    double inferences_per_second = 0.0;
+    double tops = 0.0;  ///< 10^12 operations a second, a multiply-accumulate counting two
+    /// The time of a batch by what it goes to; they sum to it.
+    double compute_seconds = 0.0;  ///< layers whose arithmetic takes longer than their memory traffic
+    double memory_seconds = 0.0;   ///< the others
+    double layer_seconds = 0.0;    ///< launching layers
+    std::optional<double> latency_seconds;  ///< 99th percentile; absent where the baseline does not say
+};
+
+/// One die at this batch, be it larger than the baseline's largest:
+///
+///     seconds(B) = sum over the layers of max(compute, memory) + layer_microseconds
+///     compute    = 2 * macs * B / (peak * peak_share)
+///     memory     = (weights + activations * B) * bytes / (bandwidth * memory_share)
+///     latency    = latency_factor * seconds(B)
+///
+/// Activations of a batch that fit the memory on the die stay there and cost no traffic. Peak and bytes
+/// are those of the precision. Absent where the baseline has no efficiency or the network no work. The batch
+/// is at least 1.
+std::optional<Expected> expected_at(const Baseline& baseline, const Network& network, std::uint32_t batch);
+
+/// The same at `most`, or at the baseline's largest batch where that is less.
+std::optional<Expected> expected(const Baseline& baseline, const Network& network, std::uint32_t most);
+
+/// The same at the largest batch whose latency is at most `limit_seconds`. Absent where not even one
+/// inference keeps the limit, and where the baseline does not say what latency is.
+std::optional<Expected> expected_within(const Baseline& baseline, const Network& network, std::uint32_t most,
+                                        double limit_seconds);
+
+}  // namespace systole::baselines

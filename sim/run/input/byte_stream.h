@@ -1,0 +1,90 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/run/input/input_error.h"
+
+struct z_stream_s;
+
+namespace systole::input {
+
+/// The bytes of a file from front to back, decompressed on the way if they are gzip (told by gzip's
+/// magic number, RFC 1952; several members after one another count as one stream).
+///
+/// Nothing is decompressed before it is asked for, so the reader decides how much memory a file gets.
+/// Damaged or cut gzip data throws InputError from any of the functions that move on.
+class ByteStream {
+public:
+    /// The most bytes `peek` can show.
+    static constexpr std::size_t max_peek = 8;
+
+    /// `bytes` must outlive the stream; `file` begins each error message.
+    ByteStream(std::span<const std::uint8_t> bytes, std::string_view file);
+    ~ByteStream();
+    ByteStream(const ByteStream&) = delete;
+    ByteStream& operator=(const ByteStream&) = delete;
+
+    const std::string& file() const { return file_; }
+
+    /// Whether the next bytes are `expected` (at most max_peek); they stay in the stream.
+    bool starts_with(std::string_view expected);
+
+    /// Fills `out` from the front as far as there are bytes; returns how many.
+    std::size_t read(std::span<std::uint8_t> out);
+    /// Fills the whole of `out`; throws InputError if the file ends before, naming the part `what`.
+    void read_exactly(std::span<std::uint8_t> out, std::string_view what);
+
+    /// The next `count` values, little-endian where T is wider than a byte. Memory grows with the bytes
+    /// that are really there, so a false `count` costs nothing. Throws InputError if the file ends before.
+    template <typename T>
+    std::vector<T> read_values(std::uint64_t count, std::string_view what);
+
+    /// Throws InputError if anything follows, naming the part `what` that should have been the last.
+    void expect_end(std::string_view what);
+
+private:
+    std::size_t read_source(std::span<std::uint8_t> out);
+    std::size_t read_plain(std::span<std::uint8_t> out);
+    std::size_t inflate_some(std::span<std::uint8_t> out);
+    bool next_member();
+    [[noreturn]] void fail_truncated(std::string_view what, std::uint64_t has, std::uint64_t needs) const;
+
+    std::span<const std::uint8_t> rest_;
+    std::string file_;
+    std::unique_ptr<z_stream_s> inflate_;  ///< none: the file is not compressed
+    bool member_ended_ = false;
+    std::array<std::uint8_t, max_peek> peeked_{};
+    std::size_t peeked_begin_ = 0;
+    std::size_t peeked_end_ = 0;
+};
+
+template <typename T>
+std::vector<T> ByteStream::read_values(std::uint64_t count, std::string_view what) {
+    static_assert(std::endian::native == std::endian::little, "values are copied as they stand in the file");
+    constexpr std::uint64_t first_step = (std::uint64_t{16} << 20U) / sizeof(T);
+    std::vector<T> values;
+    std::uint64_t done = 0;
+    while (done < count) {
+        values.resize(std::min(count, std::max(first_step, 2 * done)));
+        const std::span<T> added = std::span(values).subspan(done);
+        const std::size_t bytes = read({reinterpret_cast<std::uint8_t*>(added.data()), added.size_bytes()});
+        if (bytes < added.size_bytes()) {
+            fail_truncated(what, done * sizeof(T) + bytes, count * sizeof(T));
+        }
+        done = values.size();
+    }
+    return values;
+}
+
+}  // namespace systole::input

@@ -1,0 +1,65 @@
+#include "sim/run/input/images.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "sim/run/input/input_error.h"
+
+namespace systole::input {
+namespace {
+
+std::string_view kind(const Images& images) {
+    return images.floats() != nullptr ? "float" : "8-bit";
+}
+
+}  // namespace
+
+std::uint64_t checked_size(const Images& images, std::uint64_t bytes_per_value, std::string_view file) {
+    const std::array<std::pair<std::string_view, std::uint32_t>, 4> dimensions{
+        {{"image count", images.count},
+         {"height", images.height},
+         {"width", images.width},
+         {"channel count", images.channels}}};
+    const std::uint64_t limit = max_input_bytes / bytes_per_value;
+    std::uint64_t size = 1;
+    for (const auto& [what, extent] : dimensions) {
+        if (extent == 0) throw InputError(fmt::format("{}: {} is 0; it must be at least 1", file, what));
+        // `size` is at most 2^32 here, so the product of the two does not overflow 64 bits.
+        size = size > limit ? size : size * extent;
+    }
+    if (size > limit) {
+        throw InputError(fmt::format("{}: {} images of {}x{}x{} take more than {} bytes; that is the limit",
+                                     file, images.count, images.height, images.width, images.channels,
+                                     max_input_bytes));
+    }
+    return size;
+}
+
+void append(Images& images, Images more, std::string_view file) {
+    if (more.height != images.height || more.width != images.width || more.channels != images.channels) {
+        throw InputError(fmt::format("{}: images are {}x{}x{}; those before it are {}x{}x{}", file,
+                                     more.height, more.width, more.channels, images.height, images.width,
+                                     images.channels));
+    }
+    if (more.values.index() != images.values.index()) {
+        throw InputError(fmt::format("{}: values are {}; those of the files before it are {}", file,
+                                     kind(more), kind(images)));
+    }
+    const std::uint64_t bytes_per_value = images.floats() != nullptr ? sizeof(float) : 1;
+    const std::uint64_t bytes = (images.size() + more.size()) * bytes_per_value;
+    if (bytes > max_input_bytes) {
+        throw InputError(fmt::format("{}: all images up to this file take {} bytes; the limit is {}", file,
+                                     bytes, max_input_bytes));
+    }
+    std::visit(
+        [&](auto& values) {
+            const auto& added = std::get<std::remove_reference_t<decltype(values)>>(more.values);
+            values.insert(values.end(), added.begin(), added.end());
+        },
+        images.values);
+    images.count += more.count;
+}
+
+}  // namespace systole::input

@@ -1,0 +1,116 @@
+#include "sim/run/input/read.h"
+
+#include <algorithm>
+#include <fstream>
+#include <optional>
+#include <system_error>
+
+#include "sim/run/input/byte_stream.h"
+#include "sim/run/input/idx.h"
+#include "sim/run/input/npy.h"
+#include "sim/run/input/png.h"
+
+namespace systole::input {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::uint8_t> read_file(const fs::path& path) {
+    std::error_code error;
+    const fs::file_status status = fs::status(path, error);
+    if (status.type() == fs::file_type::not_found) {
+        throw InputError(fmt::format("{}: there is no such file", path.string()));
+    }
+    if (error) throw InputError(fmt::format("{}: {}", path.string(), error.message()));
+    if (!fs::is_regular_file(status)) {
+        throw InputError(fmt::format("{}: is not a regular file", path.string()));
+    }
+    const std::uintmax_t size = fs::file_size(path, error);
+    if (error) throw InputError(fmt::format("{}: {}", path.string(), error.message()));
+    if (size > max_input_bytes) {
+        throw InputError(
+            fmt::format("{}: takes {} bytes; the limit is {}", path.string(), size, max_input_bytes));
+    }
+    std::vector<std::uint8_t> bytes(size);
+    std::ifstream file(path, std::ios::binary);
+    file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size));
+    if (!file) throw InputError(fmt::format("{}: cannot be read", path.string()));
+    return bytes;
+}
+
+std::vector<fs::path> png_files(const fs::path& directory) {
+    std::error_code error;
+    std::vector<fs::path> files;
+    for (fs::directory_iterator entry(directory, error), end; !error && entry != end;
+         entry.increment(error)) {
+        if (!entry->path().filename().string().starts_with('.')) files.push_back(entry->path());
+    }
+    if (error) throw InputError(fmt::format("{}: {}", directory.string(), error.message()));
+    if (files.empty())
+        throw InputError(
+            fmt::format("{}: the directory is empty; it must hold PNG files", directory.string()));
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+/// Puts the batches of several files together, the first as it is.
+class Batch {
+public:
+    void add(Images images, const fs::path& path) {
+        if (images_) {
+            append(*images_, std::move(images), path.string());
+        } else {
+            images_ = std::move(images);
+        }
+    }
+    Images take() {
+        if (!images_) throw InputError("no file of images is given; at least one is needed");
+        return std::move(*images_);
+    }
+
+private:
+    std::optional<Images> images_;
+};
+
+}  // namespace
+
+Images parse_images(std::span<const std::uint8_t> bytes, std::string_view file) {
+    if (is_png(bytes)) return read_png(bytes, file);
+    ByteStream stream(bytes, file);
+    if (is_npy(stream)) return read_npy_images(stream);
+    if (is_idx(stream)) return read_idx_images(stream);
+    throw InputError(fmt::format("{}: the first bytes are not those of an IDX, NPY or PNG file", file));
+}
+
+std::vector<std::uint32_t> parse_labels(std::span<const std::uint8_t> bytes, std::string_view file) {
+    ByteStream stream(bytes, file);
+    if (is_npy(stream)) return read_npy_labels(stream);
+    if (is_idx(stream)) return read_idx_labels(stream);
+    throw InputError(fmt::format("{}: the first bytes are not those of an IDX or NPY file", file));
+}
+
+Images read_images(std::span<const fs::path> paths) {
+    Batch batch;
+    for (const fs::path& path : paths) {
+        std::error_code ignored;  // what is no directory is opened as a file, which says what is wrong
+        if (!fs::is_directory(path, ignored)) {
+            batch.add(parse_images(read_file(path), path.string()), path);
+            continue;
+        }
+        for (const fs::path& file : png_files(path)) {
+            const std::vector<std::uint8_t> bytes = read_file(file);
+            if (!is_png(bytes)) {
+                throw InputError(fmt::format(
+                    "{}: is not a PNG file; a directory of images holds nothing else", file.string()));
+            }
+            batch.add(read_png(bytes, file.string()), file);
+        }
+    }
+    return batch.take();
+}
+
+std::vector<std::uint32_t> read_labels(const fs::path& path) {
+    return parse_labels(read_file(path), path.string());
+}
+
+}  // namespace systole::input

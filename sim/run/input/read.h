@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "sim/run/input/images.h"
+#include "sim/run/input/input_error.h"
+
+namespace systole::input {
+
+/// All images of the files in `paths`, in that order, as one batch. What a file is, its first bytes say, not
+/// its name: IDX or NPY (gzip or not) or PNG. A directory stands for the PNG files in it, sorted by name
+/// as text ("10.png" before "2.png"); names that begin with a dot are passed over, and anything else in it
+/// is an error. All images must have one size and one kind of value.
+///
+/// Throws InputError: one line that names file, place, value and rule.
+Images read_images(std::span<const std::filesystem::path> paths);
+
+/// The class numbers in an IDX or NPY file (gzip or not), one an image.
+std::vector<std::uint32_t> read_labels(const std::filesystem::path& path);
+
+/// The same for bytes in memory; `file` begins each error message.
+Images parse_images(std::span<const std::uint8_t> bytes, std::string_view file);
+std::vector<std::uint32_t> parse_labels(std::span<const std::uint8_t> bytes, std::string_view file);
+
+}  // namespace systole::input

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hw/machine/machine_config.h"
+#include "sim/study/array_fill/article_cnn.h"
+
+/// At which size the article's CNN begins to fill the array.
+namespace systole::studies {
+
+struct FillPoint {
+    ArticleCnn network;
+    std::uint32_t batch = 1;
+};
+
+/// Where the cycles of two batches went. Shares of the run's cycles, useful of its cells and cycles.
+struct FillRow {
+    FillPoint point;
+    std::uint64_t macs = 0;  ///< of one inference
+    std::uint64_t cycles = 0;
+    double useful = 0.0;  ///< useful multiply-accumulates, of the peak
+    double active = 0.0;
+    double weight_stall = 0.0;
+    double weight_shift = 0.0;
+    double non_matrix = 0.0;
+    double inferences_per_second = 0.0;
+    std::string error;  ///< why it does not run on this machine; the figures are 0 then
+};
+
+/// The article's axis, SIZE_MULTIPLIER 1 to 8 at several batches, and, because that does not fill the array,
+/// widths of the layers from 1 to 16.
+std::vector<FillPoint> fill_points();
+
+/// Compiles and simulates each point, without values, each in a process of its own, on `workers` cores (0:
+/// all). What does not fit the machine has an error in its row.
+std::vector<FillRow> study_fill(const machine::MachineConfig& machine, std::span<const FillPoint> points,
+                                std::size_t workers = 0);
+
+/// The first row whose useful share is above `share`; rows are in the order of their points.
+std::optional<FillRow> first_above(std::span<const FillRow> rows, double share);
+
+/// A table of 80 columns and one sentence for each axis.
+std::string to_text(std::span<const FillRow> rows);
+nlohmann::ordered_json to_json(std::span<const FillRow> rows);
+
+}  // namespace systole::studies

@@ -1,0 +1,181 @@
+#include "sim/study/explain/explain.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/run/make_spec.h"
+#include "sim/run/path_finder.h"
+#include "sim/study/explain/cause.h"
+#include "sim/study/explain/text.h"
+#include "sim/study/explain/what_if.h"
+
+namespace systole::explain {
+namespace {
+
+double seconds_an_inference(const Facts& facts, const Simulation& simulation) {
+    return static_cast<double>(facts.cycles()) / static_cast<double>(simulation.clock_hz) /
+           static_cast<double>(simulation.inferences);
+}
+
+/// How much faster the subject is, an inference; absent where no cycle of it is left.
+std::optional<double> speedup(const Facts& before, const Simulation& base, const Facts& after,
+                              const Simulation& changed) {
+    if (after.cycles() == 0) return std::nullopt;
+    return seconds_an_inference(before, base) / seconds_an_inference(after, changed);
+}
+
+/// The changes worth a simulation, each once, with what they do to the run.
+class Changes {
+public:
+    explicit Changes(const Situation& situation) : situation_(situation) {}
+
+    /// Those that might help against the cause.
+    void want(Cause cause) {
+        for (WhatIf& candidate : what_ifs(cause, situation_)) {
+            if (!find(candidate.change)) changes_.push_back({std::move(candidate), {}});
+        }
+    }
+
+    void simulate(const Simulate& simulate) {
+        std::vector<run::RunConfig> runs;
+        runs.reserve(changes_.size());
+        for (const Change& change : changes_) runs.push_back(changed(situation_.config, change.what_if));
+        std::vector<Answer> answers = simulate(runs);
+        for (std::size_t i = 0; i < changes_.size(); ++i) changes_[i].answer = std::move(answers.at(i));
+    }
+
+    std::size_t count() const { return changes_.size(); }
+    const WhatIf& what_if(std::size_t i) const { return changes_[i].what_if; }
+    const Answer& answer(std::size_t i) const { return changes_[i].answer; }
+
+    /// Of those that might help against the cause and can be simulated.
+    std::vector<std::size_t> against(Cause cause) const {
+        std::vector<std::size_t> found;
+        for (const WhatIf& candidate : what_ifs(cause, situation_)) {
+            const std::size_t i = find(candidate.change).value();
+            if (answer(i).simulation) found.push_back(i);
+        }
+        return found;
+    }
+
+private:
+    struct Change {
+        WhatIf what_if;
+        Answer answer;
+    };
+
+    std::optional<std::size_t> find(std::string_view change) const {
+        for (std::size_t i = 0; i < changes_.size(); ++i) {
+            if (changes_[i].what_if.change == change) return i;
+        }
+        return std::nullopt;
+    }
+
+    const Situation& situation_;
+    std::vector<Change> changes_;
+};
+
+/// Puts sentences together from the simulations.
+class Explainer {
+public:
+    Explainer(const Simulation& base, const Changes& changes, const machine::MachineConfig& machine)
+        : base_(base), changes_(changes), machine_(machine) {}
+
+    report::Explanation explain_run() const {
+        report::Explanation why = begin(base_.run, {});
+        choose(why, base_.run, [](const Simulation& changed) { return changed.run; });
+        why.text = finish(why, false);
+        return why;
+    }
+
+    report::Explanation explain_layer(std::size_t tag) const {
+        const TagFacts& layer = base_.tags[tag];
+        report::Explanation why = begin(layer.facts, {.kind = layer.kind});
+        why.name = layer.name;
+        choose(why, layer.facts, [tag](const Simulation& changed) {
+            return tag < changed.tags.size() ? changed.tags[tag].facts : Facts{};
+        });
+        why.text = finish(why, true);
+        return why;
+    }
+
+    std::optional<double> speedup_of_run(std::size_t i) const {
+        const std::optional<Simulation>& changed = changes_.answer(i).simulation;
+        return changed ? speedup(base_.run, base_, changed->run, *changed) : std::nullopt;
+    }
+
+private:
+    report::Explanation begin(const Facts& facts, const Subject& subject) const {
+        report::Explanation why;
+        why.cycles = facts.cycles();
+        if (base_.run.cycles() > 0) {
+            why.share = static_cast<double>(why.cycles) / static_cast<double>(base_.run.cycles());
+        }
+        why.sentence = sentence(facts, cause_of(facts), subject, machine_.matrix_unit);
+        return why;
+    }
+
+    /// The change that helps the subject most.
+    template <class FactsOf>
+    void choose(report::Explanation& why, const Facts& facts, FactsOf facts_of) const {
+        if (facts.cycles() == 0) return;
+        for (const std::size_t i : changes_.against(cause_of(facts))) {
+            const Simulation& changed = *changes_.answer(i).simulation;
+            const std::optional<double> found = speedup(facts, base_, facts_of(changed), changed);
+            const bool better = !why.what_if || !found || (why.speedup && *found > *why.speedup);
+            if (!better) continue;
+            why.what_if = i;
+            why.speedup = found;
+        }
+    }
+
+    std::string finish(const report::Explanation& why, bool is_layer) const {
+        if (!why.what_if) return why.sentence + ".";
+        const std::optional<double> run = is_layer ? speedup_of_run(*why.what_if) : std::nullopt;
+        return fmt::format("{}; {}.", why.sentence,
+                           consequence(changes_.what_if(*why.what_if).change, why.speedup, run));
+    }
+
+    const Simulation& base_;
+    const Changes& changes_;
+    const machine::MachineConfig& machine_;
+};
+
+}  // namespace
+
+report::Explanations explain(const run::RunConfig& config, const Simulate& simulate) {
+    Situation situation{.config = for_cycles(config), .machine = {}, .inferences = 1};
+    situation.machine = run::read_machine(situation.config, run::PathFinder(situation.config.file));
+    const Answer answer = simulate({&situation.config, 1}).at(0);
+    if (!answer.simulation) throw CannotRun(answer.error);
+    const Simulation& base = *answer.simulation;
+    situation.inferences = base.inferences;
+
+    Changes changes(situation);
+    changes.want(cause_of(base.run));
+    for (const TagFacts& layer : base.tags) {
+        if (layer.facts.cycles() > 0) changes.want(cause_of(layer.facts));
+    }
+    changes.simulate(simulate);
+
+    const Explainer explainer(base, changes, situation.machine);
+    report::Explanations explanations{.run = explainer.explain_run(), .layers = {}, .what_ifs = {}};
+    for (std::size_t tag = 0; tag < base.tags.size(); ++tag) {
+        explanations.layers.push_back(explainer.explain_layer(tag));
+    }
+    for (std::size_t i = 0; i < changes.count(); ++i) {
+        report::WhatIf shown{.change = changes.what_if(i).change,
+                             .settings = {},
+                             .speedup = explainer.speedup_of_run(i),
+                             .error = changes.answer(i).error};
+        for (const run::Setting& setting : changes.what_if(i).settings) {
+            shown.settings.push_back(to_text(setting));
+        }
+        explanations.what_ifs.push_back(std::move(shown));
+    }
+    return explanations;
+}
+
+}  // namespace systole::explain

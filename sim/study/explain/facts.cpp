@@ -1,0 +1,64 @@
+#include "sim/study/explain/facts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+namespace systole::explain {
+namespace {
+
+/// `value` says whether in total or of one tag.
+template <class Value>
+Facts read_counters(const run::Counters& counters, Value value) {
+    const auto read = [&](std::string_view name) {
+        return value(counters.at(fmt::format("matrix_unit.{}", name)));
+    };
+    Facts facts;
+    facts.active_cycles = read("active_cycles");
+    facts.weight_stall_cycles = read("weight_stall_cycles");
+    facts.weight_shift_cycles = read("weight_shift_cycles");
+    facts.non_matrix_cycles = read("non_matrix_cycles");
+    facts.raw_stall_cycles = read("raw_stall_cycles");
+    facts.input_stall_cycles = read("input_stall_cycles");
+    facts.setup_stall_cycles = read("setup_stall_cycles");
+    facts.port_stall_cycles = read("port_stall_cycles");
+    facts.useful_macs = read("useful_macs");
+    facts.unused_macs = read("unused_macs");
+    return facts;
+}
+
+void count(Facts& facts, const run::TileUse& use) {
+    facts.tiles += use.tiles;
+    facts.tile_rows += use.rows;
+    facts.tile_columns += use.columns;
+    facts.tile_cells += use.cells;
+    facts.tile_weights += use.weights;
+    facts.widest_columns = std::max(facts.widest_columns, use.widest_columns);
+}
+
+}  // namespace
+
+Simulation facts_of(const run::RunRecord& record) {
+    const run::ProgramFacts& program = record.program;
+    Simulation simulation;
+    simulation.inferences = std::max<std::uint64_t>(1, program.inferences);
+    simulation.clock_hz = record.spec.machine.clock_hz();
+    simulation.run =
+        read_counters(record.counters, [](const run::Counter& counter) { return counter.value(); });
+    for (std::size_t i = 0; i < program.tags.size(); ++i) {
+        const auto tag = static_cast<run::Tag>(i);
+        const bool is_layer = tag > 0 && tag <= program.layers.size();
+        const run::TagFacts& facts = program.tags[i];
+        simulation.tags.push_back(
+            {.name = facts.name,
+             .kind = is_layer ? program.layers[tag - 1U].kind : std::string(),
+             .facts = read_counters(record.counters,
+                                    [tag](const run::Counter& counter) { return counter.value(tag); })});
+        count(simulation.run, facts.fetched);
+        count(simulation.tags.back().facts, facts.fetched);
+    }
+    return simulation;
+}
+
+}  // namespace systole::explain

@@ -1,0 +1,116 @@
+#include "sim/study/explain/text.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <stdexcept>
+
+#include "sim/view/report/numbers.h"
+
+namespace systole::explain {
+namespace {
+
+double ratio(std::uint64_t part, std::uint64_t whole) {
+    return static_cast<double>(part) / static_cast<double>(whole);
+}
+
+std::string share(std::uint64_t part, std::uint64_t whole) {
+    return report::percent(ratio(part, whole));
+}
+
+/// Cycles a tile. Shares where it has no tiles of its own: they were fetched for the layer it is joined with.
+std::string waits_for_tiles(const Facts& facts, std::uint64_t waited, std::string_view what) {
+    if (facts.tiles == 0) {
+        return fmt::format("{} of its cycles wait for {}", share(waited, facts.cycles()), what);
+    }
+    const auto a_tile = [&](std::uint64_t cycles) {
+        return report::grouped(static_cast<std::uint64_t>(std::llround(ratio(cycles, facts.tiles))));
+    };
+    return fmt::format("{} of {} cycles a tile wait for {} (its rows take {})", a_tile(waited),
+                       a_tile(facts.cycles()), what, a_tile(facts.active_cycles));
+}
+
+/// "12 of 256 columns"; of tiles of several sizes, their mean.
+std::string used(std::uint64_t sum, std::uint64_t tiles, std::uint32_t all, std::string_view what) {
+    const double mean = ratio(sum, tiles);
+    const double rounded = std::round(mean * 10.0) / 10.0;
+    return fmt::format("{:g} of {} {}", rounded, all, what);
+}
+
+/// One column each. Only where no tile is full: else more of them lie in other tiles.
+std::string outputs(const Facts& facts, const Subject& subject, const machine::MatrixUnitConfig& array) {
+    if (subject.kind.empty() || facts.widest_columns >= array.columns) return {};
+    const bool filters = subject.kind == "convolution" || subject.kind == "depthwise_convolution";
+    return fmt::format(", for it has {} {}{}", facts.widest_columns, filters ? "filter" : "output",
+                       facts.widest_columns == 1 ? "" : "s");
+}
+
+std::string underfills(const Facts& facts, const Subject& subject, const machine::MatrixUnitConfig& array) {
+    const std::string cells = share(facts.useful_macs, facts.useful_macs + facts.unused_macs);
+    if (facts.tiles == 0) return fmt::format("Underfills the array: {} of the cells work", cells);
+    if (2 * facts.tile_weights < facts.tile_cells) {
+        return fmt::format(
+            "Underfills the array: {} of its tiles' cells carry a weight, as channels have filters of their "
+            "own "
+            "({} of the cells work)",
+            share(facts.tile_weights, facts.tile_cells), cells);
+    }
+    return fmt::format("Underfills the array: its tiles use {} and {}{} ({} of the cells work)",
+                       used(facts.tile_rows, facts.tiles, array.rows, "rows"),
+                       used(facts.tile_columns, facts.tiles, array.columns, "columns"),
+                       outputs(facts, subject, array), cells);
+}
+
+std::string idle(const Facts& facts) {
+    if (facts.cycles() == 0) return "Takes no cycle of the matrix unit";
+    const std::uint64_t cycles = cycles_of(Cause::Idle, facts);
+    if (facts.active_cycles == 0) {
+        return fmt::format("Has no work for the array, which waits {} cycles", report::grouped(cycles));
+    }
+    return fmt::format("In {} of its cycles the array has no instruction", share(cycles, facts.cycles()));
+}
+
+}  // namespace
+
+std::string sentence(const Facts& facts, Cause cause, const Subject& subject,
+                     const machine::MatrixUnitConfig& array) {
+    const auto in_share = [&](std::string_view what) {
+        return fmt::format("in {} of its cycles {}", share(cycles_of(cause, facts), facts.cycles()), what);
+    };
+    switch (cause) {
+        case Cause::WeightStall:
+            return "Weight-bound: " + waits_for_tiles(facts, facts.weight_stall_cycles, "weight memory");
+        case Cause::WeightShift:
+            return "Shift-bound: " + waits_for_tiles(facts, facts.weight_shift_cycles, "it to shift in");
+        case Cause::Activations:
+            return "Activation-bound: " +
+                   in_share("the array waits for rows that the activation unit still writes");
+        case Cause::Input:
+            return "Host-bound: " + in_share("the array waits for rows from the host");
+        case Cause::Setup:
+            return "Setup-bound: " + in_share("the data setup still collects a line of windows");
+        case Cause::Ports:
+            return "Port-bound: " + in_share("the array waits for a memory port");
+        case Cause::Idle:
+            return idle(facts);
+        case Cause::UnusedCells:
+            return underfills(facts, subject, array);
+        case Cause::UsefulCells:
+            return fmt::format(
+                "Compute-bound: the array is active in {} of its cycles, with {} of the cells at work",
+                share(facts.active_cycles, facts.cycles()),
+                share(facts.useful_macs, facts.useful_macs + facts.unused_macs));
+    }
+    throw std::logic_error("a cause without a sentence");
+}
+
+std::string consequence(std::string_view change, std::optional<double> speedup, std::optional<double> run) {
+    constexpr double noticeable = 0.005;  // what is not shown as 1.00
+    const std::string of_run = run ? fmt::format(" (the run at {})", report::times(run)) : std::string();
+    if (!speedup) return fmt::format("{} would leave nothing of it{}", change, of_run);
+    if (std::abs(*speedup - 1.0) < noticeable)
+        return fmt::format("{} would leave it as it is{}", change, of_run);
+    return fmt::format("{} would run it at {} the speed{}", change, report::times(speedup), of_run);
+}
+
+}  // namespace systole::explain

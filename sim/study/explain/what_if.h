@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "hw/machine/machine_config.h"
+#include "sim/run/run_config.h"
+#include "sim/study/explain/cause.h"
+
+namespace systole::explain {
+
+/// A change of the machine or of the batch.
+struct WhatIf {
+    std::string change;                  ///< "4x the weight bandwidth": the subject of a sentence
+    std::vector<run::Setting> settings;  ///< as --set takes them: "machine.KEY", "batch"
+};
+
+/// What is known of the run that is to be changed.
+struct Situation {
+    run::RunConfig config;
+    machine::MachineConfig machine;
+    std::uint64_t inferences = 1;
+};
+
+/// What might help against the cause, if anything; only what makes another run of it.
+std::vector<WhatIf> what_ifs(Cause cause, const Situation& situation);
+
+/// The same run for its cycles alone: no values, no files.
+run::RunConfig for_cycles(const run::RunConfig& config);
+
+/// The run under the change.
+run::RunConfig changed(run::RunConfig config, const WhatIf& what_if);
+
+/// "KEY=VALUE".
+std::string to_text(const run::Setting& setting);
+
+}  // namespace systole::explain

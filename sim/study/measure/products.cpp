@@ -1,0 +1,36 @@
+#include "sim/study/measure/products.h"
+
+#include <optional>
+
+#include "compiler/operators/operator.h"
+
+namespace systole::measure {
+namespace {
+
+/// Weights of a matrix product have a row for each element that is read, and a column for each channel.
+std::optional<Product> product_of(const ir::NodeView& view, std::uint32_t batch) {
+    const ir::Node& node = view.node();
+    if (!node.is("dense") && !node.is("convolution")) return std::nullopt;
+    const ir::FeatureMap output = view.output_map();
+    return Product{.layer = node.name,
+                   .m = std::uint64_t{batch} * output.height * output.width,
+                   .n = output.channels,
+                   .k = operators::weight_count(view) / output.channels};
+}
+
+}  // namespace
+
+Products products_of(const ir::Graph& graph, std::uint32_t batch) {
+    Products result;
+    for (const ir::Node& node : graph.nodes) {
+        const ir::NodeView view(graph, node);
+        if (const std::optional<Product> product = product_of(view, batch)) {
+            result.products.push_back(*product);
+        } else if (operators::operator_of(node).macs(view) > 0) {
+            result.left_out.push_back(node.name);
+        }
+    }
+    return result;
+}
+
+}  // namespace systole::measure

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "sim/study/validate/workloads.h"
+
+/// What is held against what: configs/validation/*.json, schema sim.validation/1.
+namespace systole::validate {
+
+/// Values of a machine parameter that the fit tries: `steps` of them, evenly from `from` to `to`, both
+/// included.
+struct GridAxis {
+    double from = 0.0;
+    double to = 0.0;
+    std::uint32_t steps = 1;
+
+    double value(std::uint32_t index) const {
+        return steps == 1 ? from : from + (to - from) * index / (steps - 1);
+    }
+};
+
+/// The machine's free parameters, the same for all workloads.
+struct FitGrid {
+    GridAxis weight_memory_gb_per_s;
+    GridAxis activation_latency_ns;
+    GridAxis host_latency_ns;
+    std::uint32_t refinements = 0;  ///< times that the steps around the best are halved
+};
+
+/// What the simulator is to reach. Errors are fractions, differences points of per cent.
+struct Targets {
+    double mean_cycles_error = 0.0;
+    double cycles_error = 0.0;       ///< of each workload
+    double counter_points = 0.0;     ///< of rows 1, 4, 5, 6 of Table 3, mean over the workloads
+    double sensitivity_error = 0.0;  ///< of each point of Figure 11
+    double efficiency_error = 0.0;   ///< of each bar of Figure 9
+};
+
+struct Target {
+    std::string schema;
+    std::string name;
+    std::string published;           ///< of configs/published
+    std::string machine;             ///< of configs/machines
+    std::string cpu, gpu;            ///< of configs/baselines
+    ByWorkload<std::string> models;  ///< graph files
+    FitGrid fit;
+    Targets targets;
+    std::map<std::string, std::string> sources;  ///< why these values, by dotted key
+};
+
+/// From JSON; `file` leads the messages. Throws ConfigError.
+Target read_target(const nlohmann::json& object, const std::string& file);
+Target read_target(const std::filesystem::path& path);
+
+}  // namespace systole::validate

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+
+#include "sim/run/path_finder.h"
+#include "sim/study/validate/results.h"
+
+/// The simulator held against published measurements.
+namespace systole::validate {
+
+/// Reads the target's files and simulates all that tables and plots need. `target` is a file, or a name in
+/// configs/validation. Throws ConfigError, ModelError.
+Results validate(const std::string& target, const run::PathFinder& paths);
+
+}  // namespace systole::validate

@@ -1,0 +1,216 @@
+#include "sim/view/occupancy/row_values.h"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <tuple>
+#include <utility>
+
+#include "hw/isa/program.h"
+#include "hw/isa/registers.h"
+
+namespace systole::occupancy {
+namespace {
+
+constexpr std::uint64_t no_row = std::numeric_limits<std::uint64_t>::max();
+
+bool is_before(const RowValue& a, const RowValue& b) {
+    return std::tie(a.visit, a.writer, a.rows.first, a.begin) <
+           std::tie(b.visit, b.writer, b.rows.first, b.begin);
+}
+
+/// Of several values, when the first and the last began, and ended.
+struct Lives {
+    Lives() = default;
+    explicit Lives(const RowValue& value)
+        : first_begin(value.begin), last_begin(value.begin), first_end(value.end), last_end(value.end) {}
+
+    Lives with(const RowValue& value) const {
+        Lives together = *this;
+        together.first_begin = std::min(first_begin, value.begin);
+        together.last_begin = std::max(last_begin, value.begin);
+        together.first_end = std::min(first_end, value.end);
+        together.last_end = std::max(last_end, value.end);
+        return together;
+    }
+    Cycle spread() const { return std::max(last_begin - first_begin, last_end - first_end); }
+
+    Cycle first_begin = 0;
+    Cycle last_begin = 0;
+    Cycle first_end = 0;
+    Cycle last_end = 0;
+};
+
+/// Whether a value goes on where the shape's last step ends.
+bool belongs_to(const RowValue& value, const Shape& shape) {
+    const RowValue& last = shape.back();
+    return last.visit == value.visit && last.writer == value.writer && last.rows.last == value.rows.first &&
+           last.begin < value.end && value.begin < last.end;
+}
+
+/// Walks a program as the sequencer does: registers and tags hold from where they are set.
+class Walk {
+public:
+    Walk(const isa::Program& program, const Spans& spans) : program_(program), spans_(spans) {}
+
+    run::MemoryValues values() && {
+        for (std::size_t number = 0; number < program_.instructions.size(); ++number) {
+            const isa::Instruction& instruction = program_.instructions[number];
+            if (std::holds_alternative<isa::Halt>(instruction)) break;
+            follow(instruction, number);
+        }
+        return {.writers = std::move(writers_),
+                .unified_buffer = std::move(unified_buffer_).take(),
+                .accumulators = std::move(accumulators_).take()};
+    }
+
+private:
+    void follow(const isa::Instruction& instruction, std::size_t number) {
+        if (const auto* config = std::get_if<isa::SetConfig>(&instruction)) {
+            registers_.set(config->reg, config->value);
+        } else if (const auto* tag = std::get_if<isa::DebugTag>(&instruction)) {
+            if (tag->tag != tag_) ++visit_;
+            tag_ = tag->tag;
+        } else if (number < spans_.size() && spans_[number].released > 0) {
+            touch(instruction, spans_[number]);
+        }
+    }
+
+    void touch(const isa::Instruction& instruction, const Span& span) {
+        const isa::Footprint footprint = isa::footprint(instruction, registers_, program_.geometry);
+        for (const isa::RowRange& rows :
+             {footprint.buffer_read, footprint.buffer_read_other, footprint.buffer_read_table}) {
+            unified_buffer_.read(rows, span);
+        }
+        accumulators_.read(footprint.accumulator_read, span);
+        if (footprint.buffer_write.empty() && footprint.accumulator_write.empty()) return;
+        const std::size_t writer = writer_of(footprint);
+        unified_buffer_.write(footprint.buffer_write, writer, visit_, span);
+        accumulators_.write(footprint.accumulator_write, writer, visit_, span);
+    }
+
+    /// What comes from the host has the name of the buffer it comes from, all else that of its layer.
+    std::size_t writer_of(const isa::Footprint& footprint) {
+        if (footprint.host_read.empty()) return index_of(isa::layer_name(program_, tag_));
+        for (const isa::HostBuffer& buffer : program_.buffers) {
+            if (footprint.host_read.first >= buffer.address &&
+                footprint.host_read.first < buffer.address + buffer.bytes) {
+                return index_of(buffer.name);
+            }
+        }
+        return index_of("host memory");
+    }
+
+    std::size_t index_of(const std::string& name) {
+        const auto [entry, is_new] = indices_.try_emplace(name, writers_.size());
+        if (is_new) writers_.push_back(name);
+        return entry->second;
+    }
+
+    const isa::Program& program_;
+    const Spans& spans_;
+    isa::Registers registers_;
+    run::Tag tag_ = 0;
+    std::size_t visit_ = 0;  ///< goes up whenever the tag changes
+    std::map<std::string, std::size_t> indices_;
+    std::vector<std::string> writers_;
+    RowTracker unified_buffer_;
+    RowTracker accumulators_;
+};
+
+}  // namespace
+
+RowTracker::Segments::iterator RowTracker::split(std::uint64_t row) {
+    const auto behind = segments_.lower_bound(row);
+    if (behind != segments_.end() && behind->first == row) return behind;
+    return segments_.emplace_hint(behind, row, std::prev(behind)->second);
+}
+
+void RowTracker::close(Segments::const_iterator segment) {
+    const auto& [first, value] = *segment;
+    if (!value.is_live) return;
+    const auto next = std::next(segment);
+    values_.push_back({.writer = value.writer,
+                       .visit = value.visit,
+                       .rows = {first, next == segments_.end() ? no_row : next->first},
+                       .begin = value.begin,
+                       .end = value.end});
+}
+
+void RowTracker::write(const isa::RowRange& rows, std::size_t writer, std::size_t visit, const Span& span) {
+    if (rows.empty()) return;
+    const auto end = split(rows.last);
+    bool goes_on = false;  // the segment before has the new value
+    for (auto segment = split(rows.first); segment != end;) {
+        Segment& value = segment->second;
+        if (value.is_live && !value.is_read) {
+            value.end = std::max(value.end, span.complete);
+            goes_on = false;
+            ++segment;
+            continue;
+        }
+        close(segment);
+        if (goes_on) {
+            segment = segments_.erase(segment);
+            continue;
+        }
+        value = {.is_live = true,
+                 .is_read = false,
+                 .writer = writer,
+                 .visit = visit,
+                 .begin = span.begun,
+                 .end = span.complete};
+        goes_on = true;
+        ++segment;
+    }
+}
+
+void RowTracker::read(const isa::RowRange& rows, const Span& span) {
+    if (rows.empty()) return;
+    const auto end = split(rows.last);
+    for (auto segment = split(rows.first); segment != end; ++segment) {
+        if (!segment->second.is_live) continue;
+        segment->second.is_read = true;
+        segment->second.end = std::max(segment->second.end, span.released);
+    }
+}
+
+std::vector<RowValue> RowTracker::take() && {
+    for (auto segment = segments_.cbegin(); segment != segments_.cend(); ++segment) close(segment);
+    std::sort(values_.begin(), values_.end(), is_before);
+    return std::move(values_);
+}
+
+run::MemoryValues find_values(const isa::Program& program, const Spans& spans) {
+    return Walk(program, spans).values();
+}
+
+void for_each_shape(std::span<const RowValue> values, Cycle tolerance,
+                    const std::function<void(Shape&&)>& take) {
+    Shape shape;
+    Lives lives;
+    for (const RowValue& value : values) {
+        if (shape.empty() || !belongs_to(value, shape)) {
+            if (!shape.empty()) take(std::move(shape));
+            shape = {value};
+            lives = Lives(value);
+            continue;
+        }
+        const Lives together = lives.with(value);
+        if (together.spread() <= tolerance) {
+            RowValue& step = shape.back();
+            step = {step.writer,
+                    step.visit,
+                    {step.rows.first, value.rows.last},
+                    together.first_begin,
+                    together.last_end};
+            lives = together;
+        } else {
+            shape.push_back(value);
+            lives = Lives(value);
+        }
+    }
+    if (!shape.empty()) take(std::move(shape));
+}
+
+}  // namespace systole::occupancy

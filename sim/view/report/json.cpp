@@ -1,0 +1,323 @@
+// report.json. Other programs read these keys: they keep their names.
+#include "sim/view/report/base64.h"
+#include "sim/view/report/json_values.h"
+#include "sim/view/report/report.h"
+
+namespace systole::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json counters(const CounterValues& values) {
+    Json object = Json::object();
+    for (const auto& [name, value] : values) object[name] = value;
+    return object;
+}
+
+Json by_unit(const energy::Joules& joules) {
+    Json object = Json::object();
+    for (std::size_t i = 0; i < energy::consumer_count; ++i) {
+        object[std::string(energy::consumer_names[i])] = joules[static_cast<energy::Consumer>(i)];
+    }
+    return object;
+}
+
+Json roofline(const std::optional<Roofline>& roofline) {
+    if (!roofline) return nullptr;
+    return {{"macs_per_weight_byte", roofline->macs_per_weight_byte},
+            {"ridge_macs_per_weight_byte", roofline->ridge},
+            {"bound_tops", roofline->bound_tops},
+            {"peak_tops", roofline->peak_tops}};
+}
+
+Json layer(const Layer& layer) {
+    Json object{{"name", layer.name},
+                {"kind", layer.kind},
+                {"cycles", layer.matrix_unit.cycles()},
+                {"share", or_null(layer.share)},
+                {"array_utilization", or_null(layer.array_utilization)},
+                {"macs_per_inference", layer.macs_per_inference},
+                {"weight_bytes", layer.weight_bytes},
+                {"achieved_tops", or_null(layer.achieved_tops)},
+                {"roofline", roofline(layer.roofline)},
+                {"matrix_unit", counters(layer.matrix_unit.counters)}};
+    if (layer.energy) {
+        object["energy"] = {{"joules", layer.energy->total()},
+                            {"static_joules", (*layer.energy)[energy::Consumer::ChipStatic]},
+                            {"dynamic_joules", layer.energy->dynamic()},
+                            {"by_unit", by_unit(*layer.energy)}};
+    }
+    return object;
+}
+
+Json traffic(const std::vector<Traffic>& paths) {
+    Json object = Json::object();
+    for (const Traffic& path : paths) object[path.path + "_bytes"] = path.bytes;
+    for (const Traffic& path : paths) object[path.path + "_utilization"] = or_null(path.utilization);
+    return object;
+}
+
+Json power_over_time(const energy::PowerOverTime& power) {
+    Json watts = Json::object();
+    for (std::size_t i = 0; i < energy::consumer_count; ++i) {
+        Json& unit = watts[std::string(energy::consumer_names[i])] = Json::array();
+        for (std::size_t window = 0; window < power.windows.size(); ++window) {
+            unit.push_back(power.windows[window][static_cast<energy::Consumer>(i)] / power.seconds[window]);
+        }
+    }
+    return {{"window_cycles", power.window_cycles}, {"watts", std::move(watts)}};
+}
+
+Json energy(const std::optional<Energy>& energy) {
+    if (!energy) {
+        return {{"joules", nullptr},
+                {"joules_per_inference", nullptr},
+                {"watts", nullptr},
+                {"by_unit", Json::object()}};
+    }
+    Json object{{"joules", energy->joules()},
+                {"joules_per_inference", or_null(energy->joules_per_inference)},
+                {"watts", energy->watts},
+                {"by_unit", Json::object()},
+                {"static_joules", energy->static_joules},
+                {"dynamic_joules", energy->dynamic_joules}};
+    for (const auto& [unit, joules] : energy->by_unit) object["by_unit"][unit] = joules;
+    if (const auto& events = energy->events) {
+        object["die_watts"] = events->die_watts;
+        object["published_busy_watts"] =
+            events->published_watts > 0.0 ? Json(events->published_watts) : Json(nullptr);
+        object["die_dynamic_factor"] = events->die_dynamic_factor;
+        object["uncalibrated"] = {{"joules", events->uncalibrated_joules},
+                                  {"die_watts", events->uncalibrated_die_watts}};
+        if (events->over_time) object["power_over_time"] = power_over_time(*events->over_time);
+    }
+    return object;
+}
+
+Json comparison_with(const ComparisonWith& other) {
+    return {{"inferences_per_second", other.inferences_per_second},
+            {"speedup", other.speedup},
+            {"performance_per_watt",
+             {{"total", or_null(other.performance_per_watt.total)},
+              {"incremental", or_null(other.performance_per_watt.incremental)}}}};
+}
+
+Json expected(const std::optional<ComparisonExpected>& expected) {
+    if (!expected) return nullptr;
+    const baselines::Expected& model = expected->model;
+    const baselines::Efficiency& efficiency = expected->efficiency;
+    Json json = comparison_with(*expected);
+    json["batch"] = model.batch;
+    json["seconds_per_batch"] = model.seconds;
+    json["tops"] = model.tops;
+    json["seconds"] = {{"compute", model.compute_seconds},
+                       {"memory", model.memory_seconds},
+                       {"layers", model.layer_seconds}};
+    json["latency_seconds"] = or_null(model.latency_seconds);
+    json["efficiency"] = {
+        {"precision", baselines::precision_names[static_cast<std::size_t>(efficiency.precision)]},
+        {"peak_share", efficiency.peak_share},
+        {"memory_share", efficiency.memory_share},
+        {"layer_microseconds", efficiency.layer_microseconds}};
+    return json;
+}
+
+Json measured(const std::optional<ComparisonMeasured>& measured) {
+    if (!measured) return nullptr;
+    return {{"fp32", comparison_with(measured->fp32)}, {"int8", comparison_with(measured->int8)}};
+}
+
+Json comparison(const Comparison& comparison) {
+    return {{"baseline", comparison.baseline},
+            {"inferences_per_second", comparison.inferences_per_second},
+            {"watts", comparison.watts > 0.0 ? Json(comparison.watts) : Json(nullptr)},
+            {"speedup", comparison.speedup},
+            {"performance_per_watt",
+             {{"total", or_null(comparison.performance_per_watt.total)},
+              {"incremental", or_null(comparison.performance_per_watt.incremental)}}},
+            {"joules_per_inference", or_null(comparison.joules_per_inference)},
+            {"estimate", "upper bound: fp32 roofline of one die"},
+            {"bound", comparison.memory_bound ? "memory" : "compute"},
+            {"roofline", roofline(comparison.roofline)},
+            {"int8",
+             {{"inferences_per_second", or_null(comparison.int8_inferences_per_second)},
+              {"speedup", or_null(comparison.int8_speedup)}}},
+            {"expected", expected(comparison.expected)},
+            {"measured", measured(comparison.measured)}};
+}
+
+Json instruction(const InstructionLine& line) {
+    return {{"number", line.number},
+            {"repetition", line.repetition},
+            {"unit", line.unit},
+            {"issued", or_null(line.issued)},
+            {"begun", or_null(line.begun)},
+            {"released", or_null(line.released)},
+            {"complete", or_null(line.complete)},
+            {"text", line.text}};
+}
+
+Json registers(const run::RegisterDump& dump) {
+    Json cycles = Json::array();
+    for (const run::CycleRegisters& each : dump.cycles) {
+        cycles.push_back({{"cycle", each.cycle},
+                          {"activations", each.activations},
+                          {"weights", each.weights},
+                          {"shadow_weights", each.shadow_weights},
+                          {"partial_sums", each.partial_sums}});
+    }
+    return {{"rows", dump.rows}, {"columns", dump.columns}, {"cycles", std::move(cycles)}};
+}
+
+Json paths(const std::vector<Path>& paths) {
+    Json list = Json::array();
+    for (const Path& path : paths) {
+        list.push_back({{"from", path.from},
+                        {"to", path.to},
+                        {"moved", path.moved},
+                        {"unit", path.unit},
+                        {"utilization", or_null(path.utilization)}});
+    }
+    return list;
+}
+
+Json memory_over_time(const MemoryOverTime& time) {
+    return {{"window_cycles", time.window_cycles},
+            {"unified_buffer_bytes", time.unified_buffer_bytes},
+            {"accumulator_rows", time.accumulator_rows},
+            {"weight_fifo_tiles", time.weight_fifo_tiles}};
+}
+
+Json unified_buffer_map(const UnifiedBufferMap& map) {
+    Json values = Json::array();
+    for (const BufferValue& value : map.values) {
+        Json steps = Json::array();
+        for (const occupancy::RowValue& step : value.steps) {
+            steps.push_back({{"first_row", step.rows.first},
+                             {"rows", step.rows.count()},
+                             {"begin", step.begin},
+                             {"end", step.end}});
+        }
+        values.push_back({{"name", value.name}, {"steps", std::move(steps)}});
+    }
+    return {{"until", map.until},
+            {"step_cycles", map.step_cycles},
+            {"left_out", map.left_out},
+            {"values", std::move(values)}};
+}
+
+Json memory(const Report& report) {
+    Json object{{"unified_buffer_peak_bytes", report.unified_buffer_peak_bytes},
+                {"unified_buffer_bytes", report.unified_buffer_bytes},
+                {"weight_memory_used_bytes", report.weight_memory_used_bytes},
+                {"weight_memory_bytes", report.weight_memory_bytes}};
+    if (report.memory_over_time) object["over_time"] = memory_over_time(*report.memory_over_time);
+    if (report.unified_buffer_map)
+        object["unified_buffer_map"] = unified_buffer_map(*report.unified_buffer_map);
+    return object;
+}
+
+Json pictures(const run::Pictures& pictures) {
+    Json list = Json::array();
+    for (const run::Picture& picture : pictures.pictures) {
+        Json object{{"index", picture.index}, {"prediction", picture.prediction}};
+        if (picture.label) object["label"] = *picture.label;
+        if (picture.probability) object["probability"] = *picture.probability;
+        object["pixels"] = to_base64(picture.pixels);
+        list.push_back(std::move(object));
+    }
+    return {{"height", pictures.height},
+            {"width", pictures.width},
+            {"channels", pictures.channels},
+            {"left_out", pictures.left_out},
+            {"pictures", std::move(list)}};
+}
+
+void add_explanation(Json& layer, const Explanations& explanations, run::Tag tag) {
+    if (tag >= explanations.layers.size()) return;
+    const Json why = to_json(explanations.layers[tag], explanations.what_ifs);
+    layer["explanation"] = why["text"];
+    layer["what_if"] = why["what_if"];
+}
+
+Json simulator(const Simulator& simulator) {
+    return {{"wall_seconds", simulator.wall_seconds},
+            {"simulated_cycles_per_second", or_null(simulator.simulated_cycles_per_second)},
+            {"macs_per_second", or_null(simulator.macs_per_second)},
+            {"peak_rss_bytes", simulator.peak_rss_bytes},
+            {"prepare_seconds", simulator.prepare_seconds},
+            {"simulate_seconds", simulator.simulate_seconds},
+            {"gemm_seconds", simulator.gemm_seconds}};
+}
+
+}  // namespace
+
+Json to_json(const Report& report) {
+    Json json;
+    json["schema"] = "sim.report/1";
+    json["machine"] = report.machine;
+    json["model"] = report.model;
+    json["batch"] = report.batch;
+    json["inferences"] = report.inferences;
+    json["cycles"] = report.cycles;
+    json["seconds"] = report.seconds;
+    json["inferences_per_second"] = or_null(report.inferences_per_second);
+    json["seconds_per_batch"] = or_null(report.seconds_per_batch);
+    json["tops"] = {{"achieved", or_null(report.achieved_tops)}, {"peak", report.peak_tops}};
+    json["roofline"] = roofline(report.roofline);
+    json["matrix_unit"] = counters(report.matrix_unit.counters);
+    json["traffic"] = traffic(report.traffic);
+    json["paths"] = paths(report.paths);
+    json["memory"] = memory(report);
+    json["layers"] = Json::array();
+    for (const Layer& each : report.layers) {
+        json["layers"].push_back(layer(each));
+        if (report.explanations) add_explanation(json["layers"].back(), *report.explanations, each.tag);
+    }
+    if (report.explanations) json["explanation"] = to_json(*report.explanations);
+    json["instruction_kinds"] = Json::array();
+    for (const InstructionKind& kind : report.instruction_kinds) {
+        json["instruction_kinds"].push_back({{"instruction", kind.instruction},
+                                             {"executed", kind.executed},
+                                             {"cycles", kind.matrix_unit.cycles()},
+                                             {"matrix_unit", counters(kind.matrix_unit.counters)}});
+    }
+    json["energy"] = energy(report.energy);
+    json["comparison"] = Json::array();
+    for (const Comparison& each : report.comparison) json["comparison"].push_back(comparison(each));
+    json["claim"] = claim_json(report.claim);
+    json["predictions"] = report.predictions;
+    if (!report.pictures.pictures.empty()) json["pictures"] = pictures(report.pictures);
+    json["accuracy"] = or_null(report.accuracy);
+    json["float_reference"] = {{"accuracy", or_null(report.float_accuracy)},
+                               {"agreements", or_null(report.float_agreements)}};
+    json["timing_only"] = report.timing_only;
+    json["host_operations"] = Json::array();
+    for (const HostOperation& operation : report.host_operations) {
+        json["host_operations"].push_back(
+            {{"kind", operation.kind}, {"layer", operation.layer}, {"seconds", or_null(operation.seconds)}});
+    }
+    json["host_seconds"] = or_null(report.host_seconds);
+    json["instructions"] = report.instructions;
+    if (!report.instruction_lines.empty()) {
+        json["instruction_times"] = Json::array();
+        for (const InstructionLine& line : report.instruction_lines) {
+            json["instruction_times"].push_back(instruction(line));
+        }
+    }
+    if (!report.registers.cycles.empty()) json["registers"] = registers(report.registers);
+    if (!report.buffers.empty()) {
+        json["buffers"] = Json::array();
+        for (const run::BufferContents& buffer : report.buffers) {
+            json["buffers"].push_back(
+                {{"name", buffer.name}, {"type", buffer.type}, {"values", buffer.values}});
+        }
+    }
+    json["unfilled_buffers"] = report.unfilled_buffers;
+    for (const auto& [unit, values] : report.units) json["units"][unit] = counters(values);
+    json["simulator"] = simulator(report.simulator);
+    json["configuration"] = report.configuration;
+    return json;
+}
+
+}  // namespace systole::report

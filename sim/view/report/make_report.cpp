@@ -1,0 +1,354 @@
+// From counters to figures.
+#include <algorithm>
+
+#include "hw/base/arithmetic.h"
+#include "sim/view/report/report.h"
+
+namespace systole::report {
+namespace {
+
+using run::Tag;
+
+/// `numerator` over `denominator`, absent where that is 0.
+std::optional<double> ratio(double numerator, double denominator) {
+    if (!(denominator > 0.0)) return std::nullopt;
+    return numerator / denominator;
+}
+
+std::optional<double> ratio(std::uint64_t numerator, std::uint64_t denominator) {
+    return ratio(static_cast<double>(numerator), static_cast<double>(denominator));
+}
+
+/// The matrix unit's counters; `value` says whether in total or of one tag.
+template <class Value>
+MatrixUnit matrix_unit(const run::Counters& counters, Value value) {
+    const auto named = [&](std::string_view path) { return value(counters.at(path)); };
+    MatrixUnit unit{.active_cycles = named("matrix_unit.active_cycles"),
+                    .weight_stall_cycles = named("matrix_unit.weight_stall_cycles"),
+                    .weight_shift_cycles = named("matrix_unit.weight_shift_cycles"),
+                    .non_matrix_cycles = named("matrix_unit.non_matrix_cycles"),
+                    .useful_macs = named("matrix_unit.useful_macs"),
+                    .unused_macs = named("matrix_unit.unused_macs"),
+                    .counters = {}};
+    for (const run::Counter& counter : counters.of("matrix_unit")) {
+        unit.counters.emplace_back(counter.name(), value(counter));
+    }
+    return unit;
+}
+
+/// MACs that the network needs of one inference; 0 for a program that does not say.
+std::uint64_t network_macs(const run::ProgramFacts& program) {
+    std::uint64_t macs = 0;
+    for (const run::LayerFacts& layer : program.layers) macs += layer.macs;
+    return macs;
+}
+
+/// MACs that the run was asked for: what the network needs, however often the chip repeats work. A
+/// program without a network is asked for what it does.
+std::uint64_t needed_macs(const run::RunRecord& record) {
+    const std::uint64_t macs = network_macs(record.program);
+    return macs > 0 ? macs * record.program.inferences
+                    : record.counters.at("matrix_unit.multiply_accumulates").value();
+}
+
+/// The same under one tag.
+std::uint64_t needed_macs_under(const run::RunRecord& record, Tag tag) {
+    const run::ProgramFacts& program = record.program;
+    if (network_macs(program) == 0) return record.counters.at("matrix_unit.multiply_accumulates").value(tag);
+    return tag > 0 && tag <= program.layers.size() ? program.layers[tag - 1U].macs * program.inferences : 0;
+}
+
+double seconds_of(std::uint64_t cycles, const machine::MachineConfig& machine) {
+    return static_cast<double>(cycles) / static_cast<double>(machine.clock_hz());
+}
+
+/// A multiply-accumulate counts two.
+std::optional<double> tops(std::uint64_t macs, double seconds) {
+    return ratio(2.0 * static_cast<double>(macs) / 1e12, seconds);
+}
+
+/// Where so many multiply-accumulates with so many weight bytes lie on the machine's roofline.
+std::optional<Roofline> make_roofline(const machine::MachineConfig& machine, std::uint64_t macs,
+                                      std::uint64_t weight_bytes) {
+    const auto place = ratio(macs, weight_bytes);
+    if (!place) return std::nullopt;
+    const double peak_macs = machine.peak_ops_per_second() / 2.0;
+    const Rate rate = machine.weight_rate();
+    const double bytes_per_second = static_cast<double>(rate.bytes) / static_cast<double>(rate.cycles) *
+                                    static_cast<double>(machine.clock_hz());
+    return Roofline{.macs_per_weight_byte = *place,
+                    .ridge = peak_macs / bytes_per_second,
+                    .bound_tops = 2.0 * std::min(peak_macs, *place * bytes_per_second) / 1e12,
+                    .peak_tops = machine.peak_ops_per_second() / 1e12};
+}
+
+/// Of a tag that the program does not set: that of the layer, which has no cycles.
+std::string name_under(const run::ProgramFacts& program, Tag tag) {
+    return tag < program.tags.size() ? program.tags[tag].name : program.layers[tag - 1U].name;
+}
+
+Layer make_layer(const run::RunRecord& record, Tag tag) {
+    const run::ProgramFacts& program = record.program;
+    Layer layer;
+    layer.tag = tag;
+    layer.name = name_under(program, tag);
+    if (tag > 0 && tag <= program.layers.size()) {
+        const run::LayerFacts& info = program.layers[tag - 1U];
+        layer.kind = info.kind;
+        layer.macs_per_inference = info.macs;
+    }
+    layer.matrix_unit = matrix_unit_under(record.counters, tag);
+    layer.share = ratio(layer.matrix_unit.cycles(), record.cycles);
+    layer.array_utilization =
+        ratio(layer.matrix_unit.useful_macs, layer.matrix_unit.useful_macs + layer.matrix_unit.unused_macs);
+    layer.energy = energy_under(record, tag, layer.matrix_unit.cycles());
+    layer.weight_bytes = record.counters.at("weight_fifo.bytes").value(tag);
+    const std::uint64_t macs = needed_macs_under(record, tag);
+    layer.achieved_tops = tops(macs, seconds_of(layer.matrix_unit.cycles(), record.spec.machine));
+    layer.roofline = make_roofline(record.spec.machine, macs, layer.weight_bytes);
+    return layer;
+}
+
+bool has_cycles_or_energy(const Layer& layer) {
+    return layer.matrix_unit.cycles() > 0 || (layer.energy && layer.energy->total() > 0.0);
+}
+
+/// One entry for each layer of the network, whether cycles fell to it or not, then the other tags with
+/// cycles or energy.
+std::vector<Layer> make_layers(const run::RunRecord& record) {
+    const std::size_t last_tag = std::max(record.program.layers.size(), record.program.tags.size() - 1);
+    std::vector<Layer> layers;
+    for (std::size_t tag = 1; tag <= last_tag; ++tag) {
+        Layer layer = make_layer(record, static_cast<Tag>(tag));
+        if (tag <= record.program.layers.size() || has_cycles_or_energy(layer)) {
+            layers.push_back(std::move(layer));
+        }
+    }
+    Layer outside = make_layer(record, 0);
+    if (has_cycles_or_energy(outside)) layers.push_back(std::move(outside));
+    return layers;
+}
+
+std::vector<Traffic> make_traffic(const run::RunRecord& record) {
+    const auto path = [&](std::string name, std::string_view counter, Rate rate) {
+        const std::uint64_t bytes = record.counters.at(counter).value();
+        const double most = static_cast<double>(record.cycles) * static_cast<double>(rate.bytes) /
+                            static_cast<double>(rate.cycles);
+        return Traffic{
+            .path = std::move(name), .bytes = bytes, .utilization = ratio(static_cast<double>(bytes), most)};
+    };
+    const machine::MachineConfig& machine = record.spec.machine;
+    return {path("weight", "weight_fifo.bytes", machine.weight_rate()),
+            path("host_read", "host_interface.read_bytes", machine.host_read_rate()),
+            path("host_write", "host_interface.write_bytes", machine.host_write_rate()),
+            path("instruction", "host_interface.instruction_bytes", machine.host_read_rate())};
+}
+
+/// Where the network lies on the roofline of a baseline in fp32, which reads each weight once a batch.
+std::optional<Roofline> roofline_of(const baselines::Baseline& baseline, const baselines::Work& work,
+                                    double inferences_per_second) {
+    const baselines::Format format = baselines::format_of(baseline, baselines::Precision::Fp32);
+    const auto place = ratio(static_cast<double>(work.macs) * work.batch,
+                             static_cast<double>(work.weights) * format.element_bytes);
+    const auto ridge = ratio(format.operations_per_second / 2.0, baseline.memory_gb_per_s * 1e9);
+    if (!place || !ridge) return std::nullopt;
+    return Roofline{.macs_per_weight_byte = *place,
+                    .ridge = *ridge,
+                    .bound_tops = 2.0 * static_cast<double>(work.macs) * inferences_per_second / 1e12,
+                    .peak_tops = format.operations_per_second / 1e12};
+}
+
+/// Our inferences a second over its.
+ComparisonWith compare(const run::RunRecord& record, double ours, const baselines::Baseline& baseline,
+                       double its) {
+    return {.inferences_per_second = its,
+            .speedup = ours / its,
+            .performance_per_watt =
+                baselines::performance_per_watt(record.spec.machine.server, ours, baseline, its)};
+}
+
+std::optional<ComparisonExpected> compare_with_expected(const run::RunRecord& record, double ours,
+                                                        const baselines::Baseline& baseline,
+                                                        std::uint32_t batch) {
+    if (!record.network) return std::nullopt;
+    const auto model = baselines::expected(baseline, *record.network, batch);
+    if (!model) return std::nullopt;
+    return ComparisonExpected{compare(record, ours, baseline, model->inferences_per_second), *model,
+                              baseline.efficiency};
+}
+
+std::optional<ComparisonMeasured> compare_with_measured(const run::RunRecord& record, double ours,
+                                                        const baselines::Baseline& baseline,
+                                                        std::uint32_t batch) {
+    const baselines::Measured& measured = baseline.measured;
+    if (measured.model.empty() || measured.model != record.program.model || measured.batch != batch) {
+        return std::nullopt;
+    }
+    return ComparisonMeasured{.fp32 = compare(record, ours, baseline, measured.fp32_inferences_per_second),
+                              .int8 = compare(record, ours, baseline, measured.int8_inferences_per_second)};
+}
+
+std::vector<Comparison> make_comparison(const run::RunRecord& record, double inferences_per_second) {
+    const run::ProgramFacts& program = record.program;
+    const baselines::Work work{
+        .macs = network_macs(program),
+        .weights = program.weights,
+        .batch = static_cast<std::uint32_t>(std::min<std::uint64_t>(program.batch, program.inferences))};
+    std::vector<Comparison> comparison;
+    for (const run::Json& json : record.spec.baselines) {
+        const auto baseline = baselines::read_baseline(nlohmann::json(json), "baseline");
+        const auto fp32 = baselines::roofline(baseline, work, baselines::Precision::Fp32);
+        if (!fp32) continue;
+        const ComparisonWith bound =
+            compare(record, inferences_per_second, baseline, fp32->inferences_per_second);
+        Comparison other{
+            .baseline = baseline.name,
+            .inferences_per_second = bound.inferences_per_second,
+            .memory_bound = fp32->memory_bound,
+            .watts = baseline.power.busy_watts,
+            .speedup = bound.speedup,
+            .performance_per_watt = bound.performance_per_watt,
+            .roofline = roofline_of(baseline, work, fp32->inferences_per_second),
+            .int8_inferences_per_second = {},
+            .int8_speedup = {},
+            .joules_per_inference = {},
+            .expected = compare_with_expected(record, inferences_per_second, baseline, work.batch),
+            .measured = compare_with_measured(record, inferences_per_second, baseline, work.batch)};
+        if (const auto int8 = baselines::roofline(baseline, work, baselines::Precision::Int8)) {
+            other.int8_inferences_per_second = int8->inferences_per_second;
+            other.int8_speedup = inferences_per_second / int8->inferences_per_second;
+        }
+        if (baseline.power.busy_watts > 0.0) {
+            other.joules_per_inference = ratio(baseline.power.busy_watts, bound.inferences_per_second);
+        }
+        comparison.push_back(std::move(other));
+    }
+    return comparison;
+}
+
+void add_occupancy(Report& report, const run::RunRecord& record) {
+    if (!record.occupancy) return;
+    report.memory_over_time = make_memory_over_time(record);
+    report.unified_buffer_map = make_unified_buffer_map(record);
+}
+
+void add_host(Report& report, const run::RunRecord& record) {
+    for (const run::HostWork& work : record.host_work) {
+        report.host_operations.push_back({.kind = work.kind, .layer = work.layer, .seconds = work.seconds});
+    }
+    if (!record.spec.host) return;
+    report.host_seconds = 0.0;
+    for (const HostOperation& operation : report.host_operations) *report.host_seconds += *operation.seconds;
+}
+
+void add_answers(Report& report, const run::RunRecord& record) {
+    report.timing_only = record.spec.timing_only;
+    report.accuracy = record.answers.accuracy;
+    report.float_accuracy = record.answers.float_accuracy;
+    report.float_agreements = record.answers.float_agreements;
+    if (!record.answers.outputs) return;
+    const run::Outputs& outputs = *record.answers.outputs;
+    report.predictions = outputs.predictions;
+    report.pictures = record.pictures;
+    if (!record.program.has_host_operations) return;  // outputs are no probabilities
+    constexpr std::size_t shown = 8;
+    for (std::size_t i = 0; i < std::min(shown, report.predictions.size()); ++i) {
+        report.first_probabilities.push_back(
+            outputs.values[i * outputs.per_inference + report.predictions[i]]);
+    }
+}
+
+Simulator make_simulator(const run::RunRecord& record) {
+    const run::Speed& speed = record.speed;
+    Simulator simulator{.wall_seconds = speed.total,
+                        .prepare_seconds = speed.prepare,
+                        .simulate_seconds = speed.simulate,
+                        .gemm_seconds = speed.gemm,
+                        .simulated_cycles_per_second = ratio(static_cast<double>(record.cycles), speed.total),
+                        .macs_per_second = {},
+                        .peak_rss_bytes = speed.peak_rss_bytes};
+    if (!record.spec.timing_only) {
+        simulator.macs_per_second = ratio(
+            static_cast<double>(record.counters.at("matrix_unit.multiply_accumulates").value()), speed.total);
+    }
+    return simulator;
+}
+
+nlohmann::ordered_json effective_configuration(const run::RunRecord& record) {
+    nlohmann::ordered_json configuration;
+    configuration["run"] = record.spec.labels.run;
+    configuration["machine"] = machine::to_json(record.spec.machine);
+    configuration["baselines"] = nlohmann::ordered_json::array();
+    for (const run::Json& baseline : record.spec.baselines) configuration["baselines"].push_back(baseline);
+    return configuration;
+}
+
+}  // namespace
+
+MatrixUnit matrix_unit_under(const run::Counters& counters, Tag tag) {
+    return matrix_unit(counters, [&](const run::Counter& counter) { return counter.value(tag); });
+}
+
+Report make_report(const run::RunRecord& record) {
+    const run::ProgramFacts& program = record.program;
+    const machine::MachineConfig& machine = record.spec.machine;
+    Report report;
+    report.machine = machine.name;
+    for (const run::LabelledSetting& setting : record.spec.labels.machine_settings) {
+        report.machine_settings.emplace_back(setting.key, setting.value.dump());
+    }
+    report.model = program.model;
+    report.batch = program.batch;
+    report.inferences = program.inferences;
+    if (program.batch > 0) report.batches = divide_up(program.inferences, program.batch);
+
+    report.cycles = record.cycles;
+    report.clock_mhz = machine.clock_mhz;
+    report.seconds = seconds_of(report.cycles, machine);
+    if (report.inferences > 0) {
+        report.inferences_per_second = ratio(static_cast<double>(report.inferences), report.seconds);
+    }
+    report.seconds_per_batch = ratio(report.seconds, static_cast<double>(report.batches));
+    report.achieved_tops = tops(needed_macs(record), report.seconds);
+    report.peak_tops = machine.peak_ops_per_second() / 1e12;
+    if (report.achieved_tops) report.peak_share = *report.achieved_tops / report.peak_tops;
+    report.roofline =
+        make_roofline(machine, needed_macs(record), record.counters.at("weight_fifo.bytes").value());
+
+    report.matrix_unit =
+        matrix_unit(record.counters, [](const run::Counter& counter) { return counter.value(); });
+    report.array_cells = machine.tile_bytes();
+    report.layers = make_layers(record);
+    report.instruction_kinds = by_instruction_kind(program.tags, record.counters);
+    report.traffic = make_traffic(record);
+    report.paths = make_paths(record, report.traffic);
+    add_occupancy(report, record);
+    report.unified_buffer_peak_bytes = record.unified_buffer_peak_bytes;
+    report.unified_buffer_bytes = machine.unified_buffer_bytes();
+    report.weight_memory_used_bytes = program.memory_bytes;
+    report.weight_memory_bytes = machine.weight_memory.bytes;
+    report.instructions = program.instructions;
+    for (const run::Counter& counter : record.counters.all) {
+        if (report.units.empty() || report.units.back().first != counter.group()) {
+            report.units.emplace_back(counter.group(), CounterValues());
+        }
+        report.units.back().second.emplace_back(counter.name(), counter.value());
+    }
+
+    report.energy = make_energy(record, report.seconds);
+    if (report.inferences_per_second) {
+        report.comparison = make_comparison(record, *report.inferences_per_second);
+        report.claim = make_claim(report);
+    }
+    add_host(report, record);
+    add_answers(report, record);
+    report.instruction_lines = record.instruction_times;
+    report.registers = record.registers;
+    report.buffers = record.printed;
+    report.unfilled_buffers = record.unfilled_buffers;
+    report.simulator = make_simulator(record);
+    report.configuration = effective_configuration(record);
+    return report;
+}
+
+}  // namespace systole::report

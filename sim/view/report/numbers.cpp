@@ -1,0 +1,79 @@
+#include "sim/view/report/numbers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace systole::report {
+
+std::string grouped(std::uint64_t value) {
+    std::string digits = fmt::format("{}", value);
+    for (std::size_t place = digits.size(); place > 3;) {
+        place -= 3;
+        digits.insert(place, 1, ',');
+    }
+    return digits;
+}
+
+std::string percent(std::optional<double> share) {
+    if (!share) return "-";
+    constexpr double least_shown = 0.0005;
+    if (*share > 0.0 && *share < least_shown) return "<0.1 %";
+    return fmt::format("{:.1f} %", 100.0 * *share);
+}
+
+std::string times(std::optional<double> factor) {
+    if (!factor) return "-";
+    return fmt::format("{:.{}f}x", *factor, *factor >= 99.95 ? 0 : *factor >= 9.995 ? 1 : 2);
+}
+
+std::string si(std::optional<double> value, std::string_view unit) {
+    if (!value) return "-";
+    struct Prefix {
+        double factor;
+        std::string_view letter;
+    };
+    constexpr std::array<Prefix, 9> prefixes{{{1e15, "P"},
+                                              {1e12, "T"},
+                                              {1e9, "G"},
+                                              {1e6, "M"},
+                                              {1e3, "k"},
+                                              {1.0, ""},
+                                              {1e-3, "m"},
+                                              {1e-6, "u"},
+                                              {1e-9, "n"}}};
+    const double size = std::abs(*value);
+    // A number just below a thousand would be rounded up to it.
+    constexpr double rounding = 0.9995;
+    const auto found = std::find_if(prefixes.begin(), prefixes.end(), [&](const Prefix& prefix) {
+        return size >= prefix.factor * (prefix.factor == 1.0 ? 1.0 : rounding);
+    });
+    const Prefix prefix = size == 0.0 ? Prefix{1.0, ""} : found == prefixes.end() ? prefixes.back() : *found;
+    const double scaled = *value / prefix.factor;
+    const int decimals = std::abs(scaled) >= 99.95 ? 0 : std::abs(scaled) >= 9.995 ? 1 : 2;
+    const std::string name = std::string(prefix.letter) + std::string(unit);
+    return fmt::format("{:.{}f}{}{}", scaled, decimals, name.empty() ? "" : " ", name);
+}
+
+std::string bytes(std::uint64_t value) {
+    constexpr std::array<std::string_view, 5> units{"B", "KiB", "MiB", "GiB", "TiB"};
+    auto size = static_cast<double>(value);
+    std::size_t unit = 0;
+    while (size >= 1024.0 && unit + 1 < units.size()) {
+        size /= 1024.0;
+        ++unit;
+    }
+    return fmt::format("{:.{}f} {}", size, unit == 0 ? 0 : 1, units[unit]);
+}
+
+std::string bar(std::optional<double> share, std::size_t width) {
+    if (!share) return "";
+    const auto length =
+        static_cast<std::size_t>(std::lround(std::clamp(*share, 0.0, 1.0) * static_cast<double>(width)));
+    std::string filled(length, '#');
+    return filled;
+}
+
+}  // namespace systole::report

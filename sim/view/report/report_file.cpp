@@ -1,0 +1,49 @@
+#include "sim/view/report/report_file.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <fstream>
+#include <system_error>
+
+namespace systole::report {
+
+void make_folder(const std::filesystem::path& folder) {
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (!error && std::filesystem::is_directory(folder)) return;
+    throw OutputError(fmt::format("{}: the folder cannot be made: {}", folder.string(),
+                                  error ? error.message() : "a file has that name"));
+}
+
+void write_file(const std::filesystem::path& path, const std::string& contents) {
+    errno = 0;
+    std::ofstream file(path, std::ios::binary);
+    file << contents;
+    file.close();
+    if (!file) {
+        throw OutputError(
+            fmt::format("{}: cannot be written: {}", path.string(), std::generic_category().message(errno)));
+    }
+}
+
+std::string to_json_text(const Report& report) {
+    // Texts from files are UTF-8 only where their authors made them so.
+    constexpr auto replace = nlohmann::ordered_json::error_handler_t::replace;
+    return to_json(report).dump(2, ' ', false, replace);
+}
+
+std::filesystem::path report_path(const std::filesystem::path& folder) {
+    return folder / "report.json";
+}
+
+std::filesystem::path page_path(const std::filesystem::path& folder) {
+    return folder / "report.html";
+}
+
+void write_report(const Report& report, const std::filesystem::path& folder) {
+    make_folder(folder);
+    write_file(report_path(folder), to_json_text(report) + "\n");
+}
+
+}  // namespace systole::report

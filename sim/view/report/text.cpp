@@ -1,0 +1,464 @@
+// The report for a terminal.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <vector>
+
+#include "sim/view/report/numbers.h"
+#include "sim/view/report/report.h"
+#include "sim/view/terminal/layout.h"
+
+namespace systole::report {
+namespace {
+
+using terminal::beside;
+using terminal::fitted;
+using terminal::Role;
+
+std::optional<double> share_of(std::uint64_t part, std::uint64_t whole) {
+    if (whole == 0) return std::nullopt;
+    return static_cast<double>(part) / static_cast<double>(whole);
+}
+
+/// Inferences a second: whole numbers as long as they say enough.
+std::string inference_rate(std::optional<double> rate) {
+    constexpr double whole_from = 100.0;
+    if (!rate || *rate < whole_from) return si(rate, "inf/s");
+    return grouped(static_cast<std::uint64_t>(std::llround(*rate))) + " inf/s";
+}
+
+/// A whole number in so many characters: shorter, with a prefix, where it has too many digits.
+std::string grouped_within(std::size_t width, std::uint64_t value) {
+    std::string text = grouped(value);
+    return text.size() <= width ? text : si(static_cast<double>(value), "");
+}
+
+/// Percent without the sign, for columns that say so.
+std::string bare_percent(std::optional<double> share) {
+    const std::string text = percent(share);
+    return text.substr(0, text.find(' '));
+}
+
+class Writer {
+public:
+    Writer(const Report& report, const terminal::Look& look)
+        : report_(report), look_(look), columns_(look.width()) {}
+
+    /// A part of the text; each begins with an empty line, but the first.
+    struct Section {
+        std::string_view name;
+        void (Writer::*write)();
+    };
+    static const std::array<Section, 12> sections;
+
+    std::string write(std::span<const std::string> chosen) && {
+        chosen_ = !chosen.empty();
+        for (const Section& section : sections) {
+            if (!chosen_ || std::find(chosen.begin(), chosen.end(), section.name) != chosen.end()) {
+                (this->*section.write)();
+            }
+        }
+        text_.erase(0, text_.find_first_not_of('\n'));
+        return std::move(text_);
+    }
+
+private:
+    template <typename... Arguments>
+    void line(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+        std::string line = fmt::format(format, std::forward<Arguments>(arguments)...);
+        line.erase(line.find_last_not_of(' ') + 1);
+        text_ += line + '\n';
+    }
+
+    /// A line that ends in words, which may go on below.
+    void line_and(const std::string& lead, std::string_view remark) {
+        line("{}", beside(lead, remark, columns_));
+    }
+
+    void entry(std::string_view what, std::string_view value, std::string_view remark) {
+        line_and(fmt::format("  {:<18}{:>16}   ", what, value), remark);
+    }
+
+    /// A line of prose, indented.
+    void note(std::size_t indent, std::string_view text) { line_and(std::string(indent, ' '), text); }
+
+    std::string heading(std::string_view text) const { return look_.paint(Role::Heading, text); }
+
+    /// A bar that ends a line before the last column.
+    std::string bar_for(std::optional<double> share) const {
+        constexpr std::size_t before = 44;
+        constexpr std::size_t longest = 60;
+        return bar(share, std::min(columns_ - before, longest));
+    }
+
+    void write_headline() {
+        const Report& r = report_;
+        // Two names and the words between them, of any length, share a line.
+        const std::size_t second = columns_ * 3 / 8;
+        const std::size_t first = columns_ - second - 10;
+        const std::string title = fmt::format("{} on {}", fitted(r.model, first), fitted(r.machine, second));
+        if (r.inferences == 0) {
+            line("{}", heading(title));
+        } else {
+            const std::string amount = fmt::format("{} inference{} in batches of {}", grouped(r.inferences),
+                                                   r.inferences == 1 ? "" : "s", grouped(r.batch));
+            const bool one_line = title.size() + 2 + amount.size() <= columns_;
+            line("{}:{}{}", heading(title), one_line ? " " : "\n  ", amount);
+        }
+        for (const auto& [key, value] : r.machine_settings) {
+            line("  with {} = {}", fitted(key, first), fitted(value, second));
+        }
+        line("");
+        write_answers();
+        entry("time", si(r.seconds, "s"),
+              fmt::format("{} cycles at {:g} MHz", grouped(r.cycles), r.clock_mhz));
+        if (r.inferences > 0) {
+            entry("throughput", inference_rate(r.inferences_per_second), "");
+            entry(
+                "latency", si(r.seconds_per_batch, "s"),
+                r.batches == 1 ? "of the one batch" : fmt::format("a batch, mean of {}", grouped(r.batches)));
+        }
+        entry("performance", si(tera(r.achieved_tops), "OPS"),
+              fmt::format("{} of the peak of {}", percent(r.peak_share), si(r.peak_tops * 1e12, "OPS")));
+        if (r.roofline) {
+            entry("MAC/weight byte", si(r.roofline->macs_per_weight_byte, ""),
+                  fmt::format("at most {} here; ridge at {}", si(r.roofline->bound_tops * 1e12, "OPS"),
+                              grouped(static_cast<std::uint64_t>(std::llround(r.roofline->ridge)))));
+        }
+    }
+
+    static std::optional<double> tera(std::optional<double> tops) {
+        return tops ? std::optional(*tops * 1e12) : std::nullopt;
+    }
+
+    void write_answers() {
+        const Report& r = report_;
+        if (r.timing_only) entry("answers", "-", "timing only: no values were computed");
+        for (const std::string& name : r.unfilled_buffers) {
+            entry("input " + fitted(name, 12), "zeros", "a constant buffer would bring values");
+        }
+        if (r.accuracy) {
+            const auto right =
+                static_cast<std::uint64_t>(std::llround(*r.accuracy * static_cast<double>(r.inferences)));
+            entry("accuracy", fmt::format("{:.2f} %", 100.0 * *r.accuracy),
+                  fmt::format("{} of {} right", grouped(right), grouped(r.inferences)));
+        }
+        if (r.float_accuracy) entry("  in float", fmt::format("{:.2f} %", 100.0 * *r.float_accuracy), "");
+        if (r.float_agreements) {
+            entry("  like float", percent(share_of(*r.float_agreements, r.inferences)),
+                  fmt::format("{} of {} alike", grouped(*r.float_agreements), grouped(r.inferences)));
+        }
+        if (!r.accuracy && !r.predictions.empty()) write_first_predictions();
+    }
+
+    void write_first_predictions() {
+        constexpr std::size_t most = 8;
+        const std::size_t count = std::min(most, report_.predictions.size());
+        std::string shown;
+        for (std::size_t i = 0; i < count; ++i) {
+            std::string one = fmt::format("{}", report_.predictions[i]);
+            if (i < report_.first_probabilities.size()) {
+                one += fmt::format(" ({:.0f} %)", 100.0F * report_.first_probabilities[i]);
+            }
+            if (shown.size() + one.size() > columns_ - 26) break;  // "  predictions" and ", ..."
+            shown += (shown.empty() ? "" : ", ") + one;
+        }
+        if (report_.predictions.size() > count) shown += ", ...";
+        line("  {:<18}{}", "predictions", shown);
+    }
+
+    void write_matrix_unit() {
+        const MatrixUnit& unit = report_.matrix_unit;
+        line("");
+        line("{}               cycles    share", heading("Matrix unit"));
+        const auto part = [&](Role role, std::string_view name, std::uint64_t cycles) {
+            const auto share = share_of(cycles, report_.cycles);
+            line("  {}{:>14}  {:>7}  {}", look_.paint(role, fmt::format("{:<16}", name)), grouped(cycles),
+                 percent(share), look_.paint(role, bar_for(share)));
+        };
+        part(Role::Active, "array active", unit.active_cycles);
+        part(Role::WeightStall, "weight stall", unit.weight_stall_cycles);
+        part(Role::WeightShift, "weight shift", unit.weight_shift_cycles);
+        part(Role::NonMatrix, "non-matrix", unit.non_matrix_cycles);
+        for (const auto& [key, label] : reasons) {
+            for (const auto& [name, value] : unit.counters) {
+                // Where a program is measured, a zero is an answer too.
+                if (name == key && (value > 0 || is_bare_program())) {
+                    line_and(fmt::format("    {:<14}{:>14}  {:>7}  ", label.first, grouped(value),
+                                         percent(share_of(value, report_.cycles))),
+                             label.second);
+                }
+            }
+        }
+        const std::uint64_t macs = unit.useful_macs + unit.unused_macs;
+        line_and(
+            fmt::format("  useful MACs     {:>14}  {:>7}  ", si(static_cast<double>(unit.useful_macs), ""),
+                        percent(share_of(unit.useful_macs, macs))),
+            "of the cells in active cycles");
+    }
+
+    /// Why cycles were non-matrix: counter, label, sentence. These may overlap.
+    static constexpr std::pair<std::string_view, std::pair<std::string_view, std::string_view>> reasons[] = {
+        {"raw_stall_cycles", {"RAW stall", "rows were still being activated"}},
+        {"input_stall_cycles", {"input stall", "rows were still coming from the host"}},
+        {"setup_stall_cycles", {"setup stall", "a line of windows was being collected"}},
+        {"port_stall_cycles", {"port stall", "a memory port was taken"}},
+    };
+
+    void write_layers() {
+        if (report_.layers.size() < 2 && !chosen_) return;  // one would repeat the figures above
+        const LayerWidths widths = layer_widths();
+        line("");
+        line("{}{}{:>{}}{}{}{}", heading("Layers"), std::string(widths.before_cycles() - 6, ' '), "cycles",
+             LayerWidths::cycles, widths.run > 0 ? "  % run" : "",
+             class_cells({" active", " stall", " shift", " other"}), widths.used > 0 ? "  used" : "");
+        for (const Layer& layer : report_.layers) write_layer(layer, widths);
+        note(2, widths.used > 0
+                    ? "(in % of the layer's cycles; used: useful MACs of the cells in active cycles)"
+                    : "(in % of the layer's cycles)");
+    }
+
+    /// Characters of the columns that depend on the terminal; 0 where there is no room for one.
+    struct LayerWidths {
+        std::size_t name = 0;
+        std::size_t kind = 0;
+        std::size_t run = 0;
+        std::size_t used = 0;
+
+        static constexpr std::size_t indent = 2;
+        static constexpr std::size_t cycles = 12;
+        static constexpr std::size_t classes = 7 + 6 + 6 + 6;
+
+        std::size_t before_cycles() const { return indent + name + 1 + kind; }
+    };
+
+    LayerWidths layer_widths() const {
+        std::size_t longest = 0;
+        for (const Layer& layer : report_.layers) longest = std::max(longest, layer.name.size());
+        const std::array<terminal::Column, 4> table{{{.width = 16, .least = 10, .most = longest},
+                                                     {.width = 11, .least = 11, .leave = 1},
+                                                     {.width = 7, .least = 7, .leave = 3},
+                                                     {.width = 6, .least = 6, .leave = 2}}};
+        constexpr std::size_t fixed = LayerWidths::indent + 1 + LayerWidths::cycles + LayerWidths::classes;
+        const std::vector<std::size_t> widths = terminal::fit(table, columns_ - fixed);
+        return {.name = widths[0], .kind = widths[1], .run = widths[2], .used = widths[3]};
+    }
+
+    void write_layer(const Layer& layer, const LayerWidths& widths) {
+        const MatrixUnit& unit = layer.matrix_unit;
+        const auto column = [&](std::uint64_t cycles) {
+            return bare_percent(share_of(cycles, unit.cycles()));
+        };
+        // Long kinds may use what is left of the column of cycles.
+        const std::string cycles = grouped_within(LayerWidths::cycles, unit.cycles());
+        const std::size_t free_width = widths.kind + LayerWidths::cycles - 1 - cycles.size();
+        const std::string kind =
+            widths.kind == 0 ? "" : fitted(layer.kind, std::max(widths.kind, free_width));
+        line("  {:<{}} {}{:>{}}{}{}{}", fitted(layer.name, widths.name), widths.name, kind, cycles,
+             widths.kind + LayerWidths::cycles - kind.size(),
+             widths.run > 0 ? fmt::format(" {:>6}", bare_percent(layer.share)) : "",
+             class_cells({column(unit.active_cycles), column(unit.weight_stall_cycles),
+                          column(unit.weight_shift_cycles), column(unit.non_matrix_cycles)}),
+             widths.used > 0 ? fmt::format(" {:>5}", bare_percent(layer.array_utilization)) : "");
+    }
+
+    /// The four classes of cycles side by side.
+    std::string class_cells(const std::array<std::string, 4>& cells) const {
+        constexpr std::array roles{Role::Active, Role::WeightStall, Role::WeightShift, Role::NonMatrix};
+        constexpr std::array<std::size_t, roles.size()> widths{7, 6, 6, 6};
+        std::string text;
+        for (std::size_t i = 0; i < roles.size(); ++i) {
+            text += look_.paint(roles[i], fmt::format("{:>{}}", cells[i], widths[i]));
+        }
+        return text;
+    }
+
+    void write_traffic() {
+        line("");
+        line_and(heading("Traffic") + std::string(20, ' ') + "bytes   ", "of the path's bandwidth");
+        for (const Traffic& path : report_.traffic) {
+            line("  {:<16}{:>14}  {:>7}  {}", path_name(path.path), bytes(path.bytes),
+                 percent(path.utilization), bar_for(path.utilization));
+        }
+        line("{}", heading("Memory"));
+        const auto memory = [&](std::string_view name, std::uint64_t used, std::uint64_t all) {
+            line("  {:<16}{:>14}  {:>7}  of {}", name, bytes(used), percent(share_of(used, all)), bytes(all));
+        };
+        memory("unified buffer", report_.unified_buffer_peak_bytes, report_.unified_buffer_bytes);
+        memory("weight memory", report_.weight_memory_used_bytes, report_.weight_memory_bytes);
+    }
+
+    static std::string_view path_name(std::string_view path) {
+        if (path == "weight") return "weight memory";
+        if (path == "host_read") return "host to chip";
+        if (path == "host_write") return "chip to host";
+        return "instructions";
+    }
+
+    void write_energy() {
+        line("");
+        line("{}", heading("Energy"));
+        if (!report_.energy) {
+            entry("chip", "-", "the machine file gives no watts");
+            return;
+        }
+        const Energy& energy = *report_.energy;
+        if (energy.events) return write_event_energy(energy, *energy.events);
+        entry("chip", si(energy.joules(), "J"),
+              fmt::format("{} static, {} dynamic", si(energy.static_joules, "J"),
+                          si(energy.dynamic_joules, "J")));
+        if (!is_bare_program()) entry("an inference", si(energy.joules_per_inference, "J"), "");
+        entry("power", si(energy.watts, "W"), "published, of the busy chip");
+    }
+
+    void write_event_energy(const Energy& energy, const EventEnergy& events) {
+        for (const auto& [unit, joules] : energy.by_unit) {
+            const double all = energy.joules();
+            const std::optional<double> share = all > 0.0 ? std::optional(joules / all) : std::nullopt;
+            line("  {:<16}{:>14}  {:>7}  {}", consumer_name(unit), si(joules, "J"), percent(share),
+                 bar_for(share));
+        }
+        if (!is_bare_program()) entry("an inference", si(energy.joules_per_inference, "J"), "");
+        entry("power", si(energy.watts, "W"), "chip and weight memory");
+        entry("  chip alone", si(events.die_watts, "W"),
+              events.published_watts > 0.0
+                  ? fmt::format("{} published, busy", si(events.published_watts, "W"))
+                  : std::string());
+        entry("  uncalibrated", si(events.uncalibrated_die_watts, "W"),
+              fmt::format("without the factor {:g} on its events", events.die_dynamic_factor));
+    }
+
+    static std::string consumer_name(std::string_view key) {
+        if (key == "chip_static") return "chip, static";
+        if (key == "weight_fifo") return "weight FIFO";
+        std::string name(key);
+        std::replace(name.begin(), name.end(), '_', ' ');
+        return name;
+    }
+
+    void write_comparison() {
+        for (const Comparison& other : report_.comparison) {
+            line("");
+            line("{}", heading("Against one die of " + fitted(other.baseline, columns_ - 30)));
+            entry("at most", inference_rate(other.inferences_per_second),
+                  fmt::format("upper bound: fp32 roofline, {}-bound",
+                              other.memory_bound ? "memory" : "compute"));
+            entry("speedup", times(other.speedup),
+                  other.int8_speedup
+                      ? fmt::format("at least ({} over its int8 roofline)", times(other.int8_speedup))
+                      : "at least");
+            write_performance_per_watt(other.performance_per_watt);
+            if (other.expected) write_expected(*other.expected);
+            if (other.measured) write_measured(*other.measured);
+        }
+    }
+
+    void write_performance_per_watt(const baselines::PerformancePerWatt& per_watt) {
+        entry("performance/W", times(per_watt.total),
+              per_watt.total ? "total: whole servers, by TDP" : "total: a server's watts are not known");
+        entry("", times(per_watt.incremental), "incremental: without accelerators' host");
+    }
+
+    void write_expected(const ComparisonExpected& expected) {
+        const baselines::Expected& model = expected.model;
+        const baselines::Efficiency& efficiency = expected.efficiency;
+        std::string latency;
+        if (model.latency_seconds) {
+            latency = fmt::format("; 99 % within {}", si(model.latency_seconds, "s"));
+        }
+        entry("expected", inference_rate(expected.inferences_per_second),
+              fmt::format("batch {}{}", grouped(model.batch), latency));
+        note(4, fmt::format("(with {:.3g} % of its peak, {:.3g} % of its bandwidth, {:.3g} us a layer)",
+                            100.0 * efficiency.peak_share, 100.0 * efficiency.memory_share,
+                            efficiency.layer_microseconds));
+        entry("  speedup", times(expected.speedup), "");
+        entry("  performance/W", times(expected.performance_per_watt.total),
+              fmt::format("total; {} incremental", times(expected.performance_per_watt.incremental)));
+    }
+
+    void write_measured(const ComparisonMeasured& measured) {
+        entry("measured", inference_rate(measured.fp32.inferences_per_second),
+              "fp32: the network's products alone");
+        entry("  in int8", inference_rate(measured.int8.inferences_per_second), "");
+        entry("  speedup", times(measured.fp32.speedup),
+              fmt::format("at least ({} over int8)", times(measured.int8.speedup)));
+    }
+
+    void write_claim() {
+        if (report_.claim) text_ += '\n' + claim_text(*report_.claim, look_);
+    }
+
+    void write_host() {
+        if (report_.host_operations.empty()) return;
+        line("");
+        line("{}", heading("Left to the host, not in the time above"));
+        for (const HostOperation& operation : report_.host_operations) {
+            entry(fitted(operation.kind, 18), si(operation.seconds, "s"),
+                  fmt::format("{}; {}", fitted(operation.layer, 14),
+                              operation.seconds ? "at least, by its roofline" : "not timed: no host given"));
+        }
+    }
+
+    void write_simulator() {
+        const Simulator& simulator = report_.simulator;
+        line("");
+        note(0, fmt::format("Simulated in {}: {}, {}, {} peak memory", si(simulator.wall_seconds, "s"),
+                            si(simulator.simulated_cycles_per_second, "cycles/s"),
+                            report_.timing_only ? "timing only" : si(simulator.macs_per_second, "MAC/s"),
+                            bytes(simulator.peak_rss_bytes)));
+    }
+
+    void write_instructions() {
+        if (report_.instruction_lines.empty()) return;
+        text_ += '\n' + instruction_table(report_.instruction_lines, look_);
+    }
+
+    void write_registers() {
+        if (report_.registers.cycles.empty()) return;
+        text_ += '\n' + register_table(report_.registers, look_);
+    }
+
+    void write_buffers() {
+        for (const run::BufferContents& buffer : report_.buffers) text_ += '\n' + buffer_text(buffer, look_);
+    }
+
+    /// It says of no network whose inferences it makes.
+    bool is_bare_program() const { return report_.inferences == 0; }
+
+    const Report& report_;
+    const terminal::Look look_;
+    const std::size_t columns_;
+    bool chosen_ = false;  ///< the user said which sections
+    std::string text_;
+};
+
+const std::array<Writer::Section, 12> Writer::sections{{{"summary", &Writer::write_headline},
+                                                        {"matrix_unit", &Writer::write_matrix_unit},
+                                                        {"layers", &Writer::write_layers},
+                                                        {"traffic", &Writer::write_traffic},
+                                                        {"energy", &Writer::write_energy},
+                                                        {"comparison", &Writer::write_comparison},
+                                                        {"claim", &Writer::write_claim},
+                                                        {"host", &Writer::write_host},
+                                                        {"instructions", &Writer::write_instructions},
+                                                        {"registers", &Writer::write_registers},
+                                                        {"buffers", &Writer::write_buffers},
+                                                        {"simulator", &Writer::write_simulator}}};
+
+}  // namespace
+
+std::vector<std::string_view> section_names() {
+    std::vector<std::string_view> names;
+    names.reserve(Writer::sections.size());
+    for (const Writer::Section& section : Writer::sections) names.push_back(section.name);
+    return names;
+}
+
+std::string to_text(const Report& report, std::span<const std::string> sections, const terminal::Look& look) {
+    return Writer(report, look).write(sections);
+}
+
+}  // namespace systole::report

@@ -1,0 +1,101 @@
+#include "sim/view/terminal/layout.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "sim/view/terminal/look.h"
+
+namespace systole::terminal {
+namespace {
+
+/// The text's words, those longer than `longest` in pieces.
+std::vector<std::string_view> words_of(std::string_view text, std::size_t longest) {
+    std::vector<std::string_view> words;
+    for (;;) {
+        text.remove_prefix(std::min(text.find_first_not_of(" \n"), text.size()));
+        if (text.empty()) return words;
+        const std::size_t end = std::min({text.find_first_of(" \n"), text.size(), longest});
+        words.push_back(text.substr(0, end));
+        text.remove_prefix(end);
+    }
+}
+
+std::string in_lines(std::span<const std::string_view> words, std::size_t width, std::size_t indent) {
+    std::string text;
+    std::size_t column = 0;
+    for (const std::string_view word : words) {
+        if (column > 0 && column + 1 + word.size() > width) {
+            text += '\n' + std::string(indent, ' ');
+            column = 0;
+        }
+        if (column > 0) {
+            text += ' ';
+            ++column;
+        }
+        text += word;
+        column += word.size();
+    }
+    return text;
+}
+
+std::size_t sum(std::span<const std::size_t> widths) {
+    return std::accumulate(widths.begin(), widths.end(), std::size_t{0});
+}
+
+}  // namespace
+
+std::string fitted(std::string_view text, std::size_t width) {
+    std::string shown(text.substr(0, width));
+    for (char& letter : shown) {
+        if (letter < ' ' || letter > '~') letter = '?';
+    }
+    if (text.size() > width && width > 0) shown.back() = '~';
+    return shown;
+}
+
+std::string wrapped(std::string_view text, std::size_t width, std::size_t indent) {
+    return in_lines(words_of(text, std::string_view::npos), width, indent);
+}
+
+std::string beside(std::string_view lead, std::string_view text, std::size_t columns) {
+    constexpr std::size_t least_room = 18;
+    constexpr std::size_t indent = 6;
+    const std::size_t begin = columns_of(lead);
+    if (begin + text.size() <= columns) return std::string(lead) + std::string(text);
+    if (begin + least_room <= columns) {
+        const std::size_t room = columns - begin;
+        return std::string(lead) + in_lines(words_of(text, room), room, begin);
+    }
+    const std::size_t room = columns > indent ? columns - indent : 1;
+    std::string result(lead.substr(0, lead.find_last_not_of(' ') + 1));
+    return result + '\n' + std::string(indent, ' ') + in_lines(words_of(text, room), room, indent);
+}
+
+std::vector<std::size_t> fit(std::span<const Column> table, std::size_t columns) {
+    std::vector<std::size_t> widths;
+    std::vector<std::size_t> least;
+    for (const Column& column : table) {
+        widths.push_back(column.width);
+        least.push_back(std::min(column.least, column.width));
+    }
+    const auto last = std::max_element(table.begin(), table.end(),
+                                       [](const Column& a, const Column& b) { return a.leave < b.leave; });
+    const unsigned most_left_out = last == table.end() ? 0 : last->leave;
+    for (unsigned turn = 1; turn <= most_left_out && sum(least) > columns; ++turn) {
+        for (std::size_t i = 0; i < table.size(); ++i) {
+            if (table[i].leave == turn) widths[i] = least[i] = 0;
+        }
+    }
+    for (std::size_t i = 0; i < table.size(); ++i) {
+        const std::size_t all = sum(widths);
+        if (all > columns) {
+            widths[i] -= std::min(all - columns, widths[i] - least[i]);
+        } else if (widths[i] > 0 && table[i].most > widths[i]) {
+            widths[i] += std::min(columns - all, table[i].most - widths[i]);
+        }
+    }
+    return widths;
+}
+
+}  // namespace systole::terminal

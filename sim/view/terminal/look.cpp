@@ -1,0 +1,57 @@
+#include "sim/view/terminal/look.h"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+namespace systole::terminal {
+namespace {
+
+/// "Select graphic rendition". Of the 256 colours that terminals have in common, those nearest to the page's
+/// that are legible on black and on white.
+std::string_view rendition(Role role) {
+    switch (role) {
+        case Role::Heading:
+            return "1";  // bold
+        case Role::Active:
+            return "38;5;32";  // blue
+        case Role::WeightStall:
+            return "38;5;166";  // orange
+        case Role::WeightShift:
+            return "38;5;178";  // yellow
+        case Role::NonMatrix:
+            return "38;5;245";  // gray
+        case Role::Wrong:
+            return "31";  // the terminal's own red
+    }
+    throw std::logic_error("a role without colour");
+}
+
+}  // namespace
+
+std::string Look::paint(Role role, std::string_view text) const {
+    if (!colours || text.empty()) return std::string(text);
+    const std::string begin = fmt::format("\x1b[{}m", rendition(role));
+    constexpr std::string_view end = "\x1b[0m";
+    std::string painted = begin;
+    for (const char letter : text) {
+        // Pagers take each line by itself.
+        if (letter == '\n') painted += end;
+        painted += letter;
+        if (letter == '\n') painted += begin;
+    }
+    return painted += end;
+}
+
+std::size_t columns_of(std::string_view text) {
+    std::size_t columns = 0;
+    bool in_escape = false;
+    for (const char letter : text) {
+        if (letter == '\x1b') in_escape = true;
+        if (!in_escape) ++columns;
+        if (letter == 'm') in_escape = false;
+    }
+    return columns;
+}
+
+}  // namespace systole::terminal

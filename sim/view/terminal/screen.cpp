@@ -1,0 +1,64 @@
+#include "sim/view/terminal/screen.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+
+namespace systole::terminal {
+namespace {
+
+std::string environment(const char* name) {
+    const char* value = std::getenv(name);
+    return value == nullptr ? std::string() : std::string(value);
+}
+
+/// A whole number above 0, and nothing else.
+std::optional<std::size_t> number_in(const std::string& text) {
+    std::size_t number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stopped, error] = std::from_chars(text.data(), end, number);
+    if (error != std::errc() || stopped != end || number == 0) return std::nullopt;
+    return number;
+}
+
+}  // namespace
+
+Surroundings surroundings_of(int descriptor) {
+    Surroundings found{.is_terminal = isatty(descriptor) == 1,
+                       .window_columns = {},
+                       .columns = environment("COLUMNS"),
+                       .no_color = environment("NO_COLOR"),
+                       .term = environment("TERM")};
+    winsize window{};
+    if (found.is_terminal && ioctl(descriptor, TIOCGWINSZ, &window) == 0 && window.ws_col > 0) {
+        found.window_columns = window.ws_col;
+    }
+    return found;
+}
+
+Look look_in(const Surroundings& surroundings, Colours colours) {
+    Look look;
+    const bool has_colours =
+        surroundings.is_terminal && !surroundings.term.empty() && surroundings.term != "dumb";
+    look.colours = colours == Colours::Always ||
+                   (colours == Colours::Auto && has_colours && surroundings.no_color.empty());
+    if (surroundings.is_terminal) {
+        look.columns = number_in(surroundings.columns);
+        if (!look.columns) look.columns = surroundings.window_columns;
+        if (look.columns) look.columns = std::max(*look.columns, least_columns);
+    }
+    return look;
+}
+
+Look Screen::out() const {
+    return look_in(surroundings_of(STDOUT_FILENO), colours);
+}
+
+Look Screen::error() const {
+    return look_in(surroundings_of(STDERR_FILENO), colours);
+}
+
+}  // namespace systole::terminal

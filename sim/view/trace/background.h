@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "hw/common/trace.h"
+#include "sim/view/trace/worker.h"
+
+namespace systole::trace {
+
+/// Tells another sink what it hears, in the same order, from a thread of its own: the simulation only notes
+/// what happened. It waits where the other is far behind, so that memory stays bounded.
+class Background final : public hw::TraceSink {
+public:
+    /// `sink` is told from the other thread until `finish`.
+    explicit Background(hw::TraceSink& sink);
+
+    /// Returns when everything has been told. Throws what the sink threw, as every other function does.
+    void finish();
+
+    void instruction(const hw::InstructionTimes& times) override { note(times); }
+    void issued(const hw::IssueTimes& times) override { note(times); }
+    void queued(const hw::QueueTimes& times) override { note(times); }
+    void tile_fetched(const hw::TileTimes& times) override { note(Fetched{times}); }
+    void tile(const hw::TileTimes& times) override { note(times); }
+    void matrix_idle(const hw::MatrixIdleTimes& times) override { note(times); }
+    void stream(const hw::StreamTimes& times) override { note(times); }
+    void ended(Cycle end, hw::Tag tag) override { note(Ended{end, tag}); }
+    void failed(const hw::FailureTimes& where) override { note(Failed{&failure_.emplace(where)}); }
+
+private:
+    struct Fetched {
+        hw::TileTimes times;
+    };
+    struct Ended {
+        Cycle end = 0;
+        hw::Tag tag = 0;
+    };
+    /// There is one at most: kept aside, it makes events neither larger nor dearer to drop.
+    struct Failed {
+        const hw::FailureTimes* where = nullptr;
+    };
+    using Event = std::variant<hw::InstructionTimes, hw::IssueTimes, hw::QueueTimes, hw::TileTimes,
+                               hw::MatrixIdleTimes, hw::StreamTimes, Fetched, Ended, Failed>;
+    using Block = std::vector<Event>;
+    static constexpr std::size_t block_events = 4096;
+    static constexpr std::size_t most_blocks = 16;  ///< that wait to be told: about 6 MB
+
+    template <class Times>
+    void note(const Times& times) {
+        block_.emplace_back(times);
+        if (block_.size() == block_events) pass_on();
+    }
+    void pass_on();
+    static void tell(hw::TraceSink& sink, const Block& block);
+
+    std::optional<hw::FailureTimes> failure_;
+    Block block_;
+    Worker<Block> worker_;
+};
+
+}  // namespace systole::trace

@@ -1,0 +1,97 @@
+#include "sim/view/trace/chrome_events.h"
+
+#include <limits>
+#include <nlohmann/json.hpp>
+
+namespace systole::trace {
+namespace {
+
+// NOLINTNEXTLINE(modernize-use-using): __extension__ goes with typedef alone.
+__extension__ typedef unsigned __int128 WideTime;
+
+constexpr std::uint64_t nanosecond = 1'000'000'000;
+
+}  // namespace
+
+std::string json_text(std::string_view text) {
+    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+ChromeEvents::ChromeEvents(OutputFile& file, std::uint64_t clock_hz) : clock_hz_(clock_hz), text_(file) {
+    text_ << "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"clock_hz\":" << clock_hz << "},\"traceEvents\":[";
+}
+
+TextBuffer& ChromeEvents::open(char phase) {
+    text_ << (is_first_ ? "\n" : ",\n") << "{\"ph\":\"" << phase << "\",\"pid\":1";
+    is_first_ = false;
+    return text_;
+}
+
+void ChromeEvents::close() {
+    text_ << '}';
+    text_.end_line();
+}
+
+void ChromeEvents::name_process(std::string_view name) {
+    open('M') << ",\"name\":\"process_name\",\"args\":{\"name\":" << json_text(name) << '}';
+    close();
+}
+
+void ChromeEvents::name_track(Track track, std::string_view name) {
+    const auto number = static_cast<unsigned>(track);
+    open('M') << ",\"tid\":" << number << ",\"name\":\"thread_name\",\"args\":{\"name\":" << json_text(name)
+              << '}';
+    close();
+    open('M') << ",\"tid\":" << number
+              << ",\"name\":\"thread_sort_index\",\"args\":{\"sort_index\":" << number << '}';
+    close();
+}
+
+TextBuffer& ChromeEvents::begin_slice(Track track, Cycle begin, Cycle end, std::string_view name,
+                                      std::string_view color) {
+    open('X') << ",\"tid\":" << static_cast<unsigned>(track) << ",\"ts\":";
+    // From stamp to stamp: slices that touch in cycles touch in nanoseconds, whatever the rounding.
+    stamp(begin) << ",\"dur\":";
+    microseconds(nanoseconds(end) - nanoseconds(begin)) << ",\"name\":\"" << name << '"';
+    if (!color.empty()) text_ << ",\"cname\":\"" << color << '"';
+    return text_ << ",\"args\":{\"cycle\":" << begin << ",\"cycles\":" << end - begin;
+}
+
+void ChromeEvents::end_slice() {
+    text_ << '}';
+    close();
+}
+
+void ChromeEvents::flow(char phase, std::uint64_t id, Track track, Cycle at) {
+    open(phase) << ",\"tid\":" << static_cast<unsigned>(track) << ",\"ts\":";
+    stamp(at) << ",\"id\":" << id << ",\"name\":\"tile\",\"cat\":\"weights\"";
+    if (phase == 'f') text_ << ",\"bp\":\"e\"";  // to the slice around it, not to the next
+    close();
+}
+
+void ChromeEvents::finish() {
+    text_ << "\n]}\n";
+    text_.flush();
+}
+
+std::uint64_t ChromeEvents::nanoseconds(Cycle cycle) const {
+    constexpr Cycle most_in_64_bits = std::numeric_limits<std::uint64_t>::max() / nanosecond;
+    if (cycle <= most_in_64_bits) return cycle * nanosecond / clock_hz_;  // quicker
+    return static_cast<std::uint64_t>(WideTime{cycle} * nanosecond / clock_hz_);
+}
+
+/// Half a nanosecond is added: readers multiply by 1000 and cut the fraction, and a decimal number that is
+/// a hair below its nanosecond would fall into the one before.
+TextBuffer& ChromeEvents::stamp(Cycle cycle) {
+    return microseconds(nanoseconds(cycle)) << '5';
+}
+
+TextBuffer& ChromeEvents::microseconds(std::uint64_t nanoseconds) {
+    constexpr std::uint64_t thousand = 1000;
+    const auto rest = static_cast<unsigned>(nanoseconds % thousand);
+    text_ << nanoseconds / thousand << '.';
+    return text_ << static_cast<char>('0' + rest / 100) << static_cast<char>('0' + rest / 10 % 10)
+                 << static_cast<char>('0' + rest % 10);
+}
+
+}  // namespace systole::trace

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "hw/common/clock.h"
+#include "sim/view/trace/output_file.h"
+#include "sim/view/trace/text_buffer.h"
+
+namespace systole::trace {
+
+/// A line of the timeline that slices lie on: a thread, in the format's words.
+enum class Track : std::uint8_t;
+
+/// The words of Chrome's trace-event format, JSON object form. Times come in cycles and are written as that
+/// format wants them, in microseconds of simulated time; slices say their cycles, too.
+class ChromeEvents {
+public:
+    /// `clock_hz` turns cycles into time. The file must outlive the object.
+    ChromeEvents(OutputFile& file, std::uint64_t clock_hz);
+
+    void name_process(std::string_view name);
+    /// Tracks are shown in the order of their numbers.
+    void name_track(Track track, std::string_view name);
+
+    /// A slice over cycles [begin, end). Its details follow as `,"key":value`, then `end_slice`. `color` is
+    /// one of the names that Chrome's page reserves; empty: the page chooses.
+    TextBuffer& begin_slice(Track track, Cycle begin, Cycle end, std::string_view name,
+                            std::string_view color = {});
+    void end_slice();
+
+    /// The value of a counter, or of one of its series, from a cycle on.
+    template <class Value>
+    void counter(std::string_view name, std::string_view series, Cycle at, Value value) {
+        open('C') << ",\"ts\":";
+        stamp(at) << ",\"name\":\"" << name << "\",\"args\":{\"" << series << "\":" << value << '}';
+        close();
+    }
+
+    /// A part of an arrow: it leaves the slice on this track that is under way in this cycle.
+    void flow_begin(std::uint64_t id, Track track, Cycle at) { flow('s', id, track, at); }
+    void flow_step(std::uint64_t id, Track track, Cycle at) { flow('t', id, track, at); }
+    void flow_end(std::uint64_t id, Track track, Cycle at) { flow('f', id, track, at); }
+
+    /// Nothing follows.
+    void finish();
+
+private:
+    TextBuffer& open(char phase);
+    void close();
+    void flow(char phase, std::uint64_t id, Track track, Cycle at);
+    TextBuffer& stamp(Cycle cycle);
+    std::uint64_t nanoseconds(Cycle cycle) const;
+    TextBuffer& microseconds(std::uint64_t nanoseconds);
+
+    const std::uint64_t clock_hz_;
+    TextBuffer text_;
+    bool is_first_ = true;
+};
+
+/// The text in quotes, escaped as JSON wants it; what is no UTF-8 is replaced.
+std::string json_text(std::string_view text);
+
+}  // namespace systole::trace

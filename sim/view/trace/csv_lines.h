@@ -1,0 +1,30 @@
+#pragma once
+
+#include "hw/isa/assembly/host_labels.h"
+#include "hw/isa/program.h"
+#include "sim/view/trace/instruction_lines.h"
+#include "sim/view/trace/output_file.h"
+#include "sim/view/trace/text_buffer.h"
+
+namespace systole::trace {
+
+/// Instructions as comma-separated values (RFC 4180, lines end as elsewhere on Unix): a line of titles, then
+/// one for each. Columns of the matrix unit are empty for others.
+class CsvLines final : public LineWriter {
+public:
+    /// Both must outlive the object.
+    CsvLines(OutputFile& file, const isa::Program& program);
+
+    void line(const InstructionLine& line, const isa::Instruction& instruction) override;
+    void finish() override { text_.flush(); }
+
+private:
+    void field(std::string_view text);
+    void matrix(const InstructionLine& line);
+
+    const isa::Program& program_;
+    const isa::HostLabels labels_;
+    TextBuffer text_;
+};
+
+}  // namespace systole::trace

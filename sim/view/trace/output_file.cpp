@@ -1,0 +1,90 @@
+#include "sim/view/trace/output_file.h"
+
+#include <fmt/format.h>
+#include <isa-l/igzip_lib.h>
+
+#include <cerrno>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+#include "sim/view/trace/trace_error.h"
+
+namespace systole::trace {
+
+OutputFile::OutputFile(std::filesystem::path path) : path_(std::move(path)) {
+    errno = 0;
+    file_.open(path_, std::ios::binary);
+    check();
+}
+
+void OutputFile::put(std::string_view bytes) {
+    errno = 0;
+    file_.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    check();
+}
+
+void OutputFile::close() {
+    errno = 0;
+    file_.close();
+    check();
+}
+
+void OutputFile::check() const {
+    if (file_) return;
+    throw TraceError(
+        fmt::format("{}: cannot be written: {}", path_.string(), std::generic_category().message(errno)));
+}
+
+namespace {
+
+constexpr std::size_t compressed_bytes = std::size_t{1} << 18U;
+constexpr std::uint32_t level = 1;       // the higher ones cost more, and timelines get no smaller
+constexpr std::size_t most_pieces = 16;  // that wait: 2 MB of what TextBuffer writes
+constexpr std::size_t compressor_bytes = ISAL_DEF_LVL1_DEFAULT;
+
+}  // namespace
+
+GzipFile::GzipFile(std::filesystem::path path)
+    : OutputFile(std::move(path)),
+      stream_(std::make_unique<isal_zstream>()),
+      memory_(compressor_bytes),
+      compressed_(compressed_bytes),
+      worker_(most_pieces, [this](std::vector<char>& piece) {
+          deflate({piece.data(), piece.size()}, false);
+      }) {
+    isal_deflate_init(stream_.get());
+    stream_->gzip_flag = IGZIP_GZIP;
+    stream_->level = level;
+    stream_->level_buf = memory_.data();
+    stream_->level_buf_size = static_cast<std::uint32_t>(memory_.size());
+}
+
+GzipFile::~GzipFile() = default;
+
+void GzipFile::write(std::string_view bytes) {
+    piece_.assign(bytes.begin(), bytes.end());
+    piece_ = worker_.pass_on(std::move(piece_));
+}
+
+void GzipFile::close() {
+    worker_.finish();
+    deflate({}, true);
+    OutputFile::close();
+}
+
+void GzipFile::deflate(std::string_view bytes, bool is_last) {
+    // The compressor only reads through the pointer.
+    stream_->next_in = reinterpret_cast<std::uint8_t*>(const_cast<char*>(bytes.data()));
+    stream_->avail_in = static_cast<std::uint32_t>(bytes.size());
+    stream_->end_of_stream = is_last ? 1 : 0;
+    do {
+        stream_->next_out = compressed_.data();
+        stream_->avail_out = static_cast<std::uint32_t>(compressed_.size());
+        if (isal_deflate(stream_.get()) != COMP_OK) throw std::logic_error("a compressor set up wrongly");
+        const std::size_t made = compressed_.size() - stream_->avail_out;
+        put({reinterpret_cast<const char*>(compressed_.data()), made});
+    } while (stream_->avail_out == 0);
+}
+
+}  // namespace systole::trace

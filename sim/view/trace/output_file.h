@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/view/trace/worker.h"
+
+struct isal_zstream;
+
+namespace systole::trace {
+
+/// A file that is written from front to back. All functions throw TraceError, "file: cannot be written: why".
+class OutputFile {
+public:
+    /// Makes the file, or empties it.
+    explicit OutputFile(std::filesystem::path path);
+    virtual ~OutputFile() = default;
+    OutputFile(const OutputFile&) = delete;
+    OutputFile& operator=(const OutputFile&) = delete;
+
+    virtual void write(std::string_view bytes) { put(bytes); }
+    /// Everything is in the file; nothing follows.
+    virtual void close();
+
+protected:
+    void put(std::string_view bytes);
+
+private:
+    void check() const;
+
+    const std::filesystem::path path_;
+    std::ofstream file_;
+};
+
+/// Compresses what it writes, as gzip (RFC 1952), in a thread of its own: an error may be thrown by a later
+/// call than the one it belongs to, and by `close` at the latest.
+class GzipFile final : public OutputFile {
+public:
+    explicit GzipFile(std::filesystem::path path);
+    ~GzipFile() override;
+
+    void write(std::string_view bytes) override;
+    void close() override;
+
+private:
+    void deflate(std::string_view bytes, bool is_last);
+
+    std::unique_ptr<isal_zstream> stream_;
+    std::vector<std::uint8_t> memory_;  ///< the compressor's
+    std::vector<std::uint8_t> compressed_;
+    std::vector<char> piece_;  ///< to be filled by the next `write`
+    Worker<std::vector<char>> worker_;
+};
+
+}  // namespace systole::trace

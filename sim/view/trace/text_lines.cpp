@@ -1,0 +1,64 @@
+#include "sim/view/trace/text_lines.h"
+
+#include <fmt/format.h>
+
+#include <string>
+
+#include "hw/isa/assembly/field_printer.h"
+#include "hw/isa/program.h"
+
+namespace systole::trace {
+namespace {
+
+constexpr std::string_view columns = "{:>8}  {:<10}  {:>12} {:>12} {:>12} {:>12} {:>10}  {:<20}  {}{}\n";
+
+/// "  (active 200, weight_stall 888, weight_shift 256)"; nothing where there was no such cycle.
+std::string reasons(const InstructionLine& line) {
+    if (!line.matrix) return {};
+    const MatrixCycles& cycles = *line.matrix;
+    std::string text;
+    const auto add = [&](std::string_view name, Cycle count) {
+        if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, count);
+    };
+    add("active", cycles.active);
+    add("weight_stall", cycles.weight_stall);
+    add("weight_shift", cycles.weight_shift);
+    add("non_matrix", cycles.non_matrix);
+    add("raw_stall", cycles.raw_stall);
+    add("input_stall", cycles.input_stall);
+    add("setup_stall", cycles.setup_stall);
+    add("port_stall", cycles.port_stall);
+    return text.empty() ? text : "  (" + text + ")";
+}
+
+/// A name may hold anything, but a line ends where its instruction does.
+std::string on_one_line(const std::string& name) {
+    constexpr unsigned char first_printable = 0x20;
+    constexpr unsigned char delete_character = 0x7f;
+    std::string line;
+    for (const char letter : name) {
+        const auto code = static_cast<unsigned char>(letter);
+        const bool is_control = code < first_printable || code == delete_character;
+        line += is_control ? fmt::format("\\x{:02x}", code) : std::string(1, letter);
+    }
+    return line;
+}
+
+}  // namespace
+
+TextLines::TextLines(OutputFile& file, const isa::Program& program)
+    : program_(program), labels_(program.buffers), text_(file) {
+    text_ << fmt::format(columns, "number", "unit", "issued", "begun", "released", "complete", "waited",
+                         "layer", "instruction", "");
+}
+
+void TextLines::line(const InstructionLine& line, const isa::Instruction& instruction) {
+    const std::string what = line.repetition == 0 ? isa::instruction_text(instruction, labels_)
+                                                  : fmt::format("  repetition {}", line.repetition);
+    text_ << fmt::format(columns, line.number, line.unit, line.issued, line.begun, line.released,
+                         line.complete, line.waited, on_one_line(isa::layer_name(program_, line.tag)), what,
+                         reasons(line));
+    text_.end_line();
+}
+
+}  // namespace systole::trace

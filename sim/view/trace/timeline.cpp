@@ -1,0 +1,385 @@
+#include "sim/view/trace/timeline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <variant>
+
+#include "hw/isa/encoding.h"
+#include "hw/isa/footprint.h"
+#include "hw/isa/program.h"
+#include "sim/view/energy/run_energy.h"
+#include "sim/view/trace/is_sync.h"
+#include "sim/view/trace/json_fields.h"
+
+namespace systole::trace {
+
+/// In the order of the page: the data's way, each queue above its unit.
+enum class Track : std::uint8_t {
+    Layers = 1,
+    Sequencer,
+    HostReadQueue,
+    HostRead,
+    WeightsQueue,
+    Weights,
+    WeightMemory,
+    WeightShift,
+    MatrixQueue,
+    Matrix,
+    ActivationQueue,
+    Activation,
+    HostWriteQueue,
+    HostWrite,
+};
+
+namespace {
+
+constexpr std::array<std::string_view, 14> track_names{
+    "layers",           "sequencer",     "host_read queue",  "host_read",    "weights queue",
+    "weights",          "weight memory", "weight shift",     "matrix queue", "matrix unit",
+    "activation queue", "activation",    "host_write queue", "host_write"};
+
+// By isa::Unit.
+constexpr std::array<Track, isa::unit_count> unit_tracks{Track::HostRead, Track::HostWrite, Track::Weights,
+                                                         Track::Matrix, Track::Activation};
+constexpr std::array<Track, isa::unit_count> queue_tracks{Track::HostReadQueue, Track::HostWriteQueue,
+                                                          Track::WeightsQueue, Track::MatrixQueue,
+                                                          Track::ActivationQueue};
+
+constexpr auto matrix_unit = static_cast<std::size_t>(isa::Unit::Matrix);
+
+// Names that Chrome's page reserves for colours.
+constexpr std::string_view green = "good";
+constexpr std::string_view orange = "bad";
+constexpr std::string_view red = "terrible";
+constexpr std::string_view grey = "grey";
+constexpr std::string_view yellow = "yellow";
+
+template <class Transfer>
+std::int64_t transfer_bytes(const Transfer& transfer) {
+    return std::int64_t{transfer.block_bytes} * transfer.blocks;
+}
+
+}  // namespace
+
+Timeline::Timeline(OutputFile& file, const Window& window, const isa::Program& program,
+                   const machine::MachineConfig& machine)
+    : window_(window),
+      program_(program),
+      labels_(program.buffers),
+      issue_cycles_(machine.sequencer.issue_cycles),
+      events_(file, machine.clock_hz()),
+      fifo_tiles_(events_, window, "weight FIFO", "tiles"),
+      weight_bytes_(events_, window, "weight memory read", "bytes"),
+      host_read_bytes_(events_, window, "host read", "bytes"),
+      host_write_bytes_(events_, window, "host write", "bytes") {
+    events_.name_process(machine.name);
+    for (std::size_t i = 0; i < track_names.size(); ++i) {
+        events_.name_track(static_cast<Track>(i + 1), track_names[i]);
+    }
+}
+
+const std::string& Timeline::layer_text(hw::Tag tag) {
+    if (tag >= layer_texts_.size()) layer_texts_.resize(tag + std::size_t{1});
+    std::string& text = layer_texts_[tag];
+    if (text.empty()) text = json_text(isa::layer_name(program_, tag));
+    return text;
+}
+
+TextBuffer& Timeline::begin_wait(Track track, Cycle begin, Cycle end, std::string_view name,
+                                 hw::InstructionNumber number, hw::Tag tag, std::string_view color) {
+    return events_.begin_slice(track, begin, end, name, color)
+           << ",\"number\":" << number << ",\"layer\":" << layer_text(tag);
+}
+
+void Timeline::wait(Track track, Cycle begin, Cycle end, std::string_view name, hw::InstructionNumber number,
+                    hw::Tag tag) {
+    if (begin >= end || !window_.takes(tag, begin, end)) return;
+    begin_wait(track, begin, end, name, number, tag);
+    events_.end_slice();
+}
+
+TextBuffer& Timeline::begin_instruction(Track track, Cycle begin, Cycle end, hw::InstructionNumber number,
+                                        hw::Tag tag, std::string_view color) {
+    const isa::Instruction& instruction = instruction_of(number);
+    TextBuffer& text = begin_wait(track, begin, end, isa::mnemonic(instruction), number, tag, color);
+    append_fields(instruction, labels_, text);
+    return text;
+}
+
+void Timeline::issued(const hw::IssueTimes& times) {
+    wait(Track::Sequencer, times.asked, times.arrived, "empty", times.number, times.tag);
+    const isa::Instruction& instruction = instruction_of(times.number);
+    if (std::holds_alternative<isa::Halt>(instruction)) {
+        halt_ = times;
+        return;
+    }
+    wait(Track::Sequencer, times.arrived, times.issued, "queue_full", times.number, times.tag);
+    if (isa::unit_of(instruction)) return;  // its slices are in queue and unit
+    const Cycle end = times.issued + issue_cycles_;
+    if (!window_.takes(times.tag, times.issued, end)) return;
+    begin_instruction(Track::Sequencer, times.issued, end, times.number, times.tag);
+    events_.end_slice();
+}
+
+void Timeline::queued(const hw::QueueTimes& times) {
+    const Track track = queue_tracks.at(times.unit);
+    const isa::Instruction& instruction = instruction_of(times.number);
+    if (!is_sync(instruction)) {
+        units_[times.unit].taken.push_back(times);
+        wait(track, times.first, times.taken, isa::mnemonic(instruction), times.number, times.tag);
+        return;
+    }
+    if (times.first >= times.taken || !window_.takes(times.tag, times.first, times.taken)) return;
+    begin_instruction(track, times.first, times.taken, times.number, times.tag);
+    events_.end_slice();
+}
+
+void Timeline::step(UnitState& state, const hw::InstructionTimes& times) {
+    const bool is_repetition = state.taken.empty() || state.taken.front().number != times.number;
+    if (is_repetition) {
+        ++state.repetition;
+        return;
+    }
+    state.repetition = 0;
+    state.taken_at = state.taken.front().taken;
+    state.taken.pop_front();
+}
+
+void Timeline::instruction(const hw::InstructionTimes& times) {
+    UnitState& state = units_.at(times.unit);
+    step(state, times);
+    if (times.unit == matrix_unit) {
+        streams_.push_back({times, state.repetition});
+        show_streams();
+    } else {
+        const Track track = unit_tracks[times.unit];
+        wait(track, std::max(state.taken_at, state.released), times.begun, "stall", times.number, times.tag);
+        if (window_.takes(times.tag, times.begun, times.released)) {
+            begin_instruction(track, times.begun, times.released, times.number, times.tag)
+                << ",\"issued\":" << times.issued << ",\"complete\":" << times.complete;
+            events_.end_slice();
+        }
+        count_bytes(times);
+    }
+    state.released = times.released;
+}
+
+void Timeline::show_streams() {
+    while (!streams_.empty() && !gaps_.empty()) {
+        show_stream(streams_.front(), gaps_.front());
+        streams_.pop_front();
+        gaps_.pop_front();
+    }
+}
+
+void Timeline::show_stream(const Stream& stream, Cycle gaps) {
+    const hw::InstructionTimes& times = stream.times;
+    if (!keeps_weights(times.number) && !shifted_.empty()) {
+        in_array_ = shifted_.front();
+        shifted_.pop_front();
+    }
+    ++shown_streams_;
+    if (!window_.takes(times.tag, times.begun, times.released)) return;
+    begin_instruction(Track::Matrix, times.begun, times.released, times.number, times.tag, green)
+        << ",\"repetition\":" << stream.repetition << ",\"active\":" << times.released - times.begun - gaps
+        << ",\"issued\":" << times.issued << ",\"complete\":" << times.complete;
+    events_.end_slice();
+    if (in_array_) arrow(*in_array_, times);
+}
+
+bool Timeline::keeps_weights(hw::InstructionNumber number) const {
+    const isa::Instruction& instruction = instruction_of(number);
+    const auto* multiply = std::get_if<isa::MatrixMultiply>(&instruction);
+    return multiply != nullptr ? multiply->flags.keep_weights
+                               : std::get<isa::Convolve>(instruction).flags.keep_weights;
+}
+
+void Timeline::arrow(const ShiftedTile& tile, const hw::InstructionTimes& multiply) {
+    const hw::TileTimes& times = tile.times;
+    const bool is_seen = window_.takes(times.tag, tile.fetch.begun, tile.fetch.end) &&
+                         window_.takes(times.tag, times.shifting, times.shifted);
+    if (!is_seen) return;
+    events_.flow_begin(shown_streams_, Track::WeightMemory, tile.fetch.begun);
+    events_.flow_step(shown_streams_, Track::WeightShift, times.shifting);
+    events_.flow_end(shown_streams_, Track::Matrix, multiply.begun);
+}
+
+void Timeline::count_bytes(const hw::InstructionTimes& times) {
+    const isa::Instruction& instruction = instruction_of(times.number);
+    if (const auto* read = std::get_if<isa::ReadHostMemory>(&instruction)) {
+        host_read_bytes_.add(times.released, transfer_bytes(*read), times.tag);
+    } else if (const auto* write = std::get_if<isa::WriteHostMemory>(&instruction)) {
+        host_write_bytes_.add(times.released, transfer_bytes(*write), times.tag);
+    }
+}
+
+void Timeline::tile_fetched(const hw::TileTimes& times) {
+    fifo_tiles_.add(times.fetched, 1, times.tag);
+    // One tile after the other: what a memory of several channels delivers earlier has no time of its own.
+    const Cycle begun = std::max(times.fetched, last_whole_);
+    last_whole_ = std::max(times.whole, last_whole_);
+    weight_bytes_.add(last_whole_, static_cast<std::int64_t>(times.bytes), times.tag);
+    fetches_.push_back({begun, last_whole_});
+    if (!window_.takes(times.tag, begun, last_whole_)) return;
+    begin_wait(Track::WeightMemory, begun, last_whole_, "fetch", times.number, times.tag)
+        << ",\"tile\":" << times.tile << ",\"bytes\":" << times.bytes << ",\"issued\":" << times.fetched
+        << ",\"complete\":" << times.whole;
+    events_.end_slice();
+}
+
+void Timeline::tile(const hw::TileTimes& times) {
+    fifo_tiles_.add(times.shifted, -1, times.tag);
+    shifted_.push_back({.times = times, .fetch = fetches_.front()});
+    fetches_.pop_front();
+    if (!window_.takes(times.tag, times.shifting, times.shifted)) return;
+    begin_wait(Track::WeightShift, times.shifting, times.shifted, "shift", times.number, times.tag)
+        << ",\"tile\":" << times.tile;
+    events_.end_slice();
+}
+
+void Timeline::matrix_idle(const hw::MatrixIdleTimes& times) {
+    layer(times.begin, times.tag);
+    Cycle begin = times.begin;
+    const auto part = [&](std::string_view name, std::string_view color, Cycle cycles,
+                          bool without_rows = false) {
+        const Cycle end = begin + cycles;
+        if (cycles > 0 && window_.takes(times.tag, begin, end)) {
+            TextBuffer& text = begin_wait(Track::Matrix, begin, end, name, times.number, times.tag, color);
+            if (without_rows && times.activations > 0) text << ",\"raw_stall\":" << times.activations;
+            if (without_rows && times.inputs > 0) text << ",\"input_stall\":" << times.inputs;
+            events_.end_slice();
+        }
+        begin = end;
+    };
+    part("non_matrix", grey, times.idle.without_rows, true);
+    part("weight_stall", red, times.idle.without_tile);
+    part("weight_shift", orange, times.idle.shifting);
+    part("port_stall", yellow, times.idle.without_port);
+    idle_until_ = begin;
+    gaps_.push_back(times.gaps);
+    show_streams();
+}
+
+void Timeline::layer(Cycle begin, hw::Tag tag) {
+    if (layer_ == tag) return;
+    close_layer(begin);
+    layer_ = tag;
+    layer_begun_ = begin;
+}
+
+void Timeline::close_layer(Cycle end) {
+    if (layer_ && end > layer_begun_ && window_.takes(*layer_, layer_begun_, end)) {
+        const std::string& quoted = layer_text(*layer_);
+        events_.begin_slice(Track::Layers, layer_begun_, end,
+                            std::string_view(quoted).substr(1, quoted.size() - 2))
+            << ",\"tag\":" << *layer_;
+        events_.end_slice();
+    }
+    layer_.reset();
+}
+
+void Timeline::ended(Cycle end, hw::Tag tag) {
+    const Cycle array_free = units_[matrix_unit].released;
+    layer(array_free, tag);
+    close_layer(end);
+    const hw::InstructionNumber number = halt_ ? halt_->number : 0;
+    if (array_free < end && window_.takes(tag, array_free, end)) {
+        begin_wait(Track::Matrix, array_free, end, "non_matrix", number, tag, grey);
+        events_.end_slice();
+    }
+    if (halt_ && window_.takes(tag, halt_->issued, end)) {
+        begin_instruction(Track::Sequencer, halt_->issued, end, number, tag);
+        events_.end_slice();
+    }
+    finish_counters();
+}
+
+void Timeline::failed(const hw::FailureTimes& where) {
+    if (where.issue) unfinished_issue(*where.issue);
+    for (const hw::QueueTimes& first : where.queues) {
+        unfinished(queue_tracks.at(first.unit), first.first, where.at, first.number, first.tag);
+    }
+    for (std::size_t unit = 0; unit < units_.size(); ++unit) {
+        const UnitState& state = units_[unit];
+        if (unit == matrix_unit || state.taken.empty()) continue;
+        const hw::QueueTimes& taken = state.taken.front();
+        unfinished(unit_tracks[unit], std::max(taken.taken, state.released), where.at, taken.number,
+                   taken.tag);
+    }
+    unfinished_stream(where);
+    finish_counters();
+}
+
+void Timeline::unfinished_issue(const hw::IssueTimes& times) {
+    if (times.asked < times.arrived) {
+        unfinished_wait(Track::Sequencer, times.asked, times.arrived, "empty", times.number, times.tag);
+    }
+    if (std::holds_alternative<isa::Halt>(instruction_of(times.number))) {
+        unfinished(Track::Sequencer, times.arrived, times.issued, times.number, times.tag);
+    } else if (isa::unit_of(instruction_of(times.number))) {
+        unfinished_wait(Track::Sequencer, times.arrived, times.issued, "queue_full", times.number, times.tag);
+    }
+}
+
+void Timeline::unfinished_stream(const hw::FailureTimes& where) {
+    const UnitState& state = units_[matrix_unit];
+    const Cycle begin = std::max(state.released, idle_until_);
+    const Cycle end = std::max(where.at, begin);  // a stream may be known to its end that lies behind
+    if (state.taken.empty()) {
+        layer(begin, where.tag);
+        const hw::InstructionNumber number = where.issue ? where.issue->number : 0;
+        unfinished_wait(Track::Matrix, begin, end, "non_matrix", number, where.tag, grey);
+    } else {
+        const hw::QueueTimes& taken = state.taken.front();
+        layer(begin, taken.tag);
+        unfinished(Track::Matrix, begin, end, taken.number, taken.tag);
+    }
+    close_layer(end);
+}
+
+void Timeline::unfinished(Track track, Cycle begin, Cycle end, hw::InstructionNumber number, hw::Tag tag) {
+    end = std::max(begin, end);
+    if (!window_.takes(tag, begin, end)) return;
+    begin_instruction(track, begin, end, number, tag) << ",\"unfinished\":true";
+    events_.end_slice();
+}
+
+void Timeline::unfinished_wait(Track track, Cycle begin, Cycle end, std::string_view name,
+                               hw::InstructionNumber number, hw::Tag tag, std::string_view color) {
+    if (!window_.takes(tag, begin, end)) return;
+    begin_wait(track, begin, end, name, number, tag, color) << ",\"unfinished\":true";
+    events_.end_slice();
+}
+
+void Timeline::finish_counters() {
+    for (CounterTrack* counter : {&fifo_tiles_, &weight_bytes_, &host_read_bytes_, &host_write_bytes_}) {
+        counter->finish();
+    }
+}
+
+void Timeline::power(const energy::PowerOverTime& power) {
+    for (std::size_t i = 0; i < power.windows.size(); ++i) {
+        const Cycle begin = i * power.window_cycles;
+        if (begin >= window_.to() || begin + power.window_cycles <= window_.from()) continue;
+        for (std::size_t consumer = 0; consumer < energy::consumer_count; ++consumer) {
+            const double joules = power.windows[i][static_cast<energy::Consumer>(consumer)];
+            events_.counter("power", energy::consumer_names[consumer], begin,
+                            fmt::format("{:.6g}", joules / power.seconds[i]));
+        }
+    }
+}
+
+void Timeline::buffer_rows(const occupancy::Changes& changes) {
+    CounterTrack rows(events_, window_, "unified buffer", "rows");
+    for (const occupancy::Change& change : changes) {
+        if (change.amount != 0) rows.add(change.at, change.amount);
+    }
+    rows.finish();
+}
+
+void Timeline::finish() {
+    events_.finish();
+}
+
+}  // namespace systole::trace

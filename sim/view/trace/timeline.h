@@ -1,0 +1,133 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hw/common/trace.h"
+#include "hw/isa/assembly/host_labels.h"
+#include "hw/isa/program.h"
+#include "hw/isa/unit.h"
+#include "hw/machine/machine_config.h"
+#include "sim/view/energy/power_over_time.h"
+#include "sim/view/occupancy/over_time.h"
+#include "sim/view/trace/chrome_events.h"
+#include "sim/view/trace/counter_track.h"
+#include "sim/view/trace/output_file.h"
+#include "sim/view/trace/window.h"
+
+namespace systole::trace {
+
+/// A run as slices on tracks, counters and arrows, in Chrome's trace-event format; docs/traces.md says what
+/// each means. Events are written as they become known: of those of a track the later comes later, nothing
+/// else is sorted.
+class Timeline final : public hw::TraceListener {
+public:
+    /// All must outlive the timeline.
+    Timeline(OutputFile& file, const Window& window, const isa::Program& program,
+             const machine::MachineConfig& machine);
+
+    void instruction(const hw::InstructionTimes& times) override;
+    void issued(const hw::IssueTimes& times) override;
+    void queued(const hw::QueueTimes& times) override;
+    void tile_fetched(const hw::TileTimes& times) override;
+    void tile(const hw::TileTimes& times) override;
+    void matrix_idle(const hw::MatrixIdleTimes& times) override;
+    void ended(Cycle end, hw::Tag tag) override;
+    void failed(const hw::FailureTimes& where) override;
+
+    /// Watts by consumer.
+    void power(const energy::PowerOverTime& power);
+    /// Rows of the unified buffer that are in use.
+    void buffer_rows(const occupancy::Changes& changes);
+    /// Nothing follows.
+    void finish();
+
+private:
+    /// What is known of a unit's latest instructions.
+    struct UnitState {
+        std::deque<hw::QueueTimes> taken;  ///< from the queue; not told of by the unit yet
+        std::uint32_t repetition = 0;
+        Cycle taken_at = 0;
+        Cycle released = 0;
+    };
+    struct Stream {
+        hw::InstructionTimes times;
+        std::uint32_t repetition = 0;
+    };
+    /// Where the slice of a tile's fetch lies.
+    struct Fetch {
+        Cycle begun = 0;
+        Cycle end = 0;
+    };
+    /// A tile on its way to the multiplies that use it.
+    struct ShiftedTile {
+        hw::TileTimes times;
+        Fetch fetch;
+    };
+
+    const isa::Instruction& instruction_of(hw::InstructionNumber number) const {
+        return program_.instructions[number];
+    }
+    /// The slice of an instruction of a unit or of the sequencer, with its fields; details may follow.
+    TextBuffer& begin_instruction(Track track, Cycle begin, Cycle end, hw::InstructionNumber number,
+                                  hw::Tag tag, std::string_view color = {});
+    /// A slice of cycles in which something waited for something.
+    TextBuffer& begin_wait(Track track, Cycle begin, Cycle end, std::string_view name,
+                           hw::InstructionNumber number, hw::Tag tag, std::string_view color = {});
+    void wait(Track track, Cycle begin, Cycle end, std::string_view name, hw::InstructionNumber number,
+              hw::Tag tag);
+    /// What goes on when a program fails is shown up to there, in cycles or not.
+    void unfinished(Track track, Cycle begin, Cycle end, hw::InstructionNumber number, hw::Tag tag);
+    void unfinished_wait(Track track, Cycle begin, Cycle end, std::string_view name,
+                         hw::InstructionNumber number, hw::Tag tag, std::string_view color = {});
+    void unfinished_issue(const hw::IssueTimes& times);
+    void unfinished_stream(const hw::FailureTimes& where);
+    void finish_counters();
+    /// Moves on to the instruction whose times have come.
+    void step(UnitState& state, const hw::InstructionTimes& times);
+    /// Shows the streams of which both is known, their times and the gaps in them.
+    void show_streams();
+    void show_stream(const Stream& stream, Cycle gaps);
+    void count_bytes(const hw::InstructionTimes& times);
+    /// The arrow from a tile's fetch over its shift to the multiply that uses it.
+    void arrow(const ShiftedTile& tile, const hw::InstructionTimes& multiply);
+    /// The layer that the matrix unit's cycles belong to from now on.
+    void layer(Cycle begin, hw::Tag tag);
+    void close_layer(Cycle end);
+    /// In quotes.
+    const std::string& layer_text(hw::Tag tag);
+    bool keeps_weights(hw::InstructionNumber number) const;
+
+    const Window& window_;
+    const isa::Program& program_;
+    const isa::HostLabels labels_;
+    const Cycle issue_cycles_;
+    ChromeEvents events_;
+    CounterTrack fifo_tiles_;
+    CounterTrack weight_bytes_;
+    CounterTrack host_read_bytes_;
+    CounterTrack host_write_bytes_;
+
+    std::array<UnitState, isa::unit_count> units_;
+    // The streams of which one thing is known: which comes first is the engine's affair.
+    std::deque<Stream> streams_;
+    std::deque<Cycle> gaps_;
+    std::deque<Fetch> fetches_;        ///< of tiles in the FIFO
+    Cycle idle_until_ = 0;             ///< the matrix unit's idle cycles are shown up to here
+    Cycle last_whole_ = 0;             ///< of the tiles so far
+    std::deque<ShiftedTile> shifted_;  ///< not used yet
+    std::optional<ShiftedTile> in_array_;
+    std::uint64_t shown_streams_ = 0;  ///< in the window or not: an arrow's number is its stream's
+    std::optional<hw::Tag> layer_;
+    Cycle layer_begun_ = 0;
+    std::optional<hw::IssueTimes> halt_;
+    std::vector<std::string> layer_texts_;  ///< by tag; empty: not made yet
+};
+
+}  // namespace systole::trace

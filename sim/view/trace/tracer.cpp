@@ -1,0 +1,87 @@
+#include "sim/view/trace/tracer.h"
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <utility>
+
+#include "hw/machine/config_error.h"
+#include "sim/view/trace/csv_lines.h"
+#include "sim/view/trace/text_lines.h"
+
+namespace systole::trace {
+
+Tracer::Tracer(const TraceConfig& config, const isa::Program& program, const machine::MachineConfig& machine,
+               const std::filesystem::path& folder)
+    : window_(config, program), program_(program) {
+    if (config.has("timeline")) {
+        files_.push_back(std::make_unique<GzipFile>(folder / timeline_file));
+        told_behind_.add(&timeline_.emplace(*files_.back(), window_, program, machine));
+    }
+    if (config.has("csv")) {
+        auto file = std::make_unique<OutputFile>(folder / csv_file);
+        auto writer = std::make_unique<CsvLines>(*file, program);
+        add_lines(std::move(file), std::move(writer));
+    }
+    if (config.has("text")) {
+        auto file = std::make_unique<OutputFile>(folder / text_file);
+        auto writer = std::make_unique<TextLines>(*file, program);
+        add_lines(std::move(file), std::move(writer));
+    }
+    if (hw::TraceSink* sink = told_behind_.sink()) all_.add(&background_.emplace(*sink));
+    // They hear of every row and register: noting it is all that there is to do.
+    if (config.has("waves")) all_.add(&waves_.emplace(config, program, machine, folder / waves_file));
+}
+
+Tracer::~Tracer() {
+    if (closed_) return;
+    try {
+        if (background_) background_->finish();
+        close();
+    } catch (...) {  // the run has failed already, and its error is the one to be told
+    }
+}
+
+void Tracer::add_lines(std::unique_ptr<OutputFile> file, std::unique_ptr<LineWriter> writer) {
+    files_.push_back(std::move(file));
+    writers_.push_back(std::move(writer));
+    lines_.push_back(std::make_unique<InstructionLines>(program_, window_, *writers_.back()));
+    told_behind_.add(lines_.back().get());
+}
+
+void Tracer::finish(Cycle cycles, const Afterwards& known) {
+    if (all_.sink() == nullptr) return;
+    if (background_) background_->finish();
+    if (timeline_) {
+        if (known.power) timeline_->power(*known.power);
+        timeline_->buffer_rows(known.buffer_rows);
+    }
+    close();
+    if (window_.from() > 0 && window_.from() >= cycles) {
+        throw machine::ConfigError(fmt::format(
+            "trace.from is {}; the window is empty: the run ended after {} cycles", window_.from(), cycles));
+    }
+}
+
+void Tracer::close() {
+    closed_ = true;
+    std::exception_ptr first_error;
+    const auto attempt = [&](const auto& step) {
+        try {
+            step();
+        } catch (...) {
+            if (!first_error) first_error = std::current_exception();
+        }
+    };
+    attempt([&] {
+        if (timeline_) timeline_->finish();
+    });
+    for (const auto& writer : writers_) attempt([&] { writer->finish(); });
+    for (const auto& file : files_) attempt([&] { file->close(); });
+    attempt([&] {
+        if (waves_) waves_->write();
+    });
+    if (first_error) std::rethrow_exception(first_error);
+}
+
+}  // namespace systole::trace

@@ -1,0 +1,336 @@
+#include "sim/view/trace/waves.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <utility>
+#include <variant>
+
+#include "hw/machine/config_error.h"
+#include "sim/view/trace/output_file.h"
+#include "sim/view/trace/wave_player.h"
+#include "sim/view/trace/wave_rows.h"
+
+namespace systole::trace {
+namespace {
+
+constexpr auto host_read_unit = static_cast<std::size_t>(isa::Unit::HostRead);
+constexpr auto host_write_unit = static_cast<std::size_t>(isa::Unit::HostWrite);
+constexpr auto activation_unit_number = static_cast<std::size_t>(isa::Unit::Activation);
+
+/// Room for a number up to this.
+unsigned bits_for(std::uint64_t most) {
+    return std::max(1U, static_cast<unsigned>(std::bit_width(most)));
+}
+
+std::uint64_t last_of(std::size_t count) {
+    return count == 0 ? 0 : count - 1;
+}
+
+/// A window without an end is checked as the run goes on.
+WaveWindow window_of(const TraceConfig& config, bool is_open) {
+    const Cycle to = is_open ? std::numeric_limits<Cycle>::max() : config.to;
+    if (!is_open && to - config.from > Waves::most_cycles) {
+        throw machine::ConfigError(
+            fmt::format("trace.to is {}; waves show {} cycles at most, and trace.from is {}", config.to,
+                        Waves::most_cycles, config.from));
+    }
+    return {.from = config.from, .to = to};
+}
+
+}  // namespace
+
+Waves::Waves(const TraceConfig& config, const isa::Program& program, const machine::MachineConfig& machine,
+             std::filesystem::path file)
+    : program_(program),
+      machine_(machine),
+      file_(std::move(file)),
+      is_open_(config.to == 0),
+      window_(window_of(config, is_open_)),
+      bound_(program),
+      issue_(flag("sequencer.issue")),
+      issued_instruction_(number("sequencer.instruction", last_of(program.instructions.size()))),
+      empty_(flag("sequencer.empty")),
+      queue_full_(flag("sequencer.queue_full")),
+      draining_(flag("sequencer.draining")),
+      queues_{&level("host_interface.read_queue", machine.sequencer.queue_depth),
+              &level("host_interface.write_queue", machine.sequencer.queue_depth),
+              &level("weight_fifo.queue", machine.sequencer.queue_depth),
+              &level("systolic_data_setup.queue", machine.sequencer.queue_depth),
+              &level("activation_unit.queue", machine.sequencer.queue_depth)},
+      host_read_(flag("host_interface.read")),
+      host_read_instruction_(number("host_interface.read_instruction", last_of(program.instructions.size()))),
+      host_write_(flag("host_interface.write")),
+      host_write_instruction_(
+          number("host_interface.write_instruction", last_of(program.instructions.size()))),
+      buffer_host_in_(flag("unified_buffer.host_in")),
+      buffer_host_in_row_(number("unified_buffer.host_in_row", machine.unified_buffer.rows - 1)),
+      buffer_host_out_(flag("unified_buffer.host_out")),
+      buffer_host_out_row_(number("unified_buffer.host_out_row", machine.unified_buffer.rows - 1)),
+      buffer_setup_read_(flag("unified_buffer.setup_read")),
+      buffer_setup_read_row_(number("unified_buffer.setup_read_row", machine.unified_buffer.rows - 1)),
+      buffer_activation_read_(flag("unified_buffer.activation_read")),
+      buffer_activation_read_row_(
+          number("unified_buffer.activation_read_row", machine.unified_buffer.rows - 1)),
+      buffer_activation_write_(flag("unified_buffer.activation_write")),
+      buffer_activation_write_row_(
+          number("unified_buffer.activation_write_row", machine.unified_buffer.rows - 1)),
+      fetch_(flag("weight_memory.fetch")),
+      fetch_tile_(number("weight_memory.tile", last_of(program.tiles.size()))),
+      fifo_tiles_(level("weight_fifo.tiles", machine.weight_fifo.depth_tiles)),
+      fifo_whole_(level("weight_fifo.whole", machine.weight_fifo.depth_tiles)),
+      active_(flag("matrix_unit.active")),
+      weight_stall_(flag("matrix_unit.weight_stall")),
+      weight_shift_(flag("matrix_unit.weight_shift")),
+      non_matrix_(flag("matrix_unit.non_matrix")),
+      raw_stall_(flag("matrix_unit.raw_stall")),
+      input_stall_(flag("matrix_unit.input_stall")),
+      setup_stall_(flag("matrix_unit.setup_stall")),
+      port_stall_(flag("matrix_unit.port_stall")),
+      matrix_layer_(number("matrix_unit.layer", std::numeric_limits<hw::Tag>::max())),
+      stream_instruction_(number("matrix_unit.instruction", last_of(program.instructions.size()))),
+      stream_repetition_(number("matrix_unit.repetition", std::numeric_limits<std::uint8_t>::max())),
+      stream_tile_(number("matrix_unit.tile", last_of(program.tiles.size()))),
+      shift_(flag("matrix_unit.shift")),
+      shift_tile_(number("matrix_unit.shift_tile", last_of(program.tiles.size()))),
+      sums_write_(flag("accumulators.write")),
+      sums_write_row_(number("accumulators.write_row", machine.accumulators.rows - 1)),
+      sums_read_(flag("accumulators.read")),
+      sums_read_row_(number("accumulators.read_row", machine.accumulators.rows - 1)),
+      activation_busy_(flag("activation_unit.busy")),
+      activation_load_(flag("activation_unit.load")),
+      activation_instruction_(number("activation_unit.instruction", last_of(program.instructions.size()))),
+      activation_layer_(number("activation_unit.layer", std::numeric_limits<hw::Tag>::max())) {
+    for (const Cell& cell : read_cells(config.processing_elements, machine)) add_cell(cell);
+    // SystemC opens the file when the run is over, and ends the process where it cannot.
+    OutputFile(file_).close();
+}
+
+template <class Signal, class... Rest>
+Signal& Waves::add(const std::string& name, unsigned width, Rest... rest) {
+    auto signal = std::make_unique<Signal>("tpu." + name, width, window_, rest...);
+    Signal& added = *signal;
+    signals_.push_back(std::move(signal));
+    return added;
+}
+
+DrivenSignal& Waves::flag(const std::string& name) {
+    return add<DrivenSignal>(name, 1, std::optional<std::uint64_t>(0));
+}
+
+DrivenSignal& Waves::number(const std::string& name, std::uint64_t most) {
+    return add<DrivenSignal>(name, bits_for(most), std::optional<std::uint64_t>());
+}
+
+LevelSignal& Waves::level(const std::string& name, std::uint64_t most) {
+    return add<LevelSignal>(name, bits_for(most));
+}
+
+void Waves::add_cell(const Cell& cell) {
+    const std::string scope = fmt::format("matrix_unit.pe_{}_{}.", cell.row, cell.column);
+    constexpr unsigned element_bits = 16;
+    constexpr unsigned sum_bits = 32;
+    cells_.push_back({.cell = cell,
+                      .activation = add<RegisterSignal>(scope + "activation", element_bits),
+                      .weight = add<RegisterSignal>(scope + "weight", element_bits),
+                      .shadow_weight = add<RegisterSignal>(scope + "shadow_weight", element_bits),
+                      .partial_sum = add<RegisterSignal>(scope + "partial_sum", sum_bits)});
+}
+
+void Waves::heard(Cycle cycle) {
+    heard_ = std::max(heard_, cycle);
+    if (is_open_ && heard_ > window_.from && heard_ - window_.from > most_cycles) {
+        failed_ = true;
+        throw machine::ConfigError(
+            fmt::format("trace.to is missing; the run takes more than {} cycles, which is what waves show at "
+                        "most: give trace.from and trace.to",
+                        most_cycles));
+    }
+    constexpr std::uint64_t notes_between_checks = 4096;
+    if (++notes_ % notes_between_checks != 0) return;
+    std::size_t bytes = 0;
+    for (const auto& signal : signals_) bytes += signal->bytes();
+    if (bytes > most_bytes) {
+        failed_ = true;
+        throw machine::ConfigError(
+            fmt::format("trace.to is {}; what happens from cycle {} to {} takes more than {} bytes: ask "
+                        "for fewer cycles, or processing elements",
+                        is_open_ ? "missing" : std::to_string(window_.to), window_.from, heard_, most_bytes));
+    }
+}
+
+void Waves::issued(const hw::IssueTimes& times) {
+    heard(times.issued);
+    empty_.hold(times.asked, times.arrived);
+    queue_full_.hold(times.arrived, times.issued);
+    if (last_issue_ != times.issued) {
+        issue_.hold(times.issued, times.issued + 1);
+        issued_instruction_.hold(times.issued, times.issued + 1, times.number);
+    }
+    last_issue_ = times.issued;
+    if (std::holds_alternative<isa::Halt>(program_.instructions[times.number])) {
+        draining_since_ = times.issued;
+    }
+}
+
+void Waves::queued(const hw::QueueTimes& times) {
+    heard(times.taken);
+    queues_.at(times.unit)->come(times.issued);
+    queues_.at(times.unit)->go(times.taken);
+}
+
+void Waves::instruction(const hw::InstructionTimes& times) {
+    heard(times.begun);
+    if (times.unit == host_read_unit) {
+        const Cycle latency = times.complete - times.released;
+        const std::uint64_t row = bound_[times.number].footprint.buffer_write.first;
+        host_read_.hold(times.begun, times.released);
+        host_read_instruction_.hold(times.begun, times.released, times.number);
+        buffer_host_in_.hold(times.begun + latency, times.complete);
+        buffer_host_in_row_.hold(times.begun + latency, times.complete, row);
+        bound_.drop(times.number);
+    } else if (times.unit == host_write_unit) {
+        const std::uint64_t row = bound_[times.number].footprint.buffer_read.first;
+        host_write_.hold(times.begun, times.released);
+        host_write_instruction_.hold(times.begun, times.released, times.number);
+        buffer_host_out_.hold(times.begun, times.released);
+        buffer_host_out_row_.hold(times.begun, times.released, row);
+        bound_.drop(times.number);
+    } else if (times.unit == activation_unit_number) {
+        activation_unit(times);
+        bound_.drop(times.number);
+    }
+}
+
+void Waves::activation_unit(const hw::InstructionTimes& times) {
+    const isa::BoundInstruction& bound = bound_[times.number];
+    const std::uint64_t row_bytes = machine_.matrix_unit.rows;
+    activation_busy_.hold(times.begun, times.released);
+    activation_load_.hold(times.begun, times.loaded);
+    activation_instruction_.hold(times.begun, times.released, times.number);
+    activation_layer_.hold(times.begun, times.released, times.tag);
+
+    buffer_activation_read_.hold(times.begun, times.loaded);
+    table_reads(bound, {times.begun, times.loaded}, buffer_activation_read_row_);
+    if (const auto* activate = std::get_if<isa::Activate>(&bound.instruction)) {
+        sums_read_.hold(times.loaded, times.released);
+        sums_read_row_.drive({.begin = times.loaded,
+                              .end = times.released,
+                              .first = activate->accumulator_row,
+                              .step = 1,
+                              .every = (times.released - times.loaded) / activate->length});
+    } else {
+        buffer_activation_read_.hold(times.loaded, times.released);
+        vector_reads(std::get<isa::Vector>(bound.instruction), *bound.registers,
+                     {times.loaded, times.released}, row_bytes, buffer_activation_read_row_);
+    }
+    const Cycle latency = times.complete - times.released;
+    const PortCycles written{times.loaded + latency, times.complete};
+    buffer_activation_write_.hold(written.begin, written.end);
+    activation_writes(bound, written, row_bytes, buffer_activation_write_row_);
+}
+
+void Waves::tile_fetched(const hw::TileTimes& times) {
+    heard(times.fetched);
+    fifo_tiles_.come(times.fetched);
+    fifo_whole_.come(times.whole);
+    // One tile after the other, as on the timeline.
+    const Cycle begun = std::max(times.fetched, last_whole_);
+    last_whole_ = std::max(times.whole, last_whole_);
+    fetch_.hold(begun, last_whole_);
+    fetch_tile_.hold(begun, last_whole_, times.tile);
+    tiles_.push_back(times.tile);
+}
+
+void Waves::tile(const hw::TileTimes& times) {
+    heard(times.shifted);
+    fifo_tiles_.go(times.shifted);
+    fifo_whole_.go(times.shifted);
+    shift_.hold(times.shifting, times.shifted);
+    shift_tile_.hold(times.shifting, times.shifted, times.tile);
+}
+
+void Waves::matrix_idle(const hw::MatrixIdleTimes& times) {
+    Cycle begin = times.begin;
+    const auto part = [&](DrivenSignal& cause, Cycle cycles) {
+        cause.hold(begin, begin + cycles);
+        begin += cycles;
+    };
+    raw_stall_.hold(begin, begin + times.activations);
+    input_stall_.hold(begin, begin + times.inputs);
+    part(non_matrix_, times.idle.without_rows);
+    part(weight_stall_, times.idle.without_tile);
+    part(weight_shift_, times.idle.shifting);
+    non_matrix_.hold(begin, begin + times.idle.without_port);
+    part(port_stall_, times.idle.without_port);
+    matrix_layer_.hold(times.begin, begin, times.tag);
+}
+
+void Waves::stream(const hw::StreamTimes& times) {
+    heard(times.begun);
+    if (!times.keep_weights && !tiles_.empty()) {
+        tile_in_array_ = tiles_.front();
+        tiles_.pop_front();
+    }
+    const bool repeats = streaming_ == times.number;
+    if (streaming_ && !repeats) bound_.drop(*streaming_);
+    repetition_ = repeats ? repetition_ + 1 : 0;
+    streaming_ = times.number;
+
+    const Cycle end = times.begun + times.lines * times.line_cycles;
+    stream_instruction_.hold(times.begun, end, times.number);
+    stream_repetition_.hold(times.begun, end, repetition_);
+    stream_tile_.hold(times.begun, end, tile_in_array_);
+    matrix_layer_.hold(times.begun, end, times.tag);
+    const bool has_gaps = times.line_rows * times.passes < times.line_cycles;
+    if (has_gaps) {
+        for (Cycle line = times.begun; line < end; line += times.line_cycles) enter_line(line, times);
+    } else {
+        active_.hold(times.begun, end);
+        sums_write_.hold(times.summed, times.summed + (end - times.begun));
+    }
+    buffer_setup_read_.hold(times.begun, end);
+    stream_reads(bound_[times.number], times, repetition_, machine_.matrix_unit.rows, buffer_setup_read_row_);
+    stream_writes(times, sums_write_row_);
+    array_free_ = end;
+}
+
+void Waves::enter_line(Cycle begin, const hw::StreamTimes& times) {
+    const Cycle entered = begin + times.line_rows * times.passes;
+    const Cycle end = begin + times.line_cycles;
+    active_.hold(begin, entered);
+    non_matrix_.hold(entered, end);
+    setup_stall_.hold(entered, end);
+    const Cycle latency = times.summed - times.begun;
+    sums_write_.hold(begin + latency, entered + latency);
+}
+
+void Waves::ended(Cycle end, hw::Tag tag) {
+    heard(end);
+    non_matrix_.hold(array_free_, end);
+    matrix_layer_.hold(array_free_, end, tag);
+    if (draining_since_) draining_.hold(*draining_since_, end);
+    end_ = end;
+}
+
+void Waves::cycle(Cycle cycle, const hw::ArrayRegisters& registers) {
+    heard(cycle);
+    for (CellSignals& signals : cells_) {
+        const std::size_t place = signals.cell.row * registers.columns + signals.cell.column;
+        signals.activation.put(cycle, registers.activations[place]);
+        signals.weight.put(cycle, registers.weights[place]);
+        signals.shadow_weight.put(cycle, registers.shadow_weights[place]);
+        signals.partial_sum.put(cycle, registers.partial_sums[place]);
+    }
+}
+
+void Waves::write() {
+    const Cycle to = std::min(window_.to, end_.value_or(heard_));
+    if (failed_ || to <= window_.from) return;
+    for (const auto& signal : signals_) signal->finish();
+    play(signals_, window_.from, to, file_);
+}
+
+}  // namespace systole::trace

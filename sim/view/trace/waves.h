@@ -1,0 +1,150 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hw/common/registers.h"
+#include "hw/common/trace.h"
+#include "hw/isa/program.h"
+#include "hw/isa/unit.h"
+#include "hw/machine/machine_config.h"
+#include "sim/view/trace/bound_instructions.h"
+#include "sim/view/trace/processing_elements.h"
+#include "sim/view/trace/trace_config.h"
+#include "sim/view/trace/wave_signals.h"
+
+namespace systole::trace {
+
+/// The signals of the chip's units, cycle by cycle, as a VCD file; docs/waves.md says what each means. It
+/// notes what it hears as long as the run goes on, and plays it afterwards (sim/view/trace/wave_player.h).
+class Waves final : public hw::TraceListener, public hw::RegisterSink {
+public:
+    /// A file takes tens of bytes a cycle: more than this needs a narrower window.
+    static constexpr Cycle most_cycles = 5'000'000;
+    /// Of notes: a window in which more happens is an error, too.
+    static constexpr std::size_t most_bytes = std::size_t{1} << 28U;
+
+    /// Program and machine must outlive the object. Throws ConfigError where the window is too wide or the
+    /// machine has no such processing elements, TraceError where the file cannot be made.
+    Waves(const TraceConfig& config, const isa::Program& program, const machine::MachineConfig& machine,
+          std::filesystem::path file);
+
+    void instruction(const hw::InstructionTimes& times) override;
+    void issued(const hw::IssueTimes& times) override;
+    void queued(const hw::QueueTimes& times) override;
+    void tile_fetched(const hw::TileTimes& times) override;
+    void tile(const hw::TileTimes& times) override;
+    void matrix_idle(const hw::MatrixIdleTimes& times) override;
+    void stream(const hw::StreamTimes& times) override;
+    void ended(Cycle end, hw::Tag tag) override;
+    void cycle(Cycle cycle, const hw::ArrayRegisters& registers) override;
+
+    /// Whether it is to hear of the array's registers.
+    bool has_cells() const { return !cells_.empty(); }
+
+    /// Writes the file: what was heard, up to the end of the run or up to where it failed.
+    void write();
+
+private:
+    struct CellSignals {
+        Cell cell;
+        RegisterSignal& activation;
+        RegisterSignal& weight;
+        RegisterSignal& shadow_weight;
+        RegisterSignal& partial_sum;
+    };
+
+    template <class Signal, class... Rest>
+    Signal& add(const std::string& name, unsigned width, Rest... rest);
+    /// A bit that is 0 where it is not 1.
+    DrivenSignal& flag(const std::string& name);
+    /// A number up to `most`, driven only where it means something.
+    DrivenSignal& number(const std::string& name, std::uint64_t most);
+    LevelSignal& level(const std::string& name, std::uint64_t most);
+    void add_cell(const Cell& cell);
+
+    /// The simulation is at this cycle at least. Throws ConfigError where the window has become too large.
+    void heard(Cycle cycle);
+    void activation_unit(const hw::InstructionTimes& times);
+    void enter_line(Cycle begin, const hw::StreamTimes& times);
+
+    const isa::Program& program_;
+    const machine::MachineConfig& machine_;
+    const std::filesystem::path file_;
+    const bool is_open_;  ///< the window has no end of its own
+    const WaveWindow window_;
+    std::vector<std::unique_ptr<WaveSignal>> signals_;  ///< before the references into it
+    BoundInstructions bound_;
+
+    // What is known of the run so far.
+    Cycle heard_ = 0;
+    std::uint64_t notes_ = 0;
+    bool failed_ = false;
+    std::optional<Cycle> end_;
+    std::optional<Cycle> last_issue_;
+    std::optional<Cycle> draining_since_;
+    Cycle last_whole_ = 0;
+    Cycle array_free_ = 0;
+    std::deque<std::uint32_t> tiles_;  ///< fetched, and no stream has taken them
+    std::uint32_t tile_in_array_ = 0;
+    std::optional<hw::InstructionNumber> streaming_;
+    std::uint64_t repetition_ = 0;
+
+    // The signals, in the order of the file.
+    DrivenSignal& issue_;
+    DrivenSignal& issued_instruction_;
+    DrivenSignal& empty_;
+    DrivenSignal& queue_full_;
+    DrivenSignal& draining_;
+    std::array<LevelSignal*, isa::unit_count> queues_;
+    DrivenSignal& host_read_;
+    DrivenSignal& host_read_instruction_;
+    DrivenSignal& host_write_;
+    DrivenSignal& host_write_instruction_;
+    DrivenSignal& buffer_host_in_;
+    DrivenSignal& buffer_host_in_row_;
+    DrivenSignal& buffer_host_out_;
+    DrivenSignal& buffer_host_out_row_;
+    DrivenSignal& buffer_setup_read_;
+    DrivenSignal& buffer_setup_read_row_;
+    DrivenSignal& buffer_activation_read_;
+    DrivenSignal& buffer_activation_read_row_;
+    DrivenSignal& buffer_activation_write_;
+    DrivenSignal& buffer_activation_write_row_;
+    DrivenSignal& fetch_;
+    DrivenSignal& fetch_tile_;
+    LevelSignal& fifo_tiles_;
+    LevelSignal& fifo_whole_;
+    DrivenSignal& active_;
+    DrivenSignal& weight_stall_;
+    DrivenSignal& weight_shift_;
+    DrivenSignal& non_matrix_;
+    DrivenSignal& raw_stall_;
+    DrivenSignal& input_stall_;
+    DrivenSignal& setup_stall_;
+    DrivenSignal& port_stall_;
+    DrivenSignal& matrix_layer_;
+    DrivenSignal& stream_instruction_;
+    DrivenSignal& stream_repetition_;
+    DrivenSignal& stream_tile_;
+    DrivenSignal& shift_;
+    DrivenSignal& shift_tile_;
+    DrivenSignal& sums_write_;
+    DrivenSignal& sums_write_row_;
+    DrivenSignal& sums_read_;
+    DrivenSignal& sums_read_row_;
+    DrivenSignal& activation_busy_;
+    DrivenSignal& activation_load_;
+    DrivenSignal& activation_instruction_;
+    DrivenSignal& activation_layer_;
+    std::vector<CellSignals> cells_;
+};
+
+}  // namespace systole::trace

@@ -1,0 +1,109 @@
+#include "sim/run/input/read.h"
+
+#include <array>
+#include <numeric>
+
+#include "tests/unit/sim/run/input/made_png.h"
+
+namespace systole::input::tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+Images read(const std::vector<fs::path>& paths) {
+    return read_images(paths);
+}
+
+Bytes gray_pixel(std::uint8_t value) {
+    return bytes_of({.rows = {0, value}});
+}
+
+TEST_CASE("A directory of PNG files is a batch in the order of their names", "[input][read]") {
+    const TemporaryDirectory directory;
+    directory.write("b.png", gray_pixel(2));
+    directory.write("c", gray_pixel(3));
+    directory.write("a.png", gray_pixel(1));
+    directory.write(".hidden", {1, 2, 3});
+    const Images images = read({directory.path()});
+    CHECK(images.count == 3);
+    CHECK(*images.pixels() == Bytes{1, 2, 3});
+}
+
+TEST_CASE("A list of files is a batch in the order of the list", "[input][read]") {
+    const TemporaryDirectory directory;
+    const fs::path one = directory.write("z.png", gray_pixel(1));
+    const fs::path two = directory.write("a.png", gray_pixel(2));
+    const fs::path more = directory.write("more", gzip(idx({2, 1, 1}, {3, 4})));
+    const Images images = read({one, two, more, one});
+    CHECK(images.count == 5);
+    CHECK(*images.pixels() == Bytes{1, 2, 3, 4, 1});
+}
+
+TEST_CASE("Images of two sizes or kinds make no batch", "[input][read]") {
+    const TemporaryDirectory directory;
+    const fs::path pixel = directory.write("pixel.png", gray_pixel(1));
+    const fs::path wide = directory.write("wide.png", bytes_of({.width = 2, .rows = {0, 1, 2}}));
+    CHECK(error_of([&] {
+              read({pixel, wide});
+          }) == wide.string() + ": images are 1x2x1; those before it are 1x1x1");
+    Bytes npy{0x93};
+    add(npy, std::string_view("NUMPY\1\0\x3a\0", 9));
+    add(npy, "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1)} ");
+    add_little_endian(npy, 0x3f800000, 4);
+    const fs::path floats = directory.write("floats.npy", npy);
+    CHECK(error_of([&] {
+              read({pixel, floats});
+          }) == floats.string() + ": values are float; those of the files before it are 8-bit");
+    CHECK(*read({floats, floats}).floats() == std::vector{1.0F, 1.0F});
+}
+
+TEST_CASE("What is no file of images is refused by name", "[input][read]") {
+    const TemporaryDirectory directory;
+    CHECK(error_of([] { read({}); }) == "no file of images is given; at least one is needed");
+    const fs::path absent = directory.path() / "absent.idx";
+    CHECK(error_of([&] { read({absent}); }) == absent.string() + ": there is no such file");
+    CHECK(error_of([&] { read_labels(absent); }) == absent.string() + ": there is no such file");
+    CHECK(error_of([&] { read({directory.path()}); }) ==
+          directory.path().string() + ": the directory is empty; it must hold PNG files");
+    CHECK(error_of([&] { read_labels(directory.path()); }) ==
+          directory.path().string() + ": is not a regular file");
+    const fs::path empty = directory.write("empty", {});
+    CHECK(error_of([&] { read({empty}); }) ==
+          empty.string() + ": the first bytes are not those of an IDX, NPY or PNG file");
+    CHECK(error_of([&] { read({directory.path()}); }) ==
+          empty.string() + ": is not a PNG file; a directory of images holds nothing else");
+}
+
+TEST_CASE("The MNIST test set", "[input][read][data]") {
+    const fs::path mnist = fs::path(SYSTOLE_SOURCE_DIR) / "../shared/data/mnist";
+    const fs::path images_file = mnist / "t10k-images-idx3-ubyte.gz";
+    const fs::path labels_file = mnist / "t10k-labels-idx1-ubyte.gz";
+    if (!fs::exists(images_file) || !fs::exists(labels_file)) {
+        WARN("SKIPPED: the MNIST files are not there");
+        return;
+    }
+    const Images images = read({images_file});
+    CHECK(images.count == 10000);
+    CHECK(images.height == 28);
+    CHECK(images.width == 28);
+    CHECK(images.channels == 1);
+    REQUIRE(images.pixels() != nullptr);
+    REQUIRE(images.pixels()->size() == 7840000);
+    CHECK(images.pixels()->front() == 0);
+    // Row 7 of the first image crosses the head of its seven: the first ink of the set.
+    const std::uint64_t row = std::uint64_t{7} * 28;
+    CHECK(Bytes(images.pixels()->begin() + row + 6, images.pixels()->begin() + row + 10) ==
+          Bytes{84, 185, 159, 151});
+
+    const std::vector<std::uint32_t> labels = read_labels(labels_file);
+    REQUIRE(labels.size() == 10000);
+    CHECK(std::vector(labels.begin(), labels.begin() + 8) ==
+          std::vector<std::uint32_t>{7, 2, 1, 0, 4, 1, 4, 9});
+    std::array<int, 10> of_class{};
+    for (const std::uint32_t label : labels) ++of_class.at(label);
+    // The published numbers of examples of each digit in the test set.
+    CHECK(of_class == std::array{980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009});
+}
+
+}  // namespace
+}  // namespace systole::input::tests

@@ -1,0 +1,174 @@
+#include "sim/study/explain/explain.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/unit/hw/machine/machine_files.h"
+
+using namespace systole;
+using explain::Answer;
+using explain::Facts;
+using explain::Simulation;
+
+namespace {
+
+run::RunConfig any_run() {
+    run::RunConfig config;
+    config.machine = tests::shipped_machine("tpu_v1.json");
+    config.model = "net.h5";
+    config.batch = 8;
+    return config;
+}
+
+Facts stalled(std::uint64_t stall) {
+    return {.active_cycles = 100, .weight_stall_cycles = stall, .useful_macs = 1, .tiles = 1};
+}
+
+Facts idle(std::uint64_t cycles) {
+    return {.non_matrix_cycles = cycles};
+}
+
+Simulation simulation_of(Facts outside, Facts layer, std::uint64_t inferences = 8) {
+    Facts run = layer;
+    run.non_matrix_cycles += outside.non_matrix_cycles;
+    return {.inferences = inferences,
+            .run = run,
+            .tags = {{"(outside layers)", "", outside}, {"fc", "dense", layer}}};
+}
+
+/// Answers by the settings of the run; the first run is the base.
+class Table {
+public:
+    explicit Table(Simulation base) : base_(std::move(base)) {}
+
+    void with(std::string key, Answer answer) { answers_.emplace_back(std::move(key), std::move(answer)); }
+
+    std::vector<Answer> operator()(std::span<const run::RunConfig> runs) {
+        std::vector<Answer> found;
+        for (const run::RunConfig& config : runs) {
+            if (asked_++ == 0) {
+                found.push_back({base_, {}});
+            } else {
+                found.push_back(answer_of(config));
+            }
+        }
+        return found;
+    }
+
+    std::size_t asked() const { return asked_; }
+
+private:
+    Answer answer_of(const run::RunConfig& config) const {
+        for (const auto& [key, answer] : answers_) {
+            if (key == "batch" && config.batch != any_run().batch) return answer;
+            for (const run::Setting& setting : config.machine_settings) {
+                if (setting.key == key) return answer;
+            }
+        }
+        return {base_, {}};
+    }
+
+    Simulation base_;
+    std::vector<std::pair<std::string, Answer>> answers_;
+    std::size_t asked_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("Each layer's sentence has the what-if of its cause, with simulated figures", "[explain]") {
+    Table table(simulation_of(idle(200), stalled(900)));
+    table.with("weight_memory.bandwidth_gb_per_s", {simulation_of(idle(200), stalled(100)), {}});
+    table.with("host_interface.read_gb_per_s", {simulation_of(idle(50), stalled(900)), {}});
+    const report::Explanations why = explain::explain(any_run(), std::ref(table));
+
+    REQUIRE(why.layers.size() == 2);
+    CHECK(why.layers[1].name == "fc");
+    CHECK(why.layers[1].cycles == 1000);
+    CHECK(why.layers[1].share == Approx(1000.0 / 1200.0));
+    CHECK(why.layers[1].speedup == Approx(1000.0 / 200.0));
+    CHECK(
+        why.layers[1].text ==
+        "Weight-bound: 900 of 1,000 cycles a tile wait for weight memory (its rows take 100); 4x the weight "
+        "bandwidth would run it at 5.00x the speed (the run at 3.00x).");
+    // Of the candidates against idle cycles, the one that helps.
+    CHECK(why.layers[0].text ==
+          "Has no work for the array, which waits 200 cycles; 4x the host's bandwidth would run it at 4.00x "
+          "the "
+          "speed (the run at 1.14x).");
+    CHECK(
+        why.run.text ==
+        "Weight-bound: 900 of 1,200 cycles a tile wait for weight memory (its rows take 100); 4x the weight "
+        "bandwidth would run it at 3.00x the speed.");
+    // Base, bandwidth, and three against idle cycles; none twice.
+    CHECK(table.asked() == 5);
+    REQUIRE(why.what_ifs.size() == 4);
+    CHECK(why.what_ifs[0].settings ==
+          std::vector<std::string>{"machine.weight_memory.bandwidth_gb_per_s=130.5"});
+    CHECK(why.what_ifs[0].speedup == Approx(3.0));
+}
+
+TEST_CASE("A larger batch is compared by inference", "[explain]") {
+    const Facts shifting{.active_cycles = 8, .weight_shift_cycles = 256, .useful_macs = 1, .tiles = 1};
+    const Facts less{.active_cycles = 32, .weight_shift_cycles = 256, .useful_macs = 1, .tiles = 1};
+    Table table(simulation_of({}, shifting, 8));
+    table.with("batch", {simulation_of({}, less, 32), {}});
+    const report::Explanations why = explain::explain(any_run(), std::ref(table));
+    CHECK(why.layers[1].speedup == Approx((264.0 / 8.0) / (288.0 / 32.0)));
+    CHECK(why.what_ifs.at(0).settings == std::vector<std::string>{"batch=32"});
+}
+
+TEST_CASE("A faster clock is compared by time, not by cycles", "[explain]") {
+    const Facts computing{.active_cycles = 1000, .useful_macs = 1};
+    const Facts more_cycles{.active_cycles = 1000, .weight_stall_cycles = 600, .useful_macs = 1};
+    Simulation base = simulation_of({}, computing);
+    base.clock_hz = 700;
+    Simulation faster = simulation_of({}, more_cycles);
+    faster.clock_hz = 1400;
+    Table table(base);
+    table.with("clock_mhz", {faster, {}});
+    const report::Explanations why = explain::explain(any_run(), std::ref(table));
+    CHECK(why.run.speedup == Approx(1000.0 * 2.0 / 1600.0));
+}
+
+TEST_CASE("A change that cannot run gives no figure and says why", "[explain]") {
+    Table table(simulation_of({}, stalled(900)));
+    table.with("weight_memory.bandwidth_gb_per_s", {std::nullopt, "no such memory"});
+    const report::Explanations why = explain::explain(any_run(), std::ref(table));
+    CHECK(why.layers[1].text ==
+          "Weight-bound: 900 of 1,000 cycles a tile wait for weight memory (its rows take 100).");
+    CHECK_FALSE(why.layers[1].what_if);
+    REQUIRE(why.what_ifs.size() == 1);
+    CHECK_FALSE(why.what_ifs[0].speedup);
+    CHECK(why.what_ifs[0].error == "no such memory");
+    CHECK(report::to_text(why).find("cannot run: no such memory") != std::string::npos);
+}
+
+TEST_CASE("A layer that a change leaves no cycle of has no speed", "[explain]") {
+    Table table(simulation_of(idle(200), stalled(900)));
+    table.with("host_interface.read_gb_per_s", {simulation_of({}, stalled(900)), {}});
+    const report::Explanations why = explain::explain(any_run(), std::ref(table));
+    CHECK_FALSE(why.layers[0].speedup);
+    CHECK(why.layers[0].text.find("4x the host's bandwidth would leave nothing of it (the run at 1.20x)") !=
+          std::string::npos);
+    const nlohmann::ordered_json json = to_json(why.layers[0], why.what_ifs);
+    CHECK(json["what_if"]["speedup"].is_null());
+}
+
+TEST_CASE("The text of explanations keeps its width", "[explain]") {
+    Table table(simulation_of(idle(200), stalled(900)));
+    const report::Explanations why = explain::explain(any_run(), std::ref(table));
+    const auto width = GENERATE(std::size_t{60}, std::size_t{80}, std::size_t{120});
+    const std::string text = report::to_text(why, terminal::Look{.colours = false, .columns = width});
+    std::size_t longest = 0;
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = text.find('\n', begin);
+        longest = std::max(longest, end - begin);
+        begin = end + 1;
+    }
+    CHECK(longest <= width);
+    CHECK(longest > width / 2);
+}

@@ -1,0 +1,52 @@
+#include "sim/study/validate/baseline_rows.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/unit/sim/study/validate/shipped.h"
+
+namespace systole::validate {
+namespace {
+
+TEST_CASE("The batch of a point is what 4-byte weights make of its place, but MLP0's", "[sim][validate]") {
+    const auto cpu = published_throughput(shipped_figures(), Processor::Cpu);
+    const auto gpu = published_throughput(shipped_figures(), Processor::Gpu);
+    REQUIRE(cpu.size() == 8);
+    REQUIRE(gpu.size() == 8);
+    const std::array<std::uint32_t, 8> cpu_batches{16, 60, 64, 64, 8, 257, 16, 64};
+    const std::array<std::uint32_t, 8> gpu_batches{16, 60, 64, 80, 8, 260, 16, 64};
+    for (std::size_t i = 0; i < 8; ++i) {
+        INFO(i);
+        CHECK(cpu[i].batch == cpu_batches[i]);
+        CHECK(gpu[i].batch == gpu_batches[i]);
+        CHECK(cpu[i].measure == (i < 6 ? Measure::TeraOps : Measure::InferencesPerSecond));
+        CHECK(cpu[i].network.name == (i < 6 ? workload_names[i] : "MLP0"));
+    }
+    CHECK(cpu[2].source == "Figure 6");
+    CHECK(cpu[2].value == 1.1);
+    CHECK(gpu[1].source == "Figure 7");
+    CHECK(gpu[1].value == 0.2);
+    CHECK(gpu[7].source == "Table 4");
+    CHECK(gpu[7].value == 36465);
+    CHECK(gpu[7].latency_ms == 8.3);
+    CHECK(gpu[1].latency_ms == 0.0);
+}
+
+TEST_CASE("A published workload has its weights and multiply-accumulates, whatever its layers",
+          "[sim][validate]") {
+    const Table1 table = shipped_figures().table_1;
+    const std::array<std::size_t, workload_count> layers{5, 4, 58, 56, 16, 89};
+    for (std::size_t i = 0; i < workload_count; ++i) {
+        INFO(workload_names[i]);
+        const baselines::Network network = evenly_shared(table, i);
+        CHECK(network.layers.size() == layers[i]);
+        CHECK(static_cast<double>(network.weights()) == Approx(table.weights_millions[i] * 1e6));
+        CHECK(static_cast<double>(network.macs()) * table.batch[i] ==
+              Approx(table.macs_per_weight_byte[i] * table.weights_millions[i] * 1e6));
+    }
+    CHECK(evenly_shared(table, MLP0).macs() == 20'000'000);
+    CHECK(evenly_shared(table, LSTM0).layers[0].weights > evenly_shared(table, LSTM0).layers[1].weights);
+    CHECK(evenly_shared(table, LSTM0).layers[24].macs == 0);  // behind the fully connected ones
+}
+
+}  // namespace
+}  // namespace systole::validate

@@ -1,0 +1,98 @@
+#include "sim/study/validate/fit.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <set>
+
+namespace systole::validate {
+namespace {
+
+/// A chip whose cycles are known in closed form: so many bytes, so many layers, so much input.
+class Formula final : public Simulator {
+public:
+    std::vector<Measurement> run(std::span<const Case> cases) override {
+        std::vector<Measurement> measured;
+        for (const Case& wanted : cases) {
+            Measurement result;
+            result.clock_hz = 1e9;
+            result.cells = 1.0;
+            result.useful_macs = 1'000'000;
+            const double w = static_cast<double>(wanted.network) + 1.0;
+            const double ns = 1e6 * w / wanted.machine.weight_memory.bandwidth_gb_per_s +
+                              7.0 * w * w * wanted.machine.activation_unit.latency_ns +
+                              wanted.machine.host_interface.latency_ns * (20.0 - 3.0 * w);
+            result.cycles = static_cast<std::uint64_t>(std::llround(ns));
+            measured.push_back(result);
+            ++runs;
+        }
+        return measured;
+    }
+    std::size_t runs = 0;
+};
+
+constexpr ByWorkload<NetworkId> networks{0, 1, 2, 3, 4, 5};
+const FitGrid grid{.weight_memory_gb_per_s = {30.0, 34.0, 5},
+                   .activation_latency_ns = {0.0, 4000.0, 5},
+                   .host_latency_ns = {0.0, 3000.0, 4},
+                   .refinements = 2};
+
+/// Row 2 as it would be published of a chip with these parameters.
+ByWorkload<double> published(const Parameters& truth) {
+    Formula formula;
+    ByWorkload<double> useful{};
+    for (const NetworkId network : networks) {
+        const std::vector<Case> one{{network, with({}, truth)}};
+        useful[network] = 100.0 * formula.run(one).front().useful_share();
+    }
+    return useful;
+}
+
+TEST_CASE("A fit finds the parameters that made the figures", "[sim][validate]") {
+    const Parameters truth{.weight_memory_gb_per_s = 32.25,
+                           .activation_latency_ns = 1500.0,
+                           .host_latency_ns = 1250.0};  // between the points of the grid as given
+    Formula formula;
+    const Fits fits = fit(grid, {}, published(truth), networks, formula);
+    CHECK(fits.all.parameters == truth);
+    CHECK(fits.all.fitted_error == 0.0);
+    CHECK(fits.simulations == formula.runs);
+    CHECK(fits.simulations < workload_count * 17 * 17 * 13 / 2);  // of the grid at its finest
+}
+
+TEST_CASE("Each three of six are fitted, and the others held out", "[sim][validate]") {
+    const ByWorkload<double> useful{12.5, 9.4, 8.2, 6.3, 78.2, 22.5};
+    Formula formula;
+    const Fits fits = fit(grid, {}, useful, networks, formula);
+    REQUIRE(fits.splits.size() == 20);
+    std::set<std::vector<std::size_t>> different;
+    double sum = 0.0;
+    for (const Fit& split : fits.splits) {
+        different.insert(split.fitted);
+        CHECK(split.fitted.size() == 3);
+        double fitted = 0.0;
+        double all = 0.0;
+        for (const double error : split.errors) all += std::abs(error);
+        for (const std::size_t workload : split.fitted) fitted += std::abs(split.errors[workload]);
+        CHECK(split.fitted_error == Approx(fitted / 3.0));
+        CHECK(split.held_out_error == Approx((all - fitted) / 3.0));
+        // Nothing fits three of them better than what was fitted to them.
+        double by_all = 0.0;
+        for (const std::size_t workload : split.fitted) by_all += std::abs(fits.all.errors[workload]);
+        CHECK(split.fitted_error <= by_all / 3.0 + 1e-12);
+        sum += split.held_out_error;
+    }
+    CHECK(different.size() == 20);
+    CHECK(fits.held_out_mean == Approx(sum / 20.0));
+}
+
+TEST_CASE("Cycles go as one over useful multiply-accumulates", "[sim][validate]") {
+    Measurement measured;
+    measured.cells = 4.0;
+    measured.cycles = 1000;
+    measured.useful_macs = 1000;  // 25 %
+    CHECK(cycles_error(25.0, measured) == 0.0);
+    CHECK(cycles_error(30.0, measured) == Approx(0.2));  // the chip needed a sixth less than we do
+}
+
+}  // namespace
+}  // namespace systole::validate

@@ -1,0 +1,65 @@
+#include "sim/study/validate/performance.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "tests/unit/sim/study/validate/shipped.h"
+
+namespace systole::validate {
+namespace {
+
+/// A simulator that measures exactly what is published: nothing of the rules below is fitted to it.
+Results perfect() {
+    Results results;
+    results.published = shipped_figures();
+    results.weights = weights_of(results.published);
+    for (std::size_t i = 0; i < workload_count; ++i) {
+        Measurement& measured = results.base[i];
+        measured.clock_hz = 1e9;
+        measured.cells = 1000.0;
+        measured.cycles = 1000;
+        measured.useful_macs =
+            static_cast<std::uint64_t>(std::llround(results.published.table_3.rows[1][i] * 1e4));
+        measured.batch = 1;
+        results.prime_memory[i] = measured;
+        results.prime_memory[i].cycles = 1000 / (i < CNN0 ? 4 : 1);
+    }
+    return results;
+}
+
+TEST_CASE("With the published counters, performance is the published one", "[sim][validate]") {
+    const Results results = perfect();
+    const RelativePerformance performance = relative_performance(results);
+    for (const Ratio ratio : {GpuOverCpu, TpuOverCpu, TpuOverGpu}) {
+        for (std::size_t i = 0; i < workload_count; ++i) {
+            CHECK(performance.ours[ratio][i] == Approx(results.published.table_6.ratios[ratio][i]));
+        }
+    }
+}
+
+TEST_CASE("The rule of Figure 9 makes the printed bars of GPU and TPU", "[sim][validate]") {
+    const EfficiencyErrors errors = efficiency_errors(perfect());
+    for (const auto& bars : errors) {
+        for (const Ratio ratio : {GpuOverCpu, TpuOverCpu, TpuOverGpu}) CHECK(std::abs(bars[ratio]) < 0.05);
+    }
+}
+
+TEST_CASE("The host's time does not shorten", "[sim][validate]") {
+    const Results results = perfect();
+    const ByWorkload<double> fast = with_host_time({4, 4, 4, 4, 4, 4}, results.published);
+    CHECK(fast[MLP0] == Approx(1.21 / (0.25 + 0.21)));
+    CHECK(fast[MLP1] == Approx(1.76 / (0.25 + 0.76)));
+    const ByWorkload<double> same = with_host_time({1, 1, 1, 1, 1, 1}, results.published);
+    for (const double each : same) CHECK(each == Approx(1.0));
+    CHECK(prime_speedup(results)[LSTM1] == Approx(4.0));
+    CHECK(prime_speedup(results)[CNN1] == Approx(1.0));
+}
+
+TEST_CASE("The host's share is on top of the chip's time", "[sim][validate]") {
+    const Results results = perfect();  // 10^6 batches of one inference a second
+    CHECK(host_share(results.published, MLP1) == Approx(0.76));
+    CHECK(inferences_per_second_with_host(results, MLP1) == Approx(1e6 / 1.76));
+}
+
+}  // namespace
+}  // namespace systole::validate

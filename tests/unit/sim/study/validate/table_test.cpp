@@ -1,0 +1,88 @@
+#include "sim/study/validate/table.h"
+
+#include <catch2/catch.hpp>
+#include <sstream>
+
+namespace systole::validate {
+namespace {
+
+Table small() {
+    return {.id = "small",
+            .title = "A small table",
+            .columns = {"", "one", "another"},
+            .rows = {{.label = "row", .cells = {Cell::number(1.25, 1), Cell::words("words")}},
+                     {.label = "longer row", .cells = {Cell::difference(0.5, 0), Cell()}}},
+            .notes = {"A note."}};
+}
+
+TEST_CASE("Numbers are shown with their digits", "[sim][validate]") {
+    CHECK(Cell::number(2.04, 1).text() == "2.0");
+    CHECK(Cell::percent(0.1234).text() == "12.3");
+    CHECK(Cell::difference(1.26, 1).text() == "+1.3");
+    CHECK(Cell::number(-0.001, 1).text() == "0.0");  // no negative nothing
+    CHECK(Cell().text() == "-");
+    CHECK(Cell::number(std::optional<double>(), 1).text() == "-");
+    CHECK(Cell::number(2.04, 1).json() == 2.0);
+    CHECK(Cell().json().is_null());
+    CHECK(Cell::yes(true).json() == "yes");
+}
+
+TEST_CASE("A table as text", "[sim][validate]") {
+    CHECK(to_text(small()) ==
+          "A small table\n\n"
+          "              one  another\n"
+          "  row         1.3  words\n"
+          "  longer row   +1  -\n"
+          "\nA note.\n");
+}
+
+TEST_CASE("A table as Markdown", "[sim][validate]") {
+    CHECK(to_markdown(small()) ==
+          "|  | one | another |\n"
+          "|---|--:|---|\n"
+          "| row | 1.3 | words |\n"
+          "| longer row | +1 | - |\n"
+          "\nA note.\n");
+}
+
+TEST_CASE("Columns that a terminal has no room for follow below", "[sim][validate]") {
+    Table wide{.id = "wide",
+               .title = "A wide table",
+               .columns = {"label"},
+               .rows = {{.label = "a row", .cells = {}}, {.label = std::string(60, 'l'), .cells = {}}}};
+    for (int column = 0; column < 12; ++column) {
+        wide.columns.push_back("column " + std::to_string(column));
+        for (Row& row : wide.rows) row.cells.push_back(Cell::number(100.0 + column, 1));
+    }
+    wide.rows[0].cells[3] = Cell::words(std::string(200, 'w'));
+    const auto columns = GENERATE(as<std::size_t>(), 60, 80, 100, 140);
+    const std::string text = to_text(wide, {.columns = columns});
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        INFO(line);
+        CHECK(line.size() <= columns);
+    }
+    for (const std::string& column : wide.columns) CHECK_THAT(text, Catch::Contains(column));
+    CHECK(text.find("111.0") > text.find("a row"));
+    CHECK(to_text(small(), {.columns = columns}) == to_text(small()));
+}
+
+TEST_CASE("What is not met is red where there are colours", "[sim][validate]") {
+    Table table = small();
+    table.rows[0].cells[1] = Cell::met(false);
+    table.rows[1].cells[1] = Cell::met(true);
+    CHECK(to_text(table).find('\x1b') == std::string::npos);
+    const std::string text = to_text(table, {.colours = true});
+    CHECK_THAT(text, Catch::Contains("\x1b[1mA small table\x1b[0m\n"));
+    CHECK_THAT(text, Catch::Contains("\x1b[31m  row "));
+    CHECK_THAT(text, Catch::Contains("\n  longer row "));
+}
+
+TEST_CASE("A table as JSON", "[sim][validate]") {
+    CHECK(to_json(small()).dump() ==
+          R"({"title":"A small table","columns":["","one","another"],)"
+          R"("rows":[["row",1.3,"words"],["longer row",1.0,null]],"notes":["A note."]})");
+}
+
+}  // namespace
+}  // namespace systole::validate

@@ -1,0 +1,146 @@
+#include "sim/view/occupancy/row_values.h"
+
+#include <catch2/catch.hpp>
+
+#include "hw/isa/assembly.h"
+
+using namespace systole;
+using occupancy::RowTracker;
+using occupancy::RowValue;
+using occupancy::Span;
+
+namespace {
+
+constexpr std::size_t writer = 3;
+
+Span span(Cycle begun, Cycle released, Cycle complete) {
+    return {.begun = begun, .released = released, .complete = complete};
+}
+
+std::vector<occupancy::Shape> shapes_of(const std::vector<RowValue>& values, Cycle tolerance) {
+    std::vector<occupancy::Shape> shapes;
+    occupancy::for_each_shape(values, tolerance,
+                              [&](occupancy::Shape&& shape) { shapes.push_back(std::move(shape)); });
+    return shapes;
+}
+
+}  // namespace
+
+TEST_CASE("A value lives from its first write to its last read", "[occupancy]") {
+    RowTracker tracker;
+    tracker.write({10, 20}, writer, 1, span(100, 110, 115));
+    tracker.read({10, 20}, span(200, 210, 250));
+    tracker.read({10, 15}, span(300, 310, 350));
+    const std::vector<RowValue> values = std::move(tracker).take();
+    REQUIRE(values.size() == 2);
+    CHECK(values[0] == RowValue{writer, 1, {10, 15}, 100, 310});
+    CHECK(values[1] == RowValue{writer, 1, {15, 20}, 100, 210});
+}
+
+TEST_CASE("A value that nothing reads lives until its last write is over", "[occupancy]") {
+    RowTracker tracker;
+    tracker.write({0, 4}, writer, 1, span(5, 8, 11));
+    const std::vector<RowValue> values = std::move(tracker).take();
+    CHECK(values == std::vector<RowValue>{{writer, 1, {0, 4}, 5, 11}});
+    RowTracker again;
+    again.write({0, 4}, writer, 1, span(5, 8, 11));
+    again.write({0, 4}, writer, 1, span(50, 58, 61));
+    const std::vector<RowValue> longer = std::move(again).take();
+    CHECK(longer == std::vector<RowValue>{{writer, 1, {0, 4}, 5, 61}});
+}
+
+TEST_CASE("A write ends what was read and goes on with what was not", "[occupancy]") {
+    RowTracker tracker;
+    tracker.write({0, 8}, 1, 1, span(10, 12, 14));
+    tracker.read({0, 4}, span(20, 24, 30));
+    tracker.write({0, 8}, 2, 2, span(40, 42, 44));
+    const std::vector<RowValue> values = std::move(tracker).take();
+    REQUIRE(values.size() == 3);
+    CHECK(values[0] == RowValue{1, 1, {0, 4}, 10, 24});
+    CHECK(values[1] ==
+          RowValue{1, 1, {4, 8}, 10, 44});  // nobody had read it: the rows were taken all the time
+    CHECK(values[2] == RowValue{2, 2, {0, 4}, 40, 44});
+}
+
+TEST_CASE("Rows that were never written hold nothing", "[occupancy]") {
+    RowTracker tracker;
+    tracker.read({0, 100}, span(1, 2, 3));
+    tracker.read({}, span(1, 2, 3));
+    tracker.write({7, 7}, writer, 1, span(1, 2, 3));
+    const std::vector<RowValue> values = std::move(tracker).take();
+    CHECK(values.empty());
+}
+
+TEST_CASE("Rows written at once become one value again whatever was there", "[occupancy]") {
+    RowTracker tracker;
+    for (std::uint64_t row = 0; row < 10; ++row) {
+        tracker.write({row, row + 1}, 1, 1, span(row, row + 1, row + 2));
+        tracker.read({row, row + 1}, span(20 + row, 21 + row, 22 + row));
+    }
+    tracker.write({0, 10}, 2, 2, span(50, 60, 61));
+    const std::vector<RowValue> values = std::move(tracker).take();
+    REQUIRE(values.size() == 11);
+    CHECK(values.back() == RowValue{2, 2, {0, 10}, 50, 61});
+}
+
+TEST_CASE("Values of one turn that lie on each other are one shape", "[occupancy]") {
+    const std::vector<RowValue> values{{1, 1, {0, 4}, 0, 50},   {1, 1, {4, 9}, 10, 60},
+                                       {1, 1, {9, 12}, 60, 70}, {1, 1, {20, 21}, 0, 50},
+                                       {2, 1, {12, 14}, 0, 99}, {1, 2, {4, 9}, 80, 90}};
+    const std::vector<occupancy::Shape> expected{
+        {{1, 1, {0, 4}, 0, 50}, {1, 1, {4, 9}, 10, 60}},
+        {{1, 1, {9, 12}, 60, 70}},  // it came when the others had gone
+        {{1, 1, {20, 21}, 0, 50}},  // there are rows between them
+        {{2, 1, {12, 14}, 0, 99}},  // another's
+        {{1, 2, {4, 9}, 80, 90}}};  // of another turn
+    CHECK(shapes_of(values, 9) == expected);
+    CHECK(shapes_of(values, 10).front() == occupancy::Shape{{1, 1, {0, 9}, 0, 60}});
+}
+
+TEST_CASE("Steps of a shape are as coarse as they may be and no coarser", "[occupancy]") {
+    const auto tolerance = GENERATE(Cycle{0}, Cycle{1}, Cycle{7}, Cycle{1000});
+    const std::uint64_t rows = 100;
+    std::vector<RowValue> values;
+    for (std::uint64_t row = 0; row < rows; ++row)
+        values.push_back({0, 0, {row, row + 1}, row, 500 + 2 * row});
+    const std::vector<occupancy::Shape> shapes = shapes_of(values, tolerance);
+    REQUIRE(shapes.size() == 1);
+    const std::uint64_t together = std::min(tolerance / 2 + 1, rows);  // ends are two cycles apart
+    CHECK(shapes[0].size() == (rows + together - 1) / together);
+    std::uint64_t row = 0;
+    for (const RowValue& step : shapes[0]) {
+        CHECK(step.rows.first == row);
+        CHECK(step.begin == row);
+        row = step.rows.last;
+        CHECK(step.end == 500 + 2 * (row - 1));
+    }
+    CHECK(row == rows);
+}
+
+TEST_CASE("A program's values are named after what wrote them", "[occupancy]") {
+    const isa::Program program = isa::assemble(
+        ".array 4 4\n.tile 4 4 fill 1\n.buffer pixels input 0 16\n.buffer answers output 0x100 16\n"
+        "read_host pixels ub=0 block=4 count=4\n"
+        "tag 1\nread_weights tile=0\nmatmul ub=0 acc=8 rows=4\n"
+        "tag 0\nwrite_host answers ub=0 block=4 count=4\nhalt\n",
+        "test");
+    occupancy::Spans spans;
+    spans.resize(program.instructions.size());
+    std::size_t number = 0;
+    for (const isa::Instruction& instruction : program.instructions) {
+        const auto unit = isa::unit_of(instruction);
+        if (unit && *unit != isa::Unit::Weights)
+            spans[number] = span(10 * number, 10 * number + 4, 10 * number + 9);
+        ++number;
+    }
+    const run::MemoryValues values = occupancy::find_values(program, spans);
+    REQUIRE(values.unified_buffer.size() == 1);
+    CHECK(values.writers[values.unified_buffer[0].writer] == "pixels");
+    CHECK(values.unified_buffer[0].rows == run::RowRange{0, 4});
+    CHECK(values.unified_buffer[0].begin == 0);
+    CHECK(values.unified_buffer[0].end == 10 * 5 + 4);  // the write to the host reads it last
+    REQUIRE(values.accumulators.size() == 1);
+    CHECK(values.writers[values.accumulators[0].writer] == "tag 1");
+    CHECK(values.accumulators[0].rows == run::RowRange{8, 12});
+    CHECK(values.accumulators[0].end == 10 * 3 + 9);
+}

@@ -1,0 +1,185 @@
+#include "sim/view/page/page.h"
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "hw/machine/config_error.h"
+#include "sim/view/page/embedded_page.h"
+
+using namespace systole;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+/// The least that is a report.
+Json small_report() {
+    const Json unit{{"active_cycles", 6},     {"weight_stall_cycles", 3}, {"weight_shift_cycles", 2},
+                    {"non_matrix_cycles", 1}, {"raw_stall_cycles", 1},    {"input_stall_cycles", 0},
+                    {"useful_macs", 5},       {"unused_macs", 7}};
+    return {{"schema", "sim.report/1"},
+            {"machine", "m"},
+            {"model", "n"},
+            {"batch", 1},
+            {"inferences", 1},
+            {"cycles", 12},
+            {"seconds", 0.5},
+            {"inferences_per_second", 2.0},
+            {"seconds_per_batch", 0.5},
+            {"tops", {{"achieved", 0.25}, {"peak", 1.0}}},
+            {"matrix_unit", unit},
+            {"traffic", Json::object()},
+            {"memory", Json::object()},
+            {"layers",
+             {{{"name", "l"}, {"kind", "dense"}, {"cycles", 12}, {"share", 1.0}, {"matrix_unit", unit}}}},
+            {"energy",
+             {{"joules", nullptr},
+              {"watts", nullptr},
+              {"joules_per_inference", nullptr},
+              {"by_unit", Json::object()}}},
+            {"comparison", Json::array()},
+            {"predictions", Json::array()},
+            {"accuracy", nullptr},
+            {"timing_only", false},
+            {"host_operations", Json::array()},
+            {"simulator", Json::object()},
+            {"configuration",
+             {{"run", Json::object()}, {"machine", Json::object()}, {"baselines", Json::array()}}}};
+}
+
+/// What the page carries: the reports, read back from its <script>.
+Json reports_in(const std::string& html) {
+    const std::string begin = R"(<script type="application/json" id="reports">)";
+    const std::size_t at = html.find(begin);
+    REQUIRE(at != std::string::npos);
+    const std::size_t first = at + begin.size();
+    return Json::parse(html.substr(first, html.find("</script>", first) - first));
+}
+
+std::string page_of(const Json& report) {
+    const std::vector<page::NamedReport> reports{{.name = "a", .report = report}};
+    return page::to_html(reports);
+}
+
+std::string error_of(const Json& report) {
+    try {
+        page::parse_report(report.dump(), "r.json");
+    } catch (const machine::ConfigError& error) {
+        return error.what();
+    }
+    return "no error";
+}
+
+}  // namespace
+
+TEST_CASE("The embedded page is whole and has one place for reports", "[page]") {
+    const std::string_view page = page::embedded_page();
+    CHECK(page.starts_with("<!doctype html>"));
+    CHECK(page.ends_with("</html>\n"));
+    const std::size_t place = page.find("@REPORTS@");
+    REQUIRE(place != std::string_view::npos);
+    CHECK(page.find("@STYLE@") == std::string_view::npos);
+    CHECK(page.find("@SCRIPT@") == std::string_view::npos);
+    CHECK(page.find("@NOTICES@") == std::string_view::npos);
+    for (const std::string_view package : {"echarts ", "tabulator-tables ", "zrender ", "tslib "}) {
+        INFO(package);
+        CHECK(page.find("\n" + std::string(package)) != std::string_view::npos);  // its licence
+    }
+}
+
+TEST_CASE("The page asks nothing of any other place", "[page]") {
+    const std::string_view page = page::embedded_page();
+    CHECK(page.find("default-src 'none'") != std::string_view::npos);
+    CHECK(page.find(" src=\"") == std::string_view::npos);
+    CHECK(page.find("<link rel=\"stylesheet\"") == std::string_view::npos);
+}
+
+TEST_CASE("A page carries its report as it is", "[page]") {
+    const Json report = small_report();
+    const Json carried = reports_in(page_of(report));
+    REQUIRE(carried.size() == 1);
+    CHECK(carried[0]["name"] == "a");
+    CHECK(carried[0]["report"] == report);
+}
+
+TEST_CASE("No text of a report ends or comments out the script it stands in", "[page]") {
+    const std::string evil =
+        "</script><script>alert(1)</script><!--<script>\xE2\x80\xA8\xE2\x80\xA9 & \"'\\ \x01";
+    Json report = small_report();
+    report["model"] = evil;
+    report["layers"][0]["name"] = evil;
+    report[evil] = evil;
+    const std::string html = page_of(report);
+    CHECK(html.find("<script>alert") == std::string::npos);
+    CHECK(html.find("\xE2\x80\xA8") == std::string::npos);
+    CHECK(html.find("\xE2\x80\xA9") == std::string::npos);
+    CHECK(reports_in(html)[0]["report"] == report);
+
+    const std::string text = page::to_script_text(Json{{"a", "<!-- </SCRIPT>"}});
+    CHECK(text == R"({"a":"\u003c!-- \u003c/SCRIPT>"})");
+    CHECK(page::to_script_text("a\xFFz") == "\"a\xEF\xBF\xBDz\"");  // no UTF-8, yet a page
+}
+
+TEST_CASE("The page leaves out what grows with the run and it has no picture of", "[page]") {
+    Json report = small_report();
+    for (const char* const key : {"instruction_times", "registers", "buffers"})
+        report[key] = Json::array({1, 2, 3});
+    report["predictions"] = Json(std::vector<int>(100'000, 7));
+    const Json carried = reports_in(page_of(report))[0]["report"];
+    for (const char* const key : {"instruction_times", "registers", "buffers"}) {
+        INFO(key);
+        CHECK_FALSE(carried.contains(key));
+    }
+    CHECK(carried["predictions"] == Json(std::vector<int>(200, 7)));
+}
+
+TEST_CASE("A report is checked before it becomes a page", "[page]") {
+    CHECK(page::parse_report(small_report().dump(), "r.json") == small_report());
+    CHECK(error_of(Json::array()).starts_with("r.json: is []"));
+    const auto with = [](const char* place, const Json& value) {
+        Json report = small_report();
+        report[Json::json_pointer(place)] = value;
+        return error_of(report);
+    };
+    CHECK(with("/schema", "sim.report/2") ==
+          R"(r.json: schema is "sim.report/2"; it must be "sim.report/1")");
+    CHECK(with("/cycles", -1) == "r.json: cycles is -1; it must be a whole number of at least 0");
+    CHECK(with("/layers/0/matrix_unit/useful_macs", "x") ==
+          R"(r.json: layers[0].matrix_unit.useful_macs is "x"; it must be a whole number of at least 0)");
+    CHECK(with("/layers/0", 5) == "r.json: layers[0] is 5; it must be an object");
+    CHECK(with("/comparison", Json::array({Json::object()})) ==
+          "r.json: comparison[0].baseline is missing; it must be a text");
+    CHECK(with("/timing_only", 0) == "r.json: timing_only is 0; it must be true or false");
+    CHECK(with("/seconds", nullptr) == "r.json: seconds is null; it must be a number");
+    CHECK(with("/accuracy", "all") == R"(r.json: accuracy is "all"; it must be a number or null)");
+    CHECK(with("/layers", Json::object()) == "r.json: layers is {}; it must be a list");
+
+    Json without = small_report();
+    without.erase("schema");
+    CHECK(error_of(without) == R"(r.json: schema is missing; it must be "sim.report/1")");
+}
+
+TEST_CASE("Every key that a page relies on is missed", "[page]") {
+    const Json whole = small_report();
+    for (const auto& [key, value] : whole.items()) {
+        INFO(key);
+        Json report = whole;
+        report.erase(key);
+        const bool is_optional = key == "schema";  // said in other words
+        CHECK(error_of(report).find(is_optional ? "schema is missing" : key + " is missing; it must be ") !=
+              std::string::npos);
+    }
+}
+
+TEST_CASE("A report is found in its folder", "[page]") {
+    const auto folder = std::filesystem::temp_directory_path() / "systole_page_test";
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder / "report.json") << small_report().dump();
+    const page::NamedReport of_folder = page::read_report(folder);
+    const page::NamedReport of_file = page::read_report(folder / "report.json");
+    CHECK(of_folder.report == of_file.report);
+    CHECK(of_folder.name == folder.string());
+    std::filesystem::remove_all(folder);
+    CHECK_THROWS_WITH(page::read_report(folder), folder.string() + ": cannot be opened");
+}

@@ -1,0 +1,110 @@
+#include <catch2/catch.hpp>
+#include <sstream>
+
+#include "sim/view/report/report.h"
+
+using namespace systole;
+
+namespace {
+
+/// 100 cycles of a 10 x 10 array: 40 active, of whose 4000 MACs 1000 useful.
+report::Report made() {
+    report::Report report;
+    report.cycles = 100;
+    report.array_cells = 100;
+    report.matrix_unit.active_cycles = 40;
+    report.matrix_unit.useful_macs = 1000;
+    report.matrix_unit.unused_macs = 3000;
+    report.matrix_unit.weight_stall_cycles = 20;
+    report.matrix_unit.weight_shift_cycles = 15;
+    report.matrix_unit.non_matrix_cycles = 25;
+    return report;
+}
+
+report::Comparison against(double speedup, std::optional<double> total, std::optional<double> incremental) {
+    report::Comparison comparison;
+    comparison.baseline = "other";
+    comparison.speedup = speedup;
+    comparison.performance_per_watt = {.total = total, .incremental = incremental};
+    return comparison;
+}
+
+report::ClaimAgainst judged(const report::Comparison& comparison) {
+    report::Report report = made();
+    report.comparison.push_back(comparison);
+    return report::make_claim(report)->against.front();
+}
+
+}  // namespace
+
+TEST_CASE("The claim is held against the published ranges, their ends within", "[report]") {
+    CHECK(judged(against(14.99, 1, 30)).performance_place == "below");
+    CHECK(judged(against(15, 1, 30)).performance_place == "within");
+    CHECK(judged(against(30, 1, 30)).performance_place == "within");
+    CHECK(judged(against(30.01, 1, 30)).performance_place == "above");
+    CHECK(judged(against(20, 1, 29.9)).performance_per_watt_place == "below");
+    CHECK(judged(against(20, 100, 30)).performance_per_watt_place == "within");
+    CHECK(judged(against(20, 40, 80.1)).performance_per_watt_place == "above");
+    CHECK(judged(against(20, 40, {})).performance_per_watt_place == "within");  // no other figure
+    CHECK(judged(against(20, {}, {})).performance_per_watt_place.empty());
+}
+
+TEST_CASE("The claim is held against what is known best of a baseline", "[report]") {
+    report::Comparison comparison = against(1, 2, 3);
+    CHECK(judged(comparison).basis == "upper bound");
+    CHECK(judged(comparison).performance == 1);
+
+    report::ComparisonExpected expected;
+    expected.speedup = 4;
+    comparison.expected = expected;
+    CHECK(judged(comparison).basis == "expected");
+    CHECK(judged(comparison).performance == 4);
+
+    report::ComparisonMeasured measured;
+    measured.fp32.speedup = 5;
+    comparison.measured = measured;
+    CHECK(judged(comparison).basis == "measured");
+    CHECK(judged(comparison).performance == 5);
+}
+
+TEST_CASE("Where the array's multiply-accumulates went sums to all there were", "[report]") {
+    report::Report report = made();
+    CHECK_FALSE(report::make_claim(report));  // nothing to compare with
+    report.comparison.push_back(against(1, {}, {}));
+    const report::Claim claim = *report::make_claim(report);
+    CHECK(claim.array.useful == Approx(0.10));
+    CHECK(claim.array.unused == Approx(0.30));
+    CHECK(claim.array.weight_stall == Approx(0.20));
+    CHECK(claim.array.weight_shift == Approx(0.15));
+    CHECK(claim.array.non_matrix == Approx(0.25));
+    const nlohmann::ordered_json json = report::claim_json(claim);
+    CHECK(json["largest_loss"] == "unused");
+    double sum = 0.0;
+    for (const auto& share : json["array"]) sum += share.get<double>();
+    CHECK(sum == Approx(1.0));
+    CHECK(json["against"][0]["performance_per_watt_place"].is_null());
+
+    report.matrix_unit.non_matrix_cycles = 45;
+    report.matrix_unit.weight_stall_cycles = 0;
+    CHECK(report::claim_json(report::make_claim(report))["largest_loss"] == "non_matrix");
+    CHECK(report::claim_json(std::nullopt).is_null());
+}
+
+TEST_CASE("Reasons are given where the run falls short of the claim", "[report]") {
+    report::Report report = made();
+    report.comparison.push_back(against(20, 20, 40));
+    CHECK(report::claim_text(*report::make_claim(report)).find("Why") == std::string::npos);
+    report.comparison.push_back(against(123456.0, 99999.0, 99999.0));
+    report.comparison.back().baseline = std::string(100, 'b');
+    report.comparison.push_back(against(20, {}, {}));
+    CHECK(report::claim_text(*report::make_claim(report)).find("Why") == std::string::npos);
+    report.comparison.push_back(against(20, 20, 29));
+    const std::string text = report::claim_text(*report::make_claim(report));
+    CHECK(text.find("Why") != std::string::npos);
+    CHECK(text.find("30.0 %  in active cycles, but") != std::string::npos);
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        INFO(line);
+        CHECK(line.size() <= 80);
+    }
+}

@@ -1,0 +1,401 @@
+#include "sim/view/report/report.h"
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <regex>
+#include <sstream>
+
+#include "hw/isa/assembly.h"
+#include "sim/run/execute/facts.h"
+#include "sim/run/execute/run.h"
+#include "sim/view/report/report_file.h"
+#include "tests/support/fresh_simulation.h"
+
+using namespace systole;
+
+namespace {
+
+/// A run of assembly text, simulated.
+struct Finished {
+    explicit Finished(const std::string& text, bool instructions = false) {
+        const tests::FreshSimulation simulation;
+        run::RunSpec spec;
+        spec.machine =
+            machine::read_machine(std::filesystem::path(SYSTOLE_SOURCE_DIR) / "configs/machines/tpu_v1.json");
+        spec.program.emplace();
+        spec.observed.instruction_times = instructions;
+        spec.labels.run["machine"] = "tpu_v1";
+        run::Prepared prepared;
+        prepared.program = isa::assemble(text, "test");
+        result = run::simulate(spec, prepared);
+        result.speed = {.prepare = 0.25, .simulate = 0.5, .total = 1.0, .gemm = 0.0, .peak_rss_bytes = 0};
+    }
+
+    run::RunRecord result;
+};
+
+const std::string work =
+    "read_weights tile=0\n"
+    "tag 1\nmatmul ub=0 acc=0 rows=100\n"
+    "read_weights tile=0\n"
+    "tag 2\nmatmul ub=0 acc=200 rows=30\n"
+    "tag 0\nread_weights tile=0\nmatmul ub=0 acc=400 rows=7\nhalt\n";
+
+const std::string head = ".array 256 256\n.tile 256 256 fill 1\n";
+
+std::uint64_t value(const report::CounterValues& counters, std::string_view name) {
+    for (const auto& [key, count] : counters) {
+        if (key == name) return count;
+    }
+    FAIL("no counter " << name);
+    return 0;
+}
+
+void check_width(const std::string& text, std::size_t columns = 80) {
+    std::istringstream lines(text);
+    std::size_t longest = 0;
+    for (std::string line; std::getline(lines, line);) {
+        longest = std::max(longest, line.size());
+        if (line.size() > columns) FAIL_CHECK(line.size() << " characters: " << line);
+    }
+    CHECK(longest > columns / 2);
+}
+
+}  // namespace
+
+TEST_CASE("The layers' cycles and counters sum to the run's", "[report]") {
+    const Finished finished(head + work);
+    const report::Report report = report::make_report(finished.result);
+    CHECK(report.matrix_unit.cycles() == report.cycles);
+    CHECK(report.matrix_unit.active_cycles == 137);
+    REQUIRE(report.layers.size() == 3);
+    CHECK(report.layers[0].name == "tag 1");
+    CHECK(report.layers[0].matrix_unit.active_cycles == 100);
+    CHECK(report.layers[1].matrix_unit.active_cycles == 30);
+    CHECK(report.layers[2].name == "(outside layers)");
+    CHECK(report.layers[2].matrix_unit.active_cycles == 7);
+    for (const auto& [name, total] : report.matrix_unit.counters) {
+        INFO(name);
+        std::uint64_t sum = 0;
+        for (const report::Layer& layer : report.layers) sum += value(layer.matrix_unit.counters, name);
+        CHECK(sum == total);
+    }
+    std::uint64_t cycles = 0;
+    for (const report::InstructionKind& kind : report.instruction_kinds) cycles += kind.matrix_unit.cycles();
+    CHECK(cycles == report.cycles);
+    double shares = 0.0;
+    for (const report::Layer& layer : report.layers) shares += *layer.share;
+    CHECK(shares == Approx(1.0));
+}
+
+TEST_CASE("Cycles are split by the kind of matrix instruction under each tag", "[report]") {
+    const Finished finished(head + work);
+    const report::Report report = report::make_report(finished.result);
+    REQUIRE(report.instruction_kinds.size() == 1);
+    CHECK(report.instruction_kinds[0].instruction == "matmul");
+    CHECK(report.instruction_kinds[0].executed == 3);
+    CHECK(report.instruction_kinds[0].matrix_unit.active_cycles == 137);
+    CHECK(report.instruction_kinds[0].matrix_unit.counters == report.matrix_unit.counters);
+
+    isa::Program program;  // as if under the same tags there were convolutions as well
+    program.instructions = {isa::DebugTag{.tag = 1}, isa::MatrixMultiply{}, isa::DebugTag{.tag = 2},
+                            isa::MatrixMultiply{},   isa::Convolve{},       isa::Convolve{}};
+    const auto kinds = report::by_instruction_kind(run::facts_of(program).tags, finished.result.counters);
+    REQUIRE(kinds.size() == 3);
+    CHECK(kinds[0].instruction == "matmul");
+    CHECK(kinds[0].matrix_unit.active_cycles == 100);
+    CHECK(kinds[1].instruction == "mixed");
+    CHECK(kinds[1].executed == 3);
+    CHECK(kinds[1].matrix_unit.active_cycles == 30);
+    CHECK(kinds[2].instruction == "none");
+    CHECK(kinds[2].executed == 0);
+    CHECK(kinds[2].matrix_unit.active_cycles == 7);
+}
+
+TEST_CASE("A program without a network is measured by what it does", "[report]") {
+    const Finished finished(head + work);
+    const report::Report report = report::make_report(finished.result);
+    CHECK(report.inferences == 0);
+    CHECK_FALSE(report.inferences_per_second);
+    CHECK_FALSE(report.seconds_per_batch);
+    CHECK_FALSE(report.accuracy);
+    CHECK(report.seconds == Approx(static_cast<double>(report.cycles) / 700e6));
+    CHECK(*report.achieved_tops ==
+          Approx(2.0 * static_cast<double>(report.matrix_unit.useful_macs) / report.seconds / 1e12));
+    CHECK(report.peak_tops == Approx(91.75).margin(0.01));
+    CHECK(report.roofline->macs_per_weight_byte ==
+          Approx(static_cast<double>(report.matrix_unit.useful_macs) / (3.0 * 65536)));
+    CHECK(report.roofline->ridge == Approx(65536 * 700e6 / 32.625e9));
+    CHECK(value(report.matrix_unit.counters, "useful_macs") == 137 * 65536);
+}
+
+TEST_CASE("Without a section energy, energy is published watts times seconds", "[report]") {
+    Finished finished(head + work);
+    finished.result.spec.machine.energy.reset();
+    const report::Report report = report::make_report(finished.result);
+    REQUIRE(report.energy);
+    CHECK(report.energy->static_joules == Approx(28.0 * report.seconds));
+    CHECK(report.energy->dynamic_joules == Approx(12.0 * report.seconds));
+    CHECK(report.energy->joules() == Approx(40.0 * report.seconds));
+    CHECK(report.energy->watts == 40.0);
+    CHECK_FALSE(report.energy->joules_per_inference);
+    CHECK_FALSE(report.energy->events);
+    CHECK_FALSE(report.layers.front().energy);
+    CHECK(report::to_json(report)["energy"]["by_unit"].size() == 2);
+    CHECK_FALSE(report::to_json(report)["layers"][0].contains("energy"));
+    CHECK(report::to_text(report).find("published, of the busy chip") != std::string::npos);
+
+    finished.result.spec.machine.power = {};
+    const report::Report without = report::make_report(finished.result);
+    CHECK_FALSE(without.energy);
+    CHECK(report::to_json(without)["energy"]["joules"].is_null());
+    CHECK(report::to_text(without).find("the machine file gives no watts") != std::string::npos);
+}
+
+TEST_CASE("Energy by event: by unit, by layer and by window it sums to the run's", "[report]") {
+    Finished finished(head + work);
+    finished.result.spec.machine.energy->die_dynamic_factor = 2.0;
+    finished.result.spec.observed.power_windows = 9;
+    const report::Report report = report::make_report(finished.result);
+    REQUIRE(report.energy);
+    REQUIRE(report.energy->events);
+    const double all = report.energy->joules();
+    CHECK(report.energy->static_joules == Approx(28.0 * report.seconds));
+    CHECK(report.energy->watts == Approx(all / report.seconds));
+    double units = 0.0;
+    for (const auto& [unit, joules] : report.energy->by_unit) units += joules;
+    CHECK(units == Approx(all).epsilon(1e-12));
+    double layers = 0.0;
+    for (const report::Layer& layer : report.layers) layers += layer.energy->total();
+    CHECK(layers == Approx(all).epsilon(1e-12));
+
+    const report::EventEnergy& events = *report.energy->events;
+    const nlohmann::ordered_json json = report::to_json(report)["energy"];
+    const double weight_memory = json["by_unit"]["weight_memory"];
+    CHECK(events.die_watts == Approx((all - weight_memory) / report.seconds));
+    CHECK(events.published_watts == 40.0);
+    // Half of the die's dynamic energy is the factor's.
+    const double dynamic_on_die = report.energy->dynamic_joules - weight_memory;
+    CHECK(events.uncalibrated_joules == Approx(all - dynamic_on_die / 2));
+    CHECK(json["uncalibrated"]["joules"] == events.uncalibrated_joules);
+
+    REQUIRE(events.over_time);
+    const std::uint64_t window_cycles = json["power_over_time"]["window_cycles"];
+    CHECK(window_cycles == (report.cycles + 8) / 9);
+    double over_time = 0.0;
+    for (const auto& [unit, watts] : json["power_over_time"]["watts"].items()) {
+        double of_unit = 0.0;
+        for (std::size_t window = 0; window < watts.size(); ++window) {
+            const std::uint64_t cycles = std::min(window_cycles, report.cycles - window * window_cycles);
+            of_unit += watts[window].get<double>() * static_cast<double>(cycles) / 700e6;
+        }
+        CHECK(of_unit == Approx(json["by_unit"][unit].get<double>()).epsilon(1e-9));
+        over_time += of_unit;
+    }
+    CHECK(over_time == Approx(all).epsilon(1e-9));
+
+    finished.result.spec.observed.power_windows = 0;
+    CHECK_FALSE(report::to_json(report::make_report(finished.result))["energy"].contains("power_over_time"));
+    const std::string text = report::to_text(report);
+    CHECK(text.find("weight memory") != std::string::npos);
+    CHECK(text.find("40.0 W published, busy") != std::string::npos);
+    CHECK(text.find("without the factor 2 on its events") != std::string::npos);
+    check_width(text);
+}
+
+TEST_CASE("report.json has the keys that other programs read", "[report]") {
+    const Finished finished(head + work);
+    const nlohmann::ordered_json json = report::to_json(report::make_report(finished.result));
+    CHECK(json["schema"] == "sim.report/1");
+    for (const char* pointer : {"/machine",
+                                "/model",
+                                "/batch",
+                                "/inferences",
+                                "/cycles",
+                                "/seconds",
+                                "/inferences_per_second",
+                                "/tops/achieved",
+                                "/tops/peak",
+                                "/matrix_unit/active_cycles",
+                                "/matrix_unit/weight_stall_cycles",
+                                "/matrix_unit/weight_shift_cycles",
+                                "/matrix_unit/non_matrix_cycles",
+                                "/matrix_unit/raw_stall_cycles",
+                                "/matrix_unit/input_stall_cycles",
+                                "/matrix_unit/useful_macs",
+                                "/matrix_unit/unused_macs",
+                                "/traffic/weight_bytes",
+                                "/traffic/host_read_bytes",
+                                "/traffic/host_write_bytes",
+                                "/memory/unified_buffer_peak_bytes",
+                                "/layers/0/name",
+                                "/layers/0/cycles",
+                                "/layers/0/matrix_unit/active_cycles",
+                                "/energy/joules",
+                                "/energy/joules_per_inference",
+                                "/energy/watts",
+                                "/energy/by_unit/chip_static",
+                                "/energy/by_unit/matrix_unit",
+                                "/energy/uncalibrated/joules",
+                                "/layers/0/energy/joules",
+                                "/layers/0/energy/by_unit/matrix_unit",
+                                "/comparison",
+                                "/claim",
+                                "/predictions",
+                                "/accuracy",
+                                "/host_operations",
+                                "/simulator/wall_seconds",
+                                "/simulator/simulated_cycles_per_second",
+                                "/simulator/macs_per_second",
+                                "/simulator/peak_rss_bytes",
+                                "/configuration/machine/clock_mhz",
+                                "/configuration/run/machine"}) {
+        INFO(pointer);
+        CHECK(json.contains(nlohmann::ordered_json::json_pointer(pointer)));
+    }
+    CHECK(json["inferences_per_second"].is_null());
+    CHECK(json["accuracy"].is_null());
+    CHECK(json["traffic"]["weight_bytes"] == 3 * 65536);
+    // Every counter of every unit is there.
+    for (const run::Counter& counter : finished.result.counters.all) {
+        INFO(counter.path);
+        CHECK(json["units"][std::string(counter.group())][std::string(counter.name())] == counter.value());
+    }
+}
+
+TEST_CASE("A program that does nothing has no ratios", "[report]") {
+    const Finished finished(".array 256 256\nhalt\n");
+    report::Report report = report::make_report(finished.result);
+    CHECK_FALSE(report.roofline);
+    CHECK(report::to_json(report)["roofline"].is_null());
+    const std::string text = report::to_text(report);
+    CHECK(text.find("nan") == std::string::npos);
+    CHECK(text.find("inf ") == std::string::npos);
+}
+
+TEST_CASE("A layer without cycles says at length what it is", "[report]") {
+    Finished finished(head + ".layer 3a_1x1 convolution macs=6400\n.layer 3a_reduce \"joined to 3a_1x1\"\n" +
+                      ".layer other depthwise_convolution\n" +
+                      "read_weights tile=0\ntag 1\nmatmul ub=0 acc=0 rows=100\n"
+                      "tag 3\nread_weights tile=0\nmatmul ub=0 acc=0 rows=9\nhalt\n");
+    const report::Report report = report::make_report(finished.result);
+    REQUIRE(report.layers.size() >= 3);
+    CHECK(report.layers[1].matrix_unit.cycles() == 0);
+    CHECK(report.layers[1].macs_per_inference == 0);
+    CHECK_FALSE(report.layers[1].array_utilization);
+    const std::string text = report::to_text(report);
+    CHECK_THAT(text, Catch::Contains("\n  3a_reduce        joined to 3a_1x1      0    0.0 "));
+    CHECK_THAT(text, Catch::Contains("\n  3a_1x1           convolution"));
+    check_width(text);
+}
+
+/// What a terminal shows of a painted text.
+std::string without_colours(const std::string& text) {
+    return std::regex_replace(text, std::regex("\x1b\\[[0-9;]*m"), "");
+}
+
+TEST_CASE("Colours add nothing but themselves to a text", "[report]") {
+    const Finished finished(head + work, true);
+    const report::Report report = report::make_report(finished.result);
+    const std::string plain = report::to_text(report);
+    const std::string coloured = report::to_text(report, {}, {.colours = true});
+    CHECK(plain.find('\x1b') == std::string::npos);
+    CHECK(without_colours(coloured) == plain);
+    CHECK_THAT(coloured, Catch::Contains("\x1b[1mMatrix unit\x1b[0m "));
+    CHECK_THAT(coloured, Catch::Contains("\x1b[38;5;32marray active"));
+    CHECK_THAT(coloured, Catch::Contains("\x1b[38;5;166mweight stall"));
+    CHECK_THAT(coloured, Catch::Contains("\x1b[38;5;178mweight shift"));
+    CHECK_THAT(coloured, Catch::Contains("\x1b[38;5;245mnon-matrix"));
+}
+
+TEST_CASE("A terminal of 80 columns shows what files hold", "[report]") {
+    const Finished finished(head + work);
+    const report::Report report = report::make_report(finished.result);
+    CHECK(report::to_text(report, {}, {.columns = 80}) == report::to_text(report));
+}
+
+TEST_CASE("Layers have long names where there is room, and fewer columns where there is not", "[report]") {
+    const Finished finished(head +
+                            ".layer block_12/depthwise_convolution convolution macs=6400\n"
+                            ".layer second dense macs=6400\n" +
+                            work);
+    const report::Report report = report::make_report(finished.result);
+    const std::vector<std::string> layers{"layers"};
+    const auto text = [&](std::size_t columns) {
+        return report::to_text(report, layers, {.columns = columns});
+    };
+    CHECK_THAT(text(140), Catch::Contains("  block_12/depthwise_convolution convolution "));
+    CHECK_THAT(text(80), Catch::Contains("  block_12/depthw~ convolution "));
+    CHECK_THAT(text(75), Catch::Contains("  block_12/d~ convolution "));
+    CHECK_THAT(text(73), Catch::Contains("  block_12/depthwise_~  ") && !Catch::Contains("convolution ") &&
+                             Catch::Contains("  used"));
+    CHECK_THAT(text(60), Catch::Contains("  block_12/dep~  ") && !Catch::Contains("  used") &&
+                             Catch::Contains("% run"));
+}
+
+TEST_CASE("The text fits its columns, whatever the names and numbers", "[report]") {
+    const auto columns = GENERATE(as<std::size_t>(), 60, 61, 72, 80, 100, 140);
+    const terminal::Look look{.columns = columns};
+    Finished finished(head + work);
+    finished.result.spec.labels.machine_settings.push_back({std::string(300, 'k'), std::string(300, 'v')});
+    report::Report report = report::make_report(finished.result);
+    report.model = report.machine = std::string(200, 'm');
+    report.batch = 4294967295U;
+    report.batches = 1'000'000;
+    report.inferences = 9'999'999'999;
+    report.inferences_per_second = 123456789.0;
+    report.seconds_per_batch = 1234.5;
+    report.timing_only = true;
+    report.accuracy = report.float_accuracy = 1.0;
+    report.float_agreements = report.inferences;
+    for (report::Layer& layer : report.layers) {
+        layer.name = "a layer's name\nwith a line end";
+        layer.kind = "depthwise_convolution";
+        layer.matrix_unit.non_matrix_cycles = 9'999'999'999;
+    }
+    report::Comparison comparison{.baseline = std::string(100, 'b'),
+                                  .inferences_per_second = 123456789.0,
+                                  .memory_bound = true,
+                                  .watts = 1.0,
+                                  .speedup = 123456.0,
+                                  .performance_per_watt = {.total = 99999.0, .incremental = {}},
+                                  .int8_inferences_per_second = 1.0,
+                                  .int8_speedup = 0.01,
+                                  .joules_per_inference = {},
+                                  .expected = report::ComparisonExpected{},
+                                  .measured = report::ComparisonMeasured{}};
+    comparison.expected->inferences_per_second = 987654321.0;
+    comparison.expected->speedup = 123456.0;
+    comparison.expected->performance_per_watt = {.total = 99999.0, .incremental = 99999.0};
+    comparison.expected->model.batch = 4294967295U;
+    comparison.expected->model.latency_seconds = 1234.5;
+    comparison.expected->efficiency = {.precision = baselines::Precision::Fp32,
+                                       .peak_share = 0.123456,
+                                       .memory_share = 0.987654,
+                                       .layer_microseconds = 123456.0,
+                                       .latency_factor = 2.0,
+                                       .largest_batch = 64};
+    comparison.measured->fp32 = comparison.measured->int8 = *comparison.expected;
+    report.comparison.push_back(comparison);
+    report.claim = report::make_claim(report);
+    report.host_operations.push_back(
+        {.kind = std::string(50, 'k'), .layer = std::string(50, 'l'), .seconds = {}});
+    report.host_operations.push_back({.kind = "softmax", .layer = std::string(50, 'l'), .seconds = 1e-7});
+    check_width(report::to_text(report, {}, look), columns);
+    report.accuracy.reset();
+    report.timing_only = false;
+    report.predictions.assign(100, 4294967295U);
+    report.first_probabilities.assign(8, 1.0F);
+    check_width(report::to_text(report, {}, look), columns);
+    report::InstructionLine line;
+    line.unit = "activation";
+    line.text = "activate " + std::string(30, 'x') + " and " + std::string(90, 'y');
+    report.instruction_lines.assign(3, line);
+    report.instruction_lines[1].issued = report.instruction_lines[1].complete = 9'999'999'999;
+    check_width(report::to_text(report, std::vector<std::string>{"instructions"}, look), columns);
+}
+
+TEST_CASE("A report that cannot be written is the user's error", "[report]") {
+    CHECK_THROWS_AS(report::make_folder("/proc/no/such"), report::OutputError);
+    CHECK_THROWS_AS(report::write_file("/proc/no_such_file", "x"), report::OutputError);
+}

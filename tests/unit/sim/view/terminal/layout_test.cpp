@@ -1,0 +1,62 @@
+#include "sim/view/terminal/layout.h"
+
+#include <catch2/catch.hpp>
+#include <numeric>
+
+using namespace systole::terminal;
+
+namespace {
+
+std::size_t sum(const std::vector<std::size_t>& widths) {
+    return std::accumulate(widths.begin(), widths.end(), std::size_t{0});
+}
+
+}  // namespace
+
+TEST_CASE("Names fit their column and are printable", "[terminal]") {
+    CHECK(fitted("conv2d", 8) == "conv2d");
+    CHECK(fitted("convolution", 8) == "convolu~");
+    CHECK(fitted("a\nb\x1b", 8) == "a?b?");
+    CHECK(fitted("", 8).empty());
+    CHECK(fitted("conv2d", 0).empty());
+}
+
+TEST_CASE("Paragraphs are wrapped between words", "[terminal]") {
+    CHECK(wrapped("one two three", 7) == "one two\nthree");
+    CHECK(wrapped("one two three", 7, 3) == "one two\n   three");
+    CHECK(wrapped("one", 1) == "one");
+    CHECK(wrapped("", 5).empty());
+}
+
+TEST_CASE("What stands beside a lead goes on below itself, or below the lead", "[terminal]") {
+    CHECK(beside("lead  ", "a text as it  is", 22) == "lead  a text as it  is");
+    CHECK(beside("lead  ", "some words that take more", 24) == "lead  some words that\n      take more");
+    CHECK(beside("a lead that leaves little   ", "some words", 30) ==
+          "a lead that leaves little\n      some words");
+    CHECK(beside("lead  ", "unbreakable_but_too_long", 24) == "lead  unbreakable_but_to\n      o_long");
+    // What is painted takes no more columns.
+    CHECK(beside("\x1b[1mlead\x1b[0m  ", "a text of eighteen", 24) ==
+          "\x1b[1mlead\x1b[0m  a text of eighteen");
+}
+
+TEST_CASE("A table that has room enough is as it is meant to be", "[terminal]") {
+    const std::vector<Column> table{{.width = 10, .least = 4, .most = 8},
+                                    {.width = 6, .least = 6, .leave = 1}};
+    CHECK(fit(table, 16) == std::vector<std::size_t>{10, 6});
+    CHECK(fit(table, 100) == std::vector<std::size_t>{10, 6});
+}
+
+TEST_CASE("A table's columns are shortened, then left out in their turn", "[terminal]") {
+    const std::vector<Column> table{{.width = 10, .least = 4, .most = 13},
+                                    {.width = 6, .least = 6, .leave = 2},
+                                    {.width = 5, .least = 5, .leave = 1},
+                                    {.width = 7, .least = 7}};
+    CHECK(fit(table, 28) == std::vector<std::size_t>{10, 6, 5, 7});
+    CHECK(fit(table, 27) == std::vector<std::size_t>{9, 6, 5, 7});
+    CHECK(fit(table, 22) == std::vector<std::size_t>{4, 6, 5, 7});
+    CHECK(fit(table, 21) == std::vector<std::size_t>{8, 6, 0, 7});  // room for the first again
+    CHECK(fit(table, 16) == std::vector<std::size_t>{9, 0, 0, 7});
+    CHECK(fit(table, 30) == std::vector<std::size_t>{12, 6, 5, 7});  // a long entry is shown
+    CHECK(fit(table, 99) == std::vector<std::size_t>{13, 6, 5, 7});
+    for (std::size_t columns = 11; columns < 40; ++columns) CHECK(sum(fit(table, columns)) <= columns);
+}

@@ -1,0 +1,70 @@
+#include "sim/view/terminal/look.h"
+
+#include <catch2/catch.hpp>
+
+#include "sim/view/terminal/screen.h"
+
+using namespace systole::terminal;
+
+namespace {
+
+const Surroundings terminal{
+    .is_terminal = true, .window_columns = 100, .columns = {}, .no_color = {}, .term = "xterm-256color"};
+
+}  // namespace
+
+TEST_CASE("Without colours nothing is painted", "[terminal]") {
+    CHECK(Look{}.paint(Role::Wrong, "wrong") == "wrong");
+    const Look look{.colours = true};
+    CHECK(look.paint(Role::Wrong, "wrong") == "\x1b[31mwrong\x1b[0m");
+    CHECK(look.paint(Role::Heading, "two\nlines") == "\x1b[1mtwo\x1b[0m\n\x1b[1mlines\x1b[0m");
+    CHECK(look.paint(Role::Wrong, "").empty());
+    CHECK(columns_of(look.paint(Role::WeightStall, "stall")) == 5);
+    CHECK(columns_of("stall") == 5);
+}
+
+TEST_CASE("A terminal has colours, unless the user wants none", "[terminal]") {
+    CHECK(look_in(terminal, Colours::Auto).colours);
+    CHECK_FALSE(look_in(terminal, Colours::Never).colours);
+
+    Surroundings no_color = terminal;
+    no_color.no_color = "1";
+    CHECK_FALSE(look_in(no_color, Colours::Auto).colours);
+    CHECK(look_in(no_color, Colours::Always).colours);  // what is typed goes before what is set
+
+    Surroundings dumb = terminal;
+    dumb.term = "dumb";
+    CHECK_FALSE(look_in(dumb, Colours::Auto).colours);
+    CHECK(look_in(dumb, Colours::Auto).columns == 100);
+    dumb.term = "";
+    CHECK_FALSE(look_in(dumb, Colours::Auto).colours);
+}
+
+TEST_CASE("A file has the fixed layout and no colours", "[terminal]") {
+    Surroundings file = terminal;
+    file.is_terminal = false;
+    file.columns = "120";
+    file.window_columns.reset();
+    CHECK_FALSE(look_in(file, Colours::Auto).colours);
+    CHECK_FALSE(look_in(file, Colours::Auto).columns);
+    CHECK(look_in(file, Colours::Always).colours);  // for a pager
+    CHECK_FALSE(look_in(file, Colours::Always).columns);
+    CHECK(Look{}.width() == 80);
+}
+
+TEST_CASE("A terminal is as wide as COLUMNS says, or it says itself", "[terminal]") {
+    CHECK(look_in(terminal, Colours::Auto).columns == 100);
+    Surroundings set = terminal;
+    set.columns = "120";
+    CHECK(look_in(set, Colours::Auto).columns == 120);
+    for (const char* const nonsense : {"0", "-1", "wide", "80x", "99999999999999999999999"}) {
+        INFO(nonsense);
+        set.columns = nonsense;
+        CHECK(look_in(set, Colours::Auto).columns == 100);
+    }
+    set.columns = "12";
+    CHECK(look_in(set, Colours::Auto).columns == least_columns);
+    set.columns = "";
+    set.window_columns.reset();
+    CHECK_FALSE(look_in(set, Colours::Auto).columns);
+}
