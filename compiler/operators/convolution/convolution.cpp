@@ -6,9 +6,8 @@
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/window.h"
 #include "compiler/operators/gemm.h"
-#include "compiler/operators/integer_types.h"
 #include "compiler/operators/layer_formats.h"
-#include "compiler/operators/weighted.h"
+#include "compiler/operators/windowed_weights.h"
 
 namespace systole::operators {
 namespace {
@@ -62,18 +61,12 @@ ir::ValueId append_convolution(ir::LayerReader& layer, const ir::Window& window,
                    .is_counted = true},
         .channels = filters,
         .bias_key = bias_key};
-    return layer.append_function("activation", layer.append("convolution", ir::attributes_of(window),
-                                                            with_weights(layer, {layer.input()}, weights)));
+    return append_windowed(layer, "convolution", ir::attributes_of(window), weights);
 }
 
 ir::LayerKind keras_convolution() {
-    std::vector<ir::LayerKey> keys = keras_window_keys("kernel_size");
-    keys.insert(keys.end(), {{"filters", "the kernel's last extent"},
-                             {"use_bias", "whether there is a bias"},
-                             {"activation", "a function of the result"},
-                             {"dilation_rate", "only 1"},
-                             {"groups", "only 1"}});
-    return {ir::Format::Keras, "Conv2D", keys, [](ir::LayerReader& layer) {
+    return {ir::Format::Keras, "Conv2D", keras_convolution_keys({{"filters", "the kernel's last extent"}}),
+            [](ir::LayerReader& layer) {
                 require_plain_convolution(layer);
                 const auto kernel = layer.positive_pair("kernel_size");
                 const auto stride = layer.positive_pair("strides", {{1, 1}});
@@ -82,16 +75,13 @@ ir::LayerKind keras_convolution() {
 }
 
 ir::LayerKind json_convolution() {
-    std::vector<ir::LayerKey> keys = json_window_keys();
-    keys.insert(keys.end(), {{"filters", "the kernel's last extent"},
-                             {"bias", "whether there is a bias"},
-                             {"activation", "a function of the result"}});
-    return {ir::Format::GraphJson, "convolution", keys, [](ir::LayerReader& layer) {
+    return {ir::Format::GraphJson, "convolution",
+            json_convolution_keys({{"filters", "the kernel's last extent"}}), [](ir::LayerReader& layer) {
                 return append_convolution(layer, json_window(layer, {{1, 1}}), "bias");
             }};
 }
 
-class Convolution final : public WeightedOperator {
+class Convolution final : public WindowedWeights {
 public:
     std::string_view name() const override { return "convolution"; }
     std::string_view summary() const override {
@@ -100,11 +90,7 @@ public:
                "Weights: [kernel row][kernel column][input channel][filter]; perhaps a bias: [filter].";
     }
     const std::vector<ir::AttributeDeclaration>& attributes() const override {
-        static const std::vector<ir::AttributeDeclaration> declarations = [] {
-            std::vector<ir::AttributeDeclaration> list = ir::window_attributes();
-            list.push_back(clamp_attribute());
-            return list;
-        }();
+        static const std::vector<ir::AttributeDeclaration> declarations = shared_attributes();
         return declarations;
     }
     std::vector<ir::LayerKind> layer_kinds() const override {
@@ -112,31 +98,14 @@ public:
     }
 
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
-        if (node.data_inputs() != 1) node.require_inputs(1);
-        const ir::FeatureMap input = node.input_map();
-        const ir::Window window = ir::window_of(node.node());
-        const ir::Value* const weights = node.constant(0);
-        constexpr std::size_t weights_rank = 4;
-        if (weights == nullptr || weights->shape.rank() != weights_rank) {
-            throw ModelError("it must have weights of 4 extents");
-        }
-        const ir::Shape& kernel = weights->shape;
-        if (input.channels != kernel[2]) {
+        const ir::Shape kernel = checked_kernel(node);
+        const std::uint32_t channels = node.input_map().channels;
+        if (channels != kernel[2]) {
             throw ModelError(
-                fmt::format("its input has {} channels; its weights are for {}", input.channels, kernel[2]));
+                fmt::format("its input has {} channels; its weights are for {}", channels, kernel[2]));
         }
-        if (kernel[0] != window.kernel_height || kernel[1] != window.kernel_width) {
-            throw ModelError(
-                fmt::format("its weights are {}; its window has a {}", to_text(kernel), to_text(window)));
-        }
-        check_bias(node, kernel[3]);
-        return {ir::image_shape(window_output(input, window, kernel[3]))};
+        return {result_shape(node)};
     }
-    std::uint64_t macs(const ir::NodeView& node) const override {
-        const ir::FeatureMap output = node.output_map();
-        return std::uint64_t{output.height} * output.width * weight_count(node);
-    }
-    bool pads_with_zeros() const override { return true; }
 
     void evaluate(const FloatCall& call) const override {
         const ir::FeatureMap input = call.node.input_map();
@@ -175,39 +144,16 @@ public:
         }
     }
 
-    void execute(const IntegerCall& call) const override {
-        const ir::FeatureMap input = call.node.input_map();
-        const ir::FeatureMap result = call.node.output_map();
-        const ir::Window window = ir::window_of(call.node.node());
-        const std::span<const std::int8_t> weights = known_weights(call.node);
-        const std::int32_t zero_point = encoding_of(call.node.input()).zero_point;
-        const SumRounding rounding(call.node);
-        const std::size_t channels = input.channels;
-        const std::size_t filters = result.channels;
-        std::vector<std::int32_t> sums;
-        for (std::uint32_t image = 0; image < call.batch; ++image) {
-            const std::int32_t* const pixels = call.inputs[0] + image * input.elements();
-            std::int32_t* const output = call.output + image * result.elements();
-            for_each_pixel(result, [&](std::uint32_t y, std::uint32_t x, std::size_t element) {
-                rounding.begin(sums);
-                for_each_in_window(input, window, y, x, [&](std::size_t pixel, std::size_t tap) {
-                    for (std::size_t c = 0; c < channels; ++c) {
-                        multiply_add(pixels[pixel * channels + c] - zero_point,
-                                     weights.data() + (tap * channels + c) * filters, sums);
-                    }
-                });
-                rounding.store(sums, output + element);
-            });
-        }
-    }
-
     void lower(const ir::NodeView& node, Lowering& lowering) const override {
         lower_product(node, ir::window_of(node.node()), std::nullopt, lowering);
     }
 
 protected:
-    std::uint64_t met_elements(const ir::NodeView& node, std::size_t /*input*/) const override {
-        return node.constant(0)->shape.elements() / node.output_map().channels;
+    void add_pixel(const std::int32_t* pixel, std::size_t channels, std::int32_t zero_point,
+                   const std::int8_t* weights, std::vector<std::int32_t>& sums) const override {
+        for (std::size_t c = 0; c < channels; ++c) {
+            multiply_add(pixel[c] - zero_point, weights + c * sums.size(), sums);
+        }
     }
 };
 

@@ -8,9 +8,8 @@
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/window.h"
 #include "compiler/operators/fixed_point.h"
-#include "compiler/operators/integer_types.h"
 #include "compiler/operators/layer_formats.h"
-#include "compiler/operators/weighted.h"
+#include "compiler/operators/windowed_weights.h"
 
 namespace systole::operators {
 namespace {
@@ -35,18 +34,12 @@ ir::ValueId append_depthwise(ir::LayerReader& layer, const ir::Window& window, c
         .bias_key = bias_key};
     std::vector<ir::NamedAttribute> attributes = ir::attributes_of(window);
     attributes.emplace_back("multiplier", std::int64_t{multiplier});
-    return layer.append_function("activation", layer.append("depthwise_convolution", std::move(attributes),
-                                                            with_weights(layer, {layer.input()}, weights)));
+    return append_windowed(layer, "depthwise_convolution", std::move(attributes), weights);
 }
 
 ir::LayerKind keras_depthwise_convolution() {
-    std::vector<ir::LayerKey> keys = keras_window_keys("kernel_size");
-    keys.insert(keys.end(), {{"depth_multiplier", "`multiplier`"},
-                             {"use_bias", "whether there is a bias"},
-                             {"activation", "a function of the result"},
-                             {"dilation_rate", "only 1"},
-                             {"groups", "only 1"}});
-    return {ir::Format::Keras, "DepthwiseConv2D", keys, [](ir::LayerReader& layer) {
+    return {ir::Format::Keras, "DepthwiseConv2D",
+            keras_convolution_keys({{"depth_multiplier", "`multiplier`"}}), [](ir::LayerReader& layer) {
                 require_plain_convolution(layer);
                 const auto kernel = layer.positive_pair("kernel_size");
                 const auto stride = layer.positive_pair("strides", {{1, 1}});
@@ -56,16 +49,13 @@ ir::LayerKind keras_depthwise_convolution() {
 }
 
 ir::LayerKind json_depthwise_convolution() {
-    std::vector<ir::LayerKey> keys = json_window_keys();
-    keys.insert(keys.end(), {{"multiplier", "`multiplier`"},
-                             {"bias", "whether there is a bias"},
-                             {"activation", "a function of the result"}});
-    return {ir::Format::GraphJson, "depthwise_convolution", keys, [](ir::LayerReader& layer) {
+    return {ir::Format::GraphJson, "depthwise_convolution",
+            json_convolution_keys({{"multiplier", "`multiplier`"}}), [](ir::LayerReader& layer) {
                 return append_depthwise(layer, json_window(layer, {{1, 1}}), "multiplier", "bias");
             }};
 }
 
-class DepthwiseConvolution final : public WeightedOperator {
+class DepthwiseConvolution final : public WindowedWeights {
 public:
     std::string_view name() const override { return "depthwise_convolution"; }
     std::string_view summary() const override {
@@ -76,13 +66,12 @@ public:
     }
     const std::vector<ir::AttributeDeclaration>& attributes() const override {
         static const std::vector<ir::AttributeDeclaration> declarations = [] {
-            std::vector<ir::AttributeDeclaration> list = ir::window_attributes();
+            std::vector<ir::AttributeDeclaration> list = shared_attributes();
             list.push_back({.name = "multiplier",
                             .meaning = "output channels of each input channel",
                             .absent = std::int64_t{1},
                             .minimum = 1,
                             .maximum = std::numeric_limits<std::uint32_t>::max()});
-            list.push_back(clamp_attribute());
             return list;
         }();
         return declarations;
@@ -92,32 +81,19 @@ public:
     }
 
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
-        if (node.data_inputs() != 1) node.require_inputs(1);
-        const ir::FeatureMap input = node.input_map();
-        const ir::Window window = ir::window_of(node.node());
+        const ir::Shape kernel = checked_kernel(node);
+        const std::uint32_t channels = node.input_map().channels;
         const std::int64_t multiplier = node.node().integer("multiplier");
-        const ir::Value* const weights = node.constant(0);
-        constexpr std::size_t weights_rank = 4;
-        if (weights == nullptr || weights->shape.rank() != weights_rank) {
-            throw ModelError("it must have weights of 4 extents");
-        }
-        const ir::Shape& kernel = weights->shape;
-        if (input.channels * multiplier != kernel[3]) {
-            throw ModelError(fmt::format("its input has {} channels; its weights are for {}", input.channels,
+        if (channels * multiplier != kernel[3]) {
+            throw ModelError(fmt::format("its input has {} channels; its weights are for {}", channels,
                                          kernel[3] / multiplier));
         }
-        if (kernel[0] != window.kernel_height || kernel[1] != window.kernel_width || kernel[2] != 1) {
-            throw ModelError(
-                fmt::format("its weights are {}; its window has a {}", to_text(kernel), to_text(window)));
+        if (kernel[2] != 1) {
+            throw ModelError(fmt::format("its weights are {}; its window has a {}", to_text(kernel),
+                                         to_text(ir::window_of(node.node()))));
         }
-        check_bias(node, kernel[3]);
-        return {ir::image_shape(window_output(input, window, kernel[3]))};
+        return {result_shape(node)};
     }
-    std::uint64_t macs(const ir::NodeView& node) const override {
-        const ir::FeatureMap output = node.output_map();
-        return std::uint64_t{output.height} * output.width * weight_count(node);
-    }
-    bool pads_with_zeros() const override { return true; }
 
     void evaluate(const FloatCall& call) const override {
         const ir::FeatureMap input = call.node.input_map();
@@ -163,41 +139,19 @@ public:
         }
     }
 
-    void execute(const IntegerCall& call) const override {
-        const ir::FeatureMap input = call.node.input_map();
-        const ir::FeatureMap result = call.node.output_map();
-        const ir::Window window = ir::window_of(call.node.node());
-        const std::span<const std::int8_t> weights = known_weights(call.node);
-        const std::int32_t zero_point = encoding_of(call.node.input()).zero_point;
-        const SumRounding rounding(call.node);
-        const std::size_t channels = result.channels;
-        const std::size_t multiplier = channels / input.channels;
-        std::vector<std::int32_t> sums;
-        for (std::uint32_t image = 0; image < call.batch; ++image) {
-            const std::int32_t* const pixels = call.inputs[0] + image * input.elements();
-            std::int32_t* const output = call.output + image * result.elements();
-            for_each_pixel(result, [&](std::uint32_t y, std::uint32_t x, std::size_t element) {
-                rounding.begin(sums);
-                for_each_in_window(input, window, y, x, [&](std::size_t pixel, std::size_t tap) {
-                    const std::int32_t* const values = pixels + pixel * input.channels;
-                    for (std::size_t c = 0; c < channels; ++c) {
-                        const std::int64_t value = values[c / multiplier] - zero_point;
-                        sums[c] = wrap(sums[c] + value * weights[tap * channels + c]);
-                    }
-                });
-                rounding.store(sums, output + element);
-            });
-        }
-    }
-
     void lower(const ir::NodeView& node, Lowering& lowering) const override {
         lower_product(node, ir::window_of(node.node()),
                       static_cast<std::uint32_t>(node.node().integer("multiplier")), lowering);
     }
 
 protected:
-    std::uint64_t met_elements(const ir::NodeView& node, std::size_t /*input*/) const override {
-        return node.constant(0)->shape.elements() / node.output_map().channels;
+    void add_pixel(const std::int32_t* pixel, std::size_t channels, std::int32_t zero_point,
+                   const std::int8_t* weights, std::vector<std::int32_t>& sums) const override {
+        const std::size_t multiplier = sums.size() / channels;
+        for (std::size_t c = 0; c < sums.size(); ++c) {
+            const std::int64_t value = pixel[c / multiplier] - zero_point;
+            sums[c] = wrap(sums[c] + value * weights[c]);
+        }
     }
 };
 
