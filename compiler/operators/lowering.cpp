@@ -41,6 +41,10 @@ TensorId Lowering::tensor_of(ValueId id) const {
     return tensors_[id].value();
 }
 
+void Lowering::require_tensors(const Node& node) const {
+    for (const ValueId input : node.inputs) tensor_of(input);
+}
+
 TensorId Lowering::add_tensor(ValueId id) {
     const ir::Value& value = graph_.values[id];
     const Encoding encoding = encoding_of(value);

@@ -21,6 +21,8 @@ public:
 
     /// The tensor that holds a value. Throws ModelError where the value is constant.
     mapping::TensorId tensor_of(ir::ValueId id) const;
+    /// Throws ModelError where an input of the node is constant.
+    void require_tensors(const ir::Node& node) const;
     bool has_tensor(ir::ValueId id) const { return tensors_[id].has_value(); }
     /// A tensor for a value.
     mapping::TensorId add_tensor(ir::ValueId id);

@@ -37,6 +37,7 @@ Placement PairwiseOperator::placement() const {
 }
 
 void PairwiseOperator::lower(const ir::NodeView& node, Lowering& lowering) const {
+    lowering.require_tensors(node.node());
     mapping::Elementwise work = work_of(node);
     const Clamp clamp = clamp_of(node);
     work.minimum = clamp.minimum;

@@ -97,6 +97,7 @@ public:
     }
     void execute(const IntegerCall& call) const override { interleave(call); }
     void lower(const ir::NodeView& node, Lowering& lowering) const override {
+        lowering.require_tensors(node.node());
         lowering.add_layer(node.node(), node.node().output(), mapping::Concatenation{});
     }
 
