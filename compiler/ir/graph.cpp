@@ -121,23 +121,26 @@ ValueId Graph::append(std::string layer, const Operator& op, std::vector<NamedAt
               .op = &op,
               .attributes = {},
               .inputs = std::move(node_inputs),
-              .outputs = {static_cast<ValueId>(values.size())}};
+              .outputs = {}};
     std::vector<Shape> shapes;
     try {
         node.attributes = complete_attributes(op, std::move(attributes));
         shapes = op.output_shapes(NodeView(*this, node));
-        if (shapes.size() != 1) throw std::logic_error("append() is for operators of one result");
-        check_size(shapes.front());
+        for (const Shape& shape : shapes) check_size(shape);
     } catch (const ModelError& error) {
         throw with_layer(node.name, error);
     }
-    values.push_back({.name = node.name,
-                      .shape = shapes.front(),
-                      .type = node.inputs.empty() ? DataType::Float32 : values[node.inputs.front()].type,
-                      .quantization = {},
-                      .constant = {},
-                      .range = {},
-                      .stored_as = stored_as});
+    const DataType type = node.inputs.empty() ? DataType::Float32 : values[node.inputs.front()].type;
+    for (const Shape& shape : shapes) {
+        node.outputs.push_back(static_cast<ValueId>(values.size()));
+        values.push_back({.name = node.name,
+                          .shape = shape,
+                          .type = type,
+                          .quantization = {},
+                          .constant = {},
+                          .range = {},
+                          .stored_as = stored_as});
+    }
     nodes.push_back(std::move(node));
     return nodes.back().output();
 }

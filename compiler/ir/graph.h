@@ -67,9 +67,10 @@ struct Graph {
                          std::vector<Number> contents) {
         return add_constant(std::move(constant_name), shape, type, Constant::of(std::move(contents)));
     }
-    /// Adds a node of one result and infers its shape; the result has the type of the first input. Attributes
-    /// that are not given have their defaults. Throws ModelError, with the layer's name, where the inputs do
-    /// not fit the operator or the result is too large; then the graph stays as it was.
+    /// Adds a node and infers the shapes of its results, which have the layer's name and the type of the
+    /// first input. Attributes that are not given have their defaults. Returns the first result; the others
+    /// have the numbers behind it. Throws ModelError, with the layer's name, where the inputs do not fit the
+    /// operator or a result is too large; then the graph stays as it was.
     ValueId append(std::string layer, const Operator& op, std::vector<NamedAttribute> attributes,
                    std::vector<ValueId> node_inputs, DataType stored_as = DataType::Uint8);
 };

@@ -4,6 +4,8 @@
 
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"
+#include "compiler/ir/text.h"
+#include "compiler/ir/verify.h"
 #include "compiler/operators/operator.h"
 #include "tests/support/graphs.h"
 
@@ -22,7 +24,35 @@ Graph diamond() {
     return graph;
 }
 
+/// The two halves of a vector.
+class Halves final : public ir::Operator {
+public:
+    std::string_view name() const override { return "halves"; }
+    std::string_view summary() const override { return "The two halves of a vector."; }
+    std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
+        const ir::Shape half = ir::vector_shape(node.input_map().channels / 2);
+        return {half, half};
+    }
+    void check_types(const ir::NodeView& /*node*/) const override {}
+};
+
 }  // namespace
+
+TEST_CASE("A node of several results makes a value for each", "[compiler][ir]") {
+    const Halves halves;
+    ir::Graph graph;
+    graph.name = "made";
+    const ir::ValueId input = graph.add_input("input", {1, 6});
+    const ir::ValueId first = graph.append("h", halves, {}, {input}, DataType::Int16);
+    REQUIRE(graph.nodes.size() == 1);
+    CHECK(graph.nodes[0].outputs == std::vector{first, first + 1});
+    CHECK(graph.values[first + 1] == graph.values[first]);
+    CHECK(graph.values[first].shape == ir::Shape{1, 3});
+    CHECK(graph.values[first].stored_as == DataType::Int16);
+    graph.outputs = {first, first + 1};
+    CHECK(ir::find_fault(graph) == std::nullopt);
+    CHECK_THAT(ir::to_text(graph), Catch::EndsWith("%1, %2 = halves(%0) \"h\"\n"));
+}
 
 TEST_CASE("A node that does not fit is refused by its layer's name", "[compiler][ir]") {
     Graph graph({2, 2, 1});
