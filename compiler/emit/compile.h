@@ -1,7 +1,6 @@
 #pragma once
 
 #include "compiler/mapping/network.h"
-#include "compiler/schedule/options.h"
 #include "compiler/schedule/schedule.h"
 #include "compiler/schedule/target.h"
 #include "hw/isa/program.h"

@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "compiler/emit/narrow.h"
-#include "compiler/schedule/elementwise_rows.h"
+#include "compiler/schedule/lowering.h"
 
 namespace systole::emit {
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -36,7 +37,10 @@ public:
         return {static_cast<const Number*>(data_), bytes_ / sizeof(Number)};
     }
 
-    bool operator==(const Constant& other) const;
+    bool operator==(const Constant& other) const {
+        if (is_known_ != other.is_known_) return false;
+        return data_ == other.data_ || std::ranges::equal(bytes(), other.bytes());
+    }
 
 private:
     std::shared_ptr<const void> owner_;

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "compiler/schedule/elementwise_rows.h"
+#include "compiler/schedule/lowering.h"
 
 namespace systole::schedule {
 namespace {

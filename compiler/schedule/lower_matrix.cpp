@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "compiler/schedule/lowering.h"
-#include "compiler/schedule/window_check.h"
 
 namespace systole::schedule {
 namespace {

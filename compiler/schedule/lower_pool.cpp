@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "compiler/schedule/lowering.h"
-#include "compiler/schedule/window_check.h"
 #include "hw/base/limits.h"
 #include "hw/math/pooling.h"
 

@@ -61,4 +61,17 @@ void lower(const mapping::Elementwise& work, PassContext& context);
 void lower(const mapping::Concatenation& concatenation, PassContext& context);
 void lower(const mapping::Slice& slice, PassContext& context);
 
+// What several kinds of work share.
+
+/// Throws std::logic_error unless the window has a size and the layer's output is as large as windows fit
+/// the padded input.
+void check_window(const LayerView& view, const ir::Window& window);
+
+/// Whether every window has a pixel inside the image.
+bool windows_meet_image(const LayerView& view, const ir::Window& window);
+
+/// Whether instructions take the layer's rows image by image: images of an operand or the result have more
+/// rows than are worked on, or rows end within an element. Otherwise all rows follow each other.
+bool works_by_image(const LayerView& view, const MemoryPlan& memory);
+
 }  // namespace systole::schedule

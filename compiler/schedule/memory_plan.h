@@ -8,7 +8,6 @@
 
 #include "compiler/mapping/network.h"
 #include "compiler/schedule/host_parts.h"
-#include "compiler/schedule/options.h"
 #include "compiler/schedule/row_allocation.h"
 #include "compiler/schedule/sub_batches.h"
 #include "compiler/schedule/target.h"

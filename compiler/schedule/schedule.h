@@ -8,7 +8,6 @@
 #include "compiler/schedule/layer_plan.h"
 #include "compiler/schedule/memory_plan.h"
 #include "compiler/schedule/operation.h"
-#include "compiler/schedule/options.h"
 #include "compiler/schedule/target.h"
 
 /// From a quantized network to the order of work on a machine: tiles, chunks and places in memory.

@@ -1,4 +1,4 @@
-#include "compiler/schedule/window_check.h"
+#include "compiler/schedule/lowering.h"
 
 namespace systole::schedule {
 namespace {

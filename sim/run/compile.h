@@ -5,7 +5,6 @@
 
 #include "compiler/ir/graph.h"
 #include "compiler/passes/pass_manager.h"
-#include "compiler/schedule/options.h"
 #include "compiler/schedule/target.h"
 #include "hw/machine/machine_config.h"
 #include "sim/run/images.h"
