@@ -1,10 +1,10 @@
 #pragma once
 
-/// The command line: what users type, and what they are told.
+/// The command line: commands, options and messages.
 namespace systole::cli {
 
-/// Carries out a command line. Returns the exit code: 0, 2 where the user can mend what is wrong (one line
-/// on stderr), 70 where it is a bug.
+/// Executes a command line. Returns the exit code: 0 for success, 2 for an error that the user can correct,
+/// 70 for a bug. Both errors are one line on stderr.
 int run_app(int argc, const char* const* argv);
 
 }  // namespace systole::cli

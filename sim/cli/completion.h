@@ -10,36 +10,36 @@
 
 namespace systole::cli {
 
-/// A word that may stand where the cursor is.
+/// A word that is valid at the cursor.
 struct Candidate {
     std::string word;
     std::string meaning = {};  ///< a few words, for shells that show them
 };
 
 struct Completion {
-    /// What the shell itself adds: it knows best how paths are written.
+    /// The kind of paths that the shell adds by itself.
     enum class Paths : std::uint8_t { None, Folders, Files };
 
     std::vector<Candidate> candidates;
     Paths paths = Paths::None;
 };
 
-/// How the last of `words` may go on: what was typed behind the program's name, up to the cursor. All that is
-/// offered comes from the app's own commands and options.
+/// The completions of the last of `words`, which are the words after the program's name, up to the cursor.
+/// All completions come from the app's own commands and options.
 Completion complete(const CLI::App& app, const Context& context, std::span<const std::string> words);
 
-/// "none", "folders" or "files", then a line for each candidate, its meaning behind a tab: what the shells'
-/// scripts read.
+/// The text that the completion scripts read: "none", "folders" or "files", then a line for each candidate
+/// with a tab and its meaning.
 std::string to_lines(const Completion& completion);
 
 /// The commands that help shows.
 std::vector<const CLI::App*> visible_commands(const CLI::App& app);
 
-/// The command of that name; nullptr where there is none.
+/// The command of that name; nullptr if there is none.
 const CLI::App* command_of(const CLI::App& app, const std::string& name);
 
-/// What a shell is to read; it asks the program each time, so that it goes on fitting it. Shells that there
-/// are: shell_names.
+/// The completion script for a shell of shell_names. The script asks the program at each completion, so it
+/// never becomes outdated.
 std::string_view completion_script(std::string_view shell);
 std::vector<std::string> shell_names();
 

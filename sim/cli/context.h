@@ -11,25 +11,26 @@
 
 namespace systole::cli {
 
-/// What may stand as an option's value, as far as a shell can complete it.
+/// The values of an option that a shell can complete.
 struct Values {
-    std::vector<std::string> words = {};  ///< one of them; those that end in "=" go on
+    std::vector<std::string> words = {};  ///< valid words; after one that ends in "=" a value follows
     std::string presets = {};             ///< a name in this folder of configs/
     bool files = false;
     bool folders = false;
-    bool listed = false;  ///< several, separated by commas
+    bool listed = false;  ///< several words are allowed, separated by commas
 };
 
-/// What all commands share: where they print, and what is known of their options' values.
+/// What all commands share: their output, and the values that their options take.
 class Context {
 public:
     terminal::Screen screen;
 
     void note(const CLI::Option* option, Values values) { values_[option] = std::move(values); }
-    /// As noted; else what the name of the value says: FILE or DIR.
+    /// The values that `note` or `only` gave; else those that the name of the value means: FILE or DIR.
     Values values_of(const CLI::Option& option) const;
 
-    /// The option takes one of the words, or several, separated by commas; any other is an error.
+    /// Restricts the option to one of the words, or to several, separated by commas; any other word is an
+    /// error.
     void only(CLI::Option* option, std::vector<std::string> words, bool listed = false);
 
 private:

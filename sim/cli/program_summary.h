@@ -8,10 +8,10 @@
 
 namespace systole::cli {
 
-/// What a program is made of: array, amounts, layers.
+/// Array size, amounts and layers of a program.
 nlohmann::ordered_json program_json(const isa::Program& program);
 
-/// What there is to say of a program that was written to a file: a line, JSON, or nothing.
+/// Prints a summary of a program that was written to a file: a line, JSON, or nothing.
 void print_summary(const std::string& file, const isa::Program& program, const OutputOptions& options);
 
 }  // namespace systole::cli

@@ -5,8 +5,8 @@
 
 namespace systole::cli {
 
-/// One line on stderr that says how far a run is: only where stderr is a terminal, and only once the run
-/// has taken a second.
+/// One line on stderr that shows the progress of a run. It appears only if stderr is a terminal, and only
+/// after the run has taken a second.
 class ProgressLine {
 public:
     ProgressLine();

@@ -10,7 +10,7 @@
 
 namespace systole::cli {
 
-/// The options that stand for keys of a run file, and the run file itself.
+/// The options that set keys of a run file, and the run file itself.
 struct RunOptions {
     std::string file;  ///< a run file, or by its extension a program or the text of a graph
     std::string machine, model, program;
@@ -35,23 +35,23 @@ struct RunOptions {
     std::vector<std::string> trace_pe;
     std::vector<std::string> set;
 
-    /// What was given, as settings: options first, then --set in the order given. Throws ConfigError.
+    /// The given options as settings: options first, then --set in the given order. Throws ConfigError.
     std::vector<run::Setting> settings() const;
-    /// The run file, where one is given; a bare name is one of configs/runs.
+    /// The run file, if one is given; a bare name means a file of configs/runs.
     std::filesystem::path run_file() const;
     /// Throws ConfigError.
     run::RunConfig config() const;
 };
 
-/// Whether a file's name says that it is a program: .tpu, or .asm or .s for assembly.
+/// Whether the extension of a file is that of a program: .tpu, or .asm or .s for assembly.
 bool names_program(const std::string& file);
-/// Whether it says that it is the text of a graph: .txt.
+/// Whether the extension is that of the text of a graph: .txt.
 bool names_graph_text(const std::string& file);
 
-/// Adds what says machine, model and data: what running and compiling have in common. `file_is` explains
-/// the one argument that is no option.
+/// Adds the options for machine, model and data, which running and compiling have in common. `file_is`
+/// explains the positional argument.
 void add_model_options(CLI::App& command, Context& context, RunOptions& options, const std::string& file_is);
-/// Adds the rest of a run.
+/// Adds the other options of a run.
 void add_run_only_options(CLI::App& command, Context& context, RunOptions& options);
 
 }  // namespace systole::cli

@@ -10,13 +10,13 @@
 
 namespace systole::functional {
 
-/// What the activation unit keeps from the last `load` of `activate`, for every column of the array.
+/// The parameters that the activation unit keeps from the last `load` of `activate`, for every array column.
 struct ActivationParameters {
     explicit ActivationParameters(std::size_t array_columns)
         : bias(array_columns), multiplier(array_columns), shift(array_columns) {}
 
-    /// Takes the parameters of the first `columns` columns from their bytes in the unified buffer; those of
-    /// the others become 0.
+    /// Reads the parameters of the first `columns` columns from their bytes in the unified buffer; the
+    /// parameters of the other columns become 0.
     void load(std::span<const std::uint8_t> bytes, std::size_t columns);
 
     std::vector<std::int32_t> bias;

@@ -12,9 +12,9 @@ namespace systole::functional {
 class HostMemory;
 struct State;
 
-/// Executes a program without time: one instruction after the other in program order, which is what a
-/// program means (docs/isa.md). The judge of the timed units, with which it shares only the instruction
-/// set and the arithmetic.
+/// Executes a program without time: one instruction after the other in program order, which defines the
+/// meaning of a program (docs/isa.md). Tests compare the timed units with it; the two share only the
+/// instruction set and the arithmetic.
 class Executor {
 public:
     /// The program outlives the executor. Throws ProgramError if the program breaks a rule (see

@@ -8,8 +8,8 @@
 
 namespace systole::functional {
 
-/// The weight tiles between `read_weights` and the array, in the order they were fetched. Without time
-/// there is no end to its depth.
+/// The weight tiles between `read_weights` and the array, in the order of their fetches. Without time, its
+/// depth is unlimited.
 class WeightQueue {
 public:
     explicit WeightQueue(std::span<const isa::WeightTile> tiles) : tiles_(tiles) {}
@@ -22,7 +22,7 @@ public:
     const isa::WeightTile& current() const;
 
 private:
-    /// The part of a fetch that was not yet used.
+    /// The part of a fetch that has not been used yet.
     struct Fetch {
         std::uint32_t first = 0;
         std::uint32_t count = 0;

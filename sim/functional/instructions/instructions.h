@@ -3,11 +3,12 @@
 #include "hw/isa/instruction.h"
 #include "sim/functional/state.h"
 
-// What each instruction does, as docs/isa.md says. Its footprint lies in the memories of the state.
-// ProgramErrors say what is wrong, not with which instruction.
+// The execution of each instruction, as docs/isa.md defines it. The caller has checked that its footprint
+// lies in the memories of the state. The message of a ProgramError does not name the instruction; the caller
+// does.
 namespace systole::functional {
 
-// Without time, order is all that these make: nothing happens.
+// These instructions only order others; without time they have no effect.
 void execute(const isa::Nop& instruction, State& state);
 void execute(const isa::Halt& instruction, State& state);
 void execute(const isa::SyncWait& instruction, State& state);

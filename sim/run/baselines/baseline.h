@@ -11,8 +11,8 @@
 
 #include "hw/machine/config_description.h"
 
-/// Other processors the machine is compared with: published figures, measured ones, and a model of what
-/// their software makes of them.
+/// Other processors with which the machine is compared: published figures, measured figures, and a model of
+/// the speed that their software reaches.
 namespace systole::baselines {
 
 /// Watts of one die; 0 where they are not known.
@@ -35,19 +35,19 @@ struct Server {
 enum class Precision : std::uint8_t { Fp32, Int8 };
 inline constexpr std::array<std::string_view, 2> precision_names{"fp32", "int8"};
 
-/// What software gets out of a die: few numbers, the same for every network. See expected.h for the model.
+/// The efficiency of software on a die: few parameters, the same for every network. expected.h has the model.
 struct Efficiency {
     Precision precision = Precision::Fp32;
-    double peak_share = 0.0;          ///< of the peak that large products attain, 0 to 1; 0: no model
-    double memory_share = 0.0;        ///< of the bandwidth attained, 0 to 1
-    double layer_microseconds = 0.0;  ///< a layer costs at least: launching, framework
+    double peak_share = 0.0;          ///< share of the peak that large products reach, 0 to 1; 0: no model
+    double memory_share = 0.0;        ///< share of the bandwidth that is reached, 0 to 1
+    double layer_microseconds = 0.0;  ///< additional time of each layer: kernel launch, framework
     double latency_factor = 0.0;      ///< 99th percentile of latency over the time of a batch; 0: not known
-    std::uint32_t largest_batch = 0;  ///< that applications gather, for latency's sake; 0: any
+    std::uint32_t largest_batch = 0;  ///< that latency limits allow applications; 0: any
 
     bool known() const { return peak_share > 0.0; }
 };
 
-/// A network's matrix products as they were run on the processor itself.
+/// Measured times of a network's matrix products on the processor itself.
 struct Measured {
     std::string model;  ///< empty: nothing was measured
     std::uint32_t batch = 0;
@@ -70,16 +70,16 @@ struct Baseline {
     Server server;
     Efficiency efficiency;
     Measured measured;
-    /// Where numbers come from, by dotted key.
+    /// The source of each number, by dotted key.
     std::map<std::string, std::string> sources;
 };
 
 /// From JSON; `file` leads the messages. Throws ConfigError.
 Baseline read_baseline(const nlohmann::json& object, const std::string& file);
 Baseline read_baseline(const std::filesystem::path& path);
-/// Every key that is known.
+/// Writes every key that has a value.
 nlohmann::ordered_json to_json(const Baseline& baseline);
-/// What there is to know of each key: those that read_baseline reads.
+/// Describes each key that read_baseline reads.
 std::vector<machine::KeyDescription> baseline_keys();
 
 }  // namespace systole::baselines

@@ -8,7 +8,7 @@
 
 namespace systole::baselines {
 
-/// What a network asks of any processor.
+/// The work of a network, for any processor.
 struct Work {
     std::uint64_t macs = 0;     ///< multiply-accumulates of one inference
     std::uint64_t weights = 0;  ///< elements
@@ -29,12 +29,12 @@ struct Roofline {
     bool memory_bound = false;
 };
 
-/// An upper bound for one die of the baseline: a batch takes at least its operations at the peak, and at
-/// least one pass over the weights at the memory's bandwidth. Nothing where the network has no work, or the
-/// baseline gives no peak in that precision.
+/// An upper bound for one die of the baseline: a batch takes at least the time of its operations at the peak,
+/// and at least that of one pass over the weights at the memory's bandwidth. Absent if the network has no
+/// work or the baseline has no peak in this precision.
 std::optional<Roofline> roofline(const Baseline& baseline, const Work& work, Precision precision);
 
-/// Seconds that one die needs at least for `operations` in fp32 and `bytes` of memory traffic.
+/// Lower bound of the seconds that one die needs for `operations` in fp32 and `bytes` of memory traffic.
 double roofline_seconds(const Baseline& baseline, double operations, double bytes);
 
 /// Performance per watt of our server over the baseline's; absent where watts are not known.
@@ -43,9 +43,9 @@ struct PerformancePerWatt {
     std::optional<double> incremental;  ///< the host's watts subtracted
 };
 
-/// Servers by their thermal design power: inferences a second of all dies, over watts. The incremental
-/// figure takes the host out of our server, and out of the baseline's where that is more than a host. This
-/// is the rule that reproduces the published performance per watt of the servers of TPU v1 and K80
+/// Compares servers by thermal design power: inferences a second of all dies, over watts. The incremental
+/// figure subtracts the host from our server, and from the baseline's server if this has accelerators. This
+/// rule reproduces the published performance per watt of the servers of TPU v1 and K80
 /// (ISCA 2017, Figure 9) from the published performance per die.
 PerformancePerWatt performance_per_watt(const machine::ServerConfig& ours, double our_inferences_per_second,
                                         const Baseline& baseline, double its_inferences_per_second);

@@ -8,20 +8,20 @@
 
 namespace systole::baselines {
 
-/// What a baseline is expected to do with a network: its efficiency model.
+/// The speed that a network is expected to reach on a baseline, by the baseline's efficiency model.
 struct Expected {
     std::uint32_t batch = 0;
     double seconds = 0.0;  ///< of a batch
     double inferences_per_second = 0.0;
     double tops = 0.0;  ///< 10^12 operations a second, a multiply-accumulate counting two
-    /// The time of a batch by what it goes to; they sum to it.
+    // The parts of the batch's time; they sum to it.
     double compute_seconds = 0.0;  ///< layers whose arithmetic takes longer than their memory traffic
     double memory_seconds = 0.0;   ///< the others
     double layer_seconds = 0.0;    ///< launching layers
-    std::optional<double> latency_seconds;  ///< 99th percentile; absent where the baseline does not say
+    std::optional<double> latency_seconds;  ///< 99th percentile; absent if the baseline has no factor
 };
 
-/// One die at this batch, be it larger than the baseline's largest:
+/// One die at this batch, which may exceed the baseline's largest batch:
 ///
 ///     seconds(B) = sum over the layers of max(compute, memory) + layer_microseconds
 ///     compute    = 2 * macs * B / (peak * peak_share)
@@ -29,15 +29,15 @@ struct Expected {
 ///     latency    = latency_factor * seconds(B)
 ///
 /// Activations of a batch that fit the memory on the die stay there and cost no traffic. Peak and bytes
-/// are those of the precision. Absent where the baseline has no efficiency or the network no work. The batch
+/// are those of the precision. Absent if the baseline has no efficiency or the network no work. The batch
 /// is at least 1.
 std::optional<Expected> expected_at(const Baseline& baseline, const Network& network, std::uint32_t batch);
 
-/// The same at `most`, or at the baseline's largest batch where that is less.
+/// The same at the smaller of `most` and the baseline's largest batch.
 std::optional<Expected> expected(const Baseline& baseline, const Network& network, std::uint32_t most);
 
-/// The same at the largest batch whose latency is at most `limit_seconds`. Absent where not even one
-/// inference keeps the limit, and where the baseline does not say what latency is.
+/// The same at the largest batch whose latency is at most `limit_seconds`. Absent if a single inference
+/// already exceeds the limit, or if the baseline has no latency factor.
 std::optional<Expected> expected_within(const Baseline& baseline, const Network& network, std::uint32_t most,
                                         double limit_seconds);
 

@@ -5,9 +5,9 @@
 
 namespace systole::baselines {
 
-/// What a network asks of any processor, by its layers. A node without multiply-accumulates that makes one
-/// element of each element of its only input (an activation function, a batch normalization, a reshape) is
-/// counted as part of the layer before it, as frameworks fuse it.
+/// The work of a network, for any processor, by layer. A node without multiply-accumulates that computes one
+/// element from each element of its only input (an activation function, a batch normalization, a reshape)
+/// counts as part of the layer before it, because frameworks fuse the two.
 Network network_of(const ir::Graph& graph);
 
 }  // namespace systole::baselines

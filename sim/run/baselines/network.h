@@ -4,7 +4,7 @@
 
 namespace systole::baselines {
 
-/// What a network asks of any processor, layer by layer.
+/// The work of a network, for any processor, layer by layer.
 using Network = run::NetworkWork;
 using NetworkLayer = run::LayerWork;
 

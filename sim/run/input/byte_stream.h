@@ -22,8 +22,8 @@ namespace systole::input {
 /// The bytes of a file from front to back, decompressed on the way if they are gzip (told by gzip's
 /// magic number, RFC 1952; several members after one another count as one stream).
 ///
-/// Nothing is decompressed before it is asked for, so the reader decides how much memory a file gets.
-/// Damaged or cut gzip data throws InputError from any of the functions that move on.
+/// Bytes are decompressed only on request, so the reader decides how much memory a file takes. Damaged or
+/// truncated gzip data throws InputError from any function that advances.
 class ByteStream {
 public:
     /// The most bytes `peek` can show.

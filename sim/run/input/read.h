@@ -11,10 +11,10 @@
 
 namespace systole::input {
 
-/// All images of the files in `paths`, in that order, as one batch. What a file is, its first bytes say, not
-/// its name: IDX or NPY (gzip or not) or PNG. A directory stands for the PNG files in it, sorted by name
-/// as text ("10.png" before "2.png"); names that begin with a dot are passed over, and anything else in it
-/// is an error. All images must have one size and one kind of value.
+/// All images of the files in `paths`, in that order, as one batch. The first bytes of a file, not its name,
+/// determine its format: IDX or NPY (gzip or not) or PNG. A directory stands for the PNG files in it, sorted
+/// by name as text ("10.png" before "2.png"). Names that begin with a dot are ignored, and any other file in
+/// it is an error. All images must have the same size and the same kind of value.
 ///
 /// Throws InputError: one line that names file, place, value and rule.
 Images read_images(std::span<const std::filesystem::path> paths);

@@ -6,7 +6,7 @@
 
 namespace systole::explain {
 
-/// What takes most of the matrix unit's cycles.
+/// The cause to which a cycle of the matrix unit is attributed.
 enum class Cause : std::uint8_t {
     WeightStall,  ///< weight memory has not delivered the tile
     WeightShift,  ///< the tile is shifting in
@@ -19,8 +19,9 @@ enum class Cause : std::uint8_t {
     UsefulCells,  ///< active, in cells that multiply for the layer
 };
 
-/// The cause with most cycles; of those alike, the first. Active cycles are parted as their cells are.
-/// Reasons that overlap count whole, each. Facts of no cycles have `Idle`.
+/// The cause with the most cycles, the first of equals. Active cycles are divided between used and unused
+/// cells in proportion to the cells. Overlapping reasons each count in full. Facts without cycles give
+/// `Idle`.
 Cause cause_of(const Facts& facts);
 
 /// The cycles of a cause.

@@ -8,8 +8,7 @@
 
 namespace systole::explain {
 
-/// What the matrix unit did in a run, or under one of its tags, and with which tiles: what a sentence about
-/// it is drawn from.
+/// The data for a sentence: cycles and tiles of the matrix unit in a run, or under one of its tags.
 struct Facts {
     // The four classes of cycles; they sum to all.
     std::uint64_t active_cycles = 0;
@@ -24,7 +23,7 @@ struct Facts {
     // Cells of active cycles.
     std::uint64_t useful_macs = 0;
     std::uint64_t unused_macs = 0;
-    // Tiles, each as often as it is fetched.
+    // Tiles; one that is fetched several times counts each time.
     std::uint64_t tiles = 0;
     std::uint64_t tile_rows = 0;     ///< array rows that they use, summed
     std::uint64_t tile_columns = 0;  ///< array columns that they use, summed

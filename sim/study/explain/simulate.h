@@ -11,16 +11,17 @@
 
 namespace systole::explain {
 
-/// A simulation, or why there is none: a machine that cannot be built, a batch that does not fit.
+/// A simulation, or the error that prevented it: a machine that cannot be built, a batch that does not fit.
 struct Answer {
     std::optional<Simulation> simulation;
     std::string error;
 };
 
-/// Who simulates, in the order of the runs. Tests give one that computes what they want.
+/// Simulates the runs; the results are in their order. Tests pass a function that computes made-up results.
 using Simulate = std::function<std::vector<Answer>(std::span<const run::RunConfig>)>;
 
-/// On all cores, in worker processes (see run::Executor: this process must not have begun a simulation).
+/// Simulates on all cores, in worker processes. This process must not have begun a simulation (see
+/// run::Executor).
 Simulate on_all_cores();
 
 }  // namespace systole::explain

@@ -16,20 +16,20 @@ struct WhatIf {
     std::vector<run::Setting> settings;  ///< as --set takes them: "machine.KEY", "batch"
 };
 
-/// What is known of the run that is to be changed.
+/// The facts about the run on which the choice of changes depends.
 struct Situation {
     run::RunConfig config;
     machine::MachineConfig machine;
     std::uint64_t inferences = 1;
 };
 
-/// What might help against the cause, if anything; only what makes another run of it.
+/// The changes that might help against the cause, without those that would leave this run as it is.
 std::vector<WhatIf> what_ifs(Cause cause, const Situation& situation);
 
-/// The same run for its cycles alone: no values, no files.
+/// The same run reduced to its cycles: without values and without output files.
 run::RunConfig for_cycles(const run::RunConfig& config);
 
-/// The run under the change.
+/// The run with the change applied.
 run::RunConfig changed(run::RunConfig config, const WhatIf& what_if);
 
 /// "KEY=VALUE".

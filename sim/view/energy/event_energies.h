@@ -4,13 +4,13 @@
 
 namespace systole::energy {
 
-/// What one event of a machine takes, in pJ, before calibration.
+/// The energy of one event of a machine, in pJ, before calibration.
 ///
-/// An on-chip memory is read and written a whole row at a time. It is taken as slices side by side, one for
-/// each 64 bits of the row, each an SRAM of its share of the memory's bytes: 32 slices of 768 KiB for the
-/// unified buffer of TPU v1, 128 of 32 KiB for its accumulators, 32 of 8 KiB for its weight FIFO. Registers
-/// and the clock are in no published table: what they take while idle is in the idle watts, the rest is what
-/// calibration finds missing.
+/// An on-chip memory is read and written one whole row at a time. The model divides it into slices, one for
+/// each 64 bits of the row; each slice is an SRAM of its share of the memory's bytes: 32 slices of 768 KiB
+/// for the unified buffer of TPU v1, 128 of 32 KiB for its accumulators, 32 of 8 KiB for its weight FIFO. No
+/// published table has registers and the clock: the idle watts include their idle power, and calibration
+/// covers the rest.
 struct EventEnergies {
     double mac = 0.0;               ///< a cell's multiplication and addition of one pass
     double unused_mac = 0.0;        ///< a cell of an active cycle that does none
@@ -27,7 +27,7 @@ struct EventEnergies {
     double pooled = 0.0;       ///< an element of a window: an addition or comparison
 };
 
-/// Of a machine with a section `energy`.
+/// The energies of a machine, which must have a section `energy`.
 EventEnergies event_energies(const machine::MachineConfig& machine);
 
 }  // namespace systole::energy

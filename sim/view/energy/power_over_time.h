@@ -16,10 +16,10 @@ struct PowerOverTime {
     std::vector<double> seconds;  ///< of each window
 };
 
-/// A run's energy over its time, in `windows` windows of equal length, fewer where it has fewer cycles. The
-/// static part is spread evenly over all cycles, an event's energy of each tag evenly over the cycles in
-/// which its unit worked for that tag (over the run, where it is known of none): the windows' sum is the
-/// run's energy.
+/// A run's energy over its time, in `windows` windows of equal length, or fewer if the run has fewer cycles.
+/// The static energy is spread evenly over all cycles. The energy of an event is spread, for each tag, evenly
+/// over the cycles in which its unit worked for that tag, or over the whole run if no such cycles are known.
+/// The windows sum to the energy of the run.
 PowerOverTime power_over_time(const std::vector<Event>& events, const machine::MachineConfig& machine,
                               std::span<const run::WorkInterval> intervals, Cycle cycles,
                               std::uint32_t windows);

@@ -11,8 +11,8 @@ struct TwoProcesses {
     double at_45_nm = 0.0;
     double at_7_nm = 0.0;
 
-    /// In a process between: a straight line between the columns where feature size and energy are both
-    /// drawn logarithmically. From 7 to 45 nm.
+    /// The energy in a process from 7 to 45 nm: linear interpolation between the two columns, with
+    /// logarithmic feature size and energy.
     double at(double process_nm) const;
 };
 
@@ -22,9 +22,10 @@ inline constexpr TwoProcesses int32_multiply{3.1, 1.48};
 /// DDR3 or DDR4, the device and its link, in pJ for 64 bits; the same in both columns.
 inline constexpr double ddr_per_64_bits = 1300.0;
 
-/// Reading or writing 64 bits of an SRAM of so many bytes, in pJ. The table has 8 KB, 32 KB and 1 MB; between
-/// them, and above, energy and size follow straight lines, both drawn logarithmically. A smaller memory takes
-/// what one of 8 KB does: decoder and sense amplifiers do not shrink with it.
+/// The energy of reading or writing 64 bits of an SRAM of this many bytes, in pJ. The table has 8 KB, 32 KB
+/// and 1 MB; between and above these sizes the energy is interpolated and extrapolated linearly, with
+/// logarithmic size and energy. A smaller memory takes as much as one of 8 KB: its decoder and sense
+/// amplifiers do not shrink.
 double sram_per_64_bits(double bytes, double process_nm);
 
 }  // namespace systole::energy

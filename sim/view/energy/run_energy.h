@@ -12,7 +12,7 @@
 
 namespace systole::energy {
 
-/// What draws power, as keys of report.json.
+/// The consumers of power; their names are keys of report.json.
 enum class Consumer : std::uint8_t {
     ChipStatic,
     MatrixUnit,
@@ -35,9 +35,9 @@ public:
     double& operator[](Consumer consumer) { return joules_[static_cast<std::size_t>(consumer)]; }
     double operator[](Consumer consumer) const { return joules_[static_cast<std::size_t>(consumer)]; }
     double total() const;
-    /// All but the static part.
+    /// All energy except the static part.
     double dynamic() const;
-    /// Of the die alone: weight memory has watts of its own.
+    /// The energy of the die, without weight memory, which is on the board.
     double on_die() const;
 
 private:
@@ -46,7 +46,7 @@ private:
 
 using run::Activity;
 
-/// One kind of event of a run: a counter, and what each count takes.
+/// One kind of event of a run: a counter, and the energy of each count.
 struct Event {
     Consumer consumer = Consumer::MatrixUnit;
     Activity during = Activity::Any;
@@ -57,8 +57,8 @@ struct Event {
 /// The events of a run. The machine has a section `energy`; the counters must outlive them.
 std::vector<Event> events(const run::Counters& counters, const machine::MachineConfig& machine);
 
-/// What a run, or what it did under one tag, took. `cycles` are those of the run, or of the tag: the static
-/// part goes with the cycles.
+/// The energy of a run, or of its work under one tag. `cycles` are those of the run, or of the tag: they
+/// determine the static part.
 Joules joules(const std::vector<Event>& events, const machine::MachineConfig& machine, std::uint64_t cycles,
               std::optional<run::Tag> tag = {});
 
