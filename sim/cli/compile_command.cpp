@@ -11,6 +11,7 @@
 #include "hw/isa/assembly.h"
 #include "hw/isa/program_file.h"
 #include "hw/machine/config_error.h"
+#include "hw/timing/matrix_unit.h"
 #include "sim/cli/command.h"
 #include "sim/cli/program_summary.h"
 #include "sim/cli/run_options.h"
@@ -46,6 +47,7 @@ struct CompileCommand {
         if (text == "schedule") fmt::print("{}", schedule::to_text(schedule));
         if (output.empty() && text != "assembly") return;
         const isa::Program program = emit::emit_program(network, schedule);
+        timing::check_formats(program, spec.machine);
         if (text == "assembly") fmt::print("{}", isa::disassemble(program));
         if (output.empty()) return;
         isa::write_program(program, std::filesystem::path(output));

@@ -47,6 +47,8 @@ TEST_CASE("Each mistake gives exit code 2 and one line that names it", "[system]
         folder.file("waiting.s", "sync.wait matrix sem=3\nmatmul ub=0 acc=0 rows=1\nhalt\n");
     const std::string program = (folder / "net.tpu").string();
     REQUIRE(tests::sim("compile configs/runs/mnist_cnn.json --limit 2 -o " + program).exit_code == 0);
+    const std::string int8_alone =
+        R"(--set 'machine.matrix_unit.formats=[{"activations": "int8", "weights": "int8", "passes": 1}]')";
     const std::string broken_program = folder.file("broken.tpu", tests::text_in(program).substr(0, 5000));
 
     const std::vector<Mistake> mistakes{
@@ -95,6 +97,9 @@ TEST_CASE("Each mistake gives exit code 2 and one line that names it", "[system]
          {"waiting.s", "cannot finish", "semaphore 3"}},
         {"assembly with a mistake", "asm " + assembly + " -o " + (folder / "x.tpu").string(), {"bad.s:1"}},
         {"a missing program", "disasm nowhere.tpu", {"nowhere.tpu"}},
+        {"compiling for an array without the program's number formats",
+         "compile configs/runs/mnist_cnn.json --limit 2 " + int8_alone + " -o " + (folder / "x.tpu").string(),
+         {"uint8", "the machine's array multiplies int8 x int8"}},
         {"compiling to nowhere", "compile configs/runs/mnist_cnn.json", {"-o"}},
         {"compiling without images",
          "compile --machine tpu_v1 --model models/mnist_cnn/mnist_cnn.h5 -o " + (folder / "y.tpu").string(),
