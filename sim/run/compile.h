@@ -10,21 +10,21 @@
 #include "sim/run/images.h"
 #include "sim/run/record/spec.h"
 
-/// Where runs meet the compiler.
+/// The calls from runs into the compiler.
 namespace systole::run {
 
-/// What the compiler needs to know of the machine.
+/// The properties of the machine that the compiler reads.
 schedule::Target target_of(const machine::MachineConfig& machine);
-/// All of it: programs for targets of the same JSON are the same.
+/// The whole target as JSON: targets with the same JSON have the same programs.
 nlohmann::json to_json(const schedule::Target& target);
 
-/// The run's network; without its weights where only time is asked for. Throws ModelError.
+/// The run's network; without its weights in a timing-only run. Throws ModelError.
 ir::Graph read_model(const RunSpec& spec);
 
-/// The run's images, cut to its limit; none where it names none. Throws InputError.
+/// The run's images, up to its limit; none if it names none. Throws InputError.
 std::optional<NamedImages> read_input(const RunSpec& spec);
 
-/// The same, or the made-up input that the run asks for instead: as many as the limit, else one batch.
+/// The same, or the made-up input that the run requests instead: as many images as the limit, else one batch.
 std::optional<NamedImages> read_input(const RunSpec& spec, const ir::Graph& graph);
 
 /// The network on integers: quantized with the run's calibration images, else with the first of its input.

@@ -8,16 +8,16 @@
 #include "sim/run/baselines/baseline.h"
 #include "sim/run/record/record.h"
 
-/// The host model: what the chip leaves to the host, computed and timed.
+/// The host model: computes and times the work that the chip leaves to the host.
 namespace systole::run {
 
 /// The kinds of isa::HostOperation that the host knows. Throws ProgramError for any other.
 void check_host_operations(const isa::Program& program);
 
-/// Seconds the work takes at least on one die of `host`, by its roofline.
+/// Lower bound of the seconds that the work takes on one die of `host`, by its roofline.
 double host_seconds(const HostWork& work, const baselines::Baseline& host);
 
-/// Whether the output tells classes: a vector of two or more.
+/// Whether the output has classes: it is a vector of two or more elements.
 bool gives_classes(const isa::BorderTensor& output);
 
 /// The operations that the program leaves to the host, on all its outputs.

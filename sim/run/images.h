@@ -25,10 +25,11 @@ NamedImages read_images(const std::vector<Content>& files);
 /// Keeps the first `count` images.
 void keep_first(input::Images& images, std::uint64_t count);
 
-/// Throws InputError unless the images have the shape, or as many values where the network takes a vector.
+/// Throws InputError unless the images have the shape or, if the network's input is a vector, its number of
+/// values.
 void check_shape(const NamedImages& named, const ir::FeatureMap& shape, const std::string& model);
 
-/// Image `first` and the following as the network sees them: pixels times `pixel_scale`, floats as they are.
+/// Image `first` and the following ones as the network's input: pixels times `pixel_scale`, floats unchanged.
 std::vector<float> to_floats(const input::Images& images, std::uint64_t first, std::uint64_t count,
                              double pixel_scale);
 
@@ -42,8 +43,7 @@ struct Storage {
 /// Whether pixels, each worth `pixel_scale`, are stored as they are.
 bool stored_unchanged(const input::Images& images, double pixel_scale, const Storage& storage);
 
-/// Fills `stored` with all images, 16-bit values little endian; what is out of range goes to the nearest
-/// value that is not.
+/// Fills `stored` with all images, 16-bit values little endian; values out of range are clamped.
 void store(const input::Images& images, double pixel_scale, const Storage& storage,
            std::span<std::uint8_t> stored);
 

@@ -7,11 +7,11 @@
 
 namespace systole::run {
 
-/// The run's machine file with the run's settings over it. Throws ConfigError.
+/// The run's machine file with the run's settings applied to it. Throws ConfigError.
 machine::MachineConfig read_machine(const RunConfig& config, const PathFinder& paths);
 
-/// What the configuration asks for: names and paths resolved, files by their contents. Whoever opens a file
-/// that cannot be read says so. Throws ConfigError.
+/// The spec of a configuration: names and paths are resolved, and files are identified by their contents. A
+/// file that cannot be read is an error only when it is opened later. Throws ConfigError.
 RunSpec make_spec(const RunConfig& config);
 
 }  // namespace systole::run

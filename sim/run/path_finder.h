@@ -15,17 +15,17 @@ namespace systole::run {
 /// in the same folders, and in those above the current one.
 class PathFinder {
 public:
-    /// `run_file` is empty where there is none.
+    /// `run_file` is empty if there is none.
     explicit PathFinder(const std::filesystem::path& run_file);
 
-    /// The file, or the path as it was given where there is no such file: who opens it says so.
+    /// The file, or the path as it was given if there is no such file; opening it then throws.
     std::filesystem::path find(const std::string& given) const;
     /// The same for a file that may be given by its bare name; `kind` is a folder of configs/. Throws
-    /// ConfigError where there is neither such a file nor such a name.
+    /// ConfigError if there is neither such a file nor such a name.
     std::filesystem::path find(const std::string& given, std::string_view kind) const;
     /// Whether there is such a file or such a name.
     bool knows(const std::string& given, std::string_view kind) const;
-    /// The bare names that there are of a kind.
+    /// All bare names of a kind.
     std::set<std::string> names(std::string_view kind) const;
 
 private:

@@ -7,9 +7,9 @@
 
 namespace systole::run {
 
-/// Inputs that look drawn at random, each value as likely as any other; the same from the same seed on every
-/// machine. Pixels 0 to 255, or, where the network takes 16 bits, real numbers between -1 and 1. Throws
-/// InputError where they take too much memory.
+/// Pseudo-random inputs with uniformly distributed values; a seed gives the same inputs on every machine.
+/// Values are pixels from 0 to 255, or real numbers between -1 and 1 if the network's input has 16 bits.
+/// Throws InputError if they take too much memory.
 NamedImages random_images(const ir::FeatureMap& shape, std::uint64_t count, std::uint64_t seed,
                           bool takes_16_bits);
 

@@ -6,7 +6,7 @@
 #include "hw/common/registers.h"
 #include "sim/run/record/record.h"
 
-/// The registers of the array, as a run that asks for them keeps them.
+/// The registers of the array in the cycles that a run requests.
 namespace systole::run {
 
 /// Cycles from the first to the last, both included.
@@ -18,8 +18,8 @@ struct CycleRange {
 /// "all", "CYCLE" or "FIRST-LAST". Throws ConfigError.
 CycleRange read_cycle_range(const std::string& text);
 
-/// Keeps the registers of the cycles in a range. Throws ConfigError where they would take more memory than
-/// anybody reads.
+/// Records the registers of the cycles in a range. Throws ConfigError if they would take more memory than a
+/// limit above any readable amount.
 class RegisterRecorder final : public hw::RegisterSink {
 public:
     static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 28U;

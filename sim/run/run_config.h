@@ -13,8 +13,8 @@
 
 namespace systole::run {
 
-/// A run as configs/runs/*.json and the command line describe it. Paths are as given; PathFinder says
-/// where they are looked for.
+/// A run as configs/runs/*.json and the command line describe it. Paths are stored as given; PathFinder
+/// finds the files.
 struct RunConfig {
     std::string schema = "sim.run/1";
     std::string machine;                   ///< configuration file
@@ -23,7 +23,7 @@ struct RunConfig {
     std::vector<std::string> input;        ///< files or folders of images
     std::uint64_t random_input = 0;        ///< seed of made-up input, instead; 0: none
     std::string labels;                    ///< one class an image
-    double input_scale = 1.0 / 255.0;      ///< what one step of an 8-bit pixel is worth to the network
+    double input_scale = 1.0 / 255.0;      ///< factor from an 8-bit pixel to the network's input
     std::vector<std::string> calibration;  ///< images to quantize with; else the first of the input
     std::uint32_t batch = 0;               ///< 0: not given, which means 1
     std::uint64_t limit = 0;               ///< 0: all images
@@ -32,12 +32,12 @@ struct RunConfig {
     std::string out;                     ///< folder for report.json and traces; empty: none
     bool timing_only = false;            ///< no values, cycles only
     bool float_reference = false;        ///< run the network in float as well
-    bool instructions = false;           ///< keep when each instruction was where
+    bool instructions = false;           ///< keep the times of each instruction
     std::uint32_t power_windows = 0;     ///< windows of time to report energy in; 0: none
     std::string registers;               ///< cycles whose registers to keep; see read_cycle_range
     std::vector<std::string> print;      ///< host buffers to show after the run; see find_view
-    bool explain = true;                 ///< with `out`: say why, by simulations of changes
-    trace::TraceConfig trace;            ///< what to write about the run's course
+    bool explain = true;                 ///< with `out`: explain the cycles, by simulations of changes
+    trace::TraceConfig trace;            ///< traces to write during the run
 
     /// What the settings change in the machine, in order; their keys without "machine.".
     std::vector<Setting> machine_settings;
@@ -45,15 +45,15 @@ struct RunConfig {
     std::filesystem::path file;
 };
 
-/// Reads a run file (or none, where the path is empty) with settings over it. A setting "machine.KEY"
-/// goes to the machine. A setting that replaces what other keys belong to drops those: a program drops
-/// model, batch and calibration, a model drops the program, and an input drops the labels, unless they
-/// are set after it. Throws ConfigError.
+/// Reads a run file (or none, if the path is empty) and applies the settings to it. A setting "machine.KEY"
+/// applies to the machine. Some settings drop keys of the file that no longer fit: a program drops model,
+/// batch and calibration, a model drops the program, and an input drops the labels, unless they are set
+/// after it. Throws ConfigError.
 RunConfig read_run(const std::filesystem::path& file, std::span<const Setting> settings);
 
 /// The effective configuration, the settings of the machine included.
 nlohmann::ordered_json to_json(const RunConfig& config);
-/// What there is to know of each key: those that read_run reads.
+/// Describes each key that read_run reads.
 std::vector<machine::KeyDescription> run_keys();
 
 }  // namespace systole::run

@@ -5,15 +5,16 @@
 
 namespace systole::run {
 
-/// How work in another process ended.
+/// The result of work in another process.
 struct ChildAnswer {
     bool is_result = false;
-    std::string bytes;  ///< what it returned; else why there is nothing: an exception's message, a signal
+    std::string bytes;  ///< the returned bytes, or the error: an exception's message, a signal
 };
 
-/// Does the work in a copy of this process, which must have no thread beside this one: the SystemC kernel
-/// holds one simulation a process. What is thrown in it comes back as its message; one that dies, as how. It
-/// ends with this process at the latest. Throws std::system_error where the system gives no process or pipe.
+/// Does the work in a copy of this process, because the SystemC kernel allows one simulation in a process.
+/// This process must have no other thread. The result of an exception is its message; if the copy dies, the
+/// result says how. The copy ends with this process at the latest. Throws std::system_error if the system
+/// gives no process or pipe.
 ChildAnswer do_in_child(const std::function<std::string()>& work);
 
 /// "signal 9 (Killed)" or "code 3".

@@ -13,21 +13,21 @@
 
 namespace systole::run {
 
-/// A spec's record, or, in one line, why there is none.
+/// The record of a spec, or an error message of one line.
 struct RunOutcome {
     std::optional<RunRecord> record;
     std::string error;
 };
 
-/// As many as this computer has cores for this process.
+/// The number of cores that this process may use.
 std::size_t cores();
 
-/// Records by the keys of their specs. The oldest go where they take too much memory.
+/// Records by the keys of their specs. The oldest are dropped if all take more memory than allowed.
 class RecordCache {
 public:
     explicit RecordCache(std::size_t most_bytes = std::size_t{256} << 20U) : most_bytes_(most_bytes) {}
 
-    /// Null where there is none.
+    /// Null if there is no record of this key.
     const std::string* find(const std::string& key) const;
     void keep(const std::string& key, std::string record);
 
@@ -40,18 +40,19 @@ private:
 
 /// Runs specs in worker processes, which are copies of this one (see worker.h). Equal specs are run once.
 ///
-/// A copy is of this thread alone: before its first run, the process must not have run an OpenMP team of
-/// several threads, whose copies a worker would wait for, and must not have begun a simulation.
+/// A copy has only this thread. So before its first run, the process must not have run an OpenMP team of
+/// several threads, because a worker would wait for their missing copies, and must not have begun a
+/// simulation.
 class Executor {
 public:
-    /// `workers` at once, 0 for as many as there are cores.
+    /// At most `workers` processes at once; 0 means one for each core.
     explicit Executor(std::size_t workers = 0, WorkerPool::Sent sent = {});
 
-    /// In the order of the specs. A worker that dies costs no spec but the one it had. Throws
-    /// std::system_error where the system gives no process.
+    /// The outcomes in the order of the specs. If a worker dies, only its current spec has an error. Throws
+    /// std::system_error if the system cannot start a process.
     std::vector<RunOutcome> run(std::span<const RunSpec> specs);
 
-    /// Specs that were run, not found.
+    /// The number of specs that were run, that is, not found in the cache.
     std::size_t runs() const { return runs_; }
 
 private:

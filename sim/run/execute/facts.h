@@ -8,7 +8,8 @@
 #include "hw/isa/program.h"
 #include "sim/run/record/record.h"
 
-/// From the chip and its program to what a record says of them: the only place where these meet.
+/// Converts the chip and its program into parts of a record. No other code knows both the chip and the
+/// record.
 namespace systole::run {
 
 /// All counters of the chip, unit by unit.

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-/// Messages between processes: eight bytes of length, little endian, and so many bytes.
+/// Messages between processes: the length in eight bytes, little endian, then that number of bytes.
 namespace systole::run {
 
 /// Throws std::system_error for errno.
@@ -40,9 +40,9 @@ std::string length_text(std::uint64_t length);
 /// The length that the text begins with. Throws RecordError where the text is shorter than a length.
 std::uint64_t read_length(std::string_view text);
 
-/// False where nobody reads any more.
+/// False if the other end has been closed.
 bool write_message(int to, std::string_view message);
-/// Absent at the end, also at one in the middle of a message.
+/// Absent at the end of the stream, also if it ends inside a message.
 std::optional<std::string> read_message(int from);
 
 }  // namespace systole::run

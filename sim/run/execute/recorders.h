@@ -8,11 +8,12 @@
 #include "sim/view/occupancy/level_windows.h"
 #include "sim/view/occupancy/row_values.h"
 
-/// Listeners that keep for a record what it is asked to hold of a run's course.
+/// Listeners that collect, during a run, the optional parts of its record.
 namespace systole::run {
 
-/// Keeps what the occupancy of a run's memories follows from: of the unified buffer and the accumulators the
-/// times of the instructions, of the weight FIFO, through which tiles pass by the million, its windows.
+/// Collects the data for the occupancy of a run's memories: the times of the instructions for the unified
+/// buffer and the accumulators, and windows of peak occupancy for the weight FIFO, through which millions of
+/// tiles pass.
 class SpanRecorder final : public hw::TraceListener {
 public:
     void instruction(const hw::InstructionTimes& times) override;
@@ -20,7 +21,7 @@ public:
     void tile(const hw::TileTimes& times) override { weight_fifo_tiles_.change(times.shifted, -1); }
 
     const occupancy::Spans& spans() const { return spans_; }
-    /// What lay in the memories until the run's end.
+    /// The occupancy of the memories up to the end of the run.
     Occupancy occupancy(const isa::Program& program, Cycle cycles) &&;
 
 private:
@@ -28,7 +29,7 @@ private:
     occupancy::LevelWindows weight_fifo_tiles_;  ///< slots taken: from a fetch's issue until it is shifted
 };
 
-/// Notes when the units of a run worked.
+/// Records the cycles in which the units of a run worked.
 class ActivityRecorder final : public hw::TraceListener {
 public:
     explicit ActivityRecorder(std::vector<WorkInterval>& intervals) : intervals_(intervals) {}
@@ -41,7 +42,7 @@ private:
     Cycle last_whole_ = 0;  ///< the memory delivers one tile after the other
 };
 
-/// Notes where the host is all that the chip waits for, and when weights came.
+/// Records the parts of a run in which the chip waits only for the host, and the times of its weight tiles.
 class PhaseRecorder final : public hw::TraceListener {
 public:
     void instruction(const hw::InstructionTimes& times) override;
@@ -55,7 +56,7 @@ private:
     bool seen_first_ = false;
 };
 
-/// Keeps the times of all instructions.
+/// Records the times of all instructions.
 class TimesRecorder final : public hw::TraceListener {
 public:
     void instruction(const hw::InstructionTimes& times) override { times_.push_back(times); }

@@ -15,29 +15,29 @@
 #include "sim/run/images.h"
 #include "sim/run/record/record.h"
 
-/// Specs become records.
+/// Runs specs and returns their records.
 namespace systole::run {
 
-/// Whoever watches a run in this process, beside what its record holds.
+/// Observes a run in this process, in addition to its record.
 class Observer {
 public:
     virtual ~Observer() = default;
     /// The run is about to begin. Program and machine live until `finish` or `failed` has returned.
     virtual void begin(const isa::Program& program, const machine::MachineConfig& machine) = 0;
-    /// Who is to hear of the run; null for nobody. Asked after `begin`.
+    /// The sink of the run's events, or null. Called after `begin`.
     virtual hw::TraceSink* trace() = 0;
-    /// Who is to hear of the array's registers; null for nobody.
+    /// The sink of the array's registers, or null.
     virtual hw::RegisterSink* registers() = 0;
-    /// The run is over. Not called of one that fails.
+    /// The run is over. Not called if it fails.
     virtual void finish(const RunRecord& record) = 0;
     /// The run has failed, perhaps before `begin`.
     virtual void failed() noexcept = 0;
 };
 
-/// Instructions issued so far and in all.
+/// The number of instructions issued so far, and of all.
 using Progress = std::function<void(std::uint64_t issued, std::uint64_t total)>;
 
-/// What a run needs besides the machine: read and compiled.
+/// The inputs of a run besides the machine: files that have been read, and the compiled program.
 struct Prepared {
     std::optional<ir::Graph> graph;  ///< absent of a program
     std::optional<NetworkWork> network;
@@ -46,23 +46,23 @@ struct Prepared {
     std::vector<std::uint32_t> labels;
 };
 
-/// Under it, what is prepared for one run serves another: all of the spec, of the machine what the compiler
-/// is told, without what is asked of the finished run.
+/// The key under which another run can use the same prepared inputs. It covers the spec, but only the parts
+/// of the machine that the compiler reads, and not the parts of the record that are requested.
 std::string prepared_key(const RunSpec& spec);
 
 /// Reads the spec's files and compiles its network. Throws ConfigError, ModelError, ProgramError or
-/// InputError for what the user can mend.
+/// InputError for errors that the user can correct.
 Prepared prepare(const RunSpec& spec);
 
-/// Simulates what was prepared for this spec, and says all that is known afterwards. One run for each SystemC
-/// context. Throws as `prepare` does.
+/// Simulates the inputs that were prepared for this spec and returns the record. A SystemC context allows one
+/// run. Throws as `prepare` does.
 RunRecord simulate(const RunSpec& spec, const Prepared& prepared, Observer* observer = nullptr,
                    const Progress& progress = {});
 
 /// Both, in this process.
 RunRecord run(const RunSpec& spec, Observer* observer = nullptr, const Progress& progress = {});
 
-/// The program of a .tpu file or of assembly text: its first bytes say which. Throws ProgramError.
+/// The program of a .tpu file or of assembly text; the first bytes distinguish the two. Throws ProgramError.
 isa::Program read_program(const std::filesystem::path& path);
 
 }  // namespace systole::run

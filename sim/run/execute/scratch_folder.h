@@ -8,17 +8,17 @@
 
 namespace systole::run {
 
-/// A folder of this process's own for files, gone with its owner.
+/// A folder for files of this process alone. The destructor removes it.
 class ScratchFolder {
 public:
-    /// Throws std::system_error where none can be made.
+    /// Throws std::system_error if no folder can be created.
     ScratchFolder();
     ~ScratchFolder();
     ScratchFolder(const ScratchFolder&) = delete;
     ScratchFolder& operator=(const ScratchFolder&) = delete;
 
     const std::filesystem::path& path() const { return path_; }
-    /// A file with this text, as the content of specs.
+    /// Writes a file with this text and returns it as content for specs.
     Content add(const std::string& name, std::string_view text) const;
 
 private:

@@ -8,12 +8,12 @@
 #include "sim/run/record/content.h"
 #include "sim/run/record/fields.h"
 
-/// A process that runs many specs, one behind the other, for whoever sends them.
+/// A process that runs many specs, one after the other, for the process that sends them.
 ///
 /// Each message to it begins with a byte that says what follows: 'c', a content, which it keeps: the length
 /// of its ContentHeader in eight bytes, little endian, the header, and the bytes of its files; 's', a
-/// RunSpec, whose contents have come before. To each spec it answers with a message: 'r' and the RunRecord,
-/// or 'e' and, in one line, why there is none.
+/// RunSpec, whose contents were sent before. It answers each spec with a message: 'r' and the RunRecord, or
+/// 'e' and an error message of one line.
 namespace systole::run {
 
 constexpr char content_message = 'c';
@@ -21,7 +21,7 @@ constexpr char spec_message = 's';
 constexpr char record_message = 'r';
 constexpr char error_message = 'e';
 
-/// A file on its way; where it is one of a folder, `name` is its name in that.
+/// A file in a message; for a file of a folder, `name` is its name in the folder.
 struct FileHeader {
     std::string name;
     std::uint64_t bytes = 0;
@@ -40,8 +40,8 @@ SYSTOLE_RECORD_FIELDS(ContentHeader, name, hash, is_folder, files)
 /// The message with a content's files, as far as they can be read.
 std::string message_of(const Content& content);
 
-/// Does what messages from `in` ask for and answers on `out`, until `in` ends. Contents are kept in the
-/// folder. The process has no thread beside this one, and has begun no simulation.
+/// Executes the messages from `in` and answers on `out`, until `in` ends. Contents are kept in the folder.
+/// The process must have no other thread and must not have begun a simulation.
 void serve(int in, int out, const std::filesystem::path& folder);
 
 }  // namespace systole::run

@@ -19,34 +19,35 @@
 
 namespace systole::run {
 
-/// A spec under way, with its place among those asked for.
+/// A spec that is being run, with its index among the requested specs.
 struct Task {
     std::size_t index = 0;
     std::string prepared;  ///< its prepared_key: workers keep what they compiled
 };
 
-/// A worker as its parent sees it: a copy of this process that runs `serve`.
+/// The parent's handle of a worker, which is a copy of this process that runs `serve`.
 class WorkerProcess {
 public:
-    /// `others` are the descriptors of the workers that there are: a copy of one would keep it alive.
+    /// `others` are the descriptors of the existing workers. The new process closes its copies of them, which
+    /// would otherwise keep those workers alive.
     WorkerProcess(const std::filesystem::path& folder, const std::vector<int>& others);
     WorkerProcess(const WorkerProcess&) = delete;
     WorkerProcess& operator=(const WorkerProcess&) = delete;
-    /// Ends it, whatever it is at.
+    /// Ends the worker, also during a run.
     ~WorkerProcess();
 
     int descriptor() const { return socket_.number(); }
     pid_t process() const { return process_; }
 
-    /// The spec, behind those of its contents that it has not had. False where it has died.
+    /// Sends the contents that the worker does not have yet, then the spec. False if the worker has died.
     bool send(const RunSpec& spec);
-    /// Absent where it has died.
+    /// Absent if the worker has died.
     std::optional<std::string> receive() const { return read_message(descriptor()); }
-    /// Of one that has died: how.
+    /// How a dead worker ended.
     std::string ending();
 
-    std::optional<Task> task;        ///< what it is at
-    std::set<std::string> compiled;  ///< keys of what it has prepared
+    std::optional<Task> task;        ///< the spec that it is running
+    std::set<std::string> compiled;  ///< keys of the inputs that it has prepared
 
 private:
     int wait();
@@ -56,26 +57,26 @@ private:
     std::set<std::pair<std::string, std::string>> sent_;  ///< contents
 };
 
-/// Gives specs to workers as these come free, and takes their answers.
+/// Gives specs to workers that are free, and receives their answers.
 class WorkerPool {
 public:
-    /// Hears which process was given which spec.
+    /// Is told which process received which spec.
     using Sent = std::function<void(pid_t worker, const RunSpec& spec)>;
     using Done = std::function<void(std::size_t index, std::string answer)>;
 
-    /// At most so many at once.
+    /// At most this many workers at once.
     explicit WorkerPool(std::size_t most) : most_(most) {}
 
-    /// Runs those of the specs that are wanted; calls `done` with each answer as it comes (worker.h).
+    /// Runs the wanted specs and calls `done` with each answer when it arrives (worker.h).
     void run(std::span<const RunSpec> specs, std::span<const std::size_t> wanted, const Sent& sent,
              const Done& done);
 
 private:
-    /// One that has nothing to do, a new one where there may be more; else null.
+    /// An idle worker, or a new one if the limit allows; else null.
     WorkerProcess* idle_worker();
-    /// What the worker has compiled already; else what nobody has; else the first.
+    /// A spec whose inputs the worker has compiled; else one that no worker has compiled; else the first.
     Task take(std::list<Task>& waiting, const WorkerProcess& worker) const;
-    /// Those with an answer, or that have died; waits until there are some.
+    /// Waits until workers have answered or died, and returns them.
     std::vector<WorkerProcess*> ready_workers() const;
     void drop(const WorkerProcess& worker);
 

@@ -19,15 +19,16 @@ struct Label {
 };
 SYSTOLE_RECORD_FIELDS(Label, text)
 
-/// A file, or a folder with files, that decides something about a run: by its contents.
+/// A file, or a folder with files, on which a run depends. It is identified by its contents.
 struct Content {
-    std::string name;  ///< without folder: models are called after it
-    std::string hash;  ///< of the bytes; of a folder, of its files' names and hashes
-    Label path;        ///< where it lies: for messages, and to read it
+    std::string name;  ///< without folder; models are named after it
+    std::string hash;  ///< of the bytes; for a folder, of the names and hashes of its files
+    Label path;        ///< its path, for messages and for reading
 };
 SYSTOLE_RECORD_FIELDS(Content, name, hash, path)
 
-/// The content of a file or folder. One that cannot be read has no hash: whoever opens it says why.
+/// The content of a file or folder. It has no hash if the file cannot be read; opening the file later throws
+/// the reason.
 Content content_of(const std::filesystem::path& path);
 
 }  // namespace systole::run

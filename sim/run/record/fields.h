@@ -15,8 +15,8 @@
 /// One list of fields a struct, from which it goes to JSON (json.h) and to bytes (bytes.h), and back.
 namespace systole::run {
 
-/// A serialized record or spec that is none: another schema, a key too few or too many, a value of another
-/// type.
+/// A serialized record or spec is invalid: it has another schema, a missing or additional key, or a value of
+/// another type.
 class RecordError : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -35,9 +35,9 @@ class RecordError : public std::runtime_error {
     __VA_OPT__(SYSTOLE_VISIT_AGAIN SYSTOLE_PARENTHESES(__VA_ARGS__))
 #define SYSTOLE_VISIT_AGAIN() SYSTOLE_VISIT_EACH
 
-/// Declares the fields of a plain struct, by which it is written, read and compared: all of them, in their
-/// order. A structured binding counts them, so that a field left out does not compile, nor one named twice.
-/// Stands in the struct's namespace.
+/// Declares all fields of a plain struct, in their order, for writing, reading and comparison. A structured
+/// binding counts them, so a missing or repeated field does not compile. The macro must be in the namespace
+/// of the struct.
 #define SYSTOLE_RECORD_FIELDS(Struct, ...)                                                           \
     template <class Visitor, class Record>                                                           \
     requires std::same_as<std::remove_const_t<Record>, Struct>                                       \
@@ -67,19 +67,20 @@ concept Named = std::is_enum_v<Value> && requires(Value value) {
     names_of(value).size();
 };
 
-/// A type outside what is compared: labels, and how fast the simulator was.
+/// A type that comparison ignores: labels, and the speed of the simulator.
 template <class Value>
 concept Uncompared = requires {
     typename Value::Uncompared;
 };
 
-/// A type that is written by functions of its own: `record_json(value)`, `read_record_json(json, value)`.
+/// A type with its own functions for writing and reading: `record_json(value)`, `read_record_json(json,
+/// value)`.
 template <class Value>
 concept Written = requires(const Value& value) {
     record_json(value);
 };
 
-/// Whether what is outside comparison is written as well.
+/// Whether types that comparison ignores are written as well.
 enum class Extent : std::uint8_t { Everything, Compared };
 
 template <class Value>

@@ -13,20 +13,20 @@
 #include "sim/run/record/fields.h"
 #include "sim/run/record/spec.h"
 
-/// What is known after a run: plain data, without the chip that it comes from. Cycles count from 0; ranges do
-/// not hold their end.
+/// The results of a run as plain data, independent of the simulated chip. Cycles count from 0; ranges do not
+/// include their end.
 namespace systole::run {
 
-/// What `debug_tag` sets: the number of a layer, from 1; 0 outside of them.
+/// The value that `debug_tag` sets: the number of a layer, from 1; 0 outside layers.
 using Tag = std::uint16_t;
 
-/// A counter, in total and by tag. Its path is the unit's name and its own: "matrix_unit.active_cycles".
+/// A counter, in total and by tag. Its path has the names of unit and counter: "matrix_unit.active_cycles".
 struct Counter {
     std::string path;
     std::string unit;  ///< "cycles", "bytes", ...
     std::string meaning;
     std::uint64_t total = 0;
-    std::vector<std::uint64_t> by_tag;  ///< 0 behind the last
+    std::vector<std::uint64_t> by_tag;  ///< 0 for tags after the last
 
     std::uint64_t value() const { return total; }
     std::uint64_t value(Tag tag) const { return tag < by_tag.size() ? by_tag[tag] : 0; }
@@ -38,13 +38,13 @@ struct Counter {
 };
 SYSTOLE_RECORD_FIELDS(Counter, path, unit, meaning, total, by_tag)
 
-/// The counters of a chip, those of a unit behind each other.
+/// The counters of a chip; the counters of a unit follow one another.
 struct Counters {
     std::vector<Counter> all;
 
-    /// Throws std::logic_error where there is none.
+    /// Throws std::logic_error if there is no such counter.
     const Counter& at(std::string_view path) const;
-    /// Those of one unit; none of a unit that there is not.
+    /// The counters of one unit; empty if the chip has no such unit.
     std::span<const Counter> of(std::string_view group) const;
     bool operator==(const Counters&) const = default;
 };
@@ -59,7 +59,7 @@ struct LayerFacts {
 };
 SYSTOLE_RECORD_FIELDS(LayerFacts, name, kind, macs)
 
-/// Weight tiles, each as often as it is fetched.
+/// Weight tiles; one that is fetched several times counts each time.
 struct TileUse {
     std::uint64_t tiles = 0;
     std::uint64_t rows = 0;     ///< array rows that they use, summed
@@ -92,7 +92,7 @@ struct TensorFacts {
 };
 SYSTOLE_RECORD_FIELDS(TensorFacts, name, shape, scale, zero_point, type)
 
-/// What reports say of a program.
+/// The facts about a program that reports use.
 struct ProgramFacts {
     std::uint32_t rows = 0;  ///< of the array that it was made for
     std::uint32_t columns = 0;
@@ -109,14 +109,14 @@ struct ProgramFacts {
     std::vector<TagFacts> tags;  ///< from tag 0 to the last that the program sets
     std::vector<TensorFacts> inputs;
     std::vector<TensorFacts> outputs;
-    bool has_host_operations = false;  ///< on its outputs, which are probabilities then
+    bool has_host_operations = false;  ///< on its outputs; these are then probabilities
     bool operator==(const ProgramFacts&) const = default;
 };
 SYSTOLE_RECORD_FIELDS(ProgramFacts, rows, columns, model, batch, inferences, instructions, instruction_bytes,
                       tiles, tile_bytes, memory_bytes, weights, layers, tags, inputs, outputs,
                       has_host_operations)
 
-/// What a layer asks of any processor, for one inference.
+/// The work of a layer, for any processor and one inference.
 struct LayerWork {
     std::uint64_t macs = 0;         ///< multiply-accumulates; 0 for pooling and element-wise work
     std::uint64_t weights = 0;      ///< elements; read once a batch
@@ -125,7 +125,7 @@ struct LayerWork {
 };
 SYSTOLE_RECORD_FIELDS(LayerWork, macs, weights, activations)
 
-/// A network as processors of any kind see it.
+/// The work of a network, for any processor.
 struct NetworkWork {
     std::string name;
     std::vector<LayerWork> layers;
@@ -136,8 +136,8 @@ struct NetworkWork {
 };
 SYSTOLE_RECORD_FIELDS(NetworkWork, name, layers)
 
-/// When an instruction, or a repetition of one in the matrix unit, was where. Cycles are absent where no unit
-/// tells: those of `sync` and of what the sequencer runs itself.
+/// The times of an instruction, or of one repetition in the matrix unit. Cycles are absent if no unit reports
+/// them: for `sync`, and for instructions that the sequencer executes itself.
 struct InstructionLine {
     std::uint64_t number = 0;  ///< in the program, from 0
     std::string unit;          ///< whose queue takes it, or "sequencer"
@@ -145,13 +145,13 @@ struct InstructionLine {
     std::optional<Cycle> issued;    ///< put into the unit's queue
     std::optional<Cycle> begun;     ///< its first row moved
     std::optional<Cycle> released;  ///< the unit could begin the next
-    std::optional<Cycle> complete;  ///< its last result in its place; of `halt`, the run's cycles
+    std::optional<Cycle> complete;  ///< its last result was in place; for `halt`, the run's cycles
     std::string text;               ///< assembly
     bool operator==(const InstructionLine&) const = default;
 };
 SYSTOLE_RECORD_FIELDS(InstructionLine, number, unit, repetition, issued, begun, released, complete, text)
 
-/// What a unit was doing when events happened: power over time follows it.
+/// The activity of a unit while events happened. Power over time is distributed by it.
 enum class Activity : std::uint8_t { Any, HostRead, HostWrite, WeightFetch, WeightShift, Matrix, Activation };
 constexpr std::array<std::string_view, 7> names_of(Activity) {
     return {"any", "host_read", "host_write", "weight_fetch", "weight_shift", "matrix", "activation"};
@@ -167,7 +167,7 @@ struct WorkInterval {
 };
 SYSTOLE_RECORD_FIELDS(WorkInterval, activity, tag, begin, end)
 
-/// Where the host is all that the chip waits for, and when weights came.
+/// The parts of a run in which the chip waits only for the host, and the times of the first and last weights.
 struct Phases {
     Cycle head = 0;                    ///< before the first rows of the first stream
     Cycle last_result = 0;             ///< complete, of the matrix and the activation unit
@@ -187,11 +187,11 @@ struct RowRange {
 };
 SYSTOLE_RECORD_FIELDS(RowRange, first, last)
 
-/// Rows of a memory that hold what one writer wrote, from the first write to the last read. Rows that are
-/// written again before anything has read them hold one value, from the first of these writes on; one that
-/// nothing ever reads ends with its last write.
+/// Rows of a memory with a value of one writer, from the first write to the last read. Rows that are written
+/// again before any read hold one value, which begins with the first of these writes. A value that is never
+/// read ends with its last write.
 struct RowValue {
-    std::uint64_t writer = 0;  ///< whose the value is
+    std::uint64_t writer = 0;  ///< index of the layer or host buffer that wrote the value
     std::uint64_t visit = 0;   ///< which of the writer's turns wrote it
     RowRange rows;
     Cycle begin = 0;
@@ -210,7 +210,7 @@ struct MemoryValues {
 };
 SYSTOLE_RECORD_FIELDS(MemoryValues, writers, unified_buffer, accumulators)
 
-/// The most that was held at once in each window of a run; the last window ends with the run.
+/// Peak occupancy in each window of a run; the last window ends with the run.
 struct MostHeld {
     Cycle window_cycles = 1;
     std::vector<std::uint64_t> windows;
@@ -218,7 +218,7 @@ struct MostHeld {
 };
 SYSTOLE_RECORD_FIELDS(MostHeld, window_cycles, windows)
 
-/// What lay in the memories of a run.
+/// The occupancy of the memories during a run.
 struct Occupancy {
     MemoryValues values;
     MostHeld weight_fifo_tiles;
@@ -237,7 +237,7 @@ struct HostWork {
 };
 SYSTOLE_RECORD_FIELDS(HostWork, kind, layer, elements, type, seconds)
 
-/// What the network answers.
+/// The answers of the network.
 struct Outputs {
     std::uint64_t per_inference = 0;
     std::vector<float> values;  ///< real numbers, packed; after the host's operations
@@ -248,7 +248,7 @@ struct Outputs {
 };
 SYSTOLE_RECORD_FIELDS(Outputs, per_inference, values, predictions)
 
-/// An image of the input as a picture, and what the network said of it.
+/// An image of the input as a picture, with the network's prediction.
 struct Picture {
     std::uint64_t index = 0;  ///< in the input
     std::uint32_t prediction = 0;
@@ -283,12 +283,12 @@ SYSTOLE_RECORD_FIELDS(CycleRegisters, cycle, activations, weights, shadow_weight
 struct RegisterDump {
     std::uint64_t rows = 0;
     std::uint64_t columns = 0;
-    std::vector<CycleRegisters> cycles;  ///< those in which something moved
+    std::vector<CycleRegisters> cycles;  ///< cycles in which data moved
     bool operator==(const RegisterDump&) const = default;
 };
 SYSTOLE_RECORD_FIELDS(RegisterDump, rows, columns, cycles)
 
-/// What a host buffer holds after the run, as it was asked for.
+/// The contents of a host buffer after the run, as requested.
 struct BufferContents {
     std::string name;
     std::string type;
@@ -298,7 +298,7 @@ struct BufferContents {
 };
 SYSTOLE_RECORD_FIELDS(BufferContents, name, type, columns, values)
 
-/// What the network answered, and how right it was.
+/// The answers of the network, and their accuracy.
 struct Answers {
     std::optional<Outputs> outputs;  ///< absent in a timing-only run, and where the program has no output
     std::optional<double> accuracy;  ///< where there are labels
@@ -312,14 +312,14 @@ SYSTOLE_RECORD_FIELDS(Answers, outputs, accuracy, float_accuracy, float_agreemen
 struct Speed {
     using Uncompared = void;
     double prepare = 0.0;   ///< reading, quantizing, compiling
-    double simulate = 0.0;  ///< the chip; not what is found and written when its run is over
+    double simulate = 0.0;  ///< the chip's simulation, without the analysis and output after it
     double total = 0.0;
     double gemm = 0.0;  ///< inside the matrix products
     std::uint64_t peak_rss_bytes = 0;
 };
 SYSTOLE_RECORD_FIELDS(Speed, prepare, simulate, total, gemm, peak_rss_bytes)
 
-/// All that is known after a run.
+/// The complete result of a run.
 struct RunRecord {
     static constexpr std::string_view current_schema = "sim.run_record/1";
 

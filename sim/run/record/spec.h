@@ -19,14 +19,14 @@ void read_record_json(const nlohmann::ordered_json& json, MachineConfig& machine
 
 namespace systole::run {
 
-/// How the compiler is asked for a program.
+/// The options for the compiler.
 struct CompilerOptions {
     std::uint32_t batch = 1;  ///< images that go through the network together
-    std::uint64_t limit = 0;  ///< only the first images, or so many without any; 0: all, or one batch
+    std::uint64_t limit = 0;  ///< only the first images; without images, their number; 0: all, or one batch
 };
 SYSTOLE_RECORD_FIELDS(CompilerOptions, batch, limit)
 
-/// What the network computes on.
+/// The input of the network.
 struct RunData {
     std::vector<Content> input;
     std::uint64_t random_input = 0;  ///< the seed of made-up input; 0: none
@@ -36,7 +36,7 @@ struct RunData {
 };
 SYSTOLE_RECORD_FIELDS(RunData, input, random_input, input_scale, labels, calibration)
 
-/// What a record holds besides counters and answers.
+/// The optional parts of a record, besides counters and answers.
 struct Observed {
     bool instruction_times = false;
     bool occupancy = false;  ///< of the memories
@@ -56,7 +56,8 @@ struct LabelledSetting {
 };
 SYSTOLE_RECORD_FIELDS(LabelledSetting, key, value)
 
-/// How the run was asked for. What decides anything of it stands elsewhere in the spec.
+/// Names and paths as the user gave them. No result depends on them; everything else is elsewhere in the
+/// spec.
 struct RunLabels {
     using Uncompared = void;
     std::string program;  ///< as it was given: leads messages
@@ -65,15 +66,15 @@ struct RunLabels {
 };
 SYSTOLE_RECORD_FIELDS(RunLabels, program, run, machine_settings)
 
-/// All that decides a run. Equal specs give equal records: see compared_bytes.
+/// Everything that determines a run. Equal specs give equal records: see compared_bytes.
 struct RunSpec {
     static constexpr std::string_view current_schema = "sim.run_spec/1";
 
     std::string schema{current_schema};
     std::string simulator = SYSTOLE_VERSION;
     machine::MachineConfig machine;
-    std::optional<Content> network;  ///< this
-    std::optional<Content> program;  ///< or that
+    std::optional<Content> network;  ///< either a network
+    std::optional<Content> program;  ///< or a program
     CompilerOptions compiler;
     RunData data;
     bool timing_only = false;
@@ -86,7 +87,7 @@ struct RunSpec {
 SYSTOLE_RECORD_FIELDS(RunSpec, schema, simulator, machine, network, program, compiler, data, timing_only,
                       float_reference, host, baselines, observed, labels)
 
-/// SHA-256 of all of the spec but its labels: under it, records are kept.
+/// SHA-256 of the whole spec without its labels: the key under which records are kept.
 std::string key_of(const RunSpec& spec);
 
 /// All contents that the spec names.
