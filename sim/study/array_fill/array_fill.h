@@ -10,7 +10,7 @@
 #include "hw/machine/machine_config.h"
 #include "sim/study/array_fill/article_cnn.h"
 
-/// At which size the article's CNN begins to fill the array.
+/// The study of the size at which the article's CNN begins to fill the array.
 namespace systole::studies {
 
 struct FillPoint {
@@ -18,7 +18,7 @@ struct FillPoint {
     std::uint32_t batch = 1;
 };
 
-/// Where the cycles of two batches went. Shares of the run's cycles, useful of its cells and cycles.
+/// The cycles of two batches, as shares of the run's cycles; `useful` is a share of cells × cycles.
 struct FillRow {
     FillPoint point;
     std::uint64_t macs = 0;  ///< of one inference
@@ -29,15 +29,15 @@ struct FillRow {
     double weight_shift = 0.0;
     double non_matrix = 0.0;
     double inferences_per_second = 0.0;
-    std::string error;  ///< why it does not run on this machine; the figures are 0 then
+    std::string error;  ///< the reason why it does not run on this machine; the figures are then 0
 };
 
-/// The article's axis, SIZE_MULTIPLIER 1 to 8 at several batches, and, because that does not fill the array,
-/// widths of the layers from 1 to 16.
+/// The article's axis, SIZE_MULTIPLIER 1 to 8 at several batches, which does not fill the array, and a second
+/// axis: layers of 1 to 16 times the width.
 std::vector<FillPoint> fill_points();
 
-/// Compiles and simulates each point, without values, each in a process of its own, on `workers` cores (0:
-/// all). What does not fit the machine has an error in its row.
+/// Compiles and simulates each point without values, in a process of its own, on `workers` cores (0: all).
+/// The row of a point that does not fit the machine has an error.
 std::vector<FillRow> study_fill(const machine::MachineConfig& machine, std::span<const FillPoint> points,
                                 std::size_t workers = 0);
 

@@ -6,23 +6,24 @@
 
 #include "sim/run/record/record.h"
 
-/// What lay in the chip's memories, from when to when: found from a run's times.
+/// The occupancy of the chip's memories over time, computed from the times of a run.
 namespace systole::occupancy {
 
-/// As many points as a chart can show, and a report should hold. Even: windows are merged in pairs.
+/// The number of points that a chart can show and a report should hold. It is even, because windows are
+/// merged in pairs.
 inline constexpr std::size_t most_windows = 500;
 
 using run::MostHeld;
 
-/// What is held goes up and down, and the most of it in each window is kept. A run that outgrows the windows
-/// makes them twice as long, so that memory does not grow with it.
+/// Follows an occupancy that rises and falls, and keeps its peak in each window. If a run is longer than all
+/// windows, their length is doubled, so memory does not grow with the run.
 class LevelWindows {
 public:
-    /// In the order of time. Changes in one cycle count together: in which order they are told is nothing
-    /// that a chip has.
+    /// Calls come in the order of time. Changes in one cycle count together, because their order within the
+    /// cycle is not a property of the chip.
     void change(Cycle at, std::int64_t amount);
 
-    /// Of a run of so many cycles; what is held still is held to its end.
+    /// The result for a run of this many cycles; the current occupancy lasts to its end.
     MostHeld until(Cycle cycles) &&;
 
 private:
@@ -31,7 +32,7 @@ private:
 
     MostHeld most_;
     std::uint64_t held_ = 0;
-    Cycle since_ = 0;  ///< the windows know of the cycles before
+    Cycle since_ = 0;  ///< the windows include all cycles before this one
 };
 
 }  // namespace systole::occupancy

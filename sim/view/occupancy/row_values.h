@@ -18,25 +18,27 @@ namespace systole::occupancy {
 
 using run::RowValue;
 
-/// When an instruction, all its repetitions together, was in its unit. `released` is 0 of one that never was.
+/// The times of an instruction in its unit, with all its repetitions. `released` is 0 if it never was in one.
 struct Span {
     Cycle begun = 0;     ///< its first row moved
     Cycle released = 0;  ///< its last row had moved
-    Cycle complete = 0;  ///< its last result was in its place
+    Cycle complete = 0;  ///< its last result was in place
 };
 
-/// By number; as many as were heard of. Of millions: a deque grows without a copy beside it.
+/// The times by instruction number, up to the last recorded one. There can be millions: a deque grows without
+/// copying them.
 using Spans = std::deque<Span>;
 
 /// Follows the values in the rows of one memory, instruction by instruction in program order. A write ends
-/// what was read in its rows and begins a value; where nothing has read it yet, the value goes on.
+/// the values in its rows that have been read, and begins a new one. A value that has not been read yet
+/// continues.
 class RowTracker {
 public:
     /// Rows are written by the writer in its turn `visit`.
     void write(const isa::RowRange& rows, std::size_t writer, std::size_t visit, const Span& span);
     void read(const isa::RowRange& rows, const Span& span);
 
-    /// All values, those still there included; by turn, then row.
+    /// All values, including those that still occupy their rows; sorted by turn, then row.
     std::vector<RowValue> take() &&;
 
 private:
@@ -50,25 +52,25 @@ private:
     };
     using Segments = std::map<std::uint64_t, Segment>;
 
-    /// Makes a segment begin at the row.
+    /// Splits segments so that one begins at this row.
     Segments::iterator split(std::uint64_t row);
-    /// Keeps the value of the segment that begins there.
+    /// Stores the value of the segment that begins there.
     void close(Segments::const_iterator segment);
 
     Segments segments_{{0, Segment{}}};  ///< by first row; each ends where the next begins
     std::vector<RowValue> values_;
 };
 
-/// Of the instructions up to `halt`.
+/// The values of a program's instructions up to `halt`.
 run::MemoryValues find_values(const isa::Program& program, const Spans& spans);
 
-/// Values of one turn that lie on each other and were there together: a shape of rows over time, from the
-/// lowest row to the highest, in steps that touch.
+/// Values of one turn in adjacent rows that existed at the same time. They form a shape of rows over time, in
+/// adjacent steps from the lowest row to the highest.
 using Shape = std::vector<RowValue>;
 
-/// Takes the shapes of values one after the other, which are, as the values, by turn, then row: a run may
-/// have more than anyone keeps. Neighbouring steps whose lives begin and end within `tolerance` cycles are
-/// one, which lives as long as any of them.
+/// Passes on the shapes of the values one after the other, because a run may have more than fit in memory.
+/// Shapes are sorted like values, by turn, then row. Neighbouring steps whose lives begin and end within
+/// `tolerance` cycles are merged into one, whose life covers theirs.
 void for_each_shape(std::span<const RowValue> values, Cycle tolerance,
                     const std::function<void(Shape&&)>& take);
 

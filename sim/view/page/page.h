@@ -6,27 +6,27 @@
 #include <string>
 #include <string_view>
 
-/// report.html: one file that opens from disk and asks for nothing else, made from report.json alone.
+/// report.html: one file that opens from disk, loads nothing else, and is made from report.json alone.
 namespace systole::page {
 
-/// A report, and what the page calls it where there are several.
+/// A report, and its name on a page of several reports.
 struct NamedReport {
     std::string name;
     nlohmann::ordered_json report;  ///< schema "sim.report/1"
 };
 
-/// Reads and checks a report.json, or that of a folder; its name is the path as given. Throws ConfigError, in
-/// one line: file, place, value, rule.
+/// Reads and checks a report.json, or the one in a folder; the report's name is the path as given. Throws
+/// ConfigError, whose message is one line: file, place, value, rule.
 NamedReport read_report(const std::filesystem::path& file_or_folder);
 
-/// The report of a text; `file` leads the messages. Throws ConfigError.
+/// Reads and checks the text of a report; `file` leads the messages. Throws ConfigError.
 nlohmann::ordered_json parse_report(std::string_view text, const std::string& file);
 
-/// The page of one or more reports; several are compared with the first. What the page does not show (times
-/// of instructions, registers, contents of buffers, all but the first predictions) is left out of it.
+/// The page of one or more reports, which are compared with the first. It does not contain the data that it
+/// does not show: times of instructions, registers, contents of buffers, all but the first predictions.
 std::string to_html(std::span<const NamedReport> reports);
 
-/// JSON that may stand inside a <script> of a page: nothing in it ends the element or begins a comment.
+/// JSON that is safe inside a <script> of a page: no part of it ends the element or begins a comment.
 std::string to_script_text(const nlohmann::ordered_json& json);
 
 }  // namespace systole::page

@@ -9,18 +9,18 @@
 
 #include "sim/view/terminal/look.h"
 
-/// Why a run takes what it takes; sim/study/explain finds it.
+/// Explanations of the cycles of a run, which sim/study/explain finds.
 namespace systole::report {
 
-/// Why the run, or a layer, takes its cycles.
+/// The explanation of the cycles of the run, or of a layer.
 struct Explanation {
     std::string name;  ///< of the layer; empty for the run
     std::uint64_t cycles = 0;
     std::optional<double> share;  ///< of the run's cycles
-    std::string sentence;         ///< without what a change would bring
-    /// Which of the what-ifs it speaks of; absent where none is known to help.
+    std::string sentence;         ///< without the speedup of a change
+    /// Index of the what-if that the explanation names; absent if no change is known to help.
     std::optional<std::size_t> what_if;
-    std::optional<double> speedup;  ///< under it, an inference; absent where no cycle is left
+    std::optional<double> speedup;  ///< of an inference with this change; absent if no cycle is left
     std::string text;               ///< all of it, for people
 };
 
@@ -28,7 +28,7 @@ struct Explanation {
 struct WhatIf {
     std::string change;                 ///< "4x the weight bandwidth"
     std::vector<std::string> settings;  ///< KEY=VALUE, as --set takes them
-    std::optional<double> speedup;      ///< of the run, an inference; absent where it cannot run so
+    std::optional<double> speedup;      ///< of an inference of the run; absent if it cannot run
     std::string error;                  ///< why it cannot
 };
 
@@ -38,14 +38,14 @@ struct Explanations {
     std::vector<WhatIf> what_ifs;
 };
 
-/// {"text", "what_if": {"change", "speedup"}}, the latter null where no change is known to help, a speedup
-/// null where no cycle is left.
+/// {"text", "what_if": {"change", "speedup"}}. `what_if` is null if no change is known to help, the speedup
+/// is null if no cycle is left.
 nlohmann::ordered_json to_json(const Explanation& explanation, const std::vector<WhatIf>& what_ifs);
 
-/// That of the run, and {"what_ifs": [{"change", "settings", "speedup", "error"}]}.
+/// The explanation of the run, and {"what_ifs": [{"change", "settings", "speedup", "error"}]}.
 nlohmann::ordered_json to_json(const Explanations& explanations);
 
-/// The same for people. Lines are as wide as the look says, but for settings, which stay whole.
+/// The same as text. Lines have at most the width of the look, except settings, which are not broken.
 std::string to_text(const Explanations& explanations, const terminal::Look& look = {});
 
 }  // namespace systole::report

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-/// What reports hold, as JSON. What is absent is null.
+/// Parts of reports as JSON. An absent value is null.
 namespace systole::report {
 
 template <typename Value>

@@ -19,14 +19,14 @@
 #include "sim/view/report/explanations.h"
 #include "sim/view/terminal/look.h"
 
-/// What a run measured. Each figure is computed once, here, from counters; JSON and text only print.
-/// A ratio without a denominator is absent.
+/// The figures of a run. Each is computed once, here, from counters; JSON and text only print it. A ratio
+/// whose denominator is zero is absent.
 namespace systole::report {
 
 /// Counters by name, in the order in which their unit declares them.
 using CounterValues = std::vector<std::pair<std::string, std::uint64_t>>;
 
-/// Where the cycles of the matrix unit went: of the run, of one layer, of several.
+/// The cycles of the matrix unit by class, for the run, a layer or several layers.
 struct MatrixUnit {
     std::uint64_t active_cycles = 0;
     std::uint64_t weight_stall_cycles = 0;
@@ -44,12 +44,12 @@ struct MatrixUnit {
     }
 };
 
-/// A place on a processor's roofline.
+/// A point on a processor's roofline.
 struct Roofline {
     double macs_per_weight_byte = 0.0;
-    double ridge = 0.0;       ///< MACs a weight byte from which arithmetic is the bound
-    double bound_tops = 0.0;  ///< the most that the processor allows at this place
-    double peak_tops = 0.0;   ///< the most that it allows anywhere
+    double ridge = 0.0;       ///< MACs a weight byte above which arithmetic is the bound
+    double bound_tops = 0.0;  ///< upper bound of the processor at this point
+    double peak_tops = 0.0;   ///< upper bound of the processor at any point
 };
 
 /// The matrix unit's cycles under one tag. The layers' cycles sum to those of the run.
@@ -74,7 +74,7 @@ struct InstructionKind {
     MatrixUnit matrix_unit;
 };
 
-/// Bytes over one path, and the part of the path's bandwidth they took over the whole run.
+/// Bytes over one path, and the share of the path's bandwidth that they used over the whole run.
 struct Traffic {
     std::string path;  ///< the key in report.json, without "_bytes"
     std::uint64_t bytes = 0;
@@ -83,7 +83,8 @@ struct Traffic {
 
 using run::InstructionLine;
 
-/// What moved over a path between two units, and the part of what the path could have moved in the run.
+/// The amount that moved over a path between two units, and its share of the most that the path could have
+/// moved in the run.
 struct Path {
     std::string_view from;  ///< units, named as in the configuration
     std::string_view to;
@@ -92,7 +93,7 @@ struct Path {
     std::optional<double> utilization;
 };
 
-/// The most that lay in each memory in each window of the run; the last window ends with it.
+/// Peak occupancy of each memory in each window of the run; the last window ends with it.
 struct MemoryOverTime {
     std::uint64_t window_cycles = 0;
     std::vector<std::uint64_t> unified_buffer_bytes;
@@ -113,18 +114,18 @@ struct UnifiedBufferMap {
     std::uint64_t left_out = 0;       ///< later ones: there were too many
 };
 
-/// What an event-by-event account says besides: of a machine with a section `energy`.
+/// Additional figures of event-by-event energy, for a machine with a section `energy`.
 struct EventEnergy {
     double die_watts = 0.0;        ///< without weight memory, which is on the board
     double published_watts = 0.0;  ///< of the busy chip; 0 where the machine file does not say
     double die_dynamic_factor = 1.0;
-    double uncalibrated_joules = 0.0;  ///< all there is, were the factor 1
+    double uncalibrated_joules = 0.0;  ///< the total with a calibration factor of 1
     double uncalibrated_die_watts = 0.0;
     std::optional<energy::PowerOverTime> over_time;  ///< where the run asks for it
 };
 
-/// By event, or from published watts: busy watts while the program runs. The static part is what an idle chip
-/// takes.
+/// Energy by event, or from published watts: busy watts while the program runs. The static part is the energy
+/// of an idle chip.
 struct Energy {
     double static_joules = 0.0;
     double dynamic_joules = 0.0;
@@ -136,7 +137,7 @@ struct Energy {
     double joules() const { return static_joules + dynamic_joules; }
 };
 
-/// Against what a baseline's efficiency model expects of it, or what was measured on it.
+/// Comparison with the expected figure of a baseline's efficiency model, or with its measured figure.
 struct ComparisonWith {
     double inferences_per_second = 0.0;  ///< of one die
     double speedup = 0.0;                ///< die against die
@@ -162,29 +163,29 @@ struct Comparison {
     double speedup = 0.0;  ///< die against die
     baselines::PerformancePerWatt performance_per_watt;
     std::optional<Roofline> roofline = {};  ///< of one die, fp32; absent where the network has no weights
-    /// The same bound, were it to compute in 8-bit integers; absent where it has no peak in those.
+    /// The same bound for 8-bit integers; absent if the baseline has no peak in these.
     std::optional<double> int8_inferences_per_second;
     std::optional<double> int8_speedup;
     std::optional<double> joules_per_inference;
-    /// Absent where the baseline has no efficiency, or the run was given a program and not a network.
+    /// Absent if the baseline has no efficiency, or if the run has a program instead of a network.
     std::optional<ComparisonExpected> expected;
-    /// Absent where this network was not measured on it at this batch.
+    /// Absent if this network was not measured on the baseline at this batch.
     std::optional<ComparisonMeasured> measured;
 };
 
-/// What the run makes of the claim against one baseline.
+/// The result of the claim against one baseline.
 struct ClaimAgainst {
     std::string baseline;
     std::string_view basis;    ///< "measured", "expected" or "upper bound": what the baseline does
     double performance = 0.0;  ///< die against die
     baselines::PerformancePerWatt performance_per_watt;
-    /// "below", "within", "above"; of performance per watt by the incremental figure, which the claim speaks
-    /// of, else by the total. Empty where there are no watts.
+    /// "below", "within", "above". Performance per watt is judged by the incremental figure, which the claim
+    /// means, or by the total if there is none. Empty if watts are not known.
     std::string_view performance_place;
     std::string_view performance_per_watt_place;
 };
 
-/// Where the multiply-accumulates went that the array had cells and cycles for. They sum to 1.
+/// Shares of the multiply-accumulates that the array could have done (cells × cycles). They sum to 1.
 struct ArrayShares {
     double useful = 0.0;
     double unused = 0.0;  ///< in active cycles; at 16 bits, cells that wait for their other half count, too
@@ -280,45 +281,45 @@ struct Report {
     nlohmann::ordered_json configuration;  ///< the effective one: run, machine, baselines
 };
 
-/// Where the run asked for it.
+/// Absent if the run did not request it.
 std::optional<energy::PowerOverTime> power_over_time(const run::RunRecord& record);
-/// Nothing where the machine has neither a section `energy` nor published watts.
+/// Absent if the machine has neither a section `energy` nor published watts.
 std::optional<Energy> make_energy(const run::RunRecord& record, double seconds);
-/// What was spent under a tag that had so many of the matrix unit's cycles; absent without a section
+/// The energy under a tag to which this many cycles of the matrix unit belong; absent without a section
 /// `energy`.
 std::optional<energy::Joules> energy_under(const run::RunRecord& record, run::Tag tag, std::uint64_t cycles);
 
 /// The matrix unit's cycles under one tag.
 MatrixUnit matrix_unit_under(const run::Counters& counters, run::Tag tag);
 
-/// The split by kinds of matrix instructions, by what the program does under each of its tags.
+/// The cycles by kind of matrix instruction, from the kind that the program uses under each of its tags.
 std::vector<InstructionKind> by_instruction_kind(std::span<const run::TagFacts> tags,
                                                  const run::Counters& counters);
 
-/// Between weight memory, host and the units, in the order of the data's way.
+/// The paths between weight memory, host and units, in the order of the data path.
 std::vector<Path> make_paths(const run::RunRecord& record, const std::vector<Traffic>& traffic);
 
-/// Of a run that noted its occupancy.
+/// The run must have recorded its occupancy.
 MemoryOverTime make_memory_over_time(const run::RunRecord& record);
 UnifiedBufferMap make_unified_buffer_map(const run::RunRecord& record);
 
-/// A line for each, its text last and whole however long; on a terminal it goes on below.
+/// A line for each instruction, with its text at the end. The text is never cut; on a terminal it is wrapped.
 std::string instruction_table(std::span<const InstructionLine> lines, const terminal::Look& look = {});
 
-/// A line for each cycle, however long: a cell's registers beside the next cell's, row by row. On a terminal
-/// as many cells beside each other as fit, the others in tables below.
+/// A line of any length for each cycle, with the registers of all cells side by side, row by row. On a
+/// terminal the table has the cells that fit, and further tables have the others.
 std::string register_table(const run::RegisterDump& dump, const terminal::Look& look = {});
 
-/// A title and the values, each line led by the number of its first.
+/// A title and the values; each line begins with the index of its first value.
 std::string buffer_text(const run::BufferContents& buffer, const terminal::Look& look = {});
 
 /// From the report's comparison and matrix unit.
 std::optional<Claim> make_claim(const Report& report);
-/// A line for each baseline and, where the run falls short against one, where the array's cycles went.
+/// A line for each baseline and, if the run falls short against one, the shares of the array's cycles.
 std::string claim_text(const Claim& claim, const terminal::Look& look = {});
 nlohmann::ordered_json claim_json(const std::optional<Claim>& claim);
 
-/// From all that is known of a run.
+/// Computes the report from the record of a run.
 Report make_report(const run::RunRecord& record);
 
 /// report.json: the keys of "sim.report/1".
@@ -327,7 +328,7 @@ nlohmann::ordered_json to_json(const Report& report);
 /// The parts of the text, in their order: "summary", "matrix_unit", "layers", ...
 std::vector<std::string_view> section_names();
 
-/// For people: the sections named, in the order of section_names, or all of them.
+/// Text with the named sections, in the order of section_names, or with all of them.
 std::string to_text(const Report& report, std::span<const std::string> sections = {},
                     const terminal::Look& look = {});
 

@@ -11,29 +11,29 @@
 
 namespace systole::terminal {
 
-/// When to print in colours.
+/// When texts are printed in colours.
 enum class Colours : std::uint8_t { Auto, Always, Never };
 inline constexpr std::array<std::string_view, 3> colours_names{"auto", "always", "never"};
 
-/// What decides on a look: where a text goes, and the environment.
+/// The inputs that determine a look: the output's kind, and the environment.
 struct Surroundings {
     bool is_terminal = false;
-    std::optional<std::size_t> window_columns;  ///< as the terminal says
-    std::string columns;                        ///< COLUMNS, which goes before
+    std::optional<std::size_t> window_columns;  ///< as the terminal reports
+    std::string columns;                        ///< COLUMNS, which overrides it
     std::string no_color;                       ///< NO_COLOR
     std::string term;                           ///< TERM
 };
 
-/// Of a file descriptor.
+/// The inputs for a file descriptor.
 Surroundings surroundings_of(int descriptor);
 
-/// Auto: colours on a terminal that has them, unless NO_COLOR is set (no-color.org). Widths are a
-/// terminal's, whatever the colours; one that does not know its own gets the fixed layout. No layout is
+/// `Auto` means colours on a terminal that has them, unless NO_COLOR is set (no-color.org). The width is that
+/// of the terminal, with or without colours; a terminal of unknown width gets the fixed layout. No layout is
 /// narrower than `least_columns`.
 Look look_in(const Surroundings& surroundings, Colours colours);
 inline constexpr std::size_t least_columns = 60;
 
-/// Where a program prints, with the colours that its user chose.
+/// The outputs of a program, with the colours that its user chose.
 struct Screen {
     Colours colours = Colours::Auto;
 
