@@ -9,10 +9,10 @@
 #include "sim/run/baselines/baseline.h"
 #include "sim/study/validate/published.h"
 
-/// The efficiency models of CPU and GPU held against what is published of the two.
+/// The errors of the efficiency models of CPU and GPU against published figures.
 namespace systole::validate {
 
-/// A published figure beside what the model makes of it.
+/// A published figure and the model's figure.
 struct BaselineErrorRow {
     std::string source;
     std::string baseline;  ///< whose, or "k80 / haswell_..." for a ratio of two
@@ -22,8 +22,8 @@ struct BaselineErrorRow {
     double published = 0.0;
     double ours = 0.0;
     double error = 0.0;  ///< ours / published - 1
-    /// The same where the efficiency is fitted to the other rows of the baseline; absent of what is not
-    /// fitted.
+    /// The error with an efficiency that is fitted to the other rows of the baseline; absent for figures that
+    /// are not fitted.
     std::optional<double> held_out_error;
 };
 
@@ -46,7 +46,7 @@ struct ErrorSummary {
     std::optional<double> held_out_mean;
 };
 
-/// Of one baseline's rows, or of all where the name is empty. Absent where there are none.
+/// The errors of one baseline's rows, or of all rows if the name is empty. Absent if there are no rows.
 std::optional<ErrorSummary> summarize(std::span<const BaselineErrorRow> rows, std::string_view baseline = {});
 
 }  // namespace systole::validate

@@ -7,13 +7,13 @@
 #include "sim/run/baselines/network.h"
 #include "sim/study/validate/published.h"
 
-/// What is published of one die of CPU and GPU on the six workloads, as figures that a baseline's efficiency
-/// model is fitted to and held against.
+/// Published figures of one die of CPU and GPU on the six workloads. The efficiency model of a baseline is
+/// fitted to them and compared with them.
 namespace systole::validate {
 
 enum class Processor : std::uint8_t { Cpu, Gpu };
 
-/// What a figure's value is. A multiply-accumulate counts two operations in TeraOps/s.
+/// The quantity of a figure. A multiply-accumulate counts two operations in TeraOps/s.
 enum class Measure : std::uint8_t { TeraOps, InferencesPerSecond };
 
 struct PublishedThroughput {
@@ -32,9 +32,9 @@ struct PublishedThroughput {
 /// 6's 0.2 TeraOps/s, though the figure draws it where a batch of 32 would be.
 std::vector<PublishedThroughput> published_throughput(const Published& published, Processor processor);
 
-/// The workload with its weights shared out evenly to its layers, the only thing that is published. Every
-/// weight is used so often as the TPU's batch and multiply-accumulates a weight byte say. Activations are not
-/// published: they are taken to stay on the die.
+/// The workload with its weights divided equally among its layers, because only their sum is published. The
+/// TPU's batch and its multiply-accumulates per weight byte give the number of uses of each weight.
+/// Activations are not published; the model assumes that they stay on the die.
 baselines::Network evenly_shared(const Table1& table, std::size_t workload);
 
 }  // namespace systole::validate

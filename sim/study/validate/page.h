@@ -6,15 +6,15 @@
 
 #include "sim/study/validate/results.h"
 
-/// The page that shows the validation: prose by hand, with tables and plots put in.
+/// The page of the validation: hand-written prose with tables and plots.
 namespace systole::validate {
 
-/// What the template's placeholders stand for: {{table_3}}, {{plot_table_3}}, and single values such as
+/// The values of the template's placeholders: {{table_3}}, {{plot_table_3}}, and single values such as
 /// {{mean_error}}.
 std::map<std::string, std::string> placeholders(const Results& results, const std::string& plot_folder);
 
-/// Puts the values into the template. Throws ConfigError, led by `file`, for a placeholder that nothing
-/// stands for, one that is not closed, and a table or plot that the template does not show.
+/// Inserts the values into the template. Throws ConfigError, led by `file`, for a placeholder without a
+/// value, for one that is not closed, and for a table or plot that the template does not show.
 std::string fill(std::string_view text, const std::map<std::string, std::string>& values,
                  const std::string& file);
 

@@ -23,7 +23,7 @@ struct Case {
     machine::MachineConfig machine;
 };
 
-/// Who simulates. Tests give one that computes what they want.
+/// The interface for simulations. Tests implement it with made-up results.
 class Simulator {
 public:
     virtual ~Simulator() = default;
@@ -39,12 +39,12 @@ protected:
 /// Simulates on all cores, in worker processes, without values; equal cases once.
 class ChipSimulator final : public Simulator {
 public:
-    /// The number stands for the network in cases. Only its structure matters.
+    /// Returns the number of the network for use in cases. Only the network's structure matters.
     NetworkId add(run::Content network, std::uint32_t batch);
-    /// The same of a network that no file has.
+    /// The same for a network that is not in a file.
     NetworkId add(const nlohmann::json& network, std::uint32_t batch);
 
-    /// Throws std::runtime_error where a case cannot be simulated.
+    /// Throws std::runtime_error if a case cannot be simulated.
     std::vector<Measurement> run(std::span<const Case> cases) override;
 
 private:

@@ -9,7 +9,7 @@
 
 #include "sim/study/validate/workloads.h"
 
-/// What is held against what: configs/validation/*.json, schema sim.validation/1.
+/// The files and bounds of a validation: configs/validation/*.json, schema sim.validation/1.
 namespace systole::validate {
 
 /// Values of a machine parameter that the fit tries: `steps` of them, evenly from `from` to `to`, both
@@ -32,7 +32,7 @@ struct FitGrid {
     std::uint32_t refinements = 0;  ///< times that the steps around the best are halved
 };
 
-/// What the simulator is to reach. Errors are fractions, differences points of per cent.
+/// The bounds that the simulator must meet. Errors are fractions, differences are percentage points.
 struct Targets {
     double mean_cycles_error = 0.0;
     double cycles_error = 0.0;       ///< of each workload

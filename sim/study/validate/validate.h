@@ -5,7 +5,7 @@
 #include "sim/run/path_finder.h"
 #include "sim/study/validate/results.h"
 
-/// The simulator held against published measurements.
+/// Compares the simulator with published measurements.
 namespace systole::validate {
 
 /// Reads the target's files and simulates all that tables and plots need. `target` is a file, or a name in

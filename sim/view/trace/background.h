@@ -10,14 +10,14 @@
 
 namespace systole::trace {
 
-/// Tells another sink what it hears, in the same order, from a thread of its own: the simulation only notes
-/// what happened. It waits where the other is far behind, so that memory stays bounded.
+/// Forwards events to another sink, in the same order, from its own thread: the simulation only records them.
+/// It waits if the other thread is far behind, so that memory stays bounded.
 class Background final : public hw::TraceSink {
 public:
-    /// `sink` is told from the other thread until `finish`.
+    /// The other thread calls `sink` until `finish`.
     explicit Background(hw::TraceSink& sink);
 
-    /// Returns when everything has been told. Throws what the sink threw, as every other function does.
+    /// Returns when all events have been forwarded. Like every other function, throws what the sink threw.
     void finish();
 
     void instruction(const hw::InstructionTimes& times) override { note(times); }
@@ -46,7 +46,7 @@ private:
                                hw::MatrixIdleTimes, hw::StreamTimes, Fetched, Ended, Failed>;
     using Block = std::vector<Event>;
     static constexpr std::size_t block_events = 4096;
-    static constexpr std::size_t most_blocks = 16;  ///< that wait to be told: about 6 MB
+    static constexpr std::size_t most_blocks = 16;  ///< blocks that wait to be forwarded: about 6 MB
 
     template <class Times>
     void note(const Times& times) {

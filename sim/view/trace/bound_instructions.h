@@ -9,21 +9,21 @@
 
 namespace systole::trace {
 
-/// The instructions of a program that touch rows as the sequencer issues them, for who hears of them by
-/// number.
+/// The instructions of a program that access rows, with their registers bound as the sequencer issues them.
+/// Trace sinks, which receive instruction numbers, look them up here.
 class BoundInstructions {
 public:
     /// The program must outlive the object.
     explicit BoundInstructions(const isa::Program& program) : program_(program) {}
 
-    /// Of an instruction that touches rows; until it is dropped.
+    /// The instruction of this number, which accesses rows and has not been dropped.
     const isa::BoundInstruction& operator[](hw::InstructionNumber number);
-    /// Nobody asks for it again.
+    /// The instruction will not be looked up again.
     void drop(hw::InstructionNumber number) { bound_.erase(number); }
 
 private:
     const isa::Program& program_;
-    hw::InstructionNumber next_ = 0;  ///< not bound yet
+    hw::InstructionNumber next_ = 0;  ///< the first instruction that has not been bound
     std::shared_ptr<const isa::Registers> registers_ = std::make_shared<isa::Registers>();
     std::map<hw::InstructionNumber, isa::BoundInstruction> bound_;
 };

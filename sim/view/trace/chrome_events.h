@@ -10,11 +10,11 @@
 
 namespace systole::trace {
 
-/// A line of the timeline that slices lie on: a thread, in the format's words.
+/// A row of the timeline with slices; the format calls it a thread.
 enum class Track : std::uint8_t;
 
-/// The words of Chrome's trace-event format, JSON object form. Times come in cycles and are written as that
-/// format wants them, in microseconds of simulated time; slices say their cycles, too.
+/// Writes Chrome's trace-event format, JSON object form. Times are given in cycles and written as the format
+/// requires, in microseconds of simulated time; slices have their cycles as details, too.
 class ChromeEvents {
 public:
     /// `clock_hz` turns cycles into time. The file must outlive the object.
@@ -38,12 +38,12 @@ public:
         close();
     }
 
-    /// A part of an arrow: it leaves the slice on this track that is under way in this cycle.
+    /// A part of an arrow, which leaves the slice on this track that covers this cycle.
     void flow_begin(std::uint64_t id, Track track, Cycle at) { flow('s', id, track, at); }
     void flow_step(std::uint64_t id, Track track, Cycle at) { flow('t', id, track, at); }
     void flow_end(std::uint64_t id, Track track, Cycle at) { flow('f', id, track, at); }
 
-    /// Nothing follows.
+    /// Ends the file: no call may follow.
     void finish();
 
 private:
@@ -59,7 +59,7 @@ private:
     bool is_first_ = true;
 };
 
-/// The text in quotes, escaped as JSON wants it; what is no UTF-8 is replaced.
+/// The text in quotes, escaped as JSON requires; bytes that are not UTF-8 are replaced.
 std::string json_text(std::string_view text);
 
 }  // namespace systole::trace

@@ -9,16 +9,16 @@
 
 namespace systole::trace {
 
-/// A number that goes up and down over the run. Of a window it shows the samples in it, and the last one
-/// before: what the counter stood at when the window began.
+/// A number that rises and falls over the run. A window shows the samples in it and the last one before,
+/// which is the counter's value at the beginning of the window.
 class CounterTrack {
 public:
     CounterTrack(ChromeEvents& events, const Window& window, std::string_view name, std::string_view series)
         : events_(events), window_(window), name_(name), series_(series) {}
 
-    /// In cycle order. What belongs to no layer is shown with every choice of layers.
+    /// Calls come in cycle order. A sample without a layer is shown with every choice of layers.
     void add(Cycle at, std::int64_t amount, std::optional<hw::Tag> tag = {});
-    /// No samples follow.
+    /// Ends the track: no call may follow.
     void finish();
 
 private:
@@ -33,7 +33,7 @@ private:
     const std::string_view name_;
     const std::string_view series_;
     std::int64_t value_ = 0;
-    std::optional<Sample> before_;  ///< the last before the window
+    std::optional<Sample> before_;  ///< the last sample before the window
 };
 
 }  // namespace systole::trace

@@ -13,8 +13,8 @@
 
 namespace systole::trace {
 
-/// The cycles of the matrix unit that belong to a stream: those before it and its own. They mean what the
-/// counters of these names mean, and summed over a run they are those counters.
+/// The cycles of the matrix unit that belong to a stream: those before it and its own. They have the names
+/// and meanings of counters, and their sums over a run are these counters.
 struct MatrixCycles {
     Cycle active = 0;
     Cycle weight_stall = 0;
@@ -33,25 +33,25 @@ struct InstructionLine {
     std::uint32_t repetition = 0;
     hw::Tag tag = 0;
     std::string_view unit;  ///< whose queue takes it, or "sequencer"
-    Cycle issued = 0;       ///< put into the unit's queue, or carried out by the sequencer
-    Cycle begun = 0;        ///< its first row moved; a `sync` was carried out
-    Cycle released = 0;     ///< the unit could begin the next
-    Cycle complete = 0;     ///< its last result in its place; of `halt`, the run's cycles
+    Cycle issued = 0;       ///< put into the unit's queue, or executed by the sequencer
+    Cycle begun = 0;        ///< its first row moved; a `sync` was executed
+    Cycle released = 0;     ///< the unit could begin the next instruction
+    Cycle complete = 0;     ///< its last result was in place; for `halt`, the run's cycles
     Cycle waited = 0;  ///< from being the first in its queue (a repetition: from the one before) to begun
-    std::optional<MatrixCycles> matrix;  ///< of streams, and of `halt`: the cycles behind the last stream
+    std::optional<MatrixCycles> matrix;  ///< of streams; of `halt`, the cycles after the last stream
 };
 
-/// Takes lines; the instruction is the program's of that number.
+/// Receives lines, each with the program's instruction of that number.
 class LineWriter {
 public:
     virtual ~LineWriter() = default;
     virtual void line(const InstructionLine& line, const isa::Instruction& instruction) = 0;
-    /// Nothing follows.
+    /// No line follows.
     virtual void finish() = 0;
 };
 
-/// Puts together what is told of each instruction in the sequencer, in its queue and in its unit. A line is
-/// given when its instruction has passed through the unit: those of a unit in their order.
+/// Combines the events of each instruction in the sequencer, in its queue and in its unit into a line. The
+/// line is passed on when the instruction has left the unit; lines of one unit are in program order.
 class InstructionLines final : public hw::TraceListener {
 public:
     /// All must outlive the object.
@@ -69,20 +69,20 @@ public:
 
 private:
     struct UnitState {
-        std::deque<hw::QueueTimes> taken;  ///< from the queue; not told of by the unit yet
+        std::deque<hw::QueueTimes> taken;  ///< taken from the queue; the unit has not reported them yet
         std::uint32_t repetition = 0;
         Cycle released = 0;
     };
 
     void give(const InstructionLine& line);
-    /// Those of which both is known, the instruction's times and the cycles around it.
+    /// Passes on the streams of which both the instruction's times and the cycles around it are known.
     void give_streams();
 
     const isa::Program& program_;
     const Window& window_;
     LineWriter& writer_;
     std::array<UnitState, isa::unit_count> units_;
-    // The streams of which one thing is known: which comes first is the engine's affair.
+    // The streams of which only one of the two is known; the order of the two depends on the engine.
     std::deque<InstructionLine> streams_;
     std::deque<hw::MatrixIdleTimes> entered_;
     std::optional<hw::IssueTimes> halt_;

@@ -6,7 +6,7 @@
 
 namespace systole::trace {
 
-/// Whether a unit's queue carries the instruction out by itself: the unit never sees it.
+/// Whether a unit's queue executes the instruction itself, so that the unit never receives it.
 inline bool is_sync(const isa::Instruction& instruction) {
     return std::holds_alternative<isa::SyncWait>(instruction) ||
            std::holds_alternative<isa::SyncSignal>(instruction);

@@ -17,14 +17,14 @@ namespace systole::trace {
 /// A file that is written from front to back. All functions throw TraceError, "file: cannot be written: why".
 class OutputFile {
 public:
-    /// Makes the file, or empties it.
+    /// Creates the file, or truncates it.
     explicit OutputFile(std::filesystem::path path);
     virtual ~OutputFile() = default;
     OutputFile(const OutputFile&) = delete;
     OutputFile& operator=(const OutputFile&) = delete;
 
     virtual void write(std::string_view bytes) { put(bytes); }
-    /// Everything is in the file; nothing follows.
+    /// Completes the file: no call may follow.
     virtual void close();
 
 protected:
@@ -37,8 +37,8 @@ private:
     std::ofstream file_;
 };
 
-/// Compresses what it writes, as gzip (RFC 1952), in a thread of its own: an error may be thrown by a later
-/// call than the one it belongs to, and by `close` at the latest.
+/// Compresses the file as gzip (RFC 1952) in its own thread: an error may be thrown by a later call than the
+/// one that caused it, and by `close` at the latest.
 class GzipFile final : public OutputFile {
 public:
     explicit GzipFile(std::filesystem::path path);

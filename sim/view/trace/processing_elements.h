@@ -16,11 +16,11 @@ struct Cell {
     auto operator<=>(const Cell&) const = default;
 };
 
-/// More of them nobody looks at.
+/// The limit on the number of elements in a trace.
 inline constexpr std::size_t most_cells = 1024;
 
-/// The elements that texts like "0,3" and "0-1,2-3" name, rows first, numbered from 0; each once, row by row.
-/// Throws ConfigError where a text is something else, where the array has no such element, and where the
+/// The elements that texts like "0,3" and "0-1,2-3" name, rows first, numbered from 0; each element once, row
+/// by row. Throws ConfigError if a text has another form, if the array has no such element, or if the
 /// machine's engine has no registers.
 std::vector<Cell> read_cells(const std::vector<std::string>& texts, const machine::MachineConfig& machine);
 

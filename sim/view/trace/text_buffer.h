@@ -13,8 +13,8 @@
 
 namespace systole::trace {
 
-/// Text on its way to a file, in pieces so large that writing them costs little. Made for many small parts: a
-/// trace is hundreds of bytes an instruction.
+/// Collects text for a file in pieces so large that writing them costs little. It is made for many small
+/// parts: a trace has hundreds of bytes for each instruction.
 class TextBuffer {
 public:
     explicit TextBuffer(OutputFile& file) : file_(file), text_(2 * piece_bytes) {}
@@ -45,7 +45,7 @@ public:
         return *this;
     }
 
-    /// A place at which the text may be cut into pieces.
+    /// Marks a position at which the text may be divided into pieces.
     void end_line() {
         if (size_ >= piece_bytes) flush();
     }

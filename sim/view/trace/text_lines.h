@@ -8,7 +8,7 @@
 
 namespace systole::trace {
 
-/// Instructions as text for people: columns, the instruction last, and what it waited for behind it.
+/// Instructions as text for people: columns of times, then the instruction, then the reasons for its waiting.
 class TextLines final : public LineWriter {
 public:
     /// Both must outlive the object.

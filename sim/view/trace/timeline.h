@@ -24,8 +24,8 @@
 namespace systole::trace {
 
 /// A run as slices on tracks, counters and arrows, in Chrome's trace-event format; docs/traces.md says what
-/// each means. Events are written as they become known: of those of a track the later comes later, nothing
-/// else is sorted.
+/// each means. Events are written as soon as they are known. Those of one track are in the order of time; the
+/// file is not sorted otherwise.
 class Timeline final : public hw::TraceListener {
 public:
     /// All must outlive the timeline.
@@ -45,13 +45,13 @@ public:
     void power(const energy::PowerOverTime& power);
     /// Rows of the unified buffer that are in use.
     void buffer_rows(const occupancy::Changes& changes);
-    /// Nothing follows.
+    /// Completes the timeline: no call may follow.
     void finish();
 
 private:
-    /// What is known of a unit's latest instructions.
+    /// The known times of a unit's latest instructions.
     struct UnitState {
-        std::deque<hw::QueueTimes> taken;  ///< from the queue; not told of by the unit yet
+        std::deque<hw::QueueTimes> taken;  ///< taken from the queue; the unit has not reported them yet
         std::uint32_t repetition = 0;
         Cycle taken_at = 0;
         Cycle released = 0;
@@ -60,7 +60,7 @@ private:
         hw::InstructionTimes times;
         std::uint32_t repetition = 0;
     };
-    /// Where the slice of a tile's fetch lies.
+    /// The position of the slice of a tile's fetch.
     struct Fetch {
         Cycle begun = 0;
         Cycle end = 0;
@@ -82,16 +82,16 @@ private:
                            hw::InstructionNumber number, hw::Tag tag, std::string_view color = {});
     void wait(Track track, Cycle begin, Cycle end, std::string_view name, hw::InstructionNumber number,
               hw::Tag tag);
-    /// What goes on when a program fails is shown up to there, in cycles or not.
+    /// Shows the work that is unfinished when a program fails, up to the failure.
     void unfinished(Track track, Cycle begin, Cycle end, hw::InstructionNumber number, hw::Tag tag);
     void unfinished_wait(Track track, Cycle begin, Cycle end, std::string_view name,
                          hw::InstructionNumber number, hw::Tag tag, std::string_view color = {});
     void unfinished_issue(const hw::IssueTimes& times);
     void unfinished_stream(const hw::FailureTimes& where);
     void finish_counters();
-    /// Moves on to the instruction whose times have come.
+    /// Counts a repetition, or moves on to the next instruction that the unit has taken.
     void step(UnitState& state, const hw::InstructionTimes& times);
-    /// Shows the streams of which both is known, their times and the gaps in them.
+    /// Shows the streams of which both the times and the gaps are known.
     void show_streams();
     void show_stream(const Stream& stream, Cycle gaps);
     void count_bytes(const hw::InstructionTimes& times);
@@ -115,7 +115,7 @@ private:
     CounterTrack host_write_bytes_;
 
     std::array<UnitState, isa::unit_count> units_;
-    // The streams of which one thing is known: which comes first is the engine's affair.
+    // The streams of which only one of the two is known; the order of the two depends on the engine.
     std::deque<Stream> streams_;
     std::deque<Cycle> gaps_;
     std::deque<Fetch> fetches_;        ///< of tiles in the FIFO

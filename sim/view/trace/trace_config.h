@@ -9,12 +9,12 @@
 
 namespace systole::trace {
 
-/// What a run writes about its course, beside its report, and about which part of it.
+/// The traces that a run writes beside its report, and the part of the run that they show.
 struct TraceConfig {
-    std::vector<std::string> kinds = {};   ///< of trace_kinds; none: no trace
-    std::uint64_t from = 0;                ///< cycle: what ends before it is left out
-    std::uint64_t to = 0;                  ///< cycle: what begins at it or later is left out; 0: nothing is
-    std::vector<std::string> layers = {};  ///< what belongs to others is left out; none: nothing
+    std::vector<std::string> kinds = {};   ///< names of trace_kinds; empty: no trace
+    std::uint64_t from = 0;                ///< cycle: events that end before it are left out
+    std::uint64_t to = 0;                  ///< cycle: events that begin at it or later are left out; 0: none
+    std::vector<std::string> layers = {};  ///< events of other layers are left out; empty: none
     std::vector<std::string> processing_elements = {};  ///< whose registers waves show; see read_cells
 
     /// Throws ConfigError "place: key is value; rule".
@@ -22,7 +22,7 @@ struct TraceConfig {
     bool has(std::string_view kind) const;
 };
 
-/// The kinds there are, as run files and the command line name them.
+/// All kinds, with their names in run files and on the command line.
 const std::vector<std::string>& trace_kinds();
 
 // The fields, declared once for reading and writing.

@@ -26,39 +26,39 @@ inline constexpr const char* csv_file = "instructions.csv";
 inline constexpr const char* text_file = "instructions.txt";
 inline constexpr const char* waves_file = "waves.vcd";
 
-/// What is known of a run only when it is over; a timeline shows it.
+/// Data for the timeline that is known only after the run.
 struct Afterwards {
     std::optional<energy::PowerOverTime> power = {};
     occupancy::Changes buffer_rows = {};  ///< rows of the unified buffer in use
 };
 
-/// Writes the traces that a run asks for into its folder, while it runs.
+/// Writes the requested traces of a run into its folder, during the run.
 class Tracer {
 public:
     /// Program and machine must outlive the object. Throws ConfigError where the program lacks a layer asked
     /// for or waves cannot show what is asked for, TraceError where a file cannot be made.
     Tracer(const TraceConfig& config, const isa::Program& program, const machine::MachineConfig& machine,
            const std::filesystem::path& folder);
-    /// Of a run that has failed, the files end where it did.
+    /// If the run has failed, the files end at the failure.
     ~Tracer();
     Tracer(const Tracer&) = delete;
     Tracer& operator=(const Tracer&) = delete;
 
-    /// Who is to hear of the run; null where nothing is asked for.
+    /// The sink of the run's events; null if no trace is requested.
     hw::TraceSink* sink() { return all_.sink(); }
-    /// Who is to hear of the array's registers; null where nothing is asked for.
+    /// The sink of the array's registers; null if no trace shows them.
     hw::RegisterSink* registers() { return waves_ && waves_->has_cells() ? &*waves_ : nullptr; }
 
-    /// The run is over, after `cycles`: the files are whole. Throws TraceError, and ConfigError where the
-    /// window begins behind the run.
+    /// The run has ended after `cycles`: completes the files. Throws TraceError, and ConfigError if the
+    /// window begins after the end of the run.
     void finish(Cycle cycles, const Afterwards& known);
 
-    /// Whether what is known afterwards is shown anywhere.
+    /// Whether a trace shows the data that is known only after the run.
     bool has_timeline() const { return timeline_.has_value(); }
 
 private:
     void add_lines(std::unique_ptr<OutputFile> file, std::unique_ptr<LineWriter> writer);
-    /// Closes every file, whatever becomes of the others; throws what went wrong first.
+    /// Closes every file, even if closing another one fails; then throws the first error.
     void close();
 
     const Window window_;
@@ -68,7 +68,7 @@ private:
     std::vector<std::unique_ptr<LineWriter>> writers_;
     std::vector<std::unique_ptr<InstructionLines>> lines_;
     hw::TraceFanOut told_behind_;
-    std::optional<Background> background_;  ///< behind what it tells
+    std::optional<Background> background_;  ///< declared after the sinks to which it forwards
     std::optional<Waves> waves_;
     hw::TraceFanOut all_;
     bool closed_ = false;

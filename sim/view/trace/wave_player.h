@@ -9,17 +9,17 @@
 
 namespace systole::trace {
 
-/// Cycle n of the chip is at n nanoseconds in a file of waves, whatever its clock: edges are exact, and a
-/// viewer's time is the cycle.
+/// In a file of waves, cycle n of the chip is at n nanoseconds, for every clock: edges are exact, and the
+/// time in a viewer is the cycle.
 inline constexpr double cycle_nanoseconds = 1.0;
 
 /// Plays the signals in a SystemC simulation of its own, which traces them into the file: in cycles [from,
-/// to), beside a clock that rises where a cycle begins. Before `from` nobody drives anything. Throws
-/// TraceError where the file cannot be written.
+/// to), with a clock that rises at the beginning of each cycle. Before `from` no signal is driven. Throws
+/// TraceError if the file cannot be written.
 ///
-/// A simulation of its own, because much of what happened in a cycle is known only later (what an idle cycle
-/// lacked, when a stream has entered), and SystemC traces what is true now. The chip's simulation stays as
-/// it is.
+/// A second simulation is necessary because SystemC traces current values, but much about a cycle is known
+/// only later: the reason for an idle cycle is known when the next stream enters. The chip's simulation is
+/// unchanged.
 void play(const std::vector<std::unique_ptr<WaveSignal>>& signals, Cycle from, Cycle to,
           const std::filesystem::path& file);
 

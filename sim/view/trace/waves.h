@@ -22,13 +22,13 @@
 
 namespace systole::trace {
 
-/// The signals of the chip's units, cycle by cycle, as a VCD file; docs/waves.md says what each means. It
-/// notes what it hears as long as the run goes on, and plays it afterwards (sim/view/trace/wave_player.h).
+/// The signals of the chip's units, cycle by cycle, as a VCD file; docs/waves.md explains each signal. The
+/// class records events during the run and plays them afterwards (sim/view/trace/wave_player.h).
 class Waves final : public hw::TraceListener, public hw::RegisterSink {
 public:
-    /// A file takes tens of bytes a cycle: more than this needs a narrower window.
+    /// The limit on traced cycles, because a file takes tens of bytes a cycle.
     static constexpr Cycle most_cycles = 5'000'000;
-    /// Of notes: a window in which more happens is an error, too.
+    /// The limit on the memory of recorded events.
     static constexpr std::size_t most_bytes = std::size_t{1} << 28U;
 
     /// Program and machine must outlive the object. Throws ConfigError where the window is too wide or the
@@ -46,10 +46,10 @@ public:
     void ended(Cycle end, hw::Tag tag) override;
     void cycle(Cycle cycle, const hw::ArrayRegisters& registers) override;
 
-    /// Whether it is to hear of the array's registers.
+    /// Whether it needs the array's registers.
     bool has_cells() const { return !cells_.empty(); }
 
-    /// Writes the file: what was heard, up to the end of the run or up to where it failed.
+    /// Writes the file from the recorded events, up to the end of the run or up to its failure.
     void write();
 
 private:
@@ -63,14 +63,14 @@ private:
 
     template <class Signal, class... Rest>
     Signal& add(const std::string& name, unsigned width, Rest... rest);
-    /// A bit that is 0 where it is not 1.
+    /// A bit, which is 0 unless it is set to 1.
     DrivenSignal& flag(const std::string& name);
-    /// A number up to `most`, driven only where it means something.
+    /// A number up to `most`, which is driven only while it has a meaning.
     DrivenSignal& number(const std::string& name, std::uint64_t most);
     LevelSignal& level(const std::string& name, std::uint64_t most);
     void add_cell(const Cell& cell);
 
-    /// The simulation is at this cycle at least. Throws ConfigError where the window has become too large.
+    /// The simulation has reached this cycle. Throws ConfigError if the window has become too large.
     void heard(Cycle cycle);
     void activation_unit(const hw::InstructionTimes& times);
     void enter_line(Cycle begin, const hw::StreamTimes& times);

@@ -9,13 +9,14 @@
 
 namespace systole::trace {
 
-/// The part of a run that is traced. What takes time is in it, whole, where a part of it is.
+/// The part of a run that is traced. An event is included completely if a part of it lies in the window.
 class Window {
 public:
-    /// Throws ConfigError where the program has no such layer.
+    /// Throws ConfigError if the program has no such layer.
     Window(const TraceConfig& config, const isa::Program& program);
 
-    /// Whether it takes what happens in cycles [begin, end), or at `begin` where that is the end, too.
+    /// Whether it includes an event of the cycles [begin, end), or an event at `begin` if `end` equals
+    /// `begin`.
     bool takes(hw::Tag tag, Cycle begin, Cycle end) const {
         return takes(tag) && begin < to_ && (end > from_ || (begin == end && begin >= from_));
     }
@@ -27,7 +28,7 @@ public:
 private:
     Cycle from_;
     Cycle to_;
-    std::vector<bool> tags_;  ///< none: all
+    std::vector<bool> tags_;  ///< the included tags; empty: all
 };
 
 }  // namespace systole::trace

@@ -12,22 +12,22 @@
 
 namespace systole::trace {
 
-/// A thread that works on one item after the other, in the order in which they are passed on. Who passes on
-/// waits while `most` items wait, so that memory stays bounded. Items come back and are used again: their
-/// memory is allocated once.
+/// A thread that works on items one after the other, in the order in which they are passed on. Passing on an
+/// item blocks while `most` items wait, so that memory stays bounded. Items are reused: their memory is
+/// allocated once.
 template <class Item>
 class Worker {
 public:
-    /// `work` is done in the thread; the item is reused as it leaves it.
+    /// The thread calls `work`; the item is reused in the state in which `work` leaves it.
     Worker(std::size_t most, std::function<void(Item&)> work)
         : most_(most), work_(std::move(work)), thread_([this] { run(); }) {}
-    /// What has been passed on is worked on; an error is lost.
+    /// Finishes the items that have been passed on; errors are ignored.
     ~Worker() { close(); }
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;
 
-    /// Returns an item to fill next: new, or one that was worked on. Throws what work threw: the thread has
-    /// ended then.
+    /// Returns an item to fill next, which is new or reused. Throws what `work` threw; the thread has then
+    /// ended.
     Item pass_on(Item item) {
         std::unique_lock lock(mutex_);
         changed_.wait(lock, [this] { return items_.size() < most_ || failure_; });
@@ -43,7 +43,7 @@ public:
         return next;
     }
 
-    /// Returns when everything has been worked on; nothing follows. Throws what work threw.
+    /// Returns when all items have been worked on; no item may follow. Throws what `work` threw.
     void finish() {
         close();
         if (failure_) std::rethrow_exception(failure_);
