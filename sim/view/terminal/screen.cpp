@@ -10,7 +10,7 @@
 namespace systole::terminal {
 namespace {
 
-std::string environment(const char* name) {
+std::string environment_variable(const char* name) {
     const char* value = std::getenv(name);
     return value == nullptr ? std::string() : std::string(value);
 }
@@ -26,12 +26,12 @@ std::optional<std::size_t> number_in(const std::string& text) {
 
 }  // namespace
 
-Surroundings surroundings_of(int descriptor) {
-    Surroundings found{.is_terminal = isatty(descriptor) == 1,
-                       .window_columns = {},
-                       .columns = environment("COLUMNS"),
-                       .no_color = environment("NO_COLOR"),
-                       .term = environment("TERM")};
+TerminalEnvironment terminal_environment(int descriptor) {
+    TerminalEnvironment found{.is_terminal = isatty(descriptor) == 1,
+                              .window_columns = {},
+                              .columns = environment_variable("COLUMNS"),
+                              .no_color = environment_variable("NO_COLOR"),
+                              .term = environment_variable("TERM")};
     winsize window{};
     if (found.is_terminal && ioctl(descriptor, TIOCGWINSZ, &window) == 0 && window.ws_col > 0) {
         found.window_columns = window.ws_col;
@@ -39,26 +39,26 @@ Surroundings surroundings_of(int descriptor) {
     return found;
 }
 
-Look look_in(const Surroundings& surroundings, Colours colours) {
+Look look_in(const TerminalEnvironment& environment, Colours colours) {
     Look look;
     const bool has_colours =
-        surroundings.is_terminal && !surroundings.term.empty() && surroundings.term != "dumb";
+        environment.is_terminal && !environment.term.empty() && environment.term != "dumb";
     look.colours = colours == Colours::Always ||
-                   (colours == Colours::Auto && has_colours && surroundings.no_color.empty());
-    if (surroundings.is_terminal) {
-        look.columns = number_in(surroundings.columns);
-        if (!look.columns) look.columns = surroundings.window_columns;
+                   (colours == Colours::Auto && has_colours && environment.no_color.empty());
+    if (environment.is_terminal) {
+        look.columns = number_in(environment.columns);
+        if (!look.columns) look.columns = environment.window_columns;
         if (look.columns) look.columns = std::max(*look.columns, least_columns);
     }
     return look;
 }
 
 Look Screen::out() const {
-    return look_in(surroundings_of(STDOUT_FILENO), colours);
+    return look_in(terminal_environment(STDOUT_FILENO), colours);
 }
 
 Look Screen::error() const {
-    return look_in(surroundings_of(STDERR_FILENO), colours);
+    return look_in(terminal_environment(STDERR_FILENO), colours);
 }
 
 }  // namespace systole::terminal

@@ -16,7 +16,7 @@ enum class Colours : std::uint8_t { Auto, Always, Never };
 inline constexpr std::array<std::string_view, 3> colours_names{"auto", "always", "never"};
 
 /// The inputs that determine a look: the output's kind, and the environment.
-struct Surroundings {
+struct TerminalEnvironment {
     bool is_terminal = false;
     std::optional<std::size_t> window_columns;  ///< as the terminal reports
     std::string columns;                        ///< COLUMNS, which overrides it
@@ -25,12 +25,12 @@ struct Surroundings {
 };
 
 /// The inputs for a file descriptor.
-Surroundings surroundings_of(int descriptor);
+TerminalEnvironment terminal_environment(int descriptor);
 
 /// `Auto` means colours on a terminal that has them, unless NO_COLOR is set (no-color.org). The width is that
 /// of the terminal, with or without colours; a terminal of unknown width gets the fixed layout. No layout is
 /// narrower than `least_columns`.
-Look look_in(const Surroundings& surroundings, Colours colours);
+Look look_in(const TerminalEnvironment& environment, Colours colours);
 inline constexpr std::size_t least_columns = 60;
 
 /// The outputs of a program, with the colours that its user chose.

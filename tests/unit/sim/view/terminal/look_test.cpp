@@ -8,7 +8,7 @@ using namespace systole::terminal;
 
 namespace {
 
-const Surroundings terminal{
+const TerminalEnvironment terminal{
     .is_terminal = true, .window_columns = 100, .columns = {}, .no_color = {}, .term = "xterm-256color"};
 
 }  // namespace
@@ -27,12 +27,12 @@ TEST_CASE("A terminal has colours, unless the user wants none", "[terminal]") {
     CHECK(look_in(terminal, Colours::Auto).colours);
     CHECK_FALSE(look_in(terminal, Colours::Never).colours);
 
-    Surroundings no_color = terminal;
+    TerminalEnvironment no_color = terminal;
     no_color.no_color = "1";
     CHECK_FALSE(look_in(no_color, Colours::Auto).colours);
     CHECK(look_in(no_color, Colours::Always).colours);  // what is typed goes before what is set
 
-    Surroundings dumb = terminal;
+    TerminalEnvironment dumb = terminal;
     dumb.term = "dumb";
     CHECK_FALSE(look_in(dumb, Colours::Auto).colours);
     CHECK(look_in(dumb, Colours::Auto).columns == 100);
@@ -41,7 +41,7 @@ TEST_CASE("A terminal has colours, unless the user wants none", "[terminal]") {
 }
 
 TEST_CASE("A file has the fixed layout and no colours", "[terminal]") {
-    Surroundings file = terminal;
+    TerminalEnvironment file = terminal;
     file.is_terminal = false;
     file.columns = "120";
     file.window_columns.reset();
@@ -52,9 +52,9 @@ TEST_CASE("A file has the fixed layout and no colours", "[terminal]") {
     CHECK(Look{}.width() == 80);
 }
 
-TEST_CASE("A terminal is as wide as COLUMNS says, or it says itself", "[terminal]") {
+TEST_CASE("A terminal's width is COLUMNS, or else the width that it reports", "[terminal]") {
     CHECK(look_in(terminal, Colours::Auto).columns == 100);
-    Surroundings set = terminal;
+    TerminalEnvironment set = terminal;
     set.columns = "120";
     CHECK(look_in(set, Colours::Auto).columns == 120);
     for (const char* const nonsense : {"0", "-1", "wide", "80x", "99999999999999999999999"}) {
