@@ -79,7 +79,8 @@ void add_baseline_command(CLI::App& app, Context& context) {
         ->type_name("N")
         ->check(CLI::Range(1U, 1U << 20U))
         ->needs(measure);
-    command->add_option("--min-time", baseline->minimum_seconds, "repeat each for at least so long (0.5)")
+    command
+        ->add_option("--min-time", baseline->minimum_seconds, "repeat each measurement for this time (0.5)")
         ->type_name("SECONDS")
         ->check(CLI::Range(0.0, 3600.0))
         ->needs(measure);
@@ -94,10 +95,10 @@ void add_baseline_command(CLI::App& app, Context& context) {
         "  sim baseline k80\n"
         "  sim baseline --measure --batch 256 --out here.json\n"
         "  sim run mnist_cnn --baseline haswell_e5_2699_v3 here.json\n\n"
-        "Measured are the network's matrix products in fp32 and int8 with oneDNN on all\n"
-        "cores (convolutions as im2col), a large product as the peak, reading memory, and\n"
-        "package energy where the system lets it be read. Medians; other work on the\n"
-        "computer slows them.");
+        "--measure runs the network's matrix products in fp32 and int8 with oneDNN on all\n"
+        "cores (convolutions as im2col), a large product for the peak, and a read of\n"
+        "memory. It reads package energy if the system allows it. Figures are medians;\n"
+        "other work on the computer lowers them.");
     command->callback([baseline] { (*baseline)(); });
 }
 

@@ -10,7 +10,7 @@
 namespace systole::cli {
 
 void add_completion_command(CLI::App& app, Context& context) {
-    CLI::App* command = app.add_subcommand("completion", "Print what makes a shell complete sim's words");
+    CLI::App* command = app.add_subcommand("completion", "Print the completion script for a shell");
     const auto shell = std::make_shared<std::string>();
     CLI::Option* option =
         command->add_option("SHELL", *shell, "bash, zsh or fish")->required()->type_name("");

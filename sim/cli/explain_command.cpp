@@ -39,7 +39,7 @@ private:
 }  // namespace
 
 void add_explain_command(CLI::App& app, Context& context) {
-    CLI::App* command = app.add_subcommand("explain", "Say why each layer takes its cycles");
+    CLI::App* command = app.add_subcommand("explain", "Explain the cycles of each layer");
     const auto explain = std::make_shared<ExplainCommand>();
     explain->screen = &context.screen;
     add_model_options(*command, context, explain->options,
@@ -51,9 +51,9 @@ void add_explain_command(CLI::App& app, Context& context) {
         "  sim explain mnist_cnn\n"
         "  sim explain mnist_cnn --batch 8 --set machine.weight_fifo.depth_tiles=1\n"
         "  sim explain docs/micro_benchmarks/fifo_runs_dry.asm --machine tpu_v1\n\n"
-        "Each sentence is drawn from counters of the run; what a change would bring is\n"
-        "simulated with that change, without values. sim run --out writes the same into\n"
-        "report.json and its page.");
+        "Each sentence is computed from counters of the run; the speedup of a change is\n"
+        "simulated, without values. sim run --out writes the same into report.json and\n"
+        "its page.");
     command->callback([explain] { (*explain)(); });
 }
 

@@ -49,7 +49,7 @@ void add_report_command(CLI::App& app, Context& context) {
             ->required()
             ->type_name("");
     context.note(reports, {.files = true});
-    command->add_option("--out", report->out, "write the page there; else report.html beside the first")
+    command->add_option("--out", report->out, "file of the page; default: report.html beside the first")
         ->type_name("FILE.html");
     add_quiet_option(*command, report->print)
         ->excludes(add_json_option(*command, report->print, "the page's path as JSON"));

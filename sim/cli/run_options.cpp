@@ -99,10 +99,10 @@ void add_model_options(CLI::App& command, Context& context, RunOptions& options,
     command.add_option("--model", options.model, "network file (Keras .h5, graph .json)")->type_name("FILE");
     command.add_option("--input", options.input, "images: IDX or NPY (.gz too), PNG, folder of PNG")
         ->type_name("FILE...");
-    command.add_option("--random-input", options.random_input, "made-up input from a seed, instead")
+    command.add_option("--random-input", options.random_input, "use made-up input from this seed instead")
         ->type_name("SEED")
         ->excludes("--input");
-    command.add_option("--input-scale", options.input_scale, "worth of one step of an 8-bit pixel (1/255)")
+    command.add_option("--input-scale", options.input_scale, "factor for 8-bit pixels (1/255)")
         ->type_name("X");
     command.add_option("--batch", options.batch, "images that go through the network together (1)")
         ->type_name("N");
@@ -129,7 +129,7 @@ void add_run_only_options(CLI::App& command, Context& context, RunOptions& optio
                                             "compare with it: file, or name in configs/baselines")
                                 ->type_name("FILE...");
     CLI::Option* host =
-        command.add_option("--host", options.host, "baseline that times what is left to the host")
+        command.add_option("--host", options.host, "baseline that times the work left to the host")
             ->type_name("FILE");
     for (const CLI::Option* option : {baseline, host}) {
         context.note(option, {.presets = "baselines", .files = true});
@@ -138,7 +138,7 @@ void add_run_only_options(CLI::App& command, Context& context, RunOptions& optio
     command.add_flag("--timing-only", options.timing_only, "cycles without values: faster, no answers");
     command.add_flag("--float-reference", options.float_reference,
                      "run the network in float too, and compare");
-    command.add_flag("--instructions", options.instructions, "list when each instruction was where");
+    command.add_flag("--instructions", options.instructions, "list the times of each instruction");
     command
         .add_option("--power-windows", options.power_windows, "power over time, in N windows: report.json")
         ->type_name("N");
@@ -147,7 +147,8 @@ void add_run_only_options(CLI::App& command, Context& context, RunOptions& optio
     command.add_option("--print", options.print, "show a host buffer: NAME, NAME:int8, NAME:int16x4")
         ->type_name("BUFFER")
         ->allow_extra_args(false);
-    command.add_flag("--no-explain", options.no_explain, "with --out: leave out why, and its simulations");
+    command.add_flag("--no-explain", options.no_explain,
+                     "with --out: no explanations, no simulations for them");
     CLI::Option* trace = command
                              .add_option("--trace", options.trace,
                                          "write into --out: timeline, csv, text, waves; docs/traces.md")
@@ -155,11 +156,10 @@ void add_run_only_options(CLI::App& command, Context& context, RunOptions& optio
                              ->delimiter(',')
                              ->allow_extra_args(false);
     context.note(trace, {.words = trace::trace_kinds(), .listed = true});
-    command.add_option("--trace-from", options.trace_from, "trace what happens from this cycle on")
+    command.add_option("--trace-from", options.trace_from, "trace events from this cycle on")
         ->type_name("CYCLE");
-    command.add_option("--trace-to", options.trace_to, "trace what happens before this cycle")
-        ->type_name("CYCLE");
-    command.add_option("--trace-layers", options.trace_layers, "trace what belongs to these layers")
+    command.add_option("--trace-to", options.trace_to, "trace events before this cycle")->type_name("CYCLE");
+    command.add_option("--trace-layers", options.trace_layers, "trace events of these layers")
         ->type_name("A,B")
         ->delimiter(',')
         ->allow_extra_args(false);

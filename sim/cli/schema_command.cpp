@@ -40,7 +40,7 @@ struct SchemaCommand {
 }  // namespace
 
 void add_schema_command(CLI::App& app, Context& context) {
-    CLI::App* command = app.add_subcommand("schema", "Tell the keys of configuration files");
+    CLI::App* command = app.add_subcommand("schema", "List the keys of configuration files");
     const auto schema = std::make_shared<SchemaCommand>();
     schema->screen = &context.screen;
     std::vector<std::string> names;
@@ -60,7 +60,7 @@ void add_schema_command(CLI::App& app, Context& context) {
         "  sim schema machine\n"
         "  sim schema run --json > run.schema.json\n"
         "  sim schema --page docs/configuration.md\n\n"
-        "What is printed is what sim reads: both come from the same declarations.");
+        "The list and the reader of these files use the same declarations.");
     command->callback([schema] { (*schema)(); });
 }
 

@@ -74,7 +74,7 @@ struct ValidateCommand {
 }  // namespace
 
 void add_validate_command(CLI::App& app, Context& context) {
-    CLI::App* command = app.add_subcommand("validate", "Hold the simulator against published measurements");
+    CLI::App* command = app.add_subcommand("validate", "Compare the simulator with published measurements");
     const auto validate = std::make_shared<ValidateCommand>();
     validate->screen = &context.screen;
     CLI::Option* target = command
@@ -87,7 +87,7 @@ void add_validate_command(CLI::App& app, Context& context) {
                                             "write them to a file besides");
     json->type_name("[FILE]")->expected(0, 1);
     context.note(json, {.files = true});
-    command->add_option("--page", validate->page, "write them as a page, plots in a folder beside it")
+    command->add_option("--page", validate->page, "write the tables as a page, plots in a folder beside it")
         ->type_name("FILE.md");
     command->add_option("--template", validate->page_template, "the page's prose")->type_name("FILE.md");
     add_quiet_option(*command, validate->print);
@@ -98,7 +98,7 @@ void add_validate_command(CLI::App& app, Context& context) {
         "  sim validate tpu_v1 --json validation.json\n"
         "  sim validate tpu_v1 --page docs/validation.md\n\n"
         "The six workloads of the ISCA 2017 paper run on configs/machines/tpu_v1.json;\n"
-        "three parameters are fitted to three of them and held against the other three.");
+        "three parameters are fitted to three of them and checked with the other three.");
     command->callback([validate, json] {
         validate->print.json = json->count() > 0;
         (*validate)();
