@@ -60,7 +60,7 @@ void check_syntax(const std::string& shell) {
 
 }  // namespace
 
-TEST_CASE("bash asks sim how words go on", "[system]") {
+TEST_CASE("bash asks sim for completions", "[system]") {
     const Outcome outcome = bash("source <(sim completion bash) && complete -p sim", project);
     CHECK(outcome.exit_code == 0);
     CHECK(outcome.out == "complete -F _sim_complete sim\n");
@@ -107,7 +107,7 @@ TEST_CASE("All options of a command are completed", "[system]") {
     CHECK(offered("run -- --timing").empty());
 }
 
-TEST_CASE("Values are completed by what an option takes", "[system]") {
+TEST_CASE("Values are completed with the values that the option takes", "[system]") {
     CHECK(offered("run --machine tpu_v1_") == Words{"tpu_v1_dram", "tpu_v1_published"});
     CHECK(offered("run mnist_cnn --host k") == Words{"k80"});
     CHECK(offered("run mnist_cnn --baseline k80 has") == Words{"haswell_e5_2699_v3"});

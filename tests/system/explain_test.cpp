@@ -28,7 +28,7 @@ double seconds_an_inference(const Json& report) {
 
 }  // namespace
 
-TEST_CASE("What a change would bring is what a run with it brings", "[system][explain]") {
+TEST_CASE("The speedup of a change is that of a run with this change", "[system][explain]") {
     const std::string run =
         GENERATE(as<std::string>(), "mnist_cnn --limit 64 --batch 16",
                  "--machine tpu_v1 --model models/isca17/mlp1.json --random-input 1 --batch 8",
@@ -62,7 +62,7 @@ TEST_CASE("A report says of each layer with cycles why it takes them", "[system]
     CHECK(text.find("would run it at") != std::string::npos);
 }
 
-TEST_CASE("Without explanations a report has none", "[system][explain]") {
+TEST_CASE("A run without explanations has none in its report", "[system][explain]") {
     const Folder folder;
     const std::string out = (folder / "r").string();
     REQUIRE(sim("run mnist_cnn --limit 8 --quiet --no-explain --out " + out).exit_code == 0);

@@ -94,7 +94,7 @@ TEST_CASE("Timing without values takes the cycles of a run with values", "[syste
     }
 }
 
-TEST_CASE("What is wrong with a graph file or made-up input is said in one line", "[system]") {
+TEST_CASE("An error in a graph file or made-up input is one line", "[system]") {
     const tests::Folder folder;
     const std::string model = folder.file("net.json", example());
     const std::string wrong = folder.file("wrong.json", R"({"schema": "sim.graph/2"})");

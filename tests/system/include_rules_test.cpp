@@ -17,7 +17,7 @@ bool breaks_a_rule(std::string_view from, std::string_view line) {
     return broken_rule(from, *include).has_value();
 }
 
-TEST_CASE("The include rules refuse what the design forbids", "[include_rules]") {
+TEST_CASE("The include rules reject the includes that the design forbids", "[include_rules]") {
     const std::array<std::array<std::string_view, 2>, 41> forbidden{
         {{"hw/base/data_type.h", R"(#include "hw/isa/program.h")"},
          {"hw/isa/program.h", R"(#include "hw/machine/machine_config.h")"},
@@ -67,7 +67,7 @@ TEST_CASE("The include rules refuse what the design forbids", "[include_rules]")
     CHECK(breaks_a_rule("sim/main.cpp", "#include <sim/run/input/read.h>"));
 }
 
-TEST_CASE("The include rules let pass what the design allows", "[include_rules]") {
+TEST_CASE("The include rules accept the includes that the design allows", "[include_rules]") {
     const std::array<std::array<std::string_view, 2>, 13> allowed{
         {{"hw/isa/program.h", R"(#include "hw/base/data_type.h")"},
          {"hw/isa/instructions/nop.h", R"(#include "hw/isa/unit.h")"},

@@ -80,7 +80,7 @@ TEST_CASE("A simulation holds its weights once", "[system][memory]") {
 #endif
 }
 
-TEST_CASE("What a run notes of tiles does not grow with their number", "[system][memory]") {
+TEST_CASE("The memory for the record of tiles does not grow with their number", "[system][memory]") {
 #ifdef __SANITIZE_ADDRESS__
     WARN("SKIPPED: AddressSanitizer holds memory of its own");
 #else

@@ -75,7 +75,7 @@ TEST_CASE("sim report puts several reports into one page", "[system][report]") {
     CHECK(carried[1]["report"]["configuration"]["machine"]["clock_mhz"] == 1400);
 }
 
-TEST_CASE("What is no report is refused in one line", "[system][report]") {
+TEST_CASE("A file that is not a report is rejected in one line", "[system][report]") {
     const Folder folder;
     const std::string other = folder.file("other.json", R"({"schema": "sim.machine/1"})");
     const std::string broken = folder.file("broken.json", "{");
@@ -264,7 +264,7 @@ TEST_CASE("Layers have their place on the roofline, and their bytes sum to the r
     }
 }
 
-TEST_CASE("A run without --out notes nothing for a page", "[system][report]") {
+TEST_CASE("A run without --out records nothing for a page", "[system][report]") {
     const Json report = report_of("mnist_cnn --limit 20");
     CHECK_FALSE(report["memory"].contains("over_time"));
     CHECK_FALSE(report["memory"].contains("unified_buffer_map"));

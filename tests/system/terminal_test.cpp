@@ -31,7 +31,7 @@ std::string without_speed(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("Colours are for terminals", "[system]") {
+TEST_CASE("Only terminals get colours", "[system]") {
     const Seen seen = sim_on_terminal(run_program, 80);
     const Outcome piped = sim(run_program);
     CHECK(seen.exit_code == 0);

@@ -120,7 +120,7 @@ TEST_CASE("The validation is the committed page, and within its targets", "[syst
     CHECK(committed.size() == fresh.size());
 }
 
-TEST_CASE("What cannot be validated is one line", "[system][validate]") {
+TEST_CASE("An error of a validation is one line", "[system][validate]") {
     const Folder folder;
     const auto message = [](const std::string& arguments) {
         const Outcome outcome = sim("validate " + arguments);

@@ -43,7 +43,7 @@ TEST_CASE("Blocks go back to host memory packed, and only they are written") {
     CHECK(run.host(0) == run.program.buffers[0].contents);
 }
 
-TEST_CASE("A register holds for the instructions behind its write and none before") {
+TEST_CASE("A register holds for the instructions after its write and none before") {
     // Rows 0, 1, 2 hold 1, 2, 3: with a stride of 2 the second streamed row is row 2.
     Run run(R"(
         .array 1 1
@@ -63,7 +63,7 @@ TEST_CASE("A register holds for the instructions behind its write and none befor
     CHECK(run.accumulator_row(3) == std::vector<std::int32_t>{3});
 }
 
-TEST_CASE("What only takes time or marks something changes nothing") {
+TEST_CASE("Instructions that only take time or mark layers change nothing") {
     const std::string data = R"(
         .array 2 2
         .buffer in constant 0 4
@@ -80,7 +80,7 @@ TEST_CASE("What only takes time or marks something changes nothing") {
     CHECK(with.buffer_row(1) == Bytes{3, 4});
 }
 
-TEST_CASE("Nothing behind a halt is executed") {
+TEST_CASE("No instruction after a halt is executed") {
     Run run(R"(
         .array 2 2
         .buffer in constant 0 2 fill 5
@@ -119,7 +119,7 @@ TEST_CASE("Every run begins with an empty chip and the host memory as it is") {
     CHECK(run.accumulator_row(0) == std::vector<std::int32_t>{24});
 }
 
-TEST_CASE("Asking for the bytes of another program's buffer is a mistake of ours") {
+TEST_CASE("Requesting the bytes of another program's buffer is a logic_error") {
     Run run(".array 1 1\n.buffer in input 4 2\nhalt");
     CHECK(run.executor.host_bytes(run.program.buffers[0]).size() == 2);
     isa::HostBuffer other = run.program.buffers[0];

@@ -42,7 +42,7 @@ TEST_CASE("A view names a buffer, a type and columns", "[run]") {
     CHECK(find_view(program, "in:int8x1").buffer == &program.buffers[0]);
 }
 
-TEST_CASE("A view that cannot be is the user's error", "[run]") {
+TEST_CASE("An impossible view is the user's error", "[run]") {
     check_error("out", "there is no host buffer \"out\"; there are: in, in:int8, odd");
     check_error("", "there is no host buffer \"\"");
     for (const char* text :

@@ -65,7 +65,7 @@ TEST_CASE("16-bit inputs are stored little endian", "[run]") {
     CHECK(stored(pixels(1, 1, 2, {7, 255}), 1, as_pixels) == std::vector<std::uint8_t>{7, 0, 255, 0});
 }
 
-TEST_CASE("A buffer of another size is our mistake", "[run]") {
+TEST_CASE("A buffer of another size is a logic_error", "[run]") {
     std::vector<std::uint8_t> bytes(3);
     CHECK_THROWS_AS(run::store(pixels(1, 1, 2, {0, 1}), 1, {}, bytes), std::logic_error);
 }

@@ -49,7 +49,7 @@ TEST_CASE("Without labels pictures are in order, without a softmax they have no 
     CHECK_FALSE(chosen.pictures[0].probability);
 }
 
-TEST_CASE("Pictures are counted that do not fit a page", "[pictures]") {
+TEST_CASE("Pictures that do not fit a page are counted", "[pictures]") {
     const auto many = run::choose_pictures(gray(500), answers(std::vector<std::uint32_t>(500, 0)), {}, false);
     CHECK(many.pictures.size() == 120);
     CHECK(many.left_out == 380);
@@ -65,7 +65,7 @@ TEST_CASE("Pictures are counted that do not fit a page", "[pictures]") {
     CHECK(few.left_out == 1);
 }
 
-TEST_CASE("What is no picture is not shown as one", "[pictures]") {
+TEST_CASE("Images that are not pictures are not shown", "[pictures]") {
     input::Images vectors = gray(4);
     vectors.height = 1;
     vectors.width = 1;

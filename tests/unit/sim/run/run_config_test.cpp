@@ -70,7 +70,7 @@ TEST_CASE("A setting is KEY=VALUE; the value is JSON where it reads as such", "[
     }
 }
 
-TEST_CASE("Settings go over the run file, the last one wins", "[run]") {
+TEST_CASE("Settings override the run file, and the last one wins", "[run]") {
     const std::vector<Setting> settings{{"batch", 7}, {"batch", 8}, {"machine.matrix_unit.rows", 128}};
     const RunConfig config = run::read_run(shipped, settings);
     CHECK(config.batch == 8);
@@ -80,7 +80,7 @@ TEST_CASE("Settings go over the run file, the last one wins", "[run]") {
     CHECK(run::to_json(config)["machine_settings"]["matrix_unit.rows"] == 128);
 }
 
-TEST_CASE("A setting makes the objects on its way and stops at what is no object", "[run]") {
+TEST_CASE("A setting creates the objects on its path and rejects other values", "[run]") {
     nlohmann::json object = {{"a", 1}};
     run::apply({"b.c", 2}, object, "file");
     CHECK(object == nlohmann::json({{"a", 1}, {"b", {{"c", 2}}}}));
@@ -89,12 +89,12 @@ TEST_CASE("A setting makes the objects on its way and stops at what is no object
           }) == "file: a.c cannot be set; a is not an object");
 }
 
-TEST_CASE("One file need not be a list", "[run]") {
+TEST_CASE("A single file need not be in a list", "[run]") {
     CHECK(read(least).input == std::vector<std::string>{"i.png"});
     CHECK(read(least_and({"input", {"a.png", "b.png"}})).input == std::vector<std::string>{"a.png", "b.png"});
 }
 
-TEST_CASE("What a setting replaces takes along what belonged to it", "[run]") {
+TEST_CASE("A setting also drops the keys that belonged to the replaced value", "[run]") {
     const RunConfig images = run::read_run(shipped, std::vector<Setting>{{"input", "i.png"}});
     CHECK(images.labels.empty());
     CHECK(run::read_run(shipped, std::vector<Setting>{{"input", "i.png"}, {"labels", "l"}}).labels == "l");

@@ -89,7 +89,7 @@ void check_sentences(const std::vector<KeyDescription>& keys) {
 
 }  // namespace
 
-TEST_CASE("Each key of the reference is one that is read, and says so", "[schema]") {
+TEST_CASE("Each key of the reference is one that the reader reads", "[schema]") {
     int keys = 0;
     for (const schema::Document& document : schema::documents()) {
         for (const std::string& path : schema::key_paths(document)) {
@@ -115,7 +115,7 @@ TEST_CASE("Each key that is read is in the reference", "[schema]") {
                     schema::document("run"));
 }
 
-TEST_CASE("Every key has a sentence and says what it takes", "[schema]") {
+TEST_CASE("Every key has a sentence and its valid values", "[schema]") {
     for (const schema::Document& document : schema::documents()) check_sentences(document.keys);
 }
 
@@ -147,7 +147,7 @@ TEST_CASE("A key's default, values and rule are the declaration's", "[schema]") 
     CHECK(schema::values_text(named(schema::document("run").keys, "random_input")) == "at least 0");
 }
 
-TEST_CASE("The JSON Schema says what the reader demands", "[schema]") {
+TEST_CASE("The JSON Schema has the rules of the reader", "[schema]") {
     const Json machine = schema::json_schema(schema::document("machine"));
     CHECK(machine["required"] == Json::array({"schema"}));
     CHECK(machine["properties"]["schema"]["const"] == "sim.machine/1");
@@ -175,7 +175,7 @@ TEST_CASE("The reference fits a terminal", "[schema]") {
     }
 }
 
-TEST_CASE("What --set takes is completed", "[schema]") {
+TEST_CASE("The keys of --set are completed", "[schema]") {
     const std::vector<std::string> keys = schema::settable_keys();
     const auto has = [&](const char* key) { return std::count(keys.begin(), keys.end(), key) == 1; };
     CHECK(has("batch"));

@@ -158,7 +158,7 @@ TEST_CASE("A spec that differs in any one field is run, and finds nothing that a
     CHECK(others > 30);  // the comparison compares something
 }
 
-TEST_CASE("A worker that dies takes its spec along, and no other", "[run]") {
+TEST_CASE("If a worker dies, only its own spec is lost", "[run]") {
     const tests::Folder folder;
     const std::string file = folder.file("net.json", network);
     std::vector<RunSpec> specs;
@@ -174,7 +174,7 @@ TEST_CASE("A worker that dies takes its spec along, and no other", "[run]") {
     CHECK(outcomes[2].error == "its process was ended by signal 9 (Killed)");
 }
 
-TEST_CASE("What cannot be run is an error in its place, that names files as they were given", "[run]") {
+TEST_CASE("A spec that cannot be run has an error, which names files as given", "[run]") {
     const tests::Folder folder;
     const std::string file = folder.file("net.json", network);
     const std::string broken = folder.file("broken.json", R"({"schema": "sim.graph/1", "layers": 3})");
@@ -193,7 +193,7 @@ TEST_CASE("What cannot be run is an error in its place, that names files as they
     CHECK(executor.runs() == 1 + 2 * 3);
 }
 
-TEST_CASE("The oldest records make room", "[run]") {
+TEST_CASE("The oldest records are dropped first", "[run]") {
     run::RecordCache cache(10);
     cache.keep("a", "12345");
     cache.keep("b", "12345");

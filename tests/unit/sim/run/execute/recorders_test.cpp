@@ -11,7 +11,7 @@
 
 using namespace systole;
 
-TEST_CASE("A tile takes its slot from its fetch on, and one that nothing shifts to the end", "[run]") {
+TEST_CASE("A tile takes its slot from its fetch until its shift, or to the end", "[run]") {
     run::SpanRecorder recorder;
     recorder.tile_fetched({.fetched = 1});
     recorder.tile_fetched({.fetched = 2});
@@ -32,7 +32,7 @@ TEST_CASE("The times of a repeated instruction are those of all its repetitions"
     CHECK(recorder.spans()[1].released == 0);  // never heard of
 }
 
-TEST_CASE("Phases are what lies before the first rows and behind the last results", "[run]") {
+TEST_CASE("Phases are the cycles before the first rows and after the last results", "[run]") {
     run::PhaseRecorder recorder;
     recorder.matrix_idle({.idle = {.without_rows = 7}});
     recorder.matrix_idle({.idle = {.without_rows = 9}});
@@ -44,7 +44,7 @@ TEST_CASE("Phases are what lies before the first rows and behind the last result
     CHECK(recorder.phases() == run::Phases{.head = 7, .last_result = 40, .first_fetch = 3, .last_tile = 20});
 }
 
-TEST_CASE("A record's counters are all of the chip's, in total and by tag", "[run]") {
+TEST_CASE("A record has all counters of the chip, in total and by tag", "[run]") {
     tests::Chip chip(tests::tpu_v1(),
                      ".array 256 256\n.tile 256 256 fill 1\nread_weights tile=0\n"
                      "tag 1\nmatmul ub=0 acc=0 rows=100\ntag 2\nread_weights tile=0\n"

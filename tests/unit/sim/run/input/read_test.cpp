@@ -57,7 +57,7 @@ TEST_CASE("Images of two sizes or kinds make no batch", "[input][read]") {
     CHECK(*read({floats, floats}).floats() == std::vector{1.0F, 1.0F});
 }
 
-TEST_CASE("What is no file of images is refused by name", "[input][read]") {
+TEST_CASE("A file that has no images is rejected by name", "[input][read]") {
     const TemporaryDirectory directory;
     CHECK(error_of([] { read({}); }) == "no file of images is given; at least one is needed");
     const fs::path absent = directory.path() / "absent.idx";

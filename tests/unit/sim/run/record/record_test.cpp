@@ -95,7 +95,7 @@ TEST_CASE("A machine that differs in any one key makes another spec", "[run][rec
     }
 }
 
-TEST_CASE("What is no record is an error that names the field", "[run][record]") {
+TEST_CASE("An invalid record is an error that names the field", "[run][record]") {
     Json json = run::to_json(RunRecord());
     const auto error = [&] {
         try {
@@ -132,7 +132,7 @@ TEST_CASE("What is no record is an error that names the field", "[run][record]")
     CHECK_THROWS_AS(run::read_record(run::to_bytes(other)), run::RecordError);
 }
 
-TEST_CASE("A file's content is its bytes and its name, wherever it lies", "[run][record]") {
+TEST_CASE("A file's content is its bytes and its name, independent of its folder", "[run][record]") {
     // FIPS 180-2, appendix B.1.
     CHECK(run::hash_of("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     const tests::Folder one;

@@ -20,7 +20,7 @@ std::string sentence_of(const Facts& facts, std::string_view kind) {
 
 }  // namespace
 
-TEST_CASE("The cause is what takes most cycles", "[explain]") {
+TEST_CASE("The cause is the one with the most cycles", "[explain]") {
     Facts facts{.active_cycles = 200, .weight_stall_cycles = 888, .weight_shift_cycles = 256};
     facts.useful_macs = 200;
     CHECK(cause_of(facts) == Cause::WeightStall);
@@ -42,14 +42,14 @@ TEST_CASE("The cause is what takes most cycles", "[explain]") {
     CHECK(cause_of(facts) == Cause::UnusedCells);
 }
 
-TEST_CASE("Active cycles are parted into useful and unused ones, which sum to them", "[explain]") {
+TEST_CASE("Active cycles are divided into useful and unused ones, which sum to them", "[explain]") {
     const Facts facts{.active_cycles = 1001, .useful_macs = 1, .unused_macs = 2};
     const auto useful = cycles_of(Cause::UsefulCells, facts);
     CHECK(useful == 334);
     CHECK(useful + cycles_of(Cause::UnusedCells, facts) == 1001);
 }
 
-TEST_CASE("What no reason explains of the non-matrix cycles is idle", "[explain]") {
+TEST_CASE("Non-matrix cycles without a reason are idle", "[explain]") {
     const Facts facts{.non_matrix_cycles = 100, .raw_stall_cycles = 30, .input_stall_cycles = 20};
     CHECK(cycles_of(Cause::Idle, facts) == 50);
     const Facts overlapping{.non_matrix_cycles = 100, .raw_stall_cycles = 80, .input_stall_cycles = 60};

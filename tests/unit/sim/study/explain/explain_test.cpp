@@ -147,7 +147,7 @@ TEST_CASE("A change that cannot run gives no figure and says why", "[explain]") 
     CHECK(report::to_text(why).find("cannot run: no such memory") != std::string::npos);
 }
 
-TEST_CASE("A layer that a change leaves no cycle of has no speed", "[explain]") {
+TEST_CASE("A layer without cycles after a change has no speedup", "[explain]") {
     Table table(simulation_of(idle(200), stalled(900)));
     table.with("host_interface.read_gb_per_s", {simulation_of({}, stalled(900)), {}});
     const report::Explanations why = explain::explain(any_run(), std::ref(table));

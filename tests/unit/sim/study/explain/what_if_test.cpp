@@ -56,7 +56,7 @@ TEST_CASE("Every what-if makes a machine that can be built, and another one", "[
     }
 }
 
-TEST_CASE("Each cause has its what-ifs, but what the machine has already", "[explain]") {
+TEST_CASE("Each cause has its what-ifs, except those that the machine already has", "[explain]") {
     const Situation fitted = situation_of(network_run("tpu_v1"));
     for (const Cause cause : causes) {
         // TPU v1 has a port for every unit.
@@ -103,7 +103,7 @@ TEST_CASE("A larger batch needs as many inferences", "[explain]") {
     CHECK(what_ifs(Cause::WeightShift, situation_of(config)).empty());
 }
 
-TEST_CASE("Four times the weight bandwidth is four times, of either memory", "[explain]") {
+TEST_CASE("Four times the weight bandwidth is exact for both memory models", "[explain]") {
     const std::string name = GENERATE("tpu_v1", "tpu_v1_dram");
     const Situation situation = situation_of(network_run(name));
     const WhatIf what_if = what_ifs(Cause::WeightStall, situation).at(0);
@@ -124,7 +124,7 @@ TEST_CASE("A smaller array keeps the bytes of its unified buffer", "[explain]") 
     CHECK(what_ifs(Cause::UnusedCells, situation_of(config)).empty());
 }
 
-TEST_CASE("A run for its cycles keeps what they depend on, and asks for nothing else", "[explain]") {
+TEST_CASE("A run for its cycles keeps only the settings on which they depend", "[explain]") {
     run::RunConfig config = network_run("tpu_v1");
     config.input = {"digits"};
     config.labels = "labels";

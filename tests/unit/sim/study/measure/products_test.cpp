@@ -21,7 +21,7 @@ TEST_CASE("A convolution is a product of its windows, a dense layer one of its i
     CHECK(products.macs() == 5 * operators::macs(studies::article_cnn({})));
 }
 
-TEST_CASE("What multiplies but is no matrix product is named", "[measure]") {
+TEST_CASE("Layers that multiply but are no matrix product are named", "[measure]") {
     tests::GraphParts parts(1);
     const ir::FeatureMap shape{6, 6, 3};
     tests::Graph graph = tests::graph_of(shape);

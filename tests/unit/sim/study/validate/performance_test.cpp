@@ -27,7 +27,7 @@ Results perfect() {
     return results;
 }
 
-TEST_CASE("With the published counters, performance is the published one", "[sim][validate]") {
+TEST_CASE("The published counters give the published performance", "[sim][validate]") {
     const Results results = perfect();
     const RelativePerformance performance = relative_performance(results);
     for (const Ratio ratio : {GpuOverCpu, TpuOverCpu, TpuOverGpu}) {
@@ -37,7 +37,7 @@ TEST_CASE("With the published counters, performance is the published one", "[sim
     }
 }
 
-TEST_CASE("The rule of Figure 9 makes the printed bars of GPU and TPU", "[sim][validate]") {
+TEST_CASE("The rule of Figure 9 reproduces the printed bars of GPU and TPU", "[sim][validate]") {
     const EfficiencyErrors errors = efficiency_errors(perfect());
     for (const auto& bars : errors) {
         for (const Ratio ratio : {GpuOverCpu, TpuOverCpu, TpuOverGpu}) CHECK(std::abs(bars[ratio]) < 0.05);

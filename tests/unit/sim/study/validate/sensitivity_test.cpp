@@ -46,7 +46,7 @@ TEST_CASE("Each curve scales its own parameters and no others", "[sim][validate]
     }
 }
 
-TEST_CASE("A scale that leaves half a row is no machine", "[sim][validate]") {
+TEST_CASE("A scale that gives half a row is a ConfigError", "[sim][validate]") {
     machine::MachineConfig machine;
     machine.matrix_unit.rows = 3;
     CHECK_THROWS_WITH(scaled(machine, Matrix, 0.5),

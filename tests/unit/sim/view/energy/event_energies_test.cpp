@@ -27,7 +27,7 @@ std::vector<double> all(const EventEnergies& e) {
 
 }  // namespace
 
-TEST_CASE("What TPU v1's events take follows from the published table", "[energy]") {
+TEST_CASE("The energy of TPU v1's events follows from the published table", "[energy]") {
     const EventEnergies events = energy::event_energies(tests::tpu_v1());
     constexpr double process = 28.0;
     constexpr double kibibyte = 1024.0;

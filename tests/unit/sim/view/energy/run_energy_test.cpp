@@ -94,7 +94,7 @@ TEST_CASE("Calibration scales the die's dynamic energy, and neither static power
     }
 }
 
-TEST_CASE("Vector work, pooling and tables take what they take", "[energy]") {
+TEST_CASE("Vector work, pooling and tables take the energies of their operations", "[energy]") {
     machine::MachineConfig machine = tests::tpu_v1();
     machine.energy->die_dynamic_factor = 1.0;
     const energy::EventEnergies each = energy::event_energies(machine);

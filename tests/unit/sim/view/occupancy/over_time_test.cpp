@@ -19,7 +19,7 @@ std::vector<std::uint64_t> most_of(const std::vector<RowValue>& values, Cycle cy
 
 }  // namespace
 
-TEST_CASE("The most that is held in each window", "[occupancy]") {
+TEST_CASE("Peak occupancy in each window", "[occupancy]") {
     const std::vector<RowValue> values{value(0, 10, 5), value(9, 21, 2), value(21, 30, 4),
                                        value(25, 25, 100)};
     CHECK(most_of(values, 30, 10) == std::vector<std::uint64_t>{7, 2, 4});
@@ -29,13 +29,13 @@ TEST_CASE("The most that is held in each window", "[occupancy]") {
     CHECK(most_of({}, 0, 2).empty());
 }
 
-TEST_CASE("What ends in a cycle makes room for what begins in it", "[occupancy]") {
+TEST_CASE("A value that ends in a cycle makes room for one that begins in it", "[occupancy]") {
     const std::vector<RowValue> values{value(5, 10, 1), value(0, 5, 1)};
     CHECK(most_of(values, 10, 10) == std::vector<std::uint64_t>{1});
     CHECK(changes_of(values, 10) == Changes{{0, 1}, {5, 0}, {10, -1}});
 }
 
-TEST_CASE("Windows hold what a count of every cycle finds", "[occupancy]") {
+TEST_CASE("Windows equal a count of every cycle", "[occupancy]") {
     const auto seed = GENERATE(1U, 2U, 3U, 4U, 5U);
     CAPTURE(seed);
     std::mt19937 random(seed);
@@ -55,7 +55,7 @@ TEST_CASE("Windows hold what a count of every cycle finds", "[occupancy]") {
     CHECK(most_of(values, cycles, window) == expected);
 }
 
-TEST_CASE("A level's windows hold what a count of every cycle finds, however long the run", "[occupancy]") {
+TEST_CASE("A level's windows equal a count of every cycle, for runs of any length", "[occupancy]") {
     const auto most_step = GENERATE(Cycle{1}, Cycle{7}, Cycle{100}, Cycle{5000});
     CAPTURE(most_step);
     std::mt19937 random(static_cast<unsigned>(most_step));
@@ -88,7 +88,7 @@ TEST_CASE("A level's windows hold what a count of every cycle finds, however lon
     }
 }
 
-TEST_CASE("A level's changes in one cycle count together, in whatever order they are told", "[occupancy]") {
+TEST_CASE("A level's changes in one cycle count together, in any order", "[occupancy]") {
     LevelWindows level;
     level.change(0, 2);
     level.change(4, 1);
@@ -97,7 +97,7 @@ TEST_CASE("A level's changes in one cycle count together, in whatever order they
     CHECK(windows == std::vector<std::uint64_t>(8, 2));
 }
 
-TEST_CASE("What comes behind the end of the run is in no window", "[occupancy]") {
+TEST_CASE("Changes after the end of the run are in no window", "[occupancy]") {
     LevelWindows level;
     level.change(2, 1);
     level.change(20, -1);

@@ -49,7 +49,7 @@ TEST_CASE("A value that nothing reads lives until its last write is over", "[occ
     CHECK(longer == std::vector<RowValue>{{writer, 1, {0, 4}, 5, 61}});
 }
 
-TEST_CASE("A write ends what was read and goes on with what was not", "[occupancy]") {
+TEST_CASE("A write ends values that were read and continues values that were not", "[occupancy]") {
     RowTracker tracker;
     tracker.write({0, 8}, 1, 1, span(10, 12, 14));
     tracker.read({0, 4}, span(20, 24, 30));
@@ -71,7 +71,7 @@ TEST_CASE("Rows that were never written hold nothing", "[occupancy]") {
     CHECK(values.empty());
 }
 
-TEST_CASE("Rows written at once become one value again whatever was there", "[occupancy]") {
+TEST_CASE("Rows written at once become one value again, after any earlier values", "[occupancy]") {
     RowTracker tracker;
     for (std::uint64_t row = 0; row < 10; ++row) {
         tracker.write({row, row + 1}, 1, 1, span(row, row + 1, row + 2));
@@ -83,7 +83,7 @@ TEST_CASE("Rows written at once become one value again whatever was there", "[oc
     CHECK(values.back() == RowValue{2, 2, {0, 10}, 50, 61});
 }
 
-TEST_CASE("Values of one turn that lie on each other are one shape", "[occupancy]") {
+TEST_CASE("Values of one turn in adjacent rows are one shape", "[occupancy]") {
     const std::vector<RowValue> values{{1, 1, {0, 4}, 0, 50},   {1, 1, {4, 9}, 10, 60},
                                        {1, 1, {9, 12}, 60, 70}, {1, 1, {20, 21}, 0, 50},
                                        {2, 1, {12, 14}, 0, 99}, {1, 2, {4, 9}, 80, 90}};
@@ -97,7 +97,7 @@ TEST_CASE("Values of one turn that lie on each other are one shape", "[occupancy
     CHECK(shapes_of(values, 10).front() == occupancy::Shape{{1, 1, {0, 9}, 0, 60}});
 }
 
-TEST_CASE("Steps of a shape are as coarse as they may be and no coarser", "[occupancy]") {
+TEST_CASE("Steps of a shape are as coarse as the tolerance allows", "[occupancy]") {
     const auto tolerance = GENERATE(Cycle{0}, Cycle{1}, Cycle{7}, Cycle{1000});
     const std::uint64_t rows = 100;
     std::vector<RowValue> values;

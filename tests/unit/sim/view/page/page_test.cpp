@@ -88,7 +88,7 @@ TEST_CASE("The embedded page is whole and has one place for reports", "[page]") 
     }
 }
 
-TEST_CASE("The page asks nothing of any other place", "[page]") {
+TEST_CASE("The page loads nothing from any other place", "[page]") {
     const std::string_view page = page::embedded_page();
     CHECK(page.find("default-src 'none'") != std::string_view::npos);
     CHECK(page.find(" src=\"") == std::string_view::npos);
@@ -121,7 +121,7 @@ TEST_CASE("No text of a report ends or comments out the script it stands in", "[
     CHECK(page::to_script_text("a\xFFz") == "\"a\xEF\xBF\xBDz\"");  // no UTF-8, yet a page
 }
 
-TEST_CASE("The page leaves out what grows with the run and it has no picture of", "[page]") {
+TEST_CASE("The page leaves out data that grows with the run and is not shown", "[page]") {
     Json report = small_report();
     for (const char* const key : {"instruction_times", "registers", "buffers"})
         report[key] = Json::array({1, 2, 3});
@@ -160,7 +160,7 @@ TEST_CASE("A report is checked before it becomes a page", "[page]") {
     CHECK(error_of(without) == R"(r.json: schema is missing; it must be "sim.report/1")");
 }
 
-TEST_CASE("Every key that a page relies on is missed", "[page]") {
+TEST_CASE("A report without a key that the page needs is rejected", "[page]") {
     const Json whole = small_report();
     for (const auto& [key, value] : whole.items()) {
         INFO(key);

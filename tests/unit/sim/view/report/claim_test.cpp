@@ -49,7 +49,7 @@ TEST_CASE("The claim is held against the published ranges, their ends within", "
     CHECK(judged(against(20, {}, {})).performance_per_watt_place.empty());
 }
 
-TEST_CASE("The claim is held against what is known best of a baseline", "[report]") {
+TEST_CASE("The claim uses the best known figure of a baseline", "[report]") {
     report::Comparison comparison = against(1, 2, 3);
     CHECK(judged(comparison).basis == "upper bound");
     CHECK(judged(comparison).performance == 1);
@@ -67,7 +67,7 @@ TEST_CASE("The claim is held against what is known best of a baseline", "[report
     CHECK(judged(comparison).performance == 5);
 }
 
-TEST_CASE("Where the array's multiply-accumulates went sums to all there were", "[report]") {
+TEST_CASE("The shares of the array's multiply-accumulates sum to 1", "[report]") {
     report::Report report = made();
     CHECK_FALSE(report::make_claim(report));  // nothing to compare with
     report.comparison.push_back(against(1, {}, {}));

@@ -273,7 +273,7 @@ TEST_CASE("A program that does nothing has no ratios", "[report]") {
     CHECK(text.find("inf ") == std::string::npos);
 }
 
-TEST_CASE("A layer without cycles says at length what it is", "[report]") {
+TEST_CASE("A layer without cycles is described in words", "[report]") {
     Finished finished(head + ".layer 3a_1x1 convolution macs=6400\n.layer 3a_reduce \"joined to 3a_1x1\"\n" +
                       ".layer other depthwise_convolution\n" +
                       "read_weights tile=0\ntag 1\nmatmul ub=0 acc=0 rows=100\n"
@@ -294,7 +294,7 @@ std::string without_colours(const std::string& text) {
     return std::regex_replace(text, std::regex("\x1b\\[[0-9;]*m"), "");
 }
 
-TEST_CASE("Colours add nothing but themselves to a text", "[report]") {
+TEST_CASE("Colours change nothing else in a text", "[report]") {
     const Finished finished(head + work, true);
     const report::Report report = report::make_report(finished.result);
     const std::string plain = report::to_text(report);

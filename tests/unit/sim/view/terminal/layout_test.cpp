@@ -28,7 +28,7 @@ TEST_CASE("Paragraphs are wrapped between words", "[terminal]") {
     CHECK(wrapped("", 5).empty());
 }
 
-TEST_CASE("What stands beside a lead goes on below itself, or below the lead", "[terminal]") {
+TEST_CASE("A text beside a lead is wrapped below its beginning, or below the lead", "[terminal]") {
     CHECK(beside("lead  ", "a text as it  is", 22) == "lead  a text as it  is");
     CHECK(beside("lead  ", "some words that take more", 24) == "lead  some words that\n      take more");
     CHECK(beside("a lead that leaves little   ", "some words", 30) ==
@@ -39,14 +39,14 @@ TEST_CASE("What stands beside a lead goes on below itself, or below the lead", "
           "\x1b[1mlead\x1b[0m  a text of eighteen");
 }
 
-TEST_CASE("A table that has room enough is as it is meant to be", "[terminal]") {
+TEST_CASE("A table with enough room has its preferred widths", "[terminal]") {
     const std::vector<Column> table{{.width = 10, .least = 4, .most = 8},
                                     {.width = 6, .least = 6, .leave = 1}};
     CHECK(fit(table, 16) == std::vector<std::size_t>{10, 6});
     CHECK(fit(table, 100) == std::vector<std::size_t>{10, 6});
 }
 
-TEST_CASE("A table's columns are shortened, then left out in their turn", "[terminal]") {
+TEST_CASE("A table's columns are shortened, then left out in their order", "[terminal]") {
     const std::vector<Column> table{{.width = 10, .least = 4, .most = 13},
                                     {.width = 6, .least = 6, .leave = 2},
                                     {.width = 5, .least = 5, .leave = 1},

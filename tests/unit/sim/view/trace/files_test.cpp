@@ -90,7 +90,7 @@ TEST_CASE("A worker works on everything in its order, and hands items back", "[t
     CHECK(done == expected);
 }
 
-TEST_CASE("What a worker throws, its owner hears; without an owner's asking it is gone", "[trace]") {
+TEST_CASE("An error of a worker is thrown to its owner, or lost if the owner never asks", "[trace]") {
     const auto fail = [](int& item) {
         if (item == 3) throw std::runtime_error("item 3");
     };
@@ -154,7 +154,7 @@ TEST_CASE("Slices that touch in cycles touch or leave a gap for readers, at any 
     CHECK(events[0].at("args").at("more") == true);
 }
 
-TEST_CASE("Names become JSON whatever is in them", "[trace]") {
+TEST_CASE("Names with any characters become valid JSON", "[trace]") {
     CHECK(trace::json_text("conv \"1\"\n") == "\"conv \\\"1\\\"\\n\"");
     CHECK(trace::json_text("\xff") == "\"\xef\xbf\xbd\"");
 }

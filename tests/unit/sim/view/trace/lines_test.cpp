@@ -83,7 +83,7 @@ TEST_CASE("A line of text says what an instruction waited for, and which repetit
     CHECK_THAT(written<trace::TextLines>(again), Catch::EndsWith("  repetition 2  (active 4)\n"));
 }
 
-TEST_CASE("A layer's name is text on one line whatever is in it", "[trace]") {
+TEST_CASE("A layer's name is written on one line with any characters", "[trace]") {
     const isa::Program program = isa::assemble(".array 8 8\n.layer \"x\\x0ay\\x7f\" dense\nhalt\n", "test");
     const Folder folder;
     trace::OutputFile file(folder / "lines");
@@ -96,7 +96,7 @@ TEST_CASE("A layer's name is text on one line whatever is in it", "[trace]") {
     CHECK_THAT(text, Catch::Contains("x\\x0ay\\x7f"));
 }
 
-TEST_CASE("An instruction's fields become JSON, those that may be left out left out", "[trace]") {
+TEST_CASE("An instruction's fields become JSON, without optional fields that are unset", "[trace]") {
     const Folder folder;
     trace::OutputFile file(folder / "fields");
     trace::TextBuffer text(file);
@@ -112,7 +112,7 @@ TEST_CASE("An instruction's fields become JSON, those that may be left out left 
           ",\"accumulate\":true,\"ub\":4,\"acc\":2,\"rows\":4\n\n");
 }
 
-TEST_CASE("A window takes what overlaps it, from both sides", "[trace]") {
+TEST_CASE("A window includes events that overlap either border", "[trace]") {
     const trace::Window window({.kinds = {"csv"}, .from = 10, .to = 20}, example);
     CHECK_FALSE(window.takes(0, 5, 10));
     CHECK(window.takes(0, 5, 11));
@@ -130,7 +130,7 @@ TEST_CASE("A window takes what overlaps it, from both sides", "[trace]") {
     CHECK_FALSE(layer.takes(2, 5, 10));
 }
 
-TEST_CASE("A counter in a window begins with what it stood at", "[trace]") {
+TEST_CASE("A counter in a window begins with its value at the window's begin", "[trace]") {
     const Folder folder;
     trace::OutputFile file(folder / "events");
     trace::ChromeEvents events(file, 1'000'000'000);
@@ -154,7 +154,7 @@ TEST_CASE("A counter in a window begins with what it stood at", "[trace]") {
           std::vector<std::string>{"name 0.0055 2", "name 0.0125 1", "name 0.0195 2", "quiet 0.0035 7"});
 }
 
-TEST_CASE("Mistakes in what is to be traced name key, value and rule", "[trace]") {
+TEST_CASE("Errors in trace settings name key, value and rule", "[trace]") {
     const auto error = [](const TraceConfig& config) -> std::string {
         try {
             config.validate("run.json");

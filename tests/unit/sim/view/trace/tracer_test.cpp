@@ -383,7 +383,7 @@ TEST_CASE("The timeline shows power and the unified buffer's rows where they are
     CHECK(timeline.counters.at("unified buffer rows") == std::vector<std::int64_t>{5, 3, 0});
 }
 
-TEST_CASE("A run that fails leaves traces up to there, which can be read", "[trace]") {
+TEST_CASE("A run that fails leaves readable traces up to the failure", "[trace]") {
     const Folder folder;
     const isa::Program program = isa::assemble(
         ".array 8 8\n.tile 8 8 fill 1\nread_weights tile=0\nmatmul ub=0 acc=0 rows=4\n"
@@ -416,7 +416,7 @@ TEST_CASE("A run that fails leaves traces up to there, which can be read", "[tra
     CHECK(layers[0].end >= stream.end);
 }
 
-TEST_CASE("A run that fails shows what its units were at, and what the counters stood at", "[trace]") {
+TEST_CASE("A run that fails shows the unfinished work of its units and the counters", "[trace]") {
     const Folder folder;
     // The second multiply never gets a tile; the activation behind it waits for nothing but the multiply.
     const isa::Program program = isa::assemble(
@@ -479,7 +479,7 @@ TEST_CASE("A file that cannot be written leaves the others whole", "[trace]") {
     CHECK(lines_of(tests::text_in(folder / trace::text_file)).size() == instructions_run(program) + 1);
 }
 
-TEST_CASE("A window behind the run is an error, and so is a layer that there is not", "[trace]") {
+TEST_CASE("A window after the run is an error, and so is an unknown layer", "[trace]") {
     const Folder folder;
     const isa::Program program = isa::assemble(products, "test");
     const machine::MachineConfig machine = small_machine();
@@ -492,7 +492,7 @@ TEST_CASE("A window behind the run is an error, and so is a layer that there is 
                                 folder.path()));
 }
 
-TEST_CASE("Without a trace nobody listens, and no file is made", "[trace]") {
+TEST_CASE("Without a trace there is no sink, and no file is created", "[trace]") {
     const Folder folder;
     const isa::Program program = isa::assemble(products, "test");
     const machine::MachineConfig machine = small_machine();

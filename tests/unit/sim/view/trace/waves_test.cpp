@@ -492,7 +492,7 @@ std::string waves_error(const trace::TraceConfig& config, const machine::Machine
 
 }  // namespace
 
-TEST_CASE("Processing elements that there are not are errors", "[waves]") {
+TEST_CASE("Processing elements outside the array are errors", "[waves]") {
     machine::MachineConfig machine = four_by_three();
     const auto error = [&](const std::string& element) {
         return waves_error({.kinds = {"waves"}, .processing_elements = {"0,0", element}}, machine);
@@ -516,7 +516,7 @@ TEST_CASE("Processing elements that there are not are errors", "[waves]") {
     CHECK_THAT(error("0-63,0-63"), Catch::Contains("that makes more than 1024 elements"));
 }
 
-TEST_CASE("A window wider than waves show is an error, named or run into", "[waves]") {
+TEST_CASE("A window wider than waves allow is an error, given or reached", "[waves]") {
     machine::MachineConfig machine = four_by_three();
     constexpr Cycle most = trace::Waves::most_cycles;
     CHECK(waves_error({.kinds = {"waves"}, .from = 7, .to = 8 + most}, machine) ==
@@ -532,7 +532,7 @@ TEST_CASE("A window wider than waves show is an error, named or run into", "[wav
     CHECK(waves_error({.kinds = {"waves"}, .to = 100}, machine).empty());
 }
 
-TEST_CASE("Registers that take more memory than waves may are an error", "[waves]") {
+TEST_CASE("Registers that exceed the memory limit of waves are an error", "[waves]") {
     machine::MachineConfig machine;
     machine.matrix_unit.rows = machine.matrix_unit.columns = 32;
     machine.matrix_unit.engine = machine::Engine::Pe;
@@ -550,7 +550,7 @@ TEST_CASE("Registers that take more memory than waves may are an error", "[waves
         Catch::Contains("takes more than 268435456 bytes: ask for fewer cycles"));
 }
 
-TEST_CASE("A run that fails leaves waves up to there", "[waves]") {
+TEST_CASE("A run that fails leaves waves up to the failure", "[waves]") {
     const Folder folder;
     const isa::Program program = isa::assemble(
         ".array 4 3\n.tile 4 3 fill 1\nread_weights tile=0\nmatmul ub=0 acc=0 rows=2\n"
@@ -568,7 +568,7 @@ TEST_CASE("A run that fails leaves waves up to there", "[waves]") {
     CHECK(waves.count("matrix_unit.shift") == 4);
 }
 
-TEST_CASE("Waves go together with other traces, and layers with neither", "[waves]") {
+TEST_CASE("Waves can be combined with other traces, but not with layers", "[waves]") {
     const Folder folder;
     const isa::Program program = isa::assemble(one_product, "test");
     run_with_waves(program, four_by_three(), {.kinds = {"csv", "waves"}}, folder,
