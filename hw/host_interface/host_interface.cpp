@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <stdexcept>
 #include <variant>
 
 #include "hw/common/order_checker.h"
@@ -168,9 +169,11 @@ void HostInterface::run_writes() {
             write_counters_.spend(write_counters_.busy_cycles, clock_.now(), command.tag);
             buffer_.count_reads(cost.buffer_accesses, command.tag);
             counters_.buffer_reads.add(cost.buffer_accesses, command.tag);
-        } else {
+        } else if (std::holds_alternative<isa::InterruptHost>(command.bound.instruction)) {
             order_.begin(write_unit, command.number);
             counters_.interrupts.add(1, command.tag);
+        } else {
+            throw std::logic_error("an instruction that the host interface does not write for");
         }
         const Cycle sent = clock_.now();
         order_.complete(write_unit, command.number, sent + latency_);

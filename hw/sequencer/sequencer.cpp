@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -97,6 +98,8 @@ Cycle Sequencer::issue(const isa::Instruction& instruction) {
     } else if (std::holds_alternative<isa::Halt>(instruction)) {
         halt();
         return arrived;
+    } else if (!std::holds_alternative<isa::Nop>(instruction)) {
+        throw std::logic_error("an instruction that the sequencer does not know");
     }
     return clock_.now();
 }
