@@ -42,7 +42,7 @@ void PairwiseOperator::lower(const ir::NodeView& node, Lowering& lowering) const
     const Clamp clamp = clamp_of(node);
     work.minimum = clamp.minimum;
     work.maximum = clamp.maximum;
-    lowering.add_layer(node.node(), node.node().output(), std::move(work));
+    lowering.add_layer(node.node(), node.node().output(), work);
 }
 
 ir::LayerKind json_pairwise_layer(std::string_view op) {
