@@ -9,9 +9,9 @@
 #include "hw/machine/config_error.h"
 #include "sim/cli/command.h"
 #include "sim/cli/output_options.h"
-#include "sim/run/baselines/text.h"
 #include "sim/run/path_finder.h"
 #include "sim/study/measure/measure.h"
+#include "sim/view/report/baseline_text.h"
 #include "sim/view/report/report_file.h"
 
 namespace systole::cli {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "hw/machine/config_description.h"
+#include "sim/run/record/trace_config.h"
 #include "sim/run/setting.h"
-#include "sim/view/trace/trace_config.h"
 
 namespace systole::run {
 

@@ -85,17 +85,18 @@ inline bool compiler_may_include(std::string_view from, std::string_view to) {
 }
 
 /// Whether a folder of sim may include one of another area. What shows records holds no unit of the chip, nor
-/// does what asks for runs; traces hear what units tell. Three includes of sim/run from sim/view remain:
-/// terminal layout, occupancy, and the configuration of traces.
+/// does what asks for runs; traces hear what units tell.
 inline bool sim_may_include(std::string_view from, std::string_view to) {
     const bool to_description = to == "hw/isa" || to == "hw/machine";
     const bool to_records = to == "sim/run/record" || to == "sim/run/baselines";
-    const bool to_study = to == "sim/study" || to == "sim/cli";
+    const bool above_run = to.starts_with("sim/view") || to == "sim/study" || to == "sim/cli";
     if (from == "sim/functional") return to_description || to == "hw/math";
     if (from == "sim/run/record") return to == "hw/machine";
-    if (from == "sim/run" || from == "sim/run/baselines") return !to_study;
+    if (from == "sim/run" || from == "sim/run/baselines") return !above_run;
     if (from == "sim/view") return to_description || to_records;
-    if (from == "sim/view/trace") return to_description || to == "hw/common" || to == "sim/view";
+    if (from == "sim/view/trace") {
+        return to_description || to_records || to == "hw/common" || to == "sim/view";
+    }
     if (from == "sim/study") {
         return to_description || to_records || to == "sim/run" || to == "sim/view" ||
                to.starts_with("compiler/");

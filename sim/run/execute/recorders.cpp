@@ -9,7 +9,7 @@ namespace systole::run {
 
 void SpanRecorder::instruction(const hw::InstructionTimes& times) {
     if (times.number >= spans_.size()) spans_.resize(times.number + 1);
-    occupancy::Span& span = spans_[times.number];
+    Span& span = spans_[times.number];
     const bool is_first = span.released == 0;
     span.begun = is_first ? times.begun : std::min(span.begun, times.begun);
     span.released = std::max(span.released, times.released);
@@ -17,7 +17,7 @@ void SpanRecorder::instruction(const hw::InstructionTimes& times) {
 }
 
 Occupancy SpanRecorder::occupancy(const isa::Program& program, Cycle cycles) && {
-    return {.values = occupancy::find_values(program, spans_),
+    return {.values = find_values(program, spans_),
             .weight_fifo_tiles = std::move(weight_fifo_tiles_).until(cycles)};
 }
 

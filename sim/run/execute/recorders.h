@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "hw/common/trace.h"
+#include "sim/run/execute/level_windows.h"
+#include "sim/run/execute/row_values.h"
 #include "sim/run/record/record.h"
-#include "sim/view/occupancy/level_windows.h"
-#include "sim/view/occupancy/row_values.h"
 
 /// Listeners that collect, during a run, the optional parts of its record.
 namespace systole::run {
@@ -20,13 +20,13 @@ public:
     void tile_fetched(const hw::TileTimes& times) override { weight_fifo_tiles_.change(times.fetched, 1); }
     void tile(const hw::TileTimes& times) override { weight_fifo_tiles_.change(times.shifted, -1); }
 
-    const occupancy::Spans& spans() const { return spans_; }
+    const Spans& spans() const { return spans_; }
     /// The occupancy of the memories up to the end of the run.
     Occupancy occupancy(const isa::Program& program, Cycle cycles) &&;
 
 private:
-    occupancy::Spans spans_;
-    occupancy::LevelWindows weight_fifo_tiles_;  ///< slots taken: from a fetch's issue until it is shifted
+    Spans spans_;
+    LevelWindows weight_fifo_tiles_;  ///< slots taken: from a fetch's issue until it is shifted
 };
 
 /// Records the cycles in which the units of a run worked.

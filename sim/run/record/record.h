@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -209,6 +210,10 @@ struct MemoryValues {
     bool operator==(const MemoryValues&) const = default;
 };
 SYSTOLE_RECORD_FIELDS(MemoryValues, writers, unified_buffer, accumulators)
+
+/// The number of points that a chart can show and a report should hold. It is even, because windows are
+/// merged in pairs.
+inline constexpr std::size_t most_windows = 500;
 
 /// Peak occupancy in each window of a run; the last window ends with the run.
 struct MostHeld {

@@ -4,9 +4,12 @@
 #include <span>
 #include <vector>
 
-#include "sim/view/occupancy/row_values.h"
+#include "sim/run/record/record.h"
 
+/// The occupancy of the chip's memories over time.
 namespace systole::occupancy {
+
+using run::RowValue;
 
 /// From this cycle on, a memory holds this amount more, or less.
 struct Change {

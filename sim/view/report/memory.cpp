@@ -54,7 +54,7 @@ UnifiedBufferMap make_unified_buffer_map(const run::RunRecord& record) {
     const run::MemoryValues& values = record.occupancy->values;
     const std::uint64_t until = end_of_room(values.unified_buffer, cycles);
     UnifiedBufferMap map{
-        .until = until, .step_cycles = until / occupancy::most_windows, .values = {}, .left_out = 0};
+        .until = until, .step_cycles = until / run::most_windows, .values = {}, .left_out = 0};
     std::vector<occupancy::Shape> shapes;
     std::size_t count = 0;
     occupancy::for_each_shape(values.unified_buffer, map.step_cycles, [&](occupancy::Shape&& shape) {

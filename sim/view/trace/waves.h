@@ -15,9 +15,9 @@
 #include "hw/isa/program.h"
 #include "hw/isa/unit.h"
 #include "hw/machine/machine_config.h"
+#include "sim/run/record/trace_config.h"
 #include "sim/view/trace/bound_instructions.h"
 #include "sim/view/trace/processing_elements.h"
-#include "sim/view/trace/trace_config.h"
 #include "sim/view/trace/wave_signals.h"
 
 namespace systole::trace {

@@ -5,7 +5,7 @@
 #include "hw/common/clock.h"
 #include "hw/common/counter.h"
 #include "hw/isa/program.h"
-#include "sim/view/trace/trace_config.h"
+#include "sim/run/record/trace_config.h"
 
 namespace systole::trace {
 

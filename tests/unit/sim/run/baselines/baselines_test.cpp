@@ -7,7 +7,7 @@
 #include "hw/machine/config_reader.h"
 #include "sim/run/baselines/baseline.h"
 #include "sim/run/baselines/comparison.h"
-#include "sim/run/baselines/text.h"
+#include "sim/view/report/baseline_text.h"
 
 using namespace systole;
 using baselines::Baseline;

@@ -4,11 +4,11 @@
 
 #include "hw/isa/assembly.h"
 #include "hw/machine/config_error.h"
+#include "sim/run/record/trace_config.h"
 #include "sim/view/trace/counter_track.h"
 #include "sim/view/trace/csv_lines.h"
 #include "sim/view/trace/json_fields.h"
 #include "sim/view/trace/text_lines.h"
-#include "sim/view/trace/trace_config.h"
 #include "sim/view/trace/window.h"
 #include "tests/support/csv.h"
 #include "tests/support/files.h"

@@ -1,4 +1,4 @@
-#include "sim/view/occupancy/row_values.h"
+#include "sim/run/execute/row_values.h"
 
 #include <algorithm>
 #include <iterator>
@@ -9,7 +9,7 @@
 #include "hw/isa/program.h"
 #include "hw/isa/registers.h"
 
-namespace systole::occupancy {
+namespace systole::run {
 namespace {
 
 constexpr std::uint64_t no_row = std::numeric_limits<std::uint64_t>::max();
@@ -19,41 +19,12 @@ bool is_before(const RowValue& a, const RowValue& b) {
            std::tie(b.visit, b.writer, b.rows.first, b.begin);
 }
 
-/// Of several values, when the first and the last began, and ended.
-struct Lives {
-    Lives() = default;
-    explicit Lives(const RowValue& value)
-        : first_begin(value.begin), last_begin(value.begin), first_end(value.end), last_end(value.end) {}
-
-    Lives with(const RowValue& value) const {
-        Lives together = *this;
-        together.first_begin = std::min(first_begin, value.begin);
-        together.last_begin = std::max(last_begin, value.begin);
-        together.first_end = std::min(first_end, value.end);
-        together.last_end = std::max(last_end, value.end);
-        return together;
-    }
-    Cycle spread() const { return std::max(last_begin - first_begin, last_end - first_end); }
-
-    Cycle first_begin = 0;
-    Cycle last_begin = 0;
-    Cycle first_end = 0;
-    Cycle last_end = 0;
-};
-
-/// Whether a value goes on where the shape's last step ends.
-bool belongs_to(const RowValue& value, const Shape& shape) {
-    const RowValue& last = shape.back();
-    return last.visit == value.visit && last.writer == value.writer && last.rows.last == value.rows.first &&
-           last.begin < value.end && value.begin < last.end;
-}
-
 /// Walks a program as the sequencer does: registers and tags hold from where they are set.
 class Walk {
 public:
     Walk(const isa::Program& program, const Spans& spans) : program_(program), spans_(spans) {}
 
-    run::MemoryValues values() && {
+    MemoryValues values() && {
         for (std::size_t number = 0; number < program_.instructions.size(); ++number) {
             const isa::Instruction& instruction = program_.instructions[number];
             if (std::holds_alternative<isa::Halt>(instruction)) break;
@@ -181,36 +152,8 @@ std::vector<RowValue> RowTracker::take() && {
     return std::move(values_);
 }
 
-run::MemoryValues find_values(const isa::Program& program, const Spans& spans) {
+MemoryValues find_values(const isa::Program& program, const Spans& spans) {
     return Walk(program, spans).values();
 }
 
-void for_each_shape(std::span<const RowValue> values, Cycle tolerance,
-                    const std::function<void(Shape&&)>& take) {
-    Shape shape;
-    Lives lives;
-    for (const RowValue& value : values) {
-        if (shape.empty() || !belongs_to(value, shape)) {
-            if (!shape.empty()) take(std::move(shape));
-            shape = {value};
-            lives = Lives(value);
-            continue;
-        }
-        const Lives together = lives.with(value);
-        if (together.spread() <= tolerance) {
-            RowValue& step = shape.back();
-            step = {step.writer,
-                    step.visit,
-                    {step.rows.first, value.rows.last},
-                    together.first_begin,
-                    together.last_end};
-            lives = together;
-        } else {
-            shape.push_back(value);
-            lives = Lives(value);
-        }
-    }
-    if (!shape.empty()) take(std::move(shape));
-}
-
-}  // namespace systole::occupancy
+}  // namespace systole::run

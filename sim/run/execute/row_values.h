@@ -3,20 +3,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <map>
-#include <span>
-#include <string>
 #include <vector>
 
 #include "hw/isa/footprint.h"
 #include "hw/isa/program.h"
 #include "sim/run/record/record.h"
-#include "sim/view/occupancy/level_windows.h"
 
-namespace systole::occupancy {
-
-using run::RowValue;
+namespace systole::run {
 
 /// The times of an instruction in its unit, with all its repetitions. `released` is 0 if it never was in one.
 struct Span {
@@ -62,16 +56,6 @@ private:
 };
 
 /// The values of a program's instructions up to `halt`.
-run::MemoryValues find_values(const isa::Program& program, const Spans& spans);
+MemoryValues find_values(const isa::Program& program, const Spans& spans);
 
-/// Values of one turn in adjacent rows that existed at the same time. They form a shape of rows over time, in
-/// adjacent steps from the lowest row to the highest.
-using Shape = std::vector<RowValue>;
-
-/// Passes on the shapes of the values one after the other, because a run may have more than fit in memory.
-/// Shapes are sorted like values, by turn, then row. Neighbouring steps whose lives begin and end within
-/// `tolerance` cycles are merged into one, whose life covers theirs.
-void for_each_shape(std::span<const RowValue> values, Cycle tolerance,
-                    const std::function<void(Shape&&)>& take);
-
-}  // namespace systole::occupancy
+}  // namespace systole::run

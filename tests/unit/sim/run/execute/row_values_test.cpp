@@ -1,13 +1,13 @@
-#include "sim/view/occupancy/row_values.h"
+#include "sim/run/execute/row_values.h"
 
 #include <catch2/catch.hpp>
 
 #include "hw/isa/assembly.h"
 
 using namespace systole;
-using occupancy::RowTracker;
-using occupancy::RowValue;
-using occupancy::Span;
+using run::RowTracker;
+using run::RowValue;
+using run::Span;
 
 namespace {
 
@@ -15,13 +15,6 @@ constexpr std::size_t writer = 3;
 
 Span span(Cycle begun, Cycle released, Cycle complete) {
     return {.begun = begun, .released = released, .complete = complete};
-}
-
-std::vector<occupancy::Shape> shapes_of(const std::vector<RowValue>& values, Cycle tolerance) {
-    std::vector<occupancy::Shape> shapes;
-    occupancy::for_each_shape(values, tolerance,
-                              [&](occupancy::Shape&& shape) { shapes.push_back(std::move(shape)); });
-    return shapes;
 }
 
 }  // namespace
@@ -83,40 +76,6 @@ TEST_CASE("Rows written at once become one value again, after any earlier values
     CHECK(values.back() == RowValue{2, 2, {0, 10}, 50, 61});
 }
 
-TEST_CASE("Values of one turn in adjacent rows are one shape", "[occupancy]") {
-    const std::vector<RowValue> values{{1, 1, {0, 4}, 0, 50},   {1, 1, {4, 9}, 10, 60},
-                                       {1, 1, {9, 12}, 60, 70}, {1, 1, {20, 21}, 0, 50},
-                                       {2, 1, {12, 14}, 0, 99}, {1, 2, {4, 9}, 80, 90}};
-    const std::vector<occupancy::Shape> expected{
-        {{1, 1, {0, 4}, 0, 50}, {1, 1, {4, 9}, 10, 60}},
-        {{1, 1, {9, 12}, 60, 70}},  // it came when the others had gone
-        {{1, 1, {20, 21}, 0, 50}},  // there are rows between them
-        {{2, 1, {12, 14}, 0, 99}},  // another's
-        {{1, 2, {4, 9}, 80, 90}}};  // of another turn
-    CHECK(shapes_of(values, 9) == expected);
-    CHECK(shapes_of(values, 10).front() == occupancy::Shape{{1, 1, {0, 9}, 0, 60}});
-}
-
-TEST_CASE("Steps of a shape are as coarse as the tolerance allows", "[occupancy]") {
-    const auto tolerance = GENERATE(Cycle{0}, Cycle{1}, Cycle{7}, Cycle{1000});
-    const std::uint64_t rows = 100;
-    std::vector<RowValue> values;
-    for (std::uint64_t row = 0; row < rows; ++row)
-        values.push_back({0, 0, {row, row + 1}, row, 500 + 2 * row});
-    const std::vector<occupancy::Shape> shapes = shapes_of(values, tolerance);
-    REQUIRE(shapes.size() == 1);
-    const std::uint64_t together = std::min(tolerance / 2 + 1, rows);  // ends are two cycles apart
-    CHECK(shapes[0].size() == (rows + together - 1) / together);
-    std::uint64_t row = 0;
-    for (const RowValue& step : shapes[0]) {
-        CHECK(step.rows.first == row);
-        CHECK(step.begin == row);
-        row = step.rows.last;
-        CHECK(step.end == 500 + 2 * (row - 1));
-    }
-    CHECK(row == rows);
-}
-
 TEST_CASE("A program's values are named after what wrote them", "[occupancy]") {
     const isa::Program program = isa::assemble(
         ".array 4 4\n.tile 4 4 fill 1\n.buffer pixels input 0 16\n.buffer answers output 0x100 16\n"
@@ -124,7 +83,7 @@ TEST_CASE("A program's values are named after what wrote them", "[occupancy]") {
         "tag 1\nread_weights tile=0\nmatmul ub=0 acc=8 rows=4\n"
         "tag 0\nwrite_host answers ub=0 block=4 count=4\nhalt\n",
         "test");
-    occupancy::Spans spans;
+    run::Spans spans;
     spans.resize(program.instructions.size());
     std::size_t number = 0;
     for (const isa::Instruction& instruction : program.instructions) {
@@ -133,7 +92,7 @@ TEST_CASE("A program's values are named after what wrote them", "[occupancy]") {
             spans[number] = span(10 * number, 10 * number + 4, 10 * number + 9);
         ++number;
     }
-    const run::MemoryValues values = occupancy::find_values(program, spans);
+    const run::MemoryValues values = run::find_values(program, spans);
     REQUIRE(values.unified_buffer.size() == 1);
     CHECK(values.writers[values.unified_buffer[0].writer] == "pixels");
     CHECK(values.unified_buffer[0].rows == run::RowRange{0, 4});

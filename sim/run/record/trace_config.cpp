@@ -1,4 +1,4 @@
-#include "sim/view/trace/trace_config.h"
+#include "sim/run/record/trace_config.h"
 
 #include <fmt/format.h>
 

@@ -1,11 +1,11 @@
-#include "sim/view/occupancy/level_windows.h"
+#include "sim/run/execute/level_windows.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "hw/base/arithmetic.h"
 
-namespace systole::occupancy {
+namespace systole::run {
 
 void LevelWindows::change(Cycle at, std::int64_t amount) {
     hold_until(at);
@@ -39,4 +39,4 @@ void LevelWindows::merge_pairs() {
     most_.window_cycles *= 2;
 }
 
-}  // namespace systole::occupancy
+}  // namespace systole::run

@@ -6,14 +6,7 @@
 
 #include "sim/run/record/record.h"
 
-/// The occupancy of the chip's memories over time, computed from the times of a run.
-namespace systole::occupancy {
-
-/// The number of points that a chart can show and a report should hold. It is even, because windows are
-/// merged in pairs.
-inline constexpr std::size_t most_windows = 500;
-
-using run::MostHeld;
+namespace systole::run {
 
 /// Follows an occupancy that rises and falls, and keeps its peak in each window. If a run is longer than all
 /// windows, their length is doubled, so memory does not grow with the run.
@@ -35,4 +28,4 @@ private:
     Cycle since_ = 0;  ///< the windows include all cycles before this one
 };
 
-}  // namespace systole::occupancy
+}  // namespace systole::run

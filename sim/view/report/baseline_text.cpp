@@ -1,4 +1,4 @@
-#include "sim/run/baselines/text.h"
+#include "sim/view/report/baseline_text.h"
 
 #include <fmt/format.h>
 
