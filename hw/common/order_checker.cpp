@@ -12,7 +12,7 @@ OrderViolation::OrderViolation(InstructionNumber earlier_number, InstructionNumb
       earlier(earlier_number),
       later(later_number) {}
 
-void OrderChecker::issue(std::size_t unit, InstructionNumber number, const Knowledge& behind,
+void OrderChecker::issue(std::size_t unit, InstructionNumber number, const VectorClock& behind,
                          std::uint64_t first_written, std::uint64_t last_written) {
     issued_[unit].push_back({number, behind, first_written, last_written});
 }
@@ -27,11 +27,11 @@ const OrderChecker::Issued& OrderChecker::next_of(std::size_t unit, InstructionN
 void OrderChecker::begin(std::size_t unit, InstructionNumber number) {
     const Issued& beginning = next_of(unit, number);
     for (std::size_t other = 0; other < isa::unit_count; ++other) {
-        if (other != unit && beginning.behind[other] > known_[unit][other]) {
+        if (other != unit && beginning.behind[other] > vector_clocks_[unit][other]) {
             throw OrderViolation(beginning.behind[other] - 1, number);
         }
     }
-    known_[unit][unit] = number + 1;
+    vector_clocks_[unit][unit] = number + 1;
 }
 
 void OrderChecker::complete(std::size_t unit, InstructionNumber number, Cycle at) {
@@ -40,9 +40,9 @@ void OrderChecker::complete(std::size_t unit, InstructionNumber number, Cycle at
     issued_[unit].pop_front();
 }
 
-void OrderChecker::learn(std::size_t unit, const Knowledge& knowledge) {
+void OrderChecker::merge(std::size_t unit, const VectorClock& signalled) {
     for (std::size_t other = 0; other < isa::unit_count; ++other) {
-        known_[unit][other] = std::max(known_[unit][other], knowledge[other]);
+        vector_clocks_[unit][other] = std::max(vector_clocks_[unit][other], signalled[other]);
     }
 }
 

@@ -17,9 +17,9 @@ namespace systole::hw {
 /// The place of an instruction in the program, from 0.
 using InstructionNumber = std::uint64_t;
 
-/// For each unit, an instruction that something comes after, and with it all earlier ones of that unit:
-/// its number plus 1, or 0 for none. A vector clock.
-using Knowledge = std::array<std::uint64_t, isa::unit_count>;
+/// The instructions that come before a point of a unit's work: for each unit the number of its last such
+/// instruction plus 1, or 0 for none. The earlier instructions of that unit come before it too.
+using VectorClock = std::array<std::uint64_t, isa::unit_count>;
 
 /// An instruction began though nothing orders it behind an earlier one of another unit that touches the
 /// same rows: the program lacks a `sync`.
@@ -43,17 +43,17 @@ class OrderChecker {
 public:
     /// In program order, before the instruction can begin. It must come after those in `behind`; it writes
     /// unified-buffer rows [first_written, last_written).
-    void issue(std::size_t unit, InstructionNumber number, const Knowledge& behind,
+    void issue(std::size_t unit, InstructionNumber number, const VectorClock& behind,
                std::uint64_t first_written, std::uint64_t last_written);
     /// The unit's next instruction begins. Throws OrderViolation.
     void begin(std::size_t unit, InstructionNumber number);
     /// The instruction that began last is complete at `at`, now or later.
     void complete(std::size_t unit, InstructionNumber number, Cycle at);
 
-    /// What a unit's next instruction comes after; a signal hands it on.
-    const Knowledge& known(std::size_t unit) const { return known_[unit]; }
-    /// A unit's wait is over: it comes after what the signaller came after.
-    void learn(std::size_t unit, const Knowledge& knowledge);
+    /// The instructions that the unit's next instruction comes after. A signal carries a copy.
+    const VectorClock& vector_clock(std::size_t unit) const { return vector_clocks_[unit]; }
+    /// The unit's wait is over: it comes after everything in the clock that the signal carried.
+    void merge(std::size_t unit, const VectorClock& signalled);
 
     /// The cycle in which the last write of these unified-buffer rows by this unit is complete.
     Cycle written(std::size_t unit, std::uint64_t first, std::uint64_t last) const;
@@ -61,7 +61,7 @@ public:
 private:
     struct Issued {
         InstructionNumber number = 0;
-        Knowledge behind{};
+        VectorClock behind{};
         std::uint64_t first_written = 0;
         std::uint64_t last_written = 0;
     };
@@ -75,7 +75,7 @@ private:
     void remember_write(std::size_t unit, std::uint64_t first, std::uint64_t last, Cycle at);
 
     std::array<RingQueue<Issued>, isa::unit_count> issued_;  ///< not complete yet, in program order
-    std::array<Knowledge, isa::unit_count> known_{};
+    std::array<VectorClock, isa::unit_count> vector_clocks_{};
     std::pmr::unsynchronized_pool_resource nodes_;             ///< of writes_, used again and again
     std::pmr::map<std::uint64_t, LastWrite> writes_{&nodes_};  ///< by first row; ranges do not overlap
 };

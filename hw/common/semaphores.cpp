@@ -16,7 +16,7 @@ void Semaphores::claim(std::optional<std::size_t>& owner, std::size_t unit, std:
 void Semaphores::signal(std::uint8_t semaphore, std::size_t signaller, Cycle at) {
     Semaphore& chosen = semaphores_[semaphore];
     claim(chosen.signaller, signaller, semaphore, "signalling");
-    chosen.signals.push_back({at, order_.known(signaller)});
+    chosen.signals.push_back({at, order_.vector_clock(signaller)});
     chosen.signalled.notify(sc_core::SC_ZERO_TIME);
 }
 
@@ -26,7 +26,7 @@ void Semaphores::wait(std::uint8_t semaphore, std::size_t waiter, WaitState& sta
     const WaitState::Scope scope(state, "semaphore", semaphore);
     while (chosen.signals.empty()) clock_.wait(chosen.signalled);
     clock_.wait_until(chosen.signals.front().at);
-    order_.learn(waiter, chosen.signals.front().knowledge);
+    order_.merge(waiter, chosen.signals.front().comes_after);
     chosen.signals.pop_front();
 }
 

@@ -39,7 +39,7 @@ private:
     /// One count.
     struct Signal {
         Cycle at = 0;
-        Knowledge knowledge{};
+        VectorClock comes_after{};  ///< the signaller's when it signalled
     };
     struct Semaphore {
         RingQueue<Signal> signals;  ///< a unit's follow each other in time

@@ -70,12 +70,12 @@ void ValueWorkers::compute(std::size_t unit, InstructionNumber number, const Row
 }
 
 ValueWorkers::Places ValueWorkers::conflicts(std::size_t unit, const Rows& writes) const {
-    const Knowledge& known = order_.known(unit);
+    const VectorClock& comes_after = order_.vector_clock(unit);
     Places found = 0;
     for_each_bit(taken_, [&](std::size_t other) {
         const Place& place = places_[other];
         const bool before =
-            place.unit == unit ? place.writes.overlap(writes) : place.number < known[place.unit];
+            place.unit == unit ? place.writes.overlap(writes) : place.number < comes_after[place.unit];
         if (before) found |= bit(other);
     });
     return found;

@@ -12,8 +12,8 @@ constexpr std::size_t writer = 0;
 constexpr std::size_t reader = 1;
 
 /// Behind instruction `number` of the writer.
-Knowledge behind_writer(InstructionNumber number) {
-    Knowledge behind{};
+VectorClock behind_writer(InstructionNumber number) {
+    VectorClock behind{};
     behind[writer] = number + 1;
     return behind;
 }
@@ -31,26 +31,26 @@ TEST_CASE("An instruction may begin when its unit comes after what it needs", "[
         CHECK_THROWS_AS(order.begin(reader, 2), OrderViolation);
     }
     SECTION("the write was waited for") {
-        order.learn(reader, order.known(writer));
+        order.merge(reader, order.vector_clock(writer));
         CHECK_NOTHROW(order.begin(reader, 2));
     }
     SECTION("a later instruction of the writer was waited for") {
         order.begin(writer, 1);
-        order.learn(reader, order.known(writer));
+        order.merge(reader, order.vector_clock(writer));
         CHECK_NOTHROW(order.begin(reader, 2));
     }
 }
 
-TEST_CASE("What was waited for is handed on to whoever waits next", "[hw][order_checker]") {
+TEST_CASE("A unit that waits comes after everything its signaller waited for", "[hw][order_checker]") {
     constexpr std::size_t between = 2;
     OrderChecker order;
     order.issue(writer, 0, {}, 10, 20);
     order.issue(between, 1, {}, 0, 0);
     order.issue(reader, 2, behind_writer(0), 0, 0);
     order.begin(writer, 0);
-    order.learn(between, order.known(writer));
+    order.merge(between, order.vector_clock(writer));
     order.begin(between, 1);
-    order.learn(reader, order.known(between));
+    order.merge(reader, order.vector_clock(between));
     CHECK_NOTHROW(order.begin(reader, 2));
 }
 

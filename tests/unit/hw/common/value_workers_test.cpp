@@ -24,14 +24,14 @@ public:
     explicit Program(std::size_t threads) : workers(order_, threads) {}
 
     /// The next instruction, of this unit, begins; its unit comes after these ones.
-    InstructionNumber begin(std::size_t unit, const Knowledge& behind = {}) {
-        order_.learn(unit, behind);
+    InstructionNumber begin(std::size_t unit, const VectorClock& behind = {}) {
+        order_.merge(unit, behind);
         order_.issue(unit, next_, behind, 0, 0);
         order_.begin(unit, next_);
         order_.complete(unit, next_, 0);
         return next_++;
     }
-    const Knowledge& known(std::size_t unit) const { return order_.known(unit); }
+    const VectorClock& vector_clock(std::size_t unit) const { return order_.vector_clock(unit); }
 
 private:
     OrderChecker order_;
@@ -97,7 +97,7 @@ TEST_CASE("A job waits for the instructions of other units it comes after, for n
     std::atomic<bool> ordered_saw_first = false;
     std::atomic<bool> unordered = false;
     first.start(program, 0, ValueWorkers::all_rows);
-    program.workers.compute(1, program.begin(1, program.known(0)), ValueWorkers::all_rows,
+    program.workers.compute(1, program.begin(1, program.vector_clock(0)), ValueWorkers::all_rows,
                             [&](Scratch&) { ordered_saw_first = first.done(); });
     program.workers.compute(2, program.begin(2), ValueWorkers::all_rows, [&](Scratch&) { unordered = true; });
     program.workers.wait_for_jobs(2);
@@ -195,11 +195,11 @@ TEST_CASE("Values do not depend on the threads: random programs", "[hw][value_wo
             const std::size_t a = random() % rows;
             const std::size_t b = random() % rows;
             const std::size_t out = random() % rows;
-            Knowledge behind{};
+            VectorClock behind{};
             const auto after = [&](std::size_t other) {
                 if (other == isa::unit_count || other == unit) return;
                 for (std::size_t u = 0; u < isa::unit_count; ++u)
-                    behind[u] = std::max(behind[u], program.known(other)[u]);
+                    behind[u] = std::max(behind[u], program.vector_clock(other)[u]);
             };
             for (const std::size_t row : {a, b, out}) after(writer[row]);
             for (std::size_t u = 0; u < isa::unit_count; ++u) {
