@@ -27,12 +27,12 @@ void MatrixEngine::switch_planes() {
     shadow_freed_.notify(sc_core::SC_ZERO_TIME);
 }
 
-std::unique_ptr<MatrixEngine> make_engine(const MatrixEngine::Surroundings& around) {
-    switch (around.machine.matrix_unit.engine) {
+std::unique_ptr<MatrixEngine> make_engine(const MatrixEngine::EngineContext& context) {
+    switch (context.machine.matrix_unit.engine) {
         case machine::Engine::Wavefront:
-            return std::make_unique<WavefrontEngine>("array", around);
+            return std::make_unique<WavefrontEngine>("array", context);
         case machine::Engine::Pe:
-            return std::make_unique<PeEngine>("array", around);
+            return std::make_unique<PeEngine>("array", context);
     }
     throw std::logic_error("a matrix engine without a class");
 }

@@ -34,7 +34,7 @@ struct EnteringStream {
 class MatrixEngine : public sc_core::sc_module {
 public:
     /// What an engine works with. The trace hears of each stream with the times the engine saw.
-    struct Surroundings {
+    struct EngineContext {
         const machine::MachineConfig& machine;
         const Clock& clock;
         TileSource& weights;
@@ -58,12 +58,12 @@ public:
     virtual math::GemmStatistics gemm() const { return {}; }
 
 protected:
-    MatrixEngine(const sc_core::sc_module_name& name, const Surroundings& around)
+    MatrixEngine(const sc_core::sc_module_name& name, const EngineContext& context)
         : sc_module(name),
-          clock_(around.clock),
-          weights_(around.weights),
-          workers_(around.workers),
-          trace_(around.trace) {}
+          clock_(context.clock),
+          weights_(context.weights),
+          workers_(context.workers),
+          trace_(context.trace) {}
 
     /// Returns when the shadow plane holds the stream's tile.
     void wait_for_tile(const Stream& stream, WaitState& state);
@@ -91,6 +91,6 @@ protected:
 };
 
 /// The engine the machine names.
-std::unique_ptr<MatrixEngine> make_engine(const MatrixEngine::Surroundings& around);
+std::unique_ptr<MatrixEngine> make_engine(const MatrixEngine::EngineContext& context);
 
 }  // namespace systole::hw

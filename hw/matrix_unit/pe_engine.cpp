@@ -32,15 +32,15 @@ std::int16_t byte_element(std::uint8_t byte, bool is_signed) {
 
 }  // namespace
 
-PeEngine::PeEngine(const sc_core::sc_module_name& name, const Surroundings& around)
-    : MatrixEngine(name, around),
-      shift_cycles_(timing::shift_cycles(around.machine)),
-      registers_(around.registers),
-      array_(shape_of(around.machine)),
-      elements_(around.machine.matrix_unit.rows),
-      words_(around.machine.matrix_unit.columns) {
-    spawn("weight_feed", around.failure, [this] { feed_tiles(); });
-    spawn("registers", around.failure, [this] { move_registers(); });
+PeEngine::PeEngine(const sc_core::sc_module_name& name, const EngineContext& context)
+    : MatrixEngine(name, context),
+      shift_cycles_(timing::shift_cycles(context.machine)),
+      registers_(context.registers),
+      array_(shape_of(context.machine)),
+      elements_(context.machine.matrix_unit.rows),
+      words_(context.machine.matrix_unit.columns) {
+    spawn("weight_feed", context.failure, [this] { feed_tiles(); });
+    spawn("registers", context.failure, [this] { move_registers(); });
 }
 
 void PeEngine::feed_tiles() {

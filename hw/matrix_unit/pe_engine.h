@@ -16,7 +16,7 @@ namespace systole::hw {
 /// stream that is complete in another cycle than docs/timing.md says is an error of the simulator.
 class PeEngine final : public MatrixEngine {
 public:
-    PeEngine(const sc_core::sc_module_name& name, const Surroundings& around);
+    PeEngine(const sc_core::sc_module_name& name, const EngineContext& context);
 
     void offer(const Stream& stream, WaitState& state) override;
     IdleCycles enter(EnteringStream entering) override;

@@ -13,9 +13,9 @@ constexpr auto unit = static_cast<std::size_t>(isa::Unit::Matrix);
 
 }  // namespace
 
-WavefrontEngine::WavefrontEngine(const sc_core::sc_module_name& name, const Surroundings& around)
-    : MatrixEngine(name, around), shift_cycles_(timing::shift_cycles(around.machine)) {
-    spawn("weight_shift", around.failure, [this] { shift_tiles(); });
+WavefrontEngine::WavefrontEngine(const sc_core::sc_module_name& name, const EngineContext& context)
+    : MatrixEngine(name, context), shift_cycles_(timing::shift_cycles(context.machine)) {
+    spawn("weight_shift", context.failure, [this] { shift_tiles(); });
 }
 
 void WavefrontEngine::shift_tiles() {

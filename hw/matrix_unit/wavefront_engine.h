@@ -10,7 +10,7 @@ namespace systole::hw {
 /// product, and when it passes follows from the rules of docs/timing.md.
 class WavefrontEngine final : public MatrixEngine {
 public:
-    WavefrontEngine(const sc_core::sc_module_name& name, const Surroundings& around);
+    WavefrontEngine(const sc_core::sc_module_name& name, const EngineContext& context);
 
     void offer(const Stream& stream, WaitState& state) override;
     IdleCycles enter(EnteringStream entering) override;
