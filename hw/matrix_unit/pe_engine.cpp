@@ -111,7 +111,7 @@ void PeEngine::cycle(Cycle now) {
     if (at_input_) {
         enter_row(now);
     } else {
-        idle_.*lack(now) += 1;
+        idle_.*idle_reason(now) += 1;
     }
     if (can_shift(now)) enter_word();
     if (array_.moving()) step(now);
@@ -131,7 +131,7 @@ void PeEngine::step(Cycle now) {
     }
 }
 
-Cycle IdleCycles::*PeEngine::lack(Cycle now) const {
+Cycle IdleCycles::*PeEngine::idle_reason(Cycle now) const {
     if (offered_ == nullptr) return &IdleCycles::without_rows;
     if (!offered_->keep_weights && !shadow_full_) {
         return head_ && head_->whole_at <= now ? &IdleCycles::shifting : &IdleCycles::without_tile;
@@ -224,7 +224,7 @@ void PeEngine::report_complete() {
 
 Cycle PeEngine::next_cycle(Cycle now) {
     if (at_input_ || array_.moving() || can_shift(now + 1)) return now + 1;
-    resting_ = lack(now + 1);
+    resting_ = idle_reason(now + 1);
     if (head_ && head_->whole_at > now) {
         clock_.wait(clock_.delay_until(head_->whole_at), changed_);
     } else {

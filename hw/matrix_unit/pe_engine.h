@@ -50,8 +50,8 @@ private:
     void enter_word();
     void report_complete();
     bool can_shift(Cycle now) const;
-    /// What a cycle without a stream at the input lacks.
-    Cycle IdleCycles::*lack(Cycle now) const;
+    /// The first condition missing in a cycle without a stream at the input (docs/timing.md, rule 8).
+    Cycle IdleCycles::*idle_reason(Cycle now) const;
     /// Until now the array was at rest: each cycle lacked what the first one did.
     void account_rest(Cycle now);
     /// The next cycle to look at, once it has come if the array is at rest until then.
