@@ -23,28 +23,28 @@ sc_core::sc_time Clock::delay_until(Cycle cycle) const {
 void Clock::wait_until(Cycle cycle) const {
     const sc_core::sc_time delay = delay_until(cycle);
     if (delay != sc_core::SC_ZERO_TIME) sc_core::wait(delay);
-    hold_back();
+    apply_test_delay();
 }
 
 void Clock::wait(const sc_core::sc_event& event) const {
     sc_core::wait(event);
-    hold_back();
+    apply_test_delay();
 }
 
 void Clock::wait(const sc_core::sc_time& longest, const sc_core::sc_event& event) const {
     sc_core::wait(longest, event);
-    hold_back();
+    apply_test_delay();
 }
 
-void Clock::hold_back_perturbed() const {
-    for (unsigned deltas = held_back_(); deltas > 0; --deltas) sc_core::wait(sc_core::SC_ZERO_TIME);
+void Clock::wait_test_deltas() const {
+    for (unsigned deltas = test_delta_delay_(); deltas > 0; --deltas) sc_core::wait(sc_core::SC_ZERO_TIME);
 }
 
 void Clock::wait_for_settled() const {
     const std::uint64_t into_cycle = sc_core::sc_time_stamp().value() % period_.value();
     const std::uint64_t settled = period_.value() / 2;
     if (settled > into_cycle) sc_core::wait(sc_core::sc_time::from_value(settled - into_cycle));
-    hold_back();
+    apply_test_delay();
 }
 
 void Clock::wait_for_end_of(Cycle cycle) const {

@@ -15,55 +15,58 @@ namespace systole::hw {
 /// waits for that.
 class Clock {
 public:
-    /// The period is at least four of SystemC's units of time: a cycle has an instant in its middle
-    /// and one at its end.
+    /// The period is at least four units of SystemC's time resolution: `wait_for_settled` needs an instant in
+    /// the middle of a cycle and `wait_for_end_of` one at its end.
     explicit Clock(sc_core::sc_time period = sc_core::sc_time(1, sc_core::SC_NS)) : period_(period) {
         sc_assert(period_.value() >= 4);
     }
 
-    /// The cycle that simulated time lies in.
+    /// The current cycle.
     Cycle now() const { return sc_core::sc_time_stamp().value() / period_.value(); }
-    /// Waits for the beginning of a cycle; returns at once when that is past.
+    /// Waits until the cycle begins; returns at once if it has begun.
     void wait_until(Cycle cycle) const;
-    /// Waits until every process has done what it does at the beginning of this cycle: who decides
-    /// between requests of one cycle has seen them all, in whatever order the kernel ran their makers.
+    /// Waits until the middle of this cycle. All processes have then made their requests of this cycle, so
+    /// an arbiter that decides between them does not depend on the order in which the kernel runs processes.
     void wait_for_settled() const;
-    /// Whether this cycle is past the instant `wait_for_settled` waits for.
+    /// Whether the instant that `wait_for_settled` waits for has come.
     bool settled() const { return sc_core::sc_time_stamp().value() % period_.value() != 0; }
-    /// Waits for the last instant of a cycle: everything that happens in it has happened.
+    /// Waits until the last instant of a cycle, after all events of the cycle.
     void wait_for_end_of(Cycle cycle) const;
-    /// Goes on at the beginning of a cycle: at once, or of the next one when this one has settled.
+    /// Returns at the beginning of a cycle: at once, or in the next cycle if this one has settled.
     void wait_for_beginning() const {
         if (settled()) wait_until(now() + 1);
     }
 
-    /// Waits for an event, or for as long, whichever comes first.
+    /// Waits for an event.
     void wait(const sc_core::sc_event& event) const;
+    /// Waits for an event, at most as long as given.
     void wait(const sc_core::sc_time& longest, const sc_core::sc_event& event) const;
-    /// Lets other processes of this instant go first, where a test says so (`perturb`). For who has not
-    /// waited for anything yet.
-    void hold_back() const {
-        if (held_back_) hold_back_perturbed();
+    /// Waits for the delta cycles that a test asks for (`perturb`). The waits above do this themselves; a
+    /// process calls it before its first action.
+    void apply_test_delay() const {
+        if (test_delta_delay_) wait_test_deltas();
     }
 
-    /// The delay from now to a cycle, for SystemC interfaces that carry one; none to one that is past.
-    /// Throws std::overflow_error where SystemC's time does not reach the cycle.
+    /// The delay from now to the beginning of a cycle, for SystemC interfaces that take delays; 0 for past
+    /// cycles. Throws std::overflow_error if the cycle lies beyond SystemC's 64-bit time.
     sc_core::sc_time delay_until(Cycle cycle) const;
-    /// The cycle that now + delay lies in.
+    /// The cycle in which the time now + delay lies.
     Cycle after(const sc_core::sc_time& delay) const {
         return (sc_core::sc_time_stamp() + delay).value() / period_.value();
     }
 
-    /// For tests: called whenever a process goes on, says for how many delta cycles it is held back
-    /// further. Nothing a program computes or costs may depend on it.
-    void perturb(std::function<unsigned()> held_back) { held_back_ = std::move(held_back); }
+    /// For tests. The function is called each time a process resumes and returns how many further delta
+    /// cycles it waits. Results and cycles of a program must not depend on it.
+    void perturb(std::function<unsigned()> test_delta_delay) {
+        test_delta_delay_ = std::move(test_delta_delay);
+    }
 
 private:
     sc_core::sc_time beginning_of(Cycle cycle) const;
-    void hold_back_perturbed() const;
+    void wait_test_deltas() const;
 
     sc_core::sc_time period_;
-    std::function<unsigned()> held_back_;
+    std::function<unsigned()> test_delta_delay_;
 };
 
 }  // namespace systole::hw

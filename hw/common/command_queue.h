@@ -118,7 +118,7 @@ inline Command CommandQueue::take() {
 }
 
 inline Command CommandQueue::next(WaitState& state, UnitCounters& counters) {
-    clock_.hold_back();
+    clock_.apply_test_delay();
     for (;;) {
         if (commands_.empty()) {
             const WaitState::Scope scope(state, "an instruction");

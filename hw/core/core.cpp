@@ -17,9 +17,9 @@ namespace systole::hw {
 
 namespace {
 
-Clock make_clock(std::function<unsigned()> held_back) {
+Clock make_clock(std::function<unsigned()> test_delta_delay) {
     Clock clock;
-    if (held_back) clock.perturb(std::move(held_back));
+    if (test_delta_delay) clock.perturb(std::move(test_delta_delay));
     return clock;
 }
 
@@ -102,7 +102,7 @@ Core::Core(const sc_core::sc_module_name& name, const machine::MachineConfig& ma
     : sc_module(name),
       program_(check_fits(program, machine, options.values)),
       trace_(options.trace),
-      clock_(make_clock(std::move(options.held_back))),
+      clock_(make_clock(std::move(options.test_delta_delay))),
       workers_(order_, options.value_threads),
       semaphores_(clock_, order_),
       ports_(port_capacities(machine), clock_),

@@ -43,8 +43,8 @@ struct CoreOptions {
     Values values = Values::Computed;
     TraceSink* trace = nullptr;
     RegisterSink* registers = nullptr;
-    /// See Clock::perturb.
-    std::function<unsigned()> held_back;
+    /// For tests; see Clock::perturb.
+    std::function<unsigned()> test_delta_delay;
     /// Threads that compute values beside the simulation. Nothing but the time of this computer depends on
     /// it.
     std::size_t value_threads = ValueWorkers::idle_cores();

@@ -60,7 +60,8 @@ public:
     Chip(const machine::MachineConfig& machine, const isa::Program& program, hw::Values values,
          std::size_t value_threads = hw::ValueWorkers::idle_cores())
         : tpu_("tpu", machine, program,
-               {.values = values, .trace = nullptr, .held_back = {}, .value_threads = value_threads}) {}
+               {.values = values, .trace = nullptr, .test_delta_delay = {}, .value_threads = value_threads}) {
+    }
 
     hw::Core* operator->() { return &tpu_; }
 

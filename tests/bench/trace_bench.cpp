@@ -56,7 +56,7 @@ double simulate(const machine::MachineConfig& machine, const isa::Program& progr
                  {.values = hw::Values::TimingOnly,
                   .trace = observers.sink(),
                   .registers = nullptr,
-                  .held_back = {},
+                  .test_delta_delay = {},
                   .value_threads = 0});
     tpu.run();
     trace::Afterwards known;

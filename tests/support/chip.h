@@ -19,12 +19,12 @@ namespace systole::tests {
 class Chip : private FreshSimulation, private hw::TraceListener {
 public:
     explicit Chip(const machine::MachineConfig& machine, const std::string& text,
-                  std::function<unsigned()> held_back = {})
-        : Chip(machine, isa::assemble(text, "test"), std::move(held_back)) {}
+                  std::function<unsigned()> test_delta_delay = {})
+        : Chip(machine, isa::assemble(text, "test"), std::move(test_delta_delay)) {}
     Chip(const machine::MachineConfig& machine, isa::Program program,
-         std::function<unsigned()> held_back = {})
+         std::function<unsigned()> test_delta_delay = {})
         : program_(std::move(program)),
-          tpu_("tpu", machine, program_, {.trace = this, .held_back = std::move(held_back)}) {}
+          tpu_("tpu", machine, program_, {.trace = this, .test_delta_delay = std::move(test_delta_delay)}) {}
 
     void run() { tpu_.run(); }
 

@@ -149,10 +149,10 @@ TEST_CASE("Cycles and counters do not depend on the order in which SystemC runs 
     const DigitNetwork digits(images);
     const isa::Program program = emit::compile(operators::lower(digits.graph), target_of(machine),
                                                {.batch = 16, .inferences = images});
-    const auto all_counters = [&](std::function<unsigned()> held_back) {
+    const auto all_counters = [&](std::function<unsigned()> test_delta_delay) {
         tests::FreshSimulation simulation;
         hw::Core tpu("tpu", machine, program,
-                     {.values = hw::Values::TimingOnly, .held_back = std::move(held_back)});
+                     {.values = hw::Values::TimingOnly, .test_delta_delay = std::move(test_delta_delay)});
         tpu.run();
         std::vector<std::uint64_t> values{tpu.cycles()};
         for (const auto& [path, group] : tpu.counters()) {

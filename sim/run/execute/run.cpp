@@ -202,7 +202,7 @@ public:
             hw::CoreOptions{.values = spec.timing_only ? hw::Values::TimingOnly : hw::Values::Computed,
                             .trace = listeners_.sink(),
                             .registers = register_listeners_.sink(),
-                            .held_back = {}});
+                            .test_delta_delay = {}});
     }
 
     hw::Core& core() { return *core_; }

@@ -115,13 +115,13 @@ std::optional<std::string> time_difference(const Observation& one, const Observa
 }  // namespace
 
 Observation observe(const isa::Program& program, machine::MachineConfig machine, machine::Engine engine,
-                    const std::function<unsigned()>& held_back) {
+                    const std::function<unsigned()>& test_delta_delay) {
     machine.matrix_unit.engine = engine;
     FreshSimulation simulation;
     Observation run;
     Recorder recorder(run);
     try {
-        hw::Core tpu("tpu", machine, program, {.trace = &recorder, .held_back = held_back});
+        hw::Core tpu("tpu", machine, program, {.trace = &recorder, .test_delta_delay = test_delta_delay});
         tpu.run();
         read(tpu, program, machine, run);
     } catch (const isa::ProgramError& error) {

@@ -43,9 +43,9 @@ struct Observation {
     bool operator==(const Observation&) const = default;
 };
 
-/// Runs the program on the chip, the matrix unit computed by `engine`. `held_back` as in CoreOptions.
+/// Runs the program on the chip, the matrix unit computed by `engine`. `test_delta_delay` as in CoreOptions.
 Observation observe(const isa::Program& program, machine::MachineConfig machine, machine::Engine engine,
-                    const std::function<unsigned()>& held_back = {});
+                    const std::function<unsigned()>& test_delta_delay = {});
 
 /// What the functional executor leaves behind. Throws ProgramError where the program is wrong.
 Memories execute(const isa::Program& program, const machine::MachineConfig& machine);

@@ -129,7 +129,8 @@ TEST_CASE("The rows a program touched are the same without values", "[timing]") 
         "test");
     const auto touched = [&](hw::Values values) {
         tests::FreshSimulation simulation;
-        hw::Core tpu("tpu", odd_machine(), program, {.values = values, .trace = nullptr, .held_back = {}});
+        hw::Core tpu("tpu", odd_machine(), program,
+                     {.values = values, .trace = nullptr, .test_delta_delay = {}});
         tpu.run();
         return tpu.unified_buffer().touched_bytes();
     };

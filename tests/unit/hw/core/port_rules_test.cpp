@@ -279,8 +279,8 @@ TEST_CASE("Rule 6: who waits does not depend on the order in which SystemC runs 
                 break;
         }
     }
-    const auto all_times = [&](std::function<unsigned()> held_back) {
-        Chip chip(machine, text + "halt\n", std::move(held_back));
+    const auto all_times = [&](std::function<unsigned()> test_delta_delay) {
+        Chip chip(machine, text + "halt\n", std::move(test_delta_delay));
         chip.run();
         std::vector<std::uint64_t> cycles;
         for (const isa::Unit unit :

@@ -303,7 +303,7 @@ TEST_CASE("A program without values of weights is timed, and refused by what com
           "tile 0: it has no values; such a program can only be timed");
     const auto cycles = [](const isa::Program& program, hw::Values values) {
         tests::FreshSimulation simulation;
-        hw::Core tpu("tpu", small_machine(), program, {.values = values, .held_back = {}});
+        hw::Core tpu("tpu", small_machine(), program, {.values = values, .test_delta_delay = {}});
         tpu.run();
         return tpu.cycles();
     };

@@ -42,7 +42,7 @@ std::string cnn0_layers(int layers) {
 Joules active_cycle(const machine::MachineConfig& machine) {
     const isa::Program program = isa::assemble(cnn0_layers(14), "cnn0");
     const tests::FreshSimulation simulation;
-    hw::Core tpu("tpu", machine, program, {.values = hw::Values::TimingOnly, .held_back = {}});
+    hw::Core tpu("tpu", machine, program, {.values = hw::Values::TimingOnly, .test_delta_delay = {}});
     tpu.run();
     CHECK(tpu.counter("matrix_unit.unused_macs").value() == 0);
     CHECK(tpu.counter("matrix_unit.active_cycles").value() == 14 * 9 * 2888);

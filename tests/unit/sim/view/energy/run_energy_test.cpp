@@ -135,7 +135,7 @@ TEST_CASE("Random runs: energy by tag and by window sums to the run's, by unit",
         const tests::FreshSimulation simulation;
         std::vector<run::WorkInterval> intervals;
         run::ActivityRecorder recorder(intervals);
-        hw::Core tpu("tpu", machine, program, {.trace = &recorder, .held_back = {}});
+        hw::Core tpu("tpu", machine, program, {.trace = &recorder, .test_delta_delay = {}});
         tpu.run();
         const run::Counters counters = run::counters_of(tpu);
         const auto events = energy::events(counters, machine);

@@ -80,7 +80,7 @@ void run_with_waves(const isa::Program& program, const machine::MachineConfig& m
     registers.add(&listener);
     registers.add(tracer.registers());
     hw::Core tpu("tpu", machine, program,
-                 {.trace = all.sink(), .registers = registers.sink(), .held_back = {}});
+                 {.trace = all.sink(), .registers = registers.sink(), .test_delta_delay = {}});
     tpu.run();
     tracer.finish(tpu.cycles(), {});
     check(tpu, listener);
@@ -560,7 +560,7 @@ TEST_CASE("A run that fails leaves waves up to the failure", "[waves]") {
         const tests::FreshSimulation simulation;
         const machine::MachineConfig machine = four_by_three();
         trace::Tracer tracer({.kinds = {"waves"}}, program, machine, folder.path());
-        hw::Core tpu("tpu", machine, program, {.trace = tracer.sink(), .held_back = {}});
+        hw::Core tpu("tpu", machine, program, {.trace = tracer.sink(), .test_delta_delay = {}});
         CHECK_THROWS(tpu.run());
     }
     const ReadVcd waves = read_waves(folder);
