@@ -51,7 +51,7 @@ private:
     struct HostImages {
         std::uint64_t address = 0;      ///< of the first
         std::uint64_t image_bytes = 0;  ///< from one to the next
-        std::uint32_t first = 0;        ///< its place in the pass
+        std::uint32_t first = 0;        ///< its place in the batch slice
         std::uint32_t count = 0;
     };
 

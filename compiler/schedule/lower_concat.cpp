@@ -34,7 +34,7 @@ void plan(const mapping::Concatenation&, const LayerView& view, LayerPlan& plan)
     plan.kind = "concat";
 }
 
-void lower(const mapping::Concatenation&, PassContext& context) {
+void lower(const mapping::Concatenation&, LayerLowering& context) {
     // An output that is sent in parts is put together in host memory.
     if (context.memory.tensors[context.view.layer.output].image_rows == 0) return;
     const std::vector<mapping::TensorId>& inputs = context.view.layer.inputs;

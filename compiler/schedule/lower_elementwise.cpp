@@ -66,7 +66,7 @@ bool works_by_image(const LayerView& view, const MemoryPlan& memory) {
 
 // In pieces of half the accumulators' rows: the size of the pieces that layers before and behind work on, so
 // that they can overlap. By image, pieces are of whole images.
-void lower(const mapping::Elementwise&, PassContext& context) {
+void lower(const mapping::Elementwise&, LayerLowering& context) {
     const auto rows = static_cast<std::uint32_t>(image_rows(context.view.output(), context.view.target));
     const std::uint32_t limit = context.accumulators.part(AccumulatorParts::halves);
     const bool by_image = works_by_image(context.view, context.memory);

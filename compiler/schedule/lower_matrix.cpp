@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint32_t tiles_an_instruction = 256;
 
 template <typename Work>
-void append_chunk(PassContext& context, const ColumnTile& column, const Chunk& chunk,
+void append_chunk(LayerLowering& context, const ColumnTile& column, const Chunk& chunk,
                   std::uint32_t accumulator_row, bool keep_weights) {
     bool accumulate = false;
     for (const TileRun& run : column.runs) {
@@ -110,7 +110,7 @@ void plan_dense(const mapping::MatrixProduct& product, const LayerView& view, La
 }
 
 /// Into how many parts of the accumulators the layer's chunks go in turn (see AccumulatorParts).
-std::uint32_t accumulator_parts(const PassContext& context) {
+std::uint32_t accumulator_parts(const LayerLowering& context) {
     const std::vector<ColumnTile>& columns = context.plan.tiling.columns;
     if (!std::all_of(columns.begin(), columns.end(), is_single_tile)) return AccumulatorParts::halves;
     std::uint32_t parts = context.accumulators.parts_behind(context.view.target.activation_delay);
@@ -123,7 +123,7 @@ std::uint32_t accumulator_parts(const PassContext& context) {
 
 /// Chunks of the layer's output: as large as one of `parts` parts of the accumulators, so that activation
 /// overlaps with matrix work; where not even a line fits a part, as large as all of them.
-std::vector<Chunk> matrix_chunks(const PassContext& context, std::uint32_t parts) {
+std::vector<Chunk> matrix_chunks(const LayerLowering& context, std::uint32_t parts) {
     const ir::FeatureMap& output = context.view.output().shape;
     const std::uint32_t part = context.accumulators.part(parts);
     const std::uint32_t limit = output.width <= part ? part : context.accumulators.rows();
@@ -136,7 +136,7 @@ std::vector<Chunk> matrix_chunks(const PassContext& context, std::uint32_t parts
 /// column of a single tile stays in the array for all chunks. With more tiles in a column, each chunk
 /// fetches them again, in either order of the loops: the accumulators hold only one chunk at a time.
 template <typename Work>
-void lower_matrix_work(PassContext& context) {
+void lower_matrix_work(LayerLowering& context) {
     const std::uint32_t width = context.view.output().shape.width;
     const std::uint32_t parts = accumulator_parts(context);
     const std::vector<Chunk> chunks = matrix_chunks(context, parts);
@@ -169,7 +169,7 @@ void plan(const mapping::MatrixProduct& product, const LayerView& view, LayerPla
     plan_convolution(product, view, plan);
 }
 
-void lower(const mapping::MatrixProduct& product, PassContext& context) {
+void lower(const mapping::MatrixProduct& product, LayerLowering& context) {
     if (product.window) return lower_matrix_work<ConvolveLines>(context);
     lower_matrix_work<MultiplyImages>(context);
 }

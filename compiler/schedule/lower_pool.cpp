@@ -29,7 +29,7 @@ void plan(const mapping::Pooling& pooling, const LayerView& view, LayerPlan& pla
     plan.kind = pooling.operation == isa::VectorOperation::MaxPool ? "max_pool" : "average_pool";
 }
 
-void lower(const mapping::Pooling&, PassContext& context) {
+void lower(const mapping::Pooling&, LayerLowering& context) {
     for (const Chunk& chunk : context.chunks(context.accumulators.part(AccumulatorParts::halves))) {
         context.operations.emplace_back(PoolLines{.layer = context.layer, .chunk = chunk});
     }

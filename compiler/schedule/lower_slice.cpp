@@ -31,6 +31,6 @@ void plan(const mapping::Slice& slice, const LayerView& view, LayerPlan& plan) {
     }
 }
 
-void lower(const mapping::Slice&, PassContext&) {}
+void lower(const mapping::Slice&, LayerLowering&) {}
 
 }  // namespace systole::schedule

@@ -19,7 +19,7 @@ void LayerView::reject(std::string_view message) const {
     throw ModelError(fmt::format("{}: layer \"{}\": {}", network.name, layer.name, message));
 }
 
-std::vector<Chunk> PassContext::chunks(std::uint32_t limit) const {
+std::vector<Chunk> LayerLowering::chunks(std::uint32_t limit) const {
     std::vector<Chunk> result = cut_lines(view.output().shape, images, limit);
     for (Chunk& chunk : result) chunk.first_image += first_image;
     return result;

@@ -21,7 +21,7 @@ std::uint64_t rows_for_tensors(const Target& target, std::uint32_t constant_rows
     return std::min(target.unified_buffer_rows, addressable_rows) - std::uint64_t{constant_rows};
 }
 
-/// Rows from the whole's first to the slice's first, in each image; 0 of what is no slice.
+/// Row offset of a slice in an image of its parent; 0 for other values.
 std::uint64_t slice_row(const mapping::Network& network, const Target& target, const TensorPart& part) {
     if (!part.is_slice) return 0;
     const std::uint64_t element_bytes = bytes_of(network.tensors[part.whole].type);
@@ -68,7 +68,7 @@ std::vector<std::uint64_t> rows_of_images(const mapping::Network& network, const
 void place(const mapping::Network& network, const Target& target, const std::vector<Lifetime>& one_image,
            std::uint32_t constant_rows, MemoryPlan& plan) {
     const RowAllocation allocation =
-        allocate_rows(lifetimes_in_groups(one_image, plan.images_per_pass, plan.groups));
+        allocate_rows(lifetimes_in_groups(one_image, plan.images_per_slice, plan.groups));
     plan.rows = static_cast<std::uint32_t>(constant_rows + allocation.rows);
     const std::vector<TensorPart> parts = place_parts(network);
     for (mapping::TensorId id = 0; id < network.tensors.size(); ++id) {
@@ -82,7 +82,7 @@ void place(const mapping::Network& network, const Target& target, const std::vec
         TensorPlacement placement{
             .name = network.tensors[id].name,
             .row = static_cast<std::uint32_t>(row),
-            .images = belongs_to_group(lifetime, plan.groups) ? plan.groups.images : plan.images_per_pass,
+            .images = belongs_to_group(lifetime, plan.groups) ? plan.groups.images : plan.images_per_slice,
             .image_rows = static_cast<std::uint32_t>(lifetime.rows),
             .pixel_bytes = shares_pixels.shape.channels * element_bytes,
             .channel_offset = static_cast<std::uint32_t>(first_channel * element_bytes),
@@ -165,15 +165,15 @@ MemoryPlan plan_memory(const mapping::Network& network, const Target& target, co
     const auto use = [&](const std::vector<Lifetime>& lifetimes) {
         const std::uint64_t fit = rows / allocate_rows(lifetimes).rows;
         const auto limit = static_cast<std::uint32_t>(std::min<std::uint64_t>(fit, batch));
-        const std::vector<Piece> passes = cut_evenly(batch, limit);
-        plan.images_per_pass = passes.front().count;
-        const auto groups = find_sub_batches(lifetimes, batch, rows, tiles, all_tiles * (passes.size() - 1));
+        const std::vector<Piece> slices = cut_evenly(batch, limit);
+        plan.images_per_slice = slices.front().count;
+        const auto groups = find_sub_batches(lifetimes, batch, rows, tiles, all_tiles * (slices.size() - 1));
         plan.groups = groups.value_or(SubBatches{});
-        if (groups) plan.images_per_pass = batch;
+        if (groups) plan.images_per_slice = batch;
     };
     use(one_image);
-    const bool single_pass = batch == options.inferences && plan.images_per_pass == batch;
-    if (!single_pass) {
+    const bool single_slice = batch == options.inferences && plan.images_per_slice == batch;
+    if (!single_slice) {
         const std::vector<Lifetime> longer = tensor_lifetimes(network, target, true);
         if (allocate_rows(longer).rows <= rows) {
             plan.overlap_transfers = true;

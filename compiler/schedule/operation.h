@@ -7,19 +7,19 @@
 
 namespace systole::schedule {
 
-// What the chip is told to do, in program order, still in terms of layers, images and tiles.
+// The operations of the schedule, in program order, in terms of layers, images and tiles.
 
-/// Brings images of the network's input, or of a part of it, into the unified buffer.
+/// Reads images of the network's input, or of a part of it, into the unified buffer.
 struct ReadInput {
     std::uint64_t first_inference = 0;
-    std::uint32_t first_image = 0;  ///< of the pass
+    std::uint32_t first_image = 0;  ///< in the batch slice
     std::uint32_t images = 0;
     std::uint32_t part = 0;  ///< of MemoryPlan::inputs
 
     bool operator==(const ReadInput&) const = default;
 };
 
-/// Brings parameters and tables of all layers into the unified buffer, for the whole program.
+/// Reads parameters and tables of all layers into the unified buffer, once for the whole program.
 struct ReadConstants {
     bool operator==(const ReadConstants&) const = default;
 };
@@ -33,7 +33,7 @@ struct MatrixWork {
     std::uint32_t first_element_tile = 0;
     std::uint32_t first_weight_tile = 0;  ///< in the weight image
     std::uint32_t tiles = 0;              ///< 1 to 256
-    bool accumulate = false;              ///< adds to what tiles before have left
+    bool accumulate = false;              ///< adds to the sums of the tiles before
     bool keep_weights = false;            ///< the tile is in the array already
 
     bool operator==(const MatrixWork&) const = default;
@@ -44,14 +44,14 @@ struct ConvolveLines : MatrixWork {
     bool operator==(const ConvolveLines&) const = default;
 };
 
-/// Matrix work on whole images, a line each, of a dense layer.
+/// Matrix work of a dense layer: each image is one line.
 struct MultiplyImages : MatrixWork {
     bool operator==(const MultiplyImages&) const = default;
 };
 
 /// Requantizes the sums of a segment of one column tile into the output of the segment's layer.
 struct ActivatePixels {
-    std::uint32_t layer = 0;    ///< whose column tile it is
+    std::uint32_t layer = 0;    ///< the layer that has the column tile
     std::uint32_t column = 0;   ///< column tile
     std::uint32_t segment = 0;  ///< of LayerPlan::segments of the column tile
     std::uint32_t accumulator_row = 0;
@@ -79,8 +79,8 @@ struct CopyLines {
     bool operator==(const CopyLines&) const = default;
 };
 
-/// Computes unified-buffer rows of the output of element-wise work, counted from the tensor's first row
-/// through the rows that its images fill.
+/// Computes rows of the output of element-wise work. Rows are counted through all images, from the tensor's
+/// first unified-buffer row.
 struct ElementwiseRows {
     std::uint32_t layer = 0;
     Piece rows;
@@ -88,7 +88,7 @@ struct ElementwiseRows {
     bool operator==(const ElementwiseRows&) const = default;
 };
 
-/// Sends images of the network's output, or of a part of it, to the host.
+/// Writes images of the network's output, or of a part of it, to the host.
 struct WriteOutput {
     std::uint64_t first_inference = 0;
     std::uint32_t images = 0;

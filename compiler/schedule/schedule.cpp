@@ -13,23 +13,23 @@
 namespace systole::schedule {
 namespace {
 
-/// Images that go through the network together.
-struct Pass {
+/// The images of a batch that go through the network together.
+struct BatchSlice {
     std::uint64_t first_inference = 0;
     std::uint32_t images = 0;
 };
 
-std::vector<Pass> cut_passes(const Options& options, std::uint32_t images_per_pass) {
-    std::vector<Pass> passes;
+std::vector<BatchSlice> slice_batches(const Options& options, std::uint32_t images_per_slice) {
+    std::vector<BatchSlice> slices;
     for (std::uint64_t first = 0; first < options.inferences;) {
         const std::uint64_t left = options.inferences - first;
         const auto images = static_cast<std::uint32_t>(std::min<std::uint64_t>(options.batch, left));
-        for (const Piece& piece : cut_evenly(images, images_per_pass)) {
-            passes.push_back({.first_inference = first + piece.first, .images = piece.count});
+        for (const Piece& piece : cut_evenly(images, images_per_slice)) {
+            slices.push_back({.first_inference = first + piece.first, .images = piece.count});
         }
         first += images;
     }
-    return passes;
+    return slices;
 }
 
 void check_options(const mapping::Network& network, const Options& options) {
@@ -51,7 +51,7 @@ void check_border(const mapping::Network& network) {
     }
 }
 
-/// A program contains all inferences, so that there is an end to how many there can be. Beyond this one,
+/// A program contains all inferences, so their number is limited: beyond this number of operations,
 /// compiling takes gigabytes of memory.
 constexpr std::uint64_t most_operations = std::uint64_t{1} << 24;
 
@@ -59,7 +59,7 @@ void check_size(const Schedule& schedule, std::uint64_t operations) {
     if (operations > most_operations) {
         throw ModelError(fmt::format(
             "{}: {} inferences, {} at a time, take {} operations or more; a program may have at most {}",
-            schedule.network, schedule.options.inferences, schedule.memory.images_per_pass, operations,
+            schedule.network, schedule.options.inferences, schedule.memory.images_per_slice, operations,
             most_operations));
     }
 }
@@ -75,131 +75,131 @@ std::uint32_t last_step_of_input(const mapping::Network& network, const Schedule
     return last;
 }
 
-/// Appends the work of all passes in program order.
+/// Appends the work of all batch slices in program order.
 class Sequence {
 public:
     Sequence(const mapping::Network& network, Schedule& schedule)
         : network_(network),
           schedule_(schedule),
-          passes_(cut_passes(schedule.options, schedule.memory.images_per_pass)),
+          slices_(slice_batches(schedule.options, schedule.memory.images_per_slice)),
           input_read_out_(last_step_of_input(network, schedule)),
           accumulators_(schedule.target.accumulator_rows) {}
 
     void append_all() {
         const auto layers = static_cast<std::uint32_t>(network_.layers.size());
         const SubBatches& groups = schedule_.memory.groups;
-        for (std::size_t p = 0; p < passes_.size(); ++p) {
-            const Pass& pass = passes_[p];
-            if (p == 0) {
-                read_first_input(pass);
+        for (std::size_t s = 0; s < slices_.size(); ++s) {
+            const BatchSlice& slice = slices_[s];
+            if (s == 0) {
+                read_first_input(slice);
             } else if (!schedule_.memory.overlap_transfers) {
-                read_input(pass);
+                read_input(slice);
             }
-            prefetch_after(0, p);
-            if (groups.layers > 0) append_groups(groups, p);
+            prefetch_after(0, s);
+            if (groups.layers > 0) append_groups(groups, s);
             for (std::uint32_t l = groups.layers; l < layers; ++l) {
-                append_layer(l, {.first = 0, .count = pass.images});
-                write_output_of(l, pass);
-                prefetch_after(l + 1, p);
+                append_layer(l, {.first = 0, .count = slice.images});
+                write_output_of(l, slice);
+                prefetch_after(l + 1, s);
             }
-            if (layers == 0) write_output_of(0, pass);
-            prefetch_after(layers + 1, p);
-            if (p == 0) check_size(schedule_, schedule_.operations.size() * passes_.size());
+            if (layers == 0) write_output_of(0, slice);
+            prefetch_after(layers + 1, s);
+            if (s == 0) check_size(schedule_, schedule_.operations.size() * slices_.size());
         }
     }
 
 private:
     /// All parts of the input.
-    void read_input(const Pass& pass) {
+    void read_input(const BatchSlice& slice) {
         for (std::uint32_t part = 0; part < schedule_.memory.inputs.size(); ++part) {
-            read_part(pass, part, {.first = 0, .count = pass.images});
+            read_part(slice, part, {.first = 0, .count = slice.images});
         }
     }
 
-    void read_part(const Pass& pass, std::uint32_t part, const Piece& images) {
+    void read_part(const BatchSlice& slice, std::uint32_t part, const Piece& images) {
         if (images.count == 0) return;
-        schedule_.operations.emplace_back(ReadInput{.first_inference = pass.first_inference + images.first,
+        schedule_.operations.emplace_back(ReadInput{.first_inference = slice.first_inference + images.first,
                                                     .first_image = images.first,
                                                     .images = images.count,
                                                     .part = part});
     }
 
-    /// What the first layer reads, of its first group; then the constants, which its results need; then the
-    /// rest.
-    void read_first_input(const Pass& pass) {
+    /// Reads the first group's part of what the first layer needs, then the constants, which its results
+    /// need, then the rest.
+    void read_first_input(const BatchSlice& slice) {
         const SubBatches& groups = schedule_.memory.groups;
-        const std::uint32_t group = groups.layers > 0 ? std::min(groups.images, pass.images) : pass.images;
+        const std::uint32_t group = groups.layers > 0 ? std::min(groups.images, slice.images) : slice.images;
         const std::vector<HostPart>& parts = schedule_.memory.inputs;
         std::uint32_t first_parts = 0;
         while (first_parts < parts.size() && parts[first_parts].layer == parts.front().layer) ++first_parts;
         for (std::uint32_t part = 0; part < first_parts; ++part) {
-            read_part(pass, part, {.first = 0, .count = group});
+            read_part(slice, part, {.first = 0, .count = group});
         }
         if (schedule_.constant_rows > 0) schedule_.operations.emplace_back(ReadConstants{});
-        for (std::uint32_t first = group; first < pass.images; first += group) {
+        for (std::uint32_t first = group; first < slice.images; first += group) {
             for (std::uint32_t part = 0; part < first_parts; ++part) {
-                read_part(pass, part, {.first = first, .count = std::min(group, pass.images - first)});
+                read_part(slice, part, {.first = first, .count = std::min(group, slice.images - first)});
             }
         }
         for (std::uint32_t part = first_parts; part < parts.size(); ++part) {
-            read_part(pass, part, {.first = 0, .count = pass.images});
+            read_part(slice, part, {.first = 0, .count = slice.images});
         }
     }
 
-    /// Sends what the layer, and what is joined to it, has made of the output.
-    void write_output_of(std::uint32_t layer, const Pass& pass) {
+    /// Sends the parts of the output that the layer, and those joined to it, have computed.
+    void write_output_of(std::uint32_t layer, const BatchSlice& slice) {
         for (std::uint32_t part = 0; part < schedule_.memory.outputs.size(); ++part) {
             if (computed_at(schedule_.memory.outputs[part].layer) != layer) continue;
             schedule_.operations.emplace_back(
-                WriteOutput{.first_inference = pass.first_inference, .images = pass.images, .part = part});
+                WriteOutput{.first_inference = slice.first_inference, .images = slice.images, .part = part});
         }
     }
 
-    /// The next pass's input comes as soon as nothing of this pass reads the input any more.
-    void prefetch_after(std::uint32_t step, std::size_t pass) {
-        const bool wanted = schedule_.memory.overlap_transfers && pass + 1 < passes_.size();
-        if (wanted && step == input_read_out_) read_input(passes_[pass + 1]);
+    /// Reads the next slice's input behind the last step of this slice that reads its own.
+    void prefetch_after(std::uint32_t step, std::size_t slice) {
+        const bool wanted = schedule_.memory.overlap_transfers && slice + 1 < slices_.size();
+        if (wanted && step == input_read_out_) read_input(slices_[slice + 1]);
     }
 
     /// The first layers, group by group.
-    void append_groups(const SubBatches& groups, std::size_t pass) {
-        const std::uint32_t images = passes_[pass].images;
+    void append_groups(const SubBatches& groups, std::size_t slice) {
+        const std::uint32_t images = slices_[slice].images;
         for (std::uint32_t first = 0; first < images; first += groups.images) {
             const Piece group{.first = first, .count = std::min(groups.images, images - first)};
             const bool is_last = first + group.count == images;
             for (std::uint32_t l = 0; l < groups.layers; ++l) {
                 append_layer(l, group);
                 if (!is_last) continue;
-                write_output_of(l, passes_[pass]);
-                prefetch_after(l + 1, pass);
+                write_output_of(l, slices_[slice]);
+                prefetch_after(l + 1, slice);
             }
         }
     }
 
-    /// The layer in whose place a layer is computed. Of a network without layers, the input is the output.
+    /// The layer with which a layer is computed. In a network without layers, the input is the output.
     std::uint32_t computed_at(std::uint32_t layer) const {
         return schedule_.layers.empty() ? layer : schedule_.layers[layer].joined_to.value_or(layer);
     }
 
-    /// The layer's work for some images of a pass.
+    /// The layer's work for some images of a slice.
     void append_layer(std::uint32_t index, const Piece& images) {
         if (schedule_.layers[index].joined_to) return;
         const mapping::Layer& layer = network_.layers[index];
-        PassContext context{.view = {network_, layer, schedule_.target},
-                            .plan = schedule_.layers[index],
-                            .layer = index,
-                            .image_rows = schedule_.memory.tensors[layer.output].image_rows,
-                            .memory = schedule_.memory,
-                            .first_image = images.first,
-                            .images = images.count,
-                            .accumulators = accumulators_,
-                            .operations = schedule_.operations};
+        LayerLowering context{.view = {network_, layer, schedule_.target},
+                              .plan = schedule_.layers[index],
+                              .layer = index,
+                              .image_rows = schedule_.memory.tensors[layer.output].image_rows,
+                              .memory = schedule_.memory,
+                              .first_image = images.first,
+                              .images = images.count,
+                              .accumulators = accumulators_,
+                              .operations = schedule_.operations};
         std::visit([&](const auto& work) { lower(work, context); }, layer.work);
     }
 
     const mapping::Network& network_;
     Schedule& schedule_;
-    const std::vector<Pass> passes_;
+    const std::vector<BatchSlice> slices_;
     const std::uint32_t input_read_out_;  ///< the step that last reads the network's input
     AccumulatorParts accumulators_;
 };
@@ -221,7 +221,7 @@ Schedule make_schedule(const mapping::Network& network, const Target& target, co
     }
     schedule.constant_rows = lay_out_constants(network, target, schedule.layers);
     schedule.memory = plan_memory(network, target, options, schedule.constant_rows, tiles);
-    check_size(schedule, options.inferences / schedule.memory.images_per_pass);
+    check_size(schedule, options.inferences / schedule.memory.images_per_slice);
     Sequence(network, schedule).append_all();
     return schedule;
 }

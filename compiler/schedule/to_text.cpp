@@ -90,7 +90,7 @@ private:
         line("array {} x {}, {} accumulator rows, {} unified-buffer rows, {} bytes of weight memory",
              target.geometry.rows, target.geometry.columns, target.accumulator_rows,
              target.unified_buffer_rows, target.weight_memory_bytes);
-        line("passes of at most {} images, transfers {}", memory.images_per_pass,
+        line("batch slices of at most {} images, transfers {}", memory.images_per_slice,
              memory.overlap_transfers ? "overlap" : "in turn");
         if (memory.groups.layers > 0) {
             line("the first {} layers take groups of at most {} images", memory.groups.layers,

@@ -145,7 +145,7 @@ TEST_CASE("Compiled random networks compute what the integer reference computes"
             cut += segments > 1;
         }
         CHECK(in_order.useful_macs() == macs);
-        if (plan.memory.images_per_pass < std::min(options.batch, inferences)) ++split_batches;
+        if (plan.memory.images_per_slice < std::min(options.batch, inferences)) ++split_batches;
         if (plan.memory.groups.layers > 0) ++grouped;
         ++(plan.memory.overlap_transfers ? overlapping : in_turn);
         for (const schedule::TensorPlacement& tensor : plan.memory.tensors)

@@ -151,7 +151,7 @@ TEST_CASE("A schedule tells what lies in what, and what is copied", "[compiler][
     CHECK(to_text(make_schedule(builder.network(), target(), {.batch = 1, .inferences = 1})) ==
           R"(network "made": 1 inferences in batches of 1
 array 8 x 4, 64 accumulator rows, 4000 unified-buffer rows, 1048576 bytes of weight memory
-passes of at most 1 images, transfers in turn
+batch slices of at most 1 images, transfers in turn
 0 weight tiles, 12 unified-buffer rows in use, 0 of them constants
 tensor "t0" from row 8, 4 rows an image
 tensor "t1" in "t2" from byte 2 of its pixels

@@ -155,7 +155,7 @@ TEST_CASE("The schedule tells what is joined, and streams pixels once", "[compil
     CHECK(to_text(make_schedule(builder.network(), target(4), {.batch = 1, .inferences = 1})) ==
           R"(network "made": 1 inferences in batches of 1
 array 8 x 4, 64 accumulator rows, 4000 unified-buffer rows, 1048576 bytes of weight memory
-passes of at most 1 images, transfers in turn
+batch slices of at most 1 images, transfers in turn
 2 weight tiles, 34 unified-buffer rows in use, 10 of them constants
 tensor "t0" from row 24, 6 rows an image
 tensor "t1" from row 30, 4 rows an image

@@ -62,7 +62,7 @@ TEST_CASE("A schedule can be read", "[compiler][schedule]") {
         to_text(make_schedule(small_cnn(), small_target(), {.batch = 2, .inferences = 3}));
     CHECK(text == R"(network "small_cnn": 3 inferences in batches of 2
 array 8 x 4, 40 accumulator rows, 200 unified-buffer rows, 1048576 bytes of weight memory
-passes of at most 2 images, transfers overlap
+batch slices of at most 2 images, transfers overlap
 4 weight tiles, 41 unified-buffer rows in use, 9 of them constants
 tensor "image" from row 25, 5 rows an image
 tensor "conv_out" from row 9, 8 rows an image
@@ -105,7 +105,7 @@ TEST_CASE("A single tile is fetched once and kept for the other chunks", "[compi
     CHECK(kept == std::vector<bool>{false, true, true, true, true, true});
 }
 
-TEST_CASE("A batch that does not fit is cut into the fewest, equal passes", "[compiler][schedule]") {
+TEST_CASE("A batch that does not fit is cut into the fewest equal slices", "[compiler][schedule]") {
     // Its convolution alone: beside 5 rows of constants, an image needs 5 rows and 8.
     const std::uint32_t rows_of_image = 13;
     Target target = small_target();
@@ -114,7 +114,7 @@ TEST_CASE("A batch that does not fit is cut into the fewest, equal passes", "[co
     network.output = 1;
     const auto images = [&](std::uint32_t rows, std::uint32_t batch) {
         target.unified_buffer_rows = rows;
-        return make_schedule(network, target, {.batch = batch, .inferences = 100}).memory.images_per_pass;
+        return make_schedule(network, target, {.batch = batch, .inferences = 100}).memory.images_per_slice;
     };
     CHECK(images(5 + 10 * rows_of_image, 10) == 10);
     CHECK(images(5 + 10 * rows_of_image - 1, 10) == 5);
@@ -135,12 +135,12 @@ TEST_CASE("Where a batch does not fit, the first layers take it in groups", "[co
     CHECK(schedule(6 * (5 + 8)).memory.groups == SubBatches{});
     const Schedule two = schedule(6 * (5 + 8) - 1);
     CHECK(two.memory.groups == SubBatches{.layers = 2, .images = 3});
-    CHECK(two.memory.images_per_pass == 6);
+    CHECK(two.memory.images_per_slice == 6);
     CHECK(schedule(6 * (5 + 2) + 3 * 8).memory.groups == SubBatches{.layers = 2, .images = 3});
-    // Three groups would fetch the convolution's two tiles twice again: two passes fetch no more.
-    const Schedule passes = schedule(6 * (5 + 2) + 3 * 8 - 1);
-    CHECK(passes.memory.groups == SubBatches{});
-    CHECK(passes.memory.images_per_pass == 3);
+    // Three groups would fetch the convolution's two tiles twice again: two slices fetch no more.
+    const Schedule slices = schedule(6 * (5 + 2) + 3 * 8 - 1);
+    CHECK(slices.memory.groups == SubBatches{});
+    CHECK(slices.memory.images_per_slice == 3);
 
     std::vector<std::string> work;
     for (const Operation& operation : two.operations) {
