@@ -58,7 +58,7 @@ void move_right(std::int16_t* registers, std::size_t columns, std::int16_t first
     registers[0] = first;
 }
 
-std::int16_t low_mask_of(const PeArray::Pass& pass) {
+std::int16_t low_mask_of(const PeArray::ArrayPass& pass) {
     switch (pass.weight_part) {
         case PeArray::WeightPart::Whole:
             return all_ones;
@@ -70,12 +70,12 @@ std::int16_t low_mask_of(const PeArray::Pass& pass) {
     return 0;
 }
 
-std::int16_t high_mask_of(const PeArray::Pass& pass) {
+std::int16_t high_mask_of(const PeArray::ArrayPass& pass) {
     return pass.weight_part == PeArray::WeightPart::HighByte ? all_ones : std::int16_t{0};
 }
 
 /// To the accumulator, in two's complement, whatever wraps.
-void write_sum(std::int32_t& accumulator, std::int32_t sum, const PeArray::Pass& pass) {
+void write_sum(std::int32_t& accumulator, std::int32_t sum, const PeArray::ArrayPass& pass) {
     const std::uint32_t counted = static_cast<std::uint32_t>(sum) << pass.shift;
     accumulator =
         static_cast<std::int32_t>(pass.add ? static_cast<std::uint32_t>(accumulator) + counted : counted);
@@ -109,7 +109,7 @@ std::span<const std::int32_t> PeArray::partial_sums() const {
     return std::span(sums_).subspan(plane(now_ + shape_.mac_latency - 1), cells_);
 }
 
-void PeArray::enter(std::span<const std::int16_t> elements, const Pass& pass) {
+void PeArray::enter(std::span<const std::int16_t> elements, const ArrayPass& pass) {
     assert(elements.size() == shape_.rows && pass.valid);
     const std::size_t slot = rows_.slot(now_);
     std::copy(elements.begin(), elements.end(), rows_.row(slot));
@@ -192,7 +192,7 @@ void PeArray::move_activations() {
         const std::size_t first = r * shape_.columns;
         move_right(activations_.data() + first, shape_.columns, rows_.row(entered)[r]);
         if (parts) {
-            const Pass& pass = *passes_.row(passed);
+            const ArrayPass& pass = *passes_.row(passed);
             move_right(low_mask_.data() + first, shape_.columns, low_mask_of(pass));
             move_right(high_mask_.data() + first, shape_.columns, high_mask_of(pass));
         }
@@ -230,7 +230,7 @@ bool PeArray::write_sums() {
     const std::int32_t* written = leaving_.row(leaving_.before(leaving, shape_.write));
     // A pass is written by a column a cycle after it was by the column before.
     std::size_t entered = passes_.before(passes_.slot(now_), depth_ + shape_.write - 1);
-    const Pass* pass = nullptr;
+    const ArrayPass* pass = nullptr;
     for (std::size_t c = 0; c < shape_.columns; ++c) {
         pass = passes_.row(entered);
         if (pass->valid && pass->sums != nullptr && c < pass->columns) {

@@ -32,11 +32,11 @@ public:
         std::size_t write = 0;        ///< cycles from a column's last cell to its accumulator
     };
 
-    /// The part of a weight that the cells multiply in a pass.
+    /// The part of each weight that the cells multiply in a pass.
     enum class WeightPart : std::uint8_t { Whole, LowByte, HighByte };
 
-    /// What goes through the array beside a row of activations.
-    struct Pass {
+    /// One pass of a row of activations through the array, and what to do with its sums.
+    struct ArrayPass {
         bool valid = false;
         bool switches = false;  ///< cells take their shadow weight as they meet this row
         bool add = false;       ///< to the accumulators; otherwise overwrite them
@@ -50,7 +50,7 @@ public:
     explicit PeArray(const Shape& shape);
 
     /// In the cycle to come a row enters: an element of 8 bits, signed or unsigned, for each array row.
-    void enter(std::span<const std::int16_t> elements, const Pass& pass);
+    void enter(std::span<const std::int16_t> elements, const ArrayPass& pass);
     /// In the cycle to come a row of weights enters, a word for each array column.
     void shift_in(std::span<const std::int16_t> words);
     /// One cycle. True where the last sum of a `last` pass is in its accumulator from the next one on.
@@ -88,7 +88,7 @@ private:
 
     // On their way to the array, by time of entry.
     Ring<std::int16_t> rows_;
-    Ring<Pass> passes_;
+    Ring<ArrayPass> passes_;
     Ring<std::int16_t> words_;
     Ring<std::uint8_t> words_valid_;
 

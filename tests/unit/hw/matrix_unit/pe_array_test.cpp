@@ -35,7 +35,7 @@ struct Bench {
     explicit Bench(const PeArray::Shape& its) : shape(its), array(its) {}
 
     /// A cycle in which a row of the stream, a word row of the tile, or both enter.
-    bool cycle(const std::vector<std::int16_t>* row, PeArray::Pass pass,
+    bool cycle(const std::vector<std::int16_t>* row, PeArray::ArrayPass pass,
                const std::vector<std::int16_t>* words) {
         if (row != nullptr) {
             accumulators.emplace_back(shape.columns, untouched);
