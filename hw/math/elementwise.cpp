@@ -81,13 +81,13 @@ SYSTOLE_ALWAYS_INLINE void run_bytes(const std::uint8_t* a, const std::uint8_t* 
 
 SYSTOLE_TARGET_CLONES void add_bytes(const std::uint8_t* a, const std::uint8_t* b, std::size_t count,
                                      const Elementwise& parameters, std::uint8_t* out) {
-    const Addition<addition_left_shift> addition{Scale(parameters.scale_a), Scale(parameters.scale_b)};
+    const Addition<addition_left_shift_8_bit> addition{Scale(parameters.scale_a), Scale(parameters.scale_b)};
     run_bytes(a, b, count, addition, parameters, out);
 }
 
 SYSTOLE_TARGET_CLONES void add_int16(const std::uint8_t* a, const std::uint8_t* b, std::size_t count,
                                      const Elementwise& parameters, std::uint8_t* out) {
-    const Addition<wide_addition_left_shift> addition{Scale(parameters.scale_a), Scale(parameters.scale_b)};
+    const Addition<addition_left_shift_16_bit> addition{Scale(parameters.scale_a), Scale(parameters.scale_b)};
     run<std::int16_t>(a, b, count, addition, parameters, out);
 }
 

@@ -23,10 +23,10 @@ struct Elementwise {
     DataType elements = DataType::Uint8;  ///< uint8, int8 or int16
 };
 
-/// Before they are scaled, the operands of an addition are multiplied by 2^20, so that little is lost when
-/// they are rounded, those of 16 bits by 2^15; `Elementwise::scale` undoes it. As in TFLite.
-inline constexpr std::int32_t addition_left_shift = 20;
-inline constexpr std::int32_t wide_addition_left_shift = 15;
+/// Operands of an addition are shifted left before they are scaled, so that rounding loses little: by 20 bits
+/// for 8-bit and by 15 bits for 16-bit operands, as in TFLite. `Elementwise::scale` undoes the shift.
+inline constexpr std::int32_t addition_left_shift_8_bit = 20;
+inline constexpr std::int32_t addition_left_shift_16_bit = 15;
 
 /// out[i] = clamp(zero_point + scale(scale_a((a[i] - zero_point_a) << 20) + scale_b(likewise b[i]))).
 /// Scales are those of `multiply_by_quantized_multiplier`; everything wraps around; the low bits are stored.

@@ -25,7 +25,7 @@ ir::ValueId read_keras_add(ir::LayerReader& layer) {
 
 /// As TFLite: both inputs are brought to twice the larger scale, with 20 or 15 bits below the point.
 int headroom_bits(DataType type) {
-    return bytes_of(type) == 2 ? math::wide_addition_left_shift : math::addition_left_shift;
+    return bytes_of(type) == 2 ? math::addition_left_shift_16_bit : math::addition_left_shift_8_bit;
 }
 
 double common_scale(const Encoding& a, const Encoding& b) {

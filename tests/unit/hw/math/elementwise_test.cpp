@@ -60,7 +60,8 @@ Elementwise addition(double scale_a, double scale_b, double scale_out) {
     Elementwise parameters;
     parameters.scale_a = to_fixed_point(scale_a / twice_larger);
     parameters.scale_b = to_fixed_point(scale_b / twice_larger);
-    parameters.scale = to_fixed_point(twice_larger / (std::ldexp(1.0, addition_left_shift) * scale_out));
+    parameters.scale =
+        to_fixed_point(twice_larger / (std::ldexp(1.0, addition_left_shift_8_bit) * scale_out));
     return parameters;
 }
 
@@ -188,7 +189,7 @@ TEST_CASE("16-bit sums and products are right to the nearest stored value", "[hw
     const double common = 2 * scale_a;
     parameters.scale_a = to_fixed_point(scale_a / common);
     parameters.scale_b = to_fixed_point(scale_b / common);
-    parameters.scale = to_fixed_point(std::ldexp(common, -wide_addition_left_shift) / scale_sum);
+    parameters.scale = to_fixed_point(std::ldexp(common, -addition_left_shift_16_bit) / scale_sum);
     std::vector<std::uint8_t> sums(2 * a.size());
     add(bytes_of(a), bytes_of(b), parameters, sums);
     std::vector<std::uint8_t> products(2 * a.size());
