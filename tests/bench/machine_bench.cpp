@@ -59,14 +59,14 @@ class Chip : private tests::FreshSimulation {
 public:
     Chip(const machine::MachineConfig& machine, const isa::Program& program, hw::Values values,
          std::size_t value_threads = hw::ValueWorkers::idle_cores())
-        : tpu_("tpu", machine, program,
-               {.values = values, .trace = nullptr, .test_delta_delay = {}, .value_threads = value_threads}) {
-    }
+        : core_(
+              "core", machine, program,
+              {.values = values, .trace = nullptr, .test_delta_delay = {}, .value_threads = value_threads}) {}
 
-    hw::Core* operator->() { return &tpu_; }
+    hw::Core* operator->() { return &core_; }
 
 private:
-    hw::Core tpu_;
+    hw::Core core_;
 };
 
 /// The products of `DenseLayers` and nothing else.

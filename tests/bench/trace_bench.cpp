@@ -52,19 +52,19 @@ double simulate(const machine::MachineConfig& machine, const isa::Program& progr
     observers.add(tracer.sink());
     run::SpanRecorder recorder;
     if (!folder.empty()) observers.add(&recorder);
-    hw::Core tpu("tpu", machine, program,
-                 {.values = hw::Values::TimingOnly,
-                  .trace = observers.sink(),
-                  .registers = nullptr,
-                  .test_delta_delay = {},
-                  .value_threads = 0});
-    tpu.run();
+    hw::Core core("core", machine, program,
+                  {.values = hw::Values::TimingOnly,
+                   .trace = observers.sink(),
+                   .registers = nullptr,
+                   .test_delta_delay = {},
+                   .value_threads = 0});
+    core.run();
     trace::Afterwards known;
     if (!folder.empty()) {
-        const run::Occupancy occupancy = std::move(recorder).occupancy(program, tpu.cycles());
-        known.buffer_rows = occupancy::changes_of(occupancy.values.unified_buffer, tpu.cycles());
+        const run::Occupancy occupancy = std::move(recorder).occupancy(program, core.cycles());
+        known.buffer_rows = occupancy::changes_of(occupancy.values.unified_buffer, core.cycles());
     }
-    tracer.finish(tpu.cycles(), known);
+    tracer.finish(core.cycles(), known);
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 

@@ -24,14 +24,15 @@ public:
     Chip(const machine::MachineConfig& machine, isa::Program program,
          std::function<unsigned()> test_delta_delay = {})
         : program_(std::move(program)),
-          tpu_("tpu", machine, program_, {.trace = this, .test_delta_delay = std::move(test_delta_delay)}) {}
+          core_("core", machine, program_, {.trace = this, .test_delta_delay = std::move(test_delta_delay)}) {
+    }
 
-    void run() { tpu_.run(); }
+    void run() { core_.run(); }
 
-    hw::Core& operator*() { return tpu_; }
-    const hw::Core& operator*() const { return tpu_; }
-    hw::Core* operator->() { return &tpu_; }
-    const hw::Core* operator->() const { return &tpu_; }
+    hw::Core& operator*() { return core_; }
+    const hw::Core& operator*() const { return core_; }
+    hw::Core* operator->() { return &core_; }
+    const hw::Core* operator->() const { return &core_; }
 
     /// What passed through a unit, in order.
     std::vector<hw::InstructionTimes> times(isa::Unit unit) const {
@@ -55,14 +56,14 @@ private:
     std::vector<hw::InstructionTimes> times_;
     std::vector<hw::TileTimes> tiles_;
     std::vector<hw::MatrixIdleTimes> matrix_idle_;
-    hw::Core tpu_;
+    hw::Core core_;
 };
 
 /// Cycles of the four classes into which each cycle of the matrix unit falls.
-inline std::uint64_t matrix_unit_cycles(const hw::Core& tpu) {
+inline std::uint64_t matrix_unit_cycles(const hw::Core& core) {
     std::uint64_t cycles = 0;
     for (const char* name : {"active", "weight_stall", "weight_shift", "non_matrix"}) {
-        cycles += tpu.counter(std::string("matrix_unit.") + name + "_cycles").value();
+        cycles += core.counter(std::string("matrix_unit.") + name + "_cycles").value();
     }
     return cycles;
 }

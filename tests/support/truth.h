@@ -66,18 +66,18 @@ inline NeededMacs needed_macs(const mapping::Network& network) {
     return needed;
 }
 
-inline void check_counters(const hw::Core& tpu, const isa::Program& program, const mapping::Network& network,
+inline void check_counters(const hw::Core& core, const isa::Program& program, const mapping::Network& network,
                            const machine::MachineConfig& machine, std::uint64_t inferences) {
-    CHECK(matrix_unit_cycles(tpu) == tpu.cycles());
-    CHECK(tpu.counter("matrix_unit.useful_macs").value() + tpu.counter("matrix_unit.unused_macs").value() ==
-          tpu.counter("matrix_unit.active_cycles").value() * machine.tile_bytes());
-    CHECK(tpu.counter("matrix_unit.useful_macs").value() == needed_macs(network).by_passes * inferences);
-    CHECK(tpu.counter("matrix_unit.multiply_accumulates").value() == needed_macs(network).once * inferences);
+    CHECK(matrix_unit_cycles(core) == core.cycles());
+    CHECK(core.counter("matrix_unit.useful_macs").value() + core.counter("matrix_unit.unused_macs").value() ==
+          core.counter("matrix_unit.active_cycles").value() * machine.tile_bytes());
+    CHECK(core.counter("matrix_unit.useful_macs").value() == needed_macs(network).by_passes * inferences);
+    CHECK(core.counter("matrix_unit.multiply_accumulates").value() == needed_macs(network).once * inferences);
     const Asked asked = asked_of(program);
-    CHECK(tpu.counter("host_interface.read_bytes").value() == asked.host_read_bytes);
-    CHECK(tpu.counter("host_interface.write_bytes").value() == asked.host_write_bytes);
-    CHECK(tpu.counter("weight_fifo.tiles").value() == asked.tiles);
-    CHECK(tpu.counter("weight_fifo.bytes").value() == asked.tiles * machine.tile_bytes());
+    CHECK(core.counter("host_interface.read_bytes").value() == asked.host_read_bytes);
+    CHECK(core.counter("host_interface.write_bytes").value() == asked.host_write_bytes);
+    CHECK(core.counter("weight_fifo.tiles").value() == asked.tiles);
+    CHECK(core.counter("weight_fifo.bytes").value() == asked.tiles * machine.tile_bytes());
 }
 
 /// Runs a quantized graph on the chip and on the functional executor and holds both to the integer reference.
@@ -96,18 +96,18 @@ inline void check_truth(const ir::Graph& graph, const machine::MachineConfig& ma
     REQUIRE(Bytes(judged.begin(), judged.end()) == expected);
 
     FreshSimulation simulation;
-    hw::Core tpu("tpu", machine, program, {});
-    std::copy(input.begin(), input.end(), tpu.host_bytes(in).begin());
-    tpu.run();
-    const auto computed = tpu.host_bytes(out);
+    hw::Core core("core", machine, program, {});
+    std::copy(input.begin(), input.end(), core.host_bytes(in).begin());
+    core.run();
+    const auto computed = core.host_bytes(out);
     REQUIRE(Bytes(computed.begin(), computed.end()) == expected);
 
     const auto buffer = judge.unified_buffer();
     CHECK(
-        std::equal(buffer.begin(), buffer.end(), tpu.unified_buffer().read(0, machine.unified_buffer.rows)));
+        std::equal(buffer.begin(), buffer.end(), core.unified_buffer().read(0, machine.unified_buffer.rows)));
     const auto sums = judge.accumulators();
-    CHECK(std::equal(sums.begin(), sums.end(), tpu.accumulators().read(0, machine.accumulators.rows)));
-    check_counters(tpu, program, network, machine, options.inferences);
+    CHECK(std::equal(sums.begin(), sums.end(), core.accumulators().read(0, machine.accumulators.rows)));
+    check_counters(core, program, network, machine, options.inferences);
 }
 
 }  // namespace systole::tests

@@ -221,9 +221,9 @@ void check_cycles(const Case& made, const machine::MachineConfig& machine, std::
     const isa::Program program = emit::compile(made.network, tests::target_of(machine),
                                                {.batch = batch, .inferences = made.inferences});
     tests::FreshSimulation simulation;
-    hw::Core tpu("tpu", machine, program, {.values = hw::Values::TimingOnly, .test_delta_delay = {}});
-    tpu.run();
-    CHECK(tpu.counter("matrix_unit.active_cycles").value() == dense_cycles(made, array));
+    hw::Core core("core", machine, program, {.values = hw::Values::TimingOnly, .test_delta_delay = {}});
+    core.run();
+    CHECK(core.counter("matrix_unit.active_cycles").value() == dense_cycles(made, array));
 }
 
 std::vector<std::string> kinds_of(const mapping::Network& network, const machine::MachineConfig& machine) {
@@ -356,9 +356,9 @@ TEST_CASE("A convolution of 16 bits takes twice the cycles of one of 8, and comp
         const isa::Program program =
             emit::compile(made.network, tests::target_of(machine), {.batch = 2, .inferences = 4});
         tests::FreshSimulation simulation;
-        hw::Core tpu("tpu", machine, program, {.values = hw::Values::TimingOnly, .test_delta_delay = {}});
-        tpu.run();
-        active[bits / 8 - 1] = tpu.counter("matrix_unit.active_cycles").value();
+        hw::Core core("core", machine, program, {.values = hw::Values::TimingOnly, .test_delta_delay = {}});
+        core.run();
+        active[bits / 8 - 1] = core.counter("matrix_unit.active_cycles").value();
     }
     CHECK(active[1] == 2 * active[0]);
 }

@@ -26,9 +26,9 @@ constexpr std::uint64_t mebibyte = 1U << 20U;
         // Whatever goes wrong ends the child and shows in its status; Catch is the parent's.
         const tests::FreshSimulation simulation;
         const isa::Program program = bench::every_tile_once(tiles);
-        hw::Core tpu("tpu", tests::tpu_v1(), program, {.trace = nullptr, .test_delta_delay = {}});
-        tpu.run();
-        _exit(tpu.counter("matrix_unit.tiles").value() == tiles ? EXIT_SUCCESS : EXIT_FAILURE);
+        hw::Core core("core", tests::tpu_v1(), program, {.trace = nullptr, .test_delta_delay = {}});
+        core.run();
+        _exit(core.counter("matrix_unit.tiles").value() == tiles ? EXIT_SUCCESS : EXIT_FAILURE);
     }
     int status = 0;
     rusage usage{};

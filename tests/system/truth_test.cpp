@@ -151,11 +151,11 @@ TEST_CASE("Cycles and counters do not depend on the order in which SystemC runs 
                                                {.batch = 16, .inferences = images});
     const auto all_counters = [&](std::function<unsigned()> test_delta_delay) {
         tests::FreshSimulation simulation;
-        hw::Core tpu("tpu", machine, program,
-                     {.values = hw::Values::TimingOnly, .test_delta_delay = std::move(test_delta_delay)});
-        tpu.run();
-        std::vector<std::uint64_t> values{tpu.cycles()};
-        for (const auto& [path, group] : tpu.counters()) {
+        hw::Core core("core", machine, program,
+                      {.values = hw::Values::TimingOnly, .test_delta_delay = std::move(test_delta_delay)});
+        core.run();
+        std::vector<std::uint64_t> values{core.cycles()};
+        for (const auto& [path, group] : core.counters()) {
             for (const hw::Counter& counter : *group) {
                 values.push_back(counter.value());
                 for (hw::Tag tag = 0; tag <= program.layers.size(); ++tag)

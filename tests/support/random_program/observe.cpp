@@ -44,23 +44,23 @@ std::vector<std::vector<std::uint8_t>> host_of(Chip& chip, const isa::Program& p
 }
 
 /// Reads off what the chip did.
-void read(hw::Core& tpu, const isa::Program& program, const machine::MachineConfig& machine,
+void read(hw::Core& core, const isa::Program& program, const machine::MachineConfig& machine,
           Observation& run) {
-    run.cycles = tpu.cycles();
+    run.cycles = core.cycles();
     const std::set<hw::Tag> tags = tags_of(program);
-    for (const auto& [path, group] : tpu.counters()) {
+    for (const auto& [path, group] : core.counters()) {
         for (const hw::Counter& counter : *group) {
             for (const hw::Tag tag : tags) {
                 run.counters.push_back({fmt::format("{}.{}", path, counter.name()), tag, counter.value(tag)});
             }
         }
     }
-    const std::uint8_t* const bytes = tpu.unified_buffer().read(0, machine.unified_buffer.rows);
+    const std::uint8_t* const bytes = core.unified_buffer().read(0, machine.unified_buffer.rows);
     run.memories.unified_buffer.assign(bytes, bytes + machine.unified_buffer_bytes());
-    const std::int32_t* const sums = tpu.accumulators().read(0, machine.accumulators.rows);
+    const std::int32_t* const sums = core.accumulators().read(0, machine.accumulators.rows);
     run.memories.accumulators.assign(
         sums, sums + std::size_t{machine.accumulators.rows} * machine.matrix_unit.columns);
-    run.memories.host = host_of(tpu, program);
+    run.memories.host = host_of(core, program);
 }
 
 /// Where two lists of numbers part.
@@ -121,9 +121,9 @@ Observation observe(const isa::Program& program, machine::MachineConfig machine,
     Observation run;
     Recorder recorder(run);
     try {
-        hw::Core tpu("tpu", machine, program, {.trace = &recorder, .test_delta_delay = test_delta_delay});
-        tpu.run();
-        read(tpu, program, machine, run);
+        hw::Core core("core", machine, program, {.trace = &recorder, .test_delta_delay = test_delta_delay});
+        core.run();
+        read(core, program, machine, run);
     } catch (const isa::ProgramError& error) {
         run = {};
         run.error = error.what();

@@ -303,9 +303,9 @@ TEST_CASE("A program without values of weights is timed, and refused by what com
           "tile 0: it has no values; such a program can only be timed");
     const auto cycles = [](const isa::Program& program, hw::Values values) {
         tests::FreshSimulation simulation;
-        hw::Core tpu("tpu", small_machine(), program, {.values = values, .test_delta_delay = {}});
-        tpu.run();
-        return tpu.cycles();
+        hw::Core core("core", small_machine(), program, {.values = values, .test_delta_delay = {}});
+        core.run();
+        return core.cycles();
     };
     CHECK(cycles(timed, hw::Values::TimingOnly) == cycles(full, hw::Values::Computed));
 }

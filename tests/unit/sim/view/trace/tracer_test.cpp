@@ -38,7 +38,7 @@ namespace {
 
 const std::vector<std::string> all_kinds{"timeline", "csv", "text"};
 
-void check_matrix_track(const ReadTimeline& timeline, const hw::Core& tpu) {
+void check_matrix_track(const ReadTimeline& timeline, const hw::Core& core) {
     const std::string track = "matrix unit";
     std::uint64_t gaps = 0;
     std::size_t streams = 0;
@@ -47,40 +47,40 @@ void check_matrix_track(const ReadTimeline& timeline, const hw::Core& tpu) {
         gaps += slice.end - slice.begin - slice.args.at("active").get<std::uint64_t>();
         ++streams;
     }
-    CHECK(timeline.sum(track, "active") == tpu.counter("matrix_unit.active_cycles").value());
-    CHECK(timeline.cycles(track, "weight_stall") == tpu.counter("matrix_unit.weight_stall_cycles").value());
-    CHECK(timeline.cycles(track, "weight_shift") == tpu.counter("matrix_unit.weight_shift_cycles").value());
-    CHECK(timeline.cycles(track, "port_stall") == tpu.counter("matrix_unit.port_stall_cycles").value());
-    CHECK(gaps == tpu.counter("matrix_unit.setup_stall_cycles").value());
+    CHECK(timeline.sum(track, "active") == core.counter("matrix_unit.active_cycles").value());
+    CHECK(timeline.cycles(track, "weight_stall") == core.counter("matrix_unit.weight_stall_cycles").value());
+    CHECK(timeline.cycles(track, "weight_shift") == core.counter("matrix_unit.weight_shift_cycles").value());
+    CHECK(timeline.cycles(track, "port_stall") == core.counter("matrix_unit.port_stall_cycles").value());
+    CHECK(gaps == core.counter("matrix_unit.setup_stall_cycles").value());
     CHECK(timeline.cycles(track, "non_matrix") + timeline.cycles(track, "port_stall") + gaps ==
-          tpu.counter("matrix_unit.non_matrix_cycles").value());
-    CHECK(timeline.sum(track, "raw_stall") == tpu.counter("matrix_unit.raw_stall_cycles").value());
-    CHECK(timeline.sum(track, "input_stall") == tpu.counter("matrix_unit.input_stall_cycles").value());
+          core.counter("matrix_unit.non_matrix_cycles").value());
+    CHECK(timeline.sum(track, "raw_stall") == core.counter("matrix_unit.raw_stall_cycles").value());
+    CHECK(timeline.sum(track, "input_stall") == core.counter("matrix_unit.input_stall_cycles").value());
     CHECK(timeline.flows.size() == streams);
 }
 
-void check_other_tracks(const ReadTimeline& timeline, const hw::Core& tpu) {
-    CHECK(timeline.cycles("sequencer", "empty") == tpu.counter("sequencer.empty_cycles").value());
-    CHECK(timeline.cycles("sequencer", "queue_full") == tpu.counter("sequencer.queue_full_cycles").value());
+void check_other_tracks(const ReadTimeline& timeline, const hw::Core& core) {
+    CHECK(timeline.cycles("sequencer", "empty") == core.counter("sequencer.empty_cycles").value());
+    CHECK(timeline.cycles("sequencer", "queue_full") == core.counter("sequencer.queue_full_cycles").value());
     CHECK(timeline.cycles("activation", "stall") ==
-          tpu.counter("activation_unit.drain_cycles").value() +
-              tpu.counter("activation_unit.port_stall_cycles").value());
+          core.counter("activation_unit.drain_cycles").value() +
+              core.counter("activation_unit.port_stall_cycles").value());
     for (const std::string unit : {"host_read", "host_write"}) {
         CAPTURE(unit);
-        CHECK(timeline.cycles(unit, "stall") == tpu.counter(unit + ".port_stall_cycles").value());
+        CHECK(timeline.cycles(unit, "stall") == core.counter(unit + ".port_stall_cycles").value());
         CHECK(timeline.cycles(unit, unit == "host_read" ? "read_host" : "write_host") ==
-              tpu.counter(unit + ".busy_cycles").value());
+              core.counter(unit + ".busy_cycles").value());
     }
 }
 
-void check_layers(const ReadTimeline& timeline, const hw::Core& tpu) {
+void check_layers(const ReadTimeline& timeline, const hw::Core& core) {
     std::map<hw::Tag, std::uint64_t> cycles;
     for (const auto& slice : timeline.tracks.at("layers")) {
         cycles[slice.args.at("tag")] += slice.end - slice.begin;
     }
     const std::array<const hw::Counter*, 4> parts{
-        &tpu.counter("matrix_unit.active_cycles"), &tpu.counter("matrix_unit.weight_stall_cycles"),
-        &tpu.counter("matrix_unit.weight_shift_cycles"), &tpu.counter("matrix_unit.non_matrix_cycles")};
+        &core.counter("matrix_unit.active_cycles"), &core.counter("matrix_unit.weight_stall_cycles"),
+        &core.counter("matrix_unit.weight_shift_cycles"), &core.counter("matrix_unit.non_matrix_cycles")};
     hw::Tag last_tag = 0;
     for (const hw::Counter* part : parts) last_tag = std::max(last_tag, part->last_tag());
     std::uint64_t all = 0;
@@ -91,18 +91,18 @@ void check_layers(const ReadTimeline& timeline, const hw::Core& tpu) {
         CHECK(cycles[static_cast<hw::Tag>(tag)] == counted);
         all += counted;
     }
-    CHECK(all == tpu.cycles());
+    CHECK(all == core.cycles());
     CHECK(cycles.size() <= last_tag + std::size_t{1});
 }
 
-void check_counters(const ReadTimeline& timeline, const hw::Core& tpu,
+void check_counters(const ReadTimeline& timeline, const hw::Core& core,
                     const machine::MachineConfig& machine) {
     CHECK(timeline.last("weight memory read bytes") ==
-          static_cast<std::int64_t>(tpu.counter("weight_fifo.bytes").value()));
+          static_cast<std::int64_t>(core.counter("weight_fifo.bytes").value()));
     CHECK(timeline.last("host read bytes") ==
-          static_cast<std::int64_t>(tpu.counter("host_interface.read_bytes").value()));
+          static_cast<std::int64_t>(core.counter("host_interface.read_bytes").value()));
     CHECK(timeline.last("host write bytes") ==
-          static_cast<std::int64_t>(tpu.counter("host_interface.write_bytes").value()));
+          static_cast<std::int64_t>(core.counter("host_interface.write_bytes").value()));
     const auto fifo = timeline.counters.find("weight FIFO tiles");
     if (fifo == timeline.counters.end()) return;
     for (const std::int64_t tiles : fifo->second) {
@@ -119,7 +119,7 @@ std::size_t instructions_run(const isa::Program& program) {
     return static_cast<std::size_t>(std::distance(program.instructions.begin(), halt)) + 1;
 }
 
-void check_csv(const tests::Csv& csv, const isa::Program& program, const hw::Core& tpu) {
+void check_csv(const tests::Csv& csv, const isa::Program& program, const hw::Core& core) {
     std::set<std::string> numbers;
     std::size_t repetitions = 0;
     for (const auto& line : csv.lines) {
@@ -133,10 +133,10 @@ void check_csv(const tests::Csv& csv, const isa::Program& program, const hw::Cor
     CHECK(numbers.size() == instructions_run(program));
     CHECK(csv.lines.size() == instructions_run(program) + repetitions);
     for (const hw::Counter* counter :
-         {&tpu.counter("matrix_unit.active_cycles"), &tpu.counter("matrix_unit.weight_stall_cycles"),
-          &tpu.counter("matrix_unit.weight_shift_cycles"), &tpu.counter("matrix_unit.non_matrix_cycles"),
-          &tpu.counter("matrix_unit.raw_stall_cycles"), &tpu.counter("matrix_unit.input_stall_cycles"),
-          &tpu.counter("matrix_unit.setup_stall_cycles"), &tpu.counter("matrix_unit.port_stall_cycles")}) {
+         {&core.counter("matrix_unit.active_cycles"), &core.counter("matrix_unit.weight_stall_cycles"),
+          &core.counter("matrix_unit.weight_shift_cycles"), &core.counter("matrix_unit.non_matrix_cycles"),
+          &core.counter("matrix_unit.raw_stall_cycles"), &core.counter("matrix_unit.input_stall_cycles"),
+          &core.counter("matrix_unit.setup_stall_cycles"), &core.counter("matrix_unit.port_stall_cycles")}) {
         const std::string column(counter->name().substr(0, counter->name().rfind("_cycles")));
         CAPTURE(column);
         CHECK(csv.sum(column) == counter->value());
@@ -198,24 +198,24 @@ Cycle run_traced(const isa::Program& program, const machine::MachineConfig& mach
         tracers.push_back(std::make_unique<trace::Tracer>(config, program, machine, folder));
         all.add(tracers.back()->sink());
     }
-    hw::Core tpu("tpu", machine, program, {.trace = all.sink(), .test_delta_delay = {}});
-    tpu.run();
-    for (const auto& tracer : tracers) tracer->finish(tpu.cycles(), {});
-    check(tpu);
-    return tpu.cycles();
+    hw::Core core("core", machine, program, {.trace = all.sink(), .test_delta_delay = {}});
+    core.run();
+    for (const auto& tracer : tracers) tracer->finish(core.cycles(), {});
+    check(core);
+    return core.cycles();
 }
 
-void check_whole(const isa::Program& program, const machine::MachineConfig& machine, const hw::Core& tpu,
+void check_whole(const isa::Program& program, const machine::MachineConfig& machine, const hw::Core& core,
                  const Folder& folder) {
     const ReadTimeline timeline = tests::read_timeline(folder / trace::timeline_file);
     CHECK(tests::overlap(timeline).value_or("") == "");
     CHECK(tests::broken_flow(timeline).value_or("") == "");
-    check_matrix_track(timeline, tpu);
-    check_other_tracks(timeline, tpu);
-    check_layers(timeline, tpu);
-    check_counters(timeline, tpu, machine);
+    check_matrix_track(timeline, core);
+    check_other_tracks(timeline, core);
+    check_layers(timeline, core);
+    check_counters(timeline, core, machine);
     const tests::Csv csv = tests::read_csv(tests::text_in(folder / trace::csv_file));
-    check_csv(csv, program, tpu);
+    check_csv(csv, program, core);
     CHECK(lines_of(tests::text_in(folder / trace::text_file)).size() == csv.lines.size() + 1);
 }
 
@@ -250,7 +250,7 @@ TEST_CASE("Random runs: traces say what the counters say, and a window shows a p
             const trace::TraceConfig everything{.kinds = all_kinds};
             const Cycle cycles =
                 run_traced(program, random.machine, {{everything, whole.path()}},
-                           [&](const hw::Core& tpu) { check_whole(program, random.machine, tpu, whole); });
+                           [&](const hw::Core& core) { check_whole(program, random.machine, core, whole); });
 
             const Folder again;
             const Folder part;
@@ -370,13 +370,13 @@ TEST_CASE("The timeline shows power and the unified buffer's rows where they are
     hw::TraceFanOut all;
     all.add(&recorder);
     all.add(tracer.sink());
-    hw::Core tpu("tpu", machine, program, {.trace = all.sink(), .test_delta_delay = {}});
-    tpu.run();
+    hw::Core core("core", machine, program, {.trace = all.sink(), .test_delta_delay = {}});
+    core.run();
     constexpr std::uint32_t windows = 4;
-    const run::Counters counters = run::counters_of(tpu);
-    tracer.finish(tpu.cycles(), {.power = energy::power_over_time(energy::events(counters, machine), machine,
-                                                                  intervals, tpu.cycles(), windows),
-                                 .buffer_rows = {{10, 5}, {12, -2}, {20, 0}, {30, -3}}});
+    const run::Counters counters = run::counters_of(core);
+    tracer.finish(core.cycles(), {.power = energy::power_over_time(energy::events(counters, machine), machine,
+                                                                   intervals, core.cycles(), windows),
+                                  .buffer_rows = {{10, 5}, {12, -2}, {20, 0}, {30, -3}}});
     const ReadTimeline timeline = tests::read_timeline(folder / trace::timeline_file);
     CHECK(timeline.counters.at("power chip_static") == std::vector<std::int64_t>(windows, 2));
     CHECK(timeline.counters.at("power matrix_unit").size() == windows);
@@ -392,8 +392,8 @@ TEST_CASE("A run that fails leaves readable traces up to the failure", "[trace]"
     {
         const tests::FreshSimulation simulation;
         trace::Tracer tracer({.kinds = all_kinds}, program, small_machine(), folder.path());
-        hw::Core tpu("tpu", small_machine(), program, {.trace = tracer.sink(), .test_delta_delay = {}});
-        CHECK_THROWS(tpu.run());
+        hw::Core core("core", small_machine(), program, {.trace = tracer.sink(), .test_delta_delay = {}});
+        CHECK_THROWS(core.run());
     }
     const ReadTimeline timeline = tests::read_timeline(folder / trace::timeline_file);
     CHECK(tests::overlap(timeline).value_or("") == "");
@@ -428,8 +428,8 @@ TEST_CASE("A run that fails shows the unfinished work of its units and the count
     {
         const tests::FreshSimulation simulation;
         trace::Tracer whole({.kinds = {"timeline"}}, program, small_machine(), folder.path());
-        hw::Core tpu("tpu", small_machine(), program, {.trace = whole.sink(), .test_delta_delay = {}});
-        CHECK_THROWS_WITH(tpu.run(), Catch::Contains("waits for a weight tile"));
+        hw::Core core("core", small_machine(), program, {.trace = whole.sink(), .test_delta_delay = {}});
+        CHECK_THROWS_WITH(core.run(), Catch::Contains("waits for a weight tile"));
     }
     const ReadTimeline timeline = tests::read_timeline(folder / trace::timeline_file);
     CHECK(tests::overlap(timeline).value_or("") == "");
@@ -451,8 +451,8 @@ TEST_CASE("A run that fails shows the unfinished work of its units and the count
         const tests::FreshSimulation simulation;
         trace::Tracer part({.kinds = {"timeline"}, .from = first_cycle}, program, small_machine(),
                            late.path());
-        hw::Core tpu("tpu", small_machine(), program, {.trace = part.sink(), .test_delta_delay = {}});
-        CHECK_THROWS(tpu.run());
+        hw::Core core("core", small_machine(), program, {.trace = part.sink(), .test_delta_delay = {}});
+        CHECK_THROWS(core.run());
     }
     CHECK(tests::read_timeline(late / trace::timeline_file).last("weight memory read bytes") == 64);
 }
@@ -471,9 +471,9 @@ TEST_CASE("A file that cannot be written leaves the others whole", "[trace]") {
     const isa::Program program = isa::assemble(products, "test");
     const tests::FreshSimulation simulation;
     trace::Tracer tracer({.kinds = all_kinds}, program, small_machine(), folder.path());
-    hw::Core tpu("tpu", small_machine(), program, {.trace = tracer.sink(), .test_delta_delay = {}});
-    tpu.run();
-    CHECK_THROWS_WITH(tracer.finish(tpu.cycles(), {}), Catch::Contains("No space left on device"));
+    hw::Core core("core", small_machine(), program, {.trace = tracer.sink(), .test_delta_delay = {}});
+    core.run();
+    CHECK_THROWS_WITH(tracer.finish(core.cycles(), {}), Catch::Contains("No space left on device"));
     CHECK(tests::read_csv(tests::text_in(folder / trace::csv_file)).lines.size() ==
           instructions_run(program));
     CHECK(lines_of(tests::text_in(folder / trace::text_file)).size() == instructions_run(program) + 1);

@@ -79,20 +79,21 @@ void run_with_waves(const isa::Program& program, const machine::MachineConfig& m
     hw::RegisterFanOut registers;
     registers.add(&listener);
     registers.add(tracer.registers());
-    hw::Core tpu("tpu", machine, program,
-                 {.trace = all.sink(), .registers = registers.sink(), .test_delta_delay = {}});
-    tpu.run();
-    tracer.finish(tpu.cycles(), {});
-    check(tpu, listener);
+    hw::Core core("core", machine, program,
+                  {.trace = all.sink(), .registers = registers.sink(), .test_delta_delay = {}});
+    core.run();
+    tracer.finish(core.cycles(), {});
+    check(core, listener);
 }
 
-void check_states(const ReadVcd& waves, const hw::Core& tpu) {
+void check_states(const ReadVcd& waves, const hw::Core& core) {
     for (const std::string state : {"active", "weight_stall", "weight_shift", "non_matrix", "raw_stall",
                                     "input_stall", "setup_stall", "port_stall"}) {
         CAPTURE(state);
-        CHECK(waves.count("matrix_unit." + state) == tpu.counter("matrix_unit." + state + "_cycles").value());
+        CHECK(waves.count("matrix_unit." + state) ==
+              core.counter("matrix_unit." + state + "_cycles").value());
     }
-    std::vector<std::uint64_t> states_in(tpu.cycles());
+    std::vector<std::uint64_t> states_in(core.cycles());
     for (const std::string state : {"active", "weight_stall", "weight_shift", "non_matrix"}) {
         const auto values = waves.by_cycle("matrix_unit." + state);
         REQUIRE(values.size() == states_in.size());
@@ -101,17 +102,17 @@ void check_states(const ReadVcd& waves, const hw::Core& tpu) {
     CHECK(std::all_of(states_in.begin(), states_in.end(), [](std::uint64_t count) { return count == 1; }));
 }
 
-void check_units(const ReadVcd& waves, const hw::Core& tpu, const machine::MachineConfig& machine,
+void check_units(const ReadVcd& waves, const hw::Core& core, const machine::MachineConfig& machine,
                  const WaveListener& heard) {
-    CHECK(waves.count("activation_unit.busy") == tpu.counter("activation_unit.busy_cycles").value());
-    CHECK(waves.count("host_interface.read") == tpu.counter("host_read.busy_cycles").value());
-    CHECK(waves.count("host_interface.write") == tpu.counter("host_write.busy_cycles").value());
-    CHECK(waves.count("sequencer.empty") == tpu.counter("sequencer.empty_cycles").value());
-    CHECK(waves.count("sequencer.queue_full") == tpu.counter("sequencer.queue_full_cycles").value());
+    CHECK(waves.count("activation_unit.busy") == core.counter("activation_unit.busy_cycles").value());
+    CHECK(waves.count("host_interface.read") == core.counter("host_read.busy_cycles").value());
+    CHECK(waves.count("host_interface.write") == core.counter("host_write.busy_cycles").value());
+    CHECK(waves.count("sequencer.empty") == core.counter("sequencer.empty_cycles").value());
+    CHECK(waves.count("sequencer.queue_full") == core.counter("sequencer.queue_full_cycles").value());
     if (machine.sequencer.issue_cycles > 0) {
         // A halt that nobody waits for is issued in the cycle of the end, which is none of the run's.
-        const std::uint64_t at_end = heard.last_issue == tpu.cycles() ? 1 : 0;
-        CHECK(waves.count("sequencer.issue") + at_end == tpu.counter("sequencer.instructions").value());
+        const std::uint64_t at_end = heard.last_issue == core.cycles() ? 1 : 0;
+        CHECK(waves.count("sequencer.issue") + at_end == core.counter("sequencer.instructions").value());
     }
     const auto tiles = waves.by_cycle("weight_fifo.tiles");
     const auto whole = waves.by_cycle("weight_fifo.whole");
@@ -200,7 +201,7 @@ Cycle last_sum_of(const hw::StreamTimes& stream) {
     return stream.summed + (stream.lines - 1) * stream.line_cycles + stream.line_rows * stream.passes - 1;
 }
 
-void check_rows(const ReadVcd& waves, const isa::Program& program, const hw::Core& tpu,
+void check_rows(const ReadVcd& waves, const isa::Program& program, const hw::Core& core,
                 const WaveListener& heard) {
     const auto footprints = footprints_of(program);
     const auto setup_reads = waves.by_cycle("unified_buffer.setup_read_row");
@@ -208,12 +209,12 @@ void check_rows(const ReadVcd& waves, const isa::Program& program, const hw::Cor
     // Where the program ends with a product, its last sums are there in the cycle of the end.
     std::uint64_t shown = waves.count("accumulators.write");
     const Cycle last_sum = heard.streams.empty() ? 0 : last_sum_of(heard.streams.back());
-    if (last_sum == tpu.cycles() && !heard.streams.empty()) {
+    if (last_sum == core.cycles() && !heard.streams.empty()) {
         const hw::StreamTimes& last = heard.streams.back();
         sums_written.emplace_back(last.accumulator_row + last.lines * last.line_rows - 1);
         ++shown;
     }
-    CHECK(shown == tpu.counter("accumulators.pass_writes").value());
+    CHECK(shown == core.counter("accumulators.pass_writes").value());
     for (const hw::StreamTimes& stream : heard.streams) {
         CAPTURE(stream.number);
         const isa::Footprint& rows = footprints.at(stream.number);
@@ -299,14 +300,14 @@ TEST_CASE("Random runs: waves show in each cycle what counters, footprints and r
         random.machine.matrix_unit.engine = machine::Engine::Wavefront;
         const Folder whole;
         run_with_waves(program, random.machine, {.kinds = {"waves"}}, whole,
-                       [&](const hw::Core& tpu, const WaveListener& heard) {
+                       [&](const hw::Core& core, const WaveListener& heard) {
                            const ReadVcd waves = read_waves(whole);
                            CHECK(waves.timescale == "100 ps");
-                           REQUIRE(waves.end_cycle() == tpu.cycles());
-                           check_states(waves, tpu);
-                           check_units(waves, tpu, random.machine, heard);
+                           REQUIRE(waves.end_cycle() == core.cycles());
+                           check_states(waves, core);
+                           check_units(waves, core, random.machine, heard);
                            check_numbers(waves, program, random.machine);
-                           check_rows(waves, program, tpu, heard);
+                           check_rows(waves, program, core, heard);
                        });
 
         // The other engine, with registers and without.
@@ -319,8 +320,8 @@ TEST_CASE("Random runs: waves show in each cycle what counters, footprints and r
         Cycle cycles = 0;
         run_with_waves(program, random.machine,
                        {.kinds = {"waves"}, .processing_elements = last_cell(random.machine)}, cells,
-                       [&](const hw::Core& tpu, const WaveListener& heard) {
-                           cycles = tpu.cycles();
+                       [&](const hw::Core& core, const WaveListener& heard) {
+                           cycles = core.cycles();
                            check_registers(read_waves(cells), random.machine, heard);
                        });
 
@@ -408,9 +409,9 @@ TEST_CASE("Addresses follow the rows as they pass", "[waves]") {
     machine.activation_unit.latency_cycles = 3;
     const Folder folder;
     run_with_waves(
-        program, machine, {.kinds = {"waves"}}, folder, [&](const hw::Core& tpu, const WaveListener& heard) {
+        program, machine, {.kinds = {"waves"}}, folder, [&](const hw::Core& core, const WaveListener& heard) {
             const ReadVcd waves = read_waves(folder);
-            check_states(waves, tpu);
+            check_states(waves, core);
             const auto row = [&](const std::string& name, Cycle begin, Cycle cycles) {
                 return drawn(waves, name, begin, begin + cycles);
             };
@@ -560,8 +561,8 @@ TEST_CASE("A run that fails leaves waves up to the failure", "[waves]") {
         const tests::FreshSimulation simulation;
         const machine::MachineConfig machine = four_by_three();
         trace::Tracer tracer({.kinds = {"waves"}}, program, machine, folder.path());
-        hw::Core tpu("tpu", machine, program, {.trace = tracer.sink(), .test_delta_delay = {}});
-        CHECK_THROWS(tpu.run());
+        hw::Core core("core", machine, program, {.trace = tracer.sink(), .test_delta_delay = {}});
+        CHECK_THROWS(core.run());
     }
     const ReadVcd waves = read_waves(folder);
     CHECK(waves.end_cycle() > 0);
