@@ -9,7 +9,7 @@
 #include "compiler/frontend/json_values.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"
-#include "hw/base/nearest.h"
+#include "hw/base/user_error.h"
 
 namespace systole::frontend {
 

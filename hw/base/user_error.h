@@ -1,15 +1,22 @@
 #pragma once
 
+#include <span>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 
 namespace systole {
 
-/// What a user gave the simulator breaks a rule: a machine, a network, a program, data. The message says in
-/// one line the place, the value and the rule. Each kind of input derives its own error; whoever reports
-/// them to the user catches this one. A std::logic_error, in contrast, is a mistake of the simulator's.
+/// An input of the user breaks a rule: a machine, a network, a program, data. The message gives place, value
+/// and rule in one line. Each kind of input derives an error of its own; code that reports errors to the user
+/// catches this one. A std::logic_error, in contrast, is a fault of the simulator.
 class UserError : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
+
+/// For suggestions in messages: the word of `known` that is most similar to `word`, or empty if none is
+/// similar.
+std::string_view nearest(std::string_view word, std::span<const std::string> known);
 
 }  // namespace systole

@@ -8,7 +8,7 @@
 #include <iterator>
 #include <numeric>
 
-#include "hw/base/nearest.h"
+#include "hw/base/user_error.h"
 #include "hw/machine/config_error.h"
 
 namespace systole::machine {

@@ -4,7 +4,6 @@
 #include <memory>
 
 #include "hw/base/cycle.h"
-#include "hw/base/rate.h"
 #include "hw/common/counter.h"
 #include "hw/machine/machine_config.h"
 

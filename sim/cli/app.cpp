@@ -10,7 +10,6 @@
 #include <systemc>
 #include <vector>
 
-#include "hw/base/nearest.h"
 #include "hw/base/user_error.h"
 #include "hw/machine/config_error.h"
 #include "hw/machine/config_reader.h"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "hw/base/nearest.h"
+#include "hw/base/user_error.h"
 #include "hw/machine/config_reader.h"
 
 namespace systole::cli {

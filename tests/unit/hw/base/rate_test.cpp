@@ -1,8 +1,8 @@
-#include "hw/base/rate.h"
-
 #include <catch2/catch.hpp>
 #include <limits>
 #include <stdexcept>
+
+#include "hw/base/cycle.h"
 
 namespace systole {
 namespace {

@@ -5,8 +5,8 @@
 #include <span>
 #include <variant>
 
+#include "hw/base/cycle.h"
 #include "hw/base/data_type.h"
-#include "hw/base/rate.h"
 #include "hw/isa/instruction.h"
 #include "hw/isa/program.h"
 #include "hw/isa/registers.h"

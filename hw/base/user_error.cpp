@@ -1,4 +1,4 @@
-#include "hw/base/nearest.h"
+#include "hw/base/user_error.h"
 
 #include <algorithm>
 #include <numeric>
