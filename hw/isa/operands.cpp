@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "hw/isa/fields.h"
+#include "hw/isa/program_error.h"
 
 namespace systole::isa {
 
@@ -35,6 +36,15 @@ void visit_flags(FieldVisitor& visitor, MatrixFlags& flags) {
         FlagField{.bit = 1, .word = "keep", .value = flags.keep_weights},
         FormatField{.name = "activations", .value = flags.activations, .code = activations_code},
         FormatField{.name = "weights", .value = flags.weights, .code = weights_code}});
+}
+
+void check_output_range(const Registers& registers) {
+    const std::int32_t minimum = registers.as_signed(Register::OutputMinimum);
+    const std::int32_t maximum = registers.as_signed(Register::OutputMaximum);
+    if (minimum > maximum) {
+        throw ProgramError(fmt::format("output.minimum is {}; it must be at most output.maximum, which is {}",
+                                       minimum, maximum));
+    }
 }
 
 }  // namespace systole::isa

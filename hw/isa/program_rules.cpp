@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <unordered_set>
 
 #include "hw/isa/assembly.h"
-#include "hw/isa/assembly/text.h"
+#include "hw/isa/assembly/lexer.h"
 #include "hw/isa/field_checker.h"
 #include "hw/isa/program_error.h"
 
@@ -144,6 +145,17 @@ void validate(const Program& program) {
         }
     }
     for (std::size_t i = 0; i < program.instructions.size(); ++i) check_instruction(program, i);
+}
+
+std::span<const std::string_view> buffer_kind_names() {
+    static constexpr std::array<std::string_view, 3> names = {"input", "output", "constant"};
+    return names;
+}
+
+std::string layer_name(const Program& program, std::uint16_t tag) {
+    if (tag == 0) return "(outside layers)";
+    if (tag <= program.layers.size()) return program.layers[tag - 1U].name;
+    return fmt::format("tag {}", tag);
 }
 
 }  // namespace systole::isa

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "hw/base/arithmetic.h"
-#include "hw/isa/requantization.h"
+#include "hw/isa/operands.h"
 #include "hw/timing/matrix_unit.h"
 
 namespace systole::timing {

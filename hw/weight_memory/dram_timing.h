@@ -5,7 +5,6 @@
 
 #include "hw/weight_memory/dram_address.h"
 #include "hw/weight_memory/dram_channel.h"
-#include "hw/weight_memory/dram_counters.h"
 #include "hw/weight_memory/memory_timing.h"
 
 namespace systole::hw {

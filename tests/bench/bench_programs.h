@@ -6,8 +6,8 @@
 #include <random>
 #include <vector>
 
+#include "hw/isa/operands.h"
 #include "hw/isa/program.h"
-#include "hw/isa/requantization.h"
 
 /// The programs that tests/bench measures, for an array of 256 x 256.
 namespace systole::bench {

@@ -2,7 +2,7 @@
 
 #include "hw/isa/assembly.h"
 #include "hw/isa/assembly/directives.h"
-#include "hw/isa/assembly/field_parser.h"
+#include "hw/isa/assembly/instruction_text.h"
 #include "hw/isa/program_error.h"
 #include "hw/isa/program_rules.h"
 

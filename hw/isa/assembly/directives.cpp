@@ -8,7 +8,7 @@
 #include <iterator>
 #include <variant>
 
-#include "hw/isa/assembly/text.h"
+#include "hw/isa/assembly/lexer.h"
 #include "hw/isa/fields.h"
 #include "hw/isa/program_rules.h"
 

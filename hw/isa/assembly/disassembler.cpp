@@ -3,8 +3,8 @@
 #include <iterator>
 
 #include "hw/isa/assembly.h"
-#include "hw/isa/assembly/field_printer.h"
-#include "hw/isa/assembly/text.h"
+#include "hw/isa/assembly/instruction_text.h"
+#include "hw/isa/assembly/lexer.h"
 #include "hw/isa/assembly/values.h"
 #include "hw/isa/program_rules.h"
 

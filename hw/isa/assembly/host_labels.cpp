@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "hw/isa/assembly/text.h"
+#include "hw/isa/assembly/lexer.h"
 
 namespace systole::isa {
 

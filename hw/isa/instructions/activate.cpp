@@ -10,7 +10,6 @@
 #include "hw/isa/operands.h"
 #include "hw/isa/program.h"
 #include "hw/isa/program_error.h"
-#include "hw/isa/requantization.h"
 #include "hw/isa/rows.h"
 
 namespace systole::isa {

@@ -8,7 +8,6 @@
 #include "hw/isa/program_error.h"
 #include "hw/isa/program_file.h"
 #include "hw/isa/program_file/byte_reader.h"
-#include "hw/isa/program_file/format.h"
 #include "hw/isa/program_rules.h"
 
 namespace systole::isa {

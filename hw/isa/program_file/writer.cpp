@@ -9,7 +9,6 @@
 #include "hw/isa/encoding.h"
 #include "hw/isa/program_error.h"
 #include "hw/isa/program_file.h"
-#include "hw/isa/program_file/format.h"
 #include "hw/isa/program_rules.h"
 
 namespace systole::isa {

@@ -2,7 +2,7 @@
 #include <span>
 
 #include "hw/base/arithmetic.h"
-#include "hw/isa/requantization.h"
+#include "hw/isa/operands.h"
 #include "hw/isa/rows.h"
 #include "hw/math/interpolated_table.h"
 #include "hw/math/lookup_table.h"

@@ -1,6 +1,6 @@
 #include "sim/view/trace/csv_lines.h"
 
-#include "hw/isa/assembly/field_printer.h"
+#include "hw/isa/assembly/instruction_text.h"
 #include "hw/isa/program.h"
 
 namespace systole::trace {

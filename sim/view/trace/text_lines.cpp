@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "hw/isa/assembly/field_printer.h"
+#include "hw/isa/assembly/instruction_text.h"
 #include "hw/isa/program.h"
 
 namespace systole::trace {

@@ -1,7 +1,7 @@
 // A machine whose every parameter matters in some program, drawn at random.
 #include <array>
 
-#include "hw/isa/requantization.h"
+#include "hw/isa/operands.h"
 #include "hw/isa/rows.h"
 #include "tests/support/random_program/random_case.h"
 
