@@ -1,10 +1,9 @@
 #include "compiler/emit/compile.h"
 
-#include "compiler/emit/constants.h"
 #include "compiler/emit/emitter.h"
 #include "compiler/emit/host_memory.h"
+#include "compiler/emit/program_data.h"
 #include "compiler/emit/synchronize.h"
-#include "compiler/emit/weight_image.h"
 
 namespace systole::emit {
 namespace {

@@ -1,10 +1,12 @@
 #include "compiler/emit/emitter.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <concepts>
 #include <limits>
 #include <stdexcept>
 
-#include "compiler/emit/narrow.h"
 #include "compiler/schedule/lowering.h"
 
 namespace systole::emit {
@@ -22,6 +24,17 @@ DataType stored_as(DataType type) {
 std::uint16_t largest_of(DataType type) {
     return bytes_of(type) == 2 ? std::numeric_limits<std::uint16_t>::max()
                                : std::numeric_limits<std::uint8_t>::max();
+}
+
+/// The value as a field of an instruction. Throws std::logic_error where the schedule gave more than the
+/// field holds.
+template <std::unsigned_integral Field>
+Field narrow(std::unsigned_integral auto value) {
+    if (value > std::numeric_limits<Field>::max()) {
+        throw std::logic_error(
+            fmt::format("{} does not fit an instruction's field of {} bytes", value, sizeof(Field)));
+    }
+    return static_cast<Field>(value);
 }
 
 }  // namespace

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "compiler/frontend/graph_json.h"
-#include "compiler/frontend/graph_text.h"
 #include "compiler/frontend/keras_h5.h"
+#include "compiler/frontend/text_values.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"
 #include "compiler/ir/text.h"
@@ -27,6 +27,16 @@ struct Format {
     ir::Graph (*read)(const std::filesystem::path& path, const ir::OperatorSet& operators,
                       WeightValues values);
 };
+
+/// Reads the text of a graph (compiler/ir/text.h) of one input and one output. Throws ModelError.
+ir::Graph read_graph_text(const std::filesystem::path& path, const ir::OperatorSet& operators) {
+    ir::Graph graph = ir::parse_graph(read_text(path), path.string(), operators);
+    if (graph.inputs.size() != 1 || graph.outputs.size() != 1) {
+        throw ModelError(fmt::format("{}: it has {} inputs and {} outputs; a network must have one of each",
+                                     path.string(), graph.inputs.size(), graph.outputs.size()));
+    }
+    return graph;
+}
 
 constexpr std::array formats{
     Format{"Keras HDF5 (.h5)", [](std::string_view head) { return head.starts_with("\x89HDF\r\n\x1a\n"); },

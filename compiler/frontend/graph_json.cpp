@@ -5,9 +5,8 @@
 #include <map>
 
 #include "compiler/frontend/graph_json/seeded_weights.h"
-#include "compiler/frontend/json_values.h"
 #include "compiler/frontend/layer_context.h"
-#include "compiler/frontend/text_file.h"
+#include "compiler/frontend/text_values.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "compiler/frontend/json_values.h"
+#include "compiler/frontend/text_values.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"
 #include "hw/base/user_error.h"

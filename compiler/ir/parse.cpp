@@ -7,10 +7,10 @@
 #include <limits>
 #include <type_traits>
 
+#include "compiler/ir/graph.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"
 #include "compiler/ir/text.h"
-#include "compiler/ir/verify.h"
 
 namespace systole::ir {
 namespace {

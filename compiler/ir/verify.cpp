@@ -1,5 +1,3 @@
-#include "compiler/ir/verify.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "compiler/ir/graph.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "compiler/ir/graph.h"
 
@@ -104,5 +105,8 @@ ir::ValueId moved_source(const ir::Graph& graph, ir::ValueId value);
 
 /// Throws ModelError unless the optional bias behind the weights has `channels` numbers.
 void check_bias(const ir::NodeView& node, std::uint64_t channels);
+
+/// docs/operators.md: every operator of the registry, its attributes and its names in each file format.
+std::string operators_page();
 
 }  // namespace systole::operators

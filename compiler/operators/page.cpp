@@ -1,4 +1,3 @@
-#include "compiler/operators/page.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,7 @@
 #include "compiler/operators/weighted.h"
 
 #include <fmt/format.h>
+#include <oneapi/dnnl/dnnl.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,6 +11,7 @@
 #include "compiler/operators/fixed_point.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/quantize_weights.h"
+#include "hw/math/single_threaded.h"
 
 namespace systole::operators {
 namespace {
@@ -234,6 +236,29 @@ std::span<const std::int8_t> known_weights(const ir::NodeView& node) {
     const ir::Constant& weights = *node.constant(0)->constant;
     if (!weights.is_known()) throw std::logic_error("weights without values cannot be computed with");
     return weights.values<std::int8_t>();
+}
+
+void multiply(const float* a, const float* b, float* c, std::size_t m, std::size_t n, std::size_t k) {
+    if (m == 0 || n == 0) return;
+    if (k == 0) {
+        std::fill_n(c, m * n, 0.0F);
+        return;
+    }
+    const auto dimension = [](std::size_t value) { return static_cast<dnnl_dim_t>(value); };
+    const math::SingleThreaded single_threaded;
+    const dnnl_status_t status = dnnl_sgemm('N', 'N', dimension(m), dimension(n), dimension(k), 1.0F, a,
+                                            dimension(k), b, dimension(n), 0.0F, c, dimension(n));
+    if (status != dnnl_success) {
+        throw std::logic_error(fmt::format("operators::multiply: m {}, n {}, k {}: oneDNN status {}", m, n, k,
+                                           static_cast<int>(status)));
+    }
+}
+
+void add_bias(float* c, const float* bias, std::size_t m, std::size_t n) {
+    if (bias == nullptr) return;
+    for (std::size_t row = 0; row < m; ++row) {
+        for (std::size_t column = 0; column < n; ++column) c[row * n + column] += bias[column];
+    }
 }
 
 }  // namespace systole::operators

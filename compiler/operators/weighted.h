@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -59,5 +60,11 @@ void multiply_add(std::int32_t value, const std::int8_t* weights, std::vector<st
 
 /// Weights as integers. Throws std::logic_error where they are not known.
 std::span<const std::int8_t> known_weights(const ir::NodeView& node);
+
+/// C (m x n) = A (m x k) * B (k x n), all packed and row major, on one thread.
+void multiply(const float* a, const float* b, float* c, std::size_t m, std::size_t n, std::size_t k);
+
+/// Adds bias[column] to every row of C (m x n); nothing where the bias is null.
+void add_bias(float* c, const float* bias, std::size_t m, std::size_t n);
 
 }  // namespace systole::operators

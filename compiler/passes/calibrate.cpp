@@ -13,7 +13,7 @@
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"
 #include "compiler/operators/lowering.h"
-#include "compiler/reference/float_executor.h"
+#include "compiler/reference/executor.h"
 
 namespace systole::passes {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "compiler/ir/verify.h"
+#include "compiler/ir/graph.h"
 
 namespace systole::passes {
 

@@ -1,5 +1,3 @@
-#include "compiler/reference/float_executor.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"
 #include "compiler/operators/operator.h"
+#include "compiler/reference/executor.h"
 
 namespace systole::reference {
 namespace {

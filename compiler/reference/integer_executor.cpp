@@ -1,11 +1,10 @@
-#include "compiler/reference/integer_executor.h"
-
 #include <fmt/format.h>
 
 #include <stdexcept>
 
 #include "compiler/operators/lowering.h"
 #include "compiler/operators/operator.h"
+#include "compiler/reference/executor.h"
 
 namespace systole::reference {
 namespace {

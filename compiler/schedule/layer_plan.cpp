@@ -8,6 +8,8 @@
 #include "compiler/ir/model_error.h"
 #include "compiler/schedule/lowering.h"
 #include "compiler/schedule/parallel_convolutions.h"
+#include "hw/base/arithmetic.h"
+#include "hw/isa/operands.h"
 
 namespace systole::schedule {
 namespace {
@@ -130,6 +132,33 @@ std::vector<LayerPlan> plan_layers(const mapping::Network& network, const Target
     }
     cut_segments(network, target, joined_to, plans);
     return plans;
+}
+
+std::uint32_t lay_out_constants(const mapping::Network& network, const Target& target,
+                                std::vector<LayerPlan>& plans) {
+    const std::uint64_t row_bytes = target.geometry.rows;
+    std::uint64_t next_row = 0;
+    const auto take = [&](std::uint64_t bytes) {
+        const std::uint64_t row = next_row;
+        next_row += divide_up(bytes, row_bytes);
+        if (next_row > target.unified_buffer_rows) {
+            throw ModelError(
+                fmt::format("{}: requantization parameters and tables take {} bytes and more; the unified "
+                            "buffer has {}",
+                            network.name, next_row * row_bytes, target.unified_buffer_rows * row_bytes));
+        }
+        return static_cast<std::uint32_t>(row);
+    };
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+        for (std::vector<Segment>& column_tile : plans[i].segments) {
+            for (Segment& segment : column_tile) {
+                segment.parameters_row = take(isa::parameter_bytes * segment.channels);
+            }
+        }
+        if (const auto* table = lookup_table(network.layers[i]))
+            plans[i].table_row = take(table_bytes(*table).size());
+    }
+    return static_cast<std::uint32_t>(next_row);
 }
 
 }  // namespace systole::schedule

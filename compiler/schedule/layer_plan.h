@@ -52,4 +52,10 @@ const mapping::Requantization* requantization(const mapping::Layer& layer);
 /// itself.
 std::vector<LayerPlan> plan_layers(const mapping::Network& network, const Target& target);
 
+/// Gives each layer the unified-buffer rows of its parameters and its table, from row 0 on, each set
+/// beginning at a row. Returns the rows all take together. Throws ModelError where they do not fit the
+/// unified buffer.
+std::uint32_t lay_out_constants(const mapping::Network& network, const Target& target,
+                                std::vector<LayerPlan>& plans);
+
 }  // namespace systole::schedule

@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "compiler/ir/model_error.h"
-#include "compiler/schedule/constants_layout.h"
+#include "compiler/schedule/layer_plan.h"
 #include "compiler/schedule/lowering.h"
 #include "compiler/schedule/parallel_convolutions.h"
 

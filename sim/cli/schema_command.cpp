@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/operators/page.h"
+#include "compiler/operators/operator.h"
 #include "hw/machine/config_error.h"
 #include "sim/cli/command.h"
 #include "sim/cli/output_options.h"

@@ -9,7 +9,7 @@
 #include "compiler/emit/compile.h"
 #include "compiler/mapping/network.h"
 #include "compiler/operators/lowering.h"
-#include "compiler/reference/integer_executor.h"
+#include "compiler/reference/executor.h"
 #include "hw/core/core.h"
 #include "hw/machine/machine_config.h"
 #include "sim/functional/executor.h"

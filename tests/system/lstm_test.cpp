@@ -13,7 +13,7 @@
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/encoding.h"
 #include "compiler/passes/prepare.h"
-#include "compiler/reference/float_executor.h"
+#include "compiler/reference/executor.h"
 #include "tests/support/graphs.h"
 #include "tests/support/truth.h"
 

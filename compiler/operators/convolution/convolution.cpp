@@ -5,8 +5,8 @@
 
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/window.h"
-#include "compiler/operators/gemm.h"
 #include "compiler/operators/layer_formats.h"
+#include "compiler/operators/weighted.h"
 #include "compiler/operators/windowed_weights.h"
 
 namespace systole::operators {

@@ -8,7 +8,6 @@
 
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/window.h"
-#include "compiler/operators/gemm.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/layer_formats.h"
 #include "compiler/operators/weighted.h"

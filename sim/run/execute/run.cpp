@@ -11,7 +11,7 @@
 
 #include "compiler/emit/compile.h"
 #include "compiler/operators/lowering.h"
-#include "compiler/reference/float_executor.h"
+#include "compiler/reference/executor.h"
 #include "hw/common/fan_out.h"
 #include "hw/core/core.h"
 #include "hw/isa/assembly.h"

@@ -9,7 +9,7 @@
 #include "compiler/emit/host_memory.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/lowering.h"
-#include "compiler/reference/integer_executor.h"
+#include "compiler/reference/executor.h"
 #include "hw/isa/program_rules.h"
 #include "tests/support/integer_graphs.h"
 #include "tests/support/program_interpreter.h"

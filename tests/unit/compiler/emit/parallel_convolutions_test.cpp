@@ -2,8 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "compiler/emit/compile.h"
-#include "compiler/emit/constants.h"
-#include "compiler/emit/weight_image.h"
+#include "compiler/emit/program_data.h"
 #include "hw/isa/registers.h"
 
 namespace systole::emit {

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "compiler/emit/compile.h"
-#include "compiler/emit/weight_image.h"
+#include "compiler/emit/program_data.h"
 #include "compiler/frontend/graph_json.h"
 #include "compiler/frontend/random_values.h"
 #include "compiler/operators/lowering.h"

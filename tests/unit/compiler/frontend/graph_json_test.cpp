@@ -15,7 +15,7 @@
 #include "compiler/frontend/graph_json.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/operator.h"
-#include "compiler/reference/float_executor.h"
+#include "compiler/reference/executor.h"
 #include "tests/unit/compiler/frontend/keras_graph.h"
 
 using namespace systole;

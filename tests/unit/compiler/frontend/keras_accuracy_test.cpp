@@ -3,7 +3,7 @@
 
 #include "compiler/frontend/frontend.h"
 #include "compiler/operators/operator.h"
-#include "compiler/reference/float_executor.h"
+#include "compiler/reference/executor.h"
 #include "tests/support/mnist.h"
 
 using namespace systole;

@@ -5,7 +5,6 @@
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"
 #include "compiler/ir/text.h"
-#include "compiler/ir/verify.h"
 #include "compiler/operators/operator.h"
 #include "tests/support/graphs.h"
 

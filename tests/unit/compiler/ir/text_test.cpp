@@ -3,8 +3,8 @@
 #include <catch2/catch.hpp>
 #include <limits>
 
+#include "compiler/ir/graph.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/ir/verify.h"
 #include "compiler/operators/operator.h"
 #include "tests/support/graphs.h"
 

@@ -7,8 +7,7 @@
 #include "compiler/operators/lowering.h"
 #include "compiler/operators/operator.h"
 #include "compiler/passes/prepare.h"
-#include "compiler/reference/float_executor.h"
-#include "compiler/reference/integer_executor.h"
+#include "compiler/reference/executor.h"
 #include "tests/support/graphs.h"
 
 using namespace systole;

@@ -4,8 +4,7 @@
 #include "compiler/frontend/frontend.h"
 #include "compiler/operators/operator.h"
 #include "compiler/passes/prepare.h"
-#include "compiler/reference/float_executor.h"
-#include "compiler/reference/integer_executor.h"
+#include "compiler/reference/executor.h"
 #include "tests/support/mnist.h"
 
 using namespace systole;

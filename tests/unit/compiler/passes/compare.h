@@ -13,8 +13,7 @@
 #include "compiler/passes/calibrate.h"
 #include "compiler/passes/quantize.h"
 #include "compiler/passes/unite_ranges.h"
-#include "compiler/reference/float_executor.h"
-#include "compiler/reference/integer_executor.h"
+#include "compiler/reference/executor.h"
 #include "tests/support/graphs.h"
 
 /// What a pass has left, held against what it was given.

@@ -4,8 +4,7 @@
 
 #include "compiler/passes/prepare.h"
 #include "compiler/passes/unite_ranges.h"
-#include "compiler/reference/float_executor.h"
-#include "compiler/reference/integer_executor.h"
+#include "compiler/reference/executor.h"
 #include "tests/support/graphs.h"
 #include "tests/support/inception.h"
 #include "tests/unit/compiler/passes/compare.h"

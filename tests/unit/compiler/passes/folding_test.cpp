@@ -4,7 +4,7 @@
 #include "compiler/passes/fold_padding.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/passes/remove_identities.h"
-#include "compiler/reference/float_executor.h"
+#include "compiler/reference/executor.h"
 #include "tests/support/graphs.h"
 #include "tests/unit/compiler/passes/compare.h"
 

@@ -5,8 +5,7 @@
 
 #include "compiler/ir/model_error.h"
 #include "compiler/passes/prepare.h"
-#include "compiler/reference/float_executor.h"
-#include "compiler/reference/integer_executor.h"
+#include "compiler/reference/executor.h"
 #include "tests/support/graphs.h"
 #include "tests/unit/compiler/passes/compare.h"
 

@@ -7,7 +7,7 @@
 #include "compiler/passes/fold_concat_into_dense.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/passes/unite_ranges.h"
-#include "compiler/reference/float_executor.h"
+#include "compiler/reference/executor.h"
 #include "tests/support/graphs.h"
 #include "tests/unit/compiler/passes/compare.h"
 

@@ -1,9 +1,8 @@
-#include "compiler/reference/float_executor.h"
-
 #include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "compiler/ir/model_error.h"
+#include "compiler/reference/executor.h"
 #include "tests/support/graphs.h"
 
 using namespace systole;

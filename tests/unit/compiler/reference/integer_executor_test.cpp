@@ -1,14 +1,13 @@
-#include "compiler/reference/integer_executor.h"
-
 #include <catch2/catch.hpp>
 #include <limits>
 #include <random>
 #include <stdexcept>
 
+#include "compiler/ir/graph.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/ir/verify.h"
 #include "compiler/operators/fixed_point.h"
 #include "compiler/operators/lowering.h"
+#include "compiler/reference/executor.h"
 #include "hw/base/fixed_point.h"
 #include "tests/support/integer_graphs.h"
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -17,5 +18,8 @@ std::string describe(const nlohmann::json& value);
 
 /// An integer within the limits of std::uint32_t, or nothing.
 std::optional<std::uint32_t> as_unsigned(const nlohmann::json& value);
+
+/// All of a file. Throws ModelError, in one line that begins with the path.
+std::string read_text(const std::filesystem::path& path);
 
 }  // namespace systole::frontend

@@ -1,9 +1,13 @@
-#include "compiler/frontend/json_values.h"
+#include "compiler/frontend/text_values.h"
 
 #include <fmt/format.h>
 
+#include <cerrno>
+#include <fstream>
+#include <iterator>
 #include <limits>
 #include <set>
+#include <system_error>
 #include <vector>
 
 #include "compiler/ir/model_error.h"
@@ -56,6 +60,16 @@ std::optional<std::uint32_t> as_unsigned(const json& value) {
     const auto number = value.get<std::uint64_t>();
     if (number > std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
     return static_cast<std::uint32_t>(number);
+}
+
+std::string read_text(const std::filesystem::path& path) {
+    errno = 0;
+    std::ifstream file(path, std::ios::binary);
+    if (!file) {
+        throw ModelError(fmt::format("{}: it cannot be opened: {}", path.string(),
+                                     std::generic_category().message(errno)));
+    }
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
 }  // namespace systole::frontend
