@@ -41,14 +41,14 @@ struct ActivationUnitCounters final : UnitCounters {
     Counter& port_stall_cycles = add("port_stall_cycles", CounterUnit::Cycles, "a memory port was taken");
 };
 
-/// From sums to activations: requantization, activation function, vector work, pooling, and back into
-/// the unified buffer.
+/// Turns sums into activations: requantization, activation function, vector work and pooling, with results
+/// written to the unified buffer.
 ///
-/// Timing (docs/timing.md): an accumulator row a cycle (more where a row has more bytes than a
-/// unified-buffer access), each in the buffer `latency` after its cycle. Loading parameters goes
-/// before at a unified-buffer row a cycle. Vector work takes a cycle for each unified-buffer access
-/// it reads or writes, whichever are more. Instructions follow each other without a gap, but one that
-/// reads rows which earlier ones still write begins when those writes are complete.
+/// Timing (docs/timing.md): one accumulator row per cycle (fewer if a row has more bytes than a
+/// unified-buffer access); each result row is in the buffer `latency` cycles after its cycle. Parameters are
+/// loaded before, one unified-buffer row per cycle. Vector work takes as many cycles as the greater of its
+/// unified-buffer reads and writes. Instructions follow each other without a gap, except that an instruction
+/// waits until earlier writes of the rows that it reads are complete.
 class ActivationUnit final : public UnitModule {
 public:
     ActivationUnit(const sc_core::sc_module_name& name, const machine::MachineConfig& machine, Values values,
@@ -62,19 +62,20 @@ public:
     void finish(Cycle end, Tag tag) { counters_.finish(end, tag); }
 
 private:
-    /// An instruction's writes, until they are complete.
+    /// The rows that an instruction writes, kept until the writes are complete.
     struct Write {
         isa::RowRange rows;
         Cycle complete = 0;
     };
 
     void run();
-    /// When earlier writes of the rows that an instruction reads are complete; now, if they are.
+    /// The cycle in which earlier writes of the rows that an instruction reads are complete; at least now.
     Cycle operands_written(const isa::Footprint& footprint);
     void count(const timing::ActivationCost& cost, bool activates, Tag tag);
     timing::ActivationCost cost(const isa::BoundInstruction& bound) const;
     void take_ports(const isa::BoundInstruction& bound, const timing::ActivationCost& cost);
-    /// Write to `written`, the rows of the footprint. Run by a worker: the parameters are its own.
+    /// Computes the footprint's written rows into `written`. Runs on a worker thread; only these functions
+    /// use `parameters_`.
     void compute(const isa::BoundInstruction& bound, std::uint8_t* written);
     void compute(const isa::Activate& activate, const isa::BoundInstruction& bound, std::uint8_t* written);
     void compute(const isa::Vector& vector, const isa::BoundInstruction& bound, std::uint8_t* written);

@@ -12,15 +12,17 @@
 
 namespace systole::hw {
 
-/// The requantization parameters and the lookup tables that the activation unit holds, one for elements of 8
-/// bits and one for those of 16.
+/// The requantization parameters and the lookup tables that the activation unit holds: a table for 8-bit and
+/// one for 16-bit elements.
 class RequantizationParameters {
 public:
-    /// From the bytes `activate` describes: int32 bias, int32 multiplier, int8 shift of each column.
+    /// Loads the arrays that `activate` describes: int32 bias, int32 multiplier and int8 shift of each
+    /// column.
     void load(const std::uint8_t* bytes, std::size_t columns);
     void load_table(std::span<const std::uint8_t> bytes, DataType elements);
 
-    /// With the output range the registers give. Columns beyond those loaded are 0.
+    /// The parameters with the output range of the registers. The values of columns that were not loaded are
+    /// 0.
     math::Requantization bind(const isa::Registers& registers);
     const math::LookupTable& table() const { return table_; }
     const math::InterpolatedTable& interpolated_table() const { return interpolated_table_; }

@@ -23,25 +23,25 @@ constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t step) {
     return divide_up(value, step) * step;
 }
 
-/// a + b, or the largest number where that is less.
+/// a + b, or the largest 64-bit number if the sum exceeds it.
 constexpr std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) {
     std::uint64_t sum = 0;
     return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<std::uint64_t>::max() : sum;
 }
 
-/// a * b, or the largest number where that is less.
+/// a * b, or the largest 64-bit number if the product exceeds it.
 constexpr std::uint64_t saturating_product(std::uint64_t a, std::uint64_t b) {
     std::uint64_t product = 0;
     return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<std::uint64_t>::max() : product;
 }
 
-/// The same number in 64 bits. Throws std::overflow_error with the message if they do not hold it.
+/// The number in 64 bits. Throws std::overflow_error with the message if it does not fit.
 constexpr std::uint64_t to_64_bits(Uint128 number, const char* message) {
     if (number > std::numeric_limits<std::uint64_t>::max()) throw std::overflow_error(message);
     return static_cast<std::uint64_t>(number);
 }
 
-/// a * b / divisor rounded down; the product has all its bits.
+/// a * b / divisor rounded down; the product is exact, in 128 bits.
 constexpr Uint128 multiply_divide(std::uint64_t a, std::uint64_t b, std::uint64_t divisor) {
     return Uint128{a} * b / divisor;
 }

@@ -9,9 +9,9 @@
 
 namespace systole {
 
-/// A number format: how an element of a tensor, a weight or a sum is stored. Integers are two's complement
-/// where signed; everything is little endian. The values are codes in program files (docs/isa.md): they stay
-/// what they are, and fit three bits.
+/// A number format: how an element of a tensor, a weight or a sum is stored. Signed integers are two's
+/// complement; everything is little endian. The enumerators' values are codes in program files (docs/isa.md):
+/// they must not change and must fit three bits.
 enum class DataType : std::uint8_t {
     Uint8,
     Int8,
@@ -22,7 +22,7 @@ enum class DataType : std::uint8_t {
     Float32,
 };
 
-/// What there is to know of a number format.
+/// The properties of a number format.
 struct DataTypeTraits {
     std::string_view name;  ///< in files, assembly and messages
     std::uint8_t bytes = 0;
@@ -50,7 +50,7 @@ inline constexpr std::array<std::string_view, data_type_count> data_type_names =
     return names;
 }();
 
-/// As for every enumeration with names: in the order of the values.
+/// The names of the formats in the order of their values; every enumeration with names has this function.
 constexpr const auto& names_of(DataType) {
     return data_type_names;
 }

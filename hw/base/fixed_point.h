@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <limits>
 
-// The fixed-point arithmetic of gemmlowp and TFLite, bit for bit where they define a result. Where they
-// leave one undefined (overflows, shifts out of range), it is defined here. Always inlined: the loops of
-// hw/math around them exist in a version for each instruction set, and each needs its own copy.
+// The fixed-point arithmetic of gemmlowp and TFLite, bit for bit where they define a result. Results that
+// they leave undefined (overflows, shifts out of range) are defined here. The functions are always inlined:
+// hw/math compiles its loops once for each instruction set, and each version needs its own copy.
 
 namespace systole {
 
@@ -36,7 +36,7 @@ inline constexpr std::int32_t shift_limit = 31;
     return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) * static_cast<std::uint32_t>(b));
 }
 
-/// a * b / 2^31, to the nearest, halves upwards; the one overflow, of the two lowest, saturates.
+/// a * b / 2^31, rounded to nearest, halves upwards. The only overflow, -2^31 * -2^31, saturates.
 [[gnu::always_inline]] inline std::int32_t saturating_rounding_doubling_high_mul(std::int32_t a,
                                                                                  std::int32_t b) {
     // Bits 31 to 62 of the rounded product. gemmlowp's nudge by the sign and division towards zero give
@@ -47,7 +47,7 @@ inline constexpr std::int32_t shift_limit = 31;
     return high == lowest ? std::numeric_limits<std::int32_t>::max() : high;
 }
 
-/// x / 2^exponent, to the nearest, halves away from zero; 0 <= exponent <= 31.
+/// x / 2^exponent, rounded to nearest, halves away from zero; 0 <= exponent <= 31.
 [[gnu::always_inline]] inline std::int32_t rounding_divide_by_power_of_two(std::int32_t x,
                                                                            std::int32_t exponent) {
     const auto mask = static_cast<std::int32_t>((std::uint32_t{1} << exponent) - 1);
@@ -56,7 +56,7 @@ inline constexpr std::int32_t shift_limit = 31;
     return (x >> exponent) + (remainder > threshold ? 1 : 0);
 }
 
-/// As `multiply_by_quantized_multiplier`, its shift given as two, of 0 to 31.
+/// As `multiply_by_quantized_multiplier`, with the shift given as a left and a right shift of 0 to 31.
 [[gnu::always_inline]] inline std::int32_t scale(std::int32_t x, std::int32_t multiplier, std::int32_t left,
                                                  std::int32_t right) {
     const auto shifted = static_cast<std::int32_t>(static_cast<std::uint32_t>(x) << left);
@@ -71,8 +71,8 @@ inline constexpr std::int32_t shift_limit = 31;
     return -std::clamp(shift, -shift_limit, 0);
 }
 
-/// x * multiplier / 2^31 * 2^shift. A positive shift is applied first, and wraps around; a negative one
-/// last, rounding a second time. Shifts beyond 31 places count as 31.
+/// x * multiplier / 2^31 * 2^shift. A positive shift is applied first and wraps around; a negative shift is
+/// applied last and rounds a second time. Shifts beyond 31 places count as 31.
 [[gnu::always_inline]] inline std::int32_t multiply_by_quantized_multiplier(std::int32_t x,
                                                                             std::int32_t multiplier,
                                                                             std::int32_t shift) {

@@ -2,14 +2,14 @@
 
 #include <cstdint>
 
-// Limits that follow from widths of instruction fields and of the datapath, for all who check against them.
+// Limits that follow from the widths of instruction fields and of the datapath.
 namespace systole {
 
 /// Row addresses of the unified buffer take 3 bytes, those of the accumulators 2.
 inline constexpr std::uint64_t buffer_row_limit = std::uint64_t{1} << 24;
 inline constexpr std::uint64_t accumulator_row_limit = std::uint64_t{1} << 16;
 
-/// Largest window of a pooling, in pixels: sums of more could exceed 32 bits.
+/// Largest pooling window in pixels: the sum over a larger one could exceed 32 bits.
 inline constexpr std::uint64_t largest_pooling_window = std::uint64_t{1} << 23;
 
 }  // namespace systole

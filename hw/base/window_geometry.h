@@ -5,9 +5,9 @@
 
 namespace systole {
 
-/// How the windows of a convolution or pooling lie in a tensor of images, each packed in height, width,
-/// channel order. All sizes and strides are at least 1. Output lines are numbered through the images: line
-/// l is line l % output_height of image l / output_height.
+/// The positions of the windows of a convolution or pooling in a tensor of images. An image is packed in
+/// height, width, channel order. All sizes and strides are at least 1. Output lines are numbered through all
+/// images: line l is line l % output_height of image l / output_height.
 struct WindowGeometry {
     std::uint32_t input_height = 1;   ///< pixels
     std::uint32_t input_width = 1;    ///< pixels

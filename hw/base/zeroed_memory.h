@@ -9,8 +9,8 @@
 
 namespace systole {
 
-/// An array that begins all zero and takes real memory only where it is touched: a buffer of many
-/// megabytes of which a program uses a corner.
+/// An array that is zero at first and takes physical memory only for pages that are touched: for buffers of
+/// many megabytes of which a program uses a small part.
 template <class Element>
 class ZeroedMemory {
     static_assert(std::is_trivial_v<Element>);

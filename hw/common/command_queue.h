@@ -19,7 +19,7 @@
 
 namespace systole::hw {
 
-/// What the sequencer hands to a unit: an instruction to carry out, or one of the two kinds of sync.
+/// An entry of a unit's queue: an instruction to execute (Work) or one of the two kinds of sync.
 struct Command {
     enum class Kind : std::uint8_t { Work, Wait, Signal };
 
@@ -31,29 +31,29 @@ struct Command {
     isa::BoundInstruction bound{};  ///< of Work
 };
 
-/// The sequencer's side of a unit's queue.
+/// A unit's queue as the sequencer sees it.
 class CommandSink {
 public:
     virtual ~CommandSink() = default;
     /// Puts a command at the end; waits while the queue is full.
     virtual void push(Command command, WaitState& state) = 0;
-    /// Waits until everything pushed has begun, and returns the cycle in which all of it is complete.
+    /// Waits until all commands have begun; returns the cycle in which all are complete.
     virtual Cycle drain(WaitState& state) = 0;
 };
 
-/// The way of the instructions from the host to the instruction buffer.
+/// The path of the instructions from the host to the instruction buffer.
 class InstructionPath {
 public:
     virtual ~InstructionPath() = default;
-    /// The host sends an instruction of so many bytes; returns the cycle in which it has arrived.
+    /// Sends an instruction of `bytes` bytes; returns the cycle in which it arrives.
     virtual Cycle send_instruction(std::uint64_t bytes) = 0;
 };
 
-/// A unit's queue. It carries out the `sync` commands by itself: the unit sees its instructions, each
-/// as soon as its waits are over.
+/// A unit's queue. It executes the `sync` commands itself; the unit receives only its instructions, each as
+/// soon as the waits before it are over.
 class CommandQueue final : public CommandSink {
 public:
-    /// `unit` is the number that semaphores know the unit by.
+    /// `unit` is the unit's number in Semaphores.
     CommandQueue(std::size_t unit, std::size_t depth, Semaphores& semaphores, const Clock& clock)
         : unit_(unit), depth_(depth), semaphores_(semaphores), clock_(clock) {}
 
@@ -61,21 +61,21 @@ public:
 
     Cycle drain(WaitState& state) override;
 
-    /// The unit's side: the next instruction, once everything before it in the queue has begun and
-    /// its waits are over. The cycles of waiting are spent on the unit's counters.
+    /// For the unit: waits until all earlier commands have begun and their waits are over, and returns the
+    /// next instruction. Counts the cycles of waiting in the unit's counters.
     Command next(WaitState& state, UnitCounters& counters);
 
-    /// The instruction that `next` gave last will be complete at this cycle. To be said before the
-    /// unit asks for the next one.
+    /// Announces that the instruction last returned by `next` completes in this cycle, now or later. The unit
+    /// calls it before it calls `next` again.
     void complete(Cycle at);
 
-    /// When everything that has begun is complete.
+    /// The cycle in which all commands that have begun are complete.
     Cycle complete_at() const { return complete_at_; }
 
-    /// What is first in the queue and has not been taken by cycle `now`. Known where there is a trace.
+    /// The first command in the queue, not taken by cycle `now`. Only kept if there is a trace.
     std::optional<QueueTimes> waiting(Cycle now) const;
 
-    /// Who hears of every command that leaves the queue; null for nobody.
+    /// Sets the sink that is told each command that leaves the queue; null for none.
     void observe(TraceSink* trace) { trace_ = trace; }
 
 private:
@@ -91,12 +91,12 @@ private:
     bool working_ = false;
     Cycle complete_at_ = 0;
     TraceSink* trace_ = nullptr;
-    Cycle last_taken_ = 0;  ///< known where there is a trace
+    Cycle last_taken_ = 0;  ///< only kept if there is a trace
     sc_core::sc_event pushed_;
     sc_core::sc_event taken_;
 };
 
-// Inline: with no values to compute, these are a large part of what an instruction costs the simulator.
+// Inline, because in timing-only runs these functions are a large part of the simulator's time.
 
 inline void CommandQueue::push(Command command, WaitState& state) {
     while (commands_.size() >= depth_) {

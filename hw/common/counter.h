@@ -16,7 +16,7 @@ enum class CounterUnit : std::uint8_t {
     Tiles,
     Instructions,
     Macs,
-    MemoryClocks,  ///< of a DRAM: not the core's cycles
+    MemoryClocks,  ///< clocks of a DRAM, not cycles of the core
     Commands,      ///< to a DRAM
     Elements,
 };
@@ -38,7 +38,7 @@ public:
     }
     std::uint64_t value(Tag tag) const { return tag < by_tag_.size() ? by_tag_[tag] : 0; }
 
-    /// No later tag has a value.
+    /// The last tag that may have a value; later tags have none.
     Tag last_tag() const { return by_tag_.empty() ? Tag{0} : static_cast<Tag>(by_tag_.size() - 1); }
 
     std::string_view name() const { return name_; }
@@ -52,8 +52,8 @@ private:
     std::vector<std::uint64_t> by_tag_;
 };
 
-/// The counters of one unit, declared once as members of a derived structure; reports and tests walk
-/// the group.
+/// The counters of one unit. A derived structure declares each counter once, as a member; reports and tests
+/// iterate over the group.
 class CounterGroup {
 public:
     CounterGroup() = default;

@@ -7,14 +7,14 @@
 
 namespace systole::hw {
 
-/// Forwards what a run does to several sinks, in their order.
+/// Forwards trace events to several sinks, in the order in which they were added.
 class TraceFanOut final : public TraceSink {
 public:
-    /// Null is nobody. A sink must outlive what is told.
+    /// Ignores null. The sink must outlive all events.
     void add(TraceSink* sink) {
         if (sink != nullptr) sinks_.push_back(sink);
     }
-    /// Who is to be told: null for nobody, and without a detour where there is one.
+    /// The sink to hand to a run: null for no sinks, the sink itself if there is only one.
     TraceSink* sink() {
         if (sinks_.empty()) return nullptr;
         return sinks_.size() == 1 ? sinks_.front() : this;
@@ -52,14 +52,14 @@ private:
     std::vector<TraceSink*> sinks_;
 };
 
-/// Forwards the array's registers to several sinks, in their order.
+/// Forwards the array's registers to several sinks, in the order in which they were added.
 class RegisterFanOut final : public RegisterSink {
 public:
-    /// Null is nobody. A sink must outlive what is told.
+    /// Ignores null. The sink must outlive all events.
     void add(RegisterSink* sink) {
         if (sink != nullptr) sinks_.push_back(sink);
     }
-    /// Who is to be told: null for nobody.
+    /// The sink to hand to a run; null if there are no sinks.
     RegisterSink* sink() { return sinks_.empty() ? nullptr : this; }
 
     void cycle(Cycle cycle, const ArrayRegisters& registers) override {

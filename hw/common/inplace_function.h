@@ -12,8 +12,8 @@ namespace systole::hw {
 template <class Signature, std::size_t Bytes>
 class InplaceFunction;
 
-/// A function object of up to `Bytes` bytes inside, as std::function but never with an allocation. Can be
-/// moved, not copied.
+/// Like std::function, for function objects of up to `Bytes` bytes, which it stores inside: it never
+/// allocates. It can be moved but not copied.
 template <class Result, class... Arguments, std::size_t Bytes>
 class InplaceFunction<Result(Arguments...), Bytes> {
 public:
@@ -39,7 +39,7 @@ public:
     InplaceFunction& operator=(const InplaceFunction&) = delete;
     ~InplaceFunction() { reset(); }
 
-    /// There must be one.
+    /// Must not be empty.
     Result operator()(Arguments... arguments) {
         return operations_->call(function_.data(), std::forward<Arguments>(arguments)...);
     }

@@ -19,7 +19,7 @@ struct Tile {
     std::uint32_t columns = 0;  ///< used array columns, from column 0
     std::uint32_t useful_macs = 0;
     DataType type = DataType::Int8;        ///< of the weights
-    std::uint64_t bytes = 0;               ///< that were fetched
+    std::uint64_t bytes = 0;               ///< fetched for it
     Tag tag = 0;                           ///< of its fetch
     Cycle whole_at = 0;                    ///< its last byte is in the FIFO
     const std::uint8_t* values = nullptr;  ///< row by row; null in a run without values
@@ -30,33 +30,35 @@ struct Tile {
 class TileSource {
 public:
     virtual ~TileSource() = default;
-    /// The oldest tile whose fetch has been issued; waits until there is one. It need not be whole.
+    /// The oldest tile whose fetch has been issued; waits until there is one. It may not have arrived whole
+    /// yet.
     virtual const Tile& front(WaitState& state) = 0;
-    /// The oldest tile has been shifted out. Its values stay where they are until two more have been.
+    /// Frees the slot of the oldest tile, which has been shifted out. Its values remain valid until two more
+    /// tiles have been released.
     virtual void release() = 0;
 };
 
-/// Streamed rows of activations: the first byte of a row, and bytes from row to row.
+/// Streamed rows of activations: the first byte of the first row, and the bytes from row to row.
 struct RowBlock {
     const std::uint8_t* values = nullptr;
     std::size_t stride = 0;
 };
 
-/// Gives the rows of a stream when they are needed. They may lie in `memory`, which grows if they do. None in
-/// a run without values.
+/// A function that returns the rows of a stream when they are needed. It may build them in `memory`, which
+/// then grows. Empty in a run without values.
 inline constexpr std::size_t stream_rows_bytes = 160;
 using StreamRows = InplaceFunction<RowBlock(std::vector<std::uint8_t>& memory), stream_rows_bytes>;
 
-/// Where the rows of a stream come from.
+/// The source of a stream's rows.
 class RowSource {
 public:
     virtual ~RowSource() = default;
-    /// The stream enters the array in this cycle: gives its rows, the first `elements` elements of
-    /// each. Called once a stream.
+    /// Called once for each stream, in the cycle in which it enters the array. Returns its rows, with the
+    /// first `elements` elements of each.
     virtual StreamRows enter(std::uint32_t elements) = 0;
 };
 
-/// A stream of rows that the data setup has ready for the array. Times as in timing::StreamShape.
+/// A stream of rows that the data setup has ready for the array. The shape is that of timing::StreamShape.
 struct Stream {
     InstructionNumber number = 0;
     Tag tag = 0;
@@ -70,7 +72,8 @@ struct Stream {
     bool keep_weights = false;
     DataType activations = DataType::Uint8;
     DataType weights = DataType::Int8;
-    /// The rows it reads were complete at these cycles: written by the activation unit, by the host.
+    /// The cycles in which the rows it reads were complete: those written by the activation unit, those
+    /// written by the host.
     Cycle activations_written = 0;
     Cycle inputs_written = 0;
     RowSource* source = nullptr;
@@ -80,8 +83,8 @@ struct Stream {
 class StreamSink {
 public:
     virtual ~StreamSink() = default;
-    /// Returns when the stream has begun to enter the array; gives the cycle in which its last sums
-    /// are in the accumulators.
+    /// Waits until the stream has begun to enter the array. Returns the cycle in which its last sums are in
+    /// the accumulators.
     virtual Cycle enter(const Stream& stream, WaitState& state) = 0;
 };
 

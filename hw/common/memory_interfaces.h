@@ -7,8 +7,8 @@
 
 namespace systole::hw {
 
-/// The unified buffer as other units see it: rows of bytes. Out-of-range rows are the sequencer's to
-/// refuse; here they are a contradiction of the model.
+/// The unified buffer as other units see it: rows of bytes. The sequencer refuses programs with rows out of
+/// range; here such rows are a fault of the simulator.
 class UnifiedBufferAccess {
 public:
     virtual ~UnifiedBufferAccess() = default;
@@ -17,7 +17,7 @@ public:
     virtual const std::uint8_t* read(std::uint64_t first, std::uint64_t count) const = 0;
     /// The bytes of rows [first, first + count), to write.
     virtual std::uint8_t* write(std::uint64_t first, std::uint64_t count) = 0;
-    /// Accounts for accesses, each of at most one row of bytes.
+    /// Counts accesses, each of at most one row of bytes.
     virtual void count_reads(std::uint64_t accesses, Tag tag) = 0;
     virtual void count_writes(std::uint64_t accesses, Tag tag) = 0;
 };
@@ -31,9 +31,10 @@ public:
     virtual std::int32_t* write(std::uint64_t first, std::uint64_t count) = 0;
     virtual void count_reads(std::uint64_t rows, Tag tag) = 0;
     virtual void count_writes(std::uint64_t rows, Tag tag) = 0;
-    /// What writing them took: rows, once for each pass of the array, and those read first to be added to.
+    /// Counts row accesses of the matrix unit: `passes` writes, one for each array pass, of which `additions`
+    /// read the row first and add to it.
     virtual void count_passes(std::uint64_t passes, std::uint64_t additions, Tag tag) = 0;
-    /// The banks that rows [first, first + count) lie in: [first bank, last bank].
+    /// The first and last of the banks that hold rows [first, first + count).
     virtual std::pair<std::size_t, std::size_t> banks(std::uint64_t first, std::uint64_t count) const = 0;
 };
 

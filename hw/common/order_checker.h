@@ -21,8 +21,8 @@ using InstructionNumber = std::uint64_t;
 /// instruction plus 1, or 0 for none. The earlier instructions of that unit come before it too.
 using VectorClock = std::array<std::uint64_t, isa::unit_count>;
 
-/// An instruction began though nothing orders it behind an earlier one of another unit that touches the
-/// same rows: the program lacks a `sync`.
+/// An instruction began although nothing orders it behind an earlier instruction of another unit that touches
+/// the same rows: a `sync` is missing in the program.
 class OrderViolation : public std::runtime_error {
 public:
     OrderViolation(InstructionNumber earlier, InstructionNumber later);
@@ -31,21 +31,21 @@ public:
     const InstructionNumber later;
 };
 
-/// Holds a program to its meaning, which is its order: wherever two instructions touch the same row and
-/// at least one writes it, the later must come after the earlier, through its unit's queue or through
-/// signals and waits. The hardware does not check that; this does, so that a program that runs to its end
-/// has computed what its instructions say, one after the other. It judges by what the program says, not
-/// by when things happened: a `sync` that is missing is found also where the timing is lucky.
+/// Checks that a program's synchronization keeps its meaning, which is its instructions executed one after
+/// the other: if two instructions touch the same row and at least one writes it, the later must be ordered
+/// behind the earlier, by its unit's queue or by signals and waits. The hardware does not check this. The
+/// checker uses vector clocks, not times, so it finds a missing `sync` even in a run whose timing happens to
+/// be right.
 ///
-/// It also remembers who wrote each unified-buffer row last and when that was complete: the reasons
-/// the matrix unit gives for waiting.
+/// It also records the last write of each unified-buffer row and when it was complete, from which the matrix
+/// unit takes the reasons of its waiting.
 class OrderChecker {
 public:
-    /// In program order, before the instruction can begin. It must come after those in `behind`; it writes
-    /// unified-buffer rows [first_written, last_written).
+    /// Called in program order, before the instruction can begin. The instruction must come after those in
+    /// `behind`; it writes unified-buffer rows [first_written, last_written).
     void issue(std::size_t unit, InstructionNumber number, const VectorClock& behind,
                std::uint64_t first_written, std::uint64_t last_written);
-    /// The unit's next instruction begins. Throws OrderViolation.
+    /// The unit's next instruction begins. Throws OrderViolation if it is not ordered as `issue` demanded.
     void begin(std::size_t unit, InstructionNumber number);
     /// The instruction that began last is complete at `at`, now or later.
     void complete(std::size_t unit, InstructionNumber number, Cycle at);
@@ -76,11 +76,11 @@ private:
 
     std::array<RingQueue<Issued>, isa::unit_count> issued_;  ///< not complete yet, in program order
     std::array<VectorClock, isa::unit_count> vector_clocks_{};
-    std::pmr::unsynchronized_pool_resource nodes_;             ///< of writes_, used again and again
+    std::pmr::unsynchronized_pool_resource nodes_;             ///< memory of writes_, reused
     std::pmr::map<std::uint64_t, LastWrite> writes_{&nodes_};  ///< by first row; ranges do not overlap
 };
 
-/// An instruction cannot do what it says, which shows only as it runs: the message is the rule it breaks.
+/// An instruction breaks a rule that can only be checked while it runs. The message is the rule.
 class InstructionError : public std::runtime_error {
 public:
     InstructionError(InstructionNumber instruction, const std::string& rule)

@@ -9,9 +9,10 @@
 
 namespace systole::hw {
 
-/// For the end of a program that simulated, under AddressSanitizer; elsewhere nothing. The SystemC kernel
-/// tells of each switch to the stack of a process, but not of the last one back. So that stack, freed by now,
-/// is taken for this thread's, and the search for leaks would read it, which fails where the memory is gone.
+/// To be called at the end of a program that simulated; has an effect under AddressSanitizer only. The
+/// SystemC kernel reports each switch to the stack of a process to the sanitizer, but not the last switch
+/// back. The sanitizer then takes that stack, freed by now, for the thread's own, and its leak search would
+/// read it and crash.
 inline void return_to_own_stack() {
 #ifdef __SANITIZE_ADDRESS__
     pthread_attr_t attributes;

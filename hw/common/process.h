@@ -8,12 +8,12 @@
 
 namespace systole::hw {
 
-/// What ended a simulation: the first exception that left one of its processes. SystemC would turn it into
-/// a report of its own and lose the type; here it is thrown again by who runs the simulation. Where several
-/// processes fail in one cycle, the one that was started first counts, whichever the kernel ran first.
+/// The first exception that left a process of the simulation. SystemC would turn it into a report of its own
+/// and lose the type; here the code that runs the simulation rethrows it. If several processes fail in one
+/// cycle, the process that was started first counts, independent of the order in which the kernel ran them.
 class Failure {
 public:
-    /// The place of a process among those that were started.
+    /// The rank of the next process, in the order in which processes are started.
     std::size_t next_rank() { return ranks_++; }
     void capture(std::exception_ptr exception, std::size_t rank) {
         const sc_core::sc_time& now = sc_core::sc_time_stamp();
@@ -25,7 +25,7 @@ public:
     /// Ends the simulation.
     void stop() {
         if (std::exchange(stopped_, true)) return;
-        // The kernel would announce it; who rethrows says what happened.
+        // Suppresses the kernel's message; the rethrown exception says what happened.
         sc_core::sc_report_handler::set_actions("/OSCI/SystemC", sc_core::SC_INFO, sc_core::SC_DO_NOTHING);
         sc_core::sc_stop();
     }
@@ -41,7 +41,7 @@ private:
     bool stopped_ = false;
 };
 
-/// Starts a process of a unit; what it throws ends the simulation, when the instant is over.
+/// Starts a process of a unit. An exception from it ends the simulation after the current instant.
 inline void spawn(const std::string& name, Failure& failure, std::function<void()> body) {
     sc_core::sc_spawn(
         [&failure, rank = failure.next_rank(), body = std::move(body)] {

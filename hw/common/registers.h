@@ -15,12 +15,12 @@ struct ArrayRegisters {
     std::span<const std::int16_t> activations;
     std::span<const std::int16_t> weights;
     std::span<const std::int16_t> shadow_weights;
-    /// What each cell has just made: the sum from above and its product.
+    /// The result of each cell in this cycle: the sum from above plus its product.
     std::span<const std::int32_t> partial_sums;
 };
 
-/// Hears of the array's registers after every cycle in which something moves in them. Only an engine that
-/// has registers tells.
+/// Receives the array's registers after every cycle in which a value moves. Only the engine "pe" has
+/// registers to report.
 class RegisterSink {
 public:
     virtual ~RegisterSink() = default;

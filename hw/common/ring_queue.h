@@ -7,15 +7,15 @@
 
 namespace systole::hw {
 
-/// First in, first out, in memory that grows to the longest the queue has been and is used again and again:
-/// an element costs no allocation. `Element` can be made without arguments.
+/// A first-in, first-out queue in a ring of memory, which grows to the greatest length and is reused, so
+/// pushing does not allocate in the steady state. `Element` must be default-constructible.
 template <class Element>
 class RingQueue {
 public:
     bool empty() const { return size_ == 0; }
     std::size_t size() const { return size_; }
 
-    /// There must be one.
+    /// Must not be empty.
     Element& front() { return places_[first_]; }
     const Element& front() const { return places_[first_]; }
     const Element& back() const { return places_[(first_ + size_ - 1) % places_.size()]; }
@@ -25,9 +25,9 @@ public:
         places_[(first_ + size_) % places_.size()] = std::move(element);
         ++size_;
     }
-    /// There must be one.
+    /// Must not be empty.
     void pop_front() {
-        // What it holds is let go now.
+        // Releases what the element holds now, not when its place is reused.
         if constexpr (!std::is_trivially_destructible_v<Element>) places_[first_] = Element();
         first_ = (first_ + 1) % places_.size();
         --size_;

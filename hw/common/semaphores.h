@@ -14,25 +14,25 @@
 
 namespace systole::hw {
 
-/// Two units wait for one semaphore: which of them goes on would depend on who came first. Or two signal
-/// one: what its waiter comes after would.
+/// Two units wait for one semaphore or two units signal it. With two waiters it is ambiguous which one
+/// resumes; with two signallers, the order of the waiter is ambiguous.
 class SharedSemaphore : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
 
-/// The counting semaphores of `sync`. A signal may be given for a later cycle: a unit knows when its
-/// work will be complete once it has begun. With a count goes what its signaller came after.
+/// The counting semaphores of `sync`. A signal may be given for a later cycle, because a unit knows the
+/// completion time of its work once the work has begun. A signal carries the signaller's vector clock.
 class Semaphores {
 public:
     static constexpr std::size_t count = 256;
 
     Semaphores(const Clock& clock, OrderChecker& order) : clock_(clock), order_(order) {}
 
-    /// A unit adds one to the semaphore at cycle `at`, now or later, and not before its signals until now.
+    /// Adds one to the semaphore at cycle `at`, now or later, and not before earlier signals of this unit.
     void signal(std::uint8_t semaphore, std::size_t signaller, Cycle at);
-    /// Waits until the semaphore is above zero and takes one from it; goes on in the cycle of the
-    /// signal. `waiter` is the number of the unit.
+    /// Waits until the semaphore is above zero and subtracts one; returns in the cycle of the signal.
+    /// `waiter` is the number of the unit.
     void wait(std::uint8_t semaphore, std::size_t waiter, WaitState& state);
 
 private:
@@ -42,13 +42,13 @@ private:
         VectorClock comes_after{};  ///< the signaller's when it signalled
     };
     struct Semaphore {
-        RingQueue<Signal> signals;  ///< a unit's follow each other in time
+        RingQueue<Signal> signals;  ///< in the order of time
         std::optional<std::size_t> signaller;
         std::optional<std::size_t> waiter;
         sc_core::sc_event signalled;
     };
 
-    /// A semaphore's only unit of a kind, now or from now on. Throws SharedSemaphore.
+    /// Makes the unit the semaphore's only unit of a kind. Throws SharedSemaphore if it has another one.
     static void claim(std::optional<std::size_t>& owner, std::size_t unit, std::uint8_t semaphore,
                       const char* kind);
 

@@ -6,8 +6,8 @@
 
 namespace systole::hw {
 
-/// The debug tag that a transaction's work is counted for; a transaction without counts for tag 0. It
-/// stays its maker's, who must outlive the payload.
+/// The debug tag under which the work of a TLM transaction is counted; a transaction without this extension
+/// counts under tag 0. The initiator owns it and keeps it for the lifetime of the payload.
 struct TagExtension final : tlm::tlm_extension<TagExtension> {
     explicit TagExtension(Tag of) : tag(of) {}
 

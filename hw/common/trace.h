@@ -11,30 +11,30 @@
 
 namespace systole::hw {
 
-/// When the sequencer dealt with an instruction.
+/// The times of an instruction in the sequencer.
 struct IssueTimes {
     InstructionNumber number = 0;
-    Tag tag = 0;        ///< in force behind it: of a `debug_tag`, its own
+    Tag tag = 0;        ///< in force after it; for a `debug_tag`, the tag that it sets
     Cycle asked = 0;    ///< the sequencer could have issued it
-    Cycle arrived = 0;  ///< it was in the instruction buffer as well
-    Cycle issued = 0;   ///< its queue had a place as well; of `halt`, when it began to wait for the units
+    Cycle arrived = 0;  ///< that, and it was in the instruction buffer
+    Cycle issued = 0;   ///< that, and its queue had a place; for `halt`: it began to wait for the units
 
     bool operator==(const IssueTimes&) const = default;
 };
 
-/// When a command, an instruction or a `sync`, passed through its unit's queue.
+/// The times of a command, an instruction or a `sync`, in its unit's queue.
 struct QueueTimes {
     std::size_t unit = 0;
     InstructionNumber number = 0;
     Tag tag = 0;
     Cycle issued = 0;  ///< put into the queue
-    Cycle first = 0;   ///< nothing in the queue was before it
-    Cycle taken = 0;   ///< its unit took it; a `sync` was carried out
+    Cycle first = 0;   ///< became the first in the queue
+    Cycle taken = 0;   ///< its unit took it; for a `sync`: was executed
 
     bool operator==(const QueueTimes&) const = default;
 };
 
-/// When one instruction (one repetition of it, in the matrix unit) passed through its unit.
+/// The times of one instruction in its unit; in the matrix unit, of one repetition.
 struct InstructionTimes {
     std::size_t unit = 0;
     InstructionNumber number = 0;
@@ -42,18 +42,18 @@ struct InstructionTimes {
     Cycle issued = 0;    ///< put into the unit's queue
     Cycle begun = 0;     ///< its first row moved
     Cycle released = 0;  ///< the unit could begin the next
-    Cycle complete = 0;  ///< its last result in its place
-    Cycle loaded = 0;    ///< of the activation unit: tables are read, and the rows' turn begins
+    Cycle complete = 0;  ///< its last result was in its place
+    Cycle loaded = 0;    ///< activation unit only: parameters and tables are read, and the first row follows
 
     bool operator==(const InstructionTimes&) const = default;
 };
 
-/// A weight tile on its way through the FIFO.
+/// The times of a weight tile in the FIFO.
 struct TileTimes {
-    InstructionNumber number = 0;  ///< of the `read_weights` that fetched it
-    std::uint32_t tile = 0;        ///< of the program
+    InstructionNumber number = 0;  ///< number of the `read_weights` that fetched it
+    std::uint32_t tile = 0;        ///< its number in the program
     Tag tag = 0;
-    std::uint64_t bytes = 0;  ///< that were fetched
+    std::uint64_t bytes = 0;  ///< fetched for it
     Cycle fetched = 0;        ///< took a slot, and its fetch was issued
     Cycle whole = 0;          ///< its last byte arrived
     Cycle shifting = 0;       ///< began to shift into the array
@@ -62,8 +62,8 @@ struct TileTimes {
     bool operator==(const TileTimes&) const = default;
 };
 
-/// The matrix unit's cycles between two streams, by the first condition that the later one lacked in each.
-/// They follow each other in this order.
+/// The idle cycles of the matrix unit between two streams. Each cycle counts for the first condition that the
+/// later stream was missing; the conditions come true in this order.
 struct IdleCycles {
     Cycle without_rows = 0;  ///< not issued, or its rows were not there
     Cycle without_tile = 0;  ///< its tile was not whole in the FIFO
@@ -74,14 +74,13 @@ struct IdleCycles {
     bool operator==(const IdleCycles&) const = default;
 };
 
-/// The cycles that a stream did not use: those before it, from `begin` to its first cycle, and those inside
-/// it.
+/// The idle cycles of a stream: those before it, from `begin` to its first cycle, and the gaps inside it.
 struct MatrixIdleTimes {
     InstructionNumber number = 0;
     Tag tag = 0;
     Cycle begin = 0;
     IdleCycles idle;
-    // What its rows waited for in the cycles without them, counted from `begin`. Reasons: they may overlap.
+    // The reasons of the cycles without rows, in cycles from `begin`. They may overlap.
     Cycle activations = 0;  ///< the activation unit still wrote them
     Cycle inputs = 0;       ///< the host still delivered them
     Cycle gaps = 0;         ///< after its first row: the data setup was still collecting a line
@@ -89,13 +88,14 @@ struct MatrixIdleTimes {
     bool operator==(const MatrixIdleTimes&) const = default;
 };
 
-/// A stream as it enters the array: `lines` lines of `line_rows` rows, a row in each `passes` cycles from the
-/// beginning of its line on, a line in each `line_cycles`.
+/// A stream as it enters the array: `lines` lines of `line_rows` rows. A line begins every `line_cycles`
+/// cycles; inside a line, a row enters every `passes` cycles.
 struct StreamTimes {
     InstructionNumber number = 0;
     Tag tag = 0;
-    Cycle begun = 0;   ///< its first row entered
-    Cycle summed = 0;  ///< the sums of its first pass are written; those of the others as they entered
+    Cycle begun = 0;  ///< its first row entered
+    Cycle summed =
+        0;  ///< the sums of its first pass were written; later passes follow at the distances of their entry
     std::uint64_t lines = 0;
     std::uint64_t line_rows = 1;
     std::uint64_t passes = 1;
@@ -106,45 +106,44 @@ struct StreamTimes {
     bool operator==(const StreamTimes&) const = default;
 };
 
-/// Where a program stood that failed.
+/// The state of a failed program.
 struct FailureTimes {
     Cycle at = 0;  ///< the last cycle in which something happened
     Tag tag = 0;   ///< in force in the sequencer
-    /// What the sequencer was dealing with. `issued` is `at`: it was not.
+    /// The instruction that the sequencer had not issued yet; its `issued` equals `at`.
     std::optional<IssueTimes> issue;
-    /// What was first in each queue that was not empty. `taken` is `at`: it was not.
+    /// The first command of each queue that was not empty; its `taken` equals `at`.
     std::vector<QueueTimes> queues;
 
     bool operator==(const FailureTimes&) const = default;
 };
 
-/// Hears of every instruction in the sequencer, in its queue and in its unit, of every tile that enters or
-/// leaves the FIFO and of every stream that enters the array, as the times become known. Each kind comes in
-/// the order of the unit it is about, between units and kinds there is none. For traces and tests; a run
-/// without one costs a comparison with null an event.
+/// Receives the events of a run as their times become known: every instruction in the sequencer, in its queue
+/// and in its unit, every tile that enters or leaves the FIFO, and every stream that enters the array. Events
+/// of one kind come in the order of their unit; between units and kinds there is no order. For traces and
+/// tests; a run without a sink pays one comparison with null for each event.
 ///
-/// Who passes events on derives from this class: the compiler finds the event that it would lose. Who only
-/// listens derives from TraceListener.
+/// Forwarders implement every event; the pure virtual functions catch omissions. Listeners derive from
+/// TraceListener.
 class TraceSink {
 public:
     virtual ~TraceSink() = default;
     virtual void instruction(const InstructionTimes& times) = 0;
     virtual void issued(const IssueTimes& times) = 0;
     virtual void queued(const QueueTimes& times) = 0;
-    /// A tile's fetch was issued; it has not been shifted yet.
+    /// A tile's fetch was issued; the tile has not been shifted in yet.
     virtual void tile_fetched(const TileTimes& times) = 0;
     virtual void tile(const TileTimes& times) = 0;
     virtual void matrix_idle(const MatrixIdleTimes& times) = 0;
-    /// Comes behind the idle cycles before it, whichever the engine.
+    /// Comes after the `matrix_idle` of the cycles before it, with every engine.
     virtual void stream(const StreamTimes& times) = 0;
-    /// The program has ended at this cycle, under this tag. Nothing comes behind it; a program that fails
-    /// does not get there.
+    /// The program has ended at this cycle, under this tag. No event follows. Not sent if the program fails.
     virtual void ended(Cycle end, Tag tag) = 0;
-    /// The program has failed. Nothing comes behind it.
+    /// The program has failed. No event follows.
     virtual void failed(const FailureTimes& where) = 0;
 };
 
-/// Hears of some events, and of the others nothing.
+/// A sink that ignores all events; a listener overrides those it needs.
 class TraceListener : public TraceSink {
 public:
     void instruction(const InstructionTimes& /*times*/) override {}

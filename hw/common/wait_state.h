@@ -5,10 +5,10 @@
 
 namespace systole::hw {
 
-/// What a process waits for, said in a few words for the message of a run in which nothing moves.
+/// What a process waits for, in a few words, for the message of a run that is stuck.
 class WaitState {
 public:
-    /// For the lifetime of the object, the process waits for this.
+    /// Sets the state for the lifetime of the object.
     class Scope {
     public:
         Scope(WaitState& state, std::string_view what, std::uint64_t number = 0) : state_(state) {
@@ -28,7 +28,7 @@ public:
     std::string_view unit() const { return unit_; }
     /// Empty when the process does not wait.
     std::string_view what() const { return what_; }
-    /// Which one, where `what` ends in "semaphore" or "instruction".
+    /// The number of the semaphore or instruction, if `what` ends in "semaphore" or "instruction".
     std::uint64_t number() const { return number_; }
 
 private:

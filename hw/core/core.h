@@ -38,44 +38,44 @@
 
 namespace systole::hw {
 
-/// What a run is observed and perturbed by.
+/// How a program is run: with or without values, and which observers are attached.
 struct CoreOptions {
     Values values = Values::Computed;
     TraceSink* trace = nullptr;
     RegisterSink* registers = nullptr;
     /// For tests; see Clock::perturb.
     std::function<unsigned()> test_delta_delay;
-    /// Threads that compute values beside the simulation. Nothing but the time of this computer depends on
-    /// it.
+    /// Number of threads that compute values beside the simulation. It changes only the simulator's own
+    /// speed.
     std::size_t value_threads = ValueWorkers::idle_cores();
 };
 
-/// One TPU core, which is the whole chip of a single-core machine: creates the units and connects them in
-/// data-path order. The only place where units meet.
+/// One TPU core, which is the whole chip of a single-core machine. It creates the units and connects them in
+/// data-path order; no other code connects units.
 ///
-/// One program a core, one core a SystemC simulation.
+/// A core runs one program, and a SystemC simulation has one core.
 class Core final : public sc_core::sc_module {
 public:
-    /// Loads the program: weights into weight memory, constants into host memory. The program must
-    /// outlive the core. Throws ProgramError where it was made for another machine, or without the values
-    /// that it is to compute with.
+    /// Loads the program: weights into weight memory, constants into host memory. The program must outlive
+    /// the core. Throws ProgramError if it was made for another machine, or has no weight values but is to be
+    /// computed.
     Core(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
          const isa::Program& program, CoreOptions options);
 
-    /// The host's side of one of the program's buffers: filled before the run, read after it.
+    /// The host's memory for one of the program's buffers: to be filled before the run or read after it.
     std::span<std::uint8_t> host_bytes(const isa::HostBuffer& buffer) { return host_memory_.bytes(buffer); }
 
-    /// Simulates until `halt`. `pause` cycles at most, then calls `progress` with the number of
-    /// instructions issued, and goes on. Throws ProgramError: a missing sync, a program that can never
-    /// finish, rows and tiles that are not there.
+    /// Simulates until `halt`. If both are given, calls `progress` with the number of issued instructions at
+    /// least every `pause` cycles. Throws ProgramError for a missing sync, a program that can never finish,
+    /// and rows and tiles that do not exist.
     void run(const std::function<void(InstructionNumber)>& progress = {}, Cycle pause = 0);
 
-    /// Cycles from the first to the end of the program.
+    /// The cycles of the whole program.
     Cycle cycles() const { return sequencer_.end(); }
-    /// The counters of every unit, found in the tree of modules, in the order of the data's way.
+    /// The counters of every unit, found in the tree of modules, in the order of the data path.
     std::vector<PlacedCounters> counters() const;
-    /// One of them, by its path: "matrix_unit.active_cycles", "host_read.busy_cycles". Throws
-    /// std::logic_error where there is none.
+    /// A counter by its path: "matrix_unit.active_cycles", "host_read.busy_cycles". Throws std::logic_error
+    /// if there is none.
     const Counter& counter(std::string_view path) const { return find_counter(*this, path); }
 
     const UnifiedBuffer& unified_buffer() const { return unified_buffer_; }
@@ -87,10 +87,10 @@ private:
     void simulate(const std::function<void(InstructionNumber)>& progress, Cycle pause);
     [[noreturn]] void report_stuck() const;
     FailureTimes where_it_failed();
-    /// By isa::Unit.
+    /// The queues, indexed by isa::Unit.
     std::array<CommandQueue*, isa::unit_count> queues();
     std::string describe(InstructionNumber number) const;
-    /// What two instructions, not ordered, have in common.
+    /// The rows that two unordered instructions both touch, in words.
     std::string conflict(InstructionNumber earlier, InstructionNumber later) const;
 
     const isa::Program& program_;
@@ -98,7 +98,7 @@ private:
     Clock clock_;
     Failure failure_;
     OrderChecker order_;
-    ValueWorkers workers_;  // before the units: their jobs refer to them
+    ValueWorkers workers_;  // declared before the units, to which its jobs refer
     Semaphores semaphores_;
     PortArbiter ports_;
 

@@ -38,15 +38,15 @@ struct HostInterfaceCounters final : CounterGroup {
     Counter& interrupts = add("interrupts", CounterUnit::Instructions, "interrupts sent to the host");
 };
 
-/// Where the cycles of one direction went.
+/// The cycles of one direction, by what they were spent on.
 struct HostTransferCounters final : UnitCounters {
     Counter& port_stall_cycles = add("port_stall_cycles", CounterUnit::Cycles, "a memory port was taken");
 };
 
-/// The link to the host: data in and out of the unified buffer, and instructions in.
+/// The link to the host. It carries data into and out of the unified buffer, and instructions in.
 ///
-/// Timing: each direction moves bytes at its bandwidth, exactly, and what was sent arrives `latency`
-/// later. Transfers of one direction follow each other; instructions go first.
+/// Timing: each direction moves bytes at its exact bandwidth; bytes arrive `latency` cycles after they are
+/// sent. Transfers of one direction follow each other; instructions have priority.
 class HostInterface final : public UnitModule, public InstructionPath {
 public:
     HostInterface(const sc_core::sc_module_name& name, const machine::MachineConfig& machine, Values values,
@@ -71,7 +71,7 @@ public:
 private:
     void run_reads();
     void run_writes();
-    /// Blocks in host memory, and from row to row in the unified buffer.
+    /// The blocks of a transfer, in host memory and in the unified buffer.
     struct Blocks {
         std::uint64_t host_address = 0;
         std::uint64_t host_stride = 0;  ///< bytes from one block to the next
@@ -81,15 +81,15 @@ private:
         std::uint64_t stride = 0;  ///< bytes from a block's first row to the next block's
     };
 
-    /// The blocks of a transfer whose first lies at `rows`.
+    /// The blocks of a transfer whose first block lies at `rows`.
     Blocks blocks_of(std::uint64_t host_address, std::uint64_t block_bytes, std::uint64_t blocks,
                      const isa::Registers& registers, std::uint8_t* rows) const;
-    /// Moves them between host memory and the unified buffer; throws InstructionError where the host has no
+    /// Moves blocks between host memory and the unified buffer. Throws InstructionError if the host has no
     /// such memory.
     void move(tlm::tlm_command direction, std::size_t unit, InstructionNumber number, const Blocks& blocks);
-    /// Where the host's bytes are; null where the memory gives no direct access to all of them.
+    /// A pointer to the host's bytes; null if the memory gives no direct access to all of them.
     std::uint8_t* direct_bytes(tlm::tlm_command direction, std::uint64_t address, std::uint64_t bytes);
-    /// A direction's payload, for a new transaction.
+    /// The payload of a direction, prepared for a new transaction.
     tlm::tlm_generic_payload& new_payload(tlm::tlm_command direction, std::uint64_t address);
 
     const machine::MachineConfig machine_;
@@ -101,7 +101,7 @@ private:
     UnifiedBufferAccess& buffer_;
     PortArbiter& ports_;
     TraceSink* const trace_;
-    tlm::tlm_generic_payload read_payload_, write_payload_;  ///< used again and again
+    tlm::tlm_generic_payload read_payload_, write_payload_;  ///< reused for all transactions
     SharedLink inbound_;
     SharedLink outbound_;
     CommandQueue read_queue_;

@@ -15,13 +15,14 @@
 
 namespace systole::hw {
 
-/// The buffers of a program in the host's memory. It adds no time: the host interface's link does.
+/// The buffers of a program in the host's memory. Access takes no time here; the host interface's link models
+/// it.
 class HostMemory final : public sc_core::sc_module {
 public:
     HostMemory(const sc_core::sc_module_name& name, Values values);
 
-    /// Makes room for the program's buffers and fills the constant ones. Throws ProgramError where this
-    /// computer has no such memory.
+    /// Allocates the program's buffers and fills the constant ones. Throws ProgramError if this computer has
+    /// not enough memory.
     void load(const isa::Program& program);
     /// The bytes of one of the program's buffers.
     std::span<std::uint8_t> bytes(const isa::HostBuffer& buffer);

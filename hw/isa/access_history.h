@@ -11,49 +11,51 @@
 
 namespace systole::isa {
 
-/// Place of an instruction in a program, counted from 1; 0 is none.
+/// The position of an instruction in a program, counted from 1; 0 is none.
 using Position = std::uint64_t;
 
-/// An instruction of each unit, or none.
+/// The position of an instruction of each unit, or none.
 using UnitPositions = std::array<Position, unit_count>;
 
 enum class Access : std::uint8_t { Read, Write };
 
-/// Which instructions last touched which rows of a memory: its rows in segments of one history each.
+/// The last accesses of each row of a memory, kept for segments of rows with the same history.
 ///
-/// It relies on every recorded access being ordered behind the ones it conflicts with. Then whoever comes
-/// after the last writer of a row comes after everything before that, which can be forgotten.
+/// It assumes that every recorded access is ordered behind the accesses it conflicts with. An instruction
+/// after the last writer of a row then also comes after all earlier accesses of the row, so these need not be
+/// kept.
 class AccessHistory {
 public:
-    /// Raises `latest` to the latest instruction of each unit that conflicts with an access: that touched
-    /// one of its rows, with one of the two writing.
+    /// Raises `latest` to the latest instruction of each unit that conflicts with an access. Two accesses
+    /// conflict if they share a row and at least one writes it.
     void find_conflicts(const RowRange& rows, Access access, UnitPositions& latest) const;
 
-    /// The access of an instruction behind all recorded ones.
+    /// Records the access of an instruction that comes after all recorded ones.
     void record(const RowRange& rows, Access access, Unit unit, Position position);
 
 private:
     struct Segment {
         std::size_t writer = 0;  ///< unit
         Position written = 0;
-        UnitPositions read{};  ///< since then
+        UnitPositions read{};  ///< the last reads of each unit since `written`
     };
 
-    /// Makes a segment begin at the row.
+    /// Splits a segment so that one begins at the row.
     std::pmr::map<std::uint64_t, Segment>::iterator split(std::uint64_t row);
 
-    std::pmr::unsynchronized_pool_resource nodes_;  ///< of segments_, used again and again
+    std::pmr::unsynchronized_pool_resource nodes_;  ///< memory of segments_, reused
     /// By first row; a segment ends where the next begins.
     std::pmr::map<std::uint64_t, Segment> segments_{{std::pair{std::uint64_t{0}, Segment{}}}, &nodes_};
 };
 
-/// The histories of all memories a program touches. Its meaning is its order: where two instructions touch
-/// the same row, or byte of host memory, and one of them writes it, the later must come after the earlier.
+/// The histories of all memories that a program touches. If two instructions touch the same row, or the same
+/// byte of host memory, and one of them writes it, the later must come after the earlier.
 class ProgramHistory {
 public:
-    /// The latest recorded instruction of each unit that one with this footprint must come after.
+    /// For each unit, the latest recorded instruction that an instruction with this footprint must come
+    /// after.
     UnitPositions conflicts(const Footprint& footprint) const;
-    /// The instruction behind all recorded ones.
+    /// Records an instruction that comes after all recorded ones.
     void record(const Footprint& footprint, Unit unit, Position position);
 
 private:

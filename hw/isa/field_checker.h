@@ -5,8 +5,8 @@
 
 namespace systole::isa {
 
-/// Holds each field against its encoding and its rules. Throws ProgramError naming field, value and
-/// rule, not the instruction.
+/// Checks each field against its encoding and its rules. Throws ProgramError with field, value and rule,
+/// without the instruction.
 class FieldChecker : public FieldVisitor {
 public:
     void flags(std::span<const FlagsPart> parts) override;
@@ -19,10 +19,10 @@ protected:
                       std::size_t& index) override;
 };
 
-/// Throws ProgramError naming field, value and rule, not the instruction.
+/// Checks all fields. Throws ProgramError with field, value and rule, without the instruction.
 void check_fields(const Instruction& instruction);
 
-/// Shows the fields of `instruction` to a visitor that leaves them as they are.
+/// Visits the fields of `instruction` with a visitor that does not change them.
 void visit_fields(const Instruction& instruction, FieldVisitor& visitor);
 
 }  // namespace systole::isa

@@ -14,42 +14,42 @@
 
 namespace systole::isa {
 
-/// A number of an instruction.
+/// A numeric field of an instruction.
 struct NumberField {
     std::string_view name;      ///< in messages, and in assembly the key of `key=value`
     std::uint8_t bytes = 4;     ///< encoded, little endian
     std::uint64_t minimum = 0;  ///< smaller values are errors
-    /// The value assembly may leave out; without one the operand is required.
+    /// The default: assembly may leave the operand out if it has this value. Without one it is required.
     std::optional<std::uint64_t> absent = std::nullopt;
     bool positional = false;  ///< assembly takes the bare number
     bool is_signed = false;   ///< assembly shows it as two's complement
 };
 
-/// A bit of an instruction's flags byte.
+/// One bit of an instruction's flags byte.
 struct FlagField {
     std::uint8_t bit = 0;
-    std::string_view word;  ///< in assembly, present where the bit is set
+    std::string_view word;  ///< in assembly, present if the bit is set
     bool& value;
-    std::string_view clear_word = {};  ///< in assembly, printed where the bit is clear
+    std::string_view clear_word = {};  ///< in assembly, printed if the bit is clear
 };
 
-/// How number formats stand in three bits of a flags byte.
+/// The code of number formats in three bits of a flags byte.
 struct FormatCode {
     struct Bit {
         std::uint8_t place = 0;  ///< in the flags byte
-        /// In assembly, present where the bit is set; empty where only `name=format` can say so.
+        /// In assembly, present if the bit is set; empty if only `name=format` can express it.
         std::string_view word = {};
     };
 
     static constexpr std::size_t count = 8;
 
     std::array<Bit, 3> bits;  ///< the code's lowest bit first
-    /// By code; none where a code is reserved.
+    /// The format of each code; nullopt for reserved codes.
     std::array<std::optional<DataType>, count> formats;
     std::string_view reserved_rule = "the code of its number format is reserved";
 };
 
-/// The code of a format. Throws std::logic_error where it has none.
+/// The code of a format. Throws std::logic_error if it has none.
 std::uint64_t code_of(DataType format, const FormatCode& code);
 
 /// A number format in an instruction's flags byte.
@@ -59,12 +59,12 @@ struct FormatField {
     const FormatCode& code;
 };
 
-/// The words of the bits that are set in the field's code; none where a bit has no word.
+/// The words of the bits that are set in the field's code; nullopt if one of these bits has no word.
 std::optional<std::vector<std::string_view>> code_words(const FormatField& field);
 
 using FlagsPart = std::variant<FlagField, FormatField>;
 
-/// Byte addresses of host memory take this many bytes in an instruction.
+/// Bytes of a host-memory address in an instruction.
 inline constexpr std::uint8_t host_address_bytes = 5;
 inline constexpr std::uint64_t host_memory_limit = std::uint64_t{1} << (8 * host_address_bytes);
 
@@ -73,9 +73,9 @@ constexpr std::uint64_t largest_of(std::uint8_t bytes) {
     return ~std::uint64_t{0} >> (64 - 8 * bytes);
 }
 
-/// Walks the fields of an instruction in the order of their encoding. Every instruction shows its
-/// fields once, in `fields(FieldVisitor&)`; encoding, decoding, printing and parsing are visitors.
-/// Visitors that read an instruction leave the fields as they are, the others set them.
+/// Visits the fields of an instruction in the order of their encoding. Every instruction lists its fields
+/// once, in `fields(FieldVisitor&)`; encoding, decoding, printing and parsing are visitors. Some visitors
+/// read the fields, the others set them.
 class FieldVisitor {
 public:
     FieldVisitor() = default;
@@ -98,12 +98,12 @@ public:
         value = static_cast<Enum>(index);
     }
 
-    /// One byte, its parts in the order of assembly. Bits that no part has are 0.
+    /// One byte, with its parts in the order of assembly. Bits that belong to no part are 0.
     virtual void flags(std::span<const FlagsPart> parts) = 0;
 
     virtual void host_address(std::uint64_t& address) = 0;
 
-    /// What must hold between fields already visited; `rule` is the sentence that says so.
+    /// A condition on fields visited before; `rule` is the sentence for the error message.
     virtual void rule(bool holds, std::string_view rule) = 0;
 
 protected:

@@ -21,30 +21,30 @@ struct RowRange {
     bool operator==(const RowRange&) const = default;
 };
 
-/// The rows an instruction touches, from the lowest to the highest of each kind: what the order
-/// between instructions is checked by.
+/// The rows that an instruction touches, from the lowest to the highest of each kind. The order between
+/// instructions is checked with it.
 struct Footprint {
     RowRange buffer_read;        ///< unified buffer
     RowRange buffer_read_other;  ///< unified buffer: second operand, parameters
     RowRange buffer_read_table;  ///< unified buffer: lookup table
     RowRange buffer_write;       ///< unified buffer
     RowRange accumulator_read;
-    RowRange accumulator_write;  ///< of accumulating instructions: read and written
+    RowRange accumulator_write;  ///< an accumulating instruction also reads them
     RowRange host_read;          ///< bytes of host memory
     RowRange host_write;         ///< bytes of host memory
 };
 
-/// The footprint of all repetitions of an instruction together, under these registers.
-/// Throws ProgramError where the fields make no sense under the registers (lines outside the image,
-/// zero sizes); it does not know the sizes of the memories.
+/// The footprint of all repetitions of an instruction together, with these register values. Throws
+/// ProgramError if the fields are invalid with these values (lines outside the image, zero sizes); the sizes
+/// of the memories are not checked here.
 Footprint footprint(const Instruction& instruction, const Registers& registers, const Geometry& geometry);
 
-/// The unit whose queue takes the instruction; none for those the sequencer runs itself (nop, halt,
-/// debug_tag, set_config).
+/// The unit whose queue takes the instruction; nullopt for instructions that the sequencer executes itself
+/// (nop, halt, debug_tag, set_config).
 std::optional<Unit> unit_of(const Instruction& instruction);
 
-/// An instruction as the sequencer issues it: with the register values that hold for it and the rows
-/// it touches.
+/// An instruction as the sequencer issues it: with the register values that apply to it and the rows that it
+/// touches.
 struct BoundInstruction {
     Instruction instruction;
     std::shared_ptr<const Registers> registers;

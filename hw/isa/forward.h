@@ -1,6 +1,6 @@
 #pragma once
 
-// What the declarations of the instructions only name.
+// Forward declarations for the headers of the instructions.
 namespace systole::isa {
 
 class FieldVisitor;

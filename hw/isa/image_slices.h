@@ -6,30 +6,31 @@
 
 namespace systole::isa {
 
-/// The rows of an operand of element-wise `vector` work: some of each image, in order. Row i of them is
-/// first_row + i / rows_per_image * image_rows + i % rows_per_image. None of the numbers is 0.
+/// The rows of an operand of element-wise `vector` work: the first rows_per_image rows of each image, in
+/// order. Row i is first_row + i / rows_per_image * image_rows + i % rows_per_image. All numbers except
+/// first_row are at least 1.
 struct ImageSlices {
     std::uint64_t first_row = 0;
-    std::uint64_t rows = 0;            ///< of all images together; the last one may have fewer
-    std::uint64_t rows_per_image = 0;  ///< worked on
+    std::uint64_t rows = 0;            ///< in all images together; the last image may have fewer
+    std::uint64_t rows_per_image = 0;  ///< rows of an image that the work covers
     std::uint64_t image_rows = 0;      ///< from one image to the next
 
     std::uint64_t images() const;
-    /// The rows of one image, of those before images().
+    /// The rows of one image, counted from 0, below images().
     RowRange of_image(std::uint64_t image) const;
-    /// From the first row to the last. Throws ProgramError if no address can name it.
+    /// The range from the first row to the last. Throws ProgramError if it exceeds the row addresses.
     RowRange range() const;
 };
 
-/// Where the vector.* registers place `rows` rows of an operand that begins at `first_row`; `image_rows` is
-/// the operand's register for the rows from image to image. Without vector.rows_per_image they are all of
-/// one image. Throws ProgramError where images overlap.
+/// The slices of an operand of `rows` rows from `first_row` on, by the vector.* registers; `image_rows` is
+/// the operand's register for the rows from image to image. If vector.rows_per_image is 0, all rows belong to
+/// one image. Throws ProgramError if images overlap.
 ImageSlices image_slices(const Registers& registers, Register image_rows, std::uint64_t first_row,
                          std::uint64_t rows);
 
-/// Rows are read and written one after the other: results may take the place of an operand, row by row,
-/// but not of rows of it that are still to be read. Both of as many rows. Throws ProgramError where they
-/// would.
+/// Checks that results do not overwrite operand rows that are still to be read. Rows are read and written one
+/// after the other, so results may replace an operand row by row. Both have the same number of rows. Throws
+/// ProgramError.
 void check_in_place(const ImageSlices& written, const ImageSlices& read);
 
 }  // namespace systole::isa

@@ -9,7 +9,7 @@
 
 namespace systole::isa {
 
-/// What `matrix_multiply` and `convolve` have in common: the flags byte.
+/// The flags byte of `matrix_multiply` and `convolve`.
 struct MatrixFlags {
     /// Add to the accumulators instead of overwriting them. Repetitions after the first always add.
     bool accumulate = false;
@@ -17,23 +17,23 @@ struct MatrixFlags {
     bool keep_weights = false;
     /// Number format of the streamed elements.
     DataType activations = DataType::Uint8;
-    /// Number format of the weights: that of the tiles it meets.
+    /// Number format of the weights; it must be that of the tiles.
     DataType weights = DataType::Int8;
 
     bool operator==(const MatrixFlags&) const = default;
 };
 
-/// The rule of the activation unit's instructions: its datapath has elements of these formats alone.
+/// Checks that the activation unit's datapath supports the format: uint8, int8 or int16.
 void check_vector_format(FieldVisitor& visitor, std::string_view field, DataType format);
 
-/// Shows the flags byte.
+/// Visits the flags byte.
 void visit_flags(FieldVisitor& visitor, MatrixFlags& flags);
 
 /// Bytes of the requantization parameters of a column: int32 bias, int32 multiplier, int8 shift.
 inline constexpr std::uint64_t parameter_bytes = 9;
 
-/// Bytes of the lookup table for elements of a format: an entry for each byte, or 513 of 16 bits that 16-bit
-/// values lie between.
+/// Bytes of the lookup table for elements of a format. 8-bit elements have an entry for each value; 16-bit
+/// elements have 513 entries of 16 bits and are interpolated between two of them.
 constexpr std::uint64_t table_bytes(DataType elements) {
     constexpr std::uint64_t table_of_bytes = 256;
     constexpr std::uint64_t interpolated_table = 1026;

@@ -11,7 +11,7 @@
 
 namespace systole::isa {
 
-/// The array a program was made for. Tile shapes, row bytes and the window walk depend on it.
+/// The array that a program was made for. Tile shapes, row bytes and the order of windows depend on it.
 struct Geometry {
     std::uint32_t rows = 256;     ///< array rows = bytes of a unified-buffer row
     std::uint32_t columns = 256;  ///< array columns = elements of an accumulator row
@@ -19,17 +19,17 @@ struct Geometry {
     bool operator==(const Geometry&) const = default;
 };
 
-/// One tile of the weight image. In weight memory it takes rows * columns of the array whatever part
-/// of it is used.
+/// One tile of the weight image. In weight memory it always takes rows * columns of the array, even if only a
+/// part is used.
 struct WeightTile {
     std::uint32_t rows = 0;          ///< used array rows, from row 0
     std::uint32_t columns = 0;       ///< used array columns, from column 0
     DataType type = DataType::Int8;  ///< int8 or int16
-    /// Multiply-accumulates a streamed row needs of this tile; rows * columns unless the layer has
-    /// structural zeros in it (a depthwise convolution).
+    /// Multiply-accumulates with this tile that a streamed row needs: rows * columns, or fewer if the layer
+    /// has structural zeros in the tile (a depthwise convolution).
     std::uint32_t useful_macs = 0;
-    /// rows * columns weights, row by row, little endian, two's complement. None in a program made only to be
-    /// timed: no file holds such a program, and a chip that computes refuses it.
+    /// rows * columns weights, row by row, little endian, two's complement. Empty in a program that is only
+    /// timed; such a program cannot be written to a file or run with values.
     std::vector<std::uint8_t> values = {};
 
     bool operator==(const WeightTile&) const = default;
@@ -55,7 +55,7 @@ struct HostBuffer {
     BufferKind kind = BufferKind::Input;
     std::uint64_t address = 0;
     std::uint64_t bytes = 0;
-    std::vector<std::uint8_t> contents = {};  ///< `bytes` of them for Constant, else empty
+    std::vector<std::uint8_t> contents = {};  ///< `bytes` bytes for Constant, else empty
 
     bool operator==(const HostBuffer&) const = default;
 };
@@ -71,7 +71,7 @@ struct BorderTensor {
     bool operator==(const BorderTensor&) const = default;
 };
 
-/// Work the chip leaves to the host, in order, on the last output tensor.
+/// An operation that the host computes on the last output tensor, in order.
 struct HostOperation {
     std::string kind;   ///< "softmax"
     std::string layer;  ///< the layer it belongs to
@@ -79,11 +79,11 @@ struct HostOperation {
     bool operator==(const HostOperation&) const = default;
 };
 
-/// What a tag stands for in the network.
+/// The layer of the network that a tag stands for.
 struct LayerInfo {
     std::string name;        ///< as in the network file
     std::string kind;        ///< "convolution", "dense", ...
-    std::uint64_t macs = 0;  ///< multiply-accumulates the layer needs for one inference
+    std::uint64_t macs = 0;  ///< multiply-accumulates of the layer for one inference
 
     bool operator==(const LayerInfo&) const = default;
 };
@@ -107,8 +107,8 @@ struct Program {
     bool operator==(const Program&) const = default;
 };
 
-/// What reports call the work under a tag: the layer's name, "(outside layers)" of tag 0, "tag 7" where the
-/// program does not say more.
+/// The name of a tag in reports: the layer's name, "(outside layers)" for tag 0, "tag 7" if the program has
+/// no name for it.
 std::string layer_name(const Program& program, std::uint16_t tag);
 
 }  // namespace systole::isa

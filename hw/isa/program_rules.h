@@ -6,23 +6,22 @@
 
 #include "hw/isa/program.h"
 
-// The rules a program keeps, whether it was read from a file, from text or is about to be written.
+// The rules of a valid program, checked when it is read from a file or text and before it is written.
 namespace systole::isa {
 
-/// Rows and columns of the largest array programs are made for.
+/// Largest number of rows and of columns of an array.
 inline constexpr std::uint32_t largest_array_side = 4096;
 
-/// The first rule broken, naming field and value, or nothing.
+/// The first rule that is broken, with field and value, or nullopt.
 std::optional<std::string> broken_rule(const Geometry& geometry);
 std::optional<std::string> broken_rule(const WeightTile& tile, const Geometry& geometry);
 std::optional<std::string> broken_rule(const HostBuffer& buffer);
 std::optional<std::string> broken_rule(const BorderTensor& tensor);
 std::optional<std::string> broken_rule(const Instruction& instruction, const Program& program);
 
-/// Holds a program's parts, instructions among them, against their rules, and the program against
-/// those between parts: host buffers have names of their own and do not overlap, `read_weights` finds
-/// its tiles, a tag its layer where layers are given. Throws ProgramError naming the part, the value
-/// and the rule.
+/// Checks the rules of all parts of a program, instructions included, and the rules between parts: host
+/// buffers have different names and do not overlap, the tiles of `read_weights` exist, and so do the layers
+/// of tags if layers are given. Throws ProgramError with part, value and rule.
 void validate(const Program& program);
 
 }  // namespace systole::isa

@@ -9,12 +9,11 @@
 
 namespace systole::isa {
 
-/// The registers `set_config` writes. A write holds for every later instruction in program order:
-/// the sequencer binds the values to each instruction when it issues it.
+/// The registers that `set_config` writes. A write applies to every later instruction in program order: the
+/// sequencer binds the register values to each instruction when it issues it.
 enum class Register : std::uint8_t {
-    // The window walk of `convolve` and of the pooling operations of `vector`. A tensor lies in the
-    // unified buffer image by image, each image starting at a row of its own and packed inside in
-    // height, width, channel order.
+    // The windows of `convolve` and of the pooling operations of `vector`. A tensor lies in the unified
+    // buffer image by image; each image begins at a row and is packed in height, width, channel order.
     WindowInputHeight,   ///< pixels
     WindowInputWidth,    ///< pixels
     WindowChannels,      ///< elements of a pixel
@@ -32,7 +31,7 @@ enum class Register : std::uint8_t {
 
     MultiplyRowStride,  ///< rows from one streamed row of `matrix_multiply` to the next
 
-    // Where and how the activation unit writes.
+    // The output of the activation unit.
     ActivationColumns,          ///< accumulator columns it reads, from activation.first_column on
     ActivationPixelBytes,       ///< bytes from one written pixel to the next; pooling: 0 is packed
     ActivationChannelOffset,    ///< byte of the pixel at which the columns, or channels, begin
@@ -54,18 +53,17 @@ enum class Register : std::uint8_t {
     VectorMultiplier,   ///< Q31 fixed point, of the result
     VectorShift,        ///< power of two, positive to the left (signed), of the result
 
-    // Where element-wise vector work finds its rows: the same rows of every image of tensors whose images
-    // may be larger.
-    VectorRowsPerImage,          ///< rows worked on of an image; 0: the rows follow each other
+    // The rows of element-wise vector work: the first rows of every image, which may have more.
+    VectorRowsPerImage,          ///< rows of an image that the work covers; 0: all rows are contiguous
     VectorDestinationImageRows,  ///< rows from one image of the result to the next
     VectorSourceImageRows,       ///< rows from one image of the first operand to the next
     VectorOtherImageRows,        ///< rows from one image of the second operand to the next
 
-    // Where the blocks of a host transfer begin.
-    HostBlockStride,  ///< bytes of host memory from one block to the next; 0: they follow each other
+    // The distances between the blocks of a host transfer.
+    HostBlockStride,  ///< bytes of host memory from one block to the next; 0: contiguous
     HostBlockRows,    ///< unified-buffer rows from one block to the next; 0: as many as a block fills
 
-    // Behind the others, whose numbers stay what they are in program files.
+    // Added later; it is last because the numbers of registers in program files must not change.
     ActivationFirstColumn,  ///< first of the accumulator columns that `activate` reads
 };
 
@@ -81,7 +79,7 @@ std::span<const std::string_view> register_names();
 /// The register of that name, if there is one.
 std::optional<Register> find_register(std::string_view name);
 
-/// Assembly shows the value as two's complement.
+/// Whether assembly shows the value as two's complement.
 bool is_signed(Register reg);
 
 /// The value a register has before the first `set_config`: 1 for strides, kernel sizes, row strides

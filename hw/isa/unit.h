@@ -8,8 +8,8 @@
 
 namespace systole::isa {
 
-/// The units that run an instruction queue of their own. Each runs its queue in program order;
-/// between two units only `sync` makes an order.
+/// The units with an instruction queue. Each executes its queue in program order; between two units only
+/// `sync` creates an order.
 enum class Unit : std::uint8_t {
     HostRead,    ///< host memory to unified buffer
     HostWrite,   ///< unified buffer to host memory, interrupts

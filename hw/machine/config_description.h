@@ -14,7 +14,7 @@
 
 namespace systole::machine {
 
-/// What there is to know of a key.
+/// The description of a configuration key, for reference pages and schemas.
 struct KeyDescription {
     enum class Type : std::uint8_t {
         WholeNumber,
@@ -33,16 +33,17 @@ struct KeyDescription {
     std::string unit;
     std::string meaning;
     bool needed = false;
-    nlohmann::ordered_json value_if_absent;  ///< null where it is no value: `if_absent` says what holds
-    std::string if_absent;                   ///< in words, or empty
-    std::string rule;                        ///< with other keys, beyond the range; or empty
-    std::optional<Range> range;              ///< of a whole number
-    std::optional<RealRange> real_range;     ///< of a number
+    nlohmann::ordered_json
+        value_if_absent;                  ///< null if the default is no value; then `if_absent` describes it
+    std::string if_absent;                ///< in words, or empty
+    std::string rule;                     ///< beyond the range, such as a relation to other keys; or empty
+    std::optional<Range> range;           ///< of a whole number
+    std::optional<RealRange> real_range;  ///< of a number
     std::vector<std::string> choices;
     std::vector<KeyDescription> keys;  ///< of a section, or of each of several
 };
 
-/// The visitor that describes: every key that the reader of the same structure knows, in its order.
+/// The visitor that lists every key of a structure, in the order in which ConfigReader reads them.
 class ConfigDescriber {
 public:
     void field(const Field& field, const std::uint32_t& value, Range range) {
@@ -83,7 +84,7 @@ public:
     void texts(const Field& field, const std::map<std::string, std::string>& value);
     template <class Visit>
     void only_where(bool holds, const Field& field, std::string_view rule, const Visit& visit) {
-        static_cast<void>(holds);  // in some file it does
+        static_cast<void>(holds);  // the key exists in some files
         visit(field);
         keys_.back().rule = rule;
     }

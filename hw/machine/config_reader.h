@@ -14,13 +14,13 @@
 
 namespace systole::machine {
 
-/// The text of a file. Throws ConfigError where it is missing or a directory.
+/// The text of a file. Throws ConfigError if it is missing or a directory.
 std::string read_json_text(const std::filesystem::path& path);
-/// Reads a JSON file. Throws ConfigError where it is missing, not JSON, or not an object.
+/// Reads a JSON file. Throws ConfigError if it is missing, not JSON, or not an object.
 nlohmann::json read_json_object(const std::filesystem::path& path);
-/// The same from text; `file` leads the messages.
+/// The same from text; messages begin with `file`.
 nlohmann::json parse_json_object(std::string_view text, const std::string& file);
-/// The same, the keys in their order in the text.
+/// The same, with the keys in the order of the text.
 nlohmann::ordered_json parse_ordered_json_object(std::string_view text, const std::string& file);
 
 /// Reads the fields of one JSON object, checking types and ranges: json::get alone would turn -1 into
@@ -28,19 +28,19 @@ nlohmann::ordered_json parse_ordered_json_object(std::string_view text, const st
 /// `describe(visitor, config)`; this class is the visitor that reads.
 class ConfigReader {
 public:
-    /// `place` leads every message: "tpu_v1.json" or "tpu_v1.json: weight_fifo".
+    /// Messages begin with file and path: "tpu_v1.json: weight_fifo".
     ConfigReader(const nlohmann::json& object, std::string file, std::string path = {});
 
     void field(const Field& field, std::uint32_t& value, Range range);
     void field(const Field& field, std::uint64_t& value, Range range);
     void field(const Field& field, double& value, RealRange range);
-    /// A number that is known otherwise where it is not given.
+    /// A number with a default that is no number; `value` stays empty if the key is absent.
     void field(const Field& field, std::optional<double>& value, RealRange range);
     void field(const Field& field, bool& value);
     void field(const Field& field, std::string& value);
-    /// One text need not be written as a list of one.
+    /// A list of texts; a single text may stand for a list of one.
     void field(const Field& field, std::vector<std::string>& value);
-    /// One of a list of names, in the order of the enumeration's values.
+    /// An enumeration, given as one of `names`, which are in the order of the values.
     template <class Enum>
     void choice(const Field& field, Enum& value, std::span<const std::string_view> names) {
         auto index = static_cast<std::size_t>(value);
@@ -56,15 +56,15 @@ public:
             reader.check_keys();
         }
     }
-    /// An object that a machine may be without.
+    /// An optional object of its own.
     template <class Config>
     void section(const Field& field, std::optional<Config>& config) {
         if (has(field.key) && !config) config.emplace();
         Config absent;
         section(field, config ? *config : absent);
     }
-    /// A list of objects, each described by `describe(visitor, config)`. Given, it takes the place of the
-    /// default as a whole.
+    /// A list of objects, each described by `describe(visitor, config)`. A given list replaces the default
+    /// list as a whole.
     template <class Config>
     void sections(const Field& field, std::vector<Config>& configs) {
         const nlohmann::json* list = find_list(field);
@@ -79,8 +79,8 @@ public:
     }
     /// Free text by key (the sources of numbers).
     void texts(const Field& field, std::map<std::string, std::string>& value);
-    /// A key that is visited only where something holds beside it: elsewhere nothing would read it, and to
-    /// give it is an error with this rule.
+    /// A key that exists only under a condition: `visit` visits it if `holds`; otherwise a file that gives it
+    /// is in error with this rule.
     template <class Visit>
     void only_where(bool holds, const Field& field, std::string_view rule, const Visit& visit) {
         if (holds) {
@@ -89,10 +89,10 @@ public:
             fail(field.key, rule);
         }
     }
-    /// The keys that were asked for are the known ones; any other is an error that suggests the nearest
-    /// known key. So is a needed one that is missing.
+    /// To be called after all fields are read. Throws ConfigError for a key that no field asked for, with the
+    /// most similar known key, and for a needed key that is missing.
     void check_keys() const;
-    /// Throws ConfigError unless the key is there.
+    /// Throws ConfigError if the key is missing.
     void require(std::string_view key) const;
 
     bool has(std::string_view key) const { return object_.contains(std::string(key)); }
@@ -114,7 +114,7 @@ private:
     std::vector<std::string> missing_;
 };
 
-/// The visitor that writes: the effective configuration as JSON.
+/// The visitor that writes the effective configuration as JSON.
 class ConfigWriter {
 public:
     void field(const Field& field, const std::uint32_t& value, Range) {

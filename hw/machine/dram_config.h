@@ -8,8 +8,8 @@
 
 namespace systole::machine {
 
-/// How a DRAM's clock runs beside the core's: `clocks` memory clocks in every `cycles` core cycles, in
-/// lowest terms.
+/// The ratio of a DRAM's clock to the core's: `clocks` memory clocks in every `cycles` core cycles, in lowest
+/// terms.
 struct MemoryClock {
     std::uint64_t clocks = 1;
     std::uint64_t cycles = 1;
@@ -17,9 +17,9 @@ struct MemoryClock {
     bool operator==(const MemoryClock&) const = default;
 };
 
-/// A double-data-rate DRAM: channels of one rank each, and what its controller keeps to. Fields named
-/// t... and cl are the DDR standards' timing parameters, in memory clocks as a controller's registers
-/// hold them: a time in ns is rounded up. The defaults are two channels of DDR3-2133;
+/// A double-data-rate DRAM: channels of one rank each and the timing rules of the controller. Fields named
+/// t... and cl are the DDR standards' timing parameters in memory clocks, as a controller's registers hold
+/// them: a time in ns is rounded up. The defaults are two channels of DDR3-2133;
 /// configs/machines/tpu_v1_dram.json names their sources.
 struct DramConfig {
     std::uint32_t channels = 2;
@@ -47,16 +47,16 @@ struct DramConfig {
     /// Clocks a burst is on the data bus: two transfers a clock.
     std::uint64_t burst_clocks() const { return burst_length / 2; }
     MemoryClock memory_clock(std::uint64_t core_hz) const;
-    /// What the data buses of all channels carry, never pausing, in bytes a core cycle.
+    /// Bytes per core cycle over the data buses of all channels, without any pause.
     Rate peak_rate(std::uint64_t core_hz) const;
 };
 
-/// Rules between fields, and with the size of the memory. Throws ConfigError, `file` leading.
+/// Checks the rules between fields and with the size of the memory. Throws ConfigError with `file` first.
 void validate(const DramConfig& dram, std::uint64_t memory_bytes, const std::string& file);
 
 template <class Visitor>
 void describe(Visitor& visitor, DramConfig& config) {
-    // Products of the bounds below stay within 64 bits, where a clock is counted in femtoseconds too.
+    // Products of the bounds below fit 64 bits, even with clocks counted in femtoseconds.
     constexpr std::uint32_t most_clocks = 1'000'000;
     visitor.field({"channels", "channels", "each with buses and banks of its own"}, config.channels,
                   Range{1, 64});
@@ -69,7 +69,7 @@ void describe(Visitor& visitor, DramConfig& config) {
                    .meaning = "data bus of a channel",
                    .rule = "it must be whole bytes"},
                   config.bus_bits, Range{8, 1024});
-    // A burst of two transfers would leave the command bus, which is not modelled, no clock to spare.
+    // At least 4: bursts of two transfers would fill the command bus, which is not modelled.
     visitor.field({"burst_length", "transfers", "on the data bus for each read command, two a clock"},
                   config.burst_length, Range{4, 64});
     visitor.field({"clock_ns", "ns", "period of the memory clock"}, config.clock_ns, RealRange{0.1, 10});

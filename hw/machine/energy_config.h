@@ -7,14 +7,14 @@
 
 namespace systole::machine {
 
-/// What the machine's energy follows from, event by event. What an event takes comes from the published
-/// table of sim/view/energy/published_energies.h, by the process and by the sizes of the machine's memories;
-/// a field that is given takes the table's place. Static power is power.idle_watts.
+/// The energy of each event. The energies come from the published table of
+/// sim/view/energy/published_energies.h, by the process and by the sizes of the machine's memories; a field
+/// that is given replaces the table's value. Static power is power.idle_watts.
 struct EnergyConfig {
     double process_nm = 28.0;
     double die_dynamic_factor = 1.0;
     double unused_mac_fraction = 0.0;
-    /// 1.93 pJ a bit: Bae et al., Electronics 10(1), 2021, a PCI Express Gen4 transmitter in 28 nm.
+    /// 1.93 pJ per bit: Bae et al., Electronics 10(1), 2021, a PCI Express Gen4 transmitter in 28 nm.
     double host_link_pj_per_byte = 15.44;
     std::optional<double> mac_pj;
     std::optional<double> int32_add_pj;
@@ -32,7 +32,7 @@ void describe(Visitor& visitor, EnergyConfig& config) {
     const auto of_the_table = [](std::string_view key, std::string_view meaning) {
         return Field{.key = key, .unit = "pJ", .meaning = meaning, .if_absent = "published table"};
     };
-    // The processes of the published table's two columns: nothing is extrapolated.
+    // The range between the two processes of the published table: nothing is extrapolated.
     visitor.field({"process_nm", "nm", "feature size of the chip's process"}, config.process_nm,
                   RealRange{7.0, 45.0});
     visitor.field({"die_dynamic_factor", "",

@@ -17,16 +17,16 @@
 #include "hw/machine/dram_config.h"
 #include "hw/machine/energy_config.h"
 
-/// What machine it is: one plain struct a unit, with default, unit and meaning of each field. The
-/// defaults are a small generic machine where a number is a choice of ours and TPU v1 where it is
-/// published; configs/machines/*.json name a source for each number.
+/// The machine description: one plain struct for each unit, with default, unit and meaning of each field.
+/// Defaults are TPU v1's numbers where they are published, otherwise those of a small generic machine;
+/// configs/machines/*.json name a source for each number.
 namespace systole::machine {
 
-/// How the matrix unit is computed; every engine gives the same cycles and the same bits.
+/// The simulator's engine for the matrix unit; every engine gives the same cycles and the same bits.
 enum class Engine : std::uint8_t { Wavefront, Pe };
 inline constexpr std::array<std::string_view, 2> engine_names{"wavefront", "pe"};
 
-/// Number formats that the array multiplies and adds up in.
+/// A combination of number formats that the array computes with.
 struct MatrixFormat {
     DataType activations = DataType::Uint8;
     DataType weights = DataType::Int8;
@@ -36,8 +36,8 @@ struct MatrixFormat {
     bool operator==(const MatrixFormat&) const = default;
 };
 
-/// Those of an array that multiplies a byte by a byte: a pass for each pair of bytes of an activation and a
-/// weight. Integers of 8 and 16 bits, weights two's complement, sums of 32 bits.
+/// The formats of an array that multiplies bytes: integers of 8 and 16 bits, weights in two's complement,
+/// sums of 32 bits. It makes a pass for each pair of a byte of the activation and a byte of the weight.
 std::vector<MatrixFormat> byte_array_formats();
 
 struct MatrixUnitConfig {
@@ -48,9 +48,9 @@ struct MatrixUnitConfig {
     std::uint32_t setup_cycles = 1;
     std::vector<MatrixFormat> formats = byte_array_formats();  ///< each pair of operands once
 
-    /// Passes of a row of activations against weights; none where the array does not multiply these.
+    /// Array passes of a row of activations; nullopt if the array does not multiply these formats.
     std::optional<std::uint32_t> passes(DataType activations, DataType weights) const;
-    /// Why the array does not multiply these; none where it does.
+    /// The reason why the array does not multiply these formats; nullopt if it does.
     std::optional<std::string> refusal(DataType activations, DataType weights) const;
 };
 
@@ -62,7 +62,7 @@ struct WeightFifoConfig {
     std::uint32_t depth_tiles = 4;
 };
 
-/// What a read of the weights takes.
+/// The timing model of weight memory.
 enum class WeightMemoryModel : std::uint8_t { Bandwidth, Dram };
 inline constexpr std::array<std::string_view, 2> weight_memory_model_names{"bandwidth", "dram"};
 
@@ -90,14 +90,14 @@ struct AccumulatorsConfig {
 
 struct ActivationUnitConfig {
     std::uint32_t latency_cycles = 1;
-    double latency_ns = 0.0;  ///< beside the cycles: does not shorten with the clock
+    double latency_ns = 0.0;  ///< added to the cycles; does not depend on the clock
 };
 
 struct HostInterfaceConfig {
     double read_gb_per_s = 10.73741824;
     double write_gb_per_s = 10.73741824;
     std::uint32_t latency_cycles = 0;
-    double latency_ns = 0.0;  ///< beside the cycles: does not shorten with the clock
+    double latency_ns = 0.0;  ///< added to the cycles; does not depend on the clock
 };
 
 struct SequencerConfig {
@@ -106,14 +106,14 @@ struct SequencerConfig {
     std::uint32_t issue_cycles = 1;
 };
 
-/// Watts of one chip; all 0 where unknown, and the report then says so.
+/// Watts of one chip. All are 0 if unknown; the report then says so.
 struct PowerConfig {
     double idle_watts = 0.0;
     double busy_watts = 0.0;
     double tdp_watts = 0.0;
 };
 
-/// The server the chip is sold in, for performance per watt with the host's share.
+/// The server that holds the chip, for performance per watt with the host included.
 struct ServerConfig {
     std::uint32_t dies = 1;
     double tdp_watts = 0.0;       ///< of the whole server
@@ -134,14 +134,14 @@ struct MachineConfig {
     HostInterfaceConfig host_interface;
     SequencerConfig sequencer;
     PowerConfig power;
-    /// Absent where energy is known by the watts of `power` alone.
+    /// Absent if energy comes from the watts of `power` alone.
     std::optional<EnergyConfig> energy;
     ServerConfig server;
-    /// Where numbers come from, by dotted key.
+    /// The sources of the numbers, by dotted key.
     std::map<std::string, std::string> sources;
 
     std::uint64_t clock_hz() const;
-    /// Bytes a cycle, exact; of a DRAM, the peak of its data buses.
+    /// Exact bytes per cycle; for a DRAM, the peak of its data buses.
     Rate weight_rate() const;
     Rate host_read_rate() const;
     Rate host_write_rate() const;
@@ -154,17 +154,17 @@ struct MachineConfig {
     std::uint64_t unified_buffer_bytes() const {
         return std::uint64_t{unified_buffer.rows} * matrix_unit.rows;
     }
-    /// Operations a second, a multiply-accumulate counting two.
+    /// Operations per second; a multiply-accumulate counts as two.
     double peak_ops_per_second() const;
 };
 
-/// From JSON; `file` leads the messages. Throws ConfigError: unknown keys, wrong types, values out of
-/// range, machines that cannot be built.
+/// Reads a machine from JSON; messages begin with `file`. Throws ConfigError for unknown keys, wrong types,
+/// values out of range and machines that cannot be built.
 MachineConfig read_machine(const nlohmann::json& object, const std::string& file);
 MachineConfig read_machine(const std::filesystem::path& path);
-/// The effective configuration, every key.
+/// The effective configuration with every key.
 nlohmann::ordered_json to_json(const MachineConfig& machine);
-/// What there is to know of each key: those that read_machine reads.
+/// The descriptions of all keys that read_machine reads.
 std::vector<KeyDescription> machine_keys();
 
 }  // namespace systole::machine

@@ -9,14 +9,13 @@
 
 namespace systole::math {
 
-/// The parameters of an element-wise operation on two quantized tensors, in the terms of the `vector`
-/// instruction.
+/// The parameters of an element-wise operation on two quantized tensors, as in the `vector` instruction.
 struct Elementwise {
     std::int32_t zero_point_a = 0;
     std::int32_t zero_point_b = 0;
-    FixedPoint scale_a;  ///< of addition only
-    FixedPoint scale_b;  ///< of addition only
-    FixedPoint scale;    ///< of the sum or product
+    FixedPoint scale_a;  ///< for addition only
+    FixedPoint scale_b;  ///< for addition only
+    FixedPoint scale;    ///< for the sum or product
     std::int32_t zero_point = 0;
     std::int32_t minimum = 0;
     std::int32_t maximum = 255;
@@ -28,11 +27,11 @@ struct Elementwise {
 inline constexpr std::int32_t addition_left_shift_8_bit = 20;
 inline constexpr std::int32_t addition_left_shift_16_bit = 15;
 
-/// out[i] = clamp(zero_point + scale(scale_a((a[i] - zero_point_a) << 20) + scale_b(likewise b[i]))).
-/// Scales are those of `multiply_by_quantized_multiplier`; everything wraps around; the low bits are stored.
-/// Of 16-bit elements the shift is 15 instead of 20; they are little endian, at any alignment, and a last odd
-/// byte of `out` keeps its value. Sizes are bytes. `out` may be `a` or `b`. Throws std::logic_error where the
-/// sizes differ and for other formats.
+/// out[i] = clamp(zero_point + scale(scale_a((a[i] - zero_point_a) << s) + scale_b((b[i] - zero_point_b) <<
+/// s))) with s = 20 for 8-bit and 15 for 16-bit elements. Scales are applied by
+/// `multiply_by_quantized_multiplier`; overflows wrap around; the low bits are stored. 16-bit elements are
+/// little endian, at any alignment, and a last odd byte of `out` keeps its value. Sizes are bytes. `out` may
+/// be `a` or `b`. Throws std::logic_error if the sizes differ and for other formats.
 void add(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b, const Elementwise& parameters,
          std::span<std::uint8_t> out);
 

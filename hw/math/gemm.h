@@ -7,7 +7,7 @@
 
 namespace systole::math {
 
-/// What matrix products cost in total. The caller owns it; without one nothing is measured.
+/// Totals over matrix products. The caller passes an object to have the products measured.
 struct GemmStatistics {
     std::uint64_t calls = 0;
     std::uint64_t macs = 0;
@@ -21,24 +21,24 @@ struct GemmStatistics {
     }
 };
 
-/// C (m x n) = A (m x k) * B (k x n), or C += A * B. All are row major; lda, ldb and ldc are elements from
-/// a row to the next, at least k, n and n. Sums wrap around in 32-bit two's complement; every kernel gives
-/// the same bits.
+/// C (m x n) = A (m x k) * B (k x n), or C += A * B with `accumulate`. All are row major; lda, ldb and ldc
+/// are the elements from a row to the next, at least k, n and n. Sums wrap around in 32-bit two's complement;
+/// every kernel gives the same bits.
 ///
-/// A's elements are unsigned or two's complement bytes. k = 0 gives zeros (or adds nothing).
+/// A's elements are unsigned or, with `a_signed`, two's complement bytes. k = 0 gives zeros (or adds
+/// nothing).
 void multiply_accumulate(const std::uint8_t* a, std::size_t lda, bool a_signed, const std::int8_t* b,
                          std::size_t ldb, std::int32_t* c, std::size_t ldc, std::size_t m, std::size_t n,
                          std::size_t k, bool accumulate, GemmStatistics* statistics = nullptr);
 
-/// A matrix operand of integers of 8 or 16 bits; those of 16 bits are little endian, at any alignment.
+/// A matrix operand of 8-bit or 16-bit integers; 16-bit integers are little endian, at any alignment.
 struct GemmOperand {
     const std::uint8_t* data = nullptr;
     std::size_t row_bytes = 0;  ///< from a row to the next
     DataType type = DataType::Uint8;
 };
 
-/// The same of operands of 8 or 16 bits in any combination. Throws std::logic_error for
-/// other formats.
+/// The same for operands of 8 or 16 bits in any combination. Throws std::logic_error for other formats.
 void multiply_accumulate(const GemmOperand& a, const GemmOperand& b, std::int32_t* c, std::size_t ldc,
                          std::size_t m, std::size_t n, std::size_t k, bool accumulate,
                          GemmStatistics* statistics = nullptr);

@@ -4,7 +4,7 @@
 
 namespace systole::math {
 
-/// The arguments of `multiply_accumulate` as one thing. The kernels behind it need m, n, k >= 1.
+/// The arguments of `multiply_accumulate`. The kernels need m, n, k >= 1.
 struct GemmProblem {
     GemmOperand a;
     GemmOperand b;
@@ -16,15 +16,15 @@ struct GemmProblem {
     bool accumulate = false;
 };
 
-/// Our own kernel: exact for all formats, on every processor.
+/// The project's own kernel: exact for all formats, on every processor.
 void gemm_portable(const GemmProblem& problem);
 
-/// oneDNN's kernel: A of 8 bits, B Signed8. Exact only where `onednn_is_exact`. Throws std::logic_error for
-/// other formats and for arguments oneDNN refuses.
+/// oneDNN's kernel for A of 8 bits and B int8. Exact only if `onednn_is_exact`. Throws std::logic_error for
+/// other formats and for arguments that oneDNN refuses.
 void gemm_onednn(const GemmProblem& problem);
 
-/// Whether oneDNN's kernels are exact on this processor. Those for processors without VNNI add pairs of
-/// products in 16 bits, saturating; products of extreme operands show it. Tried once a process.
+/// Whether oneDNN's kernels are exact on this processor. Kernels for processors without VNNI add pairs of
+/// products in 16 bits and saturate. The test multiplies extreme operands; it runs once per process.
 bool onednn_is_exact();
 
 }  // namespace systole::math

@@ -14,7 +14,7 @@ enum class Pooling : std::uint8_t {
     Average,  ///< the mean of each window, by channel, rounded half away from zero
 };
 
-/// How pooling reads elements, and what it takes those outside the image for.
+/// The operation, the number format, and the treatment of elements outside the image.
 struct PoolingRules {
     Pooling operation = Pooling::Max;
     DataType elements = DataType::Uint8;  ///< uint8 or int8
@@ -23,7 +23,7 @@ struct PoolingRules {
     std::uint8_t pad_value = 0;  ///< as the element's bits
 };
 
-/// Where results go. Images and pixels are so many bytes apart; bytes between pixels are left alone.
+/// The output: images and pixels are the given strides (bytes) apart; bytes between pixels are not changed.
 struct PoolingOutput {
     std::uint8_t* first = nullptr;  ///< the first channel of the first image's first pixel
     std::size_t image_stride = 0;
@@ -31,7 +31,7 @@ struct PoolingOutput {
 };
 
 /// Pools output lines [first_line, first_line + lines) of a tensor of 8-bit elements into an output tensor
-/// of as many channels. A window wholly outside the image, where padding does not count, gives
+/// with the same number of channels. If padding does not count, a window wholly outside the image gives
 /// `pad_value`. Throws std::logic_error for windows above `largest_pooling_window`.
 void pool(const std::uint8_t* tensor, const WindowGeometry& geometry, const PoolingRules& rules,
           std::size_t first_line, std::size_t lines, const PoolingOutput& output);

@@ -9,23 +9,23 @@
 
 namespace systole::math {
 
-/// How accumulators become the next layer's activations:
-/// clamp(zero_point + scale(accumulator + bias[c], multiplier[c], shift[c]), minimum, maximum), scale as
-/// `multiply_by_quantized_multiplier`. Both additions wrap around. minimum <= maximum.
+/// The conversion of accumulators to the next layer's activations:
+/// clamp(zero_point + scale(accumulator + bias[c], multiplier[c], shift[c]), minimum, maximum), where scale
+/// is `multiply_by_quantized_multiplier`. Both additions wrap around. minimum <= maximum.
 struct Requantization {
-    std::span<const std::int32_t> bias;        ///< one a column
-    std::span<const std::int32_t> multiplier;  ///< one a column
-    std::span<const std::int8_t> shift;        ///< one a column
+    std::span<const std::int32_t> bias;        ///< one for each column
+    std::span<const std::int32_t> multiplier;  ///< one for each column
+    std::span<const std::int8_t> shift;        ///< one for each column
     std::int32_t zero_point = 0;
     std::int32_t minimum = 0;
     std::int32_t maximum = 255;
 };
 
-/// Requantizes rows of `columns` accumulators; row r begins at accumulators[r * accumulator_stride], its
+/// Requantizes rows of `columns` accumulators. Row r begins at accumulators[r * accumulator_stride], its
 /// results at byte out[r * out_stride]. Stores the low bits of each result in an integer format of 8 or 16
-/// bits, little endian, at any alignment. Strides are at least a row's; bytes between the rows of `out` stay
-/// as they are. Throws std::logic_error where a parameter array is shorter than `columns`, and for other
-/// formats.
+/// bits, little endian, at any alignment. Strides are at least the length of a row; bytes between the rows of
+/// `out` are not changed. Throws std::logic_error if a parameter array is shorter than `columns`, and for
+/// other formats.
 void requantize_rows(const std::int32_t* accumulators, std::size_t accumulator_stride, std::size_t rows,
                      std::size_t columns, const Requantization& parameters, DataType type, std::uint8_t* out,
                      std::size_t out_stride);

@@ -8,9 +8,9 @@
 
 namespace systole::math {
 
-/// Copies of some bytes whose number is only roughly known when compiling, without the branches of memcpy
-/// inside the loop. `Piece` is the size of a move; the last move overlaps the one before it so that exactly
-/// `bytes` are read and written. Piece <= bytes.
+/// Copies a short row whose length is only roughly known at compile time, without memcpy's branches inside
+/// the caller's loop. Moves `Piece` bytes at a time; the last move overlaps the previous one, so exactly
+/// `bytes` bytes are read and written. Piece <= bytes.
 template <std::size_t Piece>
 SYSTOLE_ALWAYS_INLINE void copy_by_pieces(const std::uint8_t* from, std::size_t bytes, std::uint8_t* to) {
     struct Move {
@@ -39,7 +39,7 @@ SYSTOLE_ALWAYS_INLINE void copy_in_two(const std::uint8_t* from, std::size_t byt
     std::memcpy(to + bytes - Piece, &tail, Piece);
 }
 
-/// Copies `rows` short rows of `bytes` each (at least 1), choosing how once for all of them.
+/// Copies `rows` short rows of `bytes` bytes each (at least 1). The way to copy is chosen once for all rows.
 SYSTOLE_ALWAYS_INLINE void copy_rows(const std::uint8_t* from, std::size_t from_stride, std::size_t bytes,
                                      std::size_t rows, std::uint8_t* to, std::size_t to_stride) {
     const auto each = [&](const auto& copy) {

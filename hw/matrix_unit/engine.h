@@ -18,22 +18,22 @@
 
 namespace systole::hw {
 
-/// A stream on its way into the array.
+/// A stream that enters the array in this cycle.
 struct EnteringStream {
     const Stream& stream;
     timing::StreamShape shape;
     StreamRows rows;
     std::int32_t* sums = nullptr;  ///< its first accumulator row; null in a run without values
     std::size_t sums_stride = 0;   ///< sums from one accumulator row to the next
-    Cycle complete = 0;            ///< when rule 1 of docs/timing.md says it is complete
+    Cycle complete = 0;            ///< the cycle in which it is complete by rule 1 of docs/timing.md
 };
 
 /// The array with its two weight planes: takes tiles from the FIFO and streams from the data setup, and
-/// leaves the sums in the accumulators. Every engine gives the same cycles, the same idle cycles and the
-/// same bits.
+/// writes the sums to the accumulators. Every engine gives the same cycles, the same idle cycles and the same
+/// bits.
 class MatrixEngine : public sc_core::sc_module {
 public:
-    /// What an engine works with. The trace hears of each stream with the times the engine saw.
+    /// The machine and the neighbours of an engine. The engine reports the times of each stream to the trace.
     struct EngineContext {
         const machine::MachineConfig& machine;
         const Clock& clock;
@@ -44,17 +44,18 @@ public:
         RegisterSink* registers = nullptr;
     };
 
-    /// A stream's rows are there from this cycle on. Returns when the array can take it: its tile is in the
-    /// shadow plane, unless it keeps the one that computes, and the streams before have passed the input.
+    /// Announces a stream whose rows are ready from this cycle on. Waits until the array can take it: its
+    /// tile is in the shadow plane, unless it keeps the active one, and earlier streams have passed the
+    /// input.
     virtual void offer(const Stream& stream, WaitState& state) = 0;
-    /// The tile that the offered stream meets.
+    /// The tile that the offered stream is multiplied with.
     const Tile& tile_of(const Stream& stream) const { return stream.keep_weights ? active_ : shadow_; }
-    /// The offered stream enters in this cycle. Gives the idle cycles before it.
+    /// Lets the offered stream enter in this cycle. Returns the idle cycles before it.
     virtual IdleCycles enter(EnteringStream entering) = 0;
 
-    /// What the weights' side waits for.
+    /// The wait state of the process that shifts weights.
     const WaitState& wait_state() const { return wait_state_; }
-    /// Of the values computed so far.
+    /// The cost of the matrix products so far.
     virtual math::GemmStatistics gemm() const { return {}; }
 
 protected:
@@ -65,11 +66,11 @@ protected:
           workers_(context.workers),
           trace_(context.trace) {}
 
-    /// Returns when the shadow plane holds the stream's tile.
+    /// Waits until the shadow plane holds the stream's tile.
     void wait_for_tile(const Stream& stream, WaitState& state);
-    /// A tile is in the shadow plane from this cycle on.
+    /// Sets the tile that is in the shadow plane from this cycle on.
     void fill_shadow(const Tile& tile);
-    /// The stream that enters takes the shadow plane's tile.
+    /// Makes the shadow plane's tile the active one, for the stream that enters.
     void switch_planes();
     void report(const InstructionTimes& times) {
         if (trace_ != nullptr) trace_->instruction(times);
@@ -80,17 +81,17 @@ protected:
     ValueWorkers& workers_;
     TraceSink* const trace_;
 
-    Tile active_;  ///< the plane that computes; no rows before the first switch
-    Tile shadow_;  ///< the plane that fills
+    Tile active_;  ///< tile of the plane that computes; no rows before the first switch
+    Tile shadow_;  ///< tile of the plane that fills
     bool shadow_full_ = false;
-    Cycle shadow_free_at_ = 0;  ///< the next tile may begin to shift in
+    Cycle shadow_free_at_ = 0;  ///< from this cycle on the next tile may shift in
     sc_core::sc_event shadow_filled_;
     sc_core::sc_event shadow_freed_;
 
     WaitState wait_state_{"weight shift"};
 };
 
-/// The engine the machine names.
+/// The engine that the machine selects.
 std::unique_ptr<MatrixEngine> make_engine(const MatrixEngine::EngineContext& context);
 
 }  // namespace systole::hw

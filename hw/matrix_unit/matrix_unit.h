@@ -21,7 +21,7 @@
 
 namespace systole::hw {
 
-/// Where every cycle of the matrix unit went. The first four are a partition of all cycles.
+/// The cycles of the matrix unit, by what they were spent on. The first four partition all cycles.
 struct MatrixUnitCounters final : CounterGroup {
     Counter& active_cycles = add("active_cycles", CounterUnit::Cycles, "a row entered the array");
     Counter& weight_stall_cycles = add("weight_stall_cycles", CounterUnit::Cycles,
@@ -39,7 +39,7 @@ struct MatrixUnitCounters final : CounterGroup {
                                       "non-matrix: the data setup was still collecting a line");
     Counter& port_stall_cycles =
         add("port_stall_cycles", CounterUnit::Cycles, "non-matrix: a memory port was taken");
-    // What the active cycles did: together active_cycles times the array's cells.
+    // The use of the cells in active cycles; the sum is active_cycles times the number of cells.
     Counter& useful_macs = add("useful_macs", CounterUnit::Macs,
                                "cell cycles, one for each pass, spent on multiply-accumulates a layer needs; "
                                "with unused_macs active_cycles times the array's cells");
@@ -51,14 +51,14 @@ struct MatrixUnitCounters final : CounterGroup {
     Counter& tiles = add("tiles", CounterUnit::Tiles, "weight tiles shifted in");
 };
 
-/// The systolic array: weight tiles shift in from the FIFO, rows stream in from the data setup, sums
-/// leave for the accumulators. Its engine moves them; this books the ports, promises when a stream is
-/// complete and accounts for the cycles.
+/// The systolic array: weight tiles shift in from the FIFO, rows stream in from the data setup, and sums
+/// leave for the accumulators. The engine moves them; this class acquires the ports, computes the cycle in
+/// which a stream is complete, and counts the cycles.
 ///
-/// Timing (docs/timing.md): a stream's row takes `passes` cycles of input; streams follow each other
-/// without a gap. Two weight planes: one computes, a shadow plane fills. A tile whole at the head of
-/// the FIFO shifts into the shadow plane in as many cycles as the array has rows; the switch travels
-/// with a stream's first row and costs nothing; the shadow plane is free one cycle after it.
+/// Timing (docs/timing.md): a stream's row takes `passes` cycles of input; streams follow each other without
+/// a gap. There are two weight planes: one computes, the shadow plane fills. A tile that is whole at the head
+/// of the FIFO shifts into the shadow plane in as many cycles as the array has rows. The switch of planes
+/// travels with a stream's first row and takes no time; the shadow plane is free one cycle after it.
 class MatrixUnit final : public UnitModule, public StreamSink {
 public:
     MatrixUnit(const sc_core::sc_module_name& name, const machine::MachineConfig& machine, Values values,
@@ -68,7 +68,7 @@ public:
 
     Cycle enter(const Stream& stream, WaitState& state) override;
 
-    /// The program ended at this cycle: what the matrix unit has not accounted for yet was non-matrix.
+    /// The program ended at this cycle; cycles not counted yet count as non-matrix.
     void finish(Cycle end, Tag tag);
 
     const WaitState& weight_wait_state() const { return engine_->wait_state(); }
@@ -88,7 +88,7 @@ private:
     PortArbiter& ports_;
     TraceSink* const trace_;
     std::unique_ptr<MatrixEngine> engine_;
-    Cycle input_free_at_ = 0;  ///< the next stream may enter
+    Cycle input_free_at_ = 0;  ///< from this cycle on the next stream may enter
 
     std::vector<PortArbiter::Need> needs_;
     MatrixUnitCounters counters_;

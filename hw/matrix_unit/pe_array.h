@@ -9,19 +9,19 @@
 
 namespace systole::hw {
 
-/// The registers of the systolic array, moved one cycle at a time. No SystemC, no instructions: rows of
-/// activations and rows of weights go in, sums come out where and when the registers say so.
+/// The registers of the systolic array, advanced one cycle at a time, without SystemC and instructions. Rows
+/// of activations and rows of weights enter; the registers decide where and when sums come out.
 ///
-/// Cell (r, c) has four kinds of registers. The *activation* comes from the left, the *partial sum* from
-/// above, once a cycle; the sum takes m cycles through the cell, the latency of the multiply-accumulate. A
+/// Cell (r, c) has four kinds of registers. In every cycle the *activation* moves in from the left and the
+/// *partial sum* from above; a sum takes m cycles through the cell, the latency of the multiply-accumulate. A
 /// row of activations is fed skewed: element r reaches cell (r, 0) `setup` + r * m cycles after the row
-/// entered and meets the row's partial sum there; sums leave the columns one cycle after another.
+/// entered and meets the row's partial sum there. The sums leave one column after another, one cycle apart.
 ///
-/// *Weight* and *shadow weight* are the two planes. A tile shifts into the shadow plane from the top, its
-/// last row first, a row a cycle, as skewed as the activations: a word pushes the one before it down to the
-/// next cell, m cycles further, and what an earlier tile left is overwritten, never pushed. So the shadow
-/// weights change along a wavefront that goes down and right as fast as the activations do, and a tile
-/// may begin to shift one cycle behind the row that switched to the tile before.
+/// *Weight* and *shadow weight* are the two planes. A tile shifts into the shadow plane from the top, last
+/// row first, one row per cycle, skewed like the activations. A word pushes the word before it down to the
+/// next cell, where it arrives m cycles later; words of an earlier tile are overwritten and not pushed. So
+/// the shadow weights change along a wavefront that moves down and right as fast as the activations, and a
+/// tile may begin to shift one cycle after the row that switched to the tile before.
 class PeArray {
 public:
     struct Shape {
@@ -40,22 +40,23 @@ public:
         bool valid = false;
         bool switches = false;  ///< cells take their shadow weight as they meet this row
         bool add = false;       ///< to the accumulators; otherwise overwrite them
-        bool last = false;      ///< of its stream: `step` tells when its sums are written
+        bool last = false;      ///< the last pass of its stream: `step` reports when its sums are written
         WeightPart weight_part = WeightPart::Whole;
-        std::uint8_t shift = 0;        ///< the sums count 2^shift
-        std::size_t columns = 0;       ///< whose sums are written, from column 0
+        std::uint8_t shift = 0;        ///< the sums are multiplied by 2^shift
+        std::size_t columns = 0;       ///< number of columns, from column 0, whose sums are written
         std::int32_t* sums = nullptr;  ///< the accumulator row; null: nothing is written
     };
 
     explicit PeArray(const Shape& shape);
 
-    /// In the cycle to come a row enters: an element of 8 bits, signed or unsigned, for each array row.
+    /// Lets a row enter in the next cycle: an 8-bit element, signed or unsigned, for each array row.
     void enter(std::span<const std::int16_t> elements, const ArrayPass& pass);
-    /// In the cycle to come a row of weights enters, a word for each array column.
+    /// Lets a row of weights enter in the next cycle: a word for each array column.
     void shift_in(std::span<const std::int16_t> words);
-    /// One cycle. True where the last sum of a `last` pass is in its accumulator from the next one on.
+    /// Advances one cycle. Returns true if the last sum of a `last` pass is in its accumulator from the next
+    /// cycle on.
     bool step();
-    /// Whether anything is on its way; while nothing is, the registers stay what they are.
+    /// Whether any value is on its way. If not, `step` does not change the registers.
     bool moving() const { return now_ < still_at_; }
 
     const Shape& shape() const { return shape_; }
@@ -63,11 +64,11 @@ public:
     std::span<const std::int16_t> activations() const { return activations_; }
     std::span<const std::int16_t> weights() const { return weights_; }
     std::span<const std::int16_t> shadow_weights() const { return shadow_; }
-    /// What the cells have just multiplied and added: the first of a sum's m registers.
+    /// The results of the cells' last multiply-accumulates: the first of a sum's m registers.
     std::span<const std::int32_t> partial_sums() const;
 
 private:
-    using Time = std::uint64_t;  // steps made
+    using Time = std::uint64_t;  // number of steps made
 
     void move_weights();
     void push(std::size_t row);
@@ -84,7 +85,7 @@ private:
     Time still_at_ = 0;           ///< nothing moves from then on
     Time words_gone_at_ = 0;      ///< no word is on its way to its cell
     Time parts_gone_at_ = 0;      ///< no pass with a part of the weights is in the array
-    std::vector<Time> switches_;  ///< entries of the rows under way that switch
+    std::vector<Time> switches_;  ///< entry times of the rows under way that switch planes
 
     // On their way to the array, by time of entry.
     Ring<std::int16_t> rows_;
@@ -94,15 +95,16 @@ private:
 
     // The cells, row by row. Masks are all ones or zeros.
     std::vector<std::int16_t> activations_;
-    std::vector<std::int16_t> low_mask_;   ///< travels with the activation: the weight's bits as they are
-    std::vector<std::int16_t> high_mask_;  ///< likewise: the weight's high byte, shifted down
+    std::vector<std::int16_t>
+        low_mask_;  ///< travels with the activation; selects the weight's bits unshifted
+    std::vector<std::int16_t> high_mask_;  ///< travels with the activation; selects the weight's high byte
     std::vector<std::int16_t> weights_;
     std::vector<std::int16_t> shadow_;
-    std::vector<std::int16_t> fresh_;      ///< mask: the shadow weight is of the tile that shifts in
+    std::vector<std::int16_t> fresh_;      ///< mask: the shadow weight belongs to the tile that shifts in
     std::vector<std::int32_t> sums_;       ///< m planes, each written every m-th cycle
-    const std::vector<std::int32_t> top_;  ///< what the first array row adds to: zeros
+    const std::vector<std::int32_t> top_;  ///< zeros: the sums above the first array row
 
-    // Words between a cell and the next one: m - 1 planes. And those that arrive at the row in hand.
+    // Words between a cell and the next one, in m - 1 planes; and words that arrive at the current row.
     std::vector<std::int16_t> falling_, falling_valid_;
     std::vector<std::int16_t> arriving_, arriving_valid_;
 

@@ -10,10 +10,10 @@
 
 namespace systole::hw {
 
-/// Every register of every cell, every cycle: the reference that the other engines are held to. It looks at
-/// the array at the end of each cycle, puts in what enters, lets the registers move once, and takes down
-/// what it sees: when a tile is in its plane, when the last sum is written, what an idle cycle lacked. A
-/// stream that is complete in another cycle than docs/timing.md says is an error of the simulator.
+/// The reference engine: computes every register of every cell in every cycle. At the end of each cycle it
+/// puts the entering values into the array, advances the registers once, and records what happened: a tile is
+/// in its plane, the last sum is written, the reason of an idle cycle. If a stream completes in another cycle
+/// than docs/timing.md says, it throws std::logic_error.
 class PeEngine final : public MatrixEngine {
 public:
     PeEngine(const sc_core::sc_module_name& name, const EngineContext& context);
@@ -32,9 +32,9 @@ private:
         std::size_t tile_rows = 0;     ///< elements of a row
         std::size_t tile_columns = 0;  ///< sums of a row
         Cycle begun = 0;
-        Cycle promised = 0;  ///< when rule 1 says it is complete
+        Cycle promised = 0;  ///< the cycle in which it is complete by rule 1
         Cycle passes_entered = 0;
-        std::optional<Cycle> passed_at = {};  ///< its last line is behind the input
+        std::optional<Cycle> passed_at = {};  ///< its last line has passed the input
         std::optional<Cycle> summed_at = {};  ///< its last sum is in the accumulators
     };
 
@@ -52,30 +52,30 @@ private:
     bool can_shift(Cycle now) const;
     /// The first condition missing in a cycle without a stream at the input (docs/timing.md, rule 8).
     Cycle IdleCycles::*idle_reason(Cycle now) const;
-    /// Until now the array was at rest: each cycle lacked what the first one did.
+    /// Counts the cycles until now, in which the array was at rest, for the reason of the first of them.
     void account_rest(Cycle now);
-    /// The next cycle to look at, once it has come if the array is at rest until then.
+    /// The next cycle to compute. If the array is at rest, waits for it.
     Cycle next_cycle(Cycle now);
 
     const Cycle shift_cycles_;
     RegisterSink* const registers_;
     PeArray array_;
-    std::vector<std::int16_t> elements_, words_;  ///< that enter, put together
+    std::vector<std::int16_t> elements_, words_;  ///< the row and the word row that enter, assembled here
 
     std::optional<Tile> head_;         ///< at the head of the FIFO, from its issue until it is shifted in
-    std::uint64_t words_entered_ = 0;  ///< rows of it that have entered the array
+    std::uint64_t words_entered_ = 0;  ///< number of its rows that have entered the array
     sc_core::sc_event shifted_;
 
-    const Stream* offered_ = nullptr;  ///< its rows are there
+    const Stream* offered_ = nullptr;  ///< the stream whose rows are ready
     std::deque<Passing> passing_;      ///< oldest first
-    std::vector<std::uint8_t> rows_;   ///< of the stream at the input, where they are put together
-    bool at_input_ = false;            ///< the last of them
+    std::vector<std::uint8_t> rows_;   ///< rows of the stream at the input, if they are assembled
+    bool at_input_ = false;            ///< the last of passing_ is at the input
     sc_core::sc_event input_freed_;
 
-    sc_core::sc_event changed_;  ///< something that the array at rest waits for
+    sc_core::sc_event changed_;  ///< wakes the array at rest
     Cycle accounted_until_ = 0;
     Cycle IdleCycles::*resting_ = &IdleCycles::without_rows;
-    IdleCycles idle_;  ///< since the last stream
+    IdleCycles idle_;  ///< idle cycles since the last stream
 };
 
 }  // namespace systole::hw

@@ -7,17 +7,16 @@
 
 namespace systole::hw {
 
-/// Rows of elements by the time they were put in, for as long as the ring is deep: a delay line that is
-/// tapped anywhere.
+/// A delay line of rows that can be read at any tap: holds the rows of the last `depth` points in time.
 template <class Element>
 class Ring {
 public:
     Ring(std::size_t depth, std::size_t width) : depth_(depth), width_(width), elements_(depth * width) {}
 
     std::size_t depth() const { return depth_; }
-    /// The place of what was put in at a time; a later time that lies `depth` behind takes its place.
+    /// The slot for the row of a point in time; the row of `depth` later overwrites it.
     std::size_t slot(std::uint64_t time) const { return time % depth_; }
-    /// The place of what was put in `earlier` before; at most `depth` - 1.
+    /// The slot of the row `earlier` points in time before `slot`; `earlier` is at most `depth` - 1.
     std::size_t before(std::size_t slot, std::size_t earlier) const {
         return slot >= earlier ? slot - earlier : slot + depth_ - earlier;
     }

@@ -6,8 +6,8 @@
 
 namespace systole::hw {
 
-/// Whole streams and tiles at once, in closed form: the sums that the wavefront leaves behind are a matrix
-/// product, and when it passes follows from the rules of docs/timing.md.
+/// Computes whole streams and tiles in closed form: the sums of a stream are a matrix product, and their
+/// times follow from the rules of docs/timing.md.
 class WavefrontEngine final : public MatrixEngine {
 public:
     WavefrontEngine(const sc_core::sc_module_name& name, const EngineContext& context);
@@ -19,16 +19,16 @@ public:
 private:
     void shift_tiles();
     IdleCycles idle_before(const Stream& stream) const;
-    /// The sums of a stream, computed by a worker.
+    /// Hands the sums of a stream to a worker thread.
     void multiply(EnteringStream& entering);
 
     const Cycle shift_cycles_;
-    Cycle rows_ready_ = 0;     ///< the offered stream's rows are there
-    Cycle taken_from_ = 0;     ///< the array could take it
-    Cycle input_free_at_ = 0;  ///< the next stream may enter
+    Cycle rows_ready_ = 0;     ///< the offered stream's rows are ready from this cycle on
+    Cycle taken_from_ = 0;     ///< from this cycle on the array could take it
+    Cycle input_free_at_ = 0;  ///< from this cycle on the next stream may enter
 
     mutable std::mutex gemm_mutex_;
-    math::GemmStatistics gemm_;  ///< under the lock
+    math::GemmStatistics gemm_;  ///< guarded by gemm_mutex_
 };
 
 }  // namespace systole::hw

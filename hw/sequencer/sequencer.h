@@ -32,11 +32,11 @@ struct SequencerCounters final : UnitCounters {
         add("queue_full_cycles", CounterUnit::Cycles, "the next instruction's queue was full");
 };
 
-/// The instruction buffer and what issues from it, in program order, to the units' queues.
+/// The instruction buffer and the logic that issues instructions, in program order, to the units' queues.
 ///
-/// Timing: the host sends instructions as long as they fit the instruction buffer; one leaves the
-/// buffer when it is issued. Issues are `issue_cycles` apart. A full queue holds up all that follows.
-/// `halt` ends the program in the cycle in which all earlier instructions are complete.
+/// Timing: the host sends instructions as long as they fit in the instruction buffer; an instruction leaves
+/// the buffer when it is issued. Issues are at least `issue_cycles` apart. A full queue delays all later
+/// instructions. `halt` ends the program in the cycle in which all earlier instructions are complete.
 class Sequencer final : public UnitModule {
 public:
     using Sink = CommandSink;
@@ -56,22 +56,23 @@ public:
     /// Instructions issued so far.
     InstructionNumber issued() const { return next_; }
 
-    /// The instruction that it is dealing with and has not issued by cycle `now`.
+    /// The next instruction, not issued by cycle `now`.
     std::optional<IssueTimes> waiting(Cycle now) const;
 
     const WaitState& wait_state() const { return wait_state_; }
 
 private:
     void run();
-    /// Lets the host send what fits the instruction buffer.
+    /// Lets the host send as many instructions as fit in the instruction buffer.
     void receive();
-    /// Gives the cycle in which the instruction was issued; of `halt`, the one in which it could be.
+    /// Issues the instruction and returns the cycle of issue; for `halt`, the cycle in which it could be
+    /// issued.
     Cycle issue(const isa::Instruction& instruction);
     /// Ends the program when all units have finished.
     void halt();
     void push(const isa::Instruction& instruction, isa::Unit unit, Command command);
     void set(const isa::SetConfig& set);
-    /// Throws ProgramError where the footprint lies outside the machine's memories.
+    /// Throws ProgramError if the footprint lies outside the machine's memories.
     void check_rows(const isa::Instruction& instruction, const isa::Footprint& footprint) const;
     void check_tiles(const isa::ReadWeights& read) const;
 
@@ -86,15 +87,15 @@ private:
     TraceSink* const trace_;
 
     const isa::Program* program_ = nullptr;
-    InstructionNumber next_ = 0;       ///< to issue
-    InstructionNumber next_sent_ = 0;  ///< by the host
+    InstructionNumber next_ = 0;       ///< the next instruction to issue
+    InstructionNumber next_sent_ = 0;  ///< the next instruction that the host sends
     std::uint64_t buffered_bytes_ = 0;
-    RingQueue<Cycle> arrivals_;  ///< of the instructions in the buffer
+    RingQueue<Cycle> arrivals_;  ///< arrival cycles of the instructions in the buffer
     isa::ProgramHistory history_;
     std::shared_ptr<isa::Registers> registers_ = std::make_shared<isa::Registers>();
-    bool registers_issued_ = false;  ///< an instruction has them: not to be changed any more
+    bool registers_issued_ = false;  ///< an issued instruction refers to them: they must not change
     Tag tag_ = 0;
-    std::optional<Cycle> asked_;  ///< when the instruction to issue could have been
+    std::optional<Cycle> asked_;  ///< the cycle in which the next instruction could have been issued
     bool halted_ = false;
     Cycle end_ = 0;
     WaitState wait_state_{"sequencer"};

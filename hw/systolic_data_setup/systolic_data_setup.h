@@ -28,14 +28,14 @@ struct SystolicDataSetupCounters final : UnitCounters {
     Counter& fetches = add("fetches", CounterUnit::Rows, "unified-buffer accesses made for them");
 };
 
-/// Runs the matrix queue: walks the unified buffer as `matrix_multiply` and `convolve` say and streams
-/// the rows into the matrix unit, skewed so that the wavefront finds each element in its cycle.
+/// Executes the matrix queue: reads the rows of `matrix_multiply` and the windows of `convolve` from the
+/// unified buffer and streams them into the matrix unit, skewed so that each element meets the wavefront in
+/// its cycle.
 ///
-/// Timing: `fetches_per_cycle` accesses of up to one row of bytes each cycle. A row of
-/// `matrix_multiply` is one access a byte of element width. A line of windows is
-/// timing::kernel_row_fetches accesses for each kernel row it takes elements from; while that is at most
-/// the line's cycles of array input, rows follow each other without a gap, otherwise each line takes
-/// as long as its accesses.
+/// Timing: `fetches_per_cycle` accesses per cycle, each of up to one row of bytes. A row of `matrix_multiply`
+/// takes one access for each byte of an element. A line of windows takes timing::kernel_row_fetches accesses
+/// for each kernel row from which it needs elements. If this fits in the line's cycles of array input, rows
+/// follow each other without a gap; otherwise each line takes as long as its accesses.
 class SystolicDataSetup final : public UnitModule, public RowSource {
 public:
     SystolicDataSetup(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
@@ -52,7 +52,7 @@ public:
 
 private:
     void run();
-    /// Streams all repetitions; returns the cycle in which the last is complete.
+    /// Streams all repetitions; returns the cycle in which the last one is complete.
     Cycle stream(const Command& command);
     StreamRows rows_of(const isa::MatrixMultiply& multiply, const isa::Registers& registers) const;
     StreamRows rows_of(const isa::Convolve& convolve, const isa::Registers& registers,
@@ -71,7 +71,7 @@ private:
     // The stream under way.
     const Command* command_ = nullptr;
     std::uint32_t repetition_ = 0;
-    timing::StreamCost cost_;  ///< of the repetition
+    timing::StreamCost cost_;  ///< cost of the current repetition
 
     SystolicDataSetupCounters counters_;
 };

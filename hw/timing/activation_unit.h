@@ -7,12 +7,12 @@
 #include "hw/isa/registers.h"
 #include "hw/machine/machine_config.h"
 
-/// What activate and vector cost in the activation unit (docs/timing.md, rule 7).
+/// The cost of activate and vector in the activation unit (docs/timing.md, rule 7).
 namespace systole::timing {
 
 struct ActivationCost {
-    Cycle cycles = 0;  ///< of the pipeline, until the next instruction may begin
-    Cycle loads = 0;   ///< of them, at the beginning: parameters and tables, no rows yet
+    Cycle cycles = 0;  ///< of the pipeline until the next instruction may begin
+    Cycle loads = 0;   ///< those of `cycles` at the beginning that load parameters and tables
     std::uint64_t buffer_reads = 0;
     std::uint64_t buffer_writes = 0;
     std::uint64_t accumulator_reads = 0;  ///< rows
@@ -24,7 +24,7 @@ struct ActivationCost {
     bool operator==(const ActivationCost&) const = default;
 };
 
-/// Under the registers bound to the instruction.
+/// The cost with the register values bound to the instruction.
 ActivationCost activation_cost(const isa::Activate& activate, const isa::Registers& registers,
                                const machine::MachineConfig& machine);
 ActivationCost activation_cost(const isa::Vector& vector, const isa::Registers& registers,

@@ -10,21 +10,21 @@
 #include "hw/isa/registers.h"
 #include "hw/machine/machine_config.h"
 
-/// What matmul and convolve cost in the systolic data setup and in the matrix unit (docs/timing.md, rules 1
-/// and 2). Instructions are checked before: geometry and formats are the machine's.
+/// The cost of matmul and convolve in the systolic data setup and in the matrix unit (docs/timing.md, rules 1
+/// and 2). Geometry and number formats of the instructions must be checked before.
 namespace systole::timing {
 
-/// Cycles of array input that a streamed row takes. The machine lists the formats: programs have passed
-/// `check_formats`, others are a std::logic_error.
+/// Cycles of array input that a streamed row takes. Throws std::logic_error for formats that the machine does
+/// not list; programs that passed `check_formats` have none.
 Cycle array_passes(const isa::MatrixFlags& flags, const machine::MatrixUnitConfig& array);
 
-/// Throws isa::ProgramError, naming the instruction, where one multiplies number formats that the machine
-/// does not list.
+/// Throws isa::ProgramError with the instruction if one multiplies number formats that the machine does not
+/// list.
 void check_formats(const isa::Program& program, const machine::MachineConfig& machine);
 
-/// A stream of rows into the array: `lines` lines of `line_rows` rows. A row takes `passes` cycles of
-/// array input; a line takes `line_cycles`, its rows at the beginning. A plain stream of B rows is B
-/// lines of one.
+/// A stream of rows into the array: `lines` lines of `line_rows` rows. A row takes `passes` cycles of array
+/// input. A line takes `line_cycles` cycles and its rows enter at the beginning. A plain stream of B rows has
+/// B lines of one row.
 struct StreamShape {
     std::uint64_t lines = 0;
     std::uint64_t line_rows = 1;
@@ -34,9 +34,9 @@ struct StreamShape {
     constexpr std::uint64_t rows() const { return lines * line_rows; }
     /// Cycles in which the array takes input.
     constexpr Cycle active_cycles() const { return rows() * passes; }
-    /// From the first pass of the first row to the first pass of the next stream, at best.
+    /// Cycles from the first pass of the first row to the earliest first pass of the next stream.
     constexpr Cycle span() const { return lines * line_cycles; }
-    /// From the first pass of the first row to the cycle after the last pass of the last row.
+    /// Cycles from the first pass of the first row to the cycle after the last pass of the last row.
     constexpr Cycle input_span() const {
         return lines == 0 ? 0 : (lines - 1) * line_cycles + line_rows * passes;
     }
@@ -52,36 +52,37 @@ struct StreamCost {
     std::uint64_t fetches() const { return shape.lines * line_fetches; }
 };
 
-/// What repetition `repetition` of a matmul or convolve streams, under the registers bound to it. Throws
-/// std::logic_error for other instructions.
+/// The stream of repetition `repetition` of a matmul or convolve, with the register values bound to it.
+/// Throws std::logic_error for other instructions.
 StreamCost stream_cost(const isa::Instruction& instruction, const isa::Registers& registers,
                        std::uint32_t repetition, const machine::MachineConfig& machine);
 
-/// From the cycle a row's last pass enters the array to its sums in the accumulators.
+/// Cycles from the entry of a row's last pass until its sums are in the accumulators.
 Cycle matrix_latency(const machine::MachineConfig& machine);
 
-/// From a stream's first pass until its last sums are in the accumulators and its last line is fetched.
+/// Cycles from a stream's first pass until its last sums are in the accumulators and its last line is
+/// fetched.
 Cycle stream_completion(const StreamShape& shape, Cycle matrix_latency);
 
-/// Shifting a tile into the shadow plane: one array row a cycle.
+/// Cycles of shifting a tile into the shadow plane: one for each array row.
 Cycle shift_cycles(const machine::MachineConfig& machine);
 
-/// The part of each window that one weight tile meets.
+/// The part of each window that is multiplied with one weight tile.
 struct WindowPart {
     std::uint64_t begin = 0;     ///< first element of the window
-    std::uint64_t elements = 0;  ///< at most the array's rows; 0 behind the window's end
+    std::uint64_t elements = 0;  ///< at most the array's rows; 0 beyond the window's end
 };
 
-/// What repetition r of a `convolve` streams.
+/// The part of each window that a repetition of a `convolve` streams.
 WindowPart window_part(const isa::Registers& registers, std::uint32_t repetition, std::uint32_t array_rows);
 
-/// Accesses of up to `row_bytes` consecutive bytes that fetch one kernel row of a line of windows:
-/// overlapping windows share what they have in common, windows with gaps between them do not pay for
-/// the gaps. `window_bytes` of each window are wanted, windows begin every `stride_bytes`.
+/// The number of accesses, each of up to `row_bytes` consecutive bytes, that fetch one kernel row of a line
+/// of windows. `window_bytes` bytes of each window are fetched; windows begin every `stride_bytes` bytes.
+/// Bytes that overlapping windows share are fetched once; gaps between windows are not fetched.
 std::uint64_t kernel_row_fetches(std::uint64_t windows, std::uint64_t window_bytes,
                                  std::uint64_t stride_bytes, std::uint64_t row_bytes);
 
-/// Accesses that fetch one line of windows: each kernel row that the part takes elements from for itself.
+/// The number of accesses that fetch one line of windows; each kernel row of the part is fetched separately.
 std::uint64_t line_fetches(const WindowGeometry& geometry, const WindowPart& part,
                            std::uint64_t element_bytes, std::uint64_t row_bytes);
 

@@ -8,15 +8,16 @@
 #include "hw/isa/program.h"
 #include "hw/machine/machine_config.h"
 
-/// What transfers cost: over the host link (docs/timing.md, rule 5) and from weight memory (rules 3 and 4).
-/// The cycles are those of a transfer alone on its path; what shares a path follows one behind the other.
+/// The cost of transfers over the host link (docs/timing.md, rule 5) and from weight memory (rules 3 and 4).
+/// The cycles are those of a transfer that is alone on its path; transfers on the same path follow each
+/// other.
 namespace systole::timing {
 
 /// A transfer between host memory and the unified buffer.
 struct HostTransferCost {
     std::uint64_t bytes = 0;            ///< over the link, in one direction
     std::uint64_t buffer_accesses = 0;  ///< rows of the unified buffer
-    Cycle cycles = 0;                   ///< until the last byte has gone; the link's latency follows
+    Cycle cycles = 0;                   ///< until the last byte has left; the link's latency comes on top
 
     bool operator==(const HostTransferCost&) const = default;
 };
@@ -24,11 +25,11 @@ struct HostTransferCost {
 HostTransferCost host_transfer_cost(const isa::ReadHostMemory& read, const machine::MachineConfig& machine);
 HostTransferCost host_transfer_cost(const isa::WriteHostMemory& write, const machine::MachineConfig& machine);
 
-/// The fetches of weight tiles that are issued in one cycle, one behind the other.
+/// The cost of consecutive fetches of weight tiles that are issued in the same cycle.
 struct TileFetchCost {
     std::uint64_t bytes = 0;
     /// From the issue until the last tile is whole in the FIFO, at the memory's bandwidth. The model
-    /// "bandwidth" takes exactly these; a DRAM takes more, for its rows and its refreshes.
+    /// "bandwidth" takes exactly this time; a DRAM takes longer because of row changes and refreshes.
     Cycle cycles = 0;
 
     bool operator==(const TileFetchCost&) const = default;

@@ -17,10 +17,10 @@ struct UnifiedBufferCounters final : CounterGroup {
     Counter& writes = add("writes", CounterUnit::Rows, "accesses of at most one row of bytes, to write");
 };
 
-/// The on-chip memory of the activations: rows of one byte for each array row.
+/// The on-chip memory for activations: rows with one byte for each array row.
 ///
-/// An access moves up to a row's length of consecutive bytes in one cycle wherever they begin (rows
-/// with even and odd numbers lie in memories of their own).
+/// An access moves up to a row's length of consecutive bytes in one cycle, at any alignment (even and odd
+/// rows lie in separate memories).
 class UnifiedBuffer final : public UnitModule, public UnifiedBufferAccess {
 public:
     UnifiedBuffer(const sc_core::sc_module_name& name, const machine::MachineConfig& machine);

@@ -32,18 +32,18 @@ struct WeightFifoCounters final : UnitCounters {
     Counter& full_cycles = add("full_cycles", CounterUnit::Cycles, "a fetch waited for a free slot");
 };
 
-/// Fetches weight tiles in program order and holds them until the array has taken them.
+/// Fetches weight tiles in program order and holds them until they are shifted into the array.
 ///
-/// Timing: a slot is taken when its fetch is issued and is free again when its tile has been shifted
-/// out. `read_weights` is complete when its last fetch has been issued. The FIFO adds no cycle of its
-/// own: who waits goes on in the cycle of the event.
+/// Timing: a slot is taken when its fetch is issued and is free again when its tile has been shifted out.
+/// `read_weights` is complete when its last fetch has been issued. The FIFO adds no cycle of its own: a
+/// waiting process resumes in the cycle of the event.
 class WeightFifo final : public UnitModule, public TileSource {
 public:
     WeightFifo(const sc_core::sc_module_name& name, const machine::MachineConfig& machine, Values values,
                const Clock& clock, Semaphores& semaphores, OrderChecker& order, ValueWorkers& workers,
                Failure& failure, TraceSink* trace);
 
-    /// The tiles that instructions name; their values are read from weight memory.
+    /// Loads the list of the program's tiles; their values are read from weight memory.
     void load(const isa::Program& program);
 
     CommandQueue& queue() { return queue_; }
@@ -61,7 +61,7 @@ public:
 private:
     void run();
     void fetch(InstructionNumber instruction, std::uint32_t number, Tag tag);
-    /// Where the tile's values are; null where the memory gives no direct access to them.
+    /// A pointer to the tile's values; null if the memory gives no direct access to them.
     const std::uint8_t* direct_values(std::uint64_t address, std::uint64_t bytes);
 
     struct StoredTile {
@@ -78,16 +78,16 @@ private:
     ValueWorkers& workers_;
     TraceSink* const trace_;
     CommandQueue queue_;
-    tlm::tlm_generic_payload payload_;  ///< of the fetch in hand
+    tlm::tlm_generic_payload payload_;  ///< payload of the current fetch
     WaitState wait_state_{"weights"};
     std::vector<StoredTile> stored_;
     RingQueue<Tile> tiles_;
     RingQueue<TileTimes> times_;  ///< of tiles_; empty without a trace
-    /// Where the memory gives no direct access to a tile: one buffer for each slot and two for the array,
-    /// which goes on using what it has taken.
+    /// For tiles without direct access: one buffer for each slot and two for the tiles in the array's two
+    /// planes.
     std::vector<std::vector<std::uint8_t>> buffers_;
     std::size_t next_buffer_ = 0;
-    tlm::tlm_dmi direct_;  ///< what the memory gave access to last
+    tlm::tlm_dmi direct_;  ///< the last direct access that the memory granted
     sc_core::sc_event issued_;
     sc_core::sc_event freed_;
     WeightFifoCounters counters_;

@@ -7,15 +7,14 @@
 
 namespace systole::hw {
 
-/// Where the bytes of a DRAM lie. Consecutive addresses take turns over the channels in steps of
-/// channel_interleave_bytes; what a channel gets, put together, is the channel's own address space. Its
-/// bytes take turns over the banks in steps of bank_interleave_bytes, and what a bank gets, put together,
-/// is cut into rows.
+/// The mapping of addresses to the channels, banks and rows of a DRAM. Addresses are interleaved over the
+/// channels in steps of channel_interleave_bytes; the bytes of a channel form its own address space. This is
+/// interleaved over the banks in steps of bank_interleave_bytes; the bytes of a bank are divided into rows.
 class DramAddressMap {
 public:
     explicit DramAddressMap(const machine::DramConfig& dram) : dram_(dram) {}
 
-    /// How many bytes below `address` lie in the channel: the channel's own address.
+    /// The address within the channel: the number of bytes below `address` that lie in the channel.
     std::uint64_t in_channel(std::uint64_t channel, std::uint64_t address) const {
         const std::uint64_t step = dram_.channel_interleave_bytes;
         const std::uint64_t turn = step * dram_.channels;
@@ -24,14 +23,14 @@ public:
         return address / turn * step + std::min(offset - before, step);
     }
 
-    /// Bursts of one row.
+    /// Consecutive bursts of one row.
     struct Piece {
         std::uint64_t bank = 0;
         std::uint64_t row = 0;
         std::uint64_t bursts = 0;
     };
-    /// The row of the channel's burst number `first` and how many of the bursts [first, last) lie in it,
-    /// one behind the other.
+    /// The row of the channel's burst `first`, and how many of the bursts [first, last) lie in it
+    /// consecutively.
     Piece piece(std::uint64_t first, std::uint64_t last) const {
         const std::uint64_t step = dram_.bank_interleave_bytes;
         const std::uint64_t address = first * dram_.burst_bytes();

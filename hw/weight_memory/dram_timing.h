@@ -9,9 +9,9 @@
 
 namespace systole::hw {
 
-/// A double-data-rate DRAM. A read is asked for in the first memory clock at or after its issue and
-/// `latency` core cycles; each channel reads its part of the bytes, in whole bursts, as DramChannel says.
-/// The read is done in the cycle in which the last burst of any channel ends.
+/// The timing of a double-data-rate DRAM. A read arrives in the first memory clock at or after its issue plus
+/// `latency` core cycles. Each channel reads its part of the bytes in whole bursts (see DramChannel). The
+/// read is done in the cycle in which the last burst of all channels ends.
 class DramTiming final : public MemoryTiming {
 public:
     DramTiming(const machine::DramConfig& dram, std::uint64_t core_hz, Cycle latency);

@@ -9,23 +9,23 @@
 
 namespace systole::hw {
 
-/// When the bytes of the weights come. Reads are told in the order of their issue.
+/// The timing model of weight memory. Reads are given in the order of their issue.
 class MemoryTiming {
 public:
     virtual ~MemoryTiming() = default;
 
-    /// A read of `bytes` bytes from `address` on, issued in this cycle: the cycle in which its last byte
-    /// comes. Throws std::overflow_error where that is no 64-bit cycle.
+    /// The cycle in which the last byte of a read arrives that is issued in cycle `issued`. Throws
+    /// std::overflow_error if the cycle exceeds 64 bits.
     virtual Cycle read(std::uint64_t address, std::uint64_t bytes, Cycle issued, Tag tag) = 0;
     /// The program ended at this cycle.
     virtual void finish(Cycle end, Tag tag) = 0;
-    /// What it counts; null where that is nothing.
+    /// The model's counters; null if it has none.
     virtual const CounterGroup* counters() const = 0;
 };
 
-/// A read's first byte comes `latency` after its issue, or behind the last byte of the read before,
-/// whichever is later; then bytes come at the bandwidth, exactly. A read is done in the cycle in which
-/// its last byte comes.
+/// A memory with latency and exact bandwidth. A read's bytes begin to arrive `latency` cycles after its issue
+/// or after the last byte of the previous read, whichever is later. A read is done in the cycle in which its
+/// last byte arrives.
 class BandwidthTiming final : public MemoryTiming {
 public:
     BandwidthTiming(Rate rate, Cycle latency) : latency_(latency), rate_(rate) {}
@@ -40,7 +40,7 @@ private:
     ExactTime busy_until_;
 };
 
-/// The model the machine names.
+/// The model that the machine selects.
 std::unique_ptr<MemoryTiming> make_memory_timing(const machine::MachineConfig& machine);
 
 }  // namespace systole::hw

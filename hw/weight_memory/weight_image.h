@@ -10,8 +10,8 @@
 
 namespace systole::hw {
 
-/// What lies in weight memory before the program begins: regions that do not overlap, and nothing between
-/// them. Weights that lie in the program as they do in weight memory are not copied.
+/// The contents of weight memory before the program begins: regions that do not overlap, with zeros between
+/// them. Weights with the same layout in the program and in weight memory are not copied.
 class WeightImage {
 public:
     struct Region {
@@ -19,20 +19,20 @@ public:
         std::span<const std::uint8_t> bytes;
     };
 
-    /// A region of these bytes, which must outlive the image.
+    /// Adds a region that refers to these bytes, which must outlive the image.
     void refer_to(std::uint64_t address, std::span<const std::uint8_t> bytes) {
         if (!bytes.empty()) regions_[address] = {address, bytes};
     }
-    /// A region of the image's own, all zero, to be filled.
+    /// Adds a region of the image's own memory, all zero, and returns it to be filled.
     std::span<std::uint8_t> make(std::uint64_t address, std::size_t bytes) {
         std::uint8_t* const data = own_.emplace_back(bytes).data();
         refer_to(address, {data, bytes});
         return {data, bytes};
     }
 
-    /// The region that the address lies in; null if in none.
+    /// The region that contains the address, or null.
     const Region* find(std::uint64_t address) const;
-    /// The bytes from an address on; those between regions are zero.
+    /// Reads bytes from an address on; bytes between regions are zero.
     void read(std::uint64_t address, std::span<std::uint8_t> bytes) const;
 
 private:

@@ -19,16 +19,16 @@ namespace systole::hw {
 
 /// Off-chip memory of the weights, read-only while a program runs.
 ///
-/// When a read is done, the MemoryTiming that the machine names says. `b_transport` does not wait: it
-/// adds the time to the delay it is given, so that reads can be issued ahead. Readers get direct access
-/// to the bytes; a read without a data pointer then asks for its timing alone. A TagExtension says what
-/// the read is counted for.
+/// The MemoryTiming that the machine selects gives the time of each read. `b_transport` does not wait: it
+/// adds the time to its delay argument, so that reads can be issued ahead. Readers get direct access to the
+/// bytes; a read without a data pointer only asks for its time. A TagExtension gives the tag that the read
+/// counts for.
 class WeightMemory final : public UnitModule {
 public:
     WeightMemory(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
                  const Clock& clock);
 
-    /// What the driver wrote before the program began.
+    /// Loads the contents that the driver wrote before the program began.
     void load(WeightImage image) { image_ = std::move(image); }
 
     /// The program ended at this cycle.

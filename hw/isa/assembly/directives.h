@@ -12,19 +12,19 @@
 
 namespace systole::isa {
 
-/// Builds everything of a program but its instructions, from the statements that begin with a dot.
+/// Builds the parts of a program other than instructions, from the statements that begin with a dot.
 class Directives {
 public:
     explicit Directives(Program& program) : program_(program) {}
 
-    /// Takes the statement if it is a directive. Throws ProgramError with its place.
+    /// Processes the statement and returns true if it is a directive. Throws ProgramError with its place.
     bool take(Operands& operands);
 
     /// The host buffers declared so far.
     const HostAddresses& addresses() const { return addresses_; }
 
-    /// What follows cannot add values to the tile or buffer declared last: holds it against its
-    /// rules. Nothing happens if that has been done.
+    /// Checks the rules of the tile or buffer declared last, because later statements cannot add values to
+    /// it. Repeated calls have no effect.
     void close();
 
 private:
@@ -37,10 +37,10 @@ private:
     void buffer(Operands& operands);
     void tile(Operands& operands);
     void check_overlap(Operands& operands, const Token& name, const HostBuffer& buffer) const;
-    /// The declaration values may still be added to.
+    /// The declaration to which values may still be added.
     struct Open {
         Place place;
-        bool is_tile = false;  ///< the last tile; else the last buffer
+        bool is_tile = false;  ///< true: the last tile; false: the last buffer
     };
 
     Program& program_;

@@ -9,14 +9,14 @@
 
 namespace systole::isa {
 
-/// Address by name of the host buffers declared so far.
+/// The addresses of the host buffers declared so far, by name.
 using HostAddresses = std::unordered_map<std::string, std::uint64_t>;
 
-/// Writes host addresses as labels. Only buffers whose names assembly writes without quotes are labels.
+/// Writes host addresses as labels. A buffer's name is a label only if it needs no quotes in assembly.
 class HostLabels {
 public:
     HostLabels() = default;
-    /// `buffers` must outlive the labels and keep the rules of `validate`.
+    /// `buffers` must outlive this object and pass `validate`.
     explicit HostLabels(const std::vector<HostBuffer>& buffers);
 
     /// "name", "name+offset" or, outside of every buffer, a number.

@@ -9,12 +9,11 @@
 
 namespace systole::isa {
 
-/// The instruction the statement stands for; none if its first word is not a mnemonic. Takes all
-/// operands.
+/// The instruction of a statement; nullopt if its first word is not a mnemonic. Takes all operands.
 std::optional<Instruction> parse_instruction(Operands& operands, const HostAddresses& addresses);
 
-/// The instruction as one line of assembly without the line's end. Operands that have the value they
-/// may be left out for are left out. Values out of range are printed too: this is for messages as well.
+/// The instruction as one line of assembly, without the line end. Operands with their default value are left
+/// out. Values out of range are printed too, because messages also use this text.
 std::string instruction_text(const Instruction& instruction, const HostLabels& labels);
 
 }  // namespace systole::isa

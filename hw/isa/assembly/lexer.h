@@ -17,13 +17,13 @@ struct Token {
     bool is_quoted = false;
 };
 
-/// The words up to a line's end or `;`: at least one.
+/// The words up to the end of a line or `;`; at least one.
 struct Statement {
     std::size_t line = 0;  ///< from 1
     std::vector<Token> tokens;
 };
 
-/// Where a word stands, for messages about it.
+/// The place of a word, for messages.
 struct Place {
     std::string_view file;
     std::size_t line = 0;
@@ -34,13 +34,13 @@ struct Place {
 /// Throws ProgramError "file:line:column: text: rule".
 [[noreturn]] void fail_at(const Place& place, std::string_view rule);
 
-/// Cuts assembly into statements.
+/// Splits assembly into statements.
 class Lexer {
 public:
     /// Both must outlive the lexer; tokens point into the text.
     Lexer(std::string_view text, std::string_view file) : text_(text), file_(file) {}
 
-    /// The next statement, none at the end. Throws ProgramError where a word is malformed.
+    /// The next statement, or nullopt at the end. Throws ProgramError if a word is malformed.
     std::optional<Statement> next();
 
 private:
@@ -59,13 +59,13 @@ private:
     std::size_t line_begin_ = 0;
 };
 
-/// A name assembly takes without quotes: a letter or `_`, then letters, digits and `_ . : / -`.
+/// Whether assembly accepts the text without quotes: a letter or `_`, then letters, digits and `_ . : / -`.
 bool is_name(std::string_view text);
 
-/// The text in double quotes, control characters, quotes and backslashes escaped: one line.
+/// The text in double quotes on one line; control characters, quotes and backslashes are escaped.
 std::string quoted(std::string_view text);
 
-/// The text as assembly writes it: bare if it is a name, else in quotes.
+/// The text in assembly: without quotes if `is_name`, else quoted.
 std::string as_word(std::string_view text);
 
 }  // namespace systole::isa

@@ -10,8 +10,8 @@
 
 namespace systole::isa {
 
-/// The operands of a statement, taken one by one by whoever knows what the statement means. Errors
-/// are ProgramErrors that name file, line and column.
+/// The operands of a statement. The parser of the statement takes them one by one; `finish` reports operands
+/// that were not taken. Errors are ProgramErrors with file, line and column.
 class Operands {
 public:
     /// Both must outlive the operands. The statement's first word is its name.
@@ -19,35 +19,35 @@ public:
 
     std::string_view name() const { return statement_.tokens.front().text; }
 
-    /// The next word without a key; an error or nullptr if there is none.
+    /// The next word without a key. If there is none, `word` throws and `word_if_any` returns nullptr.
     const Token& word(std::string_view what);
     const Token* word_if_any(std::string_view what);
 
-    /// The `key=value` of that key, nullptr if there is none.
+    /// The `key=value` with this key, or nullptr.
     const Token* keyed(std::string_view key);
 
-    /// Whether the word stands among the operands.
+    /// Whether the word is among the operands.
     bool flag(std::string_view word);
 
     /// The index of the next word, which must be one of `words`.
     std::size_t choice(std::string_view what, std::span<const std::string_view> words);
 
-    /// Numbers, decimal or from 0x on hexadecimal.
+    /// Numbers are decimal, or hexadecimal after 0x.
     std::uint64_t number(const Token& token, std::uint64_t minimum, std::uint64_t maximum) const;
     std::uint64_t number(std::string_view what, std::uint64_t minimum, std::uint64_t maximum);
     std::uint64_t keyed_number(std::string_view key, std::uint64_t absent, std::uint64_t minimum,
                                std::uint64_t maximum);
-    /// The lowest `bytes` bytes of a number that may be negative: anything from the smallest two's
-    /// complement to the largest unsigned number of that size.
+    /// The lowest `bytes` bytes of a number, which may be negative: from the smallest signed to the largest
+    /// unsigned number of that size.
     std::uint64_t bits(const Token& token, std::string_view text, unsigned bytes) const;
 
-    /// Every operand must have been taken.
+    /// Throws if an operand was not taken.
     void finish() const;
 
-    /// Of the statement's name.
+    /// The place of the statement's name.
     Place place() const { return place_of(statement_.tokens.front()); }
 
-    /// An error at that word, or at the statement's name.
+    /// Throws an error at the word, or at the statement's name.
     [[noreturn]] void fail(const Token& token, std::string_view rule) const;
     [[noreturn]] void fail(std::string_view rule) const;
 
@@ -59,8 +59,8 @@ private:
     const Statement& statement_;
     std::string_view file_;
     std::vector<bool> taken_;
-    std::size_t next_word_ = 1;            ///< before it, every word without a key is taken
-    std::vector<std::string_view> asked_;  ///< what the statement takes, for the message of finish()
+    std::size_t next_word_ = 1;            ///< words without a key before it are taken
+    std::vector<std::string_view> asked_;  ///< operands that the statement takes, for the message of finish()
 };
 
 }  // namespace systole::isa

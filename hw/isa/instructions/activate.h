@@ -11,10 +11,10 @@
 
 namespace systole::isa {
 
-/// What the activation unit does to a requantized value.
+/// The function that the activation unit applies to a requantized value.
 enum class ActivationFunction : std::uint8_t {
-    Identity,  ///< clamp to output.minimum .. output.maximum, which makes ReLU and ReLU6 too
-    Lookup,    ///< clamp, then the table: the entry of the low byte; of 16 bits, between two entries
+    Identity,  ///< clamp to output.minimum .. output.maximum; also used for ReLU and ReLU6
+    Lookup,    ///< clamp, then look up: 8 bits index the table, 16 bits interpolate in it
 };
 
 /// Requantizes `length` accumulator rows and writes them to the unified buffer.
@@ -33,17 +33,17 @@ struct Activate {
     ActivationFunction function = ActivationFunction::Identity;
     /// First read the parameters (int32 bias, int32 multiplier, int8 shift: three arrays of
     /// activation.columns, little endian, packed, at activation.parameters_row) and, for Lookup, the
-    /// table at activation.table_row. Otherwise those of the instruction before are used.
+    /// table at activation.table_row. Otherwise those of the previous instruction are used.
     bool load_parameters = false;
-    /// Number format of the results: of 8 bits either sign is written alike, of 16 bits Lookup uses the table
-    /// of 16 bits.
+    /// Number format of the results. uint8 and int8 are written alike; with int16, Lookup uses the 16-bit
+    /// table.
     DataType output = DataType::Uint8;
 
-    /// Shows every field, in the order of the encoding.
+    /// Visits every field, in the order of the encoding.
     void fields(FieldVisitor& visitor);
-    /// The unit whose queue takes it; none: the sequencer runs it.
+    /// The unit whose queue takes it; nullopt: the sequencer executes it.
     std::optional<Unit> queue() const { return Unit::Activation; }
-    /// See hw/isa/footprint.h; errors do not name the instruction.
+    /// See hw/isa/footprint.h; error messages do not contain the instruction.
     Footprint footprint(const Registers& registers, const Geometry& geometry) const;
 
     bool operator==(const Activate&) const = default;

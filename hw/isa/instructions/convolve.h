@@ -11,12 +11,12 @@
 
 namespace systole::isa {
 
-/// Streams the windows of `lines` output lines through the array; the window.* registers say how
-/// windows lie in the tensor whose first image begins at `unified_buffer_row`. Output lines are
-/// numbered through the images: line l is line l % output_height of image l / output_height. Windows
-/// go from left to right and line by line, each into the next accumulator row. The elements of a
-/// window are counted in kernel row, kernel column, channel order; repetition r streams elements
-/// (window.tile + r) * array rows onwards against the r-th next weight tile. 12 bytes encoded.
+/// Streams the windows of `lines` output lines through the array. The window.* registers describe the windows
+/// in the tensor whose first image begins at `unified_buffer_row`. Output lines are numbered through all
+/// images: line l is line l % output_height of image l / output_height. Windows go from left to right and
+/// line by line, each into the next accumulator row. The elements of a window are counted in kernel row,
+/// kernel column, channel order; repetition r streams them from element (window.tile + r) * array rows on
+/// against the r-th next weight tile. 12 bytes encoded.
 struct Convolve {
     static constexpr std::string_view mnemonic = "convolve";
     static constexpr std::uint8_t opcode = 0x21;
@@ -29,11 +29,11 @@ struct Convolve {
     MatrixFlags flags = {};
     std::uint8_t repeat = 0;  ///< repetitions after the first; 0 with keep_weights
 
-    /// Shows every field, in the order of the encoding.
+    /// Visits every field, in the order of the encoding.
     void fields(FieldVisitor& visitor);
-    /// The unit whose queue takes it; none: the sequencer runs it.
+    /// The unit whose queue takes it; nullopt: the sequencer executes it.
     std::optional<Unit> queue() const { return Unit::Matrix; }
-    /// See hw/isa/footprint.h; errors do not name the instruction.
+    /// See hw/isa/footprint.h; error messages do not contain the instruction.
     Footprint footprint(const Registers& registers, const Geometry& geometry) const;
 
     bool operator==(const Convolve&) const = default;

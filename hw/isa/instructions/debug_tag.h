@@ -10,8 +10,8 @@
 
 namespace systole::isa {
 
-/// Marks all later instructions, until the next tag, as belonging to one layer: every counter can be
-/// reported by tag. Tag 0 holds before the first.
+/// Marks all later instructions, until the next tag, as belonging to one layer. Every counter can be reported
+/// by tag. Before the first tag, tag 0 is in force.
 struct DebugTag {
     static constexpr std::string_view mnemonic = "tag";
     static constexpr std::uint8_t opcode = 0x06;
@@ -19,11 +19,11 @@ struct DebugTag {
 
     std::uint16_t tag = 0;
 
-    /// Shows every field, in the order of the encoding.
+    /// Visits every field, in the order of the encoding.
     void fields(FieldVisitor& visitor);
-    /// The unit whose queue takes it; none: the sequencer runs it.
+    /// The unit whose queue takes it; nullopt: the sequencer executes it.
     std::optional<Unit> queue() const { return std::nullopt; }
-    /// See hw/isa/footprint.h; errors do not name the instruction.
+    /// See hw/isa/footprint.h; error messages do not contain the instruction.
     Footprint footprint(const Registers& registers, const Geometry& geometry) const;
 
     bool operator==(const DebugTag&) const = default;

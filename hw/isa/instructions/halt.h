@@ -16,11 +16,11 @@ struct Halt {
     static constexpr std::uint8_t opcode = 0x02;
     static constexpr std::size_t encoded_bytes = 1;
 
-    /// Shows every field, in the order of the encoding.
+    /// Visits every field, in the order of the encoding.
     void fields(FieldVisitor& visitor);
-    /// The unit whose queue takes it; none: the sequencer runs it.
+    /// The unit whose queue takes it; nullopt: the sequencer executes it.
     std::optional<Unit> queue() const { return std::nullopt; }
-    /// See hw/isa/footprint.h; errors do not name the instruction.
+    /// See hw/isa/footprint.h; error messages do not contain the instruction.
     Footprint footprint(const Registers& registers, const Geometry& geometry) const;
 
     bool operator==(const Halt&) const = default;

@@ -12,10 +12,10 @@
 namespace systole::isa {
 
 /// Streams `length` unified-buffer rows through the array into as many accumulator rows.
-/// Streamed row b of repetition r is read from
-/// `unified_buffer_row` + b * multiply.row_stride + r * (bytes of an activation), its first
-/// element meeting array row 0. Repetition r takes the r-th next weight tile: the loop over the tiles
-/// of a product deeper than the array is high. 12 bytes encoded.
+/// Streamed row b of repetition r is read from row
+/// `unified_buffer_row` + b * multiply.row_stride + r * (bytes of an activation); its first element enters
+/// array row 0. Repetition r uses the r-th next weight tile: repetitions are the loop over the tiles of a
+/// product with more elements than the array has rows. 12 bytes encoded.
 struct MatrixMultiply {
     static constexpr std::string_view mnemonic = "matmul";
     static constexpr std::uint8_t opcode = 0x20;
@@ -27,11 +27,11 @@ struct MatrixMultiply {
     MatrixFlags flags = {};
     std::uint8_t repeat = 0;  ///< repetitions after the first; 0 with keep_weights
 
-    /// Shows every field, in the order of the encoding.
+    /// Visits every field, in the order of the encoding.
     void fields(FieldVisitor& visitor);
-    /// The unit whose queue takes it; none: the sequencer runs it.
+    /// The unit whose queue takes it; nullopt: the sequencer executes it.
     std::optional<Unit> queue() const { return Unit::Matrix; }
-    /// See hw/isa/footprint.h; errors do not name the instruction.
+    /// See hw/isa/footprint.h; error messages do not contain the instruction.
     Footprint footprint(const Registers& registers, const Geometry& geometry) const;
 
     bool operator==(const MatrixMultiply&) const = default;

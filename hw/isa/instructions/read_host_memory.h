@@ -10,10 +10,10 @@
 
 namespace systole::isa {
 
-/// Copies `blocks` blocks of `block_bytes` bytes, host.block_stride bytes apart in host memory (0:
-/// contiguous) from `host_address` on, into the unified buffer. Block i begins at row `unified_buffer_row` +
-/// i * host.block_rows (0: the ceil(block_bytes / row bytes) that a block fills); the rest of a block's last
-/// row keeps its bytes.
+/// Copies `blocks` blocks of `block_bytes` bytes from host memory into the unified buffer. In host memory
+/// they begin at `host_address`, host.block_stride bytes apart (0: contiguous). Block i begins at row
+/// `unified_buffer_row` + i * host.block_rows (0: the ceil(block_bytes / row bytes) rows that a block fills).
+/// The rest of a block's last row is not changed.
 struct ReadHostMemory {
     static constexpr std::string_view mnemonic = "read_host";
     static constexpr std::uint8_t opcode = 0x10;
@@ -24,11 +24,11 @@ struct ReadHostMemory {
     std::uint32_t block_bytes = 0;         ///< at least 1
     std::uint16_t blocks = 1;              ///< at least 1
 
-    /// Shows every field, in the order of the encoding.
+    /// Visits every field, in the order of the encoding.
     void fields(FieldVisitor& visitor);
-    /// The unit whose queue takes it; none: the sequencer runs it.
+    /// The unit whose queue takes it; nullopt: the sequencer executes it.
     std::optional<Unit> queue() const { return Unit::HostRead; }
-    /// See hw/isa/footprint.h; errors do not name the instruction.
+    /// See hw/isa/footprint.h; error messages do not contain the instruction.
     Footprint footprint(const Registers& registers, const Geometry& geometry) const;
 
     bool operator==(const ReadHostMemory&) const = default;

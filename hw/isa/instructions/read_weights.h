@@ -11,7 +11,7 @@
 namespace systole::isa {
 
 /// Fetches `tiles` weight tiles, `first_tile` onwards, from weight memory into the weight FIFO.
-/// Tiles of one program lie behind each other in weight memory; each is a whole array of weights.
+/// The tiles of a program are contiguous in weight memory; each takes the size of the whole array.
 struct ReadWeights {
     static constexpr std::string_view mnemonic = "read_weights";
     static constexpr std::uint8_t opcode = 0x12;
@@ -20,11 +20,11 @@ struct ReadWeights {
     std::uint32_t first_tile = 0;
     std::uint16_t tiles = 1;  ///< at least 1: the repeat field
 
-    /// Shows every field, in the order of the encoding.
+    /// Visits every field, in the order of the encoding.
     void fields(FieldVisitor& visitor);
-    /// The unit whose queue takes it; none: the sequencer runs it.
+    /// The unit whose queue takes it; nullopt: the sequencer executes it.
     std::optional<Unit> queue() const { return Unit::Weights; }
-    /// See hw/isa/footprint.h; errors do not name the instruction.
+    /// See hw/isa/footprint.h; error messages do not contain the instruction.
     Footprint footprint(const Registers& registers, const Geometry& geometry) const;
 
     bool operator==(const ReadWeights&) const = default;

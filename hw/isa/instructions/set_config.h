@@ -11,7 +11,7 @@
 
 namespace systole::isa {
 
-/// Writes a register; see `Register` for when it takes effect.
+/// Writes a register; `Register` says when it takes effect.
 struct SetConfig {
     static constexpr std::string_view mnemonic = "set";
     static constexpr std::uint8_t opcode = 0x07;
@@ -20,11 +20,11 @@ struct SetConfig {
     Register reg = Register::WindowInputHeight;
     std::uint32_t value = 0;
 
-    /// Shows every field, in the order of the encoding.
+    /// Visits every field, in the order of the encoding.
     void fields(FieldVisitor& visitor);
-    /// The unit whose queue takes it; none: the sequencer runs it.
+    /// The unit whose queue takes it; nullopt: the sequencer executes it.
     std::optional<Unit> queue() const { return std::nullopt; }
-    /// See hw/isa/footprint.h; errors do not name the instruction.
+    /// See hw/isa/footprint.h; error messages do not contain the instruction.
     Footprint footprint(const Registers& registers, const Geometry& geometry) const;
 
     bool operator==(const SetConfig&) const = default;

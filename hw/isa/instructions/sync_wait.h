@@ -10,8 +10,8 @@
 
 namespace systole::isa {
 
-/// Holds the unit's queue until the semaphore is above zero, then takes one from it.
-/// A semaphore has one waiting unit in a program.
+/// Holds the unit's queue until the semaphore is above zero, then subtracts one. In a program, only one unit
+/// may wait for a semaphore.
 struct SyncWait {
     static constexpr std::string_view mnemonic = "sync.wait";
     static constexpr std::uint8_t opcode = 0x03;
@@ -20,11 +20,11 @@ struct SyncWait {
     Unit unit = Unit::Matrix;
     std::uint8_t semaphore = 0;
 
-    /// Shows every field, in the order of the encoding.
+    /// Visits every field, in the order of the encoding.
     void fields(FieldVisitor& visitor);
-    /// The unit whose queue takes it; none: the sequencer runs it.
+    /// The unit whose queue takes it; nullopt: the sequencer executes it.
     std::optional<Unit> queue() const { return unit; }
-    /// See hw/isa/footprint.h; errors do not name the instruction.
+    /// See hw/isa/footprint.h; error messages do not contain the instruction.
     Footprint footprint(const Registers& registers, const Geometry& geometry) const;
 
     bool operator==(const SyncWait&) const = default;

@@ -11,28 +11,27 @@
 
 namespace systole::isa {
 
-/// Operations of the vector and pooling stage behind the activation function. Elements are 8-bit; those of
-/// element-wise work may be 16-bit.
+/// Operations of the vector and pooling stage of the activation unit. Elements have 8 bits; element-wise
+/// operations also support 16 bits.
 enum class VectorOperation : std::uint8_t {
     Add,          ///< element-wise over whole rows: scale(a) + scale(b), requantized
     Multiply,     ///< element-wise over whole rows: a * b, requantized
     Lookup,       ///< element-wise over whole rows: the table at activation.table_row
-    MaxPool,      ///< the largest of each window, by channel
+    MaxPool,      ///< the largest element of each window, by channel
     AveragePool,  ///< the mean of each window, by channel, rounded half away from zero
 };
 
-/// Works from unified buffer to unified buffer.
+/// Vector work; operands and results are in the unified buffer.
 ///
-/// Add, Multiply, Lookup: `length` rows from `source_row` (and `other_row`) to `destination_row`. They follow
-/// each other, or are some of each image (hw/isa/image_slices.h). The elements of an image's rows are packed;
-/// an odd last byte is none of 16-bit ones.
+/// Add, Multiply, Lookup: `length` rows from `source_row` (and `other_row`) to `destination_row`. The rows
+/// are contiguous, or the first rows of each image (hw/isa/image_slices.h). The elements of an image's rows
+/// are packed; with 16-bit elements, an odd last byte is ignored.
 ///
-/// MaxPool, AveragePool: `length` output lines from line `first_line` on, lines numbered as in
-/// `convolve`, of the tensor whose first image begins at `source_row`; the window.* registers say
-/// how windows lie. The output tensor begins at `destination_row`, activation.image_rows from image to
-/// image; a pixel's channels begin at byte activation.channel_offset of activation.pixel_bytes (0: packed).
-/// Elements outside the image do not count, unless `count_padding`: then they have the value
-/// window.pad_value.
+/// MaxPool, AveragePool: `length` output lines from line `first_line` on, numbered as in `convolve`, of the
+/// tensor whose first image begins at `source_row`; the window.* registers describe the windows. The output
+/// tensor begins at `destination_row`, with activation.image_rows rows from image to image; a pixel takes
+/// activation.pixel_bytes bytes (0: packed), and its channels begin at byte activation.channel_offset.
+/// Elements outside the image do not count, or have the value window.pad_value with `count_padding`.
 struct Vector {
     static constexpr std::string_view mnemonic = "vector";
     static constexpr std::uint8_t opcode = 0x31;
@@ -57,11 +56,11 @@ struct Vector {
         return operation == VectorOperation::Add || operation == VectorOperation::Multiply;
     }
 
-    /// Shows every field, in the order of the encoding.
+    /// Visits every field, in the order of the encoding.
     void fields(FieldVisitor& visitor);
-    /// The unit whose queue takes it; none: the sequencer runs it.
+    /// The unit whose queue takes it; nullopt: the sequencer executes it.
     std::optional<Unit> queue() const { return Unit::Activation; }
-    /// See hw/isa/footprint.h; errors do not name the instruction.
+    /// See hw/isa/footprint.h; error messages do not contain the instruction.
     Footprint footprint(const Registers& registers, const Geometry& geometry) const;
 
     bool operator==(const Vector&) const = default;

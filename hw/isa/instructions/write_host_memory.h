@@ -10,7 +10,7 @@
 
 namespace systole::isa {
 
-/// Copies blocks from the unified buffer to host memory: `read_host_memory` the other way round.
+/// Copies blocks from the unified buffer to host memory: the reverse of `read_host_memory`.
 struct WriteHostMemory {
     static constexpr std::string_view mnemonic = "write_host";
     static constexpr std::uint8_t opcode = 0x11;
@@ -21,11 +21,11 @@ struct WriteHostMemory {
     std::uint32_t block_bytes = 0;         ///< at least 1
     std::uint16_t blocks = 1;              ///< at least 1
 
-    /// Shows every field, in the order of the encoding.
+    /// Visits every field, in the order of the encoding.
     void fields(FieldVisitor& visitor);
-    /// The unit whose queue takes it; none: the sequencer runs it.
+    /// The unit whose queue takes it; nullopt: the sequencer executes it.
     std::optional<Unit> queue() const { return Unit::HostWrite; }
-    /// See hw/isa/footprint.h; errors do not name the instruction.
+    /// See hw/isa/footprint.h; error messages do not contain the instruction.
     Footprint footprint(const Registers& registers, const Geometry& geometry) const;
 
     bool operator==(const WriteHostMemory&) const = default;

@@ -8,8 +8,8 @@
 
 namespace systole::isa {
 
-/// Reads little-endian values one behind the other and never past the end. Errors are ProgramErrors
-/// "byte N: ...", N counted from the file's first byte.
+/// Reads consecutive little-endian values, never past the end. Errors are ProgramErrors "byte N: ...", where
+/// N counts from the file's first byte.
 class ByteReader {
 public:
     /// Reads bytes [begin, end) of `file`, which must outlive the reader.
@@ -28,7 +28,8 @@ public:
     double real(std::string_view what);
     /// Length (4 bytes) and characters.
     std::string string(std::string_view what);
-    /// A count (4 bytes) of things that take at least `smallest` bytes each; no more than can follow.
+    /// A count (4 bytes) of items of at least `smallest` bytes each; throws if the rest is too short for
+    /// them.
     std::size_t count(std::size_t smallest, std::string_view what);
 
     /// Throws if bytes are left.
