@@ -116,7 +116,7 @@ void ActivationUnit::take_ports(const isa::BoundInstruction& bound, const timing
     const bool vector = std::holds_alternative<isa::Vector>(bound.instruction);
     const Cycle rows = cost.cycles - cost.loads;
     needs_.clear();
-    // Vector work reads the buffer all the time, `activate` only while it loads.
+    // Vector work reads the buffer in all its cycles, `activate` only while it loads parameters.
     needs_.push_back({.port = buffer_read_port, .cycles = vector ? cost.cycles : cost.loads});
     needs_.push_back({.port = buffer_write_port, .offset = cost.loads + latency_, .cycles = rows});
     const isa::RowRange& sums = bound.footprint.accumulator_read;

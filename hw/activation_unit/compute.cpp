@@ -34,7 +34,7 @@ math::Elementwise parameters_of(const isa::Registers& registers, DataType elemen
             .elements = elements};
 }
 
-/// The bytes of some images' rows of an operand or result, image by image.
+/// The rows of an operand or result, as bytes, image by image.
 template <typename Byte>
 class Images {
 public:
@@ -54,7 +54,7 @@ private:
     std::size_t row_bytes_;
 };
 
-/// Computes an element-wise `vector`. `written` are the rows of the footprint, from its first one on.
+/// Computes an element-wise `vector`. `written` points to the first written row of the footprint.
 void compute_elementwise(const isa::Vector& vector, const isa::BoundInstruction& bound,
                          const UnifiedBufferAccess& buffer, std::uint8_t* written) {
     const isa::Registers& registers = *bound.registers;
@@ -134,13 +134,13 @@ void ActivationUnit::compute(const isa::Activate& activate, const isa::BoundInst
     const std::size_t image_rows = registers[Register::ActivationImageRows];
     const std::size_t first_written = bound.footprint.buffer_write.first;
 
-    // Pixels of one image lie at equal distances: an image at a time.
+    // Pixels are equidistant only within an image, so each image is computed separately.
     for (std::size_t done = 0; done < activate.length;) {
         const std::size_t output = activate.first_output + done;
         const std::size_t pixel = output % outputs_per_image;
         const std::size_t pixels = std::min<std::size_t>(outputs_per_image - pixel, activate.length - done);
         const std::size_t image_row = activate.unified_buffer_row + output / outputs_per_image * image_rows;
-        // The first written byte may lie rows behind the image's first: no pointer to that.
+        // An offset, not a pointer: the image's first byte may lie before the written rows.
         const std::size_t byte =
             image_row * row_bytes + pixel * pixel_bytes + registers[Register::ActivationChannelOffset];
         std::uint8_t* const out = written + (byte - first_written * row_bytes);
@@ -175,7 +175,7 @@ void ActivationUnit::compute(const isa::Vector& vector, const isa::BoundInstruct
         .elements = vector.elements,
         .count_padding = vector.count_padding,
         .pad_value = static_cast<std::uint8_t>(registers[Register::WindowPadValue])};
-    // `source` begins at the first image the lines touch, `written` at the first line's row.
+    // `source` begins at the first image that the lines touch, `written` at the first line's row.
     const std::size_t skipped = vector.first_line / geometry.output_height;
     const std::size_t first_line = vector.first_line - skipped * geometry.output_height;
     const std::size_t image_rows = registers[Register::ActivationImageRows];

@@ -8,14 +8,14 @@
 namespace systole {
 
 FixedPoint to_fixed_point(double real) {
-    constexpr int limit = shift_limit - 1;  // rounding up may take one more
+    constexpr int limit = shift_limit - 1;  // rounding up may add one
     if (!(std::abs(real) < std::ldexp(1.0, limit))) {
         throw std::domain_error(fmt::format("scale is {}; its magnitude must be below 2^{}", real, limit));
     }
     int exponent = 0;
     const double fraction = std::frexp(real, &exponent);
     auto multiplier = static_cast<std::int64_t>(std::round(std::ldexp(fraction, 31)));
-    // A fraction that rounds up to 1 does not fit into Q31 and is halved; -1 would fit, but is, too.
+    // A fraction that rounds up to 1 does not fit into Q31, so it is halved; so is -1, although it would fit.
     if (std::abs(multiplier) == std::int64_t{1} << 31) {
         multiplier /= 2;
         ++exponent;

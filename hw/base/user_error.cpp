@@ -28,10 +28,10 @@ std::string_view nearest(std::string_view word, std::span<const std::string> kno
     std::string_view best;
     std::size_t best_distance = std::max<std::size_t>(2, word.size() / 2) + 1;
     for (const std::string& candidate : known) {
-        // A key that contains the other ("depth", "depth_tiles") is near however long the rest is.
+        // A key that contains the other ("depth", "depth_tiles") is similar, however long the rest is.
         const bool part =
             candidate.find(word) != std::string::npos || word.find(candidate) != std::string_view::npos;
-        // So is a key that only begins like it ("clok", "clock_mhz").
+        // So is a key with a similar beginning ("clok", "clock_mhz").
         const std::size_t beginning =
             1 + edit_distance(word, std::string_view(candidate).substr(0, word.size() + 1));
         const std::size_t distance = part ? 1 : std::min(edit_distance(word, candidate), beginning);

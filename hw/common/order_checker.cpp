@@ -48,7 +48,7 @@ void OrderChecker::merge(std::size_t unit, const VectorClock& signalled) {
 
 void OrderChecker::remember_write(std::size_t unit, std::uint64_t first, std::uint64_t last, Cycle at) {
     if (first >= last) return;
-    // Cut what stands at the edges, drop what lies inside.
+    // Cut entries at the edges of the range and erase entries inside it.
     auto next = writes_.lower_bound(first);
     if (next != writes_.begin()) {
         auto before = std::prev(next);

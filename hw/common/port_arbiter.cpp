@@ -8,7 +8,7 @@ namespace systole::hw {
 
 namespace {
 
-/// The cycle `cycles` after `begin`; what is held until released has no end.
+/// The cycle `cycles` after `begin`; the largest cycle for `until_released`.
 Cycle end_of(Cycle begin, Cycle cycles) {
     return cycles == PortArbiter::until_released ? PortArbiter::until_released : begin + cycles;
 }
@@ -56,7 +56,7 @@ std::size_t PortArbiter::others_at(std::size_t user, Port port, Cycle at) const 
 }
 
 bool PortArbiter::is_free(std::size_t user, Port port, Cycle from, Cycle until) const {
-    // More hold it only where a holding begins.
+    // The number of holders grows only where a holding begins.
     const auto full = [&](Cycle at) { return others_at(user, port, at) >= ports_[port].places; };
     if (full(from)) return false;
     return std::none_of(holdings_.begin(), holdings_.end(), [&](const Holding& holding) {
@@ -75,7 +75,7 @@ bool PortArbiter::can_grant(const Request& request) const {
 }
 
 void PortArbiter::hold(const Holding& wanted) {
-    // Instructions that follow each other without a gap are one holding: there are never many.
+    // Consecutive instructions without a gap are one holding, so the list stays short.
     for (Holding& holding : holdings_) {
         if (holding.user != wanted.user || holding.port != wanted.port) continue;
         if (holding.from <= wanted.from && wanted.from <= holding.until) {
@@ -110,7 +110,7 @@ Cycle PortArbiter::next_chance() const {
     Cycle next = until_released;
     for (const Request* request : requests_) {
         if (request->eligible > sc_core::sc_time_stamp()) return now + 1;
-        // An interval that moves on with the cycles comes free only by leaving a holding behind.
+        // A wanted interval, which moves on with the cycles, becomes free only when it has passed a holding.
         for (const Need& need : request->needs) {
             for (const Holding& holding : holdings_) {
                 if (holding.port != need.port || holding.until == until_released) continue;

@@ -6,7 +6,7 @@ Cycle SharedLink::send_urgent(std::uint64_t bytes) {
     clock_.wait_for_beginning();
     const Cycle now = clock_.now();
     const bool under_way = transfer_end_.whole > now;
-    // The fraction of this cycle that a finished transfer took is gone.
+    // The part of this cycle that a finished transfer used is not available.
     const ExactTime begin =
         std::max({ExactTime{now, 0}, urgent_end_, under_way ? last_transfer_end_ : transfer_end_});
     urgent_end_ = rate_.after(begin, bytes);
@@ -19,7 +19,7 @@ void SharedLink::transfer(std::uint64_t bytes) {
     last_transfer_end_ = transfer_end_;
     const ExactTime begin = std::max({ExactTime{clock_.now(), 0}, urgent_end_, transfer_end_});
     transfer_end_ = rate_.after(begin, bytes);
-    // Messages on the way move the end.
+    // Messages sent meanwhile move the end.
     for (Cycle end = transfer_end_.whole; clock_.now() < end; end = transfer_end_.whole)
         clock_.wait_until(end);
 }

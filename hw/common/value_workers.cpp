@@ -16,7 +16,7 @@ void for_each_bit(std::uint64_t bits, const Visit& visit) {
     for (; bits != 0; bits &= bits - 1) visit(static_cast<std::size_t>(std::countr_zero(bits)));
 }
 
-/// A moment of waiting for another thread.
+/// Pauses for a moment in a loop that waits for another thread.
 void relax() {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
@@ -26,9 +26,10 @@ void relax() {
 }  // namespace
 
 std::size_t ValueWorkers::idle_cores() {
-    // A stream, the activation of the one before, a host transfer each way: more is never independent.
+    // At most four jobs are independent: a stream, the activation of the previous one, and two host
+    // transfers.
     constexpr std::size_t useful = 3;
-    cpu_set_t allowed;  // to this process, where it is bound to some of the cores
+    cpu_set_t allowed;  // to this process, which may be bound to some of the processors
     CPU_ZERO(&allowed);
     if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return 0;
     const auto cores = static_cast<std::size_t>(CPU_COUNT(&allowed));
@@ -52,7 +53,7 @@ void ValueWorkers::compute(std::size_t unit, InstructionNumber number, const Row
     }
     while (threads_.size() < thread_count_) threads_.emplace_back([this] { work(); });
     std::unique_lock lock(mutex_);
-    // Once all places are taken, half of them must be free: not a wait for each.
+    // When all places are taken, wait until half of them are free: fewer waits than one for each job.
     if (~taken_ == 0) work_towards({.jobs = ~Places{0}, .left = place_count / 2}, lock);
     const auto free = static_cast<std::size_t>(std::countr_one(taken_));
     Place& place = places_[free];
@@ -132,7 +133,7 @@ void ValueWorkers::work_towards(const Goal& goal, std::unique_lock<std::mutex>& 
             wait_for_change(lock, simulation_sleeps_);
         }
     }
-    if (ready_ != 0) threads_sleep_.notify_one();  // the simulation's thread has other things to do now
+    if (ready_ != 0) threads_sleep_.notify_one();  // the simulation's thread does not take it now
 }
 
 std::size_t ValueWorkers::take_ready() {
@@ -161,7 +162,7 @@ void ValueWorkers::run(std::unique_lock<std::mutex>& lock, std::size_t place, Sc
         if (behind == bit(place)) ready_ |= bit(other);
         behind &= ~bit(place);
     });
-    // This thread takes a ready job itself, or has met its goal.
+    // This thread takes a ready job itself or has reached its goal.
     changes_.fetch_add(1, std::memory_order_relaxed);
     const bool more_than_one = std::popcount(ready_) > 1;
     if (more_than_one) threads_sleep_.notify_one();
@@ -169,7 +170,7 @@ void ValueWorkers::run(std::unique_lock<std::mutex>& lock, std::size_t place, Sc
 }
 
 void ValueWorkers::wait_for_change(std::unique_lock<std::mutex>& lock, std::condition_variable& sleeping) {
-    // Jobs take some microseconds each: to sleep at once would cost more than most waits take.
+    // Jobs take some microseconds each: sleeping at once would cost more than most waits.
     constexpr int moments = 50;
     const std::uint64_t seen = changes_.load(std::memory_order_relaxed);
     lock.unlock();

@@ -37,7 +37,7 @@ std::uint64_t weight_image_bytes(const isa::Program& program) {
     return bytes;
 }
 
-/// The weight image as it lies in weight memory: each tile takes the whole array's place.
+/// The weight image in weight memory: each tile takes the size of the whole array.
 WeightImage weight_image(const isa::Program& program) {
     WeightImage image;
     std::uint64_t place = 0;
@@ -57,7 +57,7 @@ WeightImage weight_image(const isa::Program& program) {
     return image;
 }
 
-/// Leaves no jobs behind, whichever way a run ends.
+/// Waits for all jobs at the end of a run, also if an exception ends it.
 class JobsDone {
 public:
     explicit JobsDone(ValueWorkers& workers) : workers_(workers) {}
@@ -231,7 +231,7 @@ std::string Core::conflict(InstructionNumber earlier, InstructionNumber later) c
           common("host bytes", {first.host_read}, {second.host_write})}) {
         if (!found.empty()) return found;
     }
-    // The checker names the latest of a unit's instructions; the conflict is with it or with one before.
+    // The checker gives the latest instruction of a unit; the conflict is with this or an earlier one.
     return "rows of an instruction before";
 }
 
@@ -250,7 +250,9 @@ void Core::report_stuck() const {
 }
 
 std::vector<PlacedCounters> Core::counters() const {
-    // In the order of the data's path, which is not the order in which units can be built; others come last.
+    // Reports list the units in the order of the data path. Registration cannot give this order: a unit is
+    // built after the units it refers to, so the sequencer, first in reports, is built last. Units that are
+    // missing here come last.
     constexpr std::array<std::string_view, 11> order{"sequencer",           "host_interface", "host_read",
                                                      "host_write",          "unified_buffer", "weight_fifo",
                                                      "systolic_data_setup", "matrix_unit",    "accumulators",

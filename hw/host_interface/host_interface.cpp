@@ -157,7 +157,7 @@ void HostInterface::run_writes() {
             write_counters_.spend(write_counters_.port_stall_cycles, clock_.now(), command.tag);
             begun = clock_.now();
             order_.begin(write_unit, command.number);
-            // TLM payloads carry a writable pointer; a write command only reads through it.
+            // TLM payloads carry a writable pointer; a write command only reads from it.
             const std::uint8_t* rows =
                 buffer_.read(write->unified_buffer_row, command.bound.footprint.buffer_read.count());
             move(tlm::TLM_WRITE_COMMAND, write_unit, command.number,

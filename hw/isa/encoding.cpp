@@ -60,7 +60,7 @@ private:
     std::vector<std::uint8_t>& bytes_;
 };
 
-/// Reads from exactly the bytes of one instruction.
+/// Reads the fields from the bytes of exactly one instruction.
 class FieldReader final : public FieldChecker {
 public:
     explicit FieldReader(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
@@ -88,7 +88,7 @@ public:
 
 protected:
     void visit_number(const NumberField& field, std::uint64_t& value) override {
-        value = take(field.bytes);  // as many bytes cannot hold too much
+        value = take(field.bytes);  // a number of this many bytes always fits
         if (value < field.minimum) FieldChecker::visit_number(field, value);
     }
 
@@ -128,10 +128,10 @@ private:
     std::span<const std::uint8_t> bytes_;
 };
 
-/// How instructions of an opcode are read.
+/// The decoder of an opcode's instructions.
 struct Kind {
     std::string_view mnemonic;
-    std::size_t bytes = 0;  ///< with the opcode; 0: there is no such opcode
+    std::size_t bytes = 0;  ///< opcode included; 0: the opcode does not exist
     Instruction (*read)(FieldReader&) = nullptr;
 };
 
@@ -146,7 +146,7 @@ constexpr std::array<Kind, 256> kinds = [] {
     std::array<Kind, 256> result;
     for_each_kind([&]<class Each>(const Each&) {
         Kind& kind = result[Each::opcode];
-        if (kind.bytes != 0) throw "two instructions have the same opcode";  // fails to compile
+        if (kind.bytes != 0) throw "two instructions have the same opcode";  // makes the compilation fail
         kind = {.mnemonic = Each::mnemonic, .bytes = Each::encoded_bytes, .read = &read<Each>};
     });
     return result;

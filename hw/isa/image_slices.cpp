@@ -15,7 +15,7 @@ bool same_rows(const ImageSlices& a, const ImageSlices& b) {
     return a.first_row == b.first_row && (a.images() == 1 || a.image_rows == b.image_rows);
 }
 
-/// Whether both have a row. The rows of either go upwards: one walk along both finds it.
+/// Whether the two share a row. Rows of both ascend, so one walk along both finds it.
 bool overlap(const ImageSlices& a, const ImageSlices& b) {
     if (!a.range().overlaps(b.range())) return false;
     for (std::uint64_t in_a = 0, in_b = 0; in_a < a.images() && in_b < b.images();) {

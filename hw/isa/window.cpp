@@ -10,7 +10,7 @@
 namespace systole::isa {
 namespace {
 
-/// The registers of one direction of the window walk.
+/// The window.* registers of one direction.
 struct Axis {
     Register input;
     Register kernel;
@@ -140,7 +140,7 @@ RowRange written_lines(const Registers& registers, std::uint64_t first_row, Line
     const std::uint64_t height = registers[Register::WindowOutputHeight];
     const PooledPixel pixel = pooled_pixel(registers);
     const std::uint64_t line_bytes = registers[Register::WindowOutputWidth] * pixel.bytes;
-    // Of the last pixel, only what its channels reach.
+    // Of the last pixel, only the bytes up to its channels' end.
     const std::uint64_t line_end =
         line_bytes - pixel.bytes + pixel.offset + registers[Register::WindowChannels];
     const ImageLayout layout = {.first_row = first_row,

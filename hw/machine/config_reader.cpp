@@ -15,7 +15,7 @@ namespace systole::machine {
 
 namespace {
 
-/// A value as it stands in a message: long ones are cut.
+/// A value in a message; long values are truncated.
 std::string shown(const nlohmann::json& value) {
     constexpr std::size_t longest = 40;
     std::string text = value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
@@ -25,7 +25,7 @@ std::string shown(const nlohmann::json& value) {
 
 template <typename Json>
 Json parse(std::string_view text, const std::string& file) {
-    // Deep nesting would exhaust the stack of a recursive reader long before it means anything.
+    // Deep nesting would exhaust the stack of recursive readers; no file needs it.
     constexpr int deepest = 32;
     const auto limit_depth = [&](int depth, typename Json::parse_event_t, Json&) {
         if (depth > deepest) throw ConfigError(fmt::format("{}: objects nest deeper than {}", file, deepest));
@@ -40,7 +40,7 @@ Json parse(std::string_view text, const std::string& file) {
     } catch (const nlohmann::json::exception& parse) {
         std::string what = parse.what();
         std::replace(what.begin(), what.end(), '\n', ' ');
-        const auto start = what.find("] ");  // leave the library's own "[json.exception...]" out
+        const auto start = what.find("] ");  // removes the library's "[json.exception...]"
         throw ConfigError(fmt::format("{}: is not JSON: {}", file,
                                       start == std::string::npos ? what : what.substr(start + 2)));
     }

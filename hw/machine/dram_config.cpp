@@ -15,13 +15,13 @@ namespace {
 
 constexpr std::uint64_t femtoseconds_a_second = 1'000'000'000'000'000;
 constexpr double femtoseconds_a_nanosecond = 1e6;
-constexpr std::uint64_t transfers_a_clock = 2;  // what "double data rate" says
+constexpr std::uint64_t transfers_a_clock = 2;  // double data rate
 
 std::uint64_t clock_femtoseconds(const DramConfig& dram) {
     return static_cast<std::uint64_t>(std::llround(dram.clock_ns * femtoseconds_a_nanosecond));
 }
 
-/// From the last command before a refresh is due to the first read after it, at the longest.
+/// The longest time from the last command before a refresh is due to the first read after it.
 std::uint64_t refresh_to_read(const DramConfig& dram) {
     const std::uint64_t closed = std::max<std::uint64_t>(
         std::uint64_t{std::max(dram.tras_clocks, dram.trtp_clocks)} + dram.trp_clocks, dram.trc_clocks);

@@ -152,7 +152,7 @@ void describe(Visitor& visitor, HostInterfaceConfig& config) {
 
 template <class Visitor>
 void describe(Visitor& visitor, SequencerConfig& config) {
-    // The longest instruction is 32 bytes at most; a smaller buffer could never pass it on.
+    // The longest instruction has at most 32 bytes; a smaller buffer could never hold it.
     visitor.field({"instruction_buffer_bytes", "bytes", "instructions received and not yet issued"},
                   config.instruction_buffer_bytes, Range{32, 1U << 30U});
     visitor.field({"queue_depth", "instructions", "in each unit's queue, besides the one the unit has taken"},
@@ -216,7 +216,7 @@ void describe(Visitor& visitor, MachineConfig& config) {
 
 namespace {
 
-/// Rules between fields that no range of a single field can state.
+/// Rules between fields, which the range of a single field cannot express.
 void validate(const MachineConfig& machine, const std::string& file) {
     const auto fail = [&](std::string_view key, auto value, std::string_view rule) {
         throw ConfigError(fmt::format("{}: {} is {}; {}", file, key, value, rule));
@@ -251,7 +251,7 @@ void validate(const MachineConfig& machine, const std::string& file) {
     }
 }
 
-/// hw/math has no more formats than these.
+/// Whether hw/math computes the format.
 bool is_computed(const MatrixFormat& format) {
     return is_integer(format.activations) && bytes_of(format.activations) <= 2 &&
            (format.weights == DataType::Int8 || format.weights == DataType::Int16) &&
@@ -284,7 +284,7 @@ void validate_formats(const MatrixUnitConfig& config, const std::string& file) {
     }
 }
 
-/// Engine pe holds each register of the array and of what feeds it, a few bytes each.
+/// Limits for engine pe, which holds every register of the array and of its inputs, a few bytes each.
 void validate_pe(const MachineConfig& machine, const std::string& file) {
     constexpr std::uint64_t most_registers = std::uint64_t{1} << 28U;
     const std::uint64_t rows = machine.matrix_unit.rows;
@@ -301,7 +301,7 @@ void validate_pe(const MachineConfig& machine, const std::string& file) {
         registers, most_registers));
 }
 
-/// Every source must belong to a key of the machine, so that none outlives the number it speaks of.
+/// Every source must belong to a key of the machine, so that no source remains for a removed key.
 void validate_sources(const MachineConfig& machine, const std::string& file) {
     const nlohmann::ordered_json keys = to_json(machine);
     for (const auto& [key, text] : machine.sources) {
@@ -321,10 +321,10 @@ std::uint64_t to_whole(double value, double unit) {
     return static_cast<std::uint64_t>(std::llround(value * unit));
 }
 
-/// Whole cycles that last at least `nanoseconds`, which count to the picosecond.
+/// The least number of whole cycles that last at least `nanoseconds`, with a resolution of 1 ps.
 std::uint64_t to_cycles(double nanoseconds, std::uint64_t clock_hz) {
     constexpr std::uint64_t picoseconds_a_second = 1'000'000'000'000;
-    // At most 10^9 ps of 10^11 Hz: the product stays below 2^128.
+    // At most 10^9 ps times 10^11 Hz: the product stays below 2^128.
     return static_cast<std::uint64_t>(
         multiply_divide_up(to_whole(nanoseconds, 1e3), clock_hz, picoseconds_a_second));
 }
@@ -411,7 +411,7 @@ MachineConfig read_machine(const std::filesystem::path& path) {
 }
 
 nlohmann::ordered_json to_json(const MachineConfig& machine) {
-    MachineConfig copy = machine;  // the field lists name writable fields, for the reader's sake
+    MachineConfig copy = machine;  // describe() takes writable fields, which the reader needs
     ConfigWriter writer;
     describe(writer, copy);
     return writer.object();

@@ -14,7 +14,7 @@ static_assert(std::endian::native == std::endian::little, "elements are moved as
 namespace systole::math {
 namespace {
 
-/// A FixedPoint ready for vector loops.
+/// A FixedPoint prepared for vector loops.
 struct Scale {
     std::int32_t multiplier;
     std::int32_t left;
@@ -47,7 +47,7 @@ struct Multiplication {
     }
 };
 
-/// `count` elements, at any alignment.
+/// Applies the operation to `count` elements at any alignment.
 template <typename Element, typename Operation>
 SYSTOLE_ALWAYS_INLINE void run(const std::uint8_t* a, const std::uint8_t* b, std::size_t count,
                                const Operation& operation, const Elementwise& parameters, std::uint8_t* out) {
@@ -67,7 +67,7 @@ SYSTOLE_ALWAYS_INLINE void run(const std::uint8_t* a, const std::uint8_t* b, std
     }
 }
 
-/// An operation on elements of 8 bits.
+/// Applies an operation to 8-bit elements.
 template <typename Operation>
 SYSTOLE_ALWAYS_INLINE void run_bytes(const std::uint8_t* a, const std::uint8_t* b, std::size_t count,
                                      const Operation& operation, const Elementwise& parameters,
@@ -110,7 +110,7 @@ void run_on(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b, co
         throw std::logic_error(fmt::format("element-wise operation: {} and {} operands, {} results", a.size(),
                                            b.size(), out.size()));
     }
-    const Elementwise copy = parameters;  // which `out`, being bytes, cannot alias
+    const Elementwise copy = parameters;  // a local copy, which the byte pointer `out` cannot alias
     switch (parameters.elements) {
         case DataType::Uint8:
         case DataType::Int8:

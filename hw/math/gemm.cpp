@@ -8,7 +8,7 @@
 namespace systole::math {
 namespace {
 
-/// Adds the time of a scope, and one product, to the statistics, if there are any.
+/// Adds one product and the time of a scope to the statistics, if given.
 class Measurement {
 public:
     Measurement(GemmStatistics* statistics, const GemmProblem& problem) : statistics_(statistics) {
@@ -30,13 +30,13 @@ private:
     std::chrono::steady_clock::time_point start_;
 };
 
-/// Products so small that oneDNN's fixed costs of a call exceed ours for the whole of it: tests/bench
-/// shows up to three times.
+/// Products so small that a call of oneDNN costs more than our whole computation: up to three times as much
+/// (tests/bench).
 bool is_tiny(const GemmProblem& problem) {
     return problem.n <= 16 && problem.k <= 32 && problem.m <= 2048 / problem.k;
 }
 
-/// Products without elements or without terms; true if it was one.
+/// Handles products with m, n or k of 0; returns whether this is one.
 bool finish_empty(const GemmProblem& problem) {
     if (problem.m != 0 && problem.n != 0 && problem.k != 0) return false;
     if (!problem.accumulate && problem.n != 0) {

@@ -12,7 +12,7 @@
 namespace systole::math {
 namespace {
 
-/// Products of extreme operands, long enough for the vector kernels and with a tail.
+/// Whether a product of extreme operands is exact; it is long enough for the vector kernels and has a tail.
 bool exact_on_extremes(DataType a_format, std::uint8_t a_value, std::int8_t b_value) {
     constexpr std::size_t m = 17;
     constexpr std::size_t n = 35;

@@ -23,7 +23,7 @@ namespace systole::math {
 namespace {
 
 constexpr std::size_t panel_bytes = 64;
-constexpr std::size_t tile_rows = 6;  // what fits into 16 AVX2 registers, two for each row
+constexpr std::size_t tile_rows = 6;  // fits into 16 AVX2 registers, two for each row
 
 // Blocks: A's stays in the first-level cache, B's in the second.
 constexpr std::size_t block_elements_of_a = std::size_t{24} * 256;
@@ -37,11 +37,11 @@ constexpr std::size_t lanes = panel_bytes / sizeof(Real);  // columns of a panel
 static_assert(block_depth * 255 * 255 <= std::size_t{1} << 24);
 static_assert(block_depth * 65535 * 65535 <= std::size_t{1} << 53);
 
-/// A block of the product in hand.
+/// A block of the current product.
 template <typename Real>
 struct Block {
-    const Real* a;  ///< rows of `depth`; at least `rows`, rounded up to whole tiles
-    const Real* b;  ///< panels of depth * lanes
+    const Real* a;  ///< rows of `depth` elements; `rows` rounded up to whole tiles
+    const Real* b;  ///< panels of depth * lanes elements
     std::int32_t* c;
     std::size_t ldc;
     std::size_t rows;
@@ -59,12 +59,12 @@ SYSTOLE_ALWAYS_INLINE void convert(const std::uint8_t* in, std::size_t count, Re
     }
 }
 
-/// Rows of `count` elements from `operand`, to rows `out_stride` apart.
+/// Copies rows of `count` elements from `operand` to rows that are `out_stride` apart.
 template <typename Real>
 SYSTOLE_ALWAYS_INLINE void convert_rows(const GemmOperand& operand, std::size_t rows, std::size_t count,
                                         Real* out, std::size_t out_stride) {
     if (out_stride == count && operand.row_bytes == count * bytes_of(operand.type)) {
-        count *= rows;  // packed on both sides: one long row, which short ones are slow against
+        count *= rows;  // packed on both sides: one long row, which is faster than short rows
         rows = 1;
     }
     for (std::size_t row = 0; row < rows; ++row) {
@@ -91,9 +91,9 @@ SYSTOLE_ALWAYS_INLINE void convert_rows(const GemmOperand& operand, std::size_t 
     }
 }
 
-/// A tile's sums, computed with vectors of `VectorBytes`: wider ones than the processor has cost ten times
-/// as much. Vector i of the tile is part i % parts of row i / parts. The indices are template arguments, for
-/// the compiler keeps an array in registers only if none of its indices is computed.
+/// A tile's sums, computed with vectors of `VectorBytes` bytes; vectors wider than the processor's cost ten
+/// times as much. Vector i of the tile is part i % parts of row i / parts. The indices are template arguments
+/// because the compiler keeps an array in registers only if all its indices are constants.
 template <std::size_t VectorBytes, typename Real, std::size_t... I>
 SYSTOLE_ALWAYS_INLINE void multiply_tile(const Real* a, const Real* panel, std::size_t depth,
                                          std::uint32_t (&sums)[tile_rows][lanes<Real>],
@@ -109,12 +109,12 @@ SYSTOLE_ALWAYS_INLINE void multiply_tile(const Real* a, const Real* panel, std::
         const auto* const weights = reinterpret_cast<const Vector*>(panel + i * lanes<Real>);
         ((tile[I] += a[I / parts * depth + i] * weights[I % parts]), ...);
     }
-    // Sums inside a block fit their integers; those of 64 bits wrap around here.
+    // Sums inside a block do not overflow their type; 64-bit sums wrap around to 32 bits here.
     const Sums wrapped[] = {__builtin_convertvector(__builtin_convertvector(tile[I], Integers), Sums)...};
     std::memcpy(sums, wrapped, sizeof(sums));
 }
 
-/// Writes `Count` sums to, or adds them to, elements of C.
+/// Writes `Count` sums to elements of C, or adds them.
 template <std::size_t Count>
 SYSTOLE_ALWAYS_INLINE void add_span(const std::uint32_t* sums, std::int32_t* c, bool accumulate) {
     std::uint32_t after[Count];
@@ -125,7 +125,7 @@ SYSTOLE_ALWAYS_INLINE void add_span(const std::uint32_t* sums, std::int32_t* c, 
     std::memcpy(c, after, sizeof(after));
 }
 
-/// As `add_span`, of count < Limit, a power of two: one span for each bit of the count.
+/// As `add_span` for a count below Limit, a power of two: one span for each bit of the count.
 template <std::size_t Limit>
 SYSTOLE_ALWAYS_INLINE void add_part(const std::uint32_t* sums, std::size_t count, std::int32_t* c,
                                     bool accumulate) {

@@ -26,7 +26,7 @@ double selu(double x) {
     return scale * elu(x, alpha);
 }
 
-/// Does not overflow for large x.
+/// ln(1 + e^x), in a form that does not overflow for large x.
 double softplus(double x) {
     return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
 }

@@ -13,21 +13,22 @@
 namespace systole::math {
 namespace {
 
-/// The part of a window that lies inside the image. Loops that write bytes take it by value: a byte may
-/// alias anything else, and the compiler would read it again and again.
+/// The part of a window inside the image. Loops that write bytes take it by value: a byte pointer may alias
+/// anything, and the compiler would reload the fields in every iteration.
 struct Pixels {
     const std::uint8_t* first;  ///< the top left pixel
     std::size_t rows;
     std::size_t columns;
-    std::size_t line_bytes;  ///< from a row to the next
+    std::size_t line_bytes;  ///< from one row to the next
     std::size_t channels;
-    std::size_t outside;  ///< pixels of the window that do not lie inside, but count
+    std::size_t outside;  ///< pixels of the window that lie outside and count
 };
 
 /// Bits that turn signed order into unsigned order.
 constexpr std::uint8_t sign_bit = 0x80;
 
-/// Elements as unsigned numbers of the same order: their bits with `flip` exclusive-ored.
+/// The largest elements by channel. Elements are compared as unsigned numbers after XOR with `flip`, which
+/// keeps their order.
 SYSTOLE_TARGET_CLONES void largest(Pixels pixels, std::uint8_t pad_value, std::uint8_t flip,
                                    std::uint8_t* __restrict out) {
     const auto ordered = [flip](std::uint8_t bits) { return static_cast<std::uint8_t>(bits ^ flip); };
@@ -45,7 +46,7 @@ SYSTOLE_TARGET_CLONES void largest(Pixels pixels, std::uint8_t pad_value, std::u
     for (std::size_t c = 0; c < pixels.channels; ++c) out[c] = ordered(out[c]);
 }
 
-/// Adds the elements, as numbers that are the bits with `flip` exclusive-ored, minus `flip`.
+/// Adds up the elements by channel; an element's number is its bits XOR `flip`, minus `flip`.
 SYSTOLE_TARGET_CLONES void add_up(Pixels pixels, std::uint8_t flip, std::int32_t* __restrict sums) {
     for (std::size_t row = 0; row < pixels.rows; ++row) {
         for (std::size_t column = 0; column < pixels.columns; ++column) {
@@ -57,8 +58,8 @@ SYSTOLE_TARGET_CLONES void add_up(Pixels pixels, std::uint8_t flip, std::int32_t
     }
 }
 
-/// Sums by count, rounded half away from zero. The quotient is cut to an integer by way of a double, which
-/// vector units divide: of integers of less than 53 bits it is never rounded up to the next integer.
+/// Divides sums by the count, rounded half away from zero. Division and truncation use doubles, which vector
+/// units support: for integers below 53 bits the quotient is never rounded up to the next integer.
 SYSTOLE_TARGET_CLONES void divide_rounded(const std::int32_t* __restrict sums, std::size_t channels,
                                           std::int32_t count, std::uint8_t* __restrict out) {
     const std::int32_t half = count / 2;
@@ -78,7 +79,7 @@ void average(const Pixels& pixels, std::uint8_t pad_value, std::uint8_t flip, st
     divide_rounded(sums.data(), pixels.channels, count, out);
 }
 
-/// Positions [begin, end) of a window that starts at `start`, cut to those inside 0 .. size.
+/// Positions [begin, end) of a window that starts at `start`, limited to those inside [0, size).
 struct Extent {
     std::size_t begin;
     std::size_t end;

@@ -16,14 +16,14 @@ static_assert(std::endian::native == std::endian::little, "results are stored as
 namespace systole::math {
 namespace {
 
-/// Elements worked on at a time: long enough for the vector loops to pay, short enough for the stack and
-/// the first-level cache.
+/// Elements per iteration: enough for the vector loops to pay off, few enough for the stack and the
+/// first-level cache.
 constexpr std::size_t chunk = 512;
 
-/// Narrower rows than this are put together, so that a loop has something to do.
+/// Rows narrower than this are processed together, so that vector loops are long enough.
 constexpr std::size_t short_row = 128;
 
-/// The parameters of up to `chunk` consecutive elements, ready for the vector loop.
+/// The parameters of up to `chunk` consecutive elements, prepared for the vector loop.
 struct Lanes {
     alignas(64) std::array<std::int32_t, chunk> bias;
     alignas(64) std::array<std::int32_t, chunk> multiplier;
@@ -75,7 +75,7 @@ void repeat(std::array<std::int32_t, chunk>& values, std::size_t columns, std::s
     }
 }
 
-/// The parameters of `columns` columns from `first` on, `rows` times.
+/// Prepares the parameters of `columns` columns from `first` on, repeated for `rows` rows.
 void prepare(const Requantization& parameters, std::size_t first, std::size_t columns, std::size_t rows,
              Lanes& lanes) {
     std::copy_n(parameters.bias.data() + first, columns, lanes.bias.begin());
@@ -92,7 +92,7 @@ void prepare(const Requantization& parameters, std::size_t first, std::size_t co
     lanes.maximum = parameters.maximum;
 }
 
-/// Requantizes some rows as if they were one, by way of buffers where they do not lie so.
+/// Requantizes several rows as if they were one row, through buffers if they are not contiguous.
 template <std::size_t ElementBytes>
 void requantize_together(const std::int32_t* accumulators, std::size_t accumulator_stride, std::size_t rows,
                          std::size_t columns, const Lanes& lanes, std::uint8_t* out, std::size_t out_stride) {

@@ -11,14 +11,14 @@
 namespace systole::math {
 namespace {
 
-/// What is the same for all pieces of a gather. Distances are in bytes.
+/// The values that are the same for all pieces of a gather. Distances are in bytes.
 struct Gather {
     const WindowGeometry& geometry;
     std::ptrdiff_t pixel_bytes;
     std::uint16_t pad_value;
     std::size_t element_bytes;
     std::size_t out_stride;
-    // Windows of a line, from left to right, whose whole width lies inside the image.
+    // The windows of a line, counted from the left, whose whole width lies inside the image.
     std::size_t inside_begin;
     std::size_t inside_end;
 };
@@ -43,10 +43,10 @@ void fill(const Gather& gather, std::ptrdiff_t bytes, std::uint8_t* out) {
     }
 }
 
-/// The piece of a window that begins at pixel `x` (maybe outside) of the image line at `line`.
+/// Gathers the piece of a window that begins at pixel `x`, possibly outside, of the image line at `line`.
 void gather_at_border(const Gather& gather, const std::uint8_t* line, std::ptrdiff_t x, const Piece& piece,
                       std::uint8_t* out) {
-    const std::ptrdiff_t start = x * gather.pixel_bytes;  // of the kernel row, in the image line
+    const std::ptrdiff_t start = x * gather.pixel_bytes;  // start of the kernel row in the image line
     const std::ptrdiff_t line_bytes = std::ptrdiff_t{gather.geometry.input_width} * gather.pixel_bytes;
     const std::ptrdiff_t first = std::clamp(-start, piece.begin, piece.end);
     const std::ptrdiff_t last = std::clamp(line_bytes - start, first, piece.end);
@@ -58,7 +58,7 @@ void gather_at_border(const Gather& gather, const std::uint8_t* line, std::ptrdi
     fill(gather, piece.end - last, out + (last - piece.begin));
 }
 
-/// The piece of all windows of an output line that have their kernel row in the image line at `line`.
+/// Gathers the pieces of all windows of an output line whose kernel row lies in the image line at `line`.
 SYSTOLE_TARGET_CLONES void gather_line(const Gather& gather, const std::uint8_t* line, const Piece& piece,
                                        std::uint8_t* out) {
     const WindowGeometry& geometry = gather.geometry;
@@ -90,8 +90,8 @@ void gather_windows(const std::uint8_t* tensor, const WindowGeometry& geometry, 
     const std::size_t kernel_row_bytes = geometry.kernel_width * pixel_bytes;
     const std::size_t line_bytes = geometry.input_width * pixel_bytes;
 
-    // Window w begins at pixel w * stride_x - pad_left: not left of the image from `left` on, and not
-    // reaching beyond it before `right`.
+    // Window w begins at pixel w * stride_x - pad_left. Windows from `left` on do not begin left of the
+    // image, and windows before `right` do not extend beyond it.
     const std::size_t width = geometry.output_width;
     const std::size_t left = divide_up(geometry.pad_left, geometry.stride_x);
     const std::size_t reach = std::size_t{geometry.input_width} + geometry.pad_left;
@@ -141,12 +141,12 @@ std::optional<StridedView> contiguous_windows(const std::uint8_t* tensor, const 
     const std::size_t kernel_row_elements = std::size_t{geometry.kernel_width} * geometry.channels;
     const std::size_t first_kernel_row = range.begin / kernel_row_elements;
     const std::size_t last_kernel_row = (range.begin + range.count - 1) / kernel_row_elements;
-    // Several kernel rows are one piece if there is nothing between them.
+    // Several kernel rows are contiguous if no bytes lie between them.
     if (first_kernel_row != last_kernel_row && geometry.kernel_width != geometry.input_width) {
         return std::nullopt;
     }
 
-    // Whole windows inside the image is simpler than the range's pixels, and misses little.
+    // Requires whole windows inside the image, not only the range's pixels: simpler, and rarely different.
     const std::size_t height = geometry.output_height;
     const std::size_t width = geometry.output_width;
     const std::size_t first = range.first_line % height;
@@ -158,7 +158,7 @@ std::optional<StridedView> contiguous_windows(const std::uint8_t* tensor, const 
         return std::nullopt;
     }
 
-    // From a window to the next inside a line, to the next line's first, and to the next image's.
+    // The distances from a window to the next one: inside a line, to the next line, and to the next image.
     const std::size_t step = geometry.stride_x * pixel_bytes;
     const std::size_t line_step = geometry.stride_y * line_bytes;
     const bool several_windows = width > 1;

@@ -60,7 +60,7 @@ Cycle MatrixUnit::enter(const Stream& stream, WaitState& state) {
     take_ports(stream, shape, state);
     const Cycle entry = clock_.now();
 
-    // Its last sums are there, and its last line is fetched.
+    // The stream is complete: its last sums are written and its last line is fetched.
     const Cycle free_at = entry + shape.span();
     const Cycle complete = entry + timing::stream_completion(shape, latency_);
     const bool computed = values_ == Values::Computed;
@@ -100,7 +100,7 @@ void MatrixUnit::count(const Stream& stream, const timing::StreamShape& shape, c
     counters_.setup_stall_cycles.add(shape.gaps(), stream.tag);
     if (!stream.keep_weights) counters_.tiles.add(1, stream.tag);
     accumulators_.count_writes(shape.rows(), stream.tag);
-    // The first pass of a row overwrites, unless the stream adds; the others add to it.
+    // The first pass of a row overwrites the accumulators unless the stream accumulates; later passes add.
     accumulators_.count_passes(active, stream.accumulate ? active : active - shape.rows(), stream.tag);
 }
 
@@ -109,7 +109,7 @@ void MatrixUnit::count_idle(const Stream& stream, const timing::StreamShape& sha
     counters_.weight_shift_cycles.add(idle.shifting, stream.tag);
     counters_.non_matrix_cycles.add(idle.without_rows + idle.without_port, stream.tag);
     counters_.port_stall_cycles.add(idle.without_port, stream.tag);
-    // Cycles without rows come first; for what the rows waited, the data setup says.
+    // Cycles without rows come first; the data setup knows the reason for them.
     const Cycle begin = input_free_at_;
     const Cycle rows_there = begin + idle.without_rows;
     const Cycle activations = std::clamp(stream.activations_written, begin, rows_there) - begin;

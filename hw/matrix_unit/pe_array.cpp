@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int16_t all_ones = -1;
 
-/// A row of cells takes the words that arrive; what those push out arrives at the row below.
+/// Moves the arriving words into a row of cells; the words that they push out arrive at the row below.
 SYSTOLE_TARGET_CLONES
 bool push_words(std::int16_t* __restrict word, std::int16_t* __restrict valid,
                 std::int16_t* __restrict shadow, std::int16_t* __restrict fresh, std::size_t columns) {
@@ -29,7 +29,7 @@ bool push_words(std::int16_t* __restrict word, std::int16_t* __restrict valid,
     return any != 0;
 }
 
-/// The partial sum from above, and the cell's product.
+/// Adds each cell's product to the partial sum from above.
 SYSTOLE_TARGET_CLONES [[gnu::aligned(64)]] void multiply_accumulate_row(
     const std::int32_t* __restrict above, const std::int16_t* __restrict activations,
     const std::int16_t* __restrict weights, std::int32_t* __restrict sums, std::size_t columns) {
@@ -38,7 +38,7 @@ SYSTOLE_TARGET_CLONES [[gnu::aligned(64)]] void multiply_accumulate_row(
     }
 }
 
-/// The same, where a pass meets a part of the weight.
+/// The same for passes that multiply with a part of the weight.
 SYSTOLE_TARGET_CLONES
 void multiply_accumulate_parts(const std::int32_t* __restrict above,
                                const std::int16_t* __restrict activations,
@@ -52,7 +52,7 @@ void multiply_accumulate_parts(const std::int32_t* __restrict above,
     }
 }
 
-/// Every register of a row takes what its left neighbour had, the first one what comes in.
+/// Moves the values of a row's registers one cell to the right; `first` enters at the left.
 void move_right(std::int16_t* registers, std::size_t columns, std::int16_t first) {
     std::memmove(registers + 1, registers, (columns - 1) * sizeof(std::int16_t));
     registers[0] = first;
@@ -74,7 +74,7 @@ std::int16_t high_mask_of(const PeArray::ArrayPass& pass) {
     return pass.weight_part == PeArray::WeightPart::HighByte ? all_ones : std::int16_t{0};
 }
 
-/// To the accumulator, in two's complement, whatever wraps.
+/// Writes a sum to the accumulator or adds it, wrapping around in two's complement.
 void write_sum(std::int32_t& accumulator, std::int32_t sum, const PeArray::ArrayPass& pass) {
     const std::uint32_t counted = static_cast<std::uint32_t>(sum) << pass.shift;
     accumulator =
@@ -136,7 +136,7 @@ bool PeArray::step() {
     multiply_accumulate();
     const bool complete = write_sums();
     ++now_;
-    // Nothing enters in the cycle to come unless it is said.
+    // Nothing enters in the next cycle unless enter() or shift_in() is called.
     rows_.clear(rows_.slot(now_));
     passes_.clear(passes_.slot(now_));
     words_valid_.clear(words_valid_.slot(now_));
@@ -144,7 +144,8 @@ bool PeArray::step() {
 }
 
 void PeArray::move_weights() {
-    // The first array row takes the words as they are fed, each column a cycle after the one before.
+    // The first array row takes the words as they are fed; each column is one cycle later than the one
+    // before.
     std::size_t entered = words_.before(words_.slot(now_), shape_.setup);
     for (std::size_t c = 0; c < shape_.columns; ++c) {
         arriving_[c] = words_.row(entered)[c];
@@ -161,7 +162,7 @@ void PeArray::move_weights() {
             if (!pushed) break;
             continue;
         }
-        // What this row pushes out now arrives at the next one m - 1 cycles later.
+        // The words that this row pushes out now arrive at the next row m - 1 cycles later.
         const std::size_t place = now_ % between * cells_ + r * shape_.columns;
         std::swap_ranges(arriving_.begin(), arriving_.end(), falling_.data() + place);
         std::swap_ranges(arriving_valid_.begin(), arriving_valid_.end(), falling_valid_.data() + place);
@@ -203,8 +204,8 @@ void PeArray::move_activations() {
 }
 
 void PeArray::multiply_accumulate() {
-    // The plane still holds the sums of m cycles ago. From the bottom up, each row reads the one above
-    // before that is written.
+    // The plane still holds the sums of m cycles ago. Rows are computed from the bottom up, so that each
+    // reads the row above before it is overwritten.
     std::int32_t* sums = sums_.data() + plane(now_);
     const bool parts = now_ < parts_gone_at_;
     for (std::size_t r = shape_.rows; r-- > 0;) {
@@ -223,12 +224,12 @@ void PeArray::multiply_accumulate() {
 }
 
 bool PeArray::write_sums() {
-    // Below the last array row, at the end of this cycle, are the sums that it made m - 1 cycles ago.
+    // At the end of this cycle, the sums that the last array row began m - 1 cycles ago leave it.
     const std::int32_t* below = sums_.data() + plane(now_ + 1) + cells_ - shape_.columns;
     const std::size_t leaving = leaving_.slot(now_);
     std::copy_n(below, shape_.columns, leaving_.row(leaving));
     const std::int32_t* written = leaving_.row(leaving_.before(leaving, shape_.write));
-    // A pass is written by a column a cycle after it was by the column before.
+    // Each column writes a pass one cycle later than the column before.
     std::size_t entered = passes_.before(passes_.slot(now_), depth_ + shape_.write - 1);
     const ArrayPass* pass = nullptr;
     for (std::size_t c = 0; c < shape_.columns; ++c) {

@@ -20,7 +20,7 @@ PeArray::Shape shape_of(const machine::MachineConfig& machine) {
             .write = machine.accumulators.write_cycles};
 }
 
-/// A 16-bit weight, little endian.
+/// Reads a little-endian 16-bit weight.
 std::int16_t int16_element(const std::uint8_t* bytes) {
     return static_cast<std::int16_t>(bytes[0] | bytes[1] << 8);
 }
@@ -65,7 +65,7 @@ void PeEngine::offer(const Stream& stream, WaitState& state) {
     if (!stream.keep_weights) wait_for_tile(stream, state);
     if (!at_input_) return;
     while (at_input_) clock_.wait(input_freed_);
-    clock_.wait_until(clock_.now() + 1);  // its last line passed in this cycle
+    clock_.wait_until(clock_.now() + 1);  // the last line of the previous stream passed in this cycle
 }
 
 IdleCycles PeEngine::enter(EnteringStream entering) {
@@ -73,7 +73,7 @@ IdleCycles PeEngine::enter(EnteringStream entering) {
     const Cycle now = clock_.now();
     account_rest(now);
     if (!stream.keep_weights) switch_planes();
-    // From now on rows are read and sums written cycle by cycle.
+    // From now on the engine itself reads rows and writes sums, cycle by cycle.
     if (entering.sums != nullptr) workers_.wait_for_order(static_cast<std::size_t>(isa::Unit::Matrix));
     const RowBlock rows = entering.rows ? entering.rows(rows_) : RowBlock{};
     passing_.push_back({.stream = stream,
@@ -156,8 +156,8 @@ void PeEngine::enter_row(Cycle now) {
 }
 
 void PeEngine::enter_pass(Passing& passing, std::uint64_t row, std::uint64_t pass) {
-    // Each pass multiplies a byte of the activations by a byte of the weights, the low ones first. Passes
-    // that a machine takes beyond those add nothing.
+    // Each pass multiplies one byte of the activations by one byte of the weights, low bytes first. If the
+    // machine takes more passes than pairs of bytes, the additional passes add nothing.
     const Stream& stream = passing.stream;
     const std::size_t element_bytes = bytes_of(stream.activations);
     const std::size_t weight_bytes = bytes_of(stream.weights);
@@ -193,7 +193,7 @@ bool PeEngine::can_shift(Cycle now) const {
 }
 
 void PeEngine::enter_word() {
-    // The last array row's weights first.
+    // The weights of the last array row enter first.
     const std::size_t row = array_.shape().rows - 1 - words_entered_;
     std::fill(words_.begin(), words_.end(), std::int16_t{0});
     if (head_->values != nullptr && row < head_->rows) {

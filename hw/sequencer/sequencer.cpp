@@ -129,7 +129,7 @@ void Sequencer::push(const isa::Instruction& instruction, isa::Unit unit, Comman
 }
 
 void Sequencer::set(const isa::SetConfig& set) {
-    // Instructions under way keep the values they were issued with.
+    // Issued instructions keep the register values of their issue.
     if (registers_issued_) registers_ = std::make_shared<isa::Registers>(*registers_);
     registers_issued_ = false;
     registers_->set(set.reg, set.value);

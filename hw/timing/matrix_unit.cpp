@@ -81,7 +81,7 @@ StreamCost stream_cost(const isa::Instruction& instruction, const isa::Registers
             geometry, window_part(registers, repetition, machine.matrix_unit.rows), element_bytes, row_bytes);
     }
     cost.shape.passes = array_passes(*flags, machine.matrix_unit);
-    // While the accesses of a line take no longer than its input, rows follow each other without a gap.
+    // If the accesses of a line take no longer than its input, rows follow each other without a gap.
     cost.shape.line_cycles =
         std::max(cost.shape.line_rows * cost.shape.passes,
                  divide_up(cost.line_fetches, machine.systolic_data_setup.fetches_per_cycle));
@@ -91,7 +91,7 @@ StreamCost stream_cost(const isa::Instruction& instruction, const isa::Registers
 Cycle matrix_latency(const machine::MachineConfig& machine) {
     const machine::MatrixUnitConfig& array = machine.matrix_unit;
     const Cycle down = Cycle{array.rows} * array.mac_latency_cycles;  // the sum passes every array row
-    const Cycle across = array.columns - 1;  // the last column starts this much after the first
+    const Cycle across = array.columns - 1;  // the delay of the last column behind the first
     return array.setup_cycles + down + across + machine.accumulators.write_cycles;
 }
 

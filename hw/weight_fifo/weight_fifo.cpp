@@ -92,7 +92,8 @@ void WeightFifo::fetch(InstructionNumber instruction, std::uint32_t number, Tag 
     if (values_ == Values::Computed) {
         tile.values = direct_values(stored.address, std::uint64_t{tile.rows} * tile.row_bytes);
         if (tile.values == nullptr) {
-            // The array is done with what this buffer held, but the values may not be computed yet.
+            // The array has finished with this buffer's tile in simulated time, but jobs that read it may
+            // still run.
             workers_.wait_for_jobs(static_cast<std::size_t>(isa::Unit::Matrix));
             std::vector<std::uint8_t>& buffer = buffers_[next_buffer_];
             next_buffer_ = (next_buffer_ + 1) % buffers_.size();

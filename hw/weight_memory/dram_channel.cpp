@@ -55,11 +55,11 @@ void DramChannel::finish(MemoryClockNumber end, Tag tag) {
     spend(counters_.idle_clocks, end, tag);
 }
 
-/// When the controller sees the next burst: it has been asked for, and the burst `queue_bursts` before it
-/// has left the queue.
+/// The clock from which the controller sees the next burst: it has been requested, and the burst
+/// `queue_bursts` before it has left the queue.
 MemoryClockNumber DramChannel::seen_from(MemoryClockNumber arrival) const {
     if (bursts_ < dram_.queue_bursts) return arrival;
-    const Run& run = runs_.front();  // the oldest that `record` kept holds it
+    const Run& run = runs_.front();  // `record` keeps enough runs that the oldest one contains it
     const MemoryClockNumber left =
         run.first + (bursts_ - dram_.queue_bursts - run.number) * dram_.tccd_clocks;
     return std::max(arrival, left + 1);
@@ -87,7 +87,7 @@ void DramChannel::open(Bank& bank, std::uint64_t row, const Opening& opening) {
 }
 
 void DramChannel::refresh(MemoryClockNumber clock, Tag tag) {
-    // All banks are closed by one command, when the last of them can be.
+    // One command closes all banks, in the first clock in which all may be closed.
     MemoryClockNumber precharge = next_refresh_;
     for (const Bank& bank : banks_) {
         if (bank.open) precharge = std::max(precharge, bank.precharge_from);
@@ -100,7 +100,7 @@ void DramChannel::refresh(MemoryClockNumber clock, Tag tag) {
     }
     refreshed_ = begin + dram_.trfc_clocks;
     std::uint64_t refreshes = 1;
-    // Refreshes while there is nothing to read find all banks closed, and the one before over.
+    // During refreshes without reads, all banks are closed and the previous refresh is over.
     if (clock >= next_refresh_ + dram_.trefi_clocks) {
         const std::uint64_t more = (clock - next_refresh_) / dram_.trefi_clocks;
         next_refresh_ += more * dram_.trefi_clocks;

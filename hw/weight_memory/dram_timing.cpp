@@ -11,19 +11,19 @@ namespace systole::hw {
 namespace {
 
 std::uint64_t narrow(Uint128 number) {
-    // A bit to spare: clocks are added to what comes out of here.
+    // Leaves one bit free, because callers add clocks to the result.
     if (number > std::numeric_limits<std::uint64_t>::max() / 2) {
         throw std::overflow_error("a read of the weight memory ends later than 64 bits of clocks hold");
     }
     return static_cast<std::uint64_t>(number);
 }
 
-/// Whole memory clocks that have ended by the beginning of a core cycle.
+/// The number of memory clocks that have ended by the beginning of a core cycle.
 MemoryClockNumber clocks_before(Cycle cycle, machine::MemoryClock clock) {
     return narrow(multiply_divide(cycle, clock.clocks, clock.cycles));
 }
 
-/// The first memory clock that begins with a core cycle or after its beginning.
+/// The first memory clock that begins at or after the beginning of a core cycle.
 MemoryClockNumber clock_from(Cycle cycle, machine::MemoryClock clock) {
     return narrow(multiply_divide_up(cycle, clock.clocks, clock.cycles));
 }

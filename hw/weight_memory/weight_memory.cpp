@@ -19,7 +19,7 @@ bool WeightMemory::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tl
     const WeightImage::Region* region = image_.find(payload.get_address());
     if (!payload.is_read() || region == nullptr) return false;
     access.allow_read();
-    // The interface carries a writable pointer; only reading is allowed.
+    // The TLM interface carries a writable pointer; only reads are granted.
     access.set_dmi_ptr(const_cast<std::uint8_t*>(region->bytes.data()));
     access.set_start_address(region->address);
     access.set_end_address(region->address + region->bytes.size() - 1);

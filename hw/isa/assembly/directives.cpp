@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t largest32 = largest_of(4);
 
-/// Sizes with `x` between them: 28x28x1.
+/// A shape written as sizes with `x` between them: 28x28x1.
 std::vector<std::uint32_t> shape_of(const Operands& operands, const Token& token) {
     std::vector<std::uint32_t> shape;
     std::string_view rest = token.value;
@@ -118,7 +118,7 @@ void Directives::layer(Operands& operands) {
     layer.name = operands.word("name").value;
     layer.kind = operands.word("kind").value;
     layer.macs = operands.keyed_number("macs", 0, 0, UINT64_MAX);
-    // Before, any tag would do.
+    // A tag above the layers' declarations could not be checked against them.
     const auto is_tag = [](const Instruction& each) { return std::holds_alternative<DebugTag>(each); };
     if (program_.layers.empty() &&
         std::any_of(program_.instructions.begin(), program_.instructions.end(), is_tag)) {
@@ -159,7 +159,7 @@ void Directives::buffer(Operands& operands) {
     if (is_constant) open_ = Open{.place = operands.place(), .is_tile = false};
 }
 
-/// The buffers declared so far do not overlap: a new one can only meet those on either side of it.
+/// The buffers declared so far do not overlap, so a new one can only overlap its two neighbours.
 void Directives::check_overlap(Operands& operands, const Token& name, const HostBuffer& buffer) const {
     const auto fail = [&](const HostBuffer& other) {
         operands.fail(name, fmt::format("it overlaps {}, which is bytes {:#x} to {:#x}", as_word(other.name),

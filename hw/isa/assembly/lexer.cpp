@@ -19,7 +19,7 @@ bool is_plain(char c) {
     return byte > 0x20 && byte < 0x7f;
 }
 
-/// A token may be a line of a thousand digits: messages show its beginning.
+/// A token in a message; a token may be very long, so only its beginning is shown.
 std::string shown(std::string_view text) {
     constexpr std::size_t longest = 40;
     const std::string_view begin = text.substr(0, longest);
@@ -120,7 +120,7 @@ void Lexer::quoted_value(Token& token) {
     fail(token, "the closing quote is missing");
 }
 
-/// Reads from a backslash on and stops at the last character of the escape.
+/// Reads an escape sequence from its backslash on and stops at its last character.
 char Lexer::escape(const Token& token) {
     const std::string_view rest = text_.substr(position_ + 1, 3);
     if (!rest.empty() && (rest[0] == '"' || rest[0] == '\\')) {

@@ -21,11 +21,11 @@ constexpr FormatCode output_code{
     .bits = {{{.place = 2, .word = "wide"}, {.place = 3}, {.place = 4}}},
     .formats = {Uint8, Int16, Int8, Uint16, Bfloat16, Float32, Int32, std::nullopt}};
 
-/// The columns an instruction reads and the bytes they become within a written pixel.
+/// The columns that an instruction reads, and their bytes within a written pixel.
 struct PixelPart {
     std::uint64_t columns = 0;
     std::uint64_t pixel_bytes = 0;
-    std::uint64_t begin = 0;  ///< byte of the pixel
+    std::uint64_t begin = 0;  ///< first byte in the pixel
     std::uint64_t end = 0;
 };
 

@@ -11,7 +11,7 @@
 namespace systole::isa {
 namespace {
 
-/// Every repetition must have elements of the window to stream.
+/// Throws unless every repetition has elements of the window to stream.
 void check_window_tiles(const Registers& registers, std::uint64_t repeat, std::uint64_t array_rows) {
     const std::uint64_t tiles = divide_up(window_elements(registers), array_rows);
     const std::uint64_t last = registers[Register::WindowTile] + repeat;

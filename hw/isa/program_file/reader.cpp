@@ -13,7 +13,7 @@
 namespace systole::isa {
 namespace {
 
-/// Checks magic, version, length and sum; the reader of the content.
+/// Checks magic, version, length and checksum; returns a reader of the content.
 ByteReader open_content(std::span<const std::uint8_t> file) {
     ByteReader header(file, 0, file.size());
     if (!std::ranges::equal(header.bytes(file_format::magic.size(), "magic"), file_format::magic)) {
@@ -59,7 +59,7 @@ std::vector<std::uint8_t> copy(std::span<const std::uint8_t> bytes) {
     return {bytes.begin(), bytes.end()};
 }
 
-/// Reads `count` things with `read_one`.
+/// Reads `count` items with `read_one`.
 template <class Each, class ReadOne>
 std::vector<Each> list(ByteReader& reader, std::size_t smallest, std::string_view what, ReadOne read_one) {
     const std::size_t count = reader.count(smallest, what);
@@ -122,7 +122,7 @@ HostBuffer read_buffer(ByteReader& reader) {
     return buffer;
 }
 
-/// A format of weights stands in the file as its bytes.
+/// Reads a format of weights, which the file stores as its number of bytes.
 DataType read_weight_type(ByteReader& reader) {
     const std::size_t begin = reader.position();
     const std::uint8_t bytes = reader.number8("tile bytes");

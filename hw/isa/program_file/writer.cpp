@@ -35,7 +35,7 @@ public:
         std::copy(range.begin(), range.end(), bytes_.begin() + static_cast<std::ptrdiff_t>(end));
     }
 
-    /// Begins a section; its length is set when it ends.
+    /// Begins a section; its length is written when the section ends.
     void begin_section(const file_format::Tag& tag) {
         append(tag);
         number(0, 8);
