@@ -5,14 +5,14 @@
 #include "compiler/schedule/target.h"
 #include "hw/isa/program.h"
 
-/// From a schedule to a program.
+/// Turns a schedule into a program.
 namespace systole::emit {
 
-/// The program that carries out a schedule of the network.
+/// The program that executes a schedule of the network.
 isa::Program emit_program(const mapping::Network& network, const schedule::Schedule& schedule);
 
 /// The network as a program for the target: all inferences, batch by batch. Throws ModelError, in one line,
-/// where the network does not fit the target, std::logic_error where it contradicts itself.
+/// if the network does not fit the target, std::logic_error if it is inconsistent.
 isa::Program compile(const mapping::Network& network, const schedule::Target& target,
                      const schedule::Options& options);
 

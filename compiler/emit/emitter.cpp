@@ -15,19 +15,18 @@ using isa::Register;
 
 namespace {
 
-/// The format that the activation unit writes: results of 8 bits are stored alike, whatever their sign.
+/// The format in which the activation unit writes a type: int8 and uint8 are stored alike.
 DataType stored_as(DataType type) {
     return bytes_of(type) == 1 ? DataType::Uint8 : type;
 }
 
-/// All bits of an element.
+/// The largest bit pattern of an element.
 std::uint16_t largest_of(DataType type) {
     return bytes_of(type) == 2 ? std::numeric_limits<std::uint16_t>::max()
                                : std::numeric_limits<std::uint8_t>::max();
 }
 
-/// The value as a field of an instruction. Throws std::logic_error where the schedule gave more than the
-/// field holds.
+/// The value as a field of an instruction. Throws std::logic_error if it does not fit in the field.
 template <std::unsigned_integral Field>
 Field narrow(std::unsigned_integral auto value) {
     if (value > std::numeric_limits<Field>::max()) {
@@ -158,7 +157,7 @@ void Emitter::operator()(const schedule::MultiplyImages& work) {
     const mapping::Layer& layer = begin_layer(work.layer);
     const mapping::TensorId input = layer.inputs[work.input];
     const isa::MatrixFlags flags = fetch(work, tensor(input));
-    // Element tile t of an image is its t-th row, of 16-bit elements pair of rows: an image begins at a row.
+    // An image begins at a row, so its element tile t is row t, or rows 2t and 2t + 1 for 16-bit elements.
     const std::uint32_t first_row = work.first_element_tile * bytes_of(tensor(input).type);
     stream_.set(Register::MultiplyRowStride, schedule_.memory.tensors[input].image_rows);
     stream_.append(
@@ -211,7 +210,7 @@ void Emitter::operator()(const schedule::ActivatePixels& work) {
 
 void Emitter::append_vector(const isa::Vector& vector) {
     stream_.append(vector);
-    // Vector work has the unit to itself; what it leaves of the parameters is not said anywhere.
+    // The parameters that the unit holds after vector work are not specified.
     loaded_.reset();
 }
 
@@ -236,9 +235,9 @@ void Emitter::operator()(const schedule::CopyLines& work) {
     const mapping::TensorId input = layer.inputs[work.input];
     std::uint32_t first_channel = 0;
     for (std::uint32_t i = 0; i < work.input; ++i) first_channel += tensor(layer.inputs[i]).shape.channels;
-    // The largest of a single element is that element.
+    // Max pooling with 1x1 windows copies the elements.
     set_window(ir::Window{}, input, tensor(input).shape);
-    // Bytes are moved, whatever elements they are of.
+    // Copies bytes, independent of the element type.
     stream_.set(Register::WindowChannels, tensor(input).shape.channels * bytes_of(tensor(input).type));
     set_pixels(layer.output, first_channel);
     append_vector({.operation = isa::VectorOperation::MaxPool,

@@ -11,16 +11,16 @@
 
 namespace systole::emit {
 
-/// Turns the operations of a schedule into instructions, one after the other. It writes no sync: what has
-/// to wait for what is found afterwards, from the rows instructions touch.
+/// Turns the operations of a schedule into instructions, in order, without `sync`. `synchronize` inserts
+/// these afterwards, by the rows that instructions touch.
 class Emitter {
 public:
     Emitter(const mapping::Network& network, const schedule::Schedule& schedule, const HostMemory& memory);
 
-    /// The instructions of all operations, then the interrupt that tells the host, and halt.
+    /// The instructions of all operations, followed by the interrupt of the host and halt.
     std::vector<isa::Instruction> emit();
 
-    // One overload a kind of operation.
+    // One overload for each kind of operation.
     void operator()(const schedule::ReadInput& read);
     void operator()(const schedule::ReadConstants& read);
     void operator()(const schedule::ConvolveLines& work);
@@ -32,7 +32,8 @@ public:
     void operator()(const schedule::WriteOutput& write);
 
 private:
-    /// What the activation unit has loaded: `load_parameters` is set where an instruction needs another.
+    /// The parameters that the activation unit has loaded; `load_parameters` is set if an instruction needs
+    /// others.
     struct LoadedParameters {
         std::uint32_t parameters_row = 0;
         std::uint32_t columns = 0;
@@ -41,7 +42,7 @@ private:
         bool operator==(const LoadedParameters&) const = default;
     };
 
-    /// What follows is work of the layer. It bears the tag of the layer in whose place it is done.
+    /// Begins the work of a layer, under the tag of the layer with which it is computed.
     const mapping::Layer& begin_layer(std::uint32_t layer);
     /// The row at which an image of a tensor begins.
     std::uint32_t row_of(mapping::TensorId tensor, std::uint32_t image) const;
@@ -59,11 +60,11 @@ private:
     void transfer(const schedule::HostPart& part, const HostImages& images);
     isa::MatrixFlags fetch(const schedule::MatrixWork& work, const mapping::Tensor& input);
     void set_window(const ir::Window& window, mapping::TensorId input, const ir::FeatureMap& output);
-    /// The registers that say where the channels of an output tensor go, from a channel on.
+    /// Sets the registers for the place of an output tensor's channels, from a channel on.
     void set_pixels(mapping::TensorId output, std::uint32_t first_channel);
     void set_output_range(std::int32_t zero_point, std::int32_t minimum, std::int32_t maximum);
     void set_operands(const mapping::Elementwise& work, const mapping::Layer& layer);
-    /// By which the operands of a sum are scaled.
+    /// Sets the registers for the scales of a sum's operands.
     void set_scales(const mapping::Elementwise& sum);
     void elementwise(isa::VectorOperation operation, const mapping::Layer& layer,
                      const schedule::Piece& rows);

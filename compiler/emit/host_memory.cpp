@@ -9,7 +9,7 @@
 namespace systole::emit {
 namespace {
 
-/// Buffers begin at cache lines of the host.
+/// Buffers are aligned to cache lines of the host.
 constexpr std::uint64_t alignment = 64;
 
 }  // namespace

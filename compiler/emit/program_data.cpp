@@ -6,15 +6,15 @@
 namespace systole::emit {
 namespace {
 
-/// Elements [first_element, ...) x the channels of a segment of a layer's weight matrix, which go to the
-/// segment's columns of a tile.
+/// The part of a layer's weight matrix that goes to a segment's columns of a tile: the segment's channels,
+/// and elements from `first_element` on.
 struct TileCut {
     std::uint64_t first_element = 0;
     const schedule::Segment& segment;
 };
 
-/// Copies a part of a matrix stored element by element with all channels. (Where there are no weights,
-/// only the useful multiply-accumulates are counted.)
+/// Copies a part of a matrix that is stored element by element with all channels. Without weights, only
+/// counts the useful multiply-accumulates.
 void fill_dense(std::span<const std::int8_t> weights, std::uint64_t channels, const TileCut& cut,
                 isa::WeightTile& tile) {
     tile.useful_macs += tile.rows * cut.segment.channels;
@@ -28,8 +28,8 @@ void fill_dense(std::span<const std::int8_t> weights, std::uint64_t channels, co
     }
 }
 
-/// Copies what a depthwise convolution has within the tile: of each element, the output channels that
-/// belong to its input channel.
+/// Copies a depthwise convolution's weights within the tile: for each element, the output channels of its
+/// input channel.
 void fill_depthwise(std::span<const std::int8_t> weights, std::uint64_t input_channels,
                     std::uint64_t multiplier, const TileCut& cut, isa::WeightTile& tile) {
     const std::uint64_t first_channel = cut.segment.first_channel;
@@ -48,7 +48,7 @@ void fill_depthwise(std::span<const std::int8_t> weights, std::uint64_t input_ch
     }
 }
 
-/// Fills a segment of a tile, whose size is set and whose values are 0, with its part of a layer's weights.
+/// Fills a segment of a tile with its part of a layer's weights. The tile's size is set and its values are 0.
 void fill(const mapping::Network& network, const TileCut& cut, isa::WeightTile& tile) {
     const mapping::Layer& layer = network.layers[cut.segment.layer];
     const auto& product = std::get<mapping::MatrixProduct>(layer.work);
@@ -61,7 +61,7 @@ void fill(const mapping::Network& network, const TileCut& cut, isa::WeightTile& 
     }
 }
 
-/// Writes numbers one behind the other, little endian.
+/// Writes consecutive little-endian numbers.
 class LittleEndianWriter {
 public:
     explicit LittleEndianWriter(std::uint8_t* to) : to_(to) {}

@@ -9,13 +9,14 @@
 
 namespace systole::emit {
 
-/// The tiles of all layers, in the order the schedule numbered them: that of their first use. Each tile is
-/// in it once, however often it is fetched.
+/// The tiles of all layers in the schedule's numbering, which is the order of first use. A tile that is
+/// fetched several times occurs once.
 std::vector<isa::WeightTile> weight_image(const mapping::Network& network,
                                           const schedule::Schedule& schedule);
 
-/// What the unified buffer's constant rows hold: requantization parameters (int32 bias, int32 multiplier,
-/// int8 shift: three arrays, little endian, packed) and lookup tables, each at the row the schedule gave.
+/// The contents of the unified buffer's constant rows: requantization parameters (int32 bias, int32
+/// multiplier, int8 shift: three arrays, little endian, packed) and lookup tables, each at the row that the
+/// schedule assigned.
 std::vector<std::uint8_t> constant_rows(const mapping::Network& network, const schedule::Schedule& schedule);
 
 }  // namespace systole::emit

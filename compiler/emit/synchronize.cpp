@@ -21,17 +21,17 @@ using UnitSet = std::bitset<isa::unit_count>;
 constexpr std::array<Unit, isa::unit_count> units = {Unit::HostRead, Unit::HostWrite, Unit::Weights,
                                                      Unit::Matrix, Unit::Activation};
 
-/// The sync an instruction is framed by.
+/// The sync instructions around an instruction.
 struct Frame {
-    UnitSet wait_for;  ///< units, before it
-    UnitSet signal;    ///< units, behind it
+    UnitSet wait_for;  ///< units to wait for before it
+    UnitSet signal;    ///< units to signal after it
 };
 
-/// Finds out, instruction by instruction, what has to wait for what.
+/// Determines, instruction by instruction, which units have to wait for which.
 class OrderFinder {
 public:
     OrderFinder(std::size_t instructions, const isa::Geometry& geometry)
-        : geometry_(geometry), frames_(instructions + 1), known_at_(instructions + 1) {}
+        : geometry_(geometry), frames_(instructions + 1), clocks_at_(instructions + 1) {}
 
     void add(const isa::Instruction& instruction, Position position) {
         if (const auto* config = std::get_if<isa::SetConfig>(&instruction)) {
@@ -42,32 +42,32 @@ public:
         const Footprint footprint = isa::footprint(instruction, registers_, geometry_);
         const auto self = static_cast<std::size_t>(*unit);
         order_behind(history_.conflicts(footprint), self, position);
-        known_[self][self] = position;
-        known_at_[position] = known_[self];
+        clocks_[self][self] = position;
+        clocks_at_[position] = clocks_[self];
         history_.record(footprint, *unit, position);
     }
 
     const Frame& frame(Position position) const { return frames_[position]; }
 
 private:
-    /// Makes the instruction wait for those of `needed` that it does not come after anyhow.
+    /// Makes the instruction wait for those of `needed` that are not yet ordered before it.
     void order_behind(const UnitPositions& needed, std::size_t self, Position position) {
         UnitPositions missing{};
         for (std::size_t unit = 0; unit < isa::unit_count; ++unit) {
-            if (unit != self && needed[unit] > known_[self][unit]) missing[unit] = needed[unit];
+            if (unit != self && needed[unit] > clocks_[self][unit]) missing[unit] = needed[unit];
         }
         for (std::size_t unit = 0; unit < isa::unit_count; ++unit) {
             if (missing[unit] == 0 || implied_by_another(missing, unit)) continue;
             frames_[position].wait_for.set(unit);
             frames_[missing[unit]].signal.set(self);
         }
-        for (const Position behind : missing) raise(known_[self], known_at_[behind]);
+        for (const Position behind : missing) raise(clocks_[self], clocks_at_[behind]);
     }
 
-    /// Whether waiting for another unit's instruction also waits for this one.
+    /// Whether a wait for another unit's instruction implies the wait for this one.
     bool implied_by_another(const UnitPositions& missing, std::size_t unit) const {
         for (std::size_t other = 0; other < isa::unit_count; ++other) {
-            if (other != unit && known_at_[missing[other]][unit] >= missing[unit]) return true;
+            if (other != unit && clocks_at_[missing[other]][unit] >= missing[unit]) return true;
         }
         return false;
     }
@@ -82,11 +82,11 @@ private:
     isa::Registers registers_;
     isa::ProgramHistory history_;
     std::vector<Frame> frames_;  ///< by position
-    /// By unit: the latest instruction of each unit that all its later ones come after, directly or
-    /// through what other units have waited for (a vector clock).
-    std::array<UnitPositions, isa::unit_count> known_{};
-    /// By position: what was known then, the instruction itself included. Nothing at position 0.
-    std::vector<UnitPositions> known_at_;
+    /// A vector clock for each unit: the latest instruction of each other unit that its next instruction
+    /// comes after, directly or through the waits of other units.
+    std::array<UnitPositions, isa::unit_count> clocks_{};
+    /// By position: the unit's vector clock after the instruction, which is included. Position 0 is unused.
+    std::vector<UnitPositions> clocks_at_;
 };
 
 }  // namespace

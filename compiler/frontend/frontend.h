@@ -7,13 +7,13 @@
 
 namespace systole::frontend {
 
-/// Whether a network is read with the values of its weights, or without where its reader can leave them out:
-/// enough to time it (see ir::Graph::has_weights).
+/// Whether a network is read with the values of its weights. Without them it can only be timed (see
+/// ir::Graph::has_weights).
 enum class WeightValues : std::uint8_t { Read, Skipped };
 
-/// Reads a network from a file of any format there is a reader for; the contents decide which. Layers are
-/// those that the operators know. Where values of weights may be skipped, a reader skips them if that is less
-/// work. Throws ModelError, in one line that begins with the path.
+/// Reads a network from a file; the contents determine the format. The operators define the layers that are
+/// supported. With WeightValues::Skipped, a reader skips the weights' values if that saves work. Throws
+/// ModelError, in one line that begins with the path.
 ir::Graph read_network(const std::filesystem::path& path, const ir::OperatorSet& operators,
                        WeightValues values = WeightValues::Read);
 

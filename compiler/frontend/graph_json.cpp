@@ -16,7 +16,7 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* schema = "sim.graph/1";
-/// By what name layers read the network's input.
+/// The name with which layers read the network's input.
 constexpr const char* input_name = "input";
 
 LayerConfig section(const LayerConfig& network, const char* key) {
@@ -27,7 +27,7 @@ LayerConfig section(const LayerConfig& network, const char* key) {
 
 std::string read_name(const LayerConfig& config, const char* key) {
     std::string name = config.text(key, "");
-    // In messages and reports it stands as it is.
+    // Messages and reports show it without escapes.
     if (name.empty() || ir::quoted(name).size() != name.size() + 2) {
         config.fail(key, "it must be a text in quotes, short and printable");
     }
@@ -58,7 +58,7 @@ std::uint64_t read_network_seed(const LayerConfig& network) {
     return seed;
 }
 
-/// [n] or [height, width, channels], each at least 1, behind a batch of 1.
+/// [n] or [height, width, channels], each at least 1, after a batch of 1.
 ir::Shape read_input_shape(const LayerConfig& config) {
     constexpr const char* rule = "it must be [n] or [height, width, channels], each an integer, at least 1";
     const json* const value = config.find("shape");
@@ -74,7 +74,7 @@ ir::Shape read_input_shape(const LayerConfig& config) {
     return ir::Shape(extents);
 }
 
-/// Draws weights from the seed of the network or, where a layer names one, of the layer.
+/// Draws weights from the seed of the layer, if it has one, or of the network.
 class DrawnWeights final : public WeightProvider {
 public:
     DrawnWeights(WeightValues values, std::uint64_t seed) : seeded_(values, seed) {}
@@ -107,7 +107,7 @@ private:
         return seed;
     }
 
-    /// Drawn values follow from the role: that of every kernel is "kernel".
+    /// The role from which drawn values are derived; "kernel" for every kernel.
     static std::string_view role_of(const ir::WeightRequest& request) { return request.roles.back(); }
 
     graph_json::SeededWeights seeded_;
@@ -133,7 +133,7 @@ public:
         }
         for (std::size_t i = 0; i < layers->size(); ++i) append_layer((*layers)[i], i);
         check_output();
-        static_cast<void>(config_.find("schema"));  // read already
+        static_cast<void>(config_.find("schema"));  // already read
         config_.reject_unknown_keys();
         return std::move(builder_.graph);
     }
@@ -189,7 +189,7 @@ private:
         return inputs;
     }
 
-    /// Every layer leads to the output, which is thus the last.
+    /// Throws unless every layer leads to the output, which is the last layer.
     void check_output() {
         if (config_.text("output", "") != last_) {
             config_.fail("output", fmt::format("it must be the last layer, {}", ir::quoted(last_)));
@@ -205,7 +205,7 @@ private:
     }
 
     LayerConfig config_;
-    DataType activation_type_;  ///< where input and layers do not say otherwise
+    DataType activation_type_;  ///< the default for input and layers
     DrawnWeights weights_;
     GraphBuilder builder_;
     std::map<std::string, ir::ValueId> results_;  ///< by layer

@@ -8,13 +8,12 @@
 
 namespace systole::frontend {
 
-/// Reads a network described in JSON (schema sim.graph/1; docs/graph_files.md says what it may contain). Such
-/// a file holds no weights: they are drawn from the seeds it names. Throws ModelError, in one line that
-/// begins with the path.
+/// Reads a network described in JSON (schema sim.graph/1, see docs/graph_files.md). Such a file has no
+/// weights; they are drawn from its seeds. Throws ModelError, in one line that begins with the path.
 ir::Graph read_graph_json(const std::filesystem::path& path, const ir::OperatorSet& operators,
                           WeightValues values);
 
-/// The network that a text describes. Throws ModelError, without a path.
+/// Builds the network that a text describes. Throws ModelError, without a path.
 ir::Graph build_json_graph(std::string_view text, const ir::OperatorSet& operators, WeightValues values);
 
 }  // namespace systole::frontend

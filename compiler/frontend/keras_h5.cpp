@@ -12,7 +12,7 @@ namespace systole::frontend {
 
 namespace {
 
-/// The weights that a Keras file holds for its layers.
+/// The weights of the layers in a Keras file.
 class KerasWeights final : public WeightProvider {
 public:
     explicit KerasWeights(const WeightSource& source) : source_(source) {}
@@ -73,8 +73,8 @@ ir::Graph read_keras_h5(const std::filesystem::path& path, const ir::OperatorSet
             return error.what();
         }
     };
-    // HDF5 1.10 crashes, or runs for ever, on one in a thousand damaged files, and does not recover from
-    // others. A copy of the process tries first.
+    // HDF5 1.10 crashes or never returns on one in a thousand damaged files and does not recover from others.
+    // So a copy of the process reads the file first.
     constexpr unsigned cpu_seconds = 10;
     const auto error = run_in_child(error_of_reading, cpu_seconds);
     if (!error)

@@ -118,7 +118,7 @@ void LayerConfig::require_last_axis(const char* key, bool flat) const {
     const json* value = find(key);
     if (value == nullptr) return;
     if (value->is_array() && value->size() == 1) value = &(*value)[0];
-    constexpr int last_of_image = 3;  // behind batch, height and width
+    constexpr int last_of_image = 3;  // after batch, height and width
     const auto is = [&](int axis) { return *value == axis; };
     if (is(-1) || is(last_of_image) || (flat && is(1))) return;
     fail(key, "only the last axis is supported");

@@ -17,13 +17,13 @@ std::string layer_place(std::string_view name);
 /// throws ModelError with place, key, value and rule; a key that is null counts as absent.
 class LayerConfig {
 public:
-    /// `config` must live as long as this. `place` leads the messages; it may be empty.
+    /// `config` must outlive this object. Messages begin with `place`, which may be empty.
     LayerConfig(const nlohmann::json& config, std::string place)
         : config_(config), place_(std::move(place)) {}
 
-    /// The value, or null where it is absent.
+    /// The value, or null if it is absent.
     const nlohmann::json* find(const char* key) const;
-    /// The value of the first of these keys that is there: versions of Keras differ in their names.
+    /// The value of the first of these keys that is present; versions of Keras use different names.
     const nlohmann::json& any_of(std::initializer_list<const char*> keys) const;
 
     std::uint32_t positive(const char* key, std::optional<std::uint32_t> absent = std::nullopt) const;
@@ -34,13 +34,13 @@ public:
     float number(const char* key, float absent) const;
     std::string text(const char* key, std::string_view absent) const;
 
-    /// Only this value is supported: a number (or a list of nothing else) or a text.
+    /// Throws unless the key has the only supported value: a number (or a list of this number) or a text.
     void require_number(const char* key, int only) const;
     void require_text(const char* key, std::string_view only) const;
-    /// The axis must be the last one, of an input of one dimension (`flat`) or of three.
+    /// Throws unless the axis is the last one of an input with one dimension (`flat`) or three.
     void require_last_axis(const char* key, bool flat) const;
 
-    /// For formats of our own: every key must have been asked for.
+    /// For the project's own formats: throws if a key was never asked for.
     void reject_unknown_keys() const;
 
     [[noreturn]] void fail(const char* key, std::string_view rule) const;
@@ -49,7 +49,7 @@ public:
 private:
     const nlohmann::json& config_;
     std::string place_;
-    mutable std::vector<std::string> asked_;  ///< the keys that anything has looked for
+    mutable std::vector<std::string> asked_;  ///< the keys that were looked up
 };
 
 }  // namespace systole::frontend

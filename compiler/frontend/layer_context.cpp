@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-/// An integer from -2^31 to 2^32 - 1, or nothing.
+/// The value as an integer from -2^31 to 2^32 - 1, or nullopt.
 std::optional<std::int64_t> as_integer(const json& value) {
     if (!value.is_number_integer()) return std::nullopt;
     constexpr std::int64_t lowest = std::numeric_limits<std::int32_t>::min();

@@ -9,7 +9,7 @@
 
 namespace systole::frontend {
 
-/// Where the weights of a network's layers come from.
+/// The source of the weights of a network's layers.
 class WeightProvider {
 public:
     virtual ~WeightProvider() = default;
@@ -18,7 +18,7 @@ public:
                                  const ir::WeightRequest& request) = 0;
 };
 
-/// What all readers build networks with.
+/// The state that all readers build a network with.
 struct GraphBuilder {
     ir::Format format;
     const ir::OperatorSet& operators;
@@ -26,10 +26,10 @@ struct GraphBuilder {
     ir::Graph graph = {};
 };
 
-/// A layer in a network file and the nodes that it becomes.
+/// Reads a layer of a network file and appends its nodes to the graph.
 class LayerContext final : public ir::LayerReader {
 public:
-    /// `layer` must live as long as this. Results are to be stored as `stored_as`.
+    /// `layer` must outlive this object. Results are to be stored as `stored_as`.
     LayerContext(GraphBuilder& builder, const ir::LayerKind& kind, const nlohmann::json& layer,
                  std::string name, std::vector<ir::ValueId> inputs, DataType stored_as);
 
@@ -64,7 +64,7 @@ public:
     double drawn_gain() const override;
 
 private:
-    /// The value of a key that the kind lists, or null.
+    /// The value of a key, which the kind must list; null if it is absent.
     const nlohmann::json* find(const char* key) const;
     const char* listed(const char* key) const;
 

@@ -23,18 +23,18 @@ private:
     std::uint64_t state_;
 };
 
-/// A seed of its own for each name.
+/// Derives a different seed for each name.
 inline std::uint64_t seed_for(std::uint64_t seed, std::string_view name) {
-    // FNV-1a of the name; the generator itself spreads neighbouring seeds.
+    // FNV-1a of the name; the generator itself separates neighbouring seeds.
     std::uint64_t hash = 0xcbf29ce484222325U;
     for (const char letter : name) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3U;
     return SplitMix64(seed ^ SplitMix64(hash).next()).next();
 }
 
-/// Fills with values that look drawn from between -limit and limit, each as likely.
+/// Fills with pseudorandom values, uniform between -limit and limit.
 inline void fill_random(std::span<float> values, float limit, std::uint64_t seed) {
     SplitMix64 random(seed);
-    constexpr unsigned bits = 23;  // one less than float has: each step but the last is exact
+    constexpr unsigned bits = 23;  // one less than float's precision: each step but the last is exact
     constexpr auto half = static_cast<float>(1U << (bits - 1));
     for (float& value : values) {
         const auto drawn = static_cast<std::int32_t>(random.next() >> (64U - bits));

@@ -18,7 +18,7 @@ namespace systole::frontend {
 using nlohmann::json;
 
 json parse_json(std::string_view text, std::string_view what) {
-    std::vector<std::set<std::string>> keys;  // of the objects that are open
+    std::vector<std::set<std::string>> keys;  // keys of the objects that are open
     const auto check = [&](int depth, json::parse_event_t event, json& parsed) {
         constexpr int deepest = 64;  // values are copied recursively
         if (depth >= deepest) throw ModelError(fmt::format("{} is nested more than {} deep", what, deepest));

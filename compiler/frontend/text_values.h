@@ -9,17 +9,17 @@
 
 namespace systole::frontend {
 
-/// Throws ModelError, beginning with `what`, where the text is not JSON, nests too deep or names a key of
-/// an object twice.
+/// Parses JSON. Throws ModelError, beginning with `what`, if the text is not JSON, is nested too deep or has
+/// the same key twice in an object.
 nlohmann::json parse_json(std::string_view text, std::string_view what);
 
-/// A value in an error message: short, in one line.
+/// A value for an error message: short, on one line.
 std::string describe(const nlohmann::json& value);
 
-/// An integer within the limits of std::uint32_t, or nothing.
+/// The value as std::uint32_t; nullopt unless it is an integer of this range.
 std::optional<std::uint32_t> as_unsigned(const nlohmann::json& value);
 
-/// All of a file. Throws ModelError, in one line that begins with the path.
+/// The contents of a file. Throws ModelError, in one line that begins with the path.
 std::string read_text(const std::filesystem::path& path);
 
 }  // namespace systole::frontend

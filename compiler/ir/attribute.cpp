@@ -20,7 +20,7 @@ struct WriteAttribute {
     }
 };
 
-/// What is wrong with a value, by its alternative.
+/// Finds the rule that a value breaks, by its alternative.
 struct FindBrokenRule {
     const AttributeDeclaration& declaration;
 

@@ -15,33 +15,33 @@ namespace systole::ir {
 using Attribute = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>,
                                std::vector<double>, std::vector<std::string>>;
 
-/// An attribute that nodes of an operator have. The alternative of `absent` is its type.
+/// The declaration of an attribute of an operator's nodes. Its type is the alternative of `absent`.
 struct AttributeDeclaration {
     std::string name;
-    std::string meaning = {};  ///< with the unit
-    Attribute absent;          ///< the value where none is given
+    std::string meaning = {};  ///< including the unit
+    Attribute absent;          ///< the default value
     bool is_required = false;
     /// The least and the greatest number, or element of a list.
     double minimum = -std::numeric_limits<double>::infinity();
     double maximum = std::numeric_limits<double>::infinity();
-    /// Elements of a list; absent: any number.
+    /// Number of elements of a list; nullopt: any number.
     std::optional<std::size_t> size = {};
 };
 
 using NamedAttribute = std::pair<std::string, Attribute>;
 
-/// "[1, 2]", "0.25", "\"same\"": reals with as many digits as tell them apart, and always with a point, an
-/// exponent or a name.
+/// "[1, 2]", "0.25", "\"same\"". Reals have as many digits as needed to read back equal, and always a point,
+/// an exponent or a name.
 std::string to_text(const Attribute& attribute);
 
-/// A real number so that it reads back equal: "0.25", "1e-30", "inf", "2.0".
+/// A real number as text that reads back equal: "0.25", "1e-30", "inf", "2.0".
 std::string real_text(double value);
 std::string real_text(float value);
 
-/// A name in quotes so that it reads back equal: quotes, backslashes and control characters are escaped.
+/// A name in quotes that reads back equal: quotes, backslashes and control characters are escaped.
 std::string escaped(std::string_view text);
 
-/// What is wrong with a value of the attribute: "it must be at least 1", or nothing.
+/// The rule that a value of the attribute breaks, such as "it must be at least 1", or nullopt.
 std::optional<std::string> broken_rule(const AttributeDeclaration& declaration, const Attribute& value);
 
 }  // namespace systole::ir

@@ -9,14 +9,14 @@
 
 namespace systole::ir {
 
-/// The contents of a tensor that the network file fixes: shared between graphs and never changed. A constant
-/// may be of a known shape and unknown values: networks are also compiled without their weights, to be timed.
+/// The contents of a constant tensor; shared between graphs and never changed. The values may be unknown,
+/// because networks can be compiled without weights to be timed.
 class Constant {
 public:
-    /// A constant whose values are not known.
+    /// A constant with unknown values.
     Constant() = default;
 
-    /// Takes over the values, in the type of the tensor.
+    /// Makes a constant from values in the type of the tensor.
     template <typename Number>
     static Constant of(std::vector<Number> values) {
         auto owner = std::make_shared<const std::vector<Number>>(std::move(values));
@@ -29,9 +29,9 @@ public:
     }
 
     bool is_known() const { return is_known_; }
-    /// Little endian; none where the values are not known.
+    /// The values as little-endian bytes; empty if they are unknown.
     std::span<const std::uint8_t> bytes() const { return {static_cast<const std::uint8_t*>(data_), bytes_}; }
-    /// The values, in the type that they were made with; none where they are not known.
+    /// The values, in the type that they were made with; empty if they are unknown.
     template <typename Number>
     std::span<const Number> values() const {
         return {static_cast<const Number*>(data_), bytes_ / sizeof(Number)};

@@ -30,7 +30,7 @@ Shape vector_shape(std::uint32_t channels);
 
 /// "28x28x1", height first.
 std::string to_text(const FeatureMap& map);
-/// A shape in messages: as an image where it is one, else whole.
+/// A shape for messages: as a feature map if it is one, else with all extents.
 std::string map_text(const Shape& shape);
 
 }  // namespace systole::ir

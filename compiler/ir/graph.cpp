@@ -222,7 +222,8 @@ void replace_value(Graph& graph, ValueId value, ValueId by) {
 
 void remove_nodes(Graph& graph, const std::vector<bool>& removed) {
     const std::vector<std::vector<NodeId>> original_readers = readers(graph);
-    // Values are replaced in the order of the nodes: by what their producer, if it is removed, reads now.
+    // Nodes are visited in order. The result of a removed node is replaced by the value that the node reads
+    // now.
     std::vector<ValueId> by(graph.values.size());
     for (ValueId id = 0; id < by.size(); ++id) by[id] = id;
     for (NodeId id = 0; id < graph.nodes.size(); ++id) {

@@ -12,7 +12,7 @@
 #include "compiler/ir/constant.h"
 #include "compiler/ir/feature_map.h"
 
-/// How operators describe the layers of network files, as data that front ends read from the registry.
+/// The layers of network files, described by operators as data that front ends read from the registry.
 namespace systole::ir {
 
 using ValueId = std::uint32_t;
@@ -20,22 +20,22 @@ struct Graph;
 
 enum class Format : std::uint8_t { Keras, GraphJson };
 
-/// A weight that a layer's file holds, or that is drawn where the file holds seeds.
+/// A request for a weight of a layer: read from the file, or drawn if the file has seeds instead.
 struct WeightRequest {
-    std::vector<std::string_view> roles;  ///< the names it may have: versions of a format differ in them
+    std::vector<std::string_view> roles;  ///< the names it may have; versions of a format use different ones
     std::vector<std::uint64_t> file_shape = {};
-    Shape shape = {};     ///< of the tensor it becomes: as many elements
-    double limit = 0.0;   ///< where values are drawn: they are between -limit and limit
-    double center = 0.0;  ///< where values are drawn: it is added to each
-    /// Values of a constant that has no file: values that change nothing.
+    Shape shape = {};     ///< shape of the tensor in the graph, with as many elements
+    double limit = 0.0;   ///< drawn values are between -limit and limit
+    double center = 0.0;  ///< added to each drawn value
+    /// Known even if weights are skipped.
     bool always_known = false;
-    /// Counts among the weights that a network may have only so many of.
+    /// Counts towards the limit of a network's weights.
     bool is_counted = false;
 };
 
-/// One layer of a network file, as its operator reads it: the values of its keys, its inputs and its weights.
-/// Each front end implements it. Every method throws ModelError with layer, key, value and rule; a key that
-/// is null counts as absent. A key that the LayerKind does not list is a std::logic_error.
+/// Access of an operator to one layer of a network file: the values of its keys, its inputs and its weights.
+/// Front ends implement it. Every method throws ModelError with layer, key, value and rule. A key that is
+/// null counts as absent. Asking for a key that the LayerKind does not list throws std::logic_error.
 class LayerReader {
 public:
     virtual ~LayerReader() = default;
@@ -49,48 +49,48 @@ public:
     virtual bool boolean(const char* key, bool absent) const = 0;
     virtual float number(const char* key, float absent) const = 0;
     virtual std::string text(const char* key, std::string_view absent) const = 0;
-    /// The elements of a list, each nothing where it is no integer from -2^31 to 2^32 - 1; of another value,
-    /// a list of this one element. Nothing where the key is absent.
+    /// The elements of a list; a value that is no list counts as a list of one element. An element is nullopt
+    /// unless it is an integer from -2^31 to 2^32 - 1. The result is nullopt if the key is absent.
     using Integers = std::vector<std::optional<std::int64_t>>;
     virtual std::optional<Integers> integers(const char* key) const = 0;
     /// The same for an element of a list.
     virtual Integers integers_of(const char* key, std::size_t element) const = 0;
     virtual bool is_list(const char* key) const = 0;
     virtual bool is_text(const char* key) const = 0;
-    /// Only this value is supported.
+    /// Throws unless the key has this value, the only supported one.
     virtual void require_number(const char* key, int only) const = 0;
     virtual void require_text(const char* key, std::string_view only) const = 0;
-    /// The axis must be the last one, of an input of one dimension (`flat`) or of three.
+    /// Throws unless the axis is the last one of an input with one dimension (`flat`) or three.
     virtual void require_last_axis(const char* key, bool flat) const = 0;
     [[noreturn]] virtual void fail(const char* key, std::string_view rule) const = 0;
     [[noreturn]] virtual void fail(std::string_view rule) const = 0;
 
     virtual const std::vector<ValueId>& inputs() const = 0;
-    /// The input of a layer that has one.
+    /// The input of a layer with one input.
     virtual ValueId input() const = 0;
     virtual FeatureMap map_of(ValueId value) const = 0;
     FeatureMap input_map() const { return map_of(input()); }
 
-    /// A constant input.
+    /// Adds a weight as a constant and returns it.
     virtual ValueId weight(const WeightRequest& request) = 0;
-    /// Values that follow from the layer's keys.
+    /// Adds a constant with values that follow from the layer's keys.
     virtual ValueId constant(std::string_view role, const Shape& shape, std::vector<float> values) = 0;
     /// Appends a node of the layer and returns its result.
     virtual ValueId append(std::string_view op, std::vector<NamedAttribute> attributes,
                            std::vector<ValueId> inputs) = 0;
-    /// Appends the function that a key names, if it does, to the layer's own result.
+    /// Applies the function that the key names, if any, to the layer's own result.
     virtual ValueId append_function(const char* key, ValueId result) = 0;
-    /// The network's input. Throws ModelError where the layer has inputs itself.
+    /// Adds the network's input. Throws ModelError if the layer has inputs itself.
     virtual ValueId add_input(const Shape& shape) = 0;
-    /// How much larger than its input, in mean square, a layer's result must be for the function that
-    /// follows: 2 before a ReLU, which halves it (He et al. 2015), else 1.
+    /// The factor by which the mean square of a layer's result should exceed that of its input: 2 before a
+    /// ReLU, which halves it (He et al. 2015), else 1.
     virtual double drawn_gain() const = 0;
 };
 
 /// A key of a layer in a file.
 struct LayerKey {
     std::string name;
-    std::string meaning;  ///< the attribute it becomes, or what else it says
+    std::string meaning;  ///< the attribute it becomes, or its other meaning
 };
 
 /// A kind of layer in a file format that becomes nodes of an operator.
@@ -98,7 +98,7 @@ struct LayerKind {
     Format format = Format::Keras;
     std::string name;  ///< Keras: class name; graph JSON: `op`
     std::vector<LayerKey> keys = {};
-    /// Appends the nodes of a layer and returns the value with its result.
+    /// Appends the nodes of a layer and returns its result.
     std::function<ValueId(LayerReader& layer)> build;
 };
 

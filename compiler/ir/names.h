@@ -7,7 +7,8 @@
 
 namespace systole::ir {
 
-/// A name from a file in a message: in quotes and in one line, control characters escaped, length limited.
+/// A name from a file for messages: in quotes on one line, with control characters escaped and limited
+/// length.
 inline std::string quoted(std::string_view name) {
     constexpr std::size_t longest = 80;
     constexpr unsigned char first_printable = 0x20;
@@ -24,8 +25,8 @@ inline std::string quoted(std::string_view name) {
     return text + (name.size() > longest ? "...\"" : "\"");
 }
 
-/// The elements of a range, "a, b, c"; `prefix` stands before each. (g++ 12 warns about an overflow within
-/// fmt::join, wrongly.)
+/// The elements of a range as "a, b, c", each after `prefix`. (Used instead of fmt::join, about which g++ 12
+/// gives a wrong overflow warning.)
 template <typename Range>
 std::string joined(const Range& range, std::string_view prefix = "") {
     std::string text;

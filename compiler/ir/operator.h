@@ -14,8 +14,8 @@ namespace systole::ir {
 
 class NodeView;
 
-/// What a graph knows of a kind of node. compiler/operators derives from it and adds what else there is to an
-/// operator; each is registered by its name.
+/// A kind of node as the graph needs it. The operators in compiler/operators derive from it, add their other
+/// functions, and are registered by name.
 class Operator {
 public:
     virtual ~Operator() = default;
@@ -27,14 +27,14 @@ public:
     /// One sentence for the page of all operators.
     virtual std::string_view summary() const = 0;
     virtual const std::vector<AttributeDeclaration>& attributes() const;
-    /// The shapes of the results. Throws ModelError where inputs and attributes do not fit each other.
+    /// The shapes of the results. Throws ModelError if inputs and attributes do not fit each other.
     virtual std::vector<Shape> output_shapes(const NodeView& node) const = 0;
-    /// Throws ModelError where the operator does not work on the types that the inputs and outputs have.
+    /// Throws ModelError unless the operator supports the types of the inputs and outputs.
     virtual void check_types(const NodeView& node) const = 0;
 
-    /// How network files name layers that become nodes of the operator.
+    /// The layers of network files that become nodes of the operator.
     virtual std::vector<LayerKind> layer_kinds() const { return {}; }
-    /// The names by which layers of network files apply the operator to their own result.
+    /// The names with which layers of network files apply the operator to their own result.
     virtual std::vector<FunctionName> function_names() const { return {}; }
 
 protected:
@@ -44,18 +44,18 @@ protected:
 /// The registered operators, by name.
 class OperatorSet {
 public:
-    /// Throws std::logic_error where the name is taken.
+    /// Throws std::logic_error if the name is taken.
     void add(std::unique_ptr<const Operator> op);
-    /// Null where there is none of that name.
+    /// The operator of that name, or null.
     const Operator* find(std::string_view name) const;
-    /// Throws std::logic_error where there is none of that name.
+    /// The operator of that name. Throws std::logic_error if there is none.
     const Operator& at(std::string_view name) const;
-    /// In the order of their names.
+    /// All operators, in the order of their names.
     std::vector<const Operator*> all() const;
 
-    /// The kind of layer that a format knows by a name, or null.
+    /// The kind of layer with this name in a format, or null.
     const LayerKind* find_layer(Format format, std::string_view name) const;
-    /// The function that a format knows by a name, and the operator; null where there is none.
+    /// The function with this name in a format and its operator; null if there is none.
     struct Function {
         const Operator* op = nullptr;
         const FunctionName* name = nullptr;

@@ -32,7 +32,7 @@ std::optional<std::uint8_t> digit_of(char c) {
     return std::nullopt;
 }
 
-/// The tokens of a text, each a mark, a name in quotes, or a word of letters, digits and signs.
+/// The tokens of a text. A token is a mark, a name in quotes, or a word of letters, digits and signs.
 class Tokens {
 public:
     Tokens(std::string_view text, std::string_view file) : text_(text), file_(file) {}
@@ -200,7 +200,7 @@ private:
         return ids;
     }
 
-    /// "%3 float32 ..." is a value, "%3 = ..." or "%3, %4 = ..." a node.
+    /// Parses a value ("%3 float32 ...") or a node ("%3 = ..." or "%3, %4 = ...").
     void parse_line() {
         if (tokens_.peek() != '%') tokens_.fail("the line must begin with the % of a value");
         std::vector<ValueId> ids = id_list();

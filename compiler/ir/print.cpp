@@ -50,7 +50,7 @@ std::string contents(const Value& value) {
         case DataType::Int32:
             return listed<std::int32_t>(constant);
         case DataType::Float32: {
-            // Numbers say nothing of the bits of what is no number.
+            // Decimal numbers do not preserve the bits of NaN.
             for (const float number : constant.values<float>()) {
                 if (!(number == number)) return hexadecimal(constant.bytes());
             }

@@ -8,30 +8,30 @@
 #include <span>
 #include <string>
 
-/// The network as one typed graph: what front ends make, passes rewrite, and the schedule reads.
+/// The typed graph of a network, which front ends build, passes rewrite and the lowering reads.
 namespace systole::ir {
 
-/// The product, or nothing where it does not fit.
+/// The product, or nullopt if it does not fit in 64 bits.
 std::optional<std::uint64_t> checked_product(std::span<const std::uint64_t> factors);
 std::optional<std::uint64_t> checked_product(std::initializer_list<std::uint64_t> factors);
 
-/// The shape of a whole tensor as the network file has it: the batch, of extent 1, leads the shape of an
-/// activation. A shape without extents is that of a single number.
+/// The shape of a whole tensor as in the network file. The first extent of an activation is the batch, which
+/// is 1. A shape without extents belongs to a single number.
 class Shape {
 public:
     static constexpr std::size_t most_extents = 6;
 
     Shape() = default;
-    /// Throws ModelError where there are more than `most_extents`.
+    /// Throws ModelError if there are more than `most_extents`.
     Shape(std::initializer_list<std::uint32_t> extents);
     explicit Shape(std::span<const std::uint32_t> extents);
 
     std::size_t rank() const { return rank_; }
     std::uint32_t operator[](std::size_t axis) const { return extents_.at(axis); }
     std::span<const std::uint32_t> extents() const { return {extents_.data(), rank_}; }
-    /// Nothing where the number does not fit.
+    /// The number of elements, or nullopt if it does not fit in 64 bits.
     std::optional<std::uint64_t> checked_elements() const;
-    /// Throws std::logic_error where the number does not fit.
+    /// The number of elements. Throws std::logic_error if it does not fit in 64 bits.
     std::uint64_t elements() const;
 
     bool operator==(const Shape&) const = default;

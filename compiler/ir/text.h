@@ -8,8 +8,8 @@
 namespace systole::ir {
 
 /// The graph as text that reads back to an equal graph: a header, a line for each value, then a line for each
-/// node. A constant of few elements has them in its line; another has its bytes there, little endian, in
-/// hexadecimal. Between these lines may be empty ones, and comments behind a #.
+/// node. The line of a small constant lists its elements, that of a large one its little-endian bytes in
+/// hexadecimal. Empty lines and comments after # are allowed.
 ///
 ///     graph "digits"
 ///     inputs %0
@@ -20,18 +20,18 @@ namespace systole::ir {
 ///     %3 float32 1x28x28x4 "conv" stored int16
 ///     %3 = convolution(%0, %1, %2) "conv" {kernel [3, 3], padding [1, 1, 1, 1]}
 ///
-/// Behind its name a value may say "range -1.5 3.0", once calibrated, and of integers "scale 0.25 zero 128",
-/// or by the indices of an axis "axis 3 scales [0.5, 0.25] zeros [0, 0]".
+/// After its name, a calibrated value has "range -1.5 3.0"; a value of integers has "scale 0.25 zero 128" or,
+/// with a scale for each index of an axis, "axis 3 scales [0.5, 0.25] zeros [0, 0]".
 std::string to_text(const Graph& graph);
 
-/// The same without the values of constants: what a person reads.
+/// The same without the values of constants, for reading.
 std::string summary_of(const Graph& graph);
 
-/// Whether a file that begins so holds the text of a graph.
+/// Whether a file with this beginning holds the text of a graph.
 bool is_graph_text(std::string_view head);
 
 /// Reads a text of to_text. `file` is its name in messages: "file:line:column: token: rule". Throws
-/// ModelError, also where the graph is not whole (verify.h).
+/// ModelError, also if the graph is not valid (find_fault).
 Graph parse_graph(std::string_view text, std::string_view file, const OperatorSet& operators);
 
 }  // namespace systole::ir

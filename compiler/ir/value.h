@@ -11,8 +11,8 @@
 
 namespace systole::ir {
 
-/// How stored integers stand for real numbers: real = scale * (stored - zero_point). One scale and zero point
-/// for the tensor, or one of each for every index of an axis.
+/// The quantization of a tensor: real = scale * (stored - zero_point), with one scale and zero point for the
+/// tensor, or one of each for every index of an axis.
 struct Quantization {
     std::vector<double> scales;
     std::vector<std::int32_t> zero_points;
@@ -21,7 +21,7 @@ struct Quantization {
     bool operator==(const Quantization&) const = default;
 };
 
-/// The real numbers that a value takes; 0 always lies within.
+/// The range of a value's real numbers; it always includes 0.
 struct Range {
     float minimum = 0.0F;
     float maximum = 0.0F;
@@ -29,15 +29,15 @@ struct Range {
     bool operator==(const Range&) const = default;
 };
 
-/// A tensor of the graph: given to the network, made by a node, or constant.
+/// A tensor of the graph: an input of the network, the result of a node, or a constant.
 struct Value {
     std::string name;
     Shape shape;
     DataType type = DataType::Float32;
     std::optional<Quantization> quantization = {};
     std::optional<Constant> constant = {};
-    std::optional<Range> range = {};  ///< of a float activation, once calibration has seen it
-    /// Of a float activation: the type in which quantization is to store it.
+    std::optional<Range> range = {};  ///< of a float activation, after calibration
+    /// For a float activation: the type in which quantization shall store it.
     DataType stored_as = DataType::Uint8;
 
     bool operator==(const Value&) const = default;

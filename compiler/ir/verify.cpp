@@ -52,7 +52,7 @@ private:
             fail(fmt::format("value %{} {}: {}", id, quoted(value.name), rule));
         };
         const auto elements = value.shape.checked_elements();
-        // The front ends limit what a network has of weights.
+        // The front ends limit the number of weights.
         const bool has_room = value.constant.has_value();
         if (!elements || (!has_room && *elements > maximum_elements)) {
             return wrong(fmt::format("its shape is {}; it has at most {} elements", to_text(value.shape),

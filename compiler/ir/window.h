@@ -9,7 +9,7 @@
 
 namespace systole::ir {
 
-/// How windows lie over a feature map. Padding is explicit and may differ from side to side.
+/// The windows over a feature map. Padding is explicit and may differ between the four sides.
 struct Window {
     std::uint32_t kernel_height = 1;
     std::uint32_t kernel_width = 1;
@@ -33,8 +33,8 @@ Window window_of(const Node& node);
 /// "kernel 3x3, stride 1x1, padding 1,1,1,1" (top, left, bottom, right).
 std::string to_text(const Window& window);
 
-/// How many windows lie over the input, from top to bottom and from left to right; `channels` is the
-/// result's. Throws ModelError where a stride or a kernel is 0 or the kernel is larger than the padded
+/// The output size: the number of windows over the input, from top to bottom and from left to right, and
+/// `channels`. Throws ModelError if a stride or a kernel is 0, or if the kernel is larger than the padded
 /// input.
 FeatureMap window_output(const FeatureMap& input, const Window& window, std::uint32_t channels);
 
@@ -55,12 +55,12 @@ struct Padding {
     std::uint32_t after = 0;
 };
 
-/// TensorFlow's "same": the least that lets ceil(input / stride) windows fit; an odd one goes after.
-/// `stride` is at least 1.
+/// TensorFlow's "same" padding: the least with which ceil(input / stride) windows fit. If it is odd, `after`
+/// gets one more. `stride` is at least 1.
 constexpr Padding same_padding(std::uint32_t input, std::uint32_t kernel, std::uint32_t stride) {
     const std::uint64_t windows = divide_up(std::uint64_t{input}, std::uint64_t{stride});
     const std::uint64_t covered = windows == 0 ? 0 : (windows - 1) * stride + kernel;
-    // Below kernel: the last window begins inside the input.
+    // Fits 32 bits: it is less than the kernel, as the last window begins inside the input.
     const auto total = static_cast<std::uint32_t>(covered > input ? covered - input : 0);
     return {total / 2, total - total / 2};
 }

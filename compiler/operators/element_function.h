@@ -9,19 +9,20 @@
 
 namespace systole::operators {
 
-/// The parameters that functions may have; each reads those it declares.
+/// The parameters of all functions; a function reads those it declares.
 struct FunctionParameters {
     float alpha = 0.0F;
     float maximum = 0.0F;
 };
 
-/// A function over an array: as a template, so that the compiler sees both and vectorizes.
+/// Applies a function to an array. A template, so that the compiler inlines the function and vectorizes the
+/// loop.
 template <auto function>
 void apply_to_all(const float* from, float* to, std::size_t count, const FunctionParameters& parameters) {
     for (std::size_t i = 0; i < count; ++i) to[i] = function(from[i], parameters);
 }
 
-/// What an activation function has besides its formula.
+/// The definition of an activation function.
 struct FunctionDefinition {
     std::string_view name;
     std::string_view summary;
@@ -31,7 +32,7 @@ struct FunctionDefinition {
     std::vector<ir::FunctionName> functions = {};
 };
 
-/// A function of each element by itself.
+/// An operator that applies a function to each element.
 class FunctionOperator : public Operator {
 public:
     explicit FunctionOperator(FunctionDefinition definition) : definition_(std::move(definition)) {}
@@ -47,7 +48,7 @@ public:
     void evaluate(const FloatCall& call) const override;
     std::optional<ElementFunction> function(const ir::Node& node) const override;
     Placement placement() const override;
-    /// It becomes a lookup.
+    /// The node becomes a lookup.
     void quantize(const ir::Node& node, Quantizer& quantizer) const override;
 
 private:
@@ -56,11 +57,11 @@ private:
     FunctionDefinition definition_;
 };
 
-/// A layer of graph files that is the function alone.
+/// A layer of graph files that only applies the function.
 ir::LayerKind json_function_layer(std::string_view op);
-/// The same for one that needs `alpha`.
+/// The same for a function with the parameter `alpha`.
 ir::LayerKind json_alpha_layer(std::string_view op);
-/// `alpha`, declared.
+/// The declaration of `alpha`.
 ir::AttributeDeclaration alpha_attribute(std::string_view meaning);
 
 }  // namespace systole::operators

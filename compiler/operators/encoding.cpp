@@ -20,7 +20,7 @@ Encoding encoding_of(const ir::Value& value) {
 }
 
 Encoding encoding_of(const ir::Range& range, DataType type) {
-    // A tensor that is always 0 gets some scale; so does one below what float tells apart.
+    // A range of width 0, or one too small for float, gets an arbitrary scale.
     constexpr double smallest_width = 1e-30;
     const double width = double{range.maximum} - double{range.minimum};
     const double highest = highest_of(type);

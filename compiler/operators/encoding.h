@@ -8,35 +8,35 @@
 
 namespace systole::operators {
 
-/// How real numbers are stored: real = scale * (stored - zero_point).
+/// The storage of real numbers as integers: real = scale * (stored - zero_point).
 struct Encoding {
     double scale = 1.0;
     std::int32_t zero_point = 0;
     DataType type = DataType::Uint8;
 
     double real(std::int32_t value) const { return scale * (value - zero_point); }
-    /// The nearest number that can be stored.
+    /// The stored number nearest to `real`.
     std::int32_t stored(double real) const;
 
     bool operator==(const Encoding&) const = default;
 };
 
-/// Of a quantized value of one scale. Throws std::logic_error for another.
+/// The encoding of a quantized value with one scale. Throws std::logic_error for other values.
 Encoding encoding_of(const ir::Value& value);
 
-/// The encoding whose numbers cover the range and in which 0 is exact: unsigned bytes, or of 16 bits two's
+/// The encoding that covers the range and represents 0 exactly: unsigned bytes, or 16 bits in two's
 /// complement with zero point 0.
 Encoding encoding_of(const ir::Range& range, DataType type = DataType::Uint8);
 
-/// The bytes of function(real) for every byte, from one encoding to another, both of bytes.
+/// The table of function(real) for every stored byte, from one encoding of bytes to another.
 mapping::ByteTable tabulate(const std::function<float(float)>& function, const Encoding& from,
                             const Encoding& to);
 
-/// The same for the numbers 128 * i - 32768, both encodings of 16 bits.
+/// The same for the stored numbers 128 * i - 32768 and encodings of 16 bits.
 mapping::WideTable tabulate_wide(const std::function<float(float)>& function, const Encoding& from,
                                  const Encoding& to);
 
-/// One of the two, as the encodings ask for; they must be of one width.
+/// The table for the encodings' width, which must be the same for both.
 mapping::Table make_table(const std::function<float(float)>& function, const Encoding& from,
                           const Encoding& to);
 

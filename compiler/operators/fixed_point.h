@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <limits>
 
-/// The fixed-point arithmetic of quantized networks as gemmlowp and TFLite define it, written a second
-/// time and as plainly as possible: what the chip computes is held against it.
+/// The fixed-point arithmetic of quantized networks as gemmlowp and TFLite define it: a second, independent
+/// and simple implementation, against which the chip's results are checked.
 namespace systole::operators {
 
-/// The high half of 2 * a * b, rounded to nearest, halves up; the one product that does not fit becomes
+/// The high half of 2 * a * b, rounded to nearest, halves up. The only product that does not fit saturates to
 /// the largest value.
 inline std::int32_t saturating_rounding_doubling_high_multiply(std::int32_t a, std::int32_t b) {
     constexpr std::int32_t lowest = std::numeric_limits<std::int32_t>::min();

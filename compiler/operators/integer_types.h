@@ -6,34 +6,35 @@
 #include "compiler/ir/window.h"
 #include "hw/base/fixed_point.h"
 
-/// What operators share in checking the integers that they work on.
+/// Checks of integer types that operators share.
 namespace systole::operators {
 
-/// Whether a node works on integers, as its first input says; if not, all its values must be float32.
+/// Whether a node works on integers: whether any of its values is not float32.
 bool works_on_integers(const ir::NodeView& node);
 
-/// Throws ModelError unless data inputs and result are of these types, with one scale each and, of int16,
-/// zero point 0.
+/// Throws ModelError unless data inputs and result have these types, one scale each, and zero point 0 if
+/// int16.
 void require_integers(const ir::NodeView& node, std::span<const DataType> types);
-/// Every activation that the chip stores: uint8, int8, int16.
+/// The same for all types in which the chip stores activations: uint8, int8, int16.
 void require_integers(const ir::NodeView& node);
-/// Throws ModelError unless the data inputs, and the result, have one type.
+/// Throws ModelError unless the data inputs and the result have the same type.
 void require_one_type(const ir::NodeView& node);
-/// The same, and one scale and zero point.
+/// The same for type, scale and zero point.
 void require_one_encoding(const ir::NodeView& node);
 
-/// `clamp`: the two stored numbers between which a result is kept, as a ReLU that is part of it asks for.
+/// The attribute `clamp`: the stored numbers to which a result is limited, for a ReLU that is part of the
+/// node.
 ir::AttributeDeclaration clamp_attribute();
-/// Throws ModelError unless it is empty or two numbers of the result's type in order.
+/// Throws ModelError unless `clamp` is empty or two ascending numbers of the result's type.
 void check_clamp(const ir::NodeView& node);
-/// The two numbers; without any, the whole range of the result's type.
+/// The limits of `clamp`, or the whole range of the result's type if it is empty.
 struct Clamp {
     std::int32_t minimum = 0;
     std::int32_t maximum = 0;
 };
 Clamp clamp_of(const ir::NodeView& node);
 
-/// The fixed-point number nearest to a quotient of scales. Throws ModelError where it is beyond them.
+/// The fixed-point number nearest to a quotient of scales. Throws ModelError if it is out of range.
 FixedPoint fixed_point_of(double scale);
 
 /// Calls visit(y, x, first element of the output) for each pixel of an image.

@@ -87,7 +87,7 @@ void require_plain_convolution(const ir::LayerReader& layer) {
 }
 
 double drawn_limit(const ir::LayerReader& layer, double fan_in) {
-    constexpr double uniform = 3.0;  // the mean square of values up to a is a^2 / 3
+    constexpr double uniform = 3.0;  // the mean square of uniform values in [-a, a] is a^2 / 3
     return std::sqrt(uniform * layer.drawn_gain() / fan_in);
 }
 

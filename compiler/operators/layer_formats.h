@@ -8,18 +8,18 @@
 #include "compiler/ir/layer_kind.h"
 #include "compiler/ir/window.h"
 
-/// What operators share in reading layers of network files.
+/// Reading of layers of network files that operators share.
 namespace systole::operators {
 
-/// Keys of layers that move a window, besides that of the kernel.
+/// The keys of layers with windows.
 std::vector<ir::LayerKey> keras_window_keys(const char* kernel_key);
 std::vector<ir::LayerKey> json_window_keys();
 
-/// The windows of a Keras layer with this kernel: `strides`, where `stride` is the default, and `padding`.
+/// The windows of a Keras layer with this kernel, by `strides`, with the default `stride`, and `padding`.
 ir::Window keras_window(const ir::LayerReader& layer, const std::array<std::uint32_t, 2>& kernel,
                         const std::array<std::uint32_t, 2>& stride);
-/// The windows of a layer of a graph file: `kernel`, `stride` (absent: the default, or the kernel),
-/// `padding`.
+/// The windows of a layer of a graph file, by `kernel`, `stride` and `padding`. An absent `stride` is the
+/// default, or the kernel without a default.
 ir::Window json_window(const ir::LayerReader& layer,
                        const std::optional<std::array<std::uint32_t, 2>>& default_stride);
 
@@ -28,20 +28,21 @@ std::array<std::uint32_t, 4> json_sides(const ir::LayerReader& layer, const char
 /// [n] or [height, width, channels], each at least 1.
 ir::Shape json_shape(const ir::LayerReader& layer, const char* key);
 
-/// Convolutions in Keras may be of kinds that are not supported.
+/// Throws for variants of Keras convolutions that are not supported.
 void require_plain_convolution(const ir::LayerReader& layer);
 
-/// Drawn weights lie between minus and plus this, so that sums over `fan_in` inputs are as large as the
-/// inputs are: uniform within sqrt(3 / fan_in), or sqrt(6 / fan_in) before a ReLU, which halves the mean
-/// square (He et al. 2015).
+/// The limit of drawn weights with which sums over `fan_in` inputs are about as large as the inputs: sqrt(3 /
+/// fan_in) for uniform weights, or sqrt(6 / fan_in) before a ReLU, which halves the mean square (He et al.
+/// 2015).
 double drawn_limit(const ir::LayerReader& layer, double fan_in);
 
-/// The layer's inputs, then its weights and, unless the key says no, its bias.
+/// The weights of a layer; the bias is absent if `bias_key` is false in the file.
 struct LayerWeights {
     ir::WeightRequest kernel;
     std::uint64_t channels = 0;  ///< of the result
     const char* bias_key = nullptr;
 };
+/// The layer's inputs, followed by its weights and its bias, if any.
 std::vector<ir::ValueId> with_weights(ir::LayerReader& layer, std::vector<ir::ValueId> inputs,
                                       const LayerWeights& weights);
 

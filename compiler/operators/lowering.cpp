@@ -118,7 +118,7 @@ mapping::Network lower(const ir::Graph& graph) {
     Lowering lowering(graph);
     lowering.add_tensor(graph.inputs.front());
     for (const Node& node : graph.nodes) {
-        // A node before it may have done its work.
+        // The work of an earlier node may include this one.
         if (lowering.has_tensor(node.output())) continue;
         operator_of(node).lower(ir::NodeView(graph, node), lowering);
     }

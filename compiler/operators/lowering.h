@@ -8,30 +8,30 @@
 
 namespace systole::operators {
 
-/// The chip's work as it grows: each node of a quantized graph adds by its operator's rule (Operator::lower)
-/// the layers that compute it.
+/// Builds the chip's work: each node of a quantized graph adds the layers that compute it, by the rule of its
+/// operator (Operator::lower).
 class Lowering {
 public:
     explicit Lowering(const ir::Graph& graph);
 
     const ir::Graph& graph() const { return graph_; }
-    /// The lookup that alone reads a value, or null.
+    /// The lookup that is the only reader of a value, or null.
     const ir::Node* lookup_after(ir::ValueId id) const;
     [[noreturn]] void fail(const ir::Node& node, const std::string& rule) const;
 
-    /// The tensor that holds a value. Throws ModelError where the value is constant.
+    /// The tensor that holds a value. Throws ModelError if the value is constant.
     mapping::TensorId tensor_of(ir::ValueId id) const;
-    /// Throws ModelError where an input of the node is constant.
+    /// Throws ModelError if an input of the node is constant.
     void require_tensors(const ir::Node& node) const;
     bool has_tensor(ir::ValueId id) const { return tensors_[id].has_value(); }
-    /// A tensor for a value.
+    /// Adds a tensor for a value.
     mapping::TensorId add_tensor(ir::ValueId id);
-    /// A value is held by a tensor that is there already.
+    /// Lets an existing tensor hold a value.
     void share_tensor(ir::ValueId id, mapping::TensorId tensor) { tensors_[id] = tensor; }
-    /// Adds the work of a node on its data inputs; `result` is the value that it makes: the node's own, or
-    /// that of what is done together with it.
+    /// Adds the work of a node on its data inputs. `result` is the value that it computes: the node's own
+    /// result, or that of a later node whose work is included.
     void add_layer(const ir::Node& node, ir::ValueId result, mapping::Work work);
-    /// Work on the network's output for the host.
+    /// Adds work of the host on the network's output.
     void add_host_operation(const ir::Node& node);
 
     mapping::Network finish() &&;
@@ -43,17 +43,17 @@ private:
     mapping::Network network_;
 };
 
-/// The work of the chip, and of the host behind it, for a quantized graph. Throws ModelError where the chip
+/// The work of the chip for a quantized graph, and that of the host after it. Throws ModelError if the chip
 /// cannot compute a node.
 mapping::Network lower(const ir::Graph& graph);
 
-/// The table of a lookup.
+/// The table of a lookup node.
 mapping::Table table_of(const ir::NodeView& lookup);
 
-/// Whether the graph is one on integers.
+/// Whether the graph works on integers.
 bool is_quantized(const ir::Graph& graph);
 
-/// The last value that the chip computes: the network's output, or what the host's work on it begins with.
+/// The last value that the chip computes: the network's output, or the input of the host's work.
 ir::ValueId chip_output(const ir::Graph& graph);
 
 }  // namespace systole::operators

@@ -48,7 +48,7 @@ std::optional<float> Operator::clamp_limit(const ir::Node& /*node*/) const {
 }
 
 const Operator& operator_of(const ir::Node& node) {
-    // All of the registry derive from this class.
+    // All operators of the registry derive from this class.
     return static_cast<const Operator&>(*node.op);
 }
 

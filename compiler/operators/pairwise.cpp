@@ -27,7 +27,7 @@ void PairwiseOperator::check_types(const ir::NodeView& node) const {
     if (!works_on_integers(node)) return;
     require_integers(node);
     require_one_type(node);
-    // The multipliers that follow from the scales must be such.
+    // Throws if a multiplier that follows from the scales is out of range.
     work_of(node);
 }
 

@@ -7,7 +7,8 @@
 
 namespace systole::operators {
 
-/// What sums and products share: element by element, of two tensors of one shape and, on integers, one type.
+/// The base of sums and products: element by element, of two tensors with the same shape and, on integers,
+/// type.
 class PairwiseOperator : public Operator {
 public:
     const std::vector<ir::AttributeDeclaration>& attributes() const override;
@@ -17,17 +18,17 @@ public:
     void lower(const ir::NodeView& node, Lowering& lowering) const override;
 
 protected:
-    /// What the operator does, in messages: "adds".
+    /// `verb` is the operator's verb in messages: "adds".
     explicit PairwiseOperator(const char* verb) : verb_(verb) {}
 
-    /// The work of a node, but for its clamp.
+    /// The work of a node, without its clamp.
     virtual mapping::Elementwise work_of(const ir::NodeView& node) const = 0;
 
 private:
     const char* verb_;
 };
 
-/// A layer of graph files with the operator's name and perhaps a function of the result.
+/// A layer of graph files with the operator's name and an optional function of the result.
 ir::LayerKind json_pairwise_layer(std::string_view op);
 
 }  // namespace systole::operators

@@ -15,7 +15,7 @@
 namespace systole::operators {
 namespace {
 
-/// The mean of `count` stored values, halves away from zero.
+/// The mean of `count` stored values with this sum, rounded to nearest, halves away from zero.
 std::int32_t rounded_mean(std::int64_t sum, std::int64_t count) {
     const std::int64_t half = count / 2;
     return static_cast<std::int32_t>(sum >= 0 ? (sum + half) / count : (sum - half) / count);

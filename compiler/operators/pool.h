@@ -26,7 +26,7 @@ public:
     void lower(const ir::NodeView& node, Lowering& lowering) const override;
 
 protected:
-    /// The classes of Keras: over a window, and over the whole image.
+    /// The Keras classes for pooling over a window and over the whole image.
     Pool(PoolKind kind, const char* keras_class, const char* keras_global_class)
         : kind_(kind), keras_class_(keras_class), keras_global_class_(keras_global_class) {}
 
@@ -36,7 +36,8 @@ private:
     const char* keras_global_class_;
 };
 
-/// What pooling and borders, which pooling makes, share on integers: 8-bit numbers that keep their encoding.
+// For pooling and for borders, which pooling computes: 8-bit numbers that keep their encoding.
+
 Placement pooling_placement();
 void check_pooled_types(const ir::NodeView& node);
 void quantize_pooled(const ir::Node& node, Quantizer& quantizer);

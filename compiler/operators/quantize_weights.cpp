@@ -1,5 +1,5 @@
-// Quantizes weights symmetrically to -127..127, with a scale for each output channel, so that no sum can
-// leave 32 bits.
+// Quantizes weights symmetrically to -127..127, with a scale for each output channel, such that no sum can
+// overflow 32 bits.
 #include "compiler/operators/quantize_weights.h"
 
 #include <algorithm>
@@ -12,8 +12,8 @@ namespace {
 constexpr double largest_weight = 127.0;
 constexpr std::int64_t largest_sum = std::numeric_limits<std::int32_t>::max();
 
-/// The numbers that the weights meet, one behind the other. They count as if all had the largest scale of
-/// any; the weights make up for the others.
+/// The inputs whose elements are multiplied with the weights. All count with the largest scale of any input;
+/// the weights of the other inputs are adapted.
 class Inputs {
 public:
     explicit Inputs(std::span<const WeightedInput> inputs) : inputs_(inputs) {
@@ -24,7 +24,7 @@ public:
     std::int64_t lowest() const { return lowest_of(inputs_.front().encoding.type); }
     std::int64_t highest() const { return highest_of(inputs_.front().encoding.type); }
 
-    /// Calls visit(input, first element, end) for each.
+    /// Calls visit(encoding, first element, end) for each input.
     template <typename Visit>
     void for_each(const Visit& visit) const {
         std::size_t first = 0;
@@ -41,13 +41,13 @@ private:
 
 /// The weights of one output channel.
 struct Channel {
-    std::span<const float> weights;  ///< of all channels
+    std::span<const float> weights;  ///< weights of all channels
     std::size_t first;
     std::size_t channels;
     double bias;
     const Inputs& inputs;
 
-    /// Calls visit(index, weight, zero point of what it meets).
+    /// Calls visit(index, weight, zero point of its input) for each weight.
     template <typename Visit>
     void for_each(const Visit& visit) const {
         inputs.for_each([&](const Encoding& input, std::size_t begin, std::size_t end) {
@@ -60,7 +60,7 @@ struct Channel {
     }
 };
 
-/// A channel under some scale.
+/// The result of quantizing a channel with some scale.
 struct Trial {
     double scale;          ///< of the weights
     std::int64_t bias;     ///< at this scale, without the correction for the input's zero point
@@ -96,10 +96,10 @@ Trial choose_scale(const Channel& channel, double output_scale) {
     double largest = 0.0;
     channel.for_each(
         [&](std::size_t, double weight, std::int64_t) { largest = std::max(largest, std::abs(weight)); });
-    // A bias needs room beside the sums: weights much smaller than it are rounded more coarsely.
+    // The bias needs room beside the sums. If the weights are much smaller, they are rounded more coarsely.
     const double room = std::ldexp(1.0, 29);
     double scale = std::max(largest / largest_weight, std::abs(channel.bias) / (input_scale * room));
-    // Nothing to represent: any scale that makes a good multiplier.
+    // All weights are 0 or tiny: take a scale that gives a good multiplier.
     if (scale * input_scale < std::numeric_limits<float>::min() * output_scale)
         scale = output_scale / input_scale / 2;
     Trial trial = try_scale(channel, scale);
@@ -107,8 +107,8 @@ Trial choose_scale(const Channel& channel, double output_scale) {
     return trial;
 }
 
-/// How far the output's scale must grow for a sum, shifted to the left by the multiplier, to stay within 32
-/// bits.
+/// The factor by which the output's scale must grow so that a sum, after the multiplier's left shift, fits in
+/// 32 bits.
 double required_growth(const Trial& trial, double input_scale, double output_scale) {
     double growth = 1.0;
     const double step = input_scale * trial.scale / output_scale;

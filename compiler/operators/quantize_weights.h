@@ -8,29 +8,29 @@
 
 namespace systole::operators {
 
-/// Weights of a convolution or dense layer as the chip multiplies them.
+/// The weights of a convolution or dense layer as integers.
 struct QuantizedWeights {
     std::vector<std::int8_t> weights;
-    std::vector<double> scales;      ///< of the weights of each output channel
+    std::vector<double> scales;      ///< of each output channel's weights
     std::vector<std::int32_t> bias;  ///< in units of the inputs' largest scale times the channel's
-    /// The output's encoding: as asked for, or with a larger scale where sums would not have fitted.
+    /// The output's encoding: the wanted one, or one with a larger scale if sums would overflow.
     Encoding output;
 };
 
-/// An input that weights meet: how it is stored, and how many of the weights of each output channel.
+/// An input of a layer with weights: its encoding, and the number of its weights for each output channel.
 struct WeightedInput {
     Encoding encoding;
     std::size_t elements = 0;
 };
 
 /// Quantizes weights symmetrically to -127..127, with a scale for each output channel (the fastest
-/// dimension), so that no sum can leave 32 bits. `bias` has a value for each output channel. All values
+/// dimension), such that no sum can overflow 32 bits. `bias` has a value for each output channel. All values
 /// must be finite.
 QuantizedWeights quantize_weights(std::span<const float> weights, std::span<const float> bias,
                                   const Encoding& input, const Encoding& output);
 
-/// The same where inputs follow each other, all of one type. Where their scales differ, the weights make
-/// up for it: those of an input of a smaller scale become smaller.
+/// The same for several inputs of the same type, whose weights follow each other. If the inputs' scales
+/// differ, the weights of an input with a smaller scale are reduced accordingly.
 QuantizedWeights quantize_weights(std::span<const float> weights, std::span<const float> bias,
                                   std::span<const WeightedInput> inputs, const Encoding& output);
 

@@ -20,7 +20,7 @@ bool all_finite(std::span<const float> values) {
     return std::ranges::all_of(values, [](float value) { return std::isfinite(value); });
 }
 
-/// Without values: the parameters take their place all the same.
+/// Placeholders for a network without weights; the parameters still take their rows.
 QuantizedWeights unknown_weights(const Encoding& output) {
     return {.weights = {}, .scales = {1.0}, .bias = {}, .output = output};
 }
@@ -63,7 +63,7 @@ void add_constants(const ir::NodeView& view, QuantizedWeights quantized, Quantiz
                                             {channels}, DataType::Int32, std::move(bias_values)));
 }
 
-/// By output channel.
+/// The multiplier of each output channel.
 std::vector<FixedPoint> multipliers_of(const ir::NodeView& node) {
     double input_scale = 0.0;
     for (std::size_t i = 0; i < node.data_inputs(); ++i) {
@@ -86,7 +86,7 @@ std::vector<std::int32_t> bias_of(const ir::NodeView& node) {
     return bias;
 }
 
-/// The chip multiplies stored numbers: the bias makes up for their zero points.
+/// The bias with the correction for the inputs' zero points, because the chip multiplies stored numbers.
 std::vector<std::int32_t> corrected_bias(const ir::NodeView& node,
                                          const std::vector<std::uint64_t>& met_elements) {
     std::vector<std::int32_t> bias = bias_of(node);
@@ -132,7 +132,7 @@ void WeightedOperator::check_types(const ir::NodeView& node) const {
         throw ModelError(
             fmt::format("its bias is {}; on integers it must be int32", name_of(node.constant(1)->type)));
     }
-    // The multipliers that follow from the scales must be such.
+    // Throws if a multiplier that follows from the scales is out of range.
     if (node.graph().has_weights) multipliers_of(node);
 }
 
@@ -156,7 +156,7 @@ void WeightedOperator::quantize(const ir::Node& node, Quantizer& quantizer) cons
     const ir::Node* const function = quantizer.function_after(node.output());
     const auto limit = function == nullptr ? std::nullopt : operator_of(*function).clamp_limit(*function);
     const ir::ValueId result = limit ? function->output() : node.output();
-    // A table behind is indexed by these results: they are as wide as its own.
+    // The results index the table of a function after it, so they have the width of its result.
     const DataType type = quantizer.type(function == nullptr ? node.output() : function->output());
     QuantizedWeights quantized = quantized_weights(node, inputs, quantizer.encoding(result, type), quantizer);
     const Encoding encoding = quantized.output;

@@ -1,4 +1,4 @@
-// Runs the graph on the calibration inputs and gives each activation its range.
+// Runs the graph on the calibration inputs and sets the range of each activation.
 #include "compiler/passes/calibrate.h"
 
 #include <fmt/format.h>
@@ -20,13 +20,13 @@ namespace {
 
 using ir::Range;
 
-/// The ranges of some of the inputs.
+/// The ranges of activations over some of the inputs.
 std::vector<Range> ranges_of(const ir::Graph& graph, std::span<const float> inputs, std::uint32_t count) {
     std::vector<Range> ranges(graph.values.size());
     const auto widen = [&](ir::ValueId value_id, std::span<const float> values) {
         Range& range = ranges[value_id];
-        // Branch-free, for the vector units; a value that is no number never compares as smaller or larger,
-        // so finiteness is looked at apart.
+        // Branch-free, for the vector units. NaN never compares as smaller or larger, so finiteness is
+        // checked separately.
         float minimum = range.minimum;
         float maximum = range.maximum;
         bool finite = true;
@@ -47,7 +47,7 @@ std::vector<Range> ranges_of(const ir::Graph& graph, std::span<const float> inpu
     return ranges;
 }
 
-/// The ranges of all inputs.
+/// The ranges of activations over all inputs.
 std::vector<Range> calibrated_ranges(const ir::Graph& graph, const Calibration& calibration) {
     if (calibration.count == 0) {
         throw ModelError(
@@ -60,7 +60,7 @@ std::vector<Range> calibrated_ranges(const ir::Graph& graph, const Calibration& 
     if (half == 0 || inputs.size() != calibration.count * elements) {
         return ranges_of(graph, inputs, calibration.count);
     }
-    // A half on another core. The range of both is the same in any order.
+    // One half runs on another processor. The union of the ranges does not depend on the order.
     std::future<std::vector<Range>> others = std::async(std::launch::async, [&] {
         return ranges_of(graph, inputs.subspan(half_size), calibration.count - half);
     });
@@ -73,8 +73,8 @@ std::vector<Range> calibrated_ranges(const ir::Graph& graph, const Calibration& 
     return ranges;
 }
 
-/// Of results that cannot be computed. No instruction depends on them, but on whether the input has the range
-/// of another: as with values, it has its own.
+/// Ranges for a graph whose results cannot be computed. Instructions do not depend on the ranges, but on
+/// whether the input has a range of its own; it has one, as in a graph with weights.
 std::vector<Range> assumed_ranges(const ir::Graph& graph) {
     std::vector<Range> ranges(graph.values.size(), Range{-1.0F, 1.0F});
     for (const ir::ValueId input : graph.inputs) ranges[input] = {-2.0F, 2.0F};

@@ -1,4 +1,4 @@
-// Forgets the values of weights and biases: what remains can be compiled to be timed.
+// Removes the values of weights and biases. The result can be compiled and timed, but not computed.
 #include "compiler/passes/drop_weights.h"
 
 #include "compiler/operators/operator.h"

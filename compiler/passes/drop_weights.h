@@ -4,7 +4,7 @@
 
 namespace systole::passes {
 
-/// Forgets the values of weights and biases: what remains can be compiled to be timed.
+/// Removes the values of weights and biases. The result can be compiled and timed, but not computed.
 ir::Graph drop_weights(ir::Graph graph);
 
 }  // namespace systole::passes

@@ -1,5 +1,5 @@
-// Removes batch normalizations: each becomes part of the weights and the bias of the convolution or dense
-// layer before it, or, where there is none that it alone reads, a depthwise convolution of single pixels.
+// Removes batch normalizations. Each becomes part of the weights and bias of the convolution or dense layer
+// before it, if it is the layer's only reader; otherwise it becomes a 1x1 depthwise convolution.
 #include "compiler/passes/fold_batch_normalization.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 using operators::Affine;
 
-/// What the node computes becomes its results scaled and offset.
+/// Changes the weights and bias of a node so that its results are scaled and offset.
 void scale_results(ir::Graph& graph, ir::Node& node, const Affine& affine) {
     const ir::NodeView view(graph, node);
     const std::size_t channels = affine.scale.size();

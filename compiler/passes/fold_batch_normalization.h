@@ -4,9 +4,8 @@
 
 namespace systole::passes {
 
-/// Removes batch normalizations: each becomes part of the weights and the bias of the convolution or
-/// dense layer before it, or, where there is none that it alone reads, a depthwise convolution of single
-/// pixels.
+/// Removes batch normalizations. Each becomes part of the weights and bias of the convolution or dense layer
+/// before it, if it is the layer's only reader; otherwise it becomes a 1x1 depthwise convolution.
 ir::Graph fold_batch_normalization(ir::Graph graph);
 
 }  // namespace systole::passes

@@ -1,5 +1,5 @@
-// Takes out concatenations of vectors that only dense layers read: these read the vectors themselves, whose
-// products add up.
+// Removes concatenations of vectors that only dense layers read. The dense layers then read the vectors
+// themselves and add up the products.
 #include "compiler/passes/fold_concat_into_dense.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace systole::passes {
 namespace {
 
-/// A dense layer sees the elements, whatever their shape.
+/// The value before reshapes: a dense layer reads the elements, independent of their shape.
 ir::ValueId before_reshapes(const ir::Graph& graph, ir::ValueId value) {
     const auto producers = ir::producers(graph);
     while (producers[value] && graph.nodes[*producers[value]].is("reshape")) {
@@ -33,7 +33,7 @@ void replace_input(const ir::Graph& graph, ir::Node& dense, const ir::Node& conc
 }  // namespace
 
 ir::Graph fold_concat_into_dense(ir::Graph graph) {
-    // From the last on: what a concatenation is concatenated to may be gone by then.
+    // In reverse order: a concatenation that reads this one may have been removed by then.
     for (auto id = static_cast<ir::NodeId>(graph.nodes.size()); id-- > 0;) {
         ir::Node& concat = graph.nodes[id];
         if (!concat.is("concat") || !ir::NodeView(graph, concat).output_map().is_vector()) continue;

@@ -4,8 +4,8 @@
 
 namespace systole::passes {
 
-/// Takes out concatenations of vectors that only dense layers read: these read the vectors themselves, whose
-/// products add up. So nothing has to be moved next to each other.
+/// Removes concatenations of vectors that only dense layers read. The dense layers then read the vectors
+/// themselves and add up the products, so no vector has to be moved.
 ir::Graph fold_concat_into_dense(ir::Graph graph);
 
 }  // namespace systole::passes

@@ -1,5 +1,5 @@
-// Turns borders of zeros into the padding of the convolutions that read them; borders that nothing else
-// reads disappear.
+// Turns borders of zeros into padding of the convolutions that read them, and removes borders without other
+// readers.
 #include "compiler/passes/fold_padding.h"
 
 #include "compiler/operators/operator.h"

@@ -4,8 +4,8 @@
 
 namespace systole::passes {
 
-/// Turns borders of zeros into the padding of the convolutions that read them; borders that nothing else
-/// reads disappear.
+/// Turns borders of zeros into padding of the convolutions that read them, and removes borders without other
+/// readers.
 ir::Graph fold_padding(ir::Graph graph);
 
 }  // namespace systole::passes

@@ -9,20 +9,20 @@
 
 namespace systole::passes {
 
-/// Told the graph that a pass has left.
+/// Called with the graph after each pass.
 using PassObserver = std::function<void(std::string_view pass, const ir::Graph& graph)>;
 
-/// Named passes over the graph, in order.
+/// A sequence of named passes over the graph.
 class PassManager {
 public:
     using Transformation = std::function<ir::Graph(ir::Graph graph)>;
 
-    /// Throws std::logic_error where the name is taken.
+    /// Appends a pass. Throws std::logic_error if the name is taken.
     void add(std::string name, Transformation pass);
     std::vector<std::string> names() const;
 
-    /// Runs all passes. The graph is verified before the first and after each: std::logic_error names the
-    /// pass that has broken it, and the node. Throws what the passes throw.
+    /// Runs all passes. Verifies the graph before the first pass and after each one; throws std::logic_error
+    /// with the pass and the fault if it is not valid. Exceptions of passes are passed on.
     ir::Graph run(ir::Graph graph, const PassObserver& observer = {}) const;
 
 private:

@@ -14,7 +14,7 @@ namespace systole::passes {
 
 PassManager simplification() {
     PassManager passes;
-    // Identities first: they may stand between a layer and what folds into it.
+    // Identities first: they may lie between a layer and a node that folds into it.
     passes.add("remove_identities", remove_identities);
     passes.add("fold_batch_normalization", fold_batch_normalization);
     passes.add("fold_padding", fold_padding);

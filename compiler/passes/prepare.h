@@ -6,15 +6,15 @@
 
 namespace systole::passes {
 
-/// The passes that take out what the chip need not know of: identities, batch normalizations, foldable
-/// borders, concatenations for dense layers. What they leave computes the same, up to the rounding of float.
+/// The passes that remove nodes the chip does not need: identities, batch normalizations, borders that become
+/// padding, and concatenations for dense layers. The results stay the same, except for float rounding.
 PassManager simplification();
 
-/// These, then from float to integers: calibrate, unite_ranges, quantize, which a graph on integers passes as
-/// it is.
+/// These passes, followed by those from float to integers: calibrate, unite_ranges, quantize. The latter do
+/// not change a graph on integers.
 PassManager preparation(Calibration calibration);
 
-/// Runs the former, or all. Throws ModelError.
+/// Runs the passes of simplification() or of preparation(). Throws ModelError.
 ir::Graph simplify(const ir::Graph& graph, const PassObserver& observer = {});
 ir::Graph prepare(const ir::Graph& graph, Calibration calibration, const PassObserver& observer = {});
 

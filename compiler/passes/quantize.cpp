@@ -15,7 +15,7 @@ namespace {
 void quantize_input(operators::Quantizer& quantizer, ir::ValueId id,
                     const std::optional<InputEncoding>& given) {
     operators::Encoding encoding = quantizer.encoding(id);
-    // It says what bytes stand for.
+    // The given encoding applies to bytes only.
     if (given && bytes_of(encoding.type) != 2) {
         const std::int32_t largest_byte = highest_of(encoding.type);
         if (!(given->scale > 0.0) || !std::isfinite(given->scale)) {
@@ -37,7 +37,7 @@ ir::Graph quantize(const ir::Graph& graph, const std::optional<InputEncoding>& i
     operators::Quantizer quantizer(graph);
     for (const ir::ValueId id : graph.inputs) quantize_input(quantizer, id, input);
     for (const ir::Node& node : graph.nodes) {
-        // A function may have become part of the layer before it.
+        // A function may already be part of the layer before it.
         if (quantizer.is_stored(node.output())) continue;
         operators::operator_of(node).quantize(node, quantizer);
     }

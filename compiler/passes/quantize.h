@@ -7,13 +7,13 @@
 
 namespace systole::passes {
 
-/// Quantizes a simplified graph whose activations have ranges: activations to unsigned bytes, or to 16 bits
-/// where the node whose result is stored says so, with one encoding a value; weights to signed bytes with one
-/// scale an output channel. A ReLU behind matrix work or a sum becomes its clamp; other functions become
-/// lookups. The input is stored as `input` says, if it does and the input is of bytes.
+/// Quantizes a simplified graph whose activations have ranges. An activation becomes unsigned bytes, or 16
+/// bits if its `stored_as` says so, with one encoding for the value. Weights become signed bytes with one
+/// scale for each output channel. A ReLU after matrix work or a sum becomes its clamp; other functions become
+/// lookups. An input of bytes is stored in the encoding `input`, if given.
 ///
-/// A graph without the values of its weights becomes one without weights. A graph on integers stays as it is.
-/// Throws ModelError, naming the layer, where these numbers cannot express the network.
+/// A graph without weights stays without weights. A graph on integers is returned unchanged. Throws
+/// ModelError with the layer if integers cannot express the network.
 ir::Graph quantize(const ir::Graph& graph, const std::optional<InputEncoding>& input);
 
 }  // namespace systole::passes

@@ -1,6 +1,6 @@
-// Removes what changes no value: identities, borders and windows of nothing, and every reshape that only
-// dense layers or other reshapes read. An input that is only ever read reshaped takes that shape itself; its
-// elements stay where they are.
+// Removes nodes that change no value: identities, empty borders, 1x1 pooling, and every reshape that only
+// dense layers or other reshapes read. If all readers of an input reshape it in the same way, the input takes
+// that shape; its elements stay in place.
 #include "compiler/passes/remove_identities.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ void remove_unchanging_nodes(ir::Graph& graph) {
     ir::infer_shapes(graph);
 }
 
-/// Dense layers and reshapes see the elements, whatever their shape: they read what was reshaped.
+/// Lets dense layers and reshapes, which ignore their inputs' shape, read the value before a reshape.
 void read_past_reshapes(ir::Graph& graph) {
     const auto producers = ir::producers(graph);
     for (ir::Node& node : graph.nodes) {
@@ -34,7 +34,7 @@ void read_past_reshapes(ir::Graph& graph) {
     ir::remove_unread(graph);
 }
 
-/// The one shape in which an input is read, by others than dense layers.
+/// The only shape in which nodes other than dense layers read an input, if there is one.
 std::optional<ir::Shape> reshaped_input(const ir::Graph& graph, ir::ValueId input) {
     std::optional<ir::Shape> shape;
     const std::vector<std::vector<ir::NodeId>> readers = ir::readers(graph);
@@ -56,7 +56,7 @@ ir::Graph remove_identities(ir::Graph graph) {
     for (const ir::ValueId input : graph.inputs) {
         if (const auto shape = reshaped_input(graph, input)) graph.values[input].shape = *shape;
     }
-    // Some reshapes have become identities.
+    // Some reshapes are identities now.
     remove_unchanging_nodes(graph);
     return graph;
 }

@@ -4,9 +4,9 @@
 
 namespace systole::passes {
 
-/// Removes what changes no value: linear activations, borders and windows of nothing, and every reshape
-/// that only dense layers or other reshapes read. An input that is only ever read reshaped takes that
-/// shape itself; its elements stay where they are.
+/// Removes nodes that change no value: linear activations, empty borders, 1x1 pooling, and every reshape that
+/// only dense layers or other reshapes read. If all readers of an input reshape it in the same way, the input
+/// takes that shape; its elements stay in place.
 ir::Graph remove_identities(ir::Graph graph);
 
 }  // namespace systole::passes

@@ -1,5 +1,4 @@
-// Gives all that a concatenation or a dense layer holds together one range, so that no branch has to be
-// scaled again.
+// Gives the inputs of a concatenation or a dense layer the same range, so that no branch has to be rescaled.
 #include "compiler/passes/unite_ranges.h"
 
 #include <algorithm>
@@ -17,7 +16,7 @@ using ir::Graph;
 using ir::ValueId;
 using Producers = std::vector<std::optional<ir::NodeId>>;
 
-/// Sets of values, each named by one of its values.
+/// Disjoint sets of values; each set is represented by one of its values.
 class ValueSets {
 public:
     explicit ValueSets(std::size_t values) : parents_(values) {
@@ -34,7 +33,7 @@ private:
     std::vector<ValueId> parents_;
 };
 
-/// The value whose elements, moved but not scaled, a value holds: the input of the node that makes it.
+/// The value whose elements a value holds, moved but not scaled: the input of the node that computes it.
 std::optional<ValueId> moved_from(const Graph& graph, const Producers& producers, ValueId value) {
     if (!producers[value]) return std::nullopt;
     const ir::Node& node = graph.nodes[*producers[value]];
@@ -58,7 +57,7 @@ Graph unite_ranges(Graph graph) {
     for (const ir::Node& node : graph.nodes) {
         if (node.is("concat")) {
             for (const ValueId input : node.inputs) {
-                // The range of the concatenation covers the network's input, too.
+                // The network's input keeps its own range; that of the concatenation covers it.
                 if (!ir::is_input(graph, operators::moved_source(graph, input))) unite(input, node.output());
             }
         }

@@ -4,11 +4,12 @@
 
 namespace systole::passes {
 
-/// Gives all that a concatenation holds together one range, the union of theirs: its result, its inputs, and
-/// what those move on unscaled (through pooling, borders, reshapes, slices, other concatenations). Likewise
-/// the inputs of a dense layer that has several. The network's input, whose encoding may be given, keeps its
-/// own, and so does what is only moved from there; of 16 bits, where it is never given, a dense layer's input
-/// takes part. A graph on integers stays as it is.
+/// Gives the result and the inputs of a concatenation the same range, the union of all ranges, so that no
+/// branch needs to be rescaled. The same range applies to values that are connected with them without scaling
+/// (by pooling, borders, reshapes, slices and other concatenations). The inputs of a dense layer with several
+/// inputs are treated alike. The network's input keeps its range, because its encoding may be given; so do
+/// values that are only moved from it. Exception: a 16-bit input, whose encoding is never given, shares the
+/// range if a dense layer reads it. A graph on integers is returned unchanged.
 ir::Graph unite_ranges(ir::Graph graph);
 
 }  // namespace systole::passes

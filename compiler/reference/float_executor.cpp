@@ -16,7 +16,7 @@ using ir::Node;
 using ir::NodeId;
 using ir::ValueId;
 
-/// The last node that reads each value; what leaves the network is kept to the end.
+/// The last node that reads each value; outputs of the network are kept to the end.
 std::vector<NodeId> last_uses(const Graph& graph) {
     std::vector<NodeId> last(graph.values.size(), 0);
     for (NodeId id = 0; id < graph.nodes.size(); ++id) {
@@ -37,7 +37,7 @@ void evaluate(const Graph& graph, const Node& node, const std::vector<std::vecto
         {.node = ir::NodeView(graph, node), .inputs = inputs, .batch = batch, .output = output});
 }
 
-/// Runs the graph on a few images and returns what leaves the network.
+/// Runs the graph on a few images and returns the network's outputs.
 std::vector<float> execute_chunk(const Graph& graph, const std::vector<NodeId>& last_use,
                                  std::span<const float> inputs, std::uint32_t batch,
                                  const ValueObserver& observer) {
@@ -57,7 +57,7 @@ std::vector<float> execute_chunk(const Graph& graph, const std::vector<NodeId>& 
     return std::move(results[graph.outputs.front()]);
 }
 
-/// Images whose largest tensor fits a second-level cache.
+/// The number of images whose largest tensor fits in a second-level cache.
 std::uint32_t chunk_images(const Graph& graph) {
     constexpr std::uint64_t cached_elements = std::uint64_t{1} << 18;
     constexpr std::uint64_t most_images = 64;

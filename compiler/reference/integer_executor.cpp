@@ -11,7 +11,7 @@ namespace {
 
 using Numbers = std::vector<std::int32_t>;
 
-/// The stored numbers that the bytes are. Those of the chip have one byte or two.
+/// The stored numbers in the bytes; numbers of the chip have one or two bytes.
 Numbers numbers_of(std::span<const std::uint8_t> bytes, DataType type) {
     Numbers numbers(bytes.size() / bytes_of(type));
     for (std::size_t i = 0; i < numbers.size(); ++i) {
@@ -36,7 +36,7 @@ Numbers numbers_of(std::span<const std::uint8_t> bytes, DataType type) {
     return numbers;
 }
 
-/// The low bits of each.
+/// The bytes of numbers: the low bits of each.
 TensorBytes bytes_of_numbers(std::span<const std::int32_t> numbers, DataType type) {
     TensorBytes bytes;
     bytes.reserve(numbers.size() * bytes_of(type));

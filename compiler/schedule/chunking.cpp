@@ -10,7 +10,7 @@ std::vector<Piece> cut_evenly(std::uint32_t total, std::uint32_t limit) {
     std::vector<Piece> pieces;
     const std::uint32_t count = divide_up(total, limit);
     for (std::uint32_t i = 0; i < count; ++i) {
-        const std::uint32_t larger = total % count;  // pieces that have one more than the others
+        const std::uint32_t larger = total % count;  // number of pieces with one item more than the others
         const std::uint32_t size = total / count;
         pieces.push_back({.first = i * size + std::min(i, larger), .count = size + (i < larger ? 1 : 0)});
     }

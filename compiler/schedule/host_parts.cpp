@@ -14,14 +14,14 @@ bool reads(const Layer& layer, TensorId tensor) {
     return std::find(layer.inputs.begin(), layer.inputs.end(), tensor) != layer.inputs.end();
 }
 
-/// The first layer that reads the tensor; the number of layers where none does.
+/// The first layer that reads the tensor, or the number of layers if none does.
 std::uint32_t first_reader(const Network& network, TensorId tensor) {
     const auto layer = std::find_if(network.layers.begin(), network.layers.end(),
                                     [&](const Layer& candidate) { return reads(candidate, tensor); });
     return static_cast<std::uint32_t>(layer - network.layers.begin());
 }
 
-/// The layer that makes the tensor; 0 for the network's input.
+/// The layer that computes the tensor; 0 for the network's input.
 std::uint32_t maker(const Network& network, TensorId tensor) {
     const auto layer = std::find_if(network.layers.begin(), network.layers.end(),
                                     [&](const Layer& candidate) { return candidate.output == tensor; });

@@ -34,7 +34,7 @@ void check_weight_memory(const mapping::Network& network, const Target& target, 
     }
 }
 
-/// Output channels of each layer and of all that are joined to it; of joined layers, nothing.
+/// The output channels of each layer and of the layers joined to it; 0 for joined layers.
 std::vector<std::uint32_t> joined_channels(const mapping::Network& network,
                                            const std::vector<std::uint32_t>& joined_to) {
     std::vector<std::uint32_t> channels(joined_to.size());
@@ -44,7 +44,7 @@ std::vector<std::uint32_t> joined_channels(const mapping::Network& network,
     return channels;
 }
 
-/// The work of the layer is done by another, before it.
+/// Makes an earlier layer compute the layer.
 void join(LayerPlan& layer, std::uint32_t to, std::vector<LayerPlan>& plans) {
     plans[to].macs += layer.macs;
     layer.macs = 0;
@@ -53,11 +53,11 @@ void join(LayerPlan& layer, std::uint32_t to, std::vector<LayerPlan>& plans) {
     layer.joined_to = to;
 }
 
-/// Gives the columns of tiles to the layers whose channels they are.
+/// Cuts the columns of each column tile into segments, one for each layer.
 void cut_segments(const mapping::Network& network, const Target& target,
                   const std::vector<std::uint32_t>& joined_to, std::vector<LayerPlan>& plans) {
     const std::uint32_t array_columns = target.geometry.columns;
-    std::vector<std::uint32_t> columns(plans.size());  // given away, of each layer that others are joined to
+    std::vector<std::uint32_t> columns(plans.size());  // assigned so far, for each layer with joined layers
     for (std::uint32_t l = 0; l < plans.size(); ++l) {
         LayerPlan& plan = plans[joined_to[l]];
         if (plan.tiling.tiles == 0) continue;

@@ -1,6 +1,6 @@
-// A concatenation: most inputs lie in the output already, written there by the layers that make them
-// (tensor_parts.h). The others are copied into place, chunk by chunk, so that the layer behind can begin with
-// the first images.
+// Concatenation. Most inputs already lie in the output, where the layers that compute them write them
+// (tensor_parts.h). The others are copied, chunk by chunk, so that the next layer can begin with the first
+// images.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ void plan(const mapping::Concatenation&, const LayerView& view, LayerPlan& plan)
 }
 
 void lower(const mapping::Concatenation&, LayerLowering& context) {
-    // An output that is sent in parts is put together in host memory.
+    // The parts of an output that is transferred in parts are joined in host memory.
     if (context.memory.tensors[context.view.layer.output].image_rows == 0) return;
     const std::vector<mapping::TensorId>& inputs = context.view.layer.inputs;
     for (const Chunk& chunk : context.chunks(context.accumulators.part(AccumulatorParts::halves))) {

@@ -1,4 +1,4 @@
-// Element-wise work on whole rows: sums and products of two tensors, a table's values of one.
+// Element-wise work on whole rows: sums and products of two tensors, lookups of one.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace systole::schedule {
 namespace {
 
-/// The two operands and the result: of one shape and type.
+/// Checks that the two operands and the result have the same shape and type.
 void check_operands(const LayerView& view) {
     const mapping::Tensor& a = view.input(0);
     const mapping::Tensor& b = view.input(1);
@@ -58,14 +58,14 @@ void plan(const mapping::Elementwise& work, const LayerView& view, LayerPlan& pl
 bool works_by_image(const LayerView& view, const MemoryPlan& memory) {
     const std::uint64_t rows = image_rows(view.output(), view.target);
     const auto has_more = [&](mapping::TensorId id) { return memory.tensors[id].image_rows != rows; };
-    // Pieces of other rows than whole images would end within an element.
+    // Pieces other than whole images could end within an element.
     const bool rows_cut_elements = view.target.geometry.rows % bytes_of(view.output().type) != 0;
     return rows_cut_elements || has_more(view.layer.output) ||
            std::any_of(view.layer.inputs.begin(), view.layer.inputs.end(), has_more);
 }
 
-// In pieces of half the accumulators' rows: the size of the pieces that layers before and behind work on, so
-// that they can overlap. By image, pieces are of whole images.
+// Pieces have half the accumulators' rows, which is the size of the pieces of neighbouring layers, so that
+// layers can overlap. Image by image, pieces are whole images.
 void lower(const mapping::Elementwise&, LayerLowering& context) {
     const auto rows = static_cast<std::uint32_t>(image_rows(context.view.output(), context.view.target));
     const std::uint32_t limit = context.accumulators.part(AccumulatorParts::halves);

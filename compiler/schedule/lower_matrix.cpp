@@ -38,8 +38,8 @@ bool is_single_tile(const ColumnTile& column) {
     return column.runs.size() == 1 && column.runs.front().tiles == 1;
 }
 
-/// As many weights as the shapes ask for, or none in a network without, and parameters for each output
-/// channel.
+/// Checks that the number of weights fits the shapes (or is 0 in a network without weights), and that there
+/// are parameters for each output channel.
 void check_weights(const LayerView& view, const mapping::MatrixProduct& product, std::uint64_t expected) {
     view.require(product.weights.bytes().size() == (view.network.has_weights ? expected : 0),
                  "the number of weights does not fit its shapes");
@@ -50,7 +50,8 @@ void check_weights(const LayerView& view, const mapping::MatrixProduct& product,
                  "the requantization must have one entry for each output channel");
 }
 
-/// Instructions can name the lines of the layer's output, and the accumulators hold one of them.
+/// Checks that instructions can address the lines of the layer's output and that a line fits in the
+/// accumulators.
 void check_lines(const LayerView& view) {
     const ir::FeatureMap& output = view.output().shape;
     const AccumulatorParts accumulators(view.target.accumulator_rows);
@@ -65,8 +66,8 @@ void check_lines(const LayerView& view) {
     }
 }
 
-/// A convolution: windows streamed through the array against the tiles of its weight matrix, which has a row
-/// for each window element and a column for each filter.
+/// Plans a convolution: its windows are streamed against the tiles of the weight matrix, which has a row for
+/// each window element and a column for each filter.
 void plan_convolution(const mapping::MatrixProduct& product, const LayerView& view, LayerPlan& plan) {
     const std::uint64_t elements = product.window->kernel_elements() * view.input().shape.channels;
     const std::uint32_t filters = view.output().shape.channels;
@@ -77,8 +78,8 @@ void plan_convolution(const mapping::MatrixProduct& product, const LayerView& vi
     plan.tiling = dense_tiling(elements, filters, view.target.geometry);
 }
 
-/// A depthwise convolution: a convolution whose weight matrix is zero wherever input and output channel do
-/// not belong together. Tiles that have nothing but such zeros are neither stored nor streamed.
+/// Plans a depthwise convolution: its weight matrix is zero unless input and output channel belong together.
+/// Tiles that contain only such zeros are neither stored nor streamed.
 void plan_depthwise(const mapping::MatrixProduct& product, const LayerView& view, LayerPlan& plan) {
     const ir::Window& window = *product.window;
     const std::uint32_t input_channels = view.input().shape.channels;
@@ -92,8 +93,8 @@ void plan_depthwise(const mapping::MatrixProduct& product, const LayerView& view
     plan.tiling = depthwise_tiling(window, input_channels, multiplier, view.target.geometry);
 }
 
-/// A dense layer: one row of the input tensor of each image (two of 16-bit elements) meets one tile, the next
-/// rows the next tiles. Of several inputs, each has tiles of its own; their products add up.
+/// Plans a dense layer: row t of each image's input tensor (two rows of 16-bit elements) is multiplied with
+/// tile t. Each of several inputs has its own tiles; the products are added up.
 void plan_dense(const mapping::MatrixProduct& product, const LayerView& view, LayerPlan& plan) {
     std::vector<std::uint64_t> inputs;
     std::uint64_t all_inputs = 0;
@@ -109,7 +110,7 @@ void plan_dense(const mapping::MatrixProduct& product, const LayerView& view, La
     plan.tiling = dense_tiling(inputs, outputs, view.target.geometry);
 }
 
-/// Into how many parts of the accumulators the layer's chunks go in turn (see AccumulatorParts).
+/// The number of accumulator parts that the layer's chunks use in turn (see AccumulatorParts).
 std::uint32_t accumulator_parts(const LayerLowering& context) {
     const std::vector<ColumnTile>& columns = context.plan.tiling.columns;
     if (!std::all_of(columns.begin(), columns.end(), is_single_tile)) return AccumulatorParts::halves;
@@ -121,8 +122,9 @@ std::uint32_t accumulator_parts(const LayerLowering& context) {
     return parts;
 }
 
-/// Chunks of the layer's output: as large as one of `parts` parts of the accumulators, so that activation
-/// overlaps with matrix work; where not even a line fits a part, as large as all of them.
+/// The chunks of the layer's output. They have the size of one of `parts` parts of the accumulators, so that
+/// activation overlaps with matrix work; if a line does not fit in a part, they have the size of all
+/// accumulators.
 std::vector<Chunk> matrix_chunks(const LayerLowering& context, std::uint32_t parts) {
     const ir::FeatureMap& output = context.view.output().shape;
     const std::uint32_t part = context.accumulators.part(parts);
@@ -132,9 +134,10 @@ std::vector<Chunk> matrix_chunks(const LayerLowering& context, std::uint32_t par
 
 /// Appends `Work` (ConvolveLines or MultiplyImages) and activations for all chunks and tiles of the layer.
 ///
-/// Column tiles are the outer loop, chunks the inner. So parameters change once a column tile, and a
-/// column of a single tile stays in the array for all chunks. With more tiles in a column, each chunk
-/// fetches them again, in either order of the loops: the accumulators hold only one chunk at a time.
+/// Column tiles are the outer loop, chunks the inner loop. So parameters change once for each column tile,
+/// and the weights of a column with a single tile stay in the array for all chunks. With more tiles in a
+/// column, each chunk fetches them again; the other order of loops would not avoid this, because the
+/// accumulators hold one chunk only.
 template <typename Work>
 void lower_matrix_work(LayerLowering& context) {
     const std::uint32_t width = context.view.output().shape.width;

@@ -1,5 +1,5 @@
-// Pooling: vector work by lines of the output. It is cut like matrix work, so that the layer behind it can
-// begin with the first images.
+// Pooling, which is vector work by lines of the output. It is cut like matrix work, so that the next layer
+// can begin with the first images.
 #include <fmt/format.h>
 
 #include "compiler/schedule/lowering.h"

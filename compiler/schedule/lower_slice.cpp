@@ -1,4 +1,4 @@
-// A slice of a tensor: nothing is moved, who reads it reads the tensor's rows.
+// A slice of a tensor. No data moves; readers of the slice read the tensor's rows.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ void plan(const mapping::Slice& slice, const LayerView& view, LayerPlan& plan) {
                      to.shape.elements() <= from.shape.elements() - slice.first_element,
                  "a slice must lie within what it is of");
     plan.kind = "slice";
-    // The host brings slices of the network's input each for itself, from any byte on.
+    // The host transfers slices of the network's input separately, from any byte on.
     const std::vector<HostPart> inputs = input_parts(view.network);
     const auto is_this = [&](const HostPart& part) { return part.tensor == view.layer.output; };
     if (std::any_of(inputs.begin(), inputs.end(), is_this)) return;

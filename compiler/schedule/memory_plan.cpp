@@ -28,8 +28,8 @@ std::uint64_t slice_row(const mapping::Network& network, const Target& target, c
     return part.first_channel * element_bytes / target.geometry.rows;
 }
 
-/// Rows of an image of each tensor that has its own. A matrix product takes 16-bit elements two rows at a
-/// time: of those the second exists, though there may be no elements in it.
+/// The rows of an image of each tensor that has rows of its own. A matrix product reads 16-bit elements in
+/// pairs of rows, so the number is even even if the last row has no elements.
 std::vector<std::uint64_t> rows_of_images(const mapping::Network& network, const Target& target,
                                           const std::vector<TensorPart>& parts) {
     std::vector<std::uint64_t> rows;
@@ -64,7 +64,7 @@ std::vector<std::uint64_t> rows_of_images(const mapping::Network& network, const
         target.unified_buffer_rows * row_bytes));
 }
 
-/// Gives all tensors their rows, for the images and in the groups of the plan.
+/// Places all tensors, for the number of images and the groups of the plan.
 void place(const mapping::Network& network, const Target& target, const std::vector<Lifetime>& one_image,
            std::uint32_t constant_rows, MemoryPlan& plan) {
     const RowAllocation allocation =

@@ -9,7 +9,7 @@
 namespace systole::schedule {
 namespace {
 
-/// A convolution, and the filters of all that are joined to it.
+/// A convolution with the number of filters of itself and all convolutions joined to it.
 struct Group {
     std::uint32_t first = 0;
     ir::Window window;

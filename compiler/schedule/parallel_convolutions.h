@@ -8,14 +8,14 @@
 
 namespace systole::schedule {
 
-/// For each layer, the layer in whose place it is computed; for most, itself. But convolutions that read the
-/// same tensor through the same window may go through the matrix unit together, their filters beside each
-/// other in the columns of the same weight tiles: the others are joined to the first of them.
+/// For each layer, the layer with which it is computed, which is the layer itself for most. Convolutions that
+/// read the same tensor through the same window may be computed together, with their filters side by side in
+/// the columns of the same weight tiles; the later ones are then joined to the first.
 ///
 /// A convolution is joined to the first one, in the order of the layers, with which its filters take fewer
-/// column tiles than apart. So pixels are streamed less often. Nor are more accumulator rows activated: with
-/// each that is joined, one more border between layers may cut a column tile, and there is at least one
-/// column tile less. Layer and tensor ids must be valid.
+/// column tiles than separately. So pixels are streamed less often. The number of activated accumulator rows
+/// does not grow: each joined layer adds at most one border inside a column tile and saves at least one
+/// column tile. Layer and tensor ids must be valid.
 std::vector<std::uint32_t> group_parallel_convolutions(const mapping::Network& network,
                                                        const isa::Geometry& geometry);
 

@@ -6,7 +6,7 @@
 
 namespace systole::schedule {
 
-/// Something that needs rows of its own from step `first_step` to step `last_step`, both included.
+/// A number of rows that is needed from step `first_step` to step `last_step`, both included.
 struct Lifetime {
     std::uint64_t rows = 0;
     std::uint32_t first_step = 0;
@@ -18,14 +18,14 @@ struct Lifetime {
     bool operator==(const Lifetime&) const = default;
 };
 
-/// Where each of them begins, and how many rows they take together.
+/// The first row of each lifetime, and the number of rows in use.
 struct RowAllocation {
     std::vector<std::uint64_t> first_row;
     std::uint64_t rows = 0;
 };
 
-/// Gives rows to all: two that live at the same step never share one. The largest choose first (of equal
-/// ones, the first in the list), each the lowest place where it fits.
+/// Allocates rows such that lifetimes that overlap never share a row. Lifetimes are placed by descending
+/// number of rows (equal ones in the order of the list), each at the lowest place where it fits.
 RowAllocation allocate_rows(std::span<const Lifetime> lifetimes);
 
 }  // namespace systole::schedule

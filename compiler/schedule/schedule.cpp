@@ -64,7 +64,7 @@ void check_size(const Schedule& schedule, std::uint64_t operations) {
     }
 }
 
-/// The step that last reads a part of the network's input.
+/// The last step that reads a part of the network's input.
 std::uint32_t last_step_of_input(const mapping::Network& network, const Schedule& schedule) {
     const std::vector<std::uint32_t> joined_to =
         group_parallel_convolutions(network, schedule.target.geometry);
@@ -109,7 +109,7 @@ public:
     }
 
 private:
-    /// All parts of the input.
+    /// Reads all parts of the input.
     void read_input(const BatchSlice& slice) {
         for (std::uint32_t part = 0; part < schedule_.memory.inputs.size(); ++part) {
             read_part(slice, part, {.first = 0, .count = slice.images});
@@ -161,7 +161,7 @@ private:
         if (wanted && step == input_read_out_) read_input(slices_[slice + 1]);
     }
 
-    /// The first layers, group by group.
+    /// Appends the work of the first layers, group by group.
     void append_groups(const SubBatches& groups, std::size_t slice) {
         const std::uint32_t images = slices_[slice].images;
         for (std::uint32_t first = 0; first < images; first += groups.images) {
@@ -181,7 +181,7 @@ private:
         return schedule_.layers.empty() ? layer : schedule_.layers[layer].joined_to.value_or(layer);
     }
 
-    /// The layer's work for some images of a slice.
+    /// Appends the layer's work for some images of a slice.
     void append_layer(std::uint32_t index, const Piece& images) {
         if (schedule_.layers[index].joined_to) return;
         const mapping::Layer& layer = network_.layers[index];

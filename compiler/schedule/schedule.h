@@ -10,7 +10,7 @@
 #include "compiler/schedule/operation.h"
 #include "compiler/schedule/target.h"
 
-/// From a quantized network to the order of work on a machine: tiles, chunks and places in memory.
+/// The schedule: the order of a network's work on a machine, with its tiles, chunks and places in memory.
 namespace systole::schedule {
 
 struct Schedule {
@@ -26,11 +26,11 @@ struct Schedule {
     bool operator==(const Schedule&) const = default;
 };
 
-/// Schedules all inferences, batch by batch. Throws ModelError where the network does not fit the target
-/// or the options are 0, std::logic_error where the network contradicts itself.
+/// Schedules all inferences, batch by batch. Throws ModelError if the network does not fit the target or an
+/// option is 0, std::logic_error if the network is inconsistent.
 Schedule make_schedule(const mapping::Network& network, const Target& target, const Options& options);
 
-/// The schedule as text, to read and to compare: memory, tiles, then a line for each operation.
+/// The schedule as text, for reading and comparing: memory, tiles, then a line for each operation.
 std::string to_text(const Schedule& schedule);
 
 }  // namespace systole::schedule

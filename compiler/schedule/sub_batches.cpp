@@ -6,7 +6,7 @@
 
 namespace systole::schedule {
 
-// Step 0 reads the input, step l + 1 computes layer l: steps 1 to `layers` are those of a group.
+// Step 0 reads the input and step l + 1 computes layer l, so a group has steps 1 to `layers`.
 
 bool belongs_to_group(const Lifetime& lifetime, const SubBatches& groups) {
     return lifetime.first_step > 0 && lifetime.last_step <= groups.layers;
@@ -33,7 +33,7 @@ std::optional<SubBatches> find_sub_batches(std::span<const Lifetime> one_image, 
                                            std::uint64_t rows, std::span<const std::uint32_t> tiles,
                                            std::uint64_t limit) {
     std::optional<SubBatches> best;
-    std::uint64_t first_tiles = 0;  // of the layers that take groups
+    std::uint64_t first_tiles = 0;  // tiles of the layers that process groups
     for (std::uint32_t layers = 1; layers < tiles.size(); ++layers) {
         first_tiles += tiles[layers - 1];
         if (first_tiles >= limit) break;

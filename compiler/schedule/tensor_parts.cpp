@@ -7,7 +7,7 @@ namespace {
 
 using mapping::TensorId;
 
-/// Whether a layer can write its channels among those of other tensors.
+/// Whether a layer can write only some channels of a pixel.
 struct WritesAmongOthers {
     bool operator()(const mapping::MatrixProduct&) const { return true; }
     bool operator()(const mapping::Pooling&) const { return true; }
@@ -16,7 +16,7 @@ struct WritesAmongOthers {
     bool operator()(const mapping::Slice&) const { return false; }
 };
 
-/// For each tensor, whether it can be a part of the one tensor that it is concatenated to.
+/// For each tensor, whether it can lie inside the concatenated tensor that it becomes a part of.
 std::vector<bool> possible_parts(const mapping::Network& network) {
     std::vector<std::uint32_t> readers(network.tensors.size());
     std::vector<bool> possible(network.tensors.size(), false);
@@ -24,7 +24,7 @@ std::vector<bool> possible_parts(const mapping::Network& network) {
         for (const TensorId input : layer.inputs) ++readers[input];
         possible[layer.output] = std::visit(WritesAmongOthers{}, layer.work);
     }
-    // The host writes and reads tensors that have rows of their own.
+    // Tensors that the host writes or reads need rows of their own.
     possible[network.input] = false;
     possible[network.output] = false;
     for (const HostPart& part : output_parts(network)) possible[part.tensor] = false;
@@ -38,7 +38,7 @@ std::vector<TensorPart> place_parts(const mapping::Network& network) {
     const std::vector<bool> possible = possible_parts(network);
     std::vector<TensorPart> parts(network.tensors.size());
     for (TensorId id = 0; id < parts.size(); ++id) parts[id].whole = id;
-    // From the last on: a concatenated tensor may be a part of a later one.
+    // In reverse order, because a concatenated tensor may be a part of a later one.
     for (auto layer = network.layers.rbegin(); layer != network.layers.rend(); ++layer) {
         if (!std::holds_alternative<mapping::Concatenation>(layer->work)) continue;
         TensorPart next = parts[layer->output];
@@ -49,7 +49,8 @@ std::vector<TensorPart> place_parts(const mapping::Network& network) {
     }
     std::vector<bool> brought_by_host(parts.size(), false);
     for (const HostPart& part : input_parts(network)) brought_by_host[part.tensor] = true;
-    // What a slice is taken of is read by another than a concatenation: it is part of none.
+    // The parent of a slice has a reader that is no concatenation, so it does not lie in a concatenated
+    // tensor.
     for (const mapping::Layer& layer : network.layers) {
         const auto* const slice = std::get_if<mapping::Slice>(&layer.work);
         if (slice == nullptr || brought_by_host[layer.output]) continue;

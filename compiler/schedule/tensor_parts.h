@@ -7,21 +7,22 @@
 
 namespace systole::schedule {
 
-/// Where a tensor's channels lie: in rows of its own, among the channels of a concatenated tensor, or, of a
-/// slice, where its elements lie anyhow.
+/// The place of a tensor's channels: in rows of its own, among the channels of a concatenated tensor, or, for
+/// a slice, in the rows of its parent.
 struct TensorPart {
-    mapping::TensorId whole = 0;      ///< itself, if its rows are its own
-    std::uint64_t first_channel = 0;  ///< of a pixel of the whole; of a slice: element of its image
+    mapping::TensorId whole =
+        0;  ///< the tensor that has the rows: itself, the concatenated tensor or the parent
+    std::uint64_t first_channel = 0;  ///< in a pixel of `whole`; for a slice: the first element in its image
     bool is_slice = false;
 
     bool operator==(const TensorPart&) const = default;
 };
 
-/// For each tensor of the network, where it lies. What a concatenation alone reads lies in the concatenated
-/// tensor, if the layer that makes it can write channels among others (`activate` and pooling can, work on
-/// whole rows cannot); a slice lies in what it is a slice of; everything else has rows of its own, and
-/// concatenations copy it. What the host moves for itself (host_parts.h) has rows of its own, too. So readers
-/// find each tensor they read packed. Tensor ids must be valid.
+/// The place of each tensor of the network. A tensor whose only reader is a concatenation lies in the
+/// concatenated tensor if its layer can write some channels of a pixel (`activate` and pooling can,
+/// element-wise work cannot). A slice lies in its parent. All other tensors have rows of their own and are
+/// copied by concatenations; so do host parts (host_parts.h). Readers therefore find each tensor that they
+/// read packed. Tensor ids must be valid.
 std::vector<TensorPart> place_parts(const mapping::Network& network);
 
 }  // namespace systole::schedule

@@ -7,7 +7,7 @@
 namespace systole::schedule {
 namespace {
 
-/// Appends the element tile to the column tile, to its last run where it follows directly.
+/// Appends the element tile to the column tile; extends the last run if the tile follows it directly.
 void append_tile(ColumnTile& column, std::uint32_t element_tile, std::uint32_t weight_tile) {
     if (!column.runs.empty()) {
         TileRun& last = column.runs.back();
@@ -63,7 +63,7 @@ Tiling depthwise_tiling(const ir::Window& window, std::uint32_t input_channels,
         .elements = elements, .channels = channels, .tiles = 0, .columns = {}, .input_bounds = {0, elements}};
     tiling.columns = cut_columns(channels, geometry);
     for (ColumnTile& column : tiling.columns) {
-        // At each kernel element, the outputs see a range of the input channels: the tiles it touches.
+        // At each kernel element, the outputs depend on a range of input channels; its tiles are needed.
         const std::uint32_t first_input = column.first_channel / channel_multiplier;
         const std::uint32_t last_input = (column.first_channel + column.channels - 1) / channel_multiplier;
         std::uint64_t next_tile = 0;

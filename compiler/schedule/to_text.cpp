@@ -7,7 +7,7 @@
 namespace systole::schedule {
 namespace {
 
-/// "a .. b" of `count` things from `first` on.
+/// "a .. b" for `count` items from `first` on.
 std::string range(std::uint64_t first, std::uint64_t count) {
     return count == 1 ? fmt::format("{}", first) : fmt::format("{}..{}", first, first + count - 1);
 }
@@ -57,18 +57,18 @@ private:
         text_ += '\n';
     }
 
-    /// Nothing where the host moves whole images.
+    /// The part of a transfer; empty if the host moves whole images.
     std::string part_of(const std::vector<HostPart>& parts, std::uint32_t part) const {
         if (parts.size() == 1) return {};
         return fmt::format(", part {:?}", schedule_.memory.tensors[parts[part].tensor].name);
     }
 
-    /// Whether a column tile of the layer has columns of others, too, or only those.
+    /// Whether a column tile of the layer has columns of other layers.
     static bool is_joined(const std::vector<Segment>& segments, std::size_t layer) {
         return segments.size() > 1 || segments.front().layer != layer;
     }
 
-    /// Nothing where the column tile is not joined.
+    /// The segment of an activation; empty if its column tile has one layer.
     std::string segment_of(const ActivatePixels& work) const {
         const std::vector<Segment>& segments = schedule_.layers[work.layer].segments[work.column];
         if (!is_joined(segments, work.layer)) return {};

@@ -9,7 +9,7 @@
 
 namespace systole::frontend::graph_json {
 
-/// Makes the weights of a network from a seed: the same values on every machine.
+/// Generates the weights of a network from a seed, with the same values on every computer.
 class SeededWeights {
 public:
     SeededWeights(WeightValues values, std::uint64_t seed) : values_(values), seed_(seed) {}
@@ -17,11 +17,11 @@ public:
     bool skipped() const { return values_ == WeightValues::Skipped; }
     std::uint64_t seed() const { return seed_; }
 
-    /// Counts the weights of a layer; no extent may be 0. What is wrong where the network has too many.
+    /// Counts the weights of a layer; no extent may be 0. Returns an error text if the network has too many.
     std::optional<std::string> count(const std::vector<std::uint64_t>& shape);
 
-    /// Values between -limit and limit; none where values are skipped. Each role ("kernel", "bias") of each
-    /// layer has values of its own.
+    /// Values between -limit and limit; empty if values are skipped. Each role ("kernel", "bias") of each
+    /// layer has different values.
     std::vector<float> draw(std::uint64_t size, double limit, std::uint64_t seed, const std::string& layer,
                             const std::string& role) const;
 

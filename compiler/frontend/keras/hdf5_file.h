@@ -10,7 +10,7 @@
 
 namespace systole::frontend {
 
-/// A handle of the HDF5 library, closed with its own function.
+/// A handle of the HDF5 library, closed by the function for its kind.
 class Hdf5Handle {
 public:
     using Close = herr_t (*)(hid_t);
@@ -30,7 +30,7 @@ private:
     Close close_;
 };
 
-/// Keeps the HDF5 library from printing its errors within a scope.
+/// Stops the HDF5 library from printing errors within a scope.
 class SilencedHdf5 {
 public:
     SilencedHdf5();
@@ -43,18 +43,18 @@ private:
     void* print_data_ = nullptr;
 };
 
-/// The values of a dataset, packed, the last dimension fastest.
+/// The values of a dataset, packed, with the last dimension fastest.
 struct Array {
     std::vector<std::uint64_t> shape;
     std::vector<float> values;
 };
 
-/// A file of text attributes and float datasets. Every method throws ModelError, naming the place in the
-/// file, where the file is damaged or something has another type; none allocates more than the file's
-/// size suggests.
+/// A file with text attributes and float datasets. Every method throws ModelError with the place in the file
+/// if the file is damaged or an item has another type; none allocates more memory than the file's size
+/// justifies.
 class Hdf5File {
 public:
-    /// Throws ModelError where the file cannot be opened.
+    /// Throws ModelError if the file cannot be opened.
     explicit Hdf5File(const std::filesystem::path& path);
 
     bool has_group(const std::string& group) const;

@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-/// ["name", node, tensor, ...]: a result of a layer.
+/// Whether a value is a result of a layer: ["name", node, tensor, ...].
 bool is_tensor(const json& value) {
     return value.is_array() && value.size() >= 3 && value[0].is_string();
 }
@@ -65,8 +65,8 @@ std::vector<std::string> keras3_layers(const json& call, const std::string& plac
 
 /// The names of the layers that a layer of a functional model reads, in order. Keras 2 writes
 /// [[["conv2d", 0, 0, {}], ...]], Keras 3 [{"args": [tensor or list of tensors], "kwargs": {}}].
-/// Throws ModelError where a layer is applied more than once or reads anything but first results.
-/// `place` names the layer in messages.
+/// Throws ModelError if a layer is applied more than once or reads anything but first results. `place` is the
+/// layer in messages.
 std::vector<std::string> inbound_layers(const json& inbound_nodes, const std::string& place) {
     if (!inbound_nodes.is_array()) {
         throw ModelError(
@@ -137,7 +137,7 @@ KerasLayer parse_layer(const json& description, std::size_t position) {
     return layer;
 }
 
-/// Sequential models of old leave the input out: its shape stands in the first layer, or beside the list.
+/// Adds the input that old Sequential models leave out; its shape is in the first layer or beside the list.
 void supply_input(std::vector<KerasLayer>& layers, const json& config) {
     if (layers[0].class_name == "InputLayer") return;
     const json& first = layers[0].config;

@@ -16,14 +16,14 @@ struct KerasLayer {
     std::vector<std::size_t> inputs;  ///< positions in KerasModelConfig::layers, each before this layer
 };
 
-/// The layers of a Sequential or functional model, the one input first, the one output last.
+/// The layers of a Sequential or functional model: the single input first, the single output last.
 struct KerasModelConfig {
     std::vector<KerasLayer> layers;
 };
 
-/// Reads model_config, as every Keras since 2.2 writes it. Throws ModelError (without the file's name)
-/// where it is not JSON, lacks something, or describes what is not supported: nested models, layers that
-/// are applied more than once, several inputs or outputs.
+/// Reads model_config as Keras 2.2 and later write it. Throws ModelError (without the file's name) if it is
+/// not JSON, is incomplete, or describes something unsupported: nested models, layers that are applied more
+/// than once, several inputs or outputs.
 KerasModelConfig parse_model_config(std::string_view text);
 
 }  // namespace systole::frontend

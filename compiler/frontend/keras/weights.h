@@ -11,22 +11,22 @@
 
 namespace systole::frontend {
 
-/// Where layers get their weights from.
+/// The source of the layers' weights.
 class WeightSource {
 public:
     virtual ~WeightSource() = default;
 
-    /// The weight of a layer that plays one of these roles ("kernel", "bias", ...: versions of Keras differ
-    /// in the names), which must have this shape. Throws ModelError.
+    /// The weight of a layer with one of these roles ("kernel", "bias", ...; versions of Keras use different
+    /// names). It must have this shape. Throws ModelError.
     virtual std::vector<float> read(const std::string& layer, const std::vector<std::string_view>& roles,
                                     const std::vector<std::uint64_t>& shape) const = 0;
 };
 
-/// The weights in the group model_weights of a Keras HDF5 file: an attribute lists the layers, an
-/// attribute of each layer's group its weights.
+/// The weights in the group model_weights of a Keras HDF5 file. An attribute lists the layers, and an
+/// attribute of each layer's group lists its weights.
 class Hdf5Weights final : public WeightSource {
 public:
-    /// The file must live as long as this.
+    /// The file must outlive this object.
     explicit Hdf5Weights(const Hdf5File& file);
 
     std::vector<float> read(const std::string& layer, const std::vector<std::string_view>& roles,

@@ -1,4 +1,4 @@
-// The element-wise sum of two tensors of one shape.
+// The element-wise sum of two tensors of the same shape.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace systole::operators {
 namespace {
 
-/// Keras adds any number: one behind the other.
+/// Reads a Keras Add, which may have more than two inputs, as a chain of sums.
 ir::ValueId read_keras_add(ir::LayerReader& layer) {
     const std::vector<ir::ValueId>& inputs = layer.inputs();
     if (inputs.size() < 2) {
@@ -23,7 +23,7 @@ ir::ValueId read_keras_add(ir::LayerReader& layer) {
     return sum;
 }
 
-/// As TFLite: both inputs are brought to twice the larger scale, with 20 or 15 bits below the point.
+/// As in TFLite, both inputs are converted to twice the larger scale, with 20 or 15 fractional bits.
 int headroom_bits(DataType type) {
     return bytes_of(type) == 2 ? math::addition_left_shift_16_bit : math::addition_left_shift_8_bit;
 }
@@ -32,7 +32,7 @@ double common_scale(const Encoding& a, const Encoding& b) {
     return 2 * std::max(a.scale, b.scale);
 }
 
-/// A function fused into the sum gives the width of what is stored.
+/// Fails unless the inputs have the width of the stored result, which may be that of a fused function.
 void check_widths(const Quantizer& quantizer, const ir::Node& node, ir::ValueId result) {
     if (result == node.output()) return quantizer.require_one_width(node);
     for (const ir::ValueId input : node.inputs) {
@@ -59,7 +59,7 @@ public:
         for (std::size_t i = 0; i < count; ++i) call.output[i] = a[i] + b[i];
     }
 
-    /// Together with a ReLU that alone reads the result: it becomes the clamp.
+    /// Includes a ReLU that is the only reader of the result, as the clamp.
     void quantize(const ir::Node& node, Quantizer& quantizer) const override {
         const Encoding a = quantizer.stored_encoding(node.inputs[0]);
         const Encoding b = quantizer.stored_encoding(node.inputs[1]);
@@ -68,7 +68,8 @@ public:
         const ir::ValueId result = limit ? function->output() : node.output();
         check_widths(quantizer, node, result);
         Encoding encoding = quantizer.encoding(result);
-        // Where the inputs all but cancel: the result's multiplier stays below 1, so that nothing overflows.
+        // If the inputs nearly cancel, the result's range is small; its multiplier must stay below 1 to avoid
+        // overflow.
         encoding.scale =
             std::max(encoding.scale, std::ldexp(common_scale(a, b), 1 - headroom_bits(encoding.type)));
         ir::Node added = node;

@@ -1,5 +1,4 @@
-// gamma * (x - mean) / sqrt(variance + epsilon) + beta, by channel: what is left of batch normalization after
-// training.
+// Batch normalization after training: gamma * (x - mean) / sqrt(variance + epsilon) + beta, by channel.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -38,7 +37,7 @@ ir::ValueId read_keras_batch_normalization(ir::LayerReader& layer) {
     return append_batch_normalization(layer, epsilon, {gamma, beta, mean, weight("moving_variance")});
 }
 
-/// scale * x + offset: normal already.
+/// Reads a Keras Rescaling, scale * x + offset, as a normalization with mean 0 and variance 1.
 ir::ValueId read_keras_rescaling(ir::LayerReader& layer) {
     const ir::ValueId gamma = by_channel(layer, "gamma", layer.number("scale", 1.0F));
     const ir::ValueId beta = by_channel(layer, "beta", layer.number("offset", 0.0F));
@@ -47,7 +46,7 @@ ir::ValueId read_keras_rescaling(ir::LayerReader& layer) {
 }
 
 ir::ValueId read_json_batch_normalization(ir::LayerReader& layer) {
-    // Around the values that change nothing.
+    // Drawn values scatter around those of the identity.
     constexpr double spread = 0.1;
     const std::uint32_t channels = layer.input_map().channels;
     const float epsilon = layer.number("epsilon", default_epsilon);

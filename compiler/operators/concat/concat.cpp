@@ -1,4 +1,4 @@
-// Two or more feature maps of one height and width, the channels of one behind those of the other.
+// The concatenation of two or more feature maps of the same height and width along the channels.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -72,8 +72,8 @@ public:
     }
     void evaluate(const FloatCall& call) const override { interleave(call); }
 
-    /// Bytes lie side by side, so all must mean the same. Ranges have been united; a lookup brings what has
-    /// another encoding all the same, such as the network's input.
+    /// All inputs need the encoding of the result. unite_ranges has given most of them the same range; a
+    /// lookup converts the others, such as the network's input.
     void quantize(const ir::Node& node, Quantizer& quantizer) const override {
         quantizer.require_one_width(node);
         const Encoding encoding = quantizer.encoding(node.output());
@@ -81,8 +81,8 @@ public:
         for (ir::ValueId& input : added.inputs) {
             const ir::ValueId source = moved_source(quantizer.graph(), input);
             const ir::ValueId stored = quantizer.stored(input);
-            // The network's input is rescaled even if the table changes nothing: the layers follow from the
-            // network alone, not from the values that calibration saw.
+            // The network's input gets a lookup even if it changes nothing, so that the layers depend on the
+            // network only and not on calibration.
             if (quantizer.stored_encoding(input) == encoding && !ir::is_input(quantizer.graph(), source)) {
                 input = stored;
                 continue;

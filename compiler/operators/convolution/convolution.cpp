@@ -1,4 +1,4 @@
-// Two-dimensional convolution over all input channels; what lies outside the image counts as 0.
+// Two-dimensional convolution over all input channels; elements outside the image count as 0.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace systole::operators {
 namespace {
 
-/// Writes the elements under one window, in the order of the weights; outside the image: 0.
+/// Writes the elements under one window in the order of the weights; elements outside the image are 0.
 class WindowGatherer {
 public:
     WindowGatherer(const ir::FeatureMap& input, const ir::Window& window, const ir::FeatureMap& output)
@@ -123,7 +123,7 @@ public:
             return;
         }
 
-        // As a matrix product over gathered windows, in pieces small enough to stay in the cache.
+        // Computed as a matrix product over gathered windows, in pieces that fit in the cache.
         constexpr std::size_t piece_elements = std::size_t{1} << 16;
         const std::size_t piece_rows = std::clamp<std::size_t>(piece_elements / depth, 1, rows);
         const WindowGatherer gatherer(input, window, result);

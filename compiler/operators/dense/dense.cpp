@@ -1,5 +1,5 @@
-// A matrix product with the whole input, flattened in height, width, channel order; of several inputs, with
-// all of them one behind the other.
+// A matrix product with the whole input, flattened in height, width, channel order; several inputs are
+// concatenated.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ std::vector<ir::ValueId> with_matrix(ir::LayerReader& layer, const std::vector<i
                          .bias_key = bias_key});
 }
 
-/// A dense layer of Keras sees the last axis alone: over an image it is a convolution of single pixels.
+/// A dense layer of Keras works on the last axis only: on an image it is a 1x1 convolution.
 ir::ValueId read_keras_dense(ir::LayerReader& layer) {
     const ir::FeatureMap input = layer.input_map();
     const std::uint32_t units = layer.positive("units");

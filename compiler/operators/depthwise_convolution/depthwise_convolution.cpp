@@ -1,5 +1,5 @@
-// Convolution of each input channel by itself: output channel c * multiplier + m sees input channel c alone.
-// What lies outside the image counts as 0.
+// Convolution of each input channel separately: output channel c * multiplier + m depends on input channel c
+// only. Elements outside the image count as 0.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// x from 0 on, alpha * (exp(x) - 1) below.
+// x for x >= 0, alpha * (exp(x) - 1) for x < 0.
 #include <cmath>
 
 #include "compiler/operators/element_function.h"

@@ -1,4 +1,4 @@
-// x times a straight line from 0 at -3 to 1 at 3: swish without an exponential.
+// x * min(max(x + 3, 0), 6) / 6: swish without an exponential.
 #include <algorithm>
 
 #include "compiler/operators/element_function.h"

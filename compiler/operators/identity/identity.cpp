@@ -1,4 +1,4 @@
-// The input as it is: what is left of layers that work in training alone, and of linear functions.
+// The unchanged input: for layers that have an effect in training only, and for linear functions.
 #include <algorithm>
 
 #include "compiler/operators/operator.h"
@@ -6,7 +6,7 @@
 namespace systole::operators {
 namespace {
 
-/// A Keras layer that does something in training only.
+/// A Keras layer that has an effect in training only.
 ir::LayerKind training_layer(const char* name) {
     return {.format = ir::Format::Keras, .name = name, .keys = {}, .build = [](ir::LayerReader& layer) {
                 return layer.input();

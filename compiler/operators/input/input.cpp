@@ -1,5 +1,5 @@
-// The image or vector that the network is given: layers of files that become an input of the graph. No node
-// has this operator.
+// The network's input, an image or a vector. Layers of files become an input of the graph; no node has this
+// operator.
 #include <stdexcept>
 
 #include "compiler/operators/operator.h"

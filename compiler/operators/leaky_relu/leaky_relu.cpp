@@ -1,4 +1,4 @@
-// x from 0 on, alpha * x below.
+// x for x >= 0, alpha * x for x < 0.
 #include "compiler/operators/element_function.h"
 
 namespace systole::operators {
@@ -23,7 +23,7 @@ ir::LayerKind keras_leaky_relu() {
 }  // namespace
 
 std::unique_ptr<ir::Operator> make_leaky_relu() {
-    constexpr float function_slope = 0.2F;  // where Keras names the function alone
+    constexpr float function_slope = 0.2F;  // Keras' default for the function given by name
     return std::make_unique<FunctionOperator>(FunctionDefinition{
         .name = "leaky_relu",
         .summary = "x from 0 on, alpha * x below.",

@@ -1,4 +1,4 @@
-// A table's value at each stored number: what activation functions become on integers.
+// A table lookup for each stored number; activation functions become lookups on integers.
 #include <fmt/format.h>
 
 #include "compiler/ir/model_error.h"
@@ -12,8 +12,8 @@ namespace {
 constexpr std::uint32_t byte_entries = std::tuple_size_v<mapping::ByteTable>;
 constexpr std::uint32_t wide_entries = std::tuple_size_v<mapping::WideTable>;
 
-/// The line between two entries of a table of 16-bit numbers: the mean of both, weighted, in 128ths; one half
-/// more and rounded down.
+/// Linear interpolation between two entries of a table of 16-bit numbers, in steps of 1/128, rounded to
+/// nearest, halves upwards.
 std::int32_t interpolate(std::span<const std::int16_t> table, std::int32_t value) {
     const std::int32_t offset = value + 32768;
     const auto entry = static_cast<std::size_t>(offset / 128);

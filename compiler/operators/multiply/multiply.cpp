@@ -1,4 +1,4 @@
-// The element-wise product of two tensors of one shape.
+// The element-wise product of two tensors of the same shape.
 #include <algorithm>
 
 #include "compiler/operators/fixed_point.h"
@@ -28,8 +28,7 @@ public:
     void quantize(const ir::Node& node, Quantizer& quantizer) const override {
         quantizer.require_one_width(node);
         Encoding encoding = quantizer.encoding(node.output());
-        // The result's multiplier stays below 1, so that no product, which has 31 bits, is shifted to the
-        // left.
+        // The result's multiplier stays below 1: products have 31 bits and must not be shifted to the left.
         const double product_scale =
             quantizer.stored_encoding(node.inputs[0]).scale * quantizer.stored_encoding(node.inputs[1]).scale;
         encoding.scale = std::max(encoding.scale, 2 * product_scale);

@@ -13,7 +13,7 @@ float relu_of(float x, const FunctionParameters& parameters) {
     return std::min(std::max(x, 0.0F), parameters.maximum);
 }
 
-/// A slope below 0 makes it a leaky ReLU.
+/// Reads a Keras ReLU; one with a negative_slope becomes a leaky ReLU.
 ir::ValueId read_keras_relu(ir::LayerReader& layer) {
     constexpr float unlimited = std::numeric_limits<float>::infinity();
     const float maximum = layer.number("max_value", unlimited);

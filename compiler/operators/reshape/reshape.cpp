@@ -1,4 +1,4 @@
-// The same elements, in their order, under another shape.
+// The same elements in the same order, with another shape.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ ir::ValueId flatten_input(ir::LayerReader& layer) {
     return append_reshape(layer, ir::vector_shape(static_cast<std::uint32_t>(layer.input_map().elements())));
 }
 
-/// One extent may be -1: it follows from the others.
+/// Reads a Keras Reshape; one extent may be -1 and then follows from the others.
 ir::ValueId read_keras_reshape(ir::LayerReader& layer) {
     constexpr const char* rule = "each must be an integer, at least 1, or -1 once";
     if (!layer.has("target_shape")) layer.fail("target_shape", "it must be given");
@@ -50,7 +50,7 @@ ir::ValueId read_keras_reshape(ir::LayerReader& layer) {
     if (extents.size() != vector_rank && extents.size() != image_rank) {
         layer.fail("target_shape", "it must have 1 or 3 dimensions");
     }
-    // Less than 2^32, as tensors are limited.
+    // Fits in 32 bits, because the size of tensors is limited.
     const std::uint64_t elements = layer.input_map().elements();
     if (inferred) extents[*inferred] = static_cast<std::uint32_t>(elements / known);
     return append_reshape(layer, ir::Shape(extents));
@@ -132,7 +132,7 @@ public:
     }
     void lower(const ir::NodeView& node, Lowering& lowering) const override {
         if (ir::is_output(node.graph(), node.node().output())) {
-            // The host gets the same bytes in any case.
+            // The host gets the same bytes with either shape.
             lowering.share_tensor(node.node().output(), lowering.tensor_of(node.node().inputs.front()));
             return;
         }

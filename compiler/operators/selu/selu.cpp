@@ -1,4 +1,4 @@
-// The function of self-normalizing networks: an exponential below 0, linear above.
+// The function of self-normalizing networks: exponential for x < 0, linear for x >= 0.
 #include <cmath>
 
 #include "compiler/operators/element_function.h"

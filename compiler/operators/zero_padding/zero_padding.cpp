@@ -15,7 +15,7 @@ namespace {
 
 using Sides = std::array<std::uint32_t, 4>;  ///< top, left, bottom, right
 
-/// Before and behind along an axis: [before, after], or one number for both.
+/// Reads the padding before and after an axis: [before, after], or one number for both.
 std::array<std::uint32_t, 2> both_sides(const ir::LayerReader& layer,
                                         const ir::LayerReader::Integers& values) {
     constexpr const char* rule = "it must be a, [a, b] or [[a, b], [c, d]], each an integer, at least 0";
@@ -35,7 +35,7 @@ ir::ValueId read_keras_zero_padding(ir::LayerReader& layer) {
     layer.require_text("data_format", "channels_last");
     const auto values = layer.integers("padding");
     if (!values) layer.fail("padding", "it must be given");
-    // In [a, b], a is above and below; in [[a, b], [c, d]], a is above.
+    // [a, b] pads a rows above and a rows below; [[a, b], [c, d]] pads a rows above and b rows below.
     const bool by_axis = layer.is_list("padding") && values->size() == 2;
     const auto vertical = both_sides(layer, by_axis ? layer.integers_of("padding", 0) : *values);
     const auto horizontal = both_sides(layer, by_axis ? layer.integers_of("padding", 1) : *values);
@@ -101,7 +101,7 @@ public:
         std::fill_n(call.output, count, encoding_of(call.node.output()).zero_point);
         copy_image(call.node, call.batch, call.inputs[0], call.output);
     }
-    /// The largest of a single element, which may lie outside: there it is 0.
+    /// Max pooling with 1x1 windows, in which elements outside the image count as 0.
     void lower(const ir::NodeView& node, Lowering& lowering) const override {
         const auto [top, left, bottom, right] = sides_of(node.node());
         const ir::Window window{.pad_top = top, .pad_left = left, .pad_bottom = bottom, .pad_right = right};
@@ -110,7 +110,7 @@ public:
     }
 
 private:
-    /// Copies the images to where the border leaves room.
+    /// Copies the images into the inner part of the output, which the border surrounds.
     template <typename Number>
     static void copy_image(const ir::NodeView& node, std::uint32_t batch, const Number* row, Number* to) {
         const ir::FeatureMap input = node.input_map();
