@@ -29,7 +29,7 @@ std::uint64_t slice_row(const mapping::Network& network, const Target& target, c
 }
 
 /// The rows of an image of each tensor that has rows of its own. A matrix product reads 16-bit elements in
-/// pairs of rows, so the number is even even if the last row has no elements.
+/// pairs of rows, so the number is even, although the last row may have no elements.
 std::vector<std::uint64_t> rows_of_images(const mapping::Network& network, const Target& target,
                                           const std::vector<TensorPart>& parts) {
     std::vector<std::uint64_t> rows;
