@@ -32,8 +32,9 @@ struct Format {
 ir::Graph read_graph_text(const std::filesystem::path& path, const ir::OperatorSet& operators) {
     ir::Graph graph = ir::parse_graph(read_text(path), path.string(), operators);
     if (graph.inputs.size() != 1 || graph.outputs.size() != 1) {
-        throw ModelError(fmt::format("{}: it has {} inputs and {} outputs; a network must have one of each",
-                                     path.string(), graph.inputs.size(), graph.outputs.size()));
+        throw ModelError(fmt::format("{}: it has {} and {}; a network must have one of each", path.string(),
+                                     ir::counted(graph.inputs.size(), "input"),
+                                     ir::counted(graph.outputs.size(), "output")));
     }
     return graph;
 }

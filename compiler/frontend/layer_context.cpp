@@ -113,7 +113,7 @@ void LayerContext::fail(std::string_view rule) const {
 
 ir::ValueId LayerContext::input() const {
     if (inputs_.size() != 1) {
-        config_.fail(fmt::format("it has {} inputs; it must have exactly 1", inputs_.size()));
+        config_.fail(fmt::format("it has {}; it must have exactly 1", ir::counted(inputs_.size(), "input")));
     }
     return inputs_[0];
 }

@@ -152,7 +152,8 @@ std::size_t NodeView::data_inputs() const {
 
 void NodeView::require_inputs(std::size_t data, std::size_t constants) const {
     if (data_inputs() != data) {
-        throw ModelError(fmt::format("it has {} inputs; it must have exactly {}", data_inputs(), data));
+        throw ModelError(
+            fmt::format("it has {}; it must have exactly {}", counted(data_inputs(), "input"), data));
     }
     if (node_.inputs.size() - data != constants) {
         throw ModelError(fmt::format("it has {} constant inputs; it must have exactly {}",

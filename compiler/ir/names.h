@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -23,6 +24,11 @@ inline std::string quoted(std::string_view name) {
         }
     }
     return text + (name.size() > longest ? "...\"" : "\"");
+}
+
+/// A number and what it counts, for messages: "1 input", "2 inputs".
+inline std::string counted(std::size_t count, std::string_view noun) {
+    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 /// The elements of a range as "a, b, c", each after `prefix`. (Used instead of fmt::join, about which g++ 12

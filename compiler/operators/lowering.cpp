@@ -102,9 +102,9 @@ bool is_quantized(const ir::Graph& graph) {
 
 mapping::Network lower(const ir::Graph& graph) {
     if (graph.inputs.size() != 1 || graph.outputs.size() != 1) {
-        throw ModelError(
-            fmt::format("{}: it has {} inputs and {} outputs; a network that is compiled has one of each",
-                        graph.name, graph.inputs.size(), graph.outputs.size()));
+        throw ModelError(fmt::format("{}: it has {} and {}; a network that is compiled has one of each",
+                                     graph.name, ir::counted(graph.inputs.size(), "input"),
+                                     ir::counted(graph.outputs.size(), "output")));
     }
     if (!is_quantized(graph) || !graph.input().quantization) {
         throw ModelError(fmt::format("{}: its input must be of integers that have a scale", graph.name));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "compiler/ir/model_error.h"
+#include "compiler/ir/names.h"
 #include "compiler/operators/integer_types.h"
 
 namespace systole::operators {
@@ -14,7 +15,9 @@ const std::vector<ir::AttributeDeclaration>& PairwiseOperator::attributes() cons
 
 std::vector<ir::Shape> PairwiseOperator::output_shapes(const ir::NodeView& node) const {
     const std::size_t inputs = node.node().inputs.size();
-    if (inputs != 2) throw ModelError(fmt::format("it {} {} inputs; it must have exactly 2", verb_, inputs));
+    if (inputs != 2)
+        throw ModelError(
+            fmt::format("it {} {}; it must have exactly 2", verb_, ir::counted(inputs, "input")));
     if (node.input_map(0) != node.input_map(1)) {
         throw ModelError(fmt::format("it {} {} and {}; the shapes must be the same", verb_,
                                      to_text(node.input_map(0)), to_text(node.input_map(1))));

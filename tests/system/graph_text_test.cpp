@@ -105,6 +105,6 @@ TEST_CASE("A graph's text that is wrong ends with file, line and column", "[syst
     const std::string two = folder.file(
         "two.txt", "graph \"w\"\ninputs %0, %1\noutputs %0\n%0 float32 1x2 \"a\"\n%1 float32 1x2 \"b\"\n");
     CHECK_THAT(sim("compile " + two + " --machine tpu_v1 --text schedule --random-input 1").err,
-               Catch::Contains("two.txt: it has 2 inputs and 1 outputs; a network must have one of each"));
+               Catch::Contains("two.txt: it has 2 inputs and 1 output; a network must have one of each"));
     CHECK(sim("run " + file + " --model models/mnist_cnn/mnist_cnn.h5").exit_code == 2);
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/ir/names.h"
 #include "compiler/operators/fixed_point.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/pairwise.h"
@@ -16,7 +17,7 @@ namespace {
 ir::ValueId read_keras_add(ir::LayerReader& layer) {
     const std::vector<ir::ValueId>& inputs = layer.inputs();
     if (inputs.size() < 2) {
-        layer.fail(fmt::format("it has {} inputs; it must have at least 2", inputs.size()));
+        layer.fail(fmt::format("it has {}; it must have at least 2", ir::counted(inputs.size(), "input")));
     }
     ir::ValueId sum = inputs[0];
     for (std::size_t i = 1; i < inputs.size(); ++i) sum = layer.append("add", {}, {sum, inputs[i]});

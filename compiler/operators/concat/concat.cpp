@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "compiler/ir/model_error.h"
+#include "compiler/ir/names.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/lowering.h"
 #include "compiler/operators/operator.h"
@@ -40,7 +41,8 @@ public:
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
         const std::size_t count = node.node().inputs.size();
         if (count < 2) {
-            throw ModelError(fmt::format("it concatenates {} inputs; it must have at least 2", count));
+            throw ModelError(
+                fmt::format("it concatenates {}; it must have at least 2", ir::counted(count, "input")));
         }
         const ir::FeatureMap first = node.input_map();
         std::uint64_t channels = 0;

@@ -200,8 +200,8 @@ TEST_CASE("What is not supported is refused with layer, key, value and rule", "[
         {"ZeroPadding2D",
          {{"padding", {-1, 0}}},
          "padding is [-1, 0]; it must be a, [a, b] or [[a, b], [c, d]], each an integer, at least 0"},
-        {"Add", json::object(), "it has 1 inputs; it must have at least 2"},
-        {"Concatenate", json::object(), "it concatenates 1 inputs; it must have at least 2"},
+        {"Add", json::object(), "it has 1 input; it must have at least 2"},
+        {"Concatenate", json::object(), "it concatenates 1 input; it must have at least 2"},
     };
     for (const Refusal& refusal : refusals) {
         CHECK_THROWS_WITH(sequential(image, {layer(refusal.class_name, "x", refusal.config)}),

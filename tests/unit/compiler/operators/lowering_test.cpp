@@ -163,7 +163,7 @@ TEST_CASE("What the chip cannot do is refused in one line", "[compiler][operator
     two.append("max_pool", {two.input({2, 2, 1})}, {});
     two.input({1, 1, 1});
     CHECK(error_of(two.graph()) ==
-          "made: it has 2 inputs and 1 outputs; a network that is compiled has one of each");
+          "made: it has 2 inputs and 1 output; a network that is compiled has one of each");
 
     ir::Graph on_floats;
     on_floats.name = "floats";

@@ -48,7 +48,7 @@ TEST_CASE("Concatenation takes two or more maps of one height and width", "[comp
     const auto shape_of = [&](const std::vector<ir::FeatureMap>& shapes) {
         return tests::output_shape(concat, shapes);
     };
-    CHECK_THROWS_WITH(shape_of({{4, 4, 1}}), "it concatenates 1 inputs; it must have at least 2");
+    CHECK_THROWS_WITH(shape_of({{4, 4, 1}}), "it concatenates 1 input; it must have at least 2");
     CHECK_THROWS_WITH(shape_of({{4, 4, 1}, {4, 4, 2}, {4, 3, 1}}),
                       "it concatenates 4x4x1 and 4x3x1; height and width must be the same");
     CHECK_THROWS_WITH(shape_of({{4, 4, 1}, {3, 4, 1}}),

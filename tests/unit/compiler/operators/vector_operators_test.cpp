@@ -14,7 +14,7 @@ TEST_CASE("A product multiplies element by element", "[compiler][operators]") {
     CHECK(tests::evaluate(multiply, shapes, {{1, 2, 3, 4}, {5, -6, 0.5F, 0}}, 2) ==
           std::vector<float>{5, -12, 1.5F, 0});
     CHECK_THROWS_WITH(tests::output_shape(multiply, {{1, 1, 2}}),
-                      "it multiplies 1 inputs; it must have exactly 2");
+                      "it multiplies 1 input; it must have exactly 2");
     CHECK_THROWS_WITH(tests::output_shape(multiply, {{1, 1, 2}, {1, 1, 3}}),
                       "it multiplies 1x1x2 and 1x1x3; the shapes must be the same");
 }
