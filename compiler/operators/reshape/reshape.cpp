@@ -1,15 +1,11 @@
 // The same elements in the same order, with another shape.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <limits>
 
 #include "compiler/ir/model_error.h"
-#include "compiler/operators/integer_types.h"
+#include "compiler/operators/element_range.h"
 #include "compiler/operators/layer_formats.h"
-#include "compiler/operators/lowering.h"
-#include "compiler/operators/operator.h"
-#include "compiler/operators/quantizer.h"
 
 namespace systole::operators {
 namespace {
@@ -56,7 +52,7 @@ ir::ValueId read_keras_reshape(ir::LayerReader& layer) {
     return append_reshape(layer, ir::Shape(extents));
 }
 
-class Reshape final : public Operator {
+class Reshape final : public ElementRangeOperator {
 public:
     std::string_view name() const override { return "reshape"; }
     std::string_view summary() const override {
@@ -110,25 +106,9 @@ public:
     bool is_identity(const ir::NodeView& node) const override {
         return map_text(node.input().shape) == map_text(node.output().shape);
     }
-    bool moves_elements() const override { return true; }
     bool reads_elements() const override { return true; }
-    void evaluate(const FloatCall& call) const override {
-        std::copy_n(call.inputs[0], call.batch * call.node.input().shape.elements(), call.output);
-    }
     Placement placement() const override {
         return {.where = "nowhere: elements stay where they are", .formats = "float32; uint8, int8, int16"};
-    }
-    void check_types(const ir::NodeView& node) const override {
-        if (!works_on_integers(node)) return;
-        require_integers(node);
-        require_one_encoding(node);
-    }
-    void quantize(const ir::Node& node, Quantizer& quantizer) const override {
-        quantizer.require_one_width(node);
-        quantizer.add_like(node, quantizer.stored_encoding(node.inputs.front()));
-    }
-    void execute(const IntegerCall& call) const override {
-        std::copy_n(call.inputs[0], call.batch * call.node.input().shape.elements(), call.output);
     }
     void lower(const ir::NodeView& node, Lowering& lowering) const override {
         if (ir::is_output(node.graph(), node.node().output())) {
@@ -136,8 +116,11 @@ public:
             lowering.share_tensor(node.node().output(), lowering.tensor_of(node.node().inputs.front()));
             return;
         }
-        lowering.add_layer(node.node(), node.node().output(), mapping::Slice{.first_element = 0});
+        ElementRangeOperator::lower(node, lowering);
     }
+
+protected:
+    std::uint64_t first_element(const ir::NodeView& /*node*/) const override { return 0; }
 };
 
 }  // namespace

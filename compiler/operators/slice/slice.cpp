@@ -1,14 +1,10 @@
 // A range of the elements of a vector.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <limits>
 
 #include "compiler/ir/model_error.h"
-#include "compiler/operators/integer_types.h"
-#include "compiler/operators/lowering.h"
-#include "compiler/operators/operator.h"
-#include "compiler/operators/quantizer.h"
+#include "compiler/operators/element_range.h"
 
 namespace systole::operators {
 namespace {
@@ -23,7 +19,7 @@ ir::ValueId read_json_slice(ir::LayerReader& layer) {
     return layer.append("slice", {{"first", first}, {"count", count}}, {layer.input()});
 }
 
-class Slice final : public Operator {
+class Slice final : public ElementRangeOperator {
 public:
     std::string_view name() const override { return "slice"; }
     std::string_view summary() const override { return "A range of the elements of a vector."; }
@@ -64,40 +60,14 @@ public:
         }
         return {ir::vector_shape(static_cast<std::uint32_t>(count))};
     }
-    bool moves_elements() const override { return true; }
-    void evaluate(const FloatCall& call) const override {
-        copy_elements(call.node, call.batch, call.inputs[0], call.output);
-    }
     Placement placement() const override {
         return {.where = "nowhere: readers read a part of the rows",
                 .formats = "float32; uint8, int8, int16"};
     }
-    void check_types(const ir::NodeView& node) const override {
-        if (!works_on_integers(node)) return;
-        require_integers(node);
-        require_one_encoding(node);
-    }
-    void quantize(const ir::Node& node, Quantizer& quantizer) const override {
-        quantizer.require_one_width(node);
-        quantizer.add_like(node, quantizer.stored_encoding(node.inputs.front()));
-    }
-    void execute(const IntegerCall& call) const override {
-        copy_elements(call.node, call.batch, call.inputs[0], call.output);
-    }
-    void lower(const ir::NodeView& node, Lowering& lowering) const override {
-        const auto first = static_cast<std::uint64_t>(node.node().integer("first"));
-        lowering.add_layer(node.node(), node.node().output(), mapping::Slice{.first_element = first});
-    }
 
-private:
-    template <typename Number>
-    static void copy_elements(const ir::NodeView& node, std::uint32_t batch, const Number* from, Number* to) {
-        const std::size_t elements = node.input().shape.elements();
-        const auto first = static_cast<std::size_t>(node.node().integer("first"));
-        const auto count = static_cast<std::size_t>(node.node().integer("count"));
-        for (std::size_t image = 0; image < batch; ++image) {
-            to = std::copy_n(from + image * elements + first, count, to);
-        }
+protected:
+    std::uint64_t first_element(const ir::NodeView& node) const override {
+        return static_cast<std::uint64_t>(node.node().integer("first"));
     }
 };
 
