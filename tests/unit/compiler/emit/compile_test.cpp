@@ -222,7 +222,7 @@ TEST_CASE("A network without layers gives its input back", "[compiler][emit]") {
     CHECK(machine.output() == input);
 }
 
-TEST_CASE("A program says what it is", "[compiler][emit]") {
+TEST_CASE("A program carries the description of its network", "[compiler][emit]") {
     mapping::Network network = dense_network(10, 3);
     network.tensors[1].scale = 0.25;
     network.tensors[1].zero_point = 7;
@@ -298,7 +298,7 @@ TEST_CASE("Registers, tags and parameters are written only when they change", "[
                                    isa::Register::OutputMaximum});
 }
 
-TEST_CASE("What does not fit is a ModelError that says so in one line", "[compiler][emit]") {
+TEST_CASE("A network that does not fit is a ModelError in one line", "[compiler][emit]") {
     const mapping::Network network = dense_network(100, 20);
     schedule::Target target;
     target.geometry = {.rows = 8, .columns = 8};

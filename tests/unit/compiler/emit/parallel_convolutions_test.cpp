@@ -146,7 +146,8 @@ TEST_CASE("Joined columns are activated segment by segment", "[compiler][emit][p
     CHECK(activations(program) == std::vector<Activation>{first, second, rest});
 }
 
-TEST_CASE("The first of them has the tag and the multiply-accumulates of all", "[compiler][emit][parallel]") {
+TEST_CASE("The first joined convolution has the tag and the multiply-accumulates of all",
+          "[compiler][emit][parallel]") {
     const isa::Program program = compile(parallel_convolutions(), target(), {.batch = 2, .inferences = 6});
     REQUIRE(program.layers.size() == 2);
     CHECK(program.layers[0] == isa::LayerInfo{.name = "first", .kind = "convolution", .macs = 2 * 3 * 7});

@@ -203,7 +203,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("Sync orders every conflict, and no pair of it could be left out",
+TEST_CASE("Sync orders every conflict, and no pair of sync can be left out",
           "[compiler][emit][synchronize]") {
     const std::uint32_t seed = 4711;
     INFO("first seed " << seed);
@@ -230,7 +230,7 @@ TEST_CASE("Sync orders every conflict, and no pair of it could be left out",
     CHECK(conflicts_seen > 2 * pairs_seen);
 }
 
-TEST_CASE("A wait stands before who needs it, its signal behind what it reports on",
+TEST_CASE("A wait stands before the instruction that needs it, its signal after the one it reports",
           "[compiler][emit][synchronize]") {
     const std::vector<Instruction> program =
         synchronize({isa::ReadHostMemory{0, 0, 8, 4}, isa::ReadHostMemory{0, 10, 8, 1},
@@ -257,7 +257,8 @@ TEST_CASE("Two readers of a row need no sync", "[compiler][emit][synchronize]") 
     CHECK(synchronize(instructions, geometry) == instructions);
 }
 
-TEST_CASE("An order that goes through a third unit is not made twice", "[compiler][emit][synchronize]") {
+TEST_CASE("No sync is inserted for an order that already holds through a third unit",
+          "[compiler][emit][synchronize]") {
     // host read -> matrix -> activation; the activation overwrites what the host brought.
     const std::vector<Instruction> instructions = {
         isa::SetConfig{.reg = isa::Register::ActivationColumns, .value = 8},

@@ -87,7 +87,7 @@ TEST_CASE("Without values of weights a network becomes the same instructions and
     }
 }
 
-TEST_CASE("Networks that differ in their values alone become as many instructions", "[compiler][emit]") {
+TEST_CASE("Networks that differ only in values have the same number of instructions", "[compiler][emit]") {
     nlohmann::json network = tests::RandomGraphFile(7).draw();
     const schedule::Target target{.geometry = {.rows = 16, .columns = 16}};
     std::set<std::size_t> sizes;
@@ -100,7 +100,7 @@ TEST_CASE("Networks that differ in their values alone become as many instruction
     CHECK(sizes.size() == 1);
 }
 
-TEST_CASE("Dropping weights is leaving them out", "[compiler][emit]") {
+TEST_CASE("Dropping weights equals reading a network without them", "[compiler][emit]") {
     const std::string text = tests::RandomGraphFile(11).draw().dump();
     const schedule::Target target{.geometry = {.rows = 8, .columns = 8}};
     const schedule::Options options{.batch = 2, .inferences = 2};

@@ -159,7 +159,7 @@ TEST_CASE("The operators that messages name are those that are built", "[compile
     CHECK(operators::registry().find_layer(ir::Format::GraphJson, "lstm") == nullptr);
 }
 
-TEST_CASE("Activations have 8 bits, or what layer, input and network say", "[compiler][frontend]") {
+TEST_CASE("Activations have 8 bits unless layer, input or network say otherwise", "[compiler][frontend]") {
     json network = chain({4}, {dense(3), dense(3), {{"op", "sigmoid"}}});
     const auto bits = [](const ir::Graph& graph) {
         std::vector<int> found;
@@ -238,7 +238,7 @@ TEST_CASE("Without values a network has the same shapes and work", "[compiler][f
     CHECK_THROWS_AS(reference::execute(bare, std::vector<float>(9 * 9 * 4), 1), std::logic_error);
 }
 
-TEST_CASE("A layer may be larger than memory as long as nothing has values", "[compiler][frontend]") {
+TEST_CASE("A layer without values may be larger than memory", "[compiler][frontend]") {
     const json network = chain({100'000}, {dense(150'000)});  // 60 GB in float
     CHECK(operators::macs(build(network, WeightValues::Skipped)) == 15'000'000'000);
     CHECK(error_of(network) ==
@@ -333,7 +333,7 @@ TEST_CASE("Graph files that are wrong are refused with place, value and rule", "
           "layer \"l1\": nothing reads its result, and it is not the output");
 }
 
-TEST_CASE("Graph files are known by what is in them", "[compiler][frontend]") {
+TEST_CASE("Graph files are recognized by their contents", "[compiler][frontend]") {
     const std::filesystem::path path =
         std::filesystem::temp_directory_path() / fmt::format("systole_graph_{}.json", getpid());
     const auto read = [&](const std::string& text) -> std::string {

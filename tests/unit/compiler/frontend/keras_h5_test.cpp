@@ -72,7 +72,7 @@ TEST_CASE("A Keras file's layers get their own weights", "[compiler][frontend]")
     CHECK(constants_of(graph, 1) == std::vector<std::vector<float>>{{7, 8, 9}, {0.5}});
 }
 
-TEST_CASE("Weights are told by their role, however a version of Keras spells it", "[compiler][frontend]") {
+TEST_CASE("Weights are found by their role in every version of Keras", "[compiler][frontend]") {
     const std::string name =
         GENERATE("kernel", "kernel:0", "first/kernel", "sequential/first/kernel:0", "first_3/kernel_1:0");
     KerasFile file = two_dense_layers();
@@ -159,7 +159,7 @@ TEST_CASE("A file of another kind is refused in one line", "[compiler][frontend]
     CHECK(error_of(temporary.path().parent_path()) == "it is a directory; it must be a network file");
 }
 
-TEST_CASE("A file cut short anywhere is refused, and never read past its end", "[compiler][frontend]") {
+TEST_CASE("A truncated file is refused and never read past its end", "[compiler][frontend]") {
     KerasFile file = two_dense_layers();
     file.texts = TextKind::Variable;
     const TemporaryFile temporary("net.h5");

@@ -102,7 +102,7 @@ TEST_CASE("Activations are layers, arguments or classes of their own", "[compile
         "%6 = softmax(%5) -> 1x1x4 \"g\"\n");
 }
 
-TEST_CASE("Layers of training alone leave nothing behind", "[compiler][frontend]") {
+TEST_CASE("Layers for training only become no nodes", "[compiler][frontend]") {
     CHECK(nodes_of(sequential(
               {nullptr, 4}, {layer("Dropout", "d", {{"rate", 0.4}}), layer("Dense", "e", {{"units", 1}})})) ==
           "%1 = dense(%0) -> 1x1x1 \"e\": units 1, bias yes\n");
@@ -158,7 +158,7 @@ TEST_CASE("Concatenations are along the channels", "[compiler][frontend]") {
     CHECK_THROWS_WITH(text_of(image, 1), "layer \"mixed\": axis is 1; only the last axis is supported");
 }
 
-TEST_CASE("What is not supported is refused with layer, key, value and rule", "[compiler][frontend]") {
+TEST_CASE("Unsupported layers are refused with layer, key, value and rule", "[compiler][frontend]") {
     struct Refusal {
         std::string class_name;
         json config;

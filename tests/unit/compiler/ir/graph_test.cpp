@@ -90,7 +90,7 @@ TEST_CASE("Readers of a removed node read its input", "[compiler][ir]") {
     CHECK_THROWS_AS(ir::remove_nodes(other, {false, false, true}), std::logic_error);
 }
 
-TEST_CASE("A removed output is what it was made of", "[compiler][ir]") {
+TEST_CASE("Removing an output node makes its input the output", "[compiler][ir]") {
     Graph graph({1, 1, 3});
     graph.append("a", tests::op("relu"), {0});
     graph.append("b", tests::op("identity"), {1});
@@ -98,7 +98,7 @@ TEST_CASE("A removed output is what it was made of", "[compiler][ir]") {
     CHECK(graph.get().outputs == std::vector<ir::ValueId>{graph.get().nodes[0].output()});
 }
 
-TEST_CASE("What leads to no output is removed, with its constants", "[compiler][ir]") {
+TEST_CASE("Nodes without an effect on an output are removed, with their constants", "[compiler][ir]") {
     tests::GraphParts parts(1);
     Graph graph({1, 1, 3});
     graph.append("unread", parts.dense({1, 1, 3}, 4, true), {0});

@@ -178,7 +178,7 @@ TEST_CASE("Text that is wrong is refused with file, line, column, token and rule
           "net.txt: value %1 \"d/kernel\": it is of a floating type; only integers have a scale");
 }
 
-TEST_CASE("A graph that a pass has broken names the pass and the node", "[compiler][ir]") {
+TEST_CASE("The error for a graph that a pass has broken names the pass and the node", "[compiler][ir]") {
     ir::Graph graph = read(small);
     CHECK_NOTHROW(ir::verify(graph, "good"));
     CHECK_FALSE(ir::find_fault(graph).has_value());

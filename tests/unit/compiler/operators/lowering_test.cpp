@@ -25,7 +25,8 @@ const mapping::MatrixProduct& product(const mapping::Network& network, std::size
 
 }  // namespace
 
-TEST_CASE("Multipliers follow from the scales, the bias makes up for zero points", "[compiler][operators]") {
+TEST_CASE("Multipliers follow from the scales, and the bias corrects for zero points",
+          "[compiler][operators]") {
     IntegerGraph made;
     const ir::ValueId input = made.input({1, 1, 3}, {0.5, 10});
     made.dense({input}, 2, {.values = {1, -2, 3, 4, -5, 6}, .scales = {0.25, 0.0625}, .bias = {7, 9}},
@@ -50,7 +51,7 @@ TEST_CASE("Multipliers follow from the scales, the bias makes up for zero points
               .name = "layer0", .shape = {1, 1, 2}, .scale = 2.0, .zero_point = 100, .type = DataType::Int8});
 }
 
-TEST_CASE("A lookup is done with the matrix work whose result it alone reads", "[compiler][operators]") {
+TEST_CASE("A lookup is fused with matrix work if it is the only reader", "[compiler][operators]") {
     const auto dense_with = [](const auto& append) {
         IntegerGraph made;
         const ir::ValueId sums = made.dense({made.input({1, 1, 2})}, 2, {.values = {1, 2, 3, 4}}, {1.0, 3});
@@ -113,7 +114,7 @@ TEST_CASE("Reshapes and slices move nothing, borders are pooling", "[compiler][o
     CHECK(network.output == network.layers[3].output);
 }
 
-TEST_CASE("What the chip cannot do is refused in one line", "[compiler][operators]") {
+TEST_CASE("Networks that the chip cannot compute are refused in one line", "[compiler][operators]") {
     const auto error_of = [](const ir::Graph& graph) -> std::string {
         try {
             lower(graph);

@@ -122,7 +122,7 @@ TEST_CASE("Softmax makes each pixel's channels probabilities, however large they
     CHECK(tests::largest_difference(output, expected) < 1e-6);
 }
 
-TEST_CASE("Add needs two inputs of one shape", "[compiler][operators]") {
+TEST_CASE("Add needs two inputs of the same shape", "[compiler][operators]") {
     const tests::Op add = tests::op("add");
     const std::vector<float> a{1.0F, 2.0F};
     const std::vector<float> b{10.0F, 20.0F};

@@ -54,7 +54,7 @@ TEST_CASE("A dense layer of several inputs is one of all of them behind each oth
     CHECK_THROWS_WITH(tests::output_shape(op, {}), "it has no input; it must have at least 1");
 }
 
-TEST_CASE("The type that a value is stored in is its own and outlives an identity behind it",
+TEST_CASE("The type in which a value is stored is kept when an identity after it is removed",
           "[compiler][ir]") {
     tests::GraphParts parts(1);
     tests::Graph graph({1, 1, 4});

@@ -93,7 +93,8 @@ TEST_CASE("Branches of a concatenation share one range, through pooling and thro
     }
 }
 
-TEST_CASE("Branches of very different ranges are concatenated without another step", "[compiler][passes]") {
+TEST_CASE("Branches of very different ranges are concatenated without a rescaling step",
+          "[compiler][passes]") {
     Graph graph = tests::graph_of({4, 4, 2});
     const NodeId a = scaled(graph, 0, 0.1F);
     const NodeId b = scaled(graph, 0, -3.0F, 4);
@@ -132,7 +133,7 @@ TEST_CASE("A branch whose sums need a larger scale than its range is rescaled", 
     CHECK(lookups(network) == 1);
 }
 
-TEST_CASE("Inception modules compute the float modules to a few steps", "[compiler][passes]") {
+TEST_CASE("Quantized Inception modules equal the float modules up to a few steps", "[compiler][passes]") {
     for (std::uint32_t seed = 1; seed < 6; ++seed) {
         INFO("seed " << seed);
         tests::InceptionBuilder builder(seed, {7, 7, 3});

@@ -101,7 +101,7 @@ TEST_CASE("Borders of zeros become padding", "[compiler][passes]") {
     }
 }
 
-TEST_CASE("A border that something else reads stays", "[compiler][passes]") {
+TEST_CASE("A border with another reader stays", "[compiler][passes]") {
     GraphParts parts(2);
     Graph graph = tests::graph_of({4, 4, 2});
     graph.append("border", tests::zero_padding(1, 1, 1, 1), {0});
@@ -117,7 +117,7 @@ TEST_CASE("A border that something else reads stays", "[compiler][passes]") {
     CHECK(kinds(passes::fold_padding(pooled)) == "input zero_padding average_pool ");
 }
 
-TEST_CASE("What changes no value is removed", "[compiler][passes]") {
+TEST_CASE("Nodes that change no value are removed", "[compiler][passes]") {
     GraphParts parts(7);
     Graph graph = tests::graph_of({1, 1, 32});
     graph.append("image", tests::reshape(ir::FeatureMap{4, 4, 2}), {0});

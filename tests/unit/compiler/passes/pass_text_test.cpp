@@ -30,7 +30,7 @@ std::string after(const passes::PassManager::Transformation& pass, const std::st
 
 }  // namespace
 
-TEST_CASE("remove_identities takes out what changes no value, and reshapes the input itself",
+TEST_CASE("remove_identities removes nodes that change no value, and reshapes the input itself",
           "[compiler][passes]") {
     CHECK(after(passes::remove_identities, R"(graph "g"
 inputs %0
@@ -99,7 +99,7 @@ outputs %1
 )");
 }
 
-TEST_CASE("fold_batch_normalization makes a convolution of single pixels where nothing is before it",
+TEST_CASE("fold_batch_normalization makes a 1x1 convolution if no layer comes before it",
           "[compiler][passes]") {
     CHECK(after(passes::fold_batch_normalization, R"(graph "g"
 inputs %0
@@ -144,7 +144,7 @@ outputs %2
 )");
 }
 
-TEST_CASE("fold_concat_into_dense lets a dense layer read what was concatenated", "[compiler][passes]") {
+TEST_CASE("fold_concat_into_dense lets a dense layer read the concatenated vectors", "[compiler][passes]") {
     CHECK(after(passes::fold_concat_into_dense, R"(graph "g"
 inputs %0
 outputs %4
@@ -167,7 +167,7 @@ outputs %2
 )");
 }
 
-TEST_CASE("drop_weights forgets the values and keeps the shapes", "[compiler][passes]") {
+TEST_CASE("drop_weights removes the values and keeps the shapes", "[compiler][passes]") {
     CHECK(after(passes::drop_weights, R"(graph "g"
 inputs %0
 outputs %2
@@ -186,7 +186,7 @@ outputs %2
 )");
 }
 
-TEST_CASE("calibrate gives each activation the range that it takes", "[compiler][passes]") {
+TEST_CASE("calibrate sets the range of each activation", "[compiler][passes]") {
     const passes::Calibration calibration{
         .inputs = {1.0F, 0.5F, -2.0F, 4.0F}, .count = 2, .encoding = std::nullopt};
     const auto calibrate = [&](ir::Graph graph) { return passes::calibrate(std::move(graph), calibration); };
@@ -227,7 +227,7 @@ outputs %3
 )");
 }
 
-TEST_CASE("unite_ranges makes ranges equal where numbers lie side by side", "[compiler][passes]") {
+TEST_CASE("unite_ranges gives concatenated values equal ranges", "[compiler][passes]") {
     CHECK(after(passes::unite_ranges, R"(graph "g"
 inputs %0
 outputs %3
@@ -252,7 +252,7 @@ outputs %3
 )");
 }
 
-TEST_CASE("quantize makes weights, activations and functions integers", "[compiler][passes]") {
+TEST_CASE("quantize converts weights, activations and functions to integers", "[compiler][passes]") {
     const auto quantize = [](const ir::Graph& graph) {
         return passes::quantize(graph, passes::InputEncoding{0.5, 3});
     };
@@ -298,7 +298,7 @@ outputs %9
 )");
 }
 
-TEST_CASE("A graph on integers passes calibrate, unite_ranges and quantize as it is", "[compiler][passes]") {
+TEST_CASE("calibrate, unite_ranges and quantize do not change a graph on integers", "[compiler][passes]") {
     const std::string text = R"(
 graph "g"
 inputs %0
@@ -314,7 +314,8 @@ outputs %4
     CHECK("\n" + ir::to_text(passes::prepare(read(text.substr(1)), {})) == text);
 }
 
-TEST_CASE("The pass manager runs passes in order, verifies and tells after each", "[compiler][passes]") {
+TEST_CASE("The pass manager runs passes in order, and verifies and reports after each",
+          "[compiler][passes]") {
     const ir::Graph graph = read(R"(graph "g"
 inputs %0
 outputs %2

@@ -53,7 +53,7 @@ Graph convolved(std::uint32_t seed) {
 
 }  // namespace
 
-TEST_CASE("Layers of weights compute the float layer to a few steps", "[compiler][passes]") {
+TEST_CASE("Quantized layers with weights equal the float layers up to a few steps", "[compiler][passes]") {
     for (std::uint32_t seed = 0; seed < 60; ++seed) {
         INFO("seed " << seed);
         GraphParts parts(seed);
@@ -122,7 +122,7 @@ TEST_CASE("Other functions become a table behind the sums, done with them", "[co
     CHECK(error_in_steps(graph, integers, calibration.inputs) < 6.0);
 }
 
-TEST_CASE("An activation function is taken over only by a layer it alone reads", "[compiler][passes]") {
+TEST_CASE("An activation function is fused only if it is the layer's only reader", "[compiler][passes]") {
     Graph graph = convolved(3);
     graph.append("relu", tests::op("relu"), {1});
     graph.append("sum", tests::op("add"), {1, 2});
@@ -167,7 +167,7 @@ TEST_CASE("Pooling keeps its input's encoding", "[compiler][passes]") {
     CHECK(error_in_steps(graph, integers, calibration.inputs) < 3.5);
 }
 
-TEST_CASE("A border that no convolution takes is a layer of its own", "[compiler][passes]") {
+TEST_CASE("A border that no convolution includes is a layer of its own", "[compiler][passes]") {
     Graph graph = convolved(7);
     graph.append("border", tests::zero_padding(1, 0, 0, 2), {1});
     graph.append("pool", tests::pool("max_pool", ir::Window{2, 2, 2, 2}), {2});

@@ -60,7 +60,7 @@ TEST_CASE("A concatenation that only dense layers read disappears", "[compiler][
     CHECK(difference(two.graph, folded) < 1e-5);
 }
 
-TEST_CASE("A concatenation that others read, or of maps, stays", "[compiler][passes]") {
+TEST_CASE("A concatenation with other readers, or of maps, stays", "[compiler][passes]") {
     TwoParts two;
     two.graph.append("dense", two.parts.dense({1, 1, 9}, 9, true), {two.concat});
     two.graph.append("sum", tests::op("concat"), {two.concat, 4});
@@ -139,7 +139,7 @@ TEST_CASE("No sum of 16-bit activations leaves 32 bits", "[compiler][passes]") {
     CHECK(operators::quantize_weights(weights, bias, {1.0 / 255, 0}, {0.01, 0}).weights[0] == 127);
 }
 
-TEST_CASE("Weights make up for the scales of several inputs, the bias for their zero points",
+TEST_CASE("Weights are adapted to the scales of several inputs, the bias to their zero points",
           "[compiler][passes]") {
     GraphParts parts(11);
     const std::vector<float> weights = parts.values(7 * 2);
@@ -165,7 +165,7 @@ TEST_CASE("Weights make up for the scales of several inputs, the bias for their 
     }
 }
 
-TEST_CASE("What is only moved has the bits of what it is moved from", "[compiler][passes]") {
+TEST_CASE("Moving elements keeps their bits", "[compiler][passes]") {
     Graph pool({4, 4, 2}, 16);
     const ir::Window window{.kernel_height = 2, .kernel_width = 2, .stride_y = 2, .stride_x = 2};
     pool.append("pool", tests::pool("max_pool", window), {0}, 16);

@@ -41,7 +41,7 @@ TEST_CASE("The executor computes node after node, over any batch", "[compiler][r
     CHECK(worst < 1e-6);
 }
 
-TEST_CASE("The observer is told every node's result for every image", "[compiler][reference]") {
+TEST_CASE("The observer gets every node's result for every image", "[compiler][reference]") {
     const ir::FeatureMap shape{1, 2, 2};
     const Graph graph = branched(shape);
     constexpr std::uint32_t batch = 200;

@@ -8,7 +8,7 @@
 
 namespace systole::schedule {
 
-TEST_CASE("Things are cut into the fewest pieces, of nearly one size", "[compiler][schedule]") {
+TEST_CASE("Items are cut into the fewest pieces, of nearly equal size", "[compiler][schedule]") {
     for (std::uint32_t total = 0; total <= 40; ++total) {
         for (std::uint32_t limit = 1; limit <= 41; ++limit) {
             const std::vector<Piece> pieces = cut_evenly(total, limit);
@@ -66,7 +66,7 @@ TEST_CASE("Chunks take the accumulator quarters in turn", "[compiler][schedule]"
     }
 }
 
-TEST_CASE("There are as many parts as keep the array busy until rows are activated", "[compiler][schedule]") {
+TEST_CASE("There are enough parts to keep the array busy until rows are activated", "[compiler][schedule]") {
     // Of p parts of c rows, p - 2 must be enough for the delay.
     const AccumulatorParts accumulators(64);
     CHECK(accumulators.parts_behind(0) == 4);

@@ -87,7 +87,7 @@ using Copies = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
 }  // namespace
 
-TEST_CASE("What only a concatenation reads lies in it", "[compiler][schedule][concat]") {
+TEST_CASE("A tensor that only a concatenation reads lies in its result", "[compiler][schedule][concat]") {
     Builder builder;
     const TensorId a = builder.convolution(0, 3);
     const TensorId b = builder.pool(0);
@@ -104,7 +104,7 @@ TEST_CASE("What only a concatenation reads lies in it", "[compiler][schedule][co
     CHECK(copies(builder.network()).empty());
 }
 
-TEST_CASE("What others read, too, or is written in whole rows, is copied into place",
+TEST_CASE("A tensor with other readers, or written in whole rows, is copied into the concatenation",
           "[compiler][schedule][concat]") {
     Builder builder;
     const TensorId twice = builder.convolution(0, 3);
@@ -144,7 +144,8 @@ TEST_CASE("A concatenated tensor lives from its first part on and counts once",
     CHECK(lifetimes[between] == Lifetime{.rows = 8, .first_step = 2, .last_step = 3});
 }
 
-TEST_CASE("A schedule tells what lies in what, and what is copied", "[compiler][schedule][concat]") {
+TEST_CASE("The text of a schedule shows which tensors lie in others and which are copied",
+          "[compiler][schedule][concat]") {
     Builder builder;
     const TensorId a = builder.pool(0);
     builder.concat({0, a});

@@ -34,7 +34,7 @@ mapping::Network recurrent() {
 
 }  // namespace
 
-TEST_CASE("An input of which slices are read comes slice by slice, as they are read",
+TEST_CASE("An input of which only slices are read is transferred slice by slice, in the order of reading",
           "[compiler][schedule]") {
     CHECK(input_parts(recurrent()) == std::vector<HostPart>{{.tensor = 2, .first_byte = 0, .layer = 3},
                                                             {.tensor = 3, .first_byte = 8, .layer = 3},
@@ -44,7 +44,7 @@ TEST_CASE("An input of which slices are read comes slice by slice, as they are r
     CHECK(input_parts(whole) == std::vector<HostPart>{{.tensor = 0, .first_byte = 0, .layer = 0}});
 }
 
-TEST_CASE("An output of concatenated vectors is sent vector by vector, as they are made",
+TEST_CASE("An output of concatenated vectors is transferred vector by vector, as they are computed",
           "[compiler][schedule]") {
     CHECK(output_parts(recurrent()) == std::vector<HostPart>{{.tensor = 4, .first_byte = 8, .layer = 3},
                                                              {.tensor = 5, .first_byte = 0, .layer = 4}});
@@ -57,7 +57,7 @@ TEST_CASE("An output of concatenated vectors is sent vector by vector, as they a
     CHECK(output_parts(pixels).front().tensor == 6);
 }
 
-TEST_CASE("What the host moves in parts has no rows as a whole", "[compiler][schedule]") {
+TEST_CASE("A tensor that the host moves in parts has no rows of its own", "[compiler][schedule]") {
     const mapping::Network network = recurrent();
     const Target target{.geometry = {.rows = 8, .columns = 4}};
     const std::vector<Lifetime> lifetimes = tensor_lifetimes(network, target, false);

@@ -146,7 +146,8 @@ TEST_CASE("More filters than can be counted are not joined", "[compiler][schedul
     CHECK(group_parallel_convolutions(network, {.rows = 8, .columns = 4096}) == JoinedTo{0, 0});
 }
 
-TEST_CASE("The schedule tells what is joined, and streams pixels once", "[compiler][schedule][parallel]") {
+TEST_CASE("The text of a schedule shows joined convolutions, which stream pixels once",
+          "[compiler][schedule][parallel]") {
     ParallelBuilder builder;
     const TensorId a = builder.convolution(0, 2);
     const TensorId between = builder.pool(a);
@@ -183,7 +184,7 @@ write output 0
 )");
 }
 
-TEST_CASE("What is joined lives from the step of the first on, and what it reads no longer than that",
+TEST_CASE("Joined convolutions write their results, and last read their input, in the first one's step",
           "[compiler][schedule][parallel]") {
     ParallelBuilder builder;
     const TensorId from = builder.pool(0);            // step 1
@@ -214,7 +215,7 @@ TEST_CASE("What is joined lives from the step of the first on, and what it reads
     CHECK(apart[whole].first_step == 4);
 }
 
-TEST_CASE("An output is sent, and the next input comes, when the first has worked",
+TEST_CASE("Output and next input are transferred after the first of the joined convolutions",
           "[compiler][schedule][parallel]") {
     ParallelBuilder builder;
     builder.convolution(0, 2);

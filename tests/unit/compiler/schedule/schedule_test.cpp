@@ -124,7 +124,7 @@ TEST_CASE("A batch that does not fit is cut into the fewest equal slices", "[com
     CHECK(images(5 + 1 * rows_of_image, 10) == 1);
 }
 
-TEST_CASE("Where a batch does not fit, the first layers take it in groups", "[compiler][schedule]") {
+TEST_CASE("If a batch does not fit, the first layers process it in groups", "[compiler][schedule]") {
     // Of 6 images that go through the dense layer together, 5 rows each hold the input, 2 what was pooled and
     // 1 the result; what the convolution makes, 8 rows an image, is there for a group.
     Target target = small_target();
@@ -156,7 +156,7 @@ TEST_CASE("Where a batch does not fit, the first layers take it in groups", "[co
     CHECK_THAT(to_text(two), Catch::Contains("the first 2 layers take groups of at most 3 images\n"));
 }
 
-TEST_CASE("Transfers overlap unless that takes rows that are missing, or there is nothing to overlap",
+TEST_CASE("Transfers overlap unless rows are missing or there is nothing to overlap",
           "[compiler][schedule]") {
     Target target = small_target();
     const auto overlap = [&](std::uint32_t rows, const Options& options) {

@@ -19,7 +19,8 @@ std::vector<Lifetime> chain(const std::vector<std::uint64_t>& rows) {
 
 }  // namespace
 
-TEST_CASE("What a group makes for itself has rows for a group, the rest for all", "[compiler][schedule]") {
+TEST_CASE("Tensors inside a group have rows for a group, other tensors for all images",
+          "[compiler][schedule]") {
     // Input, two results of the group, what the group leaves behind, the output.
     const SubBatches groups{.layers = 3, .images = 2};
     const std::vector<Lifetime> lifetimes = lifetimes_in_groups(chain({5, 8, 4, 2, 1}), 6, groups);

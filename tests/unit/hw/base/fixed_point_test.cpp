@@ -46,7 +46,7 @@ TEST_CASE("The division rounds halves away from zero", "[hw][base][fixed_point]"
     CHECK(rounding_divide_by_power_of_two(lowest, 0) == lowest);
 }
 
-TEST_CASE("Both agree with their definitions", "[hw][base][fixed_point]") {
+TEST_CASE("Both fixed-point functions agree with their definitions", "[hw][base][fixed_point]") {
     const auto seed = Catch::rngSeed();
     CAPTURE(seed);
     std::mt19937 random(seed);

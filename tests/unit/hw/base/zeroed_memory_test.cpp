@@ -19,7 +19,7 @@ TEST_CASE("Zeroed memory begins all zero and keeps what is written", "[hw][base]
     CHECK(ZeroedMemory<std::int32_t>(0).all().empty());
 }
 
-TEST_CASE("Memory that cannot be had is refused", "[hw][base][zeroed_memory]") {
+TEST_CASE("Memory that cannot be allocated is refused", "[hw][base][zeroed_memory]") {
 #ifdef __SANITIZE_ADDRESS__
     WARN("SKIPPED: AddressSanitizer ends the process where memory cannot be had");
 #else

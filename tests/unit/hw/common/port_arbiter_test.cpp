@@ -49,7 +49,8 @@ TEST_CASE("A taken port is granted again in the cycle in which it is free", "[hw
     CHECK(second == 13);
 }
 
-TEST_CASE("Of two requests in one cycle the user with the lower number goes first", "[hw][port_arbiter]") {
+TEST_CASE("Of two requests in one cycle, that of the user with the lower number is granted",
+          "[hw][port_arbiter]") {
     const bool low_first = GENERATE(true, false);
     ArbiterBench bench({1});
     Cycle low = 99;
@@ -62,7 +63,7 @@ TEST_CASE("Of two requests in one cycle the user with the lower number goes firs
     CHECK(high == 12);
 }
 
-TEST_CASE("Who cannot have all holds nothing", "[hw][port_arbiter]") {
+TEST_CASE("A request that is not granted holds nothing", "[hw][port_arbiter]") {
     ArbiterBench bench({1, 1});
     Cycle holder = 99;
     Cycle both = 99;
@@ -76,7 +77,7 @@ TEST_CASE("Who cannot have all holds nothing", "[hw][port_arbiter]") {
     CHECK(both == 20);
 }
 
-TEST_CASE("As many users as a port has places hold it at once", "[hw][port_arbiter]") {
+TEST_CASE("A port is held by as many users at once as it has places", "[hw][port_arbiter]") {
     ArbiterBench bench({2});
     Cycle granted[3] = {99, 99, 99};
     for (std::size_t user = 0; user < 3; ++user) bench.ask(user, 0, {{0, 0, 4}}, granted[user]);
@@ -86,7 +87,7 @@ TEST_CASE("As many users as a port has places hold it at once", "[hw][port_arbit
     CHECK(granted[2] == 4);
 }
 
-TEST_CASE("What is held until released is free when it is released", "[hw][port_arbiter]") {
+TEST_CASE("A port held until released is free when it is released", "[hw][port_arbiter]") {
     const auto later = GENERATE(Cycle{0}, Cycle{5});
     ArbiterBench bench({1});
     Cycle waiting = 99;
@@ -118,7 +119,7 @@ TEST_CASE("A port is free before a booked interval and behind it", "[hw][port_ar
     CHECK(granted == (before ? asked : std::max(asked, 18 - offset)));
 }
 
-TEST_CASE("What is held until released overlaps all that begins later", "[hw][port_arbiter]") {
+TEST_CASE("A port held until released overlaps every later interval", "[hw][port_arbiter]") {
     ArbiterBench bench({1});
     Cycle open = 99;
     Cycle before = 99;
@@ -136,7 +137,7 @@ TEST_CASE("What is held until released overlaps all that begins later", "[hw][po
     CHECK(behind == 41);
 }
 
-TEST_CASE("What is wanted until released waits for all that is booked", "[hw][port_arbiter]") {
+TEST_CASE("A request until released waits for all booked intervals", "[hw][port_arbiter]") {
     ArbiterBench bench({1});
     Cycle booked = 99;
     Cycle open = 99;
@@ -164,7 +165,7 @@ TEST_CASE("A user does not wait for itself", "[hw][port_arbiter]") {
     CHECK(other == 50);
 }
 
-TEST_CASE("Of two places only the cycles in which both are taken are lost", "[hw][port_arbiter]") {
+TEST_CASE("With two places, a user waits only while both are taken", "[hw][port_arbiter]") {
     ArbiterBench bench({2});
     Cycle granted[3] = {99, 99, 99};
     bench.ask(0, 0, {{0, 5, 10}}, granted[0]);   // 5 to 14
@@ -176,7 +177,7 @@ TEST_CASE("Of two places only the cycles in which both are taken are lost", "[hw
     CHECK(granted[2] == 15);
 }
 
-TEST_CASE("Two that follow each other take one of two places", "[hw][port_arbiter]") {
+TEST_CASE("Consecutive intervals of two users need only one of two places", "[hw][port_arbiter]") {
     ArbiterBench bench({2});
     Cycle granted[3] = {99, 99, 99};
     bench.ask(0, 0, {{0, 5, 5}}, granted[0]);   // 5 to 9

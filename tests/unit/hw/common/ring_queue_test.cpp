@@ -29,7 +29,7 @@ TEST_CASE("A ring queue gives what a deque gives", "[hw][ring_queue]") {
     }
 }
 
-TEST_CASE("A ring queue lets go of what has left it", "[hw][ring_queue]") {
+TEST_CASE("A ring queue releases elements that have left it", "[hw][ring_queue]") {
     const auto held = std::make_shared<int>(0);
     RingQueue<std::shared_ptr<int>> queue;
     queue.push_back(held);

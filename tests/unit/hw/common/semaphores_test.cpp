@@ -53,7 +53,7 @@ TEST_CASE("A semaphore has one unit that signals it and one that waits for it", 
     sc_core::sc_start();
 }
 
-TEST_CASE("A waiting unit says what it waits for", "[hw][semaphores]") {
+TEST_CASE("A waiting unit reports what it waits for", "[hw][semaphores]") {
     SemaphoresBench bench;
     sc_core::sc_spawn([&] { bench.semaphores.wait(7, 0, bench.state); });
     sc_core::sc_start();

@@ -48,7 +48,7 @@ TEST_CASE("Transfers follow each other without drift", "[hw][shared_link]") {
     }});
 }
 
-TEST_CASE("A message goes first and holds the transfer under way up by its own time", "[hw][shared_link]") {
+TEST_CASE("A message delays the transfer under way by its own time", "[hw][shared_link]") {
     LinkBench bench;
     bench.run({[&] {
                    bench.link.transfer(300);

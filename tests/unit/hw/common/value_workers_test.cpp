@@ -69,7 +69,7 @@ void let_others_run() {
 
 }  // namespace
 
-TEST_CASE("Without threads a value is there when its job has been handed over", "[hw][value_workers]") {
+TEST_CASE("Without threads, a job has run when it has been handed over", "[hw][value_workers]") {
     Program program(0);
     int value = 0;
     program.workers.compute(0, program.begin(0), ValueWorkers::all_rows, [&](Scratch&) { value = 7; });
@@ -90,7 +90,7 @@ TEST_CASE("The jobs of a unit run in its order, however many there are", "[hw][v
     for (int job = 0; job < jobs; ++job) CHECK(order[static_cast<std::size_t>(job)] == job);
 }
 
-TEST_CASE("A job waits for the instructions of other units it comes after, for no others",
+TEST_CASE("A job waits for exactly those instructions of other units that it comes after",
           "[hw][value_workers]") {
     Program program(2);
     Busy first;
@@ -129,7 +129,7 @@ TEST_CASE("Jobs of a unit run side by side where they write other rows", "[hw][v
     CHECK(behind);
 }
 
-TEST_CASE("Who waits for a unit's jobs goes on when they are done", "[hw][value_workers]") {
+TEST_CASE("wait_for_jobs returns when the unit's jobs are done", "[hw][value_workers]") {
     const std::size_t threads = GENERATE(0U, 1U, 3U);
     constexpr int jobs = 30;
     Program program(threads);
@@ -154,7 +154,7 @@ TEST_CASE("Memory of a thread is there for its next job", "[hw][value_workers]")
     CHECK(size == 100);
 }
 
-TEST_CASE("What a job throws is thrown by finish, once, and the other jobs run", "[hw][value_workers]") {
+TEST_CASE("An exception of a job is rethrown once by finish, and the other jobs run", "[hw][value_workers]") {
     Program program(1);
     bool after = false;
     program.workers.compute(0, program.begin(0), ValueWorkers::all_rows,
@@ -165,7 +165,7 @@ TEST_CASE("What a job throws is thrown by finish, once, and the other jobs run",
     CHECK_NOTHROW(program.workers.finish());
 }
 
-TEST_CASE("Jobs handed over have run when the workers are gone", "[hw][value_workers]") {
+TEST_CASE("wait_for_all runs a job and destroys it", "[hw][value_workers]") {
     const auto alive = std::make_shared<int>(0);
     {
         Program program(1);

@@ -74,7 +74,7 @@ TEST_CASE("A sum wraps around on its way down the array", "[isa][wrap]") {
     CHECK(sum(4) == 0);
 }
 
-TEST_CASE("Passes whose parts wrap around add up to what the whole product does", "[isa][wrap]") {
+TEST_CASE("Passes that wrap around add up to the whole product", "[isa][wrap]") {
     // High times high is 65025 shifted by 16 places: beyond 32 bits, before the other passes.
     const std::int64_t product = 65535LL * 32767 * 4;
     const auto wrapped = static_cast<std::int32_t>(static_cast<std::uint32_t>(product));
@@ -87,7 +87,7 @@ TEST_CASE("Passes whose parts wrap around add up to what the whole product does"
     CHECK(sum_of(repeated) == half);
 }
 
-TEST_CASE("Accumulating wraps around where eight bits alone do it", "[isa][wrap]") {
+TEST_CASE("Accumulation of 8-bit products wraps around", "[isa][wrap]") {
     // 255 * -128 * 4 is -130560: the sum passes -2^31 between product 16448 and 16449.
     constexpr std::int64_t product = -255LL * 128 * 4;
     const auto after = [&](std::int64_t products) {

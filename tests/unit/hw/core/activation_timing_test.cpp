@@ -77,7 +77,8 @@ TEST_CASE("Rule 7: each instruction takes a cycle for each row, also of rows tha
     CHECK(times[1].released == times[1].begun + rows);
 }
 
-TEST_CASE("Rule 7: what reads other rows than the unit still writes does not wait", "[timing]") {
+TEST_CASE("Rule 7: an instruction that reads other rows than the unit still writes does not wait",
+          "[timing]") {
     const std::uint32_t latency = GENERATE(1U, 40U);
     // The first instruction writes rows 20 to 23.
     const unsigned source = GENERATE(16U, 17U, 23U, 24U);
@@ -93,8 +94,7 @@ TEST_CASE("Rule 7: what reads other rows than the unit still writes does not wai
     CHECK(times[1].begun == times[0].released + (reads_results ? latency : 0));
 }
 
-TEST_CASE("Rule 7: parameters and tables are loaded when what is still written of them is there",
-          "[timing]") {
+TEST_CASE("Rule 7: parameters and tables are loaded after earlier writes of them are complete", "[timing]") {
     const std::uint32_t latency = GENERATE(1U, 40U);
     // Parameters of 5 columns are rows 200 to 206, the table begins at row 210.
     const unsigned written = GENERATE(196U, 200U, 206U, 207U, 246U, 247U);

@@ -58,7 +58,7 @@ std::vector<Cycle> issues(const isa::Program& program, const Sequencer& sequence
 
 }  // namespace
 
-TEST_CASE("Rule 5: what is written arrives the latency after its last byte left, at the exact rate",
+TEST_CASE("Rule 5: written data arrive the latency after their last byte left, at the exact rate",
           "[timing]") {
     const auto link = GENERATE(from_range(std::begin(bandwidths), std::end(bandwidths)));
     const std::uint32_t latency = GENERATE(0U, 1U, 13U);
@@ -167,8 +167,7 @@ TEST_CASE("Rule 5: an instruction is issued when it has arrived and the one befo
     }
 }
 
-TEST_CASE("Rule 5: a full queue holds up all that follows until its unit takes the next instruction",
-          "[timing]") {
+TEST_CASE("Rule 5: a full queue delays all later instructions until its unit takes one", "[timing]") {
     const std::uint32_t depth = GENERATE(1U, 2U, 5U);
     const std::uint32_t issue = GENERATE(0U, 1U, 3U);
     const auto unit = GENERATE(isa::Unit::Matrix, isa::Unit::Activation, isa::Unit::HostWrite);

@@ -61,7 +61,7 @@ std::set<std::uint64_t> lengths(const Array& array, const Precision& precision) 
 
 }  // namespace
 
-TEST_CASE("Rule 1: the last sums are there in the formula's cycle and not before, on every array",
+TEST_CASE("Rule 1: the last sums are complete in the formula's cycle and not before, on every array",
           "[timing]") {
     const auto array = GENERATE(from_range(std::begin(arrays), std::end(arrays)));
     const auto precision = GENERATE(from_range(std::begin(precisions), std::end(precisions)));

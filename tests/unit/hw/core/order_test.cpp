@@ -79,7 +79,7 @@ TEST_CASE("A missing sync is found and both instructions are named", "[order]") 
     CHECK_THAT(error_of(chain("sync.wait host_write")), Contains("write_host") && Contains("activate"));
 }
 
-TEST_CASE("Writing over rows that an earlier instruction still has to read is found too", "[order]") {
+TEST_CASE("A missing sync before overwriting rows that are still to be read is found, too", "[order]") {
     const std::string text =
         order_head +
         "read_weights tile=0\nmatmul ub=0 acc=0 rows=8\nread_host in ub=0 block=8 count=8\nhalt\n";
@@ -105,7 +105,7 @@ TEST_CASE("Host memory is written and read in program order, or an error says so
                           "read_host out+8 ub=0 block=8 count=1\nhalt\n") == "no error");
 }
 
-TEST_CASE("Of two units that fail in one cycle the same one is named in every process order", "[order]") {
+TEST_CASE("If two units fail in one cycle, the same one is reported in every process order", "[order]") {
     const std::string text =
         order_head + "read_host in ub=0 block=8 count=8\nread_weights tile=0\n" +
         "sync.wait matrix sem=1\nsync.wait activation sem=2\nmatmul ub=0 acc=0 rows=8\n"
@@ -121,7 +121,7 @@ TEST_CASE("Of two units that fail in one cycle the same one is named in every pr
     }
 }
 
-TEST_CASE("A program that can never finish ends with what each unit waits for", "[order]") {
+TEST_CASE("A program that can never finish ends with the state of each waiting unit", "[order]") {
     CHECK_THAT(error_of(chain("sync.signal matrix")),
                Contains("cannot finish") && Contains("activation waits for semaphore 2"));
     CHECK_THAT(error_of(chain("read_weights")), Contains("matrix waits for a weight tile"));
@@ -156,7 +156,7 @@ TEST_CASE("Rows that the machine does not have are refused, the last ones are no
                Contains("accumulator row 32"));
 }
 
-TEST_CASE("Keeping weights where there are none is refused", "[order]") {
+TEST_CASE("Keeping weights in an empty array is refused", "[order]") {
     CHECK_THAT(error_of(order_head + "matmul ub=0 acc=0 rows=1 keep\nhalt\n"),
                Contains("instruction 0") && Contains("weights"));
 }

@@ -254,7 +254,7 @@ TEST_CASE("Rule 6: a unit does not wait for itself", "[timing][ports]") {
     }
 }
 
-TEST_CASE("Rule 6: who waits does not depend on the order in which SystemC runs processes",
+TEST_CASE("Rule 6: which unit waits does not depend on the order in which SystemC runs processes",
           "[timing][ports]") {
     machine::MachineConfig machine = odd_machine();
     machine.accumulators.ports = machine.unified_buffer.read_ports = machine.unified_buffer.write_ports = 1;

@@ -113,8 +113,7 @@ TEST_CASE("A planted failure is shrunk to the instruction and the parameter it c
     CHECK(machine.unified_buffer.read_ports == machine::UnifiedBufferConfig{}.read_ports);
 }
 
-TEST_CASE("A failure of values is shrunk to one product of one element, ordered behind its input",
-          "[equality]") {
+TEST_CASE("A wrong value is shrunk to one product of one element, ordered behind its input", "[equality]") {
     const tests::FailingCase small = tests::shrink(first_failing(any_sum), any_sum);
     const isa::Program program = tests::synchronized(small.failing);
     INFO(tests::describe(small.failing, small.failure));
@@ -137,7 +136,7 @@ TEST_CASE("A failure of values is shrunk to one product of one element, ordered 
     }
 }
 
-TEST_CASE("What is printed of a failing case is its failure, its machine and its program", "[equality]") {
+TEST_CASE("A failing case is printed with its failure, its machine and its program", "[equality]") {
     const tests::FailingCase found = first_failing(any_sum);
     const std::string text = tests::describe(found.failing, found.failure);
     CHECK(text.starts_with("planted\nmachine:\n"));

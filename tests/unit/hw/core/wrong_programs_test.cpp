@@ -178,8 +178,7 @@ TEST_CASE("Each sync that a random program needs is missed, both instructions na
     CHECK(necessary > programs);
 }
 
-TEST_CASE("The order relation says of a correct program that it is, of one without sync that it is not",
-          "[equality][order]") {
+TEST_CASE("The order relation accepts a correct program and rejects one without sync", "[equality][order]") {
     std::size_t wrong = 0;
     constexpr std::uint64_t programs = 100;
     for (std::uint64_t seed = 310000; seed < 310000 + programs; ++seed) {
@@ -194,8 +193,7 @@ TEST_CASE("The order relation says of a correct program that it is, of one witho
     CHECK(wrong > programs / 2);
 }
 
-TEST_CASE("Whatever instruction is taken out of a random program, the engines say the same of the rest",
-          "[equality][order]") {
+TEST_CASE("Engines agree on a random program without any one of its instructions", "[equality][order]") {
     constexpr std::uint64_t first_seed = 320000;
     std::size_t wrong = 0;
     for (std::uint64_t seed = first_seed; seed < first_seed + 150; ++seed) {
@@ -251,23 +249,24 @@ TEST_CASE("An address outside a memory is refused with the instruction's number,
     CHECK(refused > 80);
 }
 
-TEST_CASE("A wait without a signal ends at once with what each unit waits for", "[order]") {
+TEST_CASE("A wait without a signal ends the run with what each unit waits for", "[order]") {
     CHECK(error_of("sync.wait matrix sem=7\nhalt\n") ==
           all_issued + "matrix waits for semaphore 7" + no_tile);
 }
 
-TEST_CASE("Units that wait for each other end at once with what each waits for", "[order]") {
+TEST_CASE("Units that wait for each other end the run with what each waits for", "[order]") {
     CHECK(error_of("sync.wait matrix sem=1\nsync.signal matrix sem=2\nsync.wait activation sem=2\n"
                    "sync.signal activation sem=1\nhalt\n") ==
           all_issued + "matrix waits for semaphore 1; activation waits for semaphore 2" + no_tile);
 }
 
-TEST_CASE("A product whose tile nobody fetches ends at once with what it waits for", "[order]") {
+TEST_CASE("A product whose tile is never fetched ends the run with what it waits for", "[order]") {
     CHECK(error_of("read_weights tile=0\nmatmul ub=0 acc=0 rows=3 repeat=1\nhalt\n") ==
           all_issued + "matrix waits for a weight tile for instruction 1" + no_tile);
 }
 
-TEST_CASE("Tiles that nobody takes and that nothing can hold end at once with who waits", "[order]") {
+TEST_CASE("Tiles that nobody takes and a full FIFO cannot hold end the run with the waiting units",
+          "[order]") {
     machine::MachineConfig machine = small_machine();
     machine.weight_fifo.depth_tiles = 1;
     const std::string fits = "read_weights tile=0 count=2\nhalt\n";
@@ -277,7 +276,8 @@ TEST_CASE("Tiles that nobody takes and that nothing can hold end at once with wh
               "weights waits for a free slot of the weight FIFO; weight shift waits for a free weight plane");
 }
 
-TEST_CASE("A full queue in front of what would free it ends at once with who waits", "[order]") {
+TEST_CASE("A full queue before the instruction that would free it ends the run with the waiting units",
+          "[order]") {
     machine::MachineConfig machine = small_machine();
     machine.sequencer.queue_depth = 2;
     const std::string text =
@@ -293,7 +293,7 @@ TEST_CASE("A full queue in front of what would free it ends at once with who wai
     CHECK(error_of(text, machine).empty());
 }
 
-TEST_CASE("A program without values of weights is timed, and refused by what computes", "[order]") {
+TEST_CASE("A program without weights can be timed but not computed", "[order]") {
     const isa::Program full = isa::assemble(
         wrong_head + "read_weights tile=0 count=2\nmatmul ub=0 acc=0 rows=3 repeat=1\nhalt\n", "test");
     isa::Program timed = full;

@@ -338,7 +338,7 @@ TEST_CASE("Every repetition of convolve has elements of the window", "[isa][foot
                 "window.tile is 5; with repeat=3 the last repetition takes tile 8 of a window of 8");
 }
 
-TEST_CASE("Element-wise work may take an operand's place, not a part of it", "[isa][footprint]") {
+TEST_CASE("Element-wise results may replace a whole operand, not a part of it", "[isa][footprint]") {
     Vector vector = {.operation = VectorOperation::Add, .source_row = 20, .other_row = 30, .length = 5};
     for (const std::uint32_t row : {15U, 20U, 25U, 30U, 35U}) {
         vector.destination_row = row;

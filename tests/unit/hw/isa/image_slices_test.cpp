@@ -37,7 +37,7 @@ std::vector<std::uint64_t> rows_of(const ImageSlices& slices) {
 
 }  // namespace
 
-TEST_CASE("Rows of some of each image", "[isa][image_slices]") {
+TEST_CASE("Rows of a part of each image", "[isa][image_slices]") {
     const Registers registers = slices(2, 0, 5, 0);
     CHECK(rows_of(image_slices(registers, Register::VectorSourceImageRows, 10, 5)) ==
           std::vector<std::uint64_t>{10, 11, 15, 16, 20});
@@ -123,7 +123,7 @@ TEST_CASE("Results may lie between an operand's rows, or in their place, row for
     }
 }
 
-TEST_CASE("Rows that no address names are an error", "[isa][image_slices]") {
+TEST_CASE("Rows beyond the address range are an error", "[isa][image_slices]") {
     const Vector vector{.destination_row = 2000, .source_row = 100, .other_row = 100, .length = 1000};
     CHECK_THROWS_AS(footprint(vector, slices(1, 1, 0xffffffff, 1), square_256), ProgramError);
     CHECK_THROWS_AS(footprint(vector, slices(1, 1, 1U << 15U, 1), square_256), ProgramError);

@@ -91,7 +91,7 @@ TEST_CASE("Each rule of a program is held", "[isa][rules]") {
                  "instruction 1: convolve ub=0 acc=0 lines=0: lines is 0; it must be at least 1");
 }
 
-TEST_CASE("Rules end where they say", "[isa][rules]") {
+TEST_CASE("Programs at the bounds of the rules are valid", "[isa][rules]") {
     Program program = sound();
     program.geometry = {.rows = 4096, .columns = 4096};
     program.buffers[0].address = 0xfffffffff8;

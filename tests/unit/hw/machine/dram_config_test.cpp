@@ -79,7 +79,7 @@ TEST_CASE("Every DRAM key is read and written back", "[machine][dram]") {
     }
 }
 
-TEST_CASE("What the chosen model does not read is an error", "[machine][dram]") {
+TEST_CASE("A key that the chosen model does not read is an error", "[machine][dram]") {
     json machine = shipped("tpu_v1_dram.json");
     machine["weight_memory"]["bandwidth_gb_per_s"] = 34;
     CHECK_THAT(machine_error(machine),
@@ -142,7 +142,7 @@ TEST_CASE("A DRAM that cannot be is an error that names key, value and rule", "[
     CHECK_THAT(error_with(wrong.key, wrong.value), Contains(wrong.message) && Contains("test.json: "));
 }
 
-TEST_CASE("What just fits is a DRAM", "[machine][dram]") {
+TEST_CASE("DRAM configurations at the bounds are accepted", "[machine][dram]") {
     CHECK(error_with("trefi_clocks", 342) == "no error");
     CHECK(error_with("tccd_clocks", 4) == "no error");
     CHECK(error_with("bank_interleave_bytes", 64) == "no error");

@@ -90,7 +90,7 @@ TEST_CASE("The effective configuration reads back as the same machine", "[machin
     CHECK(written.at("matrix_unit").at("columns") == 19);
 }
 
-TEST_CASE("A machine may be without energies, or give those that the table would", "[machine]") {
+TEST_CASE("A machine may leave energies out or give those of the table", "[machine]") {
     json changed = tpu_v1();
     CHECK(read_machine(changed, "test.json").energy->process_nm == 28.0);
     CHECK_FALSE(read_machine(changed, "test.json").energy->mac_pj);

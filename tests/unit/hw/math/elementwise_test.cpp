@@ -210,7 +210,7 @@ TEST_CASE("16-bit sums and products are right to the nearest stored value", "[hw
     CHECK(worst_product > 0.49);
 }
 
-TEST_CASE("Of 16-bit elements at any alignment, an odd last byte stays", "[hw][math][elementwise]") {
+TEST_CASE("An odd last byte of 16-bit elements stays, at any alignment", "[hw][math][elementwise]") {
     const std::vector<std::uint8_t> a{9, 1, 0, 2, 0, 77};
     const std::vector<std::uint8_t> b{9, 3, 0, 0, 1, 77};
     Elementwise parameters;
@@ -237,7 +237,7 @@ TEST_CASE("Results may replace an operand", "[hw][math][elementwise]") {
     CHECK(b == expected);
 }
 
-TEST_CASE("Operands and results must be as many", "[hw][math][elementwise]") {
+TEST_CASE("Operands and results must have the same size", "[hw][math][elementwise]") {
     const std::vector<std::uint8_t> three(3);
     const std::vector<std::uint8_t> two(2);
     std::vector<std::uint8_t> out(3);

@@ -244,7 +244,7 @@ TEST_CASE("A product without terms is zero, or adds nothing", "[hw][math][gemm]"
     multiply_accumulate(nullptr, 4, false, nullptr, 0, nullptr, 3, 2, 0, 4, false);
 }
 
-TEST_CASE("Statistics count what they are given", "[hw][math][gemm]") {
+TEST_CASE("Statistics count the products that get them", "[hw][math][gemm]") {
     const std::vector<std::uint8_t> a(2 * 3, 1);
     const std::vector<std::int8_t> b(3 * 5, 1);
     std::vector<std::int32_t> c(2 * 5);
@@ -262,7 +262,7 @@ TEST_CASE("Statistics count what they are given", "[hw][math][gemm]") {
     CHECK(statistics.seconds > 0.0);
 }
 
-TEST_CASE("oneDNN's kernel refuses what it cannot multiply", "[hw][math][gemm]") {
+TEST_CASE("oneDNN's kernel refuses formats that it cannot multiply", "[hw][math][gemm]") {
     Example wide(2, 2, 2, DataType::Int16, DataType::Int8);
     CHECK_THROWS_AS(wide.after(gemm_onednn, false), std::logic_error);
     Example unsigned_weights(2, 2, 2, DataType::Uint8, DataType::Uint8);

@@ -20,7 +20,7 @@ InterpolatedTable random_table(unsigned seed) {
 
 }  // namespace
 
-TEST_CASE("Entries are met exactly, numbers between lie on a straight line",
+TEST_CASE("Interpolation hits the entries exactly and is linear between them",
           "[hw][math][interpolated_table]") {
     InterpolatedTable table{};
     table[256] = 100;
@@ -88,7 +88,7 @@ TEST_CASE("Elements are looked up at any alignment, in place too", "[hw][math][i
     CHECK_THROWS_AS(lookup(three, two, table), std::logic_error);
 }
 
-TEST_CASE("A table is read from its little-endian bytes", "[hw][math][interpolated_table]") {
+TEST_CASE("A table is read from little-endian bytes", "[hw][math][interpolated_table]") {
     std::vector<std::uint8_t> bytes(1030, 0);
     bytes[0] = 0x34;
     bytes[1] = 0x12;

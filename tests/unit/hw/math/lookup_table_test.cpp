@@ -57,7 +57,7 @@ TEST_CASE("Functions have their known values", "[hw][math][lookup_table]") {
     CHECK(at(FunctionKind::GeluTanh, 1.0) == about(0.8411920));
 }
 
-TEST_CASE("A number that is no function is our error", "[hw][math][lookup_table]") {
+TEST_CASE("An unknown function kind is a logic_error", "[hw][math][lookup_table]") {
     CHECK_THROWS_AS(at(static_cast<FunctionKind>(200), 0.0), std::logic_error);
 }
 

@@ -140,7 +140,7 @@ TEST_CASE("Pooling is its definition's, for any geometry", "[hw][math][pooling]"
     }
 }
 
-TEST_CASE("Signs decide what is largest", "[hw][math][pooling]") {
+TEST_CASE("Signs decide which element is largest", "[hw][math][pooling]") {
     PoolExample example = one_window({0x01, 0xFF, 0x7F, 0x80});
     CHECK(example.computed() == std::vector<std::uint8_t>{0xFF});
     example.rules.elements = DataType::Int8;

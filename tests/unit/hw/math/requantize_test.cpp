@@ -103,7 +103,7 @@ TEST_CASE("Requantized rows are their definition's, of any width and strides", "
     }
 }
 
-TEST_CASE("A value is biased, scaled, moved, clamped, in this order", "[hw][math][requantize]") {
+TEST_CASE("A value gets bias, scale, zero point and clamp, in this order", "[hw][math][requantize]") {
     // 100 - 20 = 80, halved twice is 20, moved to 17.
     RequantizeExample example{.rows = 1,
                               .columns = 1,

@@ -295,7 +295,7 @@ TEST_CASE("A window as large as its image is one piece", "[hw][math][window]") {
     CHECK(example.viewed(*view) == example.expected());
 }
 
-TEST_CASE("Windows that overlap are no view", "[hw][math][window]") {
+TEST_CASE("Overlapping windows are no view", "[hw][math][window]") {
     std::mt19937 random(1);
     WindowExample example = pointwise(random);
     example.geometry.kernel_width = 2;

@@ -169,7 +169,7 @@ TEST_CASE("A tile that shifts in together with the row that switches spoils the 
     CHECK(bench.accumulators[0][0] != 3);
 }
 
-TEST_CASE("Nothing changes in an array in which nothing moves", "[pe_array]") {
+TEST_CASE("An array in which nothing moves does not change", "[pe_array]") {
     const PeArray::Shape shape = GENERATE(from_range(std::begin(shapes), std::end(shapes)));
     std::mt19937 random(3);
     Bench bench(shape);

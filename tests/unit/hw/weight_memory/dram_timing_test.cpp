@@ -264,7 +264,7 @@ TEST_CASE("Counts go to the read's tag", "[hw][dram]") {
     }
 }
 
-TEST_CASE("A run's end gives each channel's clocks a cause, to the last", "[hw][dram]") {
+TEST_CASE("At the end of a run, every clock of each channel has a cause", "[hw][dram]") {
     machine::DramConfig config = small_dram();
     config.channels = 3;
     config.trefi_clocks = 150;

@@ -87,7 +87,7 @@ TEST_CASE("Reads issued ahead follow each other without paying the latency again
     });
 }
 
-TEST_CASE("What is not there is refused", "[hw][weight_memory]") {
+TEST_CASE("Reads beyond the memory are address errors", "[hw][weight_memory]") {
     Bench bench;
     bench.load(1U << 20U, 0);
     bench.run([&] {
