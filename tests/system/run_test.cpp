@@ -82,6 +82,15 @@ TEST_CASE("On MNIST the quantized network is as good as in float", "[system]") {
     }
 }
 
+TEST_CASE("On the shipped digits the quantized network is as good as in float", "[system]") {
+    const Json report = report_of(digits + " --float-reference");
+    REQUIRE(report["inferences"] == 500);
+    const auto in_float = report["float_reference"]["accuracy"].get<double>();
+    CHECK(in_float >= 0.99);
+    CHECK(report["accuracy"].get<double>() == Approx(in_float).margin(0.003));
+    CHECK(report["float_reference"]["agreements"].get<int>() >= 497);
+}
+
 TEST_CASE("Two equal runs give equal reports, but for the simulator's own speed", "[system]") {
     const tests::Folder folder;
     const auto run = [&](const std::string& name) {
