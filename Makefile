@@ -2,6 +2,7 @@
 JOBS ?= $(shell nproc)
 RUN ?= configs/runs/mnist_cnn.json
 FUZZ_SECONDS ?= 60
+RANDOM_PERCENT ?= 1000
 
 # libsystemc greets on stderr in every process, also while CMake asks test programs for their cases.
 export SYSTEMC_DISABLE_COPYRIGHT_MESSAGE := 1
@@ -11,16 +12,19 @@ export CCACHE_NOHASHDIR := 1
 packages_build := scripts/packages_build.txt
 packages_test := $(packages_build) scripts/packages_test.txt
 
-.PHONY: help run test sanitize bench fuzz format format-check tidy packages-build packages-test clean
+.PHONY: help run test sanitize bench fuzz random mutants format format-check includes tidy packages-build packages-test clean
 
 help:
 	@echo "make run      build the simulator and run $(RUN)   (RUN=another.json)"
 	@echo "make test     build everything and run all tests"
-	@echo "make sanitize the same with AddressSanitizer and UndefinedBehaviorSanitizer"
+	@echo "make sanitize the same with AddressSanitizer and UndefinedBehaviorSanitizer; random tests make a tenth of the runs"
 	@echo "make bench    build and run the benchmarks"
 	@echo "make fuzz     fuzz every parser, and the engines against each other, for FUZZ_SECONDS=$(FUZZ_SECONDS) each"
+	@echo "make random   all tests, random ones with RANDOM_PERCENT=$(RANDOM_PERCENT) of their runs"
+	@echo "make mutants  change hw/timing in 20 places, one at a time: tests must notice (MUTANTS=\"--help\")"
 	@echo "make format   format all sources;  make format-check  only look"
-	@echo "make tidy     clang-tidy on all sources"
+	@echo "make includes sources that use a header without including it"
+	@echo "make tidy     clang-tidy on what differs from the last green commit; TIDY=--all on all sources"
 	@echo "make clean    remove build/"
 
 run: packages-build
@@ -59,12 +63,22 @@ format: packages-test
 format-check: packages-test
 	@git ls-files -z --cached --others --exclude-standard '*.h' '*.cpp' | xargs -0 clang-format --dry-run -Werror
 
-# On what the build compiles, sixteen sources as one: headers, which take most of the time, are looked at once for all.
-# Names of one source shadow those of another there; g++ warns of the others.
+# On what differs from the commit in .ci/green, which passed all checks; TIDY=--all for all sources.
 tidy: packages-test
 	cmake --preset dev
-	@sed -n 's/^ *"file": "\(.*\)",*$$/\1/p' build/dev/compile_commands.json \
-	    | xargs -n 1 -P $(JOBS) clang-tidy --quiet -p build/dev --extra-arg=-Wno-shadow
+	scripts/tidy.py build/dev $(TIDY) --jobs $(JOBS)
+
+includes: packages-test
+	scripts/missing_includes.py
+
+# All tests, the random ones with RANDOM_PERCENT of the runs that `make test` gives them.
+random: packages-test
+	cmake --preset dev
+	cmake --build --preset dev --parallel $(JOBS)
+	SYSTOLE_RANDOM_PERCENT=$(RANDOM_PERCENT) ctest --preset dev --parallel $(JOBS)
+
+mutants: packages-test
+	scripts/mutants.py $(MUTANTS) --jobs $(JOBS)
 
 packages-build:
 	@scripts/install_packages.sh $(packages_build)

@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""clang-tidy on the sources that differ from the last green commit, and on what includes them.
+
+    scripts/tidy.py BUILD_DIRECTORY [--all] [--jobs N]
+
+The last green commit is the one that .ci/green names: it passed the whole of .ci/run. Where git does not know it, or
+where the checks themselves differ (.clang-tidy, compiler options, packages), all sources are checked. clang-tidy reads
+what the build compiles, sixteen sources as one: headers, which take most of the time, are read once for all of them.
+"""
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from missing_includes import ROOT, Tree
+
+# A change of these changes what clang-tidy says of every source.
+FOR_ALL = re.compile(r"(^|/)\.clang-tidy$|^CMakePresets\.json$|^cmake/|^scripts/(tidy\.py|packages_)")
+
+
+def git(*arguments):
+    result = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True)
+    return result.stdout if result.returncode == 0 else None
+
+
+def changed_files():
+    """The paths that differ from the last green commit, and why all are meant if they are None."""
+    green = (ROOT / ".ci/green").read_text(encoding="utf-8").strip()
+    changed = git("diff", "--name-only", green, "--")
+    if changed is None:
+        return None, f"git does not know {green}"
+    paths = changed.split() + git("ls-files", "--others", "--exclude-standard").split()
+    for path in paths:
+        if FOR_ALL.search(path):
+            return None, f"{path} differs from {green[:10]}"
+    return set(paths), f"differs from {green[:10]}"
+
+
+def sources_of(compiled):
+    """The project's sources in a file that the build compiles: itself, or those that a unity file includes."""
+    path = Path(compiled)
+    if "/Unity/" not in compiled:
+        return {str(path.relative_to(ROOT))}
+    included = re.findall(r'^#include "([^"]+\.cpp)"', path.read_text(encoding="utf-8"), re.M)
+    return {str(Path(each).relative_to(ROOT)) for each in included}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=Path)
+    parser.add_argument("--all", action="store_true", help="all sources, whatever has changed")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    options = parser.parse_args()
+
+    commands = json.loads((options.build / "compile_commands.json").read_text(encoding="utf-8"))
+    compiled = sorted({command["file"] for command in commands})
+    changed, reason = (None, "--all") if options.all else changed_files()
+    if changed is not None:
+        tree = Tree(["hw", "compiler", "sim", "tests"])
+        affected = {path for path in tree.sources if tree.closure(path) & changed}
+        compiled = [each for each in compiled if sources_of(each) & affected]
+    print(f"clang-tidy on {len(compiled)} of {len({command['file'] for command in commands})} compiled files: {reason}",
+          flush=True)
+
+    def check(path):
+        return subprocess.run(["clang-tidy", "--quiet", "-p", str(options.build), "--extra-arg=-Wno-shadow", path],
+                              capture_output=True, text=True)
+
+    failed = 0
+    with ThreadPoolExecutor(options.jobs) as pool:
+        for path, result in zip(compiled, pool.map(check, compiled)):
+            if result.returncode != 0:
+                failed += 1
+                print(result.stdout + result.stderr, flush=True)
+    if failed:
+        sys.exit(f"clang-tidy: {failed} of {len(compiled)} compiled files have findings")
+
+
+if __name__ == "__main__":
+    main()
