@@ -17,6 +17,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/random_runs.h"
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 namespace {
@@ -139,7 +141,8 @@ int main(int argc, char* argv[]) {
         return EXIT_FAILURE;
     }
     const std::uint64_t random_seed = argc > 2 ? std::stoull(argv[2]) : 1;
-    const std::uint64_t inputs = argc > 3 ? std::stoull(argv[3]) : 10000;
+    const std::uint32_t inputs =
+        systole::tests::random_runs(argc > 3 ? static_cast<std::uint32_t>(std::stoul(argv[3])) : 10000);
     const std::vector<Bytes> seeds = read_seeds(argv[1]);
     if (seeds.empty()) {
         fmt::print(stderr, "{}: holds no seed\n", argv[1]);
@@ -150,7 +153,7 @@ int main(int argc, char* argv[]) {
 
     for (const Bytes& seed : seeds) LLVMFuzzerTestOneInput(seed.data(), seed.size());
     Mutator mutator(seeds, random_seed);
-    for (std::uint64_t i = 0; i < inputs; ++i) {
+    for (std::uint32_t i = 0; i < inputs; ++i) {
         const Bytes input = mutator.next();
         LLVMFuzzerTestOneInput(input.data(), input.size());
     }

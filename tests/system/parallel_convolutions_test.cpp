@@ -7,6 +7,7 @@
 #include "compiler/schedule/schedule.h"
 #include "tests/support/mapping_layers.h"
 #include "tests/support/random_network.h"
+#include "tests/support/random_runs.h"
 #include "tests/support/truth.h"
 
 namespace systole {
@@ -86,7 +87,7 @@ TEST_CASE("Parallel convolutions compute the same on arrays where nothing fits, 
     constexpr Size sizes[] = {{4, 4}, {13, 7}, {8, 16}, {16, 40}};
     constexpr std::uint32_t first_seed = 9200;
     Found found;
-    for (std::uint32_t seed = first_seed; seed < first_seed + 400; ++seed) {
+    for (std::uint32_t seed = first_seed; seed < first_seed + tests::random_runs(400); ++seed) {
         std::mt19937 random(seed);
         RandomNetwork networks(random);
         const ir::Graph graph = networks.draw();

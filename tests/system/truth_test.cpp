@@ -22,6 +22,7 @@
 #include "sim/run/input/read.h"
 #include "tests/support/fresh_simulation.h"
 #include "tests/support/random_network.h"
+#include "tests/support/random_runs.h"
 
 namespace systole {
 namespace {
@@ -113,7 +114,7 @@ struct DigitNetwork {
 TEST_CASE("Random networks on random machines: chip, functional executor and integer reference agree",
           "[system][truth]") {
     constexpr std::uint32_t first_seed = 7001;
-    for (std::uint32_t seed = first_seed; seed < first_seed + 150; ++seed) {
+    for (std::uint32_t seed = first_seed; seed < first_seed + tests::random_runs(150); ++seed) {
         std::mt19937 random(seed);
         tests::RandomNetwork networks(random, slice_bytes);
         const ir::Graph graph = networks.draw();

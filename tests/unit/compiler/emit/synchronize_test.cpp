@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "hw/isa/footprint.h"
+#include "tests/support/random_runs.h"
 
 namespace systole::emit {
 namespace {
@@ -208,7 +209,7 @@ TEST_CASE("Sync orders every conflict, and no pair of sync can be left out",
     const std::uint32_t seed = 4711;
     INFO("first seed " << seed);
     std::size_t pairs_seen = 0, conflicts_seen = 0;
-    for (std::uint32_t run = 0; run < 150; ++run) {
+    for (std::uint32_t run = 0; run < tests::random_runs(150); ++run) {
         const std::uint32_t rows = run % 3 == 0 ? 6 : run % 3 == 1 ? 20 : 60;
         const std::vector<Instruction> instructions =
             RandomInstructions(seed + run).draw(10 + run % 50, rows);
@@ -226,7 +227,7 @@ TEST_CASE("Sync orders every conflict, and no pair of sync can be left out",
         pairs_seen += pairs.size();
         conflicts_seen += conflicting.size();
     }
-    CHECK(pairs_seen > 1000);
+    CHECK(pairs_seen > tests::random_share(1000));
     CHECK(conflicts_seen > 2 * pairs_seen);
 }
 

@@ -14,6 +14,7 @@
 #include "hw/isa/program_error.h"
 #include "hw/isa/program_rules.h"
 #include "tests/support/random_graph_file.h"
+#include "tests/support/random_runs.h"
 
 using namespace systole;
 using frontend::WeightValues;
@@ -64,7 +65,7 @@ isa::Program bare(isa::Program program) {
 TEST_CASE("Without values of weights a network becomes the same instructions and tiles", "[compiler][emit]") {
     constexpr std::uint32_t first_seed = 4200;
     std::map<std::string, int> kinds;
-    for (std::uint32_t seed = first_seed; seed < first_seed + 200; ++seed) {
+    for (std::uint32_t seed = first_seed; seed < first_seed + tests::random_runs(200); ++seed) {
         const std::string text = tests::RandomGraphFile(seed).draw().dump();
         INFO("seed " << seed << ": " << text);
         std::mt19937 random(seed);
@@ -83,7 +84,7 @@ TEST_CASE("Without values of weights a network becomes the same instructions and
     for (const char* kind : {"convolution", "depthwise_convolution", "dense", "max_pool", "average_pool",
                              "add", "lookup", "concat"}) {
         CAPTURE(kind);
-        CHECK(kinds[kind] > 10);
+        CHECK(kinds[kind] > tests::random_share(10));
     }
 }
 
@@ -91,7 +92,7 @@ TEST_CASE("Networks that differ only in values have the same number of instructi
     nlohmann::json network = tests::RandomGraphFile(7).draw();
     const schedule::Target target{.geometry = {.rows = 16, .columns = 16}};
     std::set<std::size_t> sizes;
-    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    for (std::uint64_t seed = 0; seed < tests::random_runs(20); ++seed) {
         network["weights"]["seed"] = seed;
         const isa::Program program =
             emit::compile(with_values(network.dump(), seed), target, {.batch = 1, .inferences = 1});

@@ -7,6 +7,7 @@
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/operator.h"
 #include "tests/support/graphs.h"
+#include "tests/support/random_runs.h"
 
 using namespace systole;
 
@@ -114,7 +115,7 @@ TEST_CASE("A graph's text reads back to an equal graph", "[compiler][ir]") {
     CHECK(graph.values[1].constant->values<float>()[3] == 1e-30F);
     CHECK(graph.values[3].stored_as == DataType::Int16);
     CHECK(graph.nodes[1].real("maximum") == 6.0);
-    for (std::uint32_t seed = 0; seed < 20; ++seed) {
+    for (std::uint32_t seed = 0; seed < tests::random_runs(20); ++seed) {
         tests::GraphParts parts(seed);
         const ir::FeatureMap map = parts.shape();
         tests::Graph made(map, seed % 2 == 0 ? 8 : 16);

@@ -3,12 +3,13 @@
 
 #include "compiler/ir/model_error.h"
 #include "tests/support/graphs.h"
+#include "tests/support/random_runs.h"
 
 using namespace systole;
 using ir::FeatureMap;
 
 TEST_CASE("A dense layer multiplies the flattened input", "[compiler][operators]") {
-    for (std::uint32_t seed = 0; seed < 50; ++seed) {
+    for (std::uint32_t seed = 0; seed < tests::random_runs(50); ++seed) {
         INFO("seed " << seed);
         tests::GraphParts parts(seed);
         const ir::FeatureMap shape = parts.shape();

@@ -7,6 +7,7 @@
 
 #include "hw/base/fixed_point.h"
 #include "tests/support/graphs.h"
+#include "tests/support/random_runs.h"
 
 using namespace systole;
 using operators::Encoding;
@@ -23,7 +24,7 @@ double step(const QuantizedWeights& quantized, const Encoding& input, std::size_
 }  // namespace
 
 TEST_CASE("Weights and biases come back within half a step", "[compiler][operators]") {
-    for (std::uint32_t seed = 0; seed < 50; ++seed) {
+    for (std::uint32_t seed = 0; seed < tests::random_runs(50); ++seed) {
         INFO("seed " << seed);
         tests::GraphParts parts(seed);
         const std::size_t channels = parts.number(1, 8);

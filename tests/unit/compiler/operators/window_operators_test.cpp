@@ -7,6 +7,7 @@
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"
 #include "tests/support/graphs.h"
+#include "tests/support/random_runs.h"
 
 using namespace systole;
 using ir::FeatureMap;
@@ -57,7 +58,7 @@ struct Case {
 }  // namespace
 
 TEST_CASE("A convolution is the sum over its windows", "[compiler][operators]") {
-    for (std::uint32_t seed = 0; seed < 200; ++seed) {
+    for (std::uint32_t seed = 0; seed < tests::random_runs(200); ++seed) {
         Case drawn(seed);
         INFO(drawn.text(seed));
         const std::uint32_t filters = drawn.parts.number(1, 6);
@@ -86,7 +87,7 @@ TEST_CASE("A convolution is the sum over its windows", "[compiler][operators]") 
 }
 
 TEST_CASE("A depthwise convolution keeps the channels apart", "[compiler][operators]") {
-    for (std::uint32_t seed = 0; seed < 200; ++seed) {
+    for (std::uint32_t seed = 0; seed < tests::random_runs(200); ++seed) {
         Case drawn(seed);
         INFO(drawn.text(seed));
         const std::uint32_t multiplier = drawn.parts.number(1, 3);
@@ -115,7 +116,7 @@ TEST_CASE("A depthwise convolution keeps the channels apart", "[compiler][operat
 }
 
 TEST_CASE("Pooling leaves out what lies outside the image", "[compiler][operators]") {
-    for (std::uint32_t seed = 0; seed < 200; ++seed) {
+    for (std::uint32_t seed = 0; seed < tests::random_runs(200); ++seed) {
         Case drawn(seed);
         INFO(drawn.text(seed));
         const tests::Op maximum = tests::pool("max_pool", drawn.window);

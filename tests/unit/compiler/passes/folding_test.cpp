@@ -6,6 +6,7 @@
 #include "compiler/passes/remove_identities.h"
 #include "compiler/reference/executor.h"
 #include "tests/support/graphs.h"
+#include "tests/support/random_runs.h"
 #include "tests/unit/compiler/passes/compare.h"
 
 using namespace systole;
@@ -22,7 +23,7 @@ constexpr double tolerance = 1e-4;
 }  // namespace
 
 TEST_CASE("Batch normalization disappears into the layer before it", "[compiler][passes]") {
-    for (std::uint32_t seed = 0; seed < 60; ++seed) {
+    for (std::uint32_t seed = 0; seed < tests::random_runs(60); ++seed) {
         INFO("seed " << seed);
         GraphParts parts(seed);
         const ir::FeatureMap shape = parts.shape();
@@ -76,7 +77,7 @@ TEST_CASE("Batch normalization elsewhere becomes a depthwise convolution", "[com
 }
 
 TEST_CASE("Borders of zeros become padding", "[compiler][passes]") {
-    for (std::uint32_t seed = 0; seed < 40; ++seed) {
+    for (std::uint32_t seed = 0; seed < tests::random_runs(40); ++seed) {
         INFO("seed " << seed);
         GraphParts parts(seed);
         const ir::FeatureMap shape = parts.shape();

@@ -7,6 +7,7 @@
 #include "compiler/passes/prepare.h"
 #include "compiler/reference/executor.h"
 #include "tests/support/graphs.h"
+#include "tests/support/random_runs.h"
 #include "tests/unit/compiler/passes/compare.h"
 
 using namespace systole;
@@ -54,7 +55,7 @@ Graph convolved(std::uint32_t seed) {
 }  // namespace
 
 TEST_CASE("Quantized layers with weights equal the float layers up to a few steps", "[compiler][passes]") {
-    for (std::uint32_t seed = 0; seed < 60; ++seed) {
+    for (std::uint32_t seed = 0; seed < tests::random_runs(60); ++seed) {
         INFO("seed " << seed);
         GraphParts parts(seed);
         const ir::FeatureMap shape = parts.shape();

@@ -9,6 +9,7 @@
 #include "compiler/passes/unite_ranges.h"
 #include "compiler/reference/executor.h"
 #include "tests/support/graphs.h"
+#include "tests/support/random_runs.h"
 #include "tests/unit/compiler/passes/compare.h"
 
 using namespace systole;
@@ -147,7 +148,7 @@ TEST_CASE("Weights are adapted to the scales of several inputs, the bias to thei
     const std::vector<operators::WeightedInput> inputs{{{0.02, 100}, 3}, {{0.01, 7}, 4}};
     const auto quantized = operators::quantize_weights(weights, bias, inputs, {0.05, 128});
     // Stored numbers, and what they stand for.
-    for (int trial = 0; trial < 50; ++trial) {
+    for (std::uint32_t trial = 0; trial < tests::random_runs(50); ++trial) {
         for (std::size_t c = 0; c < 2; ++c) {
             double exact = bias[c];
             double allowed = 0.02;

@@ -10,6 +10,7 @@
 #include "compiler/reference/executor.h"
 #include "hw/base/fixed_point.h"
 #include "tests/support/integer_graphs.h"
+#include "tests/support/random_runs.h"
 
 namespace systole::reference {
 namespace {
@@ -233,7 +234,7 @@ TEST_CASE("The reference's fixed point agrees with the chip's on any numbers", "
         if (random() % 4 == 0) return extremes[random() % extremes.size()];
         return static_cast<std::int32_t>(random()) >> (random() % 32);
     };
-    for (int run = 0; run < 100000; ++run) {
+    for (std::uint32_t run = 0; run < tests::random_runs(100000); ++run) {
         const std::int32_t x = draw();
         const std::int32_t multiplier = draw();
         const int shift = static_cast<int>(random() % 256) - 128;

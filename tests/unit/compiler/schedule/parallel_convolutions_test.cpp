@@ -10,6 +10,7 @@
 #include "compiler/schedule/schedule.h"
 #include "tests/support/mapping_layers.h"
 #include "tests/support/random_network.h"
+#include "tests/support/random_runs.h"
 
 namespace systole::schedule {
 namespace {
@@ -252,7 +253,7 @@ TEST_CASE("Segments are each layer's channels once, in fewer tiles and no more a
           "[compiler][schedule][parallel]") {
     const std::uint32_t first_seed = 4711;
     std::size_t joined = 0;
-    for (std::uint32_t seed = first_seed; seed < first_seed + 300; ++seed) {
+    for (std::uint32_t seed = first_seed; seed < first_seed + tests::random_runs(300); ++seed) {
         INFO("seed " << seed);
         std::mt19937 random(seed);
         const Network network = operators::lower(tests::RandomNetwork(random).draw());
@@ -292,7 +293,7 @@ TEST_CASE("Segments are each layer's channels once, in fewer tiles and no more a
             CHECK(plan.segments.size() + members <= tiles_apart);
         }
     }
-    CHECK(joined > 50);
+    CHECK(joined > tests::random_share(50));
 }
 
 }  // namespace systole::schedule

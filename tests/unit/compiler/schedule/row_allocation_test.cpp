@@ -4,6 +4,8 @@
 #include <catch2/catch.hpp>
 #include <random>
 
+#include "tests/support/random_runs.h"
+
 namespace systole::schedule {
 
 TEST_CASE("No two that live at the same step share a row", "[compiler][schedule]") {
@@ -11,7 +13,7 @@ TEST_CASE("No two that live at the same step share a row", "[compiler][schedule]
     INFO("seed " << seed);
     std::mt19937 random(seed);
     std::uint64_t reused = 0;
-    for (int run = 0; run < 200; ++run) {
+    for (std::uint32_t run = 0; run < tests::random_runs(200); ++run) {
         std::vector<Lifetime> lifetimes(random() % 20 + 1);
         std::uint64_t sum = 0;
         for (Lifetime& lifetime : lifetimes) {
@@ -52,7 +54,7 @@ TEST_CASE("No two that live at the same step share a row", "[compiler][schedule]
         CHECK(allocation.rows >= busiest);
         CHECK(allocation.rows <= 2 * busiest);
     }
-    CHECK(reused > 1000);
+    CHECK(reused > tests::random_share(1000));
 }
 
 TEST_CASE("A chain of tensors needs the rows of the largest neighbours", "[compiler][schedule]") {

@@ -10,6 +10,7 @@
 #include "compiler/operators/lowering.h"
 #include "tests/support/mapping_layers.h"
 #include "tests/support/random_network.h"
+#include "tests/support/random_runs.h"
 
 namespace systole::schedule {
 namespace {
@@ -174,7 +175,7 @@ TEST_CASE("Transfers overlap unless rows are missing or there is nothing to over
 TEST_CASE("Live tensors never share rows", "[compiler][schedule]") {
     const std::uint32_t seed = 123;
     INFO("first seed " << seed);
-    for (std::uint32_t run = 0; run < 200; ++run) {
+    for (std::uint32_t run = 0; run < tests::random_runs(200); ++run) {
         std::mt19937 random(seed + run);
         const mapping::Network network = operators::lower(tests::RandomNetwork(random).draw());
         Target target;

@@ -8,6 +8,7 @@
 #include "tests/support/random_program/observe.h"
 #include "tests/support/random_program/shrink.h"
 #include "tests/support/random_program/synchronize.h"
+#include "tests/support/random_runs.h"
 
 using namespace systole;
 
@@ -21,7 +22,7 @@ constexpr std::uint64_t cases_a_part = 250;
 
 /// Judges the cases of as many seeds. A seed gives the same case again; what is printed with it is smaller.
 void check_equality(std::uint64_t first_seed) {
-    for (std::uint64_t seed = first_seed; seed < first_seed + cases_a_part; ++seed) {
+    for (std::uint64_t seed = first_seed; seed < first_seed + tests::random_runs(cases_a_part); ++seed) {
         tests::Choices choices(seed);
         const tests::Case random = tests::random_case(choices);
         const auto failure = tests::judge(random);

@@ -5,6 +5,7 @@
 
 #include "hw/isa/program_error.h"
 #include "tests/support/chip.h"
+#include "tests/support/random_runs.h"
 
 using namespace systole;
 using Catch::Matchers::Contains;
@@ -114,7 +115,7 @@ TEST_CASE("If two units fail in one cycle, the same one is reported in every pro
         "sync.signal weights sem=1\nsync.signal weights sem=2\nhalt\n";
     const std::string expected = error_of(text);
     CHECK_THAT(expected, Contains("a sync between their units is missing"));
-    for (unsigned seed = 1; seed <= 20; ++seed) {
+    for (unsigned seed = 1; seed <= tests::random_runs(20); ++seed) {
         std::mt19937 random(seed);
         Chip chip(slow_machine(), text, [&] { return static_cast<unsigned>(random() % 5); });
         CHECK_THROWS_WITH(chip.run(), expected);

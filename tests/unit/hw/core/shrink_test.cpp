@@ -15,6 +15,7 @@
 #include "tests/support/random_program/judge.h"
 #include "tests/support/random_program/observe.h"
 #include "tests/support/random_program/synchronize.h"
+#include "tests/support/random_runs.h"
 
 using namespace systole;
 using tests::Case;
@@ -25,7 +26,7 @@ namespace {
 /// The first random case that fails, and how.
 tests::FailingCase first_failing(const tests::Judge& judge) {
     constexpr std::uint64_t first_seed = 400000;
-    for (std::uint64_t seed = first_seed; seed < first_seed + 1000; ++seed) {
+    for (std::uint64_t seed = first_seed; seed < first_seed + tests::random_runs(1000); ++seed) {
         tests::Choices choices(seed);
         Case random = tests::random_case(choices);
         if (const auto failure = judge(random)) return {std::move(random), *failure};

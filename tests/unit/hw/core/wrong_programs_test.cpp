@@ -19,6 +19,7 @@
 #include "tests/support/random_program/observe.h"
 #include "tests/support/random_program/order_relation.h"
 #include "tests/support/random_program/synchronize.h"
+#include "tests/support/random_runs.h"
 
 using namespace systole;
 using Catch::Matchers::Contains;
@@ -169,7 +170,7 @@ TEST_CASE("Each sync that a random program needs is missed, both instructions na
     constexpr std::uint64_t first_seed = 300000;
     constexpr std::uint64_t programs = 60;
     std::size_t necessary = 0;
-    for (std::uint64_t seed = first_seed; seed < first_seed + programs; ++seed) {
+    for (std::uint64_t seed = first_seed; seed < first_seed + tests::random_runs(programs); ++seed) {
         CAPTURE(seed);
         tests::Choices choices(seed);
         const tests::Case random = plain_case(choices);
@@ -181,7 +182,7 @@ TEST_CASE("Each sync that a random program needs is missed, both instructions na
 TEST_CASE("The order relation accepts a correct program and rejects one without sync", "[equality][order]") {
     std::size_t wrong = 0;
     constexpr std::uint64_t programs = 100;
-    for (std::uint64_t seed = 310000; seed < 310000 + programs; ++seed) {
+    for (std::uint64_t seed = 310000; seed < 310000 + tests::random_runs(programs); ++seed) {
         CAPTURE(seed);
         tests::Choices choices(seed);
         const tests::Case random = plain_case(choices);
@@ -190,13 +191,13 @@ TEST_CASE("The order relation accepts a correct program and rejects one without 
         CHECK(relation.stuck.empty());
         wrong += tests::order_relation(random.program).unordered.empty() ? 0 : 1;
     }
-    CHECK(wrong > programs / 2);
+    CHECK(wrong > tests::random_share(programs / 2));
 }
 
 TEST_CASE("Engines agree on a random program without any one of its instructions", "[equality][order]") {
     constexpr std::uint64_t first_seed = 320000;
     std::size_t wrong = 0;
-    for (std::uint64_t seed = first_seed; seed < first_seed + 150; ++seed) {
+    for (std::uint64_t seed = first_seed; seed < first_seed + tests::random_runs(150); ++seed) {
         CAPTURE(seed);
         tests::Choices choices(seed);
         const tests::Case random = tests::random_case(choices);
@@ -217,7 +218,7 @@ TEST_CASE("Engines agree on a random program without any one of its instructions
             }
         }
     }
-    CHECK(wrong > 50);
+    CHECK(wrong > tests::random_share(50));
 }
 
 TEST_CASE("An address outside a memory is refused with the instruction's number, by every engine",
@@ -225,7 +226,7 @@ TEST_CASE("An address outside a memory is refused with the instruction's number,
     // A field, and how far beyond the memory's end it must reach.
     const std::array<std::string_view, 6> fields{"ub", "acc", "host", "tile", "dst", "src"};
     std::size_t refused = 0;
-    for (std::uint64_t seed = 330000; seed < 330000 + 150; ++seed) {
+    for (std::uint64_t seed = 330000; seed < 330000 + tests::random_runs(150); ++seed) {
         tests::Choices choices(seed);
         const tests::Case random = tests::random_case(choices);
         const auto name = choices.one_of(fields);
@@ -246,7 +247,7 @@ TEST_CASE("An address outside a memory is refused with the instruction's number,
         CHECK_THAT(error_of(program, random.machine), Contains(named));
         CHECK_THAT(functional_error(program, random.machine), Contains(named));
     }
-    CHECK(refused > 80);
+    CHECK(refused > tests::random_share(80));
 }
 
 TEST_CASE("A wait without a signal ends the run with what each unit waits for", "[order]") {

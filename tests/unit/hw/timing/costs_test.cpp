@@ -21,6 +21,7 @@
 #include "tests/support/chip.h"
 #include "tests/support/random_program/choices.h"
 #include "tests/support/random_program/random_case.h"
+#include "tests/support/random_runs.h"
 #include "tests/unit/hw/timing/walked_costs.h"
 
 using namespace systole;
@@ -317,7 +318,7 @@ TEST_CASE("Each instruction alone on the chip takes what its function says", "[t
     const auto engine = GENERATE(machine::Engine::Wavefront, machine::Engine::Pe);
     constexpr unsigned machines = 30;
     std::set<std::size_t> kinds;
-    for (unsigned seed = 1; seed <= machines; ++seed) {
+    for (unsigned seed = 1; seed <= tests::random_runs(machines); ++seed) {
         Choices choices(seed);
         const machine::MachineConfig machine = quiet_machine(choices, engine);
         INFO("seed " << seed << ", machine " << machine::to_json(machine).dump());

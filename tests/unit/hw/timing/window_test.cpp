@@ -3,6 +3,7 @@
 #include <set>
 
 #include "hw/timing/matrix_unit.h"
+#include "tests/support/random_runs.h"
 
 using namespace systole;
 using isa::Register;
@@ -52,7 +53,7 @@ TEST_CASE("Line fetches lie between the distinct bytes and one access a window",
     const unsigned seed = GENERATE(11U, 12U);
     CAPTURE(seed);
     std::mt19937 random(seed);
-    for (int round = 0; round < 2000; ++round) {
+    for (std::uint32_t round = 0; round < tests::random_runs(2000); ++round) {
         const std::uint64_t windows = 1 + random() % 20;
         const std::uint64_t bytes = 1 + random() % 300;
         const std::uint64_t stride = 1 + random() % 300;

@@ -6,6 +6,7 @@
 
 #include "hw/machine/config_error.h"
 #include "hw/weight_memory/dram_timing.h"
+#include "tests/support/random_runs.h"
 #include "tests/unit/hw/weight_memory/dram_support.h"
 #include "tests/unit/hw/weight_memory/slow_dram.h"
 
@@ -74,7 +75,7 @@ TEST_CASE("The closed form gives every read the cycle, and every clock the cause
     constexpr unsigned machines = 400;
     constexpr int reads = 30;
     constexpr std::uint64_t frequencies[] = {700'000'000, 1'000'000'000, 333'333'333, 2'400'000'000};
-    for (unsigned seed = 1; seed <= machines; ++seed) {
+    for (unsigned seed = 1; seed <= tests::random_runs(machines); ++seed) {
         CAPTURE(seed);
         Random random(seed);
         const machine::DramConfig config = random_dram(random);

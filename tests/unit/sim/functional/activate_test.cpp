@@ -2,6 +2,7 @@
 #include <array>
 #include <catch2/catch.hpp>
 
+#include "tests/support/random_runs.h"
 #include "tests/unit/sim/functional/naive.h"
 #include "tests/unit/sim/functional/run.h"
 
@@ -301,7 +302,7 @@ private:
 }  // namespace
 
 TEST_CASE("Sequences of activate leave what scalar loops compute") {
-    for (unsigned seed = 0; seed < 300; ++seed) {
+    for (unsigned seed = 0; seed < tests::random_runs(300); ++seed) {
         CAPTURE(seed);
         ActivationWork work(seed);
         for (int i = 0; i < 8; ++i) work.add_activate();

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <optional>
 
+#include "tests/support/random_runs.h"
 #include "tests/unit/sim/functional/naive.h"
 #include "tests/unit/sim/functional/run.h"
 
@@ -352,7 +353,7 @@ void check(MatrixWork& work) {
 }  // namespace
 
 TEST_CASE("Sequences of matmul leave what scalar loops compute") {
-    for (unsigned seed = 0; seed < 200; ++seed) {
+    for (unsigned seed = 0; seed < tests::random_runs(200); ++seed) {
         CAPTURE(seed);
         MatrixWork work(seed);
         for (int i = 0; i < 6; ++i) work.add_matmul();
@@ -361,7 +362,7 @@ TEST_CASE("Sequences of matmul leave what scalar loops compute") {
 }
 
 TEST_CASE("Sequences of convolve and matmul leave what scalar loops compute") {
-    for (unsigned seed = 1000; seed < 1300; ++seed) {
+    for (unsigned seed = 1000; seed < 1000 + tests::random_runs(300); ++seed) {
         CAPTURE(seed);
         MatrixWork work(seed);
         for (int i = 0; i < 4; ++i) {

@@ -5,6 +5,7 @@
 
 #include "hw/isa/footprint.h"
 #include "hw/isa/program_error.h"
+#include "tests/support/random_runs.h"
 #include "tests/unit/sim/functional/naive.h"
 #include "tests/unit/sim/functional/run.h"
 
@@ -364,7 +365,7 @@ void check(VectorWork& work) {
 }  // namespace
 
 TEST_CASE("Sequences of element-wise work leave what scalar loops compute") {
-    for (unsigned seed = 0; seed < 200; ++seed) {
+    for (unsigned seed = 0; seed < tests::random_runs(200); ++seed) {
         CAPTURE(seed);
         VectorWork work(seed);
         for (int i = 0; i < 4; ++i) {
@@ -376,7 +377,7 @@ TEST_CASE("Sequences of element-wise work leave what scalar loops compute") {
 }
 
 TEST_CASE("Sequences of pooling leave what scalar loops compute") {
-    for (unsigned seed = 1000; seed < 1400; ++seed) {
+    for (unsigned seed = 1000; seed < 1000 + tests::random_runs(400); ++seed) {
         CAPTURE(seed);
         VectorWork work(seed);
         for (int i = 0; i < 16; ++i) work.add_pooling();

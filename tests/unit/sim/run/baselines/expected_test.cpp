@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 #include <random>
 
+#include "tests/support/random_runs.h"
+
 using namespace systole;
 using baselines::Baseline;
 using baselines::Expected;
@@ -114,7 +116,7 @@ TEST_CASE("The batch within a limit of latency is the largest that keeps it", "[
 
 TEST_CASE("More hardware is never slower, and a larger batch never gives fewer inferences a second",
           "[baselines]") {
-    for (std::uint32_t seed = 1; seed <= 200; ++seed) {
+    for (std::uint32_t seed = 1; seed <= tests::random_runs(200); ++seed) {
         INFO("seed " << seed);
         std::mt19937 random(seed);
         const auto number = [&](std::uint32_t most) {

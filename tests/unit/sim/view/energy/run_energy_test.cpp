@@ -13,6 +13,7 @@
 #include "tests/support/chip.h"
 #include "tests/support/random_program/random_case.h"
 #include "tests/support/random_program/synchronize.h"
+#include "tests/support/random_runs.h"
 
 using namespace systole;
 using energy::Consumer;
@@ -122,7 +123,7 @@ TEST_CASE("Vector work, pooling and tables take the energies of their operations
 
 TEST_CASE("Random runs: energy by tag and by window sums to the run's, by unit", "[energy]") {
     constexpr std::uint64_t first_seed = 4200;
-    for (std::uint64_t seed = first_seed; seed < first_seed + 40; ++seed) {
+    for (std::uint64_t seed = first_seed; seed < first_seed + tests::random_runs(40); ++seed) {
         CAPTURE(seed);
         tests::Choices choices(seed);
         tests::Case random = tests::random_case(choices);

@@ -28,6 +28,7 @@
 #include "tests/support/fresh_simulation.h"
 #include "tests/support/random_program/random_case.h"
 #include "tests/support/random_program/synchronize.h"
+#include "tests/support/random_runs.h"
 #include "tests/support/timeline.h"
 
 using namespace systole;
@@ -238,7 +239,7 @@ void check_part(const trace::TraceConfig& config, const Folder& part, const Fold
 TEST_CASE("Random runs: traces say what the counters say, and a window shows a part of the whole",
           "[trace]") {
     constexpr std::uint64_t first_seed = 5100;
-    for (std::uint64_t seed = first_seed; seed < first_seed + 60; ++seed) {
+    for (std::uint64_t seed = first_seed; seed < first_seed + tests::random_runs(60); ++seed) {
         CAPTURE(seed);
         tests::Choices choices(seed);
         tests::Case random = tests::random_case(choices);
@@ -266,7 +267,7 @@ TEST_CASE("Random runs: traces say what the counters say, and a window shows a p
 
 TEST_CASE("Both engines draw the same timeline", "[trace]") {
     constexpr std::uint64_t first_seed = 5200;
-    for (std::uint64_t seed = first_seed; seed < first_seed + 30; ++seed) {
+    for (std::uint64_t seed = first_seed; seed < first_seed + tests::random_runs(30); ++seed) {
         CAPTURE(seed);
         tests::Choices choices(seed);
         tests::Case random = tests::random_case(choices);

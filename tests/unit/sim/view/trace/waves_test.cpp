@@ -23,6 +23,7 @@
 #include "tests/support/fresh_simulation.h"
 #include "tests/support/random_program/random_case.h"
 #include "tests/support/random_program/synchronize.h"
+#include "tests/support/random_runs.h"
 #include "tests/support/vcd.h"
 
 using namespace systole;
@@ -291,7 +292,7 @@ std::vector<std::string> last_cell(const machine::MachineConfig& machine) {
 
 TEST_CASE("Random runs: waves show in each cycle what counters, footprints and registers say", "[waves]") {
     constexpr std::uint64_t first_seed = 6100;
-    for (std::uint64_t seed = first_seed; seed < first_seed + 40; ++seed) {
+    for (std::uint64_t seed = first_seed; seed < first_seed + tests::random_runs(40); ++seed) {
         CAPTURE(seed);
         tests::Choices choices(seed);
         tests::Case random = tests::random_case(choices);

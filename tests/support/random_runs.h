@@ -1,0 +1,32 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+
+namespace systole::tests {
+
+/// The runs of a random test that makes `count` of them in `make test`, at least one. SYSTOLE_RANDOM_PERCENT
+/// scales the count: sanitizers make a tenth, `make random` ten times as many. Seeds count up from the same
+/// first one, so a failing seed of a longer test can be run by itself.
+inline std::uint32_t random_runs(std::uint32_t count) {
+    static const std::uint64_t percent = [] {
+        const char* const text = std::getenv("SYSTOLE_RANDOM_PERCENT");
+        const std::uint64_t value = text == nullptr ? 100 : std::stoul(text);
+        if (value == 0 || value > 100000) {
+            throw std::runtime_error("SYSTOLE_RANDOM_PERCENT is not in 1 to 100000: " + std::string(text));
+        }
+        return value;
+    }();
+    return static_cast<std::uint32_t>(count * percent / 100);
+}
+
+/// The runs of a random test that makes `count` of them in `make test`, at least one. Seeds count up from the
+/// same first one, so a failing seed of a longer test can be run by itself.
+inline std::uint32_t random_runs(std::uint32_t count) {
+    return std::max(1U, random_share(count));
+}
+
+}  // namespace systole::tests
