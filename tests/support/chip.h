@@ -15,7 +15,7 @@
 
 namespace systole::tests {
 
-/// A chip that runs a program of assembly, and everything that is known of the run.
+/// A chip that runs a program of assembly and records the run.
 class Chip : private FreshSimulation, private hw::TraceListener {
 public:
     explicit Chip(const machine::MachineConfig& machine, const std::string& text,
@@ -34,7 +34,7 @@ public:
     hw::Core* operator->() { return &core_; }
     const hw::Core* operator->() const { return &core_; }
 
-    /// What passed through a unit, in order.
+    /// The instructions that passed through a unit, in order.
     std::vector<hw::InstructionTimes> times(isa::Unit unit) const {
         std::vector<hw::InstructionTimes> chosen;
         std::copy_if(times_.begin(), times_.end(), std::back_inserter(chosen),
@@ -68,7 +68,7 @@ inline std::uint64_t matrix_unit_cycles(const hw::Core& core) {
     return cycles;
 }
 
-/// TPU v1 as it is shipped.
+/// The shipped configuration of TPU v1.
 inline machine::MachineConfig tpu_v1() {
     return machine::read_machine(std::filesystem::path(SYSTOLE_SOURCE_DIR) / "configs/machines/tpu_v1.json");
 }

@@ -12,7 +12,7 @@ namespace systole::tests {
 struct Csv {
     std::vector<std::map<std::string, std::string>> lines;
 
-    /// Of a column; an empty cell is 0.
+    /// The numbers of a column; an empty cell is 0.
     std::uint64_t sum(const std::string& column) const {
         std::uint64_t sum = 0;
         for (const auto& line : lines) {

@@ -22,8 +22,8 @@
 
 namespace systole::tests {
 
-/// A run of a program, drawn as docs/timing.md draws its examples: a line for each thing the reader
-/// follows, a letter for each cycle. A comment behind an instruction is its name.
+/// A run of a program, drawn like the examples of docs/timing.md: a line for each instruction or other item,
+/// a letter for each cycle. The comment after an instruction is its name.
 ///
 /// | line      | letters                                                                            |
 /// |-----------|------------------------------------------------------------------------------------|
@@ -43,7 +43,7 @@ public:
         chip_.run();
     }
 
-    /// The machine of an example: defaults, but for the keys of the JSON text.
+    /// The machine of an example: defaults except for the keys of the JSON text.
     static machine::MachineConfig machine_of(const std::string& keys, std::string_view engine) {
         nlohmann::json object{{"schema", "sim.machine/1"}};
         object.merge_patch(nlohmann::json::parse(keys));
@@ -51,7 +51,7 @@ public:
         return machine::read_machine(object, "docs/timing.md");
     }
 
-    /// A table with the cycles and the lines of another one, as this run has them.
+    /// The table of this run with the cycles and lines of another table.
     std::string like(const std::string& table) const {
         std::istringstream lines(table);
         std::string tens;
@@ -100,7 +100,7 @@ public:
     const Chip& chip() const { return chip_; }
 
 private:
-    /// What each instruction is called, in order; empty where it has no comment.
+    /// The name of each instruction, in order; empty if it has no comment.
     static std::vector<std::string> names_of(const std::string& program) {
         const auto trimmed = [](const std::string& text) {
             const std::size_t begin = text.find_first_not_of(' ');
@@ -183,7 +183,7 @@ private:
         return enters ? (arrives ? '#' : '=') : (arrives ? 'r' : '-');
     }
 
-    /// From a row or byte going in to its result, without what comes before the first.
+    /// Cycles from the entry of a row or byte to its result, without the cycles before the first.
     Cycle latency(const hw::InstructionTimes& times) const {
         switch (static_cast<isa::Unit>(times.unit)) {
             case isa::Unit::Matrix:
@@ -264,7 +264,7 @@ private:
         throw std::logic_error("a line of a table is of no instruction with times");
     }
 
-    /// The tile an instruction fetched, and how many left the FIFO before it.
+    /// The tile that an instruction fetched, and the number of tiles that left the FIFO before it.
     std::pair<hw::TileTimes, std::size_t> tile_of(hw::InstructionNumber number) const {
         for (std::size_t i = 0; i < chip_.tiles().size(); ++i) {
             if (chip_.tiles()[i].number == number) return {chip_.tiles()[i], i};
@@ -272,7 +272,7 @@ private:
         throw std::logic_error("a tile never left the weight FIFO");
     }
 
-    /// In which cycles the n-th tile of the array computes.
+    /// The cycles in which the n-th tile of the array computes.
     std::pair<Cycle, Cycle> plane_of(std::size_t n) const {
         std::vector<Cycle> switches;
         for (const hw::InstructionTimes& stream : streams()) {

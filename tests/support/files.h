@@ -11,7 +11,7 @@
 
 namespace systole::tests {
 
-/// A folder of the test's own, gone afterwards.
+/// A temporary folder of the test, deleted by the destructor.
 class Folder {
 public:
     Folder() {
@@ -25,7 +25,7 @@ public:
 
     const std::filesystem::path& path() const { return path_; }
     std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-    /// A file in it with these contents, in folders that are made; returns its path.
+    /// Writes a file with these contents in the folder, creates its subfolders, and returns its path.
     std::string file(const std::string& name, const std::string& contents) const {
         const std::filesystem::path path = path_ / name;
         std::filesystem::create_directories(path.parent_path());
@@ -37,7 +37,7 @@ private:
     std::filesystem::path path_;
 };
 
-/// Empty where there is no such file.
+/// The contents of a file; empty if it does not exist.
 inline std::string text_in(const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};

@@ -13,7 +13,7 @@ public:
         sc_core::sc_curr_simcontext = context_.get();
         sc_core::sc_default_global_context = context_.get();
     }
-    /// SystemC makes a context for whoever simulates next without one.
+    /// SystemC creates a context for the next simulation that has none.
     ~FreshSimulation() {
         sc_core::sc_curr_simcontext = nullptr;
         sc_core::sc_default_global_context = nullptr;

@@ -17,14 +17,15 @@
 
 namespace systole::tests {
 
-/// A node to be: its operator, attributes and constants. Members that an operator does not have stay empty.
+/// The parts of a new node: its operator, attributes and constants. Members that the operator does not need
+/// stay empty.
 struct Op {
     std::string name;
     std::vector<ir::NamedAttribute> attributes = {};
     ir::Shape weights_shape = {};
     std::vector<float> weights = {};
     std::vector<float> bias = {};
-    /// Of batch normalization: gamma, beta, mean, variance.
+    /// For batch normalization: gamma, beta, mean, variance.
     std::vector<std::vector<float>> by_channel = {};
 };
 
@@ -65,7 +66,7 @@ inline Op dense(std::uint32_t elements, std::uint32_t units, std::vector<float> 
             .bias = std::move(bias)};
 }
 
-/// Adds the constants of a node to be, and returns them behind its inputs.
+/// Adds the constants of a new node and returns the inputs followed by them.
 inline std::vector<ir::ValueId> with_constants(ir::Graph& graph, const Op& made, const std::string& name,
                                                std::vector<ir::ValueId> inputs) {
     const auto add = [&](const ir::Shape& shape, const std::vector<float>& values) {
@@ -80,7 +81,7 @@ inline std::vector<ir::ValueId> with_constants(ir::Graph& graph, const Op& made,
     return inputs;
 }
 
-/// Draws the parts of float graphs. The seed stands in every message of a test that uses it.
+/// Draws the parts of float graphs. Every message of a test that uses it contains the seed.
 class GraphParts {
 public:
     explicit GraphParts(std::uint32_t seed) : random_(seed) {}
@@ -146,8 +147,8 @@ private:
 /// A position in Graph below: 0 is the network's input, the others are nodes in their order.
 using NodeId = std::uint32_t;
 
-/// A graph as it is made, node by node; what was made last is the output. Nodes are numbered, with the input
-/// as number 0: constants have no numbers.
+/// Builds a graph node by node; the last node is the output. Nodes are numbered, and the input is number 0;
+/// constants have no numbers.
 class Graph {
 public:
     explicit Graph(const ir::FeatureMap& input, std::uint8_t bits = 8) {
@@ -195,12 +196,12 @@ private:
     std::vector<ir::ValueId> values_;
 };
 
-/// A graph that begins with an input of this shape.
+/// Begins a graph with an input of this shape.
 inline Graph graph_of(const ir::FeatureMap& input) {
     return Graph(input);
 }
 
-/// A graph of one node on inputs of these shapes. Throws what the operator says of them.
+/// A graph of one node on inputs of these shapes. Passes on the operator's exceptions.
 inline ir::Graph one_node(const Op& made, const std::vector<ir::FeatureMap>& shapes) {
     ir::Graph graph;
     graph.name = "made";
@@ -223,7 +224,7 @@ inline ir::Graph one_node(const Op& made, const std::vector<ir::FeatureMap>& sha
     return graph;
 }
 
-/// The shape of what a node makes of inputs of these shapes.
+/// The shape of a node's result for inputs of these shapes.
 inline ir::FeatureMap output_shape(const Op& made, const std::vector<ir::FeatureMap>& shapes) {
     return one_node(made, shapes).output_map();
 }
@@ -248,7 +249,7 @@ inline std::vector<float> evaluate(const Op& made, const ir::FeatureMap& shape,
     return evaluate(made, std::vector<ir::FeatureMap>{shape}, std::vector<std::vector<float>>{input}, batch);
 }
 
-/// What distinguishes a node from others of its operator: "kernel 3x3, stride 1x1, ...".
+/// The attributes of a node as text: "kernel 3x3, stride 1x1, ...".
 inline std::string parameters_of(const ir::NodeView& view) {
     const ir::Node& node = view.node();
     std::string text;
@@ -282,7 +283,7 @@ inline std::string parameters_of(const ir::NodeView& view) {
     return text;
 }
 
-/// One line an activation, constants left out: `%2 = convolution(%1) -> 14x14x24 "conv2d_1": kernel 6x6,
+/// One line for each activation, without constants: `%2 = convolution(%1) -> 14x14x24 "conv2d_1": kernel 6x6,
 /// ...`.
 inline std::string summary(const ir::Graph& graph) {
     std::string text = fmt::format("graph {}\n", ir::quoted(graph.name));
@@ -311,7 +312,7 @@ inline std::string summary(const ir::Graph& graph) {
     return text;
 }
 
-/// The largest difference, or infinity where the sizes differ.
+/// The largest difference, or infinity if the sizes differ.
 inline double largest_difference(const std::vector<float>& a, const std::vector<float>& b) {
     if (a.size() != b.size()) return std::numeric_limits<double>::infinity();
     double largest = 0.0;

@@ -11,16 +11,16 @@
 
 namespace systole::tests {
 
-/// Builds the modules of which Inception networks (arXiv:1512.00567) consist, with random weights.
+/// Builds the modules of Inception networks (arXiv:1512.00567) with random weights.
 class InceptionBuilder {
 public:
     InceptionBuilder(std::uint32_t seed, const ir::FeatureMap& input)
         : parts_(seed), graph_(graph_of(input)) {}
 
-    /// A convolution with a ReLU behind it, same padding or, with a stride above 1, none.
+    /// A convolution followed by a ReLU, with same padding, or no padding if the stride is above 1.
     NodeId convolution(NodeId from, std::uint32_t kernel, std::uint32_t filters, std::uint32_t stride = 1) {
         Op made = parts_.convolution(shape(from), window(kernel, stride), filters, true);
-        // As networks are initialized for ReLUs: values neither grow nor vanish from layer to layer.
+        // The usual initialization for ReLUs: values neither grow nor vanish from layer to layer.
         const std::size_t fan_in = made.weights.size() / filters;
         const float limit = std::sqrt(6.0F / static_cast<float>(fan_in));
         for (float& weight : made.weights) weight *= limit;

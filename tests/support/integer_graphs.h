@@ -16,10 +16,10 @@ namespace systole::tests {
 struct IntegerWeights {
     std::vector<std::int8_t> values;
     std::vector<double> scales = {1.0};
-    std::vector<std::int32_t> bias = {};  ///< none: the node has no bias
+    std::vector<std::int32_t> bias = {};  ///< empty: the node has no bias
 };
 
-/// A quantized graph as it is made, node by node; what was made last is the output.
+/// Builds a quantized graph node by node; the last node is the output.
 class IntegerGraph {
 public:
     explicit IntegerGraph(std::string name = "made") { graph_.name = std::move(name); }
@@ -92,7 +92,7 @@ public:
     ir::FeatureMap map(ir::ValueId id) const { return ir::feature_map(graph_.values[id].shape); }
     operators::Encoding encoding(ir::ValueId id) const { return operators::encoding_of(graph_.values[id]); }
 
-    /// How a value is stored.
+    /// The encoding of a value.
     void store(ir::ValueId id, const operators::Encoding& encoding) {
         graph_.values[id].type = encoding.type;
         graph_.values[id].quantization = ir::Quantization{{encoding.scale}, {encoding.zero_point}, {}};

@@ -15,23 +15,23 @@ struct LstmShape {
     std::uint32_t inputs = 1;  ///< elements of x
     std::uint32_t hidden = 1;  ///< elements of each cell's h and c
     std::uint32_t cells = 1;
-    /// Parts of the one vector that holds x and all states begin at multiples of so many elements.
+    /// The parts of the vector with x and all states begin at multiples of this number of elements.
     std::uint32_t alignment = 1;
 
     std::uint32_t aligned(std::uint32_t elements) const {
         return (elements + alignment - 1) / alignment * alignment;
     }
-    /// Elements of that vector: x, then h and c of each cell; what aligns them is not used.
+    /// Elements of that vector: x, then h and c of each cell, with unused elements for alignment.
     std::uint32_t vector_elements() const { return aligned(inputs) + 2 * cells * aligned(hidden); }
 };
 
-/// Appends a stack of LSTM cells to a graph, all of `bits` bits.
+/// Appends a stack of LSTM cells to a graph, with activations of `bits` bits.
 class LstmBuilder {
 public:
     LstmBuilder(Graph& graph, GraphParts& parts, const LstmShape& shape, std::uint8_t bits)
         : graph_(graph), parts_(parts), shape_(shape), bits_(bits) {}
 
-    /// `vector` holds x and the states. Gives h and c of each cell behind the step, one behind the other.
+    /// `vector` holds x and the states. Returns h and c of each cell after the step, concatenated.
     std::vector<NodeId> append(NodeId vector) {
         std::vector<NodeId> states;
         NodeId x = slice("x", vector, 0, shape_.inputs);
@@ -65,7 +65,7 @@ private:
     }
     NodeId gate(const std::string& name, const std::string& kind, NodeId xh) {
         Op made = parts_.dense(graph_.shape(xh), shape_.hidden, true);
-        // As networks begin to be trained: sums keep the size of the inputs.
+        // The usual initialization: sums keep the magnitude of the inputs.
         const auto elements = static_cast<float>(made.weights_shape[0]);
         for (float& weight : made.weights) weight /= std::sqrt(elements);
         return function(name, kind, node(name + "/sum", made, {xh}));

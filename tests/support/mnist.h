@@ -17,7 +17,7 @@ struct Mnist {
 
     /// Pixels from 0 to 1 of the first `images` images.
     std::vector<float> floats(std::uint32_t images) const;
-    /// The part of the images for which the outputs, packed, are largest at the label.
+    /// The fraction of images whose outputs, packed, are largest at the label.
     template <typename Value>
     double accuracy(const std::vector<Value>& outputs) const {
         const std::size_t classes = outputs.size() / count;
@@ -33,10 +33,10 @@ struct Mnist {
     }
 };
 
-/// A file beside the project that may be absent: data of other people.
+/// A file outside the project that may be absent.
 std::string shared_data(const std::string& name);
 
-/// Nothing where the files are absent.
+/// nullopt if the files are absent.
 std::optional<Mnist> read_mnist();
 
 }  // namespace systole::tests

@@ -20,14 +20,14 @@
 
 namespace systole::tests {
 
-/// What the memories of an interpreted machine hold.
+/// The contents of an interpreted machine's memories.
 struct InterpretedMachine {
     std::uint32_t unified_buffer_rows = 0;
     std::uint32_t accumulator_rows = 0;
 };
 
-/// Runs programs element by element as the instructions' comments define them, without time: slow and as
-/// plain as can be. Memories begin with garbage, and whatever is outside them is an error.
+/// Executes programs element by element, as the instructions' comments define them, without time: slow and as
+/// simple as possible. Memories have random contents at first, and accesses outside of them are errors.
 class ProgramInterpreter {
 public:
     ProgramInterpreter(const isa::Program& program, const InterpretedMachine& machine,
@@ -52,7 +52,7 @@ public:
         }
     }
 
-    /// One instruction after the other. A wait whose signal does not stand before it is an error.
+    /// Executes one instruction after the other. A wait without a signal before it is an error.
     void run_in_program_order() {
         isa::Registers registers;
         for (const isa::Instruction& instruction : program_.instructions) {
@@ -63,7 +63,8 @@ public:
         }
     }
 
-    /// Each unit's queue in order, but whose instruction is next is drawn: only sync makes an order.
+    /// Executes each unit's queue in order, but draws the unit of the next instruction: only sync creates an
+    /// order.
     void run_in_any_order(std::mt19937& random) {
         struct Issued {
             const isa::Instruction* instruction;
@@ -84,7 +85,7 @@ public:
             std::shuffle(order.begin(), order.end(), random);
             bool moved = false;
             for (const std::size_t unit : order) {
-                // Now and then a unit runs far ahead: as long as nothing holds it.
+                // Sometimes a unit runs ahead until something holds it.
                 std::uint32_t steps = random() % 4 == 0 ? 1000 : 1;
                 while (steps > 0 && can_step(unit, queues[unit])) {
                     const Issued next = queues[unit].front();
@@ -109,7 +110,7 @@ public:
         throw std::logic_error("the program has no output");
     }
 
-    /// Signals nobody waited for.
+    /// The number of signals without a wait.
     std::uint64_t unused_signals() const {
         std::uint64_t sum = 0;
         for (const std::uint32_t count : semaphores_) sum += count;
@@ -117,7 +118,7 @@ public:
     }
     std::size_t tiles_left() const { return fifo_.size(); }
     std::uint64_t interrupts() const { return interrupts_; }
-    /// Multiply-accumulates done, counting each tile as it says.
+    /// The multiply-accumulates done, by the `useful_macs` of each tile.
     std::uint64_t useful_macs() const { return useful_macs_; }
 
 private:
@@ -127,7 +128,7 @@ private:
         if (!holds) throw std::logic_error(rule);
     }
 
-    /// A matrix instruction needs its tiles in the FIFO, as the hardware sees to by itself.
+    /// Whether the tiles of a matrix instruction are in the FIFO, for which the hardware waits by itself.
     template <typename Queue>
     bool can_step(std::size_t unit, const Queue& queue) const {
         if (queue.empty()) return false;
@@ -215,7 +216,7 @@ private:
     }
 
     static std::uint64_t bytes_of(bool wide) { return wide ? 2 : 1; }
-    /// A little-endian element of 8 or 16 bits, at a byte counted from a row on.
+    /// A little-endian element of 8 or 16 bits, at a byte offset from a row.
     std::int32_t element(std::uint64_t row, std::uint64_t offset, bool wide, bool is_signed) {
         if (!wide) return value_of(byte(row, offset), is_signed);
         const std::int32_t bits = byte(row, offset) + 256 * byte(row, offset + 1);
@@ -227,7 +228,7 @@ private:
         }
     }
 
-    /// Streams one row; element(i) meets array row i.
+    /// Streams one row; element(i) enters array row i.
     template <typename Element>
     void stream(const isa::WeightTile& tile, std::uint64_t accumulator_row, bool accumulate,
                 Element element) {
@@ -258,7 +259,7 @@ private:
         }
     }
 
-    /// An element of a tensor; nothing outside the image.
+    /// An element of a tensor; nullopt outside the image.
     std::optional<std::int32_t> tensor_element(std::uint64_t first_row, std::uint64_t image, std::int64_t y,
                                                std::int64_t x, std::uint64_t channel, bool wide,
                                                bool is_signed) {
@@ -269,7 +270,7 @@ private:
                        (pixel * reg(R::WindowChannels) + channel) * bytes_of(wide), wide, is_signed);
     }
 
-    /// Element (kernel row, kernel column, channel) of a window; nothing outside the image.
+    /// Element (kernel row, kernel column, channel) of a window; nullopt outside the image.
     std::optional<std::int32_t> window_element(std::uint64_t first_row, std::uint64_t line,
                                                std::uint64_t output_x, std::uint64_t kernel_row,
                                                std::uint64_t kernel_column, std::uint64_t channel, bool wide,
@@ -380,7 +381,7 @@ private:
     }
 
     void execute(const isa::Vector& vector) {
-        bias_.clear();  // nothing says that loaded parameters outlive vector work
+        bias_.clear();  // it is not specified that loaded parameters outlive vector work
         if (vector.is_pooling()) return pool(vector);
         const bool wide = systole::bytes_of(vector.elements) == 2;
         if (vector.operation == isa::VectorOperation::Lookup) load_table(wide);
@@ -473,7 +474,7 @@ private:
         }
         double total = 0;
         for (const std::int32_t value : values) total += value;
-        // Far from the halves, division in floating point cannot err; at them, it is exact.
+        // Floating-point division is exact at halves, and its error does not matter elsewhere.
         return static_cast<std::uint8_t>(std::lround(total / static_cast<double>(values.size())));
     }
 

@@ -11,7 +11,7 @@
 
 namespace systole::tests {
 
-/// Draws graph files (docs/graph_files.md) of images with branches: every 8-bit layer that the chip has.
+/// Draws graph files (docs/graph_files.md) of image networks with branches and every 8-bit layer of the chip.
 class RandomGraphFile {
 public:
     explicit RandomGraphFile(std::uint32_t seed) : random_(seed) {}
@@ -36,7 +36,7 @@ private:
     };
 
     std::uint32_t below(std::uint32_t limit) { return static_cast<std::uint32_t>(random_() % limit); }
-    /// Mostly the last result, sometimes any.
+    /// Usually the last result, sometimes any result.
     std::size_t pick() {
         return below(3) == 0 ? below(static_cast<std::uint32_t>(shapes_.size())) : shapes_.size() - 1;
     }
@@ -97,7 +97,7 @@ private:
                 inputs.push_back(other_like(input));
                 break;
             case 7:
-                // Twice, the same windows.
+                // Two layers with the same windows.
                 layer = window({{"op", "convolution"}, {"activation", activation()}});
                 to.channels = below(12) + 1;
                 layer["filters"] = to.channels;
@@ -114,7 +114,7 @@ private:
         append(std::move(layer), inputs, to);
     }
 
-    /// Another result of the same shape, where there is one.
+    /// Another result of the same shape, if there is one.
     std::size_t other_like(std::size_t one) {
         for (std::size_t i = 0; i < shapes_.size(); ++i) {
             if (i != one && shapes_[i].shape == shapes_[one].shape) return i;
@@ -122,7 +122,7 @@ private:
         return one;
     }
 
-    /// What nothing has read yet goes through dense layers of one width into sums.
+    /// Combines all results without readers: dense layers of one width, added up.
     void join_loose_ends() {
         const std::uint32_t units = below(20) + 1;
         std::vector<std::size_t> loose;

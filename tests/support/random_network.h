@@ -30,7 +30,7 @@ public:
         return std::move(made_.graph());
     }
 
-    /// Images for a network's input.
+    /// Draws images for a network's input.
     std::vector<std::uint8_t> bytes(std::uint64_t count) {
         std::vector<std::uint8_t> values(count);
         for (std::uint8_t& value : values) value = static_cast<std::uint8_t>(random_());
@@ -51,7 +51,7 @@ private:
     }
     bool one_in(std::uint32_t n) { return below(n) == 0; }
 
-    /// Between 2^exponent and twice as much, less a little.
+    /// A scale from 2^exponent to slightly less than twice as much.
     double near_power(int low_exponent, int high_exponent) {
         const double mantissa = std::ldexp(between(1 << 30, 0x7fffffff), -30);
         return std::ldexp(mantissa, between(low_exponent, high_exponent));
@@ -72,13 +72,13 @@ private:
         return id;
     }
 
-    /// Mostly the last value, sometimes any.
+    /// Usually the last value, sometimes any value.
     ValueId pick_input() {
         const auto count = static_cast<std::uint32_t>(values_.size());
         return values_[one_in(4) ? below(count) : count - 1];
     }
 
-    /// The result is kept as a ReLU keeps it, or not.
+    /// Limits the result like a ReLU, or not.
     Attributes clamp(const Encoding& result) {
         if (!one_in(3)) return {};
         return {{"clamp", std::vector<std::int64_t>{result.zero_point, highest_of(result.type)}}};
@@ -116,7 +116,7 @@ private:
         return made_.lookup(input, table(std::uint8_t{}, byte_entries), result);
     }
 
-    /// Appends matrix work, sometimes with a lookup behind it.
+    /// Appends matrix work, sometimes followed by a lookup.
     template <typename Append>
     ValueId with_lookup(const Encoding& result, const Append& append) {
         if (!one_in(4)) return keep(append(result));
@@ -124,7 +124,7 @@ private:
         return keep(append_lookup(append(sums), result));
     }
 
-    /// One direction of a window over `input` pixels: kernel, stride, padding before and behind.
+    /// One direction of a window over `input` pixels: kernel, stride, padding before and after.
     struct Axis {
         std::uint32_t kernel, stride, before, behind, output;
     };
@@ -207,8 +207,8 @@ private:
         });
     }
 
-    /// Convolutions of the same windows, each with an encoding of its own and sometimes read by another layer
-    /// before the next; then a layer that reads those of one type.
+    /// Convolutions with the same windows and different encodings, sometimes with another layer as reader in
+    /// between; then a layer that reads those of the same type.
     void add_parallel_convolutions(ValueId input) {
         const ir::Window geometry = window(map(input), false).first;
         std::vector<ValueId> outputs;
@@ -238,7 +238,7 @@ private:
         });
     }
 
-    /// Of one input or more of one type.
+    /// Appends a dense layer with one or more inputs of the same type.
     void add_dense(ValueId input) {
         std::vector<ValueId> inputs{input};
         for (std::size_t i = 0; i < values_.size() && inputs.size() < 3; ++i) {
@@ -295,8 +295,8 @@ private:
         keep(made_.append("add", {a, b}, result, clamp(result)));
     }
 
-    /// Branches that end in one height, width and encoding, concatenated: new layers on the input, and
-    /// values that are there already, whoever else reads them.
+    /// A concatenation of branches with the same height, width and encoding: new layers on the input, and
+    /// existing values, which may have other readers.
     void add_module(ValueId input) {
         const auto [geometry, shape] = window(map(input), true);
         if (shape.channels > 40) return;
@@ -336,7 +336,7 @@ private:
         }
     }
     ValueId add_pool_branch(ValueId input, const ir::Window& geometry) {
-        // Nothing pools 16 bits.
+        // Pooling does not support 16 bits.
         if (is_wide(input)) return append_depthwise(input, geometry, 1, made_.encoding(input));
         return keep(made_.pool(any_pool(), input, geometry));
     }

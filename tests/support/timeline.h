@@ -16,7 +16,7 @@
 
 namespace systole::tests {
 
-/// Nanoseconds as programs read them that show timelines: microseconds times 1000, without the fraction.
+/// Nanoseconds as timeline viewers read them: microseconds times 1000, without the fraction.
 inline std::int64_t nanoseconds_of(const nlohmann::json& microseconds) {
     return static_cast<std::int64_t>(microseconds.get<double>() * 1000.0);
 }
@@ -48,7 +48,7 @@ struct ReadTimeline {
         for (const Slice& slice : tracks.at(track)) sum += slice.name == name ? slice.end - slice.begin : 0;
         return sum;
     }
-    /// Of a number among the details of a track's slices, where they have it.
+    /// The sum of a number in the details of a track's slices.
     std::uint64_t sum(const std::string& track, const std::string& key) const {
         std::uint64_t sum = 0;
         for (const Slice& slice : tracks.at(track)) sum += slice.args.value(key, std::uint64_t{0});

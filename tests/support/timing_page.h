@@ -10,17 +10,17 @@
 
 namespace systole::tests {
 
-/// An example of docs/timing.md: what a machine makes of a program, cycle by cycle.
+/// An example of docs/timing.md: the run of a program on a machine, cycle by cycle.
 struct TimingExample {
-    std::string section;   ///< the heading of second level that it stands under
-    std::size_t line = 0;  ///< of the page, where the table begins
+    std::string section;   ///< the second-level heading above it
+    std::size_t line = 0;  ///< line of the page in which the table begins
     std::string machine;   ///< a machine file's keys, as JSON; the others keep their defaults
     std::string program;   ///< text assembly
     std::string table;     ///< as tests/support/cycle_table.h draws it
 };
 
 /// The examples of a page in order: each block of ```cycles with the blocks of ```json and ```asm that
-/// stand last before it. Throws where one is missing.
+/// precede it. Throws if one is missing.
 inline std::vector<TimingExample> read_timing_page(const std::filesystem::path& page) {
     std::ifstream file(page);
     if (!file) throw std::runtime_error("cannot read " + page.string());

@@ -17,7 +17,7 @@
 #include "tests/support/chip.h"
 #include "tests/support/fresh_simulation.h"
 
-// The chip and the functional executor held to the integer reference.
+// Comparison of the chip and the functional executor with the integer reference.
 namespace systole::tests {
 
 using Bytes = std::vector<std::uint8_t>;
@@ -29,7 +29,7 @@ inline const isa::HostBuffer& buffer_of(const isa::Program& program, isa::Buffer
                          [&](const isa::HostBuffer& buffer) { return buffer.kind == kind; });
 }
 
-/// What a program asks of the paths, read off its instructions.
+/// The traffic on each path, computed from a program's instructions.
 struct Asked {
     std::uint64_t host_read_bytes = 0;
     std::uint64_t host_write_bytes = 0;
@@ -80,7 +80,8 @@ inline void check_counters(const hw::Core& core, const isa::Program& program, co
     CHECK(core.counter("weight_fifo.bytes").value() == asked.tiles * machine.tile_bytes());
 }
 
-/// Runs a quantized graph on the chip and on the functional executor and holds both to the integer reference.
+/// Runs a quantized graph on the chip and on the functional executor and compares both with the integer
+/// reference.
 inline void check_truth(const ir::Graph& graph, const machine::MachineConfig& machine,
                         const schedule::Options& options, const Bytes& input) {
     const Bytes expected = reference::execute(graph, input, static_cast<std::uint32_t>(options.inferences));

@@ -13,15 +13,15 @@
 
 namespace systole::tests {
 
-/// A value change dump read back (IEEE 1800-2017, 21.7.2), and found to be a sound one.
+/// A value change dump (IEEE 1800-2017, 21.7.2), read back and checked.
 struct ReadVcd {
-    using Value = std::optional<std::uint64_t>;  ///< none: high impedance
+    using Value = std::optional<std::uint64_t>;  ///< nullopt: high impedance
 
     struct Signal {
         unsigned width = 0;
         std::map<std::uint64_t, Value> changes;  ///< by time
 
-        /// The value that holds at a time.
+        /// The value at a time.
         Value at(std::uint64_t time) const { return std::prev(changes.upper_bound(time))->second; }
     };
 
@@ -35,7 +35,7 @@ struct ReadVcd {
     Value at(const std::string& name, std::uint64_t cycle) const {
         return signals.at("tpu." + name).at(cycle * cycle_units);
     }
-    /// What a signal is in each cycle.
+    /// The value of a signal in each cycle.
     std::vector<Value> by_cycle(const std::string& name) const {
         const Signal& signal = signals.at("tpu." + name);
         std::vector<Value> values;
@@ -56,7 +56,7 @@ struct ReadVcd {
     }
 };
 
-/// Reads a dump word by word; whatever is not as it should be fails the test.
+/// Reads a dump word by word; the test fails at any error of the format.
 class VcdReader {
 public:
     explicit VcdReader(const std::string& text) : words_(text) {}
@@ -159,7 +159,7 @@ private:
         REQUIRE(!digits.empty());
         REQUIRE(digits.size() <= signal.width);
         const ReadVcd::Value value = value_of(digits);
-        // A dump of changes: none twice in an instant, and none to what was there before.
+        // A signal changes at most once in an instant, and never to the value it has.
         REQUIRE((signal.changes.empty() ||
                  (signal.changes.rbegin()->first < read_.end && signal.changes.rbegin()->second != value)));
         signal.changes.emplace(read_.end, value);

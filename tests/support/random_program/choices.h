@@ -7,14 +7,14 @@
 
 namespace systole::tests {
 
-/// The decisions behind a random program: from a seed, or from the bytes of a fuzzer, which thereby sees
-/// each decision it changes. Behind the last byte a generator with a fixed seed decides.
+/// The decisions for a random program: from a seed, or from the bytes of a fuzzer, which can then see the
+/// effect of each byte. After the last byte, a generator with a fixed seed decides.
 class Choices {
 public:
     explicit Choices(std::uint64_t seed) : random_(seed) {}
     explicit Choices(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
 
-    /// A number from lowest to highest, all alike.
+    /// A number from lowest to highest, uniformly distributed.
     std::uint64_t from(std::uint64_t lowest, std::uint64_t highest) {
         const std::uint64_t range = highest - lowest;
         if (bytes_.empty()) return std::uniform_int_distribution<std::uint64_t>(lowest, highest)(random_);
@@ -25,7 +25,7 @@ public:
         }
         return lowest + (range == UINT64_MAX ? value : value % (range + 1));
     }
-    /// The same, as the type of the field it is for.
+    /// The same in the type of a field.
     template <class Number>
     Number number(std::uint64_t lowest, std::uint64_t highest) {
         return static_cast<Number>(from(lowest, highest));

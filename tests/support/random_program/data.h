@@ -8,7 +8,7 @@
 
 namespace systole::tests {
 
-/// Bytes of a tensor or a weight tile, elements of `element_bytes`: all alike, or of any value, or only the
+/// Bytes of a tensor or a weight tile with elements of `element_bytes` bytes: all equal, or random, or only
 /// extremes, whose sums wrap around.
 std::vector<std::uint8_t> random_bytes(std::size_t count, std::size_t element_bytes, Choices& choices);
 

@@ -12,7 +12,8 @@
 
 namespace systole::tests {
 
-/// Consecutive tiles that a matrix instruction takes from the FIFO, one a repetition; none to keep.
+/// Consecutive tiles that a matrix instruction takes from the FIFO, one for each repetition; none with
+/// `keep`.
 struct TileRun {
     std::uint32_t first = 0;
     std::uint32_t count = 0;
@@ -23,12 +24,12 @@ struct DraftInstruction {
     TileRun tiles = {};
 };
 
-/// A program being drawn: still without `read_weights` and `sync`.
+/// A program under construction, still without `read_weights` and `sync`.
 class Draft {
 public:
     Draft(const machine::MachineConfig& machine, Choices& choices);
 
-    /// Adds an instruction of some kind, behind the registers it wants.
+    /// Adds an instruction of some kind after the registers it needs.
     void add_any();
     void add(const isa::Instruction& instruction, TileRun tiles = {});
 
@@ -36,7 +37,7 @@ public:
     isa::Program& program() { return program_; }
 
 private:
-    /// Fields, and the registers that go with them, that may make no sense or not fit the machine.
+    /// Fields and registers of an instruction, which may be invalid or not fit the machine.
     using Attempt = std::optional<isa::Instruction> (Draft::*)();
     void add_fitting(Attempt attempt);
     bool fits(const isa::Instruction& instruction) const;
@@ -57,8 +58,8 @@ private:
     void draw_buffers();
     void draw_windows(bool inside);
     void draw_output_range();
-    /// Takes tiles for the repetitions of a matrix instruction that streams `elements` of them each; none
-    /// that fit make the attempt fail.
+    /// Takes tiles for the repetitions of a matrix instruction, each of which streams `elements` elements;
+    /// fails if no tiles fit.
     bool draw_tiles(isa::MatrixFlags& flags, const std::vector<std::uint32_t>& elements);
     bool serves(std::uint32_t first, const isa::MatrixFlags& flags,
                 const std::vector<std::uint32_t>& elements) const;
@@ -66,7 +67,7 @@ private:
     isa::MatrixFlags matrix_flags();
 
     void set(isa::Register reg, std::uint64_t value) { wanted_.set(reg, static_cast<std::uint32_t>(value)); }
-    /// Mostly one of a few, so that instructions meet.
+    /// Usually one of a few rows, so that instructions conflict.
     std::uint32_t buffer_row() {
         constexpr std::uint32_t few = 24;
         const std::uint32_t last = machine_.unified_buffer.rows - 1;
@@ -86,8 +87,8 @@ private:
     std::optional<std::uint32_t> in_array_;  ///< the tile used last
 };
 
-/// Puts `read_weights` between the instructions: each tile is asked for before the instruction that takes
-/// it, as far ahead as FIFO and queue can hold. `tiles` is how many the program has.
+/// Inserts `read_weights` between the instructions: each tile is fetched before the instruction that takes
+/// it, as far ahead as FIFO and queue allow. `tiles` is the number of the program's tiles.
 std::vector<isa::Instruction> with_read_weights(const std::vector<DraftInstruction>& draft, std::size_t tiles,
                                                 const machine::MachineConfig& machine, Choices& choices);
 

@@ -7,19 +7,19 @@
 
 namespace systole::tests {
 
-/// What went wrong with a case.
+/// The failure of a case.
 struct Failure {
     enum class Kind : std::uint8_t {
-        Refused,     ///< sim/functional takes the program for wrong: the generator made a mistake
-        Stopped,     ///< an engine did not run it to its end
-        Law,         ///< counters or times that do not add up
+        Refused,     ///< sim/functional rejects the program: a fault of the generator
+        Stopped,     ///< an engine did not finish the program
+        Law,         ///< counters or times are inconsistent
         Engines,     ///< two engines differ
         Functional,  ///< values differ from those of sim/functional
         Order,       ///< another order of the kernel's processes changes something
     };
 
     Kind kind = Kind::Refused;
-    std::string text;  ///< a line: what differs, and where
+    std::string text;  ///< the difference and its place, in one line
 };
 
 /// Runs the case on every engine of machine::engine_names, in the kernel's order of processes and in

@@ -14,7 +14,7 @@
 
 namespace systole::tests {
 
-/// What the memories hold when a program has ended.
+/// The contents of the memories after a program.
 struct Memories {
     std::vector<std::uint8_t> unified_buffer;
     std::vector<std::int32_t> accumulators;
@@ -33,7 +33,7 @@ struct CounterReading {
 
 /// Everything that can be seen of a run.
 struct Observation {
-    std::string error;  ///< of a program, or a simulator, that is wrong; then the rest is empty
+    std::string error;  ///< error of a wrong program or simulator; then the rest is empty
     Cycle cycles = 0;
     std::array<std::vector<hw::InstructionTimes>, isa::unit_count> times;  ///< by unit, in its order
     std::vector<hw::TileTimes> tiles;                                      ///< in the order of the FIFO
@@ -43,19 +43,20 @@ struct Observation {
     bool operator==(const Observation&) const = default;
 };
 
-/// Runs the program on the chip, the matrix unit computed by `engine`. `test_delta_delay` as in CoreOptions.
+/// Runs the program on the chip with an engine for the matrix unit. `test_delta_delay` is that of
+/// CoreOptions.
 Observation observe(const isa::Program& program, machine::MachineConfig machine, machine::Engine engine,
                     const std::function<unsigned()>& test_delta_delay = {});
 
-/// What the functional executor leaves behind. Throws ProgramError where the program is wrong.
+/// The memories after the functional executor. Throws ProgramError if the program is wrong.
 Memories execute(const isa::Program& program, const machine::MachineConfig& machine);
 
-/// The first thing in which two observations differ, in a line; nothing if they are alike.
+/// The first difference between two observations, in one line, or nullopt.
 std::optional<std::string> difference(const Observation& one, const Observation& other);
 std::optional<std::string> difference(const Memories& one, const Memories& other);
 
-/// A law of accounting that the observation of a whole run breaks, in a line: partitions that do not sum to
-/// all cycles, times in a wrong order, instructions without times.
+/// The first law of accounting that a run breaks, in one line: partitions that do not sum to all cycles,
+/// times in a wrong order, instructions without times.
 std::optional<std::string> broken_law(const Observation& run, const isa::Program& program,
                                       const machine::MachineConfig& machine);
 

@@ -22,10 +22,10 @@ struct StuckUnit {
     std::uint8_t semaphore = 0;
 };
 
-/// What queues, signals and waits say of a program, pair by pair of its instructions: as plain as can be, for
-/// programs whose semaphores have one signaller and one waiter each.
+/// The order of a program's instructions by queues, signals and waits, computed pair by pair, as simple as
+/// possible; for programs whose semaphores have one signaller and one waiter each.
 struct OrderRelation {
-    std::vector<UnorderedPair> unordered;  ///< touch a row, one writes it, and nothing orders them
+    std::vector<UnorderedPair> unordered;  ///< both touch a row, one writes it, and nothing orders them
     std::vector<StuckUnit> stuck;
 };
 

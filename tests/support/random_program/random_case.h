@@ -8,12 +8,12 @@
 
 namespace systole::tests {
 
-/// How `sync` instructions are laid into a program. Without any of it: a wait directly before the instruction
-/// that needs it, its signal directly behind the one it reports on.
+/// The way in which `sync` instructions are inserted into a program. By default, a wait stands directly
+/// before the instruction that needs it, and its signal directly after the instruction that it reports.
 struct SyncStyle {
-    std::uint64_t seed = 0;          ///< of the positions below
-    unsigned late_percent = 0;       ///< signals that come later than they could
-    unsigned early_percent = 0;      ///< waits that come earlier than they must
+    std::uint64_t seed = 0;          ///< seed for the positions below
+    unsigned late_percent = 0;       ///< signals that stand later than possible
+    unsigned early_percent = 0;      ///< waits that stand earlier than necessary
     unsigned extra_percent = 0;      ///< places with a sync that no order needs
     unsigned semaphores_a_pair = 1;  ///< of units
     bool implied = false;            ///< also where another wait implies the order
@@ -21,7 +21,7 @@ struct SyncStyle {
     bool operator==(const SyncStyle&) const = default;
 };
 
-/// A machine and a program for it. `program` is without sync; `synchronized` lays it in.
+/// A machine and a program for it. `program` has no sync; `synchronized` inserts it.
 struct Case {
     machine::MachineConfig machine;
     isa::Program program;
@@ -31,12 +31,11 @@ struct Case {
 /// Array of 1x1 to 64x64, mostly small; bandwidths that do not divide, odd latencies.
 machine::MachineConfig random_machine(Choices& choices);
 
-/// A program of every kind of instruction that runs to its end on the machine: rows that exist, tiles that
-/// fit, and never more tiles asked for than the queues can hold up for. Its data are constants, so that its
-/// assembly is all of it.
+/// A program with every kind of instruction that finishes on the machine: all rows exist, all tiles fit, and
+/// the queues can hold all fetches. Its data are constants, so its assembly is complete.
 isa::Program random_program(const machine::MachineConfig& machine, Choices& choices);
 
-/// Both, and a style.
+/// A machine, a program and a style of synchronization.
 Case random_case(Choices& choices);
 
 }  // namespace systole::tests

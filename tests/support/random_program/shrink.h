@@ -9,7 +9,7 @@
 
 namespace systole::tests {
 
-/// Says whether a case fails, and how.
+/// Returns the failure of a case, if any.
 using Judge = std::function<std::optional<Failure>(const Case&)>;
 
 /// A case that failed, and how.
