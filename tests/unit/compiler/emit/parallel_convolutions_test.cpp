@@ -10,7 +10,7 @@ namespace {
 
 using Bytes = std::vector<std::uint8_t>;
 
-/// Numbers that tell from which layer they are: layer l counts from 50 * l on.
+/// Numbers that identify their layer: those of layer l count from 50 * l on.
 mapping::MatrixProduct convolution(std::uint32_t layer, std::uint32_t channels, std::uint32_t filters) {
     mapping::MatrixProduct product;
     product.window = ir::Window{};
@@ -53,7 +53,7 @@ schedule::Target target() {
             .weight_memory_bytes = 1 << 20};
 }
 
-/// What an `activate` is told.
+/// The operands and registers of an `activate`.
 struct Activation {
     std::uint32_t first_column, columns, pixel_bytes, channel_offset, parameters_row;
     std::int32_t maximum;

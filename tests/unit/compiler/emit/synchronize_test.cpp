@@ -36,7 +36,7 @@ std::vector<Instruction> bare(const std::vector<Instruction>& instructions) {
     return result;
 }
 
-/// A wait and the signal it takes, as indices in a program.
+/// A wait and its signal, as indices in a program.
 struct Pair {
     std::size_t signal = 0;
     std::size_t wait = 0;
@@ -142,7 +142,7 @@ std::vector<std::pair<std::size_t, std::size_t>> conflicts(const std::vector<Ins
     return result;
 }
 
-/// The conflicts whose order nothing makes sure.
+/// The conflicts without a guaranteed order.
 std::size_t unordered(const std::vector<std::pair<std::size_t, std::size_t>>& conflicting,
                       const std::vector<std::bitset<most_instructions>>& before) {
     return static_cast<std::size_t>(

@@ -43,7 +43,7 @@ bool holds_value(isa::Register reg) {
            name.starts_with("vector.shift");
 }
 
-/// The program without what is a value.
+/// The program without values of the network.
 isa::Program bare(isa::Program program) {
     for (isa::Instruction& instruction : program.instructions) {
         auto* const set = std::get_if<isa::SetConfig>(&instruction);

@@ -24,7 +24,7 @@ using nlohmann::json;
 
 namespace {
 
-/// A network whose layers follow each other; each may give other keys than a name and its inputs.
+/// A network with a chain of layers; layers may have further keys besides name and inputs.
 json chain(const json& shape, const std::vector<json>& layers) {
     json list = json::array();
     std::string last = "input";
@@ -60,7 +60,7 @@ std::string error_of(const json& network) {
     return error_of(network.dump());
 }
 
-/// The one layer of a network, wrong in some way.
+/// The error of a network with this single layer.
 std::string layer_error(json layer, const json& shape = {8, 8, 3}) {
     return error_of(chain(shape, {std::move(layer)}));
 }

@@ -15,7 +15,7 @@
 
 namespace systole::tests {
 
-/// How a file stores its texts: h5py writes both.
+/// The ways in which a file stores its texts; h5py writes both.
 enum class TextKind : std::uint8_t { Fixed, Variable };
 
 /// A file that exists until the test ends.
@@ -56,7 +56,7 @@ struct KerasFile {
     std::string model_config;
     std::map<std::string, std::vector<StoredWeight>> layers;
     TextKind texts = TextKind::Fixed;
-    /// Names a list attribute holds at most; more go to name0, name1, ...
+    /// Largest number of names in a list attribute; longer lists are split into name0, name1, ...
     std::size_t names_per_attribute = 1000;
 
     void write(const std::filesystem::path& path) const {

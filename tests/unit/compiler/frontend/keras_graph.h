@@ -9,7 +9,7 @@
 
 namespace systole::tests {
 
-/// Weights of any layer, of whatever shape is asked for: 1, 2, 3, ...
+/// Weights for any layer and shape: 1, 2, 3, ...
 class CountingWeights final : public frontend::WeightSource {
 public:
     std::vector<float> read(const std::string& /*layer*/, const std::vector<std::string_view>& /*roles*/,
@@ -27,7 +27,7 @@ inline nlohmann::json layer(const std::string& class_name, const std::string& na
     return {{"class_name", class_name}, {"config", config}};
 }
 
-/// The graph of a Sequential model whose input has this shape (with the batch in front).
+/// The graph of a Sequential model whose input has this shape (batch first).
 inline ir::Graph sequential(const nlohmann::json& batch_shape, const std::vector<nlohmann::json>& layers) {
     nlohmann::json list = nlohmann::json::array({layer("InputLayer", "in", {{"batch_shape", batch_shape}})});
     for (const nlohmann::json& one : layers) list.push_back(one);
@@ -35,7 +35,7 @@ inline ir::Graph sequential(const nlohmann::json& batch_shape, const std::vector
     return frontend::build_keras_graph(model.dump(), CountingWeights(), operators::registry());
 }
 
-/// The text of the nodes behind the input.
+/// The text of the nodes after the input.
 inline std::string nodes_of(const ir::Graph& graph) {
     const std::string text = summary(graph);
     return text.substr(text.find("%1"));

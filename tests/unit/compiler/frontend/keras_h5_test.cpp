@@ -28,7 +28,7 @@ KerasFile two_dense_layers() {
     return file;
 }
 
-/// The constants of a layer: weights, then perhaps a bias.
+/// The constants of a layer: weights and optionally a bias.
 std::vector<std::vector<float>> constants_of(const ir::Graph& graph, std::size_t layer) {
     const ir::NodeView view(graph, graph.nodes.at(layer));
     std::vector<std::vector<float>> constants;

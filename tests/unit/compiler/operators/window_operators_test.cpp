@@ -18,8 +18,8 @@ namespace {
 
 constexpr double tolerance = 1e-4;
 
-/// Calls `visit(image, y, x, tap, offset)` for every output pixel and every kernel element; offset is the
-/// input pixel's place in its image, or nothing outside.
+/// Calls `visit(image, y, x, tap, offset)` for every output pixel and every kernel element. `offset` is the
+/// input pixel's place in its image, or nullopt outside.
 template <typename Visit>
 void for_each_tap(const ir::FeatureMap& input, const Window& window, const ir::FeatureMap& output,
                   const Visit& visit) {
@@ -39,7 +39,7 @@ void for_each_tap(const ir::FeatureMap& input, const Window& window, const ir::F
     }
 }
 
-/// What windows are drawn for.
+/// The kind of operator for which windows are drawn.
 struct Case {
     explicit Case(std::uint32_t seed) : parts(seed), shape(parts.shape()), window(parts.window(shape)) {
         batch = parts.number(1, 4);

@@ -16,17 +16,17 @@
 #include "compiler/reference/executor.h"
 #include "tests/support/graphs.h"
 
-/// What a pass has left, held against what it was given.
+/// Comparison of a pass's result with its input.
 namespace systole::passes::tests {
 
-/// "input", then the operators of the nodes in order, a space behind each.
+/// "input", followed by the operators of the nodes in order, each followed by a space.
 inline std::string kinds(const ir::Graph& graph) {
     std::string text = "input ";
     for (const ir::Node& node : graph.nodes) text += std::string(node.op->name()) + " ";
     return text;
 }
 
-/// The largest difference between what two graphs compute of the same three inputs.
+/// The largest difference between the results of two graphs for the same three inputs.
 inline double difference(const ir::Graph& a, const ir::Graph& b) {
     constexpr std::uint32_t batch = 3;
     systole::tests::GraphParts parts(99);

@@ -32,7 +32,7 @@ tests::Op max_pool() {
     return tests::pool("max_pool", window);
 }
 
-/// A convolution of single pixels whose weights all are `weight`.
+/// A 1x1 convolution whose weights are all `weight`.
 NodeId scaled(Graph& graph, NodeId from, float weight, std::uint32_t filters = 2) {
     const std::uint32_t channels = graph.shape(from).channels;
     const std::vector<float> weights(std::size_t{channels} * filters, weight);
@@ -49,7 +49,7 @@ std::size_t lookups(const ir::Graph& graph) {
     return count;
 }
 
-/// Every concatenation's tensors are encoded alike.
+/// Checks that all tensors of each concatenation have the same encoding.
 void check_encodings(const ir::Graph& graph) {
     std::size_t concats = 0;
     for (const ir::Node& node : graph.nodes) {

@@ -84,7 +84,7 @@ Target target(std::uint32_t columns) {
             .weight_memory_bytes = 1 << 20};
 }
 
-/// What convolutions are joined to: of one window with so many filters.
+/// The layers that convolutions with the same window and these numbers of filters are joined to.
 JoinedTo joined_to_of(const std::vector<std::uint32_t>& filters, std::uint32_t columns) {
     ParallelBuilder builder;
     for (const std::uint32_t count : filters) builder.convolution(0, count);

@@ -13,7 +13,7 @@ using namespace systole::hw;
 namespace {
 
 struct ArbiterBench : systole::tests::FreshSimulation {
-    /// Ports of so many places, and more users than that.
+    /// Ports with these numbers of places and more users than places.
     explicit ArbiterBench(const std::vector<std::uint32_t>& places) : arbiter(ports_of(places), clock) {}
 
     static std::vector<PortArbiter::Places> ports_of(const std::vector<std::uint32_t>& places) {
@@ -22,7 +22,7 @@ struct ArbiterBench : systole::tests::FreshSimulation {
         return ports;
     }
 
-    /// Asks at a cycle; the returned cycle is that of the grant.
+    /// Requests ports in cycle `at`; `granted` becomes the cycle of the grant.
     void ask(std::size_t user, Cycle at, std::vector<PortArbiter::Need> needs, Cycle& granted) {
         sc_core::sc_spawn([this, user, at, needs, &granted] {
             WaitState state("test");

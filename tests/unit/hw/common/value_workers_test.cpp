@@ -23,7 +23,7 @@ class Program {
 public:
     explicit Program(std::size_t threads) : workers(order_, threads) {}
 
-    /// The next instruction, of this unit, begins; its unit comes after these ones.
+    /// Begins the next instruction, on this unit, which comes after the given instructions.
     InstructionNumber begin(std::size_t unit, const VectorClock& behind = {}) {
         order_.merge(unit, behind);
         order_.issue(unit, next_, behind, 0, 0);
@@ -44,7 +44,7 @@ public:
 /// A job that keeps a thread busy until it is let go.
 class Busy {
 public:
-    /// The first job there is: a thread takes it as it starts.
+    /// Hands over the first job, which a thread takes when it starts.
     void start(Program& program, std::size_t unit, const ValueWorkers::Rows& rows) {
         program.workers.compute(unit, program.begin(unit), rows, [this](Scratch&) {
             started_ = true;
@@ -62,7 +62,7 @@ private:
     std::atomic<bool> done_ = false;
 };
 
-/// Long enough for a job that may run to have run.
+/// Waits long enough that every job that may run has run.
 void let_others_run() {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
 }

@@ -39,7 +39,7 @@ std::int32_t sum_of(const std::string& text) {
     return expected.accumulators.front();
 }
 
-/// Constants for one row of 16-bit activations, and what brings it to row 0.
+/// Constants for one row of 16-bit activations, and the instructions that bring them to row 0.
 std::string wide_row(const std::string& values) {
     return ".buffer row constant 0 8\n.int16 " + values + "\n.buffer ones constant 8 4\n.int8 1 0 0 0\n";
 }

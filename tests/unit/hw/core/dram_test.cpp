@@ -17,7 +17,7 @@ machine::MachineConfig tpu_v1_dram() {
                                  "configs/machines/tpu_v1_dram.json");
 }
 
-/// Products of 200 rows, each with a tile of its own.
+/// Products of 200 rows, each with a different tile.
 std::string products(int tiles) {
     std::string text = ".array 256 256\n";
     for (int i = 0; i < tiles; ++i) text += ".tile 256 256 fill 1\n";

@@ -20,7 +20,8 @@ constexpr std::uint64_t cases_a_part = 70;
 constexpr std::uint64_t cases_a_part = 250;
 #endif
 
-/// Judges the cases of as many seeds. A seed gives the same case again; what is printed with it is smaller.
+/// Runs the cases of a number of seeds. A seed reproduces its case; a failing case is shrunk before it is
+/// printed.
 void check_equality(std::uint64_t first_seed) {
     for (std::uint64_t seed = first_seed; seed < first_seed + tests::random_runs(cases_a_part); ++seed) {
         tests::Choices choices(seed);

@@ -31,7 +31,7 @@ struct Sequencer {
     Bandwidth link;
 };
 
-/// When each instruction is issued where nothing but instructions is on the link and no queue is full.
+/// The cycle in which each instruction is issued, if only instructions are on the link and no queue is full.
 std::vector<Cycle> issues(const isa::Program& program, const Sequencer& sequencer) {
     std::vector<Cycle> issued;
     std::uint64_t link_free = 0;  // in 1 / link.bytes of a cycle

@@ -35,7 +35,7 @@ struct Windows {
     std::uint64_t first() const { return tile * array_rows; }
     std::uint64_t end() const { return std::min(first() + array_rows, elements()); }
 
-    /// Accesses that fetch a line: each kernel row that the tile takes elements from for itself.
+    /// Accesses that fetch a line; each kernel row of the tile is fetched separately.
     std::uint64_t fetches(std::uint64_t element_bytes) const {
         const std::uint64_t row = kernel_width * channels;
         std::uint64_t sum = 0;

@@ -7,14 +7,14 @@
 
 namespace systole::tests {
 
-/// A rate as the machine file says it, and what it is: bytes in every cycles at 700 MHz.
+/// A rate as in the machine file, and its exact value at 700 MHz: `bytes` in every `cycles`.
 struct Bandwidth {
     double gb_per_s;
     std::uint64_t bytes;
     std::uint64_t cycles;
 };
 
-/// A small machine in which no two parameters of time are alike.
+/// A small machine in which all parameters of time differ.
 inline machine::MachineConfig odd_machine() {
     machine::MachineConfig machine;
     machine.matrix_unit.rows = 7;
@@ -35,7 +35,7 @@ inline machine::MachineConfig odd_machine() {
 /// Its latency from a row's last pass to its sums.
 inline constexpr std::uint64_t odd_latency = 2 + 7 * 3 + (5 - 1) + 4;
 
-/// Results of so many columns side by side.
+/// Results of this number of columns, side by side.
 inline std::string activation_setup(int columns) {
     return "set activation.columns " + std::to_string(columns) + "\nset activation.pixel_bytes " +
            std::to_string(columns) +

@@ -29,7 +29,8 @@ const std::string order_head =
     "54 fill 1\n"
     ".tile 8 6 random 3\n";
 
-/// In, multiply, activate, out, with a sync at each step; `without` leaves the line with that text out.
+/// A program that reads, multiplies, activates and writes, with a sync at each step, without the line that
+/// contains `without`.
 std::string chain(const std::string& without = "") {
     std::string text = order_head +
                        "set activation.columns 6\nset activation.pixel_bytes 6\nset activation.image_rows 1\n"

@@ -20,13 +20,13 @@ const std::string ports_head =
     ".array 7 5\n.buffer in input 0x0 400\n.buffer out output 0x1000 400\n.tile 7 5 random 1\n" +
     activation_setup(5) + "set activation.parameters_row 240\n";
 
-/// What a unit does at a port: cycles [begun + offset, begun + offset + cycles).
+/// The use of a port by a unit: cycles [begun + offset, begun + offset + cycles).
 struct Use {
     std::uint64_t offset;
     std::uint64_t cycles;
 };
 
-/// When who asks at `asked` begins beside another that began at `begun`.
+/// The cycle in which a request of cycle `asked` is granted, if another use began at `begun`.
 std::uint64_t begins(std::uint64_t asked, Use use, std::uint64_t begun, Use other) {
     if (use.cycles == 0 || other.cycles == 0) return asked;
     const std::uint64_t from = begun + other.offset;
@@ -34,7 +34,7 @@ std::uint64_t begins(std::uint64_t asked, Use use, std::uint64_t begun, Use othe
     return std::max(asked + use.offset, from + other.cycles) - use.offset;
 }
 
-/// Delays what follows: an instruction a cycle.
+/// Delays the following instructions by one cycle each.
 std::string nops(int count) {
     std::string text;
     for (int i = 0; i < count; ++i) text += "nop\n";
@@ -52,15 +52,16 @@ Begun run(const machine::MachineConfig& machine, const std::string& text, isa::U
     return {chip.times(first).at(0).begun, chip.times(second).at(0).begun};
 }
 
-/// Lets the second unit ask earlier and later than the first: `passed` is how often it began as it
-/// asked, `waited` how often each of them waited.
+/// The second unit requests a port earlier and later than the first: `passed` counts how often it began at
+/// once, `waited` how often each unit waited.
 struct Outcome {
     int unhindered = 0;
     int first_waited = 0;
     int second_waited = 0;
 };
 
-/// `text` makes the program for so many nops between the two; the first unit wins where both ask at once.
+/// `text` makes the program with a number of nops between the two; the first unit has priority in the same
+/// cycle.
 template <typename Text>
 Outcome meet(const machine::MachineConfig& tight, const machine::MachineConfig& wide, isa::Unit first,
              Use first_use, isa::Unit second, Use second_use, int most_nops, Text text) {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t shift = 256;
 
-/// TPU v1 with the published peak of its memory, and not what it sustains.
+/// TPU v1 with the published peak bandwidth of its memory, not the sustained one.
 machine::MachineConfig at_peak() {
     machine::MachineConfig machine = tests::tpu_v1();
     machine.weight_memory.bandwidth_gb_per_s = 34;
@@ -23,7 +23,7 @@ constexpr std::uint64_t dram_cycles(std::uint64_t tiles) {
     return tiles * 65536 * 7 / 340;
 }
 
-/// `tiles` products of `rows` rows each, every one with a weight tile of its own.
+/// `tiles` products of `rows` rows each, each with a different weight tile.
 std::string products(int tiles, int rows, int array = 256) {
     std::string text = ".array " + std::to_string(array) + " " + std::to_string(array) + "\n.tile " +
                        std::to_string(array) + " " + std::to_string(array) + " fill 1\n";

@@ -23,7 +23,7 @@ using tests::Failure;
 
 namespace {
 
-/// The first random case that fails, and how.
+/// The first random case that fails, with its failure.
 tests::FailingCase first_failing(const tests::Judge& judge) {
     constexpr std::uint64_t first_seed = 400000;
     for (std::uint64_t seed = first_seed; seed < first_seed + tests::random_runs(1000); ++seed) {
@@ -52,14 +52,14 @@ std::size_t count(const isa::Program& program) {
                       [](const auto& each) { return std::holds_alternative<Kind>(each); }));
 }
 
-/// As if the engines differed on convolutions with strides on machines of one accumulator port.
+/// Pretends that the engines differ on convolutions with strides on machines with one accumulator port.
 std::optional<Failure> strided_convolution(const Case& random) {
     if (random.machine.accumulators.ports != 1 || strides(random.program) < 2) return std::nullopt;
     return Failure{Failure::Kind::Engines, "planted"};
 }
 
-/// Of a program that makes sense, as if every sum that is not zero were wrong. Not of convolutions, whose
-/// padding makes sums of nothing that was read.
+/// Pretends that every nonzero sum of a valid program is wrong. Excludes convolutions, whose padding gives
+/// sums without any rows that were read.
 std::optional<Failure> any_sum(const Case& random) {
     if (count<isa::Convolve>(random.program) > 0) return std::nullopt;
     try {

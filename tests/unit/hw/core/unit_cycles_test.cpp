@@ -12,7 +12,7 @@ using tests::Chip;
 
 namespace {
 
-/// In, multiply, activate, pool, out, twice over, with waits of every kind.
+/// A program that reads, multiplies, activates, pools and writes, twice, with waits of every kind.
 std::string program() {
     std::string text =
         ".array 8 6\n.buffer in input 0x0 64\n.buffer out output 0x1000 96\n.tile 8 6 random 3\n"

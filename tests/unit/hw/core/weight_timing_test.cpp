@@ -17,7 +17,7 @@ namespace {
 
 constexpr Bandwidth bandwidths[] = {{0.7, 1, 1}, {34, 340, 7}, {2.45, 7, 2}, {0.3, 3, 7}, {30.1, 43, 1}};
 
-/// So many products of so many rows, the fetches of their tiles first.
+/// A number of products with a number of rows each; the fetches of their tiles come first.
 std::string products(std::size_t count, std::uint64_t rows, std::string_view tile = "7 5") {
     std::string text = fmt::format(".array 7 5\n.tile {} random 1\n", tile);
     for (std::size_t i = 0; i < count; ++i) text += "read_weights tile=0\n";

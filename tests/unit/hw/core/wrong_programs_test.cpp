@@ -39,12 +39,12 @@ const std::string wrong_head =
     ".array 8 6\n.buffer in input 0x0 64\n.buffer out output 0x1000 64\n.tile 8 6 random 3\n.tile 8 6 random "
     "4\n";
 
-/// How the message of a program begins that can never finish, and how it ends where no tile is in the FIFO.
+/// The beginning of the message for a program that can never finish, and its end if no tile is in the FIFO.
 const std::string stuck = "the program cannot finish: ";
 const std::string all_issued = stuck + "sequencer waits for all units to finish; ";
 const std::string no_tile = "; weight shift waits for a weight tile";
 
-/// What all engines say of a program; the test fails where they differ.
+/// The error message of all engines for a program; the test fails if they differ.
 std::string error_of(const isa::Program& program, const machine::MachineConfig& machine) {
     std::optional<std::string> said;
     for (std::size_t i = 0; i < machine::engine_names.size(); ++i) {
@@ -61,7 +61,7 @@ std::string error_of(const std::string& text, const machine::MachineConfig& mach
     return error_of(isa::assemble(wrong_head + text, "test"), machine);
 }
 
-/// The order of each pair of units in one way only, one signaller and one waiter a semaphore.
+/// Synchronization with one signaller and one waiter for each semaphore, and nothing redundant.
 tests::Case plain_case(tests::Choices& choices) {
     tests::Case random = tests::random_case(choices);
     random.sync.extra_percent = 0;
@@ -89,7 +89,7 @@ std::string pair_text(const isa::Program& program, const tests::UnorderedPair& p
                        instruction_text(program, pair.earlier));
 }
 
-/// Holds what the engines say against the relation of queues, signals and waits.
+/// Compares the engines' errors with the relation of queues, signals and waits.
 void check_named(const isa::Program& program, const tests::OrderRelation& relation,
                  const std::string& error) {
     INFO("the engines say \"" << error << "\" of\n" << isa::disassemble(program));
@@ -104,7 +104,7 @@ void check_named(const isa::Program& program, const tests::OrderRelation& relati
     }
 }
 
-/// Takes each sync out of the program, one at a time, and looks at those that something needs.
+/// Removes each sync from the program, one at a time, and checks those that are needed.
 std::size_t check_missing_syncs(const isa::Program& program, const machine::MachineConfig& machine) {
     std::size_t necessary = 0;
     for (std::size_t index = 0; index < program.instructions.size(); ++index) {
@@ -122,7 +122,7 @@ std::size_t check_missing_syncs(const isa::Program& program, const machine::Mach
     return necessary;
 }
 
-/// Raises the first address field of an instruction that has the name by so much.
+/// Increases the first field with this name in an instruction.
 class FieldRaiser final : public isa::FieldVisitor {
 public:
     FieldRaiser(std::string_view name, std::uint64_t by) : name_(name), by_(by) {}
@@ -153,7 +153,7 @@ private:
     bool raised_ = false;
 };
 
-/// What sim/functional says of a program.
+/// The error message of sim/functional for a program.
 std::string functional_error(const isa::Program& program, const machine::MachineConfig& machine) {
     try {
         tests::execute(program, machine);

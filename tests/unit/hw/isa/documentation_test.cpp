@@ -25,7 +25,7 @@ std::string specification() {
     return text.str();
 }
 
-/// What the expression's groups match, for every match in the text.
+/// All matches of the expression in the text.
 std::vector<std::smatch> matches(const std::string& text, const std::regex& expression) {
     return {std::sregex_iterator(text.begin(), text.end(), expression), std::sregex_iterator()};
 }
@@ -82,7 +82,7 @@ TEST_CASE("The specification's example assembles", "[isa][documentation]") {
 
 namespace {
 
-/// Lists the fields of an instruction as a layout in the specification does: "name bytes".
+/// Lists the fields of an instruction like a layout of the specification: "name bytes".
 class FieldLister final : public FieldVisitor {
 public:
     void flags(std::span<const FlagsPart>) override { list("flags", 1); }

@@ -29,7 +29,7 @@ Bytes file_of(const Program& program) {
     return {text.begin(), text.end()};
 }
 
-/// A program in which every part is there.
+/// A program that has every part.
 Program small_program() {
     for (std::uint64_t seed = 100;; ++seed) {
         Program program = RandomPrograms(seed).program();
@@ -43,7 +43,7 @@ Program small_program() {
     }
 }
 
-/// Sets length and sum of the header to those of the content, as a forger would.
+/// Sets length and checksum of the header to those of the content.
 Bytes sealed(Bytes file) {
     const std::uint64_t length = file.size() - header_bytes;
     const std::uint64_t sum = crc32_z(0, file.data() + header_bytes, length);

@@ -11,7 +11,7 @@ using systole::DataType;
 
 namespace {
 
-/// A program in which each part is there once.
+/// A program that has each part once.
 Program sound() {
     Program program;
     program.geometry = {.rows = 4, .columns = 3};

@@ -11,7 +11,7 @@
 
 namespace systole::isa::tests {
 
-/// Makes instructions and programs that keep every rule, from a seed the tests print.
+/// Draws valid instructions and programs from a seed that the tests print.
 class RandomPrograms {
 public:
     explicit RandomPrograms(std::uint64_t seed) : engine_(seed) {}
@@ -29,7 +29,7 @@ public:
     }
     bool coin() { return from(0, 1) == 1; }
 
-    /// A kind by its index in `Instruction`.
+    /// An instruction of the kind with this index in `Instruction`.
     Instruction instruction(std::size_t kind) {
         Instruction result;
         std::size_t index = 0;
@@ -75,7 +75,7 @@ private:
     MatrixFlags matrix_flags() { return {coin(), coin(), data_type(), data_type()}; }
     DataType data_type() { return static_cast<DataType>(number8(data_type_count - 1)); }
 
-    /// What the activation unit has.
+    /// A number format of the activation unit.
     DataType vector_type() {
         constexpr std::array types{DataType::Uint8, DataType::Int8, DataType::Int16};
         return types[from(0, types.size() - 1)];
@@ -140,7 +140,7 @@ private:
         return tensor;
     }
 
-    /// Random or all alike: assembly writes the two differently.
+    /// Random or all equal values, which assembly writes differently.
     std::vector<std::uint8_t> bytes(std::size_t count, std::size_t element_bytes) {
         std::vector<std::uint8_t> bytes(count);
         const bool alike = coin();

@@ -23,7 +23,7 @@ json shipped(const std::string& name) {
     return read_json_object(systole::tests::shipped_machine(name));
 }
 
-/// TPU v1 with its DRAM, and a rule broken.
+/// The error for TPU v1 with its DRAM and one changed key.
 std::string error_with(const std::string& key, const json& value) {
     json machine = shipped("tpu_v1_dram.json");
     machine["weight_memory"]["dram"][key] = value;

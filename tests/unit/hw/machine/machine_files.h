@@ -14,7 +14,7 @@ inline std::filesystem::path shipped_machine(const std::string& name) {
     return std::filesystem::path(SYSTOLE_SOURCE_DIR) / "configs/machines" / name;
 }
 
-/// What reading the machine says; "no error" where nothing is wrong.
+/// The error of reading the machine, or "no error".
 inline std::string machine_error(const nlohmann::json& object) {
     try {
         machine::read_machine(object, "test.json");

@@ -48,7 +48,7 @@ void multiply_by_definition(const GemmProblem& problem) {
     }
 }
 
-/// A product with rows further apart than they are long; memory ends with the last row.
+/// A product whose row strides exceed the rows' lengths; memory ends with the last row.
 class Example {
 public:
     Example(std::size_t m, std::size_t n, std::size_t k, DataType a_format, DataType b_format,
@@ -74,7 +74,7 @@ public:
         std::fill(c.begin(), c.end(), c_value);
     }
 
-    /// C, with what lies between its rows, after a kernel has run on a copy.
+    /// C, with the elements between its rows, after a kernel has run on a copy.
     template <typename Kernel>
     std::vector<std::int32_t> after(const Kernel& kernel, bool accumulate) const {
         std::vector<std::int32_t> result = c;

@@ -92,7 +92,8 @@ std::size_t between(std::size_t low, std::size_t high, std::mt19937& random) {
     return std::uniform_int_distribution<std::size_t>(low, high)(random);
 }
 
-/// Kernels larger than the image, strides larger than kernels, windows wholly outside: all may be.
+/// Draws windows, including kernels larger than the image, strides larger than kernels, and windows outside
+/// the image.
 WindowExample random_example(std::mt19937& random) {
     WindowExample example;
     WindowGeometry& geometry = example.geometry;

@@ -23,7 +23,7 @@ Matrix random_matrix(std::mt19937& random, std::size_t rows, std::size_t columns
     return matrix;
 }
 
-/// What the sums of a row must be.
+/// The expected sums of a row.
 std::int32_t product(const Matrix& rows, std::size_t row, const Matrix& tile, std::size_t column) {
     std::int32_t sum = 0;
     for (std::size_t k = 0; k < tile.size(); ++k) sum += rows[row][k] * tile[k][column];
@@ -57,7 +57,7 @@ struct Bench {
     PeArray::Shape shape;
     PeArray array;
     std::deque<std::vector<std::int32_t>> accumulators;
-    std::uint64_t now = 0;  ///< the cycle to come
+    std::uint64_t now = 0;  ///< the next cycle
 };
 
 const PeArray::Shape shapes[] = {

@@ -31,8 +31,8 @@ namespace walked = tests::walked;
 
 namespace {
 
-/// A random machine whose instructions have all arrived before the second one is issued, and are done before
-/// the one behind is issued.
+/// A random machine on which all instructions have arrived before the second one is issued, and each is done
+/// before the next one is issued.
 machine::MachineConfig quiet_machine(Choices& choices, machine::Engine engine) {
     machine::MachineConfig machine = tests::random_machine(choices);
     machine.matrix_unit.engine = engine;
@@ -41,14 +41,14 @@ machine::MachineConfig quiet_machine(Choices& choices, machine::Engine engine) {
     return machine::read_machine(machine::to_json(machine), "quiet machine");
 }
 
-/// When the instruction of this number is issued.
+/// The cycle in which the instruction of this number is issued.
 Cycle issue_of(std::size_t number, const isa::Program& program, const machine::MachineConfig& machine) {
     const std::uint64_t bytes = isa::encoded_size(program.instructions.front());
     const Cycle arrived = machine.host_read_rate().after({}, bytes).whole + machine.host_latency();
     return arrived + number * machine.sequencer.issue_cycles;
 }
 
-/// An instruction and the registers it is bound to, out of a random program.
+/// An instruction of a random program with the registers it is bound to.
 struct Bound {
     const isa::Instruction& instruction;
     const isa::Registers& registers;
@@ -71,7 +71,8 @@ public:
         return all.front();
     }
     std::uint64_t counted(std::string_view path) const { return (*chip_).counter(path).value(); }
-    /// The chip's last instruction is `halt`: it ends with the one before, or when it is issued.
+    /// The end of the run: the last instruction is `halt`, which is complete with the previous instruction or
+    /// when issued.
     void check_end(Cycle complete) const {
         const std::size_t halt = chip_.program().instructions.size() - 1;
         CHECK((*chip_).cycles() == std::max(complete, issue_of(halt, chip_.program(), machine_)));
@@ -106,7 +107,7 @@ isa::WeightTile random_tile(std::uint64_t most_rows, DataType type, const machin
     return tile;
 }
 
-/// Holds one instruction alone to its function; one overload a kind.
+/// Compares a single instruction with its cost function; one overload for each kind.
 class Check {
 public:
     Check(const machine::MachineConfig& machine, const isa::Program& random, const Bound& bound,
@@ -185,7 +186,7 @@ public:
     }
 
 private:
-    /// What the sequencer runs itself, and sync, cost the cycles of their issue.
+    /// Instructions of the sequencer and sync cost the cycles of their issue.
     void check_issue(const std::vector<isa::Instruction>& instructions) const {
         Alone(machine_, random_, instructions).check_end(0);
     }
@@ -284,8 +285,8 @@ private:
     Choices& choices_;
 };
 
-/// Checks each instruction of a random program, with the registers that the program binds it to. Returns the
-/// kinds that it had.
+/// Checks each instruction of a random program with the registers it is bound to. Returns the kinds of
+/// instructions.
 std::set<std::size_t> check_program(const machine::MachineConfig& machine, Choices& choices) {
     const isa::Program program = tests::random_program(machine, choices);
     isa::Registers registers;

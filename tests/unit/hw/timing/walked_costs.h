@@ -16,8 +16,9 @@
 #include "hw/timing/matrix_unit.h"
 #include "hw/timing/transfers.h"
 
-/// The costs of docs/timing.md counted one access, one row and one cycle after the other. The units take
-/// their times from hw/timing: a wrong formula there would agree with itself, but not with these.
+/// The costs of docs/timing.md, counted access by access, row by row and cycle by cycle. The units use the
+/// formulas of hw/timing, so comparing units and formulas would not find a wrong formula; comparing with
+/// these does.
 namespace systole::tests::walked {
 
 using isa::Register;
@@ -29,7 +30,7 @@ inline std::uint64_t accesses(std::uint64_t bytes, std::uint64_t row_bytes) {
     return count;
 }
 
-/// Those for as many bytes of each of a line's windows.
+/// Accesses that fetch these bytes of each of a line's windows.
 inline std::uint64_t window_accesses(std::uint64_t windows, std::uint64_t bytes, std::uint64_t stride,
                                      std::uint64_t row_bytes) {
     std::uint64_t end = 0;
@@ -41,7 +42,7 @@ inline std::uint64_t window_accesses(std::uint64_t windows, std::uint64_t bytes,
     return std::min(accesses(end, row_bytes), apart);
 }
 
-/// Whole cycles in which so many bytes pass, from the beginning of a cycle on.
+/// Whole cycles in which this number of bytes pass, from the beginning of a cycle on.
 inline Cycle transfer_cycles(std::uint64_t bytes, const Rate& rate) {
     Cycle cycles = 0;
     std::uint64_t parts = 0;
@@ -76,7 +77,7 @@ inline timing::TileFetchCost tile_fetch(std::span<const isa::WeightTile> tiles,
     return cost;
 }
 
-/// What one repetition of a matmul or convolve takes, seen from its first cycle in the array.
+/// The cost of one repetition of a matmul or convolve, from its first cycle in the array on.
 struct Stream {
     Cycle input_cycles = 0;  ///< with input
     Cycle span = 0;          ///< until the next stream may enter

@@ -35,7 +35,7 @@ constexpr std::uint64_t banks = 8;
 /// From one row of a bank to its next.
 constexpr std::uint64_t next_row = banks * row_bytes;
 
-/// One channel without refresh, its rows taking turns over the banks.
+/// One channel without refresh, with rows interleaved over the banks.
 machine::DramConfig small_dram() {
     return {.channels = 1,
             .banks = banks,

@@ -12,8 +12,8 @@
 
 namespace systole::tests {
 
-/// One channel of a DRAM, as the timing parameters are defined: a log of all commands, and the rules that
-/// hold between each two of them. Every command is tried clock by clock until no rule forbids it.
+/// One channel of a DRAM, directly by the definition of the timing parameters: a log of all commands, and the
+/// rules between each two of them. Every command is tried clock by clock until no rule forbids it.
 class SlowDramChannel {
 public:
     explicit SlowDramChannel(const machine::DramConfig& dram) : dram_(dram), due_(dram.trefi_clocks) {}
@@ -25,7 +25,7 @@ public:
         bool operator==(const Counts&) const = default;
     };
 
-    /// A burst asked for in clock `arrival`; the clock after its last data.
+    /// Reads a burst requested in clock `arrival`; returns the clock after its last data.
     std::uint64_t read(std::uint64_t arrival, std::uint64_t bank, std::uint64_t row) {
         for (;;) {
             const std::size_t before = log_.size();
@@ -75,8 +75,8 @@ private:
         return {};
     }
 
-    /// How long after `earlier` a command of this kind and bank has to wait; none where the two have no
-    /// rule: then it may go before it too.
+    /// The clocks that a command of this kind and bank must wait after `earlier`; nullopt if there is no rule
+    /// between them.
     std::optional<std::uint32_t> distance(const Command& earlier, Kind kind, std::uint64_t bank) const {
         const bool same = earlier.bank == bank;
         switch (earlier.kind) {
@@ -137,7 +137,7 @@ private:
         ++counts.refreshes;
     }
 
-    /// Gives each clock before a read, since the one before, its cause.
+    /// Counts the cause of each clock between the previous read and this one.
     void account(std::uint64_t arrival, std::uint64_t clock) {
         const std::uint64_t burst = dram_.burst_length / 2;
         std::uint64_t now = reads_.empty() ? 0 : reads_.back() + burst;

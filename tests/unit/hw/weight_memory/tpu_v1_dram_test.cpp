@@ -26,7 +26,7 @@ constexpr std::uint64_t cycle(std::uint64_t clock) {
     return clock * 21 / 32;
 }
 
-/// Reads tiles one behind the other; the cycle in which the last one is whole.
+/// Reads consecutive tiles; returns the cycle in which the last one is whole.
 Cycle stream(hw::DramTiming& dram, std::uint64_t tiles) {
     Cycle whole = 0;
     for (std::uint64_t i = 0; i < tiles; ++i) whole = dram.read(i * tile, tile, 0, 0);

@@ -27,7 +27,7 @@ struct Reader : sc_core::sc_module {
     tlm_utils::simple_initiator_socket<Reader> socket{"socket"};
 };
 
-/// Someone who reads from a weight memory.
+/// A module that reads from a weight memory.
 struct Bench : tests::FreshSimulation {
     explicit Bench(const machine::MachineConfig& machine = slow_memory()) : memory("memory", machine, clock) {
         reader.socket.bind(memory.socket);
