@@ -1,7 +1,6 @@
 #include "compiler/emit/compile.h"
 
 #include "compiler/emit/emitter.h"
-#include "compiler/emit/host_memory.h"
 #include "compiler/emit/program_data.h"
 #include "compiler/emit/synchronize.h"
 

@@ -3,8 +3,8 @@
 #include <optional>
 #include <vector>
 
-#include "compiler/emit/host_memory.h"
 #include "compiler/emit/instruction_stream.h"
+#include "compiler/emit/program_data.h"
 #include "compiler/mapping/network.h"
 #include "compiler/schedule/schedule.h"
 #include "hw/isa/instruction.h"

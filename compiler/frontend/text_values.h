@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+/// Reading text files of networks, and the JSON values in them.
 namespace systole::frontend {
 
 /// Parses JSON. Throws ModelError, beginning with `what`, if the text is not JSON, is nested too deep or has

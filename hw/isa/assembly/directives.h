@@ -5,7 +5,7 @@
 #include <map>
 #include <optional>
 
-#include "hw/isa/assembly/host_labels.h"
+#include "hw/isa/assembly/instruction_text.h"
 #include "hw/isa/assembly/operands.h"
 #include "hw/isa/assembly/values.h"
 #include "hw/isa/program.h"

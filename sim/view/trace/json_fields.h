@@ -1,6 +1,6 @@
 #pragma once
 
-#include "hw/isa/assembly/host_labels.h"
+#include "hw/isa/assembly/instruction_text.h"
 #include "hw/isa/instruction.h"
 #include "sim/view/trace/text_buffer.h"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "hw/common/trace.h"
-#include "hw/isa/assembly/host_labels.h"
+#include "hw/isa/assembly/instruction_text.h"
 #include "hw/isa/program.h"
 #include "hw/isa/unit.h"
 #include "hw/machine/machine_config.h"
