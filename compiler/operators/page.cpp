@@ -8,8 +8,8 @@ namespace {
 
 constexpr const char* head = R"(# Operators
 
-Written by `sim schema --operators docs/operators.md` from the registry of operators: each is a folder in
-`compiler/operators`, and a test holds this page to what the folders say. `Keras` means layers of `.h5` files,
+Written by `sim schema --operators docs/operators.md` from the registry of operators. Each operator is a folder in
+`compiler/operators`; a test checks that this page is up to date. `Keras` means layers of `.h5` files,
 `graph JSON` those of graph files (docs/graph_files.md). Attributes are those of the graph's text, which
 `sim compile MODEL --dump-after all` prints.
 

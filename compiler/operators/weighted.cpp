@@ -137,7 +137,7 @@ void WeightedOperator::check_types(const ir::NodeView& node) const {
 }
 
 Placement WeightedOperator::placement() const {
-    return {.where = "matrix unit; the activation unit scales the sums, with a `lookup` behind it",
+    return {.where = "matrix unit; the activation unit scales the sums, with a following `lookup`",
             .formats = "float32; uint8, int8 or int16, with int8 weights and an int32 bias"};
 }
 

@@ -12,10 +12,10 @@ void plan(const mapping::Slice& slice, const LayerView& view, LayerPlan& plan) {
     const mapping::Tensor& from = view.input();
     const mapping::Tensor& to = view.output();
     view.require(from.type == to.type && from.scale == to.scale && from.zero_point == to.zero_point,
-                 "a slice must be encoded as what it is of");
+                 "a slice must have the encoding of its input");
     view.require(slice.first_element < from.shape.elements() &&
                      to.shape.elements() <= from.shape.elements() - slice.first_element,
-                 "a slice must lie within what it is of");
+                 "a slice must lie within its input");
     plan.kind = "slice";
     // The host transfers slices of the network's input separately, from any byte on.
     const std::vector<HostPart> inputs = input_parts(view.network);

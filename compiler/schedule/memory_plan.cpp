@@ -57,11 +57,12 @@ std::vector<std::uint64_t> rows_of_images(const mapping::Network& network, const
         if (end(i) > end(topmost)) topmost = i;
     }
     const std::uint64_t row_bytes = target.geometry.rows;
-    throw ModelError(fmt::format(
-        "{}: tensor \"{}\": one image, with what is kept beside this tensor, needs {} bytes of unified "
-        "buffer; the machine has {}",
-        network.name, network.tensors[topmost].name, (constant_rows + allocation.rows) * row_bytes,
-        target.unified_buffer_rows * row_bytes));
+    throw ModelError(
+        fmt::format("{}: tensor \"{}\": one image of this tensor and of those that live at the same time "
+                    "needs {} bytes of unified "
+                    "buffer; the machine has {}",
+                    network.name, network.tensors[topmost].name,
+                    (constant_rows + allocation.rows) * row_bytes, target.unified_buffer_rows * row_bytes));
 }
 
 /// Places all tensors, for the number of images and the groups of the plan.

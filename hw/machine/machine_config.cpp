@@ -60,7 +60,7 @@ void describe(Visitor& visitor, MatrixUnitConfig& config) {
     visitor.field({"setup_cycles", "cycles", "from the data setup's output to array row 0"},
                   config.setup_cycles, Range{0, most_latency});
     visitor.sections({.key = "formats",
-                      .meaning = "the number formats that the array multiplies and adds up in",
+                      .meaning = "the combinations of number formats that the array supports",
                       .if_absent = "activations of 8 and 16 bits, int8 and int16 weights, int32 sums; a pass "
                                    "for each pair of bytes of an activation and a weight",
                       .rule = formats_rule},
@@ -70,14 +70,15 @@ void describe(Visitor& visitor, MatrixUnitConfig& config) {
 template <class Visitor>
 void describe(Visitor& visitor, SystolicDataSetupConfig& config) {
     visitor.field({"fetches_per_cycle", "fetches",
-                   "unified-buffer accesses of up to one row of bytes that feed the window walk each cycle"},
+                   "unified-buffer accesses that fetch windows in a cycle, each of up to one row of bytes"},
                   config.fetches_per_cycle, Range{1, most_array_side});
 }
 
 template <class Visitor>
 void describe(Visitor& visitor, WeightFifoConfig& config) {
-    visitor.field({"depth_tiles", "tiles", "weight tiles the FIFO can hold or have under way"},
-                  config.depth_tiles, Range{1, 1U << 20U});
+    visitor.field(
+        {"depth_tiles", "tiles", "weight tiles in the FIFO, including those that are being fetched"},
+        config.depth_tiles, Range{1, 1U << 20U});
 }
 
 template <class Visitor>
@@ -85,10 +86,10 @@ void describe(Visitor& visitor, WeightMemoryConfig& config) {
     visitor.field(
         {.key = "bytes", .unit = "bytes", .meaning = "size of the weight memory", .rule = bytes_rule},
         config.bytes, Range{1, std::uint64_t{1} << 48U});
-    visitor.choice({"model", "", "what a read takes: its bytes at a bandwidth, or a DRAM's commands"},
+    visitor.choice({"model", "", "timing of reads: by a bandwidth, or by the commands of a DRAM"},
                    config.model, weight_memory_model_names);
     visitor.only_where(
-        config.model == WeightMemoryModel::Bandwidth, {"bandwidth_gb_per_s", "GB/s", "10^9 bytes a second"},
+        config.model == WeightMemoryModel::Bandwidth, {"bandwidth_gb_per_s", "GB/s", "10^9 bytes per second"},
         R"(it must be left out where weight_memory.model is "dram": bandwidth follows from weight_memory.dram)",
         [&](const Field& field) {
             visitor.field(field, config.bandwidth_gb_per_s, RealRange{least_bandwidth, most_bandwidth});
@@ -97,7 +98,7 @@ void describe(Visitor& visitor, WeightMemoryConfig& config) {
                        R"(it is read only where weight_memory.model is "dram")",
                        [&](const Field& field) { visitor.section(field, config.dram); });
     visitor.field({"latency_cycles", "cycles",
-                   "from a read's issue to its first byte; with a DRAM, beside what its commands take"},
+                   "from a read's issue to its first byte; with a DRAM, added to the time of its commands"},
                   config.latency_cycles, Range{0, most_latency});
     visitor.field({"whole_tiles", "", "every tile moves whole; otherwise only the rows in use"},
                   config.whole_tiles);
@@ -133,8 +134,8 @@ void describe(Visitor& visitor, ActivationUnitConfig& config) {
     visitor.field({"latency_cycles", "cycles", "of the activation pipeline, beyond a cycle for each row"},
                   config.latency_cycles, Range{0, most_latency});
     visitor.field({"latency_ns", "ns",
-                   "beside latency_cycles: what does not shorten with the clock, until explicit "
-                   "synchronization has reached who waits for the rows"},
+                   "added to latency_cycles: the delay of explicit synchronization, which does not depend on "
+                   "the clock, until waiting units see the rows"},
                   config.latency_ns, RealRange{0, most_latency_ns});
 }
 
@@ -146,7 +147,7 @@ void describe(Visitor& visitor, HostInterfaceConfig& config) {
                   RealRange{least_bandwidth, most_bandwidth});
     visitor.field({"latency_cycles", "cycles", "from sent to received, each direction"},
                   config.latency_cycles, Range{0, most_latency});
-    visitor.field({"latency_ns", "ns", "beside latency_cycles: what does not shorten with the clock"},
+    visitor.field({"latency_ns", "ns", "added to latency_cycles: a delay that does not depend on the clock"},
                   config.latency_ns, RealRange{0, most_latency_ns});
 }
 
@@ -157,23 +158,23 @@ void describe(Visitor& visitor, SequencerConfig& config) {
                   config.instruction_buffer_bytes, Range{32, 1U << 30U});
     visitor.field({"queue_depth", "instructions", "in each unit's queue, besides the one the unit has taken"},
                   config.queue_depth, Range{1, 1U << 20U});
-    visitor.field({"issue_cycles", "cycles", "from one instruction's issue to the next"}, config.issue_cycles,
-                  Range{0, most_latency});
+    visitor.field({"issue_cycles", "cycles", "from one instruction's issue to the next, at least"},
+                  config.issue_cycles, Range{0, most_latency});
 }
 
 template <class Visitor>
 void describe(Visitor& visitor, PowerConfig& config) {
     visitor.field({.key = "idle_watts",
                    .unit = "W",
-                   .meaning = "of one chip, powered and idle; 0 for not known",
+                   .meaning = "of one chip, powered and idle; 0 if unknown",
                    .rule = idle_watts_rule},
                   config.idle_watts, RealRange{0, 1e5});
     visitor.field({.key = "busy_watts",
                    .unit = "W",
-                   .meaning = "of one chip at full load; 0 for not known",
+                   .meaning = "of one chip at full load; 0 if unknown",
                    .rule = busy_watts_rule},
                   config.busy_watts, RealRange{0, 1e5});
-    visitor.field({"tdp_watts", "W", "thermal design power of one chip; 0 for not known"}, config.tdp_watts,
+    visitor.field({"tdp_watts", "W", "thermal design power of one chip; 0 if unknown"}, config.tdp_watts,
                   RealRange{0, 1e5});
 }
 
@@ -182,7 +183,7 @@ void describe(Visitor& visitor, ServerConfig& config) {
     visitor.field({"dies", "chips", "chips in one server"}, config.dies, Range{1, 1U << 16U});
     visitor.field({.key = "tdp_watts",
                    .unit = "W",
-                   .meaning = "thermal design power of the server, host included; 0 for not known",
+                   .meaning = "thermal design power of the server, host included; 0 if unknown",
                    .rule = server_watts_rule},
                   config.tdp_watts, RealRange{0, 1e6});
     visitor.field({"host_tdp_watts", "W", "thermal design power of the host alone"}, config.host_tdp_watts,
@@ -191,7 +192,7 @@ void describe(Visitor& visitor, ServerConfig& config) {
 
 template <class Visitor>
 void describe(Visitor& visitor, MachineConfig& config) {
-    visitor.field(needed("schema", "", "what this file is: sim.machine/1"), config.schema);
+    visitor.field(needed("schema", "", "kind of this file: sim.machine/1"), config.schema);
     visitor.field({"name", "", "the machine's name in reports"}, config.name);
     visitor.field({"clock_mhz", "MHz", "clock of the core"}, config.clock_mhz, RealRange{0.001, 1e6});
     visitor.section({"matrix_unit", "", "the systolic array"}, config.matrix_unit);
@@ -209,7 +210,7 @@ void describe(Visitor& visitor, MachineConfig& config) {
                     config.energy);
     visitor.section({"server", "", "published watts of the server"}, config.server);
     visitor.texts({.key = "sources",
-                   .meaning = "where each number comes from, by dotted key",
+                   .meaning = "the source of each number, by dotted key",
                    .rule = "each must belong to a key of the machine"},
                   config.sources);
 }

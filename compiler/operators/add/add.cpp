@@ -38,7 +38,8 @@ void check_widths(const Quantizer& quantizer, const ir::Node& node, ir::ValueId 
     if (result == node.output()) return quantizer.require_one_width(node);
     for (const ir::ValueId input : node.inputs) {
         if (bytes_of(quantizer.stored_encoding(input).type) == bytes_of(quantizer.type(result))) continue;
-        quantizer.fail(result, "its bits are not those of what is added before it; both must have as many");
+        quantizer.fail(result,
+                       "its width differs from that of the partial sum before it; both must be the same");
     }
 }
 
@@ -47,7 +48,9 @@ public:
     Add() : PairwiseOperator("adds") {}
 
     std::string_view name() const override { return "add"; }
-    std::string_view summary() const override { return "The element-wise sum of two tensors of one shape."; }
+    std::string_view summary() const override {
+        return "The element-wise sum of two tensors of the same shape.";
+    }
     std::vector<ir::LayerKind> layer_kinds() const override {
         return {json_pairwise_layer("add"),
                 {.format = ir::Format::Keras, .name = "Add", .keys = {}, .build = read_keras_add}};

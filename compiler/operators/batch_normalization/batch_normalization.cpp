@@ -69,8 +69,8 @@ class BatchNormalization final : public Operator {
 public:
     std::string_view name() const override { return "batch_normalization"; }
     std::string_view summary() const override {
-        return "gamma * (x - mean) / sqrt(variance + epsilon) + beta, by channel: what is left of batch "
-               "normalization after training. Constants: gamma, beta, mean, variance: [channel].";
+        return "Batch normalization after training: gamma * (x - mean) / sqrt(variance + epsilon) + beta, by "
+               "channel. Constants: gamma, beta, mean, variance: [channel].";
     }
     const std::vector<ir::AttributeDeclaration>& attributes() const override {
         static const std::vector<ir::AttributeDeclaration> declarations{
@@ -114,7 +114,7 @@ public:
         return {node.input().shape};
     }
     Placement placement() const override {
-        return {.where = "part of the weights before it, else a depthwise convolution of single pixels",
+        return {.where = "as part of the weights before it, else as a 1x1 depthwise convolution",
                 .formats = "float32"};
     }
     void evaluate(const FloatCall& call) const override {

@@ -25,8 +25,8 @@ class Concat final : public Operator {
 public:
     std::string_view name() const override { return "concat"; }
     std::string_view summary() const override {
-        return "Two or more feature maps of one height and width, the channels of one behind those of the "
-               "other.";
+        return "The concatenation of two or more feature maps of the same height and width along the "
+               "channels.";
     }
     std::vector<ir::LayerKind> layer_kinds() const override {
         return {{.format = ir::Format::Keras,
@@ -64,7 +64,7 @@ public:
         return {ir::image_shape({first.height, first.width, result})};
     }
     Placement placement() const override {
-        return {.where = "nowhere: inputs are made in place; others are copied by the activation unit",
+        return {.where = "nowhere, if inputs are written in place; the activation unit copies the others",
                 .formats = "float32; uint8, int8, int16"};
     }
     void check_types(const ir::NodeView& node) const override {

@@ -85,9 +85,8 @@ class Convolution final : public WindowedWeights {
 public:
     std::string_view name() const override { return "convolution"; }
     std::string_view summary() const override {
-        return "Two-dimensional convolution over all input channels; what lies outside the image counts as "
-               "0. "
-               "Weights: [kernel row][kernel column][input channel][filter]; perhaps a bias: [filter].";
+        return "Two-dimensional convolution over all input channels; elements outside the image count as 0. "
+               "Weights: [kernel row][kernel column][input channel][filter]; optional bias: [filter].";
     }
     const std::vector<ir::AttributeDeclaration>& attributes() const override {
         static const std::vector<ir::AttributeDeclaration> declarations = shared_attributes();

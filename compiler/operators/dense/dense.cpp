@@ -57,9 +57,8 @@ class Dense final : public WeightedOperator {
 public:
     std::string_view name() const override { return "dense"; }
     std::string_view summary() const override {
-        return "A matrix product with the whole input, flattened; of several inputs, with all of them one "
-               "behind "
-               "the other. Weights: [input element][unit]; perhaps a bias: [unit].";
+        return "A matrix product with the whole input, flattened; several inputs are concatenated. Weights: "
+               "[input element][unit]; optional bias: [unit].";
     }
     const std::vector<ir::AttributeDeclaration>& attributes() const override {
         static const std::vector<ir::AttributeDeclaration> declarations{clamp_attribute()};

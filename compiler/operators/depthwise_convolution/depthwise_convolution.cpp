@@ -59,10 +59,9 @@ class DepthwiseConvolution final : public WindowedWeights {
 public:
     std::string_view name() const override { return "depthwise_convolution"; }
     std::string_view summary() const override {
-        return "Convolution of each input channel by itself: output channel c * multiplier + m sees input "
-               "channel "
-               "c alone. Weights: [kernel row][kernel column][1][output channel]; perhaps a bias: [output "
-               "channel].";
+        return "Convolution of each input channel separately: output channel c * multiplier + m depends on "
+               "input channel c only. Weights: [kernel row][kernel column][1][output channel]; optional "
+               "bias: [output channel].";
     }
     const std::vector<ir::AttributeDeclaration>& attributes() const override {
         static const std::vector<ir::AttributeDeclaration> declarations = [] {

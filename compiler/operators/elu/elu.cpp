@@ -15,7 +15,7 @@ float elu_of(float x, const FunctionParameters& parameters) {
 std::unique_ptr<ir::Operator> make_elu() {
     return std::make_unique<FunctionOperator>(
         FunctionDefinition{.name = "elu",
-                           .summary = "x from 0 on, alpha * (exp(x) - 1) below.",
+                           .summary = "x for x >= 0, alpha * (exp(x) - 1) for x < 0.",
                            .apply = apply_to_all<elu_of>,
                            .attributes = {alpha_attribute("minus the limit towards minus infinity")},
                            .layers = {json_alpha_layer("elu")},

@@ -15,14 +15,14 @@ float hard_swish_of(float x, const FunctionParameters& /*parameters*/) {
 }  // namespace
 
 std::unique_ptr<ir::Operator> make_hard_swish() {
-    return std::make_unique<FunctionOperator>(FunctionDefinition{
-        .name = "hard_swish",
-        .summary = "x times a straight line from 0 at -3 to 1 at 3: swish without an exponential.",
-        .apply = apply_to_all<hard_swish_of>,
-        .layers = {json_function_layer("hard_swish")},
-        .functions = {{ir::Format::GraphJson, "hard_swish"},
-                      {ir::Format::Keras, "hard_swish"},
-                      {ir::Format::Keras, "hard_silu"}}});
+    return std::make_unique<FunctionOperator>(
+        FunctionDefinition{.name = "hard_swish",
+                           .summary = "x * min(max(x + 3, 0), 6) / 6: swish without an exponential.",
+                           .apply = apply_to_all<hard_swish_of>,
+                           .layers = {json_function_layer("hard_swish")},
+                           .functions = {{ir::Format::GraphJson, "hard_swish"},
+                                         {ir::Format::Keras, "hard_swish"},
+                                         {ir::Format::Keras, "hard_silu"}}});
 }
 
 }  // namespace systole::operators

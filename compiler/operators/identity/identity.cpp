@@ -21,7 +21,7 @@ ir::ValueId read_keras_activation(ir::LayerReader& layer) {
 class Identity final : public Operator {
 public:
     std::string_view name() const override { return "identity"; }
-    std::string_view summary() const override { return "The input as it is."; }
+    std::string_view summary() const override { return "The unchanged input."; }
     std::vector<ir::LayerKind> layer_kinds() const override {
         return {training_layer("Dropout"),
                 training_layer("SpatialDropout2D"),
@@ -43,9 +43,7 @@ public:
         return {node.input().shape};
     }
     bool is_identity(const ir::NodeView& /*node*/) const override { return true; }
-    Placement placement() const override {
-        return {.where = "nowhere: it is taken out", .formats = "float32"};
-    }
+    Placement placement() const override { return {.where = "nowhere: it is removed", .formats = "float32"}; }
     void evaluate(const FloatCall& call) const override {
         std::copy_n(call.inputs[0], call.batch * call.node.input().shape.elements(), call.output);
     }

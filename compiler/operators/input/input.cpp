@@ -29,11 +29,11 @@ ir::ValueId read_keras_input(ir::LayerReader& layer) {
 class Input final : public Operator {
 public:
     std::string_view name() const override { return "input"; }
-    std::string_view summary() const override { return "The image or vector that the network is given."; }
+    std::string_view summary() const override { return "The network's input, an image or a vector."; }
     std::vector<ir::LayerKind> layer_kinds() const override {
         return {{.format = ir::Format::Keras,
                  .name = "InputLayer",
-                 .keys = {{"batch_shape", "the shape, behind a batch of any size"},
+                 .keys = {{"batch_shape", "the shape, after a batch of any size"},
                           {"batch_input_shape", "the same, in Keras before 3"}},
                  .build = read_keras_input}};
     }
@@ -41,7 +41,7 @@ public:
         throw std::logic_error("an input is a value of the graph, not a node");
     }
     Placement placement() const override {
-        return {.where = "the host sends it", .formats = "float32; uint8, int8, int16"};
+        return {.where = "sent by the host", .formats = "float32; uint8, int8, int16"};
     }
     void evaluate(const FloatCall& /*call*/) const override {
         throw std::logic_error("an input is given, not computed");

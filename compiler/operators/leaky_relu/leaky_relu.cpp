@@ -26,7 +26,7 @@ std::unique_ptr<ir::Operator> make_leaky_relu() {
     constexpr float function_slope = 0.2F;  // Keras' default for the function given by name
     return std::make_unique<FunctionOperator>(FunctionDefinition{
         .name = "leaky_relu",
-        .summary = "x from 0 on, alpha * x below.",
+        .summary = "x for x >= 0, alpha * x for x < 0.",
         .apply = apply_to_all<leaky_relu_of>,
         .attributes = {alpha_attribute("slope below 0")},
         .layers = {keras_leaky_relu(), json_alpha_layer("leaky_relu")},

@@ -26,16 +26,14 @@ class Lookup final : public Operator {
 public:
     std::string_view name() const override { return "lookup"; }
     std::string_view summary() const override {
-        return "A table's value at each stored number: what activation functions become on integers. "
-               "Constant: "
-               "the table, of the result's type: [256], indexed by the bits of a byte, or of 16-bit numbers "
-               "[513], every 128th number from -32768 on with straight lines between them.";
+        return "A table lookup for each stored number; activation functions become lookups on integers. "
+               "Constant: the table, of the result's type: [256], indexed by the bits of a byte; for 16-bit "
+               "numbers [513], with an entry for every 128th number from -32768 on and linear interpolation.";
     }
     Placement placement() const override {
-        return {.where =
-                    "activation unit: together with matrix work whose result it alone reads, else as "
-                    "vector work",
-                .formats = "uint8 and int8; int16"};
+        return {
+            .where = "activation unit: fused with matrix work if it is the only reader, else as vector work",
+            .formats = "uint8 and int8; int16"};
     }
 
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {

@@ -14,7 +14,7 @@ public:
 
     std::string_view name() const override { return "multiply"; }
     std::string_view summary() const override {
-        return "The element-wise product of two tensors of one shape.";
+        return "The element-wise product of two tensors of the same shape.";
     }
     std::vector<ir::LayerKind> layer_kinds() const override { return {json_pairwise_layer("multiply")}; }
 

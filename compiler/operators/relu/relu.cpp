@@ -39,7 +39,7 @@ public:
         return static_cast<float>(node.real("maximum"));
     }
     Placement placement() const override {
-        return {.where = "the clamp of matrix work or a sum whose result it alone reads, else as a `lookup`",
+        return {.where = "as the clamp of matrix work or a sum if it is the only reader, else as a `lookup`",
                 .formats = "float32"};
     }
 };

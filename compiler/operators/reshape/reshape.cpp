@@ -56,7 +56,7 @@ class Reshape final : public ElementRangeOperator {
 public:
     std::string_view name() const override { return "reshape"; }
     std::string_view summary() const override {
-        return "The same elements, in their order, under another shape.";
+        return "The same elements in the same order, with another shape.";
     }
     const std::vector<ir::AttributeDeclaration>& attributes() const override {
         static const std::vector<ir::AttributeDeclaration> declarations{
@@ -108,7 +108,7 @@ public:
     }
     bool reads_elements() const override { return true; }
     Placement placement() const override {
-        return {.where = "nowhere: elements stay where they are", .formats = "float32; uint8, int8, int16"};
+        return {.where = "nowhere: elements stay in place", .formats = "float32; uint8, int8, int16"};
     }
     void lower(const ir::NodeView& node, Lowering& lowering) const override {
         if (ir::is_output(node.graph(), node.node().output())) {

@@ -17,7 +17,7 @@ float selu_of(float x, const FunctionParameters& /*parameters*/) {
 std::unique_ptr<ir::Operator> make_selu() {
     return std::make_unique<FunctionOperator>(FunctionDefinition{
         .name = "selu",
-        .summary = "The function of self-normalizing networks: an exponential below 0, linear above.",
+        .summary = "The function of self-normalizing networks: exponential for x < 0, linear for x >= 0.",
         .apply = apply_to_all<selu_of>,
         .layers = {json_function_layer("selu")},
         .functions = {{ir::Format::GraphJson, "selu"}, {ir::Format::Keras, "selu"}}});

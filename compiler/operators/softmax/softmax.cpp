@@ -1,4 +1,4 @@
-// Turns the channels of each pixel into probabilities: exp(x) over their sum.
+// Turns the channels of each pixel into probabilities: exp(x) divided by the sum of exp(x) over the channels.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +24,8 @@ class Softmax final : public Operator {
 public:
     std::string_view name() const override { return "softmax"; }
     std::string_view summary() const override {
-        return "Turns the channels of each pixel into probabilities: exp(x) over their sum.";
+        return "Turns the channels of each pixel into probabilities: exp(x) divided by the sum of exp(x) "
+               "over the channels.";
     }
     std::vector<ir::LayerKind> layer_kinds() const override {
         return {{.format = ir::Format::Keras,

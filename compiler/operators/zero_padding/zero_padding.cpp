@@ -85,7 +85,7 @@ public:
     bool is_identity(const ir::NodeView& node) const override { return sides_of(node.node()) == Sides{}; }
     bool moves_elements() const override { return true; }
     Placement placement() const override {
-        return {.where = "the padding of convolutions, else activation unit, as vector work",
+        return {.where = "as padding of convolutions, else activation unit, as vector work",
                 .formats = pooling_placement().formats};
     }
     void check_types(const ir::NodeView& node) const override { check_pooled_types(node); }

@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "compiler/emit/host_memory.h"
+#include "compiler/emit/program_data.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/lowering.h"
 #include "compiler/reference/executor.h"
@@ -60,7 +60,7 @@ std::string describe(std::uint32_t seed, const schedule::Target& target, const s
                        target.unified_buffer_rows, options.batch, options.inferences);
 }
 
-/// A dense network, without anything unusual.
+/// A dense network.
 /// A graph of one dense layer, whose sums are scaled by 2^-10.
 ir::Graph dense_graph(std::uint32_t inputs, std::uint32_t outputs) {
     std::mt19937 random(1);
@@ -326,7 +326,8 @@ TEST_CASE("A network that does not fit is a ModelError in one line", "[compiler]
           "net.h5: requantization parameters and tables take 184 bytes and more; the unified buffer has 176");
     target.unified_buffer_rows = constant_rows + 13 + 3 - 1;
     CHECK(message(target, {}) ==
-          "net.h5: tensor \"scores\": one image, with what is kept beside this tensor, needs 312 bytes of "
+          "net.h5: tensor \"scores\": one image of this tensor and of those that live at the same time needs "
+          "312 bytes of "
           "unified buffer; the machine has 304");
     target.unified_buffer_rows = constant_rows + 13 + 3;
     CHECK(message(target, {}) == "compiled");
