@@ -57,7 +57,7 @@ TEST_CASE("A program runs from text and from its file, as the argument and as --
     CHECK(sim(text + " " + small + " --quiet").exit_code == 0);  // without "run"
 }
 
-TEST_CASE("A program's buffers can be seen, as the type that is asked for", "[system]") {
+TEST_CASE("A program's buffers can be printed as the requested type", "[system]") {
     const tests::Folder folder;
     const std::string text = folder.file("three.asm", adds_three);
     const Json buffers = report_of(
@@ -101,7 +101,7 @@ TEST_CASE("The table of instructions has a line for each, in their order", "[sys
     CHECK_FALSE(report_of(text + " " + small).contains("instruction_times"));
 }
 
-TEST_CASE("Repetitions are lines of their own", "[system]") {
+TEST_CASE("Each repetition has a line of its own", "[system]") {
     const tests::Folder folder;
     const std::string text = folder.file("repeat.asm",
                                          ".tile 1 1 fill 1; .tile 1 1 fill 1; read_weights tile=0 count=2\n"
@@ -157,7 +157,7 @@ TEST_CASE("Chosen parts of the text are printed alone, in the report's order", "
     CHECK(sim(text + " " + small + " --show energy --show matrix_unit").out == chosen);
 }
 
-TEST_CASE("The array's registers can be followed cycle by cycle", "[system]") {
+TEST_CASE("The array's registers can be printed for each cycle", "[system]") {
     const tests::Folder folder;
     // One cell, weight 3: rows of 2 and of -4.
     const std::string text = folder.file("cell.asm",
@@ -212,7 +212,7 @@ TEST_CASE("Power over time shows when units worked, and sums to the energy", "[s
     }
 }
 
-TEST_CASE("Mistakes around programs are one line", "[system]") {
+TEST_CASE("Errors of programs are one line", "[system]") {
     const tests::Folder folder;
     const std::string text = folder.file("three.asm", adds_three);
     const std::string bad = folder.file("bad.asm", "nop\n  matmul ub=0\n");

@@ -20,7 +20,7 @@ const std::string hasty = "baseline --measure --batch 4 --min-time 0 ";
 
 }  // namespace
 
-TEST_CASE("This computer is measured, written as a baseline, and compared with", "[system]") {
+TEST_CASE("This computer is measured, written as a baseline, and used in a comparison", "[system]") {
     const Folder folder;
     const std::string file = (folder / "here.json").string();
     const Outcome measured = sim(hasty + "--out " + file);
@@ -70,7 +70,7 @@ TEST_CASE("A baseline file is shown with the source of each figure", "[system]")
     CHECK(figures == 19);
 }
 
-TEST_CASE("sim baseline says in one line what is wrong", "[system]") {
+TEST_CASE("sim baseline reports an error in one line", "[system]") {
     const Folder folder;
     const std::string broken = folder.file("b.json", R"({"schema": "sim.baseline/1", "name": "b", "cores": 1,
         "peak_fp32_gflops": 1, "memory_gb_per_s": 0})");
@@ -94,7 +94,7 @@ TEST_CASE("sim baseline says in one line what is wrong", "[system]") {
     }
 }
 
-TEST_CASE("The shipped run is held against the claim, and says where its cycles went", "[system]") {
+TEST_CASE("The shipped run is compared with the claim, with the shares of its cycles", "[system]") {
     const Json report = report_of(digits + "--timing-only");
     const Json& claim = report["claim"];
     REQUIRE(claim["against"].size() == 2);

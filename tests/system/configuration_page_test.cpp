@@ -8,7 +8,7 @@ using namespace systole;
 using tests::Outcome;
 using tests::sim;
 
-TEST_CASE("docs/configuration.md is as sim writes it", "[system]") {
+TEST_CASE("docs/configuration.md is the page that sim schema writes", "[system]") {
     const tests::Folder folder;
     const std::string page = (folder / "configuration.md").string();
     REQUIRE(sim("schema --page " + page).exit_code == 0);
@@ -17,7 +17,7 @@ TEST_CASE("docs/configuration.md is as sim writes it", "[system]") {
     CHECK(same);
 }
 
-TEST_CASE("docs/operators.md is as sim writes it", "[system]") {
+TEST_CASE("docs/operators.md is the page that sim schema writes", "[system]") {
     const tests::Folder folder;
     const std::string page = (folder / "operators.md").string();
     REQUIRE(sim("schema --operators " + page).exit_code == 0);
@@ -26,7 +26,7 @@ TEST_CASE("docs/operators.md is as sim writes it", "[system]") {
     CHECK(same);
 }
 
-TEST_CASE("sim schema tells the keys of a kind of file", "[system]") {
+TEST_CASE("sim schema lists the keys of a kind of file", "[system]") {
     const Outcome text = sim("schema machine");
     CHECK(text.exit_code == 0);
     CHECK_THAT(text.out,

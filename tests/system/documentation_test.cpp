@@ -34,15 +34,15 @@ void check_page(const std::string& page, std::size_t least) {
 
 }  // namespace
 
-TEST_CASE("The micro-benchmarks print what their page shows", "[system]") {
+TEST_CASE("docs/micro_benchmarks.md shows the output of its commands", "[system]") {
     check_page("docs/micro_benchmarks.md", 5);
 }
 
-TEST_CASE("The tutorial's commands print what it shows", "[system]") {
+TEST_CASE("docs/tutorial.md shows the output of its commands", "[system]") {
     check_page("docs/tutorial.md", 12);
 }
 
-TEST_CASE("The README's report is what its command prints", "[system]") {
+TEST_CASE("README.md shows the output of its command", "[system]") {
     check_page("README.md", 1);
 }
 

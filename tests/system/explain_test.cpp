@@ -44,7 +44,7 @@ TEST_CASE("The speedup of a change is that of a run with this change", "[system]
     }
 }
 
-TEST_CASE("A report says of each layer with cycles why it takes them", "[system][explain]") {
+TEST_CASE("A report explains the cycles of each layer", "[system][explain]") {
     const Folder folder;
     const Outcome outcome =
         sim("run mnist_cnn --limit 64 --batch 16 --quiet --out " + (folder / "r").string());
@@ -71,7 +71,7 @@ TEST_CASE("A run without explanations has none in its report", "[system][explain
     CHECK_FALSE(report["layers"][0].contains("explanation"));
 }
 
-TEST_CASE("A program is explained by its tags, an error is the run's own", "[system][explain]") {
+TEST_CASE("A program is explained by its tags, and an error of the run is reported", "[system][explain]") {
     const Outcome program = sim("explain docs/micro_benchmarks/sixteen_bit.asm --machine tpu_v1");
     INFO(program.err);
     CHECK(program.exit_code == 0);
@@ -86,7 +86,7 @@ TEST_CASE("A program is explained by its tags, an error is the run's own", "[sys
     CHECK(machine.out.empty());
 }
 
-TEST_CASE("A run that fails leaves its traces, explained or not", "[system][explain][trace]") {
+TEST_CASE("A run that fails writes its traces, with or without explanations", "[system][explain][trace]") {
     const Folder folder;
     const std::string dead = folder.file("dead.asm", ".array 8 8\nsync.wait matrix sem=0\nhalt\n");
     const Outcome outcome = sim("run " + dead +

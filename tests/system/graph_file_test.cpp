@@ -39,7 +39,7 @@ Json facts(Json report) {
 
 }  // namespace
 
-TEST_CASE("The page on graph files leads to every operator, and its example runs", "[system]") {
+TEST_CASE("docs/graph_files.md links to every operator, and its example runs", "[system]") {
     CHECK(tests::text_in(tests::project / "docs/graph_files.md").find("(operators.md)") != std::string::npos);
     const std::string page = tests::text_in(tests::project / "docs/operators.md");
     for (const std::string& op : operators::registry().layer_names(ir::Format::GraphJson)) {

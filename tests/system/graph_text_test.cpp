@@ -22,7 +22,7 @@ std::string program_of(const tests::Folder& folder, const std::string& arguments
 
 }  // namespace
 
-TEST_CASE("A graph that a pass left compiles and runs as the network that was read", "[system][graph_text]") {
+TEST_CASE("The dumped graph of a pass compiles and runs like the network file", "[system][graph_text]") {
     const tests::Folder folder;
     const std::string network = folder.file("net.json", R"({
         "schema": "sim.graph/1", "name": "net", "weights": {"seed": 1}, "input": {"shape": [8, 8, 3]},
@@ -95,7 +95,7 @@ TEST_CASE("All passes are dumped in their order, and only passes", "[system][gra
     CHECK_THAT(wrong.err, Catch::Contains("fold_padding"));
 }
 
-TEST_CASE("A graph's text that is wrong ends with file, line and column", "[system][graph_text]") {
+TEST_CASE("An error in the text of a graph names file, line and column", "[system][graph_text]") {
     const tests::Folder folder;
     const std::string file =
         folder.file("wrong.txt", "graph \"w\"\ninputs %0\noutputs %0\n%0 float33 1x2 \"in\"\n");

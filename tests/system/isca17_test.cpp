@@ -55,7 +55,7 @@ std::string with_commas(std::uint64_t number) {
 
 }  // namespace
 
-TEST_CASE("The workloads are what their script writes", "[system][isca17]") {
+TEST_CASE("The workload files are those that their script writes", "[system][isca17]") {
     if (std::system("python3 --version >/dev/null 2>&1") != 0) {
         WARN("SKIPPED: there is no python3");
         return;
@@ -121,7 +121,7 @@ TEST_CASE("The workloads compute on the chip what the integer reference computes
                        {.batch = batch, .inferences = batch}, stored);
 }
 
-TEST_CASE("Timing the workloads takes no weights", "[system][isca17]") {
+TEST_CASE("A timing-only run of the workloads needs no weights", "[system][isca17]") {
     const Workload workload = GENERATE(from_range(workloads));
     CAPTURE(workload.name);
 #ifdef __SANITIZE_ADDRESS__

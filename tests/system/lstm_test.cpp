@@ -255,7 +255,8 @@ TEST_CASE("LSTM cells compute the same on chip, functional executor and integer 
     }
 }
 
-TEST_CASE("An LSTM cell of 16 bits is as near to the float cell as its steps allow", "[system][lstm]") {
+TEST_CASE("An LSTM cell of 16 bits differs from the float cell by its quantization error at most",
+          "[system][lstm]") {
     const std::uint32_t cells = GENERATE(1U, 2U);
     // Rounding weights to 8 bits alone may cost 1/254 of each product.
     const bool exact_weights = GENERATE(false, true);
@@ -278,7 +279,7 @@ TEST_CASE("An LSTM cell of 16 bits is as near to the float cell as its steps all
     }
 }
 
-TEST_CASE("16-bit activations are nearer to float than 8-bit ones", "[system][lstm]") {
+TEST_CASE("16-bit activations are closer to float than 8-bit ones", "[system][lstm]") {
     double errors[2] = {};
     for (const std::uint8_t bits : {std::uint8_t{8}, std::uint8_t{16}}) {
         GraphParts parts(77);
@@ -341,7 +342,8 @@ TEST_CASE("Layers of 8 and of 16 bits mix where a dense layer lies between", "[s
     }
 }
 
-TEST_CASE("A convolution of 16 bits takes twice the cycles of one of 8, and computes", "[system][lstm]") {
+TEST_CASE("A convolution of 16 bits takes twice the cycles of one of 8, and gives the reference's results",
+          "[system][lstm]") {
     std::uint64_t active[2] = {};
     for (const std::uint8_t bits : {std::uint8_t{8}, std::uint8_t{16}}) {
         GraphParts parts(9);
@@ -363,7 +365,7 @@ TEST_CASE("A convolution of 16 bits takes twice the cycles of one of 8, and comp
     CHECK(active[1] == 2 * active[0]);
 }
 
-TEST_CASE("What 16 bits cannot do is a ModelError that names the layer", "[system][lstm]") {
+TEST_CASE("A layer that cannot have 16 bits is a ModelError that names it", "[system][lstm]") {
     const auto message = [](ir::Graph graph, const Array& array) -> std::string {
         GraphParts parts(1);
         try {

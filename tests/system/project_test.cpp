@@ -39,7 +39,7 @@ TEST_CASE("Every test and every fuzz target belongs to a program", "[project]") 
     }
 }
 
-TEST_CASE("No header uses a namespace for whoever includes it", "[project]") {
+TEST_CASE("No header has a using directive", "[project]") {
     int headers = 0;
     for (const char* const folder : {"hw", "compiler", "sim", "tests"}) {
         for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
@@ -117,7 +117,7 @@ TEST_CASE("docs/dependencies.md explains every package that is installed", "[pro
     CHECK(packages > 10);
 }
 
-TEST_CASE("docs/dependencies.md explains every npm package that is asked for", "[project]") {
+TEST_CASE("docs/dependencies.md explains every npm package that package.json names", "[project]") {
     const std::string explained = text_of(root / "docs/dependencies.md");
     int packages = 0;
     for (const char* const folder : {"sim/view/page/web", "tests/page"}) {
@@ -136,7 +136,7 @@ TEST_CASE("docs/dependencies.md explains every npm package that is asked for", "
     CHECK(packages >= 4);
 }
 
-TEST_CASE("Lock files name no place to fetch from, and may be copied from", "[project]") {
+TEST_CASE("Lock files name no registry, and all their licences allow copies", "[project]") {
     const std::set<std::string> permissive{"MIT", "Apache-2.0", "BSD-3-Clause", "0BSD"};
     for (const char* const folder : {"sim/view/page/web", "tests/page"}) {
         const std::string text = text_of(root / folder / "package-lock.json");

@@ -46,7 +46,7 @@ Json run_into(const std::filesystem::path& folder, const std::string& arguments)
 
 }  // namespace
 
-TEST_CASE("A run with --out leaves report.json and the page of it", "[system][report]") {
+TEST_CASE("A run with --out writes report.json and report.html", "[system][report]") {
     const Folder folder;
     Json report = run_into(folder / "a", "mnist_cnn --limit 100");
     const Json carried = reports_in_page(folder / "a" / "report.html");
@@ -95,7 +95,7 @@ TEST_CASE("A file that is not a report is rejected in one line", "[system][repor
     CHECK_FALSE(std::filesystem::exists(folder / "report.html"));
 }
 
-TEST_CASE("The unified buffer over time is within what was touched and what there is", "[system][report]") {
+TEST_CASE("The occupancy of the unified buffer stays within its peak and its size", "[system][report]") {
     const Folder folder;
     const Json report = run_into(folder / "a", "mnist_cnn --limit 300");
     const Json& memory = report["memory"];
@@ -134,7 +134,7 @@ TEST_CASE("Tiles that nothing shifts lie in the weight FIFO to the end of the ru
     CHECK(tiles.back() == 1);  // of the others one is in use, one in the shadow plane
 }
 
-TEST_CASE("Values in the map of the unified buffer never lie over each other", "[system][report]") {
+TEST_CASE("Values in the map of the unified buffer do not overlap", "[system][report]") {
     const Folder folder;
     const Json report = run_into(folder / "a", "mnist_cnn --limit 300");
     const Json& map = report["memory"]["unified_buffer_map"];
@@ -198,7 +198,7 @@ TEST_CASE("The map of a long run ends where there are too many values", "[system
     CHECK(map["step_cycles"].get<std::uint64_t>() >= map["until"].get<std::uint64_t>() / 500);
 }
 
-TEST_CASE("Paths on the chip carry what their units count", "[system][report]") {
+TEST_CASE("Amounts on the chip's paths equal the counters of their units", "[system][report]") {
     const Json report = report_of("mnist_cnn --limit 100");
     const Json& units = report["units"];
     const auto path = [&](const std::string& from, const std::string& to) {

@@ -44,7 +44,7 @@ std::string mnist() {
 
 }  // namespace
 
-TEST_CASE("The shipped network reads the shipped digits", "[system]") {
+TEST_CASE("The shipped network classifies the shipped digits", "[system]") {
     const Json report = report_of(digits);
     CHECK(report["inferences"] == 500);
     CHECK(report["batch"] == 256);
@@ -57,7 +57,7 @@ TEST_CASE("The shipped network reads the shipped digits", "[system]") {
                  report["comparison"][0]["inferences_per_second"].get<double>()));
 }
 
-TEST_CASE("On MNIST the quantized network is as good as in float", "[system]") {
+TEST_CASE("On MNIST the quantized network is as accurate as in float", "[system]") {
     if (!have_mnist()) return;
     struct Case {
         std::string model;
@@ -91,7 +91,7 @@ TEST_CASE("On the shipped digits the quantized network is as good as in float", 
     CHECK(report["float_reference"]["agreements"].get<int>() >= 497);
 }
 
-TEST_CASE("Two equal runs give equal reports, but for the simulator's own speed", "[system]") {
+TEST_CASE("Two equal runs give equal reports, except for the simulator's own speed", "[system]") {
     const tests::Folder folder;
     const auto run = [&](const std::string& name) {
         const std::string out = (folder / name).string();
@@ -127,7 +127,7 @@ TEST_CASE("Cycles and MACs are conserved, in the run and in each layer", "[syste
     CHECK(report["layers"][3]["macs_per_inference"] == dense);
 }
 
-TEST_CASE("Each path carries the bytes that the program's instructions ask for", "[system]") {
+TEST_CASE("The bytes on each path equal those of the program's instructions", "[system]") {
     const tests::Folder folder;
     const std::string file = (folder / "net.tpu").string();
     REQUIRE(sim("compile " + digits + " -o " + file).exit_code == 0);
@@ -156,7 +156,7 @@ TEST_CASE("Each path carries the bytes that the program's instructions ask for",
     CHECK(host_reads > 500 * 784);  // and the constants
 }
 
-TEST_CASE("A compiled program runs as the network it was made from", "[system]") {
+TEST_CASE("A compiled program gives the results of its network", "[system]") {
     const tests::Folder folder;
     const std::string file = (folder / "net.tpu").string();
     const std::string text = (folder / "net.s").string();
@@ -186,7 +186,7 @@ TEST_CASE("A timing-only run takes the same cycles and computes nothing", "[syst
                     "--limit 500")["cycles"] == report["cycles"]);
 }
 
-TEST_CASE("A baseline's batch is no larger than what was run", "[system]") {
+TEST_CASE("A baseline's batch is at most the number of inferences", "[system]") {
     // The weights in fp32 take 55 us of Haswell's memory bandwidth; one image 8 us of its arithmetic, 20
     // images 168 us.
     constexpr double weights = 108 + 10'368 + 55'296 + 627'200 + 2'000;
@@ -238,7 +238,7 @@ TEST_CASE("A run file's paths are found from any folder", "[system]") {
     CHECK(sim("--version >/dev/null && cd / && '" SYSTOLE_SIM "' " + file + " --limit 1").exit_code == 0);
 }
 
-TEST_CASE("The text of a run fits 80 columns and says what was left to the host", "[system]") {
+TEST_CASE("The text of a run fits 80 columns and lists the work left to the host", "[system]") {
     const tests::Outcome outcome = sim(digits);
     REQUIRE(outcome.exit_code == 0);
     CHECK(outcome.err.empty());

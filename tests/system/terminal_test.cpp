@@ -87,14 +87,14 @@ TEST_CASE("Texts fit the terminal", "[system]") {
     }
 }
 
-TEST_CASE("COLUMNS is a terminal's, not a file's", "[system]") {
+TEST_CASE("COLUMNS changes the text on a terminal, but not in a file", "[system]") {
     const std::string fixed = without_speed(sim(run_program).out);
     CHECK(without_speed(sim_on_terminal(run_program, 140, "COLUMNS=80 NO_COLOR=1").text) == fixed);
     const Outcome piped = tests::bash("COLUMNS=60 sim " + run_program, tests::project);
     CHECK(without_speed(piped.out) == fixed);
 }
 
-TEST_CASE("Every command that prints for people can be quiet, or print JSON", "[system]") {
+TEST_CASE("Every command that prints text has --quiet and --json", "[system]") {
     const Folder folder;
     const std::string file = (folder / "made").string();
     const std::string results = (folder / "results").string();

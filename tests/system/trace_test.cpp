@@ -39,7 +39,7 @@ std::string error_of(const std::string& options) {
 
 }  // namespace
 
-TEST_CASE("The timeline of the shipped network shows what its report counts", "[system][trace]") {
+TEST_CASE("The timeline of the shipped network agrees with its report", "[system][trace]") {
     const Folder folder;
     const nlohmann::json report = traced(folder, "--trace timeline,csv,text --power-windows 25");
     const ReadTimeline timeline = read_timeline(folder / "timeline.json.gz");
@@ -111,7 +111,7 @@ TEST_CASE("A window of a trace is smaller, and chosen by cycle or by layer", "[s
     }
 }
 
-TEST_CASE("A run file may ask for a trace, and options go over it", "[system][trace]") {
+TEST_CASE("A run file can request a trace, and options override it", "[system][trace]") {
     const Folder folder;
     nlohmann::json object = nlohmann::json::parse(text_in(project / "configs/runs/mnist_cnn.json"));
     object["limit"] = 32;
@@ -140,7 +140,7 @@ TEST_CASE("A run file may ask for a trace, and options go over it", "[system][tr
     CHECK(overridden.at("to") == 90000);
 }
 
-TEST_CASE("Mistakes around traces are one line", "[system][trace]") {
+TEST_CASE("Errors in settings of traces are one line", "[system][trace]") {
     const Folder folder;
     const std::string out = " --out " + (folder / "").string();
     CHECK_THAT(error_of("--trace timelines" + out), Catch::Contains("did you mean \"timeline\"?"));

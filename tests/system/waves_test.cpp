@@ -50,7 +50,7 @@ std::string text_between(const std::string& text, const std::string& begin, cons
 
 }  // namespace
 
-TEST_CASE("The waves of the shipped network are its report's cycles", "[system][waves]") {
+TEST_CASE("The waves of the shipped network agree with its report", "[system][waves]") {
     const Folder folder;
     const nlohmann::json report = run_with_waves(folder, waves_network, "");
     const ReadVcd waves = waves_in(folder);
@@ -79,7 +79,7 @@ TEST_CASE("The waves of the shipped network are its report's cycles", "[system][
     }
 }
 
-TEST_CASE("A window of waves is the cycles that it names", "[system][waves]") {
+TEST_CASE("A window of waves has the cycles that it names", "[system][waves]") {
     const Folder whole;
     const Folder part;
     run_with_waves(whole, waves_network, "");
@@ -118,7 +118,7 @@ TEST_CASE("The registers in waves are those of docs/micro_benchmarks.md", "[syst
     CHECK(value("2_1.partial_sum", 23) == 2);
 }
 
-TEST_CASE("The picture of docs/waves.md is what its commands draw", "[system][waves]") {
+TEST_CASE("docs/waves.md shows the picture that its commands draw", "[system][waves]") {
     const std::string page = text_in(project / "docs/waves.md");
     const Folder folder;
     // The commands as they stand there, without the backslashes at the ends of lines.
@@ -151,7 +151,7 @@ TEST_CASE("The picture of docs/waves.md is what its commands draw", "[system][wa
     CHECK(text_in(folder / "convolution.svg") == text_in(project / "docs/waves/convolution.svg"));
 }
 
-TEST_CASE("A run file may ask for waves", "[system][waves]") {
+TEST_CASE("A run file can request waves", "[system][waves]") {
     const Folder folder;
     const nlohmann::json object = {
         {"schema", "sim.run/1"},
@@ -167,7 +167,7 @@ TEST_CASE("A run file may ask for waves", "[system][waves]") {
     CHECK(waves.signals.count("tpu.matrix_unit.pe_0_0.weight") == 1);
 }
 
-TEST_CASE("Mistakes around waves are one line", "[system][waves]") {
+TEST_CASE("Errors in settings of waves are one line", "[system][waves]") {
     const Folder folder;
     const std::string out = "--out " + (folder / "").string() + " ";
     CHECK_THAT(waves_mistake(waves_network + "--trace wave " + out),

@@ -17,7 +17,7 @@ int run(std::initializer_list<const char*> arguments) {
 
 }  // namespace
 
-TEST_CASE("Help and version are successes", "[cli]") {
+TEST_CASE("Help and version exit with 0", "[cli]") {
     CHECK(run({}) == 0);
     CHECK(run({"--help"}) == 0);
     CHECK(run({"--version"}) == 0);

@@ -106,7 +106,7 @@ TEST_CASE("Parameters stay until the next load, which clears the columns it does
     CHECK(run.buffer_row(11) == Bytes{0, 13, 3, 0});
 }
 
-TEST_CASE("Without a load, only the zero point is left") {
+TEST_CASE("Without a load, activate writes the zero point") {
     Run run(std::string(three_rows) + "activate acc=1 ub=8 rows=1; halt");
     run.executor.run();
     CHECK(run.buffer_row(8) == Bytes{0, 3, 3, 0});
@@ -301,7 +301,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("Sequences of activate leave what scalar loops compute") {
+TEST_CASE("Sequences of activate agree with scalar loops") {
     for (unsigned seed = 0; seed < tests::random_runs(300); ++seed) {
         CAPTURE(seed);
         ActivationWork work(seed);

@@ -9,7 +9,7 @@
 using namespace systole;
 using namespace systole::functional::tests;
 
-TEST_CASE("Blocks of host memory begin at rows of their own and leave the rest of a row as it is") {
+TEST_CASE("read_host_memory begins each block at a new row and keeps the rest of a row") {
     // Blocks of 6 bytes take two rows of 4; the first transfer fills rows 0 to 4 with ones.
     Run run(R"(
         .array 4 2
@@ -29,7 +29,7 @@ TEST_CASE("Blocks of host memory begin at rows of their own and leave the rest o
     CHECK(run.buffer_row(5) == Bytes{0, 0, 0, 0});
 }
 
-TEST_CASE("Blocks go back to host memory packed, and only they are written") {
+TEST_CASE("write_host_memory packs its blocks and writes nothing else") {
     Run run(R"(
         .array 4 2
         .buffer in constant 0 16
@@ -43,7 +43,7 @@ TEST_CASE("Blocks go back to host memory packed, and only they are written") {
     CHECK(run.host(0) == run.program.buffers[0].contents);
 }
 
-TEST_CASE("A register holds for the instructions after its write and none before") {
+TEST_CASE("A register write applies to the instructions after it and to none before") {
     // Rows 0, 1, 2 hold 1, 2, 3: with a stride of 2 the second streamed row is row 2.
     Run run(R"(
         .array 1 1

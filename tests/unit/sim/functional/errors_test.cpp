@@ -124,7 +124,7 @@ TEST_CASE("Every repetition needs a tile") {
                 "one for each repetition");
 }
 
-TEST_CASE("Weights can only be kept where there are some") {
+TEST_CASE("Keeping weights needs a tile in the array") {
     check_runs("read_weights tile=0; matmul ub=0 acc=0 rows=1; matmul ub=0 acc=0 rows=1 keep; halt");
     check_error("read_weights tile=0; matmul ub=0 acc=0 rows=1 keep; halt",
                 "instruction 1: matmul ub=0 acc=0 rows=1 keep: there are no weights in the array; keep must "

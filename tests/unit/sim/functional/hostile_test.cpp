@@ -112,7 +112,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("Programs of any numbers run or are errors that name the last instruction") {
+TEST_CASE("Random programs run, or end with an error that names the last instruction") {
     std::uint32_t ran = 0;
     std::uint32_t refused = 0;
     for (unsigned seed = 0; seed < tests::random_runs(20000); ++seed) {

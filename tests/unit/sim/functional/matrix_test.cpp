@@ -11,7 +11,7 @@ using namespace systole;
 using namespace systole::functional::tests;
 using Sums = std::vector<std::int32_t>;
 
-TEST_CASE("A product of small matrices") {
+TEST_CASE("matmul multiplies small matrices") {
     // (1 2; 3 4; 5 6) * (1 -1 10; 2 -2 20), the third row of the array and its fourth column unused.
     Run run(R"(
         .array 3 4
@@ -129,7 +129,7 @@ TEST_CASE("Sums wrap around in 32 bits") {
     CHECK(std::int64_t{3} * 65535 * -32768 < INT32_MIN);
 }
 
-TEST_CASE("Windows of a small image") {
+TEST_CASE("convolve multiplies the windows of a small image") {
     // The image 1 2 3; 4 5 6; 7 8 9 in rows of four bytes, 2 x 2 windows two apart from (-1, -1) on,
     // outside 50. A window has four elements: one tile.
     Run run(R"(
@@ -352,7 +352,7 @@ void check(MatrixWork& work) {
 
 }  // namespace
 
-TEST_CASE("Sequences of matmul leave what scalar loops compute") {
+TEST_CASE("Sequences of matmul agree with scalar loops") {
     for (unsigned seed = 0; seed < tests::random_runs(200); ++seed) {
         CAPTURE(seed);
         MatrixWork work(seed);
@@ -361,7 +361,7 @@ TEST_CASE("Sequences of matmul leave what scalar loops compute") {
     }
 }
 
-TEST_CASE("Sequences of convolve and matmul leave what scalar loops compute") {
+TEST_CASE("Sequences of convolve and matmul agree with scalar loops") {
     for (unsigned seed = 1000; seed < 1000 + tests::random_runs(300); ++seed) {
         CAPTURE(seed);
         MatrixWork work(seed);

@@ -12,7 +12,7 @@
 using namespace systole;
 using namespace systole::functional::tests;
 
-TEST_CASE("Sums of two tensors with scales and zero points of their own") {
+TEST_CASE("vector adds two tensors with different scales and zero points") {
     // 2^20 * scale_a, back by the result's shift: (a - 1) / 2 + (b - 2) + 5 of signed elements, at most 20.
     Run run(R"(
         .array 4 1
@@ -30,7 +30,7 @@ TEST_CASE("Sums of two tensors with scales and zero points of their own") {
     CHECK(run.buffer_row(1) == Bytes{10, 236, 100, 0});
 }
 
-TEST_CASE("Products of two tensors") {
+TEST_CASE("vector multiplies two tensors") {
     // (a - 1) * (b - 2) / 4.
     Run run(R"(
         .array 4 1
@@ -45,7 +45,7 @@ TEST_CASE("Products of two tensors") {
     CHECK(run.buffer_row(0) == Bytes{2 * 8 / 4, 6 * 2 / 4, 255, 0});
 }
 
-TEST_CASE("The largest and the mean of small windows") {
+TEST_CASE("Pooling gives the maximum and the mean of small windows") {
     // 3 x 3 pixels of two channels, the second being the first's negative; windows of 2 x 2 two apart.
     const std::string declarations = R"(
         .array 6 1
@@ -79,7 +79,7 @@ TEST_CASE("The largest and the mean of small windows") {
     CHECK(run_with("average_pool count_padding") == bits({3, -3, 52, 48, 54, 46, 77, 73}));
 }
 
-TEST_CASE("Results may take the place of an operand") {
+TEST_CASE("Results may overwrite an operand") {
     const std::string declarations = R"(
         .array 1 1
         .buffer in constant 0 4
@@ -364,7 +364,7 @@ void check(VectorWork& work) {
 
 }  // namespace
 
-TEST_CASE("Sequences of element-wise work leave what scalar loops compute") {
+TEST_CASE("Sequences of element-wise work agree with scalar loops") {
     for (unsigned seed = 0; seed < tests::random_runs(200); ++seed) {
         CAPTURE(seed);
         VectorWork work(seed);
@@ -376,7 +376,7 @@ TEST_CASE("Sequences of element-wise work leave what scalar loops compute") {
     }
 }
 
-TEST_CASE("Sequences of pooling leave what scalar loops compute") {
+TEST_CASE("Sequences of pooling agree with scalar loops") {
     for (unsigned seed = 1000; seed < 1000 + tests::random_runs(400); ++seed) {
         CAPTURE(seed);
         VectorWork work(seed);

@@ -42,7 +42,7 @@ TEST_CASE("A view names a buffer, a type and columns", "[run]") {
     CHECK(find_view(program, "in:int8x1").buffer == &program.buffers[0]);
 }
 
-TEST_CASE("An impossible view is the user's error", "[run]") {
+TEST_CASE("An invalid view is a ProgramError", "[run]") {
     check_error("out", "there is no host buffer \"out\"; there are: in, in:int8, odd");
     check_error("", "there is no host buffer \"\"");
     for (const char* text :
@@ -54,7 +54,7 @@ TEST_CASE("An impossible view is the user's error", "[run]") {
     CHECK_THROWS_WITH(find_view(isa::Program(), "in"), Contains("there are: none"));
 }
 
-TEST_CASE("Contents are little endian, signed but for bytes", "[run]") {
+TEST_CASE("Contents are little endian, and signed except for uint8", "[run]") {
     const isa::Program program = with_buffers();
     const std::vector<std::uint8_t> bytes{0x00, 0x80, 0xff, 0x7f, 0xff, 0xff,
                                           0xff, 0xff, 0x01, 0x00, 0x00, 0x80};

@@ -22,21 +22,21 @@ isa::Program three_classes(std::uint64_t inferences, bool with_softmax, DataType
 
 }  // namespace
 
-TEST_CASE("Outputs are real numbers, the prediction is the largest, the first of equals", "[run]") {
+TEST_CASE("Outputs become real numbers, and the prediction is the first of the largest", "[run]") {
     const std::vector<std::uint8_t> stored{10, 12, 8, 200, 200, 7};
     const run::Outputs outputs = run::read_outputs(three_classes(2, false), stored);
     CHECK(outputs.values == std::vector<float>{0.0F, 1.0F, -1.0F, 95.0F, 95.0F, -1.5F});
     CHECK(outputs.predictions == std::vector<std::uint32_t>{1, 0});
 }
 
-TEST_CASE("Signed bytes are read as such", "[run]") {
+TEST_CASE("Signed output bytes are read as signed numbers", "[run]") {
     const std::vector<std::uint8_t> stored{0xff, 0x01, 0x80};
     const run::Outputs outputs = run::read_outputs(three_classes(1, false, DataType::Int8), stored);
     CHECK(outputs.values == std::vector<float>{-5.5F, -4.5F, -69.0F});
     CHECK(outputs.predictions == std::vector<std::uint32_t>{1});
 }
 
-TEST_CASE("16-bit outputs are read as such, and are more bytes for the host", "[run]") {
+TEST_CASE("16-bit outputs are read as 16-bit numbers, and take more bytes of the host", "[run]") {
     const std::vector<std::uint8_t> stored{10, 0, 0xff, 0xff, 0, 0x80, 0, 1, 0xff, 0x7f, 0xff, 0x7f};
     const isa::Program program = three_classes(2, true, DataType::Int16);
     isa::Program plain = program;
@@ -67,7 +67,7 @@ TEST_CASE("Softmax gives probabilities and changes no prediction", "[run]") {
     CHECK(work[0].elements == 6);
 }
 
-TEST_CASE("Only a vector of two or more tells classes", "[run]") {
+TEST_CASE("Only a vector of two or more elements has classes", "[run]") {
     const auto gives = [](std::vector<std::uint32_t> shape) {
         return run::gives_classes({.name = "", .shape = std::move(shape)});
     };
@@ -78,7 +78,7 @@ TEST_CASE("Only a vector of two or more tells classes", "[run]") {
     CHECK_FALSE(gives({}));
 }
 
-TEST_CASE("The host refuses work it does not know", "[run]") {
+TEST_CASE("An unknown kind of host work is an error", "[run]") {
     isa::Program program = three_classes(1, true);
     CHECK_NOTHROW(run::check_host_operations(program));
     program.host_operations.push_back({.kind = "sort", .layer = "last"});
@@ -103,7 +103,7 @@ TEST_CASE("Host time grows with the work and shrinks with the host", "[run]") {
     CHECK_THROWS_AS(run::host_seconds({.kind = "sort", .layer = "", .elements = 1}, host), std::logic_error);
 }
 
-TEST_CASE("Accuracy is the share of predictions that are the labels", "[run]") {
+TEST_CASE("Accuracy is the share of predictions that equal their labels", "[run]") {
     const std::vector<std::uint32_t> predictions{1, 2, 3, 4};
     CHECK(run::accuracy(predictions, std::vector<std::uint32_t>{1, 2, 3, 4}) == 1.0);
     CHECK(run::accuracy(predictions, std::vector<std::uint32_t>{1, 0, 0, 0}) == 0.25);

@@ -26,7 +26,7 @@ std::vector<std::uint8_t> stored(const input::Images& images, double scale, cons
 
 }  // namespace
 
-TEST_CASE("Images have the network's shape, or its number of values where it takes a vector", "[run]") {
+TEST_CASE("Images must have the network's shape, or its number of values if it takes a vector", "[run]") {
     const run::NamedImages images{.name = "i.idx", .images = pixels(1, 2, 3, std::vector<std::uint8_t>(6))};
     CHECK_NOTHROW(run::check_shape(images, {2, 3, 1}, "net"));
     CHECK_NOTHROW(run::check_shape(images, {1, 1, 6}, "net"));
@@ -35,7 +35,7 @@ TEST_CASE("Images have the network's shape, or its number of values where it tak
     CHECK_THROWS_AS(run::check_shape(images, {1, 1, 7}, "net"), input::InputError);
 }
 
-TEST_CASE("Pixels are stored as they are where a byte means the same", "[run]") {
+TEST_CASE("Pixels are stored unchanged if the tensor has their scale and zero point", "[run]") {
     const input::Images images = pixels(2, 1, 2, {0, 1, 128, 255});
     const run::Storage same{.scale = 1 / 255.0};
     CHECK(run::stored_unchanged(images, 1 / 255.0, same));

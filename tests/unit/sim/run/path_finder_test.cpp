@@ -42,7 +42,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("A path is looked for here, beside the run file, and above it", "[run]") {
+TEST_CASE("A path is looked up in the current folder, beside the run file, and above it", "[run]") {
     const Place place;
     const run::PathFinder paths(place.root() / "repo/configs/runs/run.json");
     CHECK(fs::equivalent(paths.find("near.h5"), place.root() / "here/near.h5"));

@@ -49,7 +49,7 @@ TEST_CASE("Without labels pictures are in order, without a softmax they have no 
     CHECK_FALSE(chosen.pictures[0].probability);
 }
 
-TEST_CASE("Pictures that do not fit a page are counted", "[pictures]") {
+TEST_CASE("Pictures that do not fit on the page are counted", "[pictures]") {
     const auto many = run::choose_pictures(gray(500), answers(std::vector<std::uint32_t>(500, 0)), {}, false);
     CHECK(many.pictures.size() == 120);
     CHECK(many.left_out == 380);

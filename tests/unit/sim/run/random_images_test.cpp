@@ -44,7 +44,7 @@ TEST_CASE("Random images follow from their seed", "[run]") {
     CHECK(std::equal(two.begin(), two.end(), pixels(1, 3).begin()));
 }
 
-TEST_CASE("Random images that fit no memory are refused", "[run]") {
+TEST_CASE("Random images that exceed the memory limit are rejected", "[run]") {
     CHECK_THROWS_AS(run::random_images({1000, 1000, 3}, 100'000, 1, false), input::InputError);
     CHECK_THROWS_AS(run::random_images({1, 1, 1}, std::uint64_t{1} << 32U, 1, false), input::InputError);
 }

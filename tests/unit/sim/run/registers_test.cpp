@@ -7,7 +7,7 @@
 using namespace systole;
 using run::read_cycle_range;
 
-TEST_CASE("Cycles to show are all, one, or from one to another", "[run]") {
+TEST_CASE("A range of cycles is all, one cycle, or first to last", "[run]") {
     CHECK(read_cycle_range("all").first == 0);
     CHECK(read_cycle_range("all").last == UINT64_MAX);
     CHECK(read_cycle_range("17").first == 17);
@@ -20,7 +20,7 @@ TEST_CASE("Cycles to show are all, one, or from one to another", "[run]") {
     }
 }
 
-TEST_CASE("The registers of the cycles in a range are kept, and no others", "[run]") {
+TEST_CASE("The registers of the cycles in a range are recorded, and no others", "[run]") {
     run::RegisterDump dump;
     run::RegisterRecorder recorder({.first = 5, .last = 7}, dump);
     for (std::int16_t cycle = 3; cycle < 10; ++cycle) {
@@ -42,7 +42,7 @@ TEST_CASE("The registers of the cycles in a range are kept, and no others", "[ru
     CHECK(dump.cycles.back().partial_sums == std::vector<std::int32_t>{-7, 2});
 }
 
-TEST_CASE("More registers than anybody reads are an error, not a full memory", "[run]") {
+TEST_CASE("Registers of too many cycles are an error", "[run]") {
     run::RegisterDump dump;
     run::RegisterRecorder recorder({}, dump);
     constexpr std::size_t side = 1024;

@@ -44,7 +44,7 @@ std::vector<Setting> least_and(const Setting& setting) {
 
 }  // namespace
 
-TEST_CASE("The shipped run is the published network on the published chip, held against Haswell", "[run]") {
+TEST_CASE("The shipped run has the published network and chip, and compares with Haswell", "[run]") {
     const RunConfig config = run::read_run(shipped, {});
     CHECK(config.machine == "configs/machines/tpu_v1.json");
     CHECK(config.model == "models/mnist_cnn/mnist_cnn.h5");
@@ -55,7 +55,7 @@ TEST_CASE("The shipped run is the published network on the published chip, held 
     CHECK_FALSE(config.timing_only);
 }
 
-TEST_CASE("A setting is KEY=VALUE; the value is JSON where it reads as such", "[run]") {
+TEST_CASE("A setting is KEY=VALUE; the value is JSON if it parses as JSON", "[run]") {
     CHECK(run::parse_setting("batch=512").value == 512);
     CHECK(run::parse_setting("batch=512").key == "batch");
     CHECK(run::parse_setting("timing_only=true").value == true);
@@ -147,7 +147,7 @@ TEST_CASE("A run file and its written form are the same run", "[run]") {
     std::filesystem::remove(copy);
 }
 
-TEST_CASE("A run asks for traces, which need a folder", "[run]") {
+TEST_CASE("Traces of a run need an output folder", "[run]") {
     std::vector<Setting> settings = least_and({"trace.kinds", "csv"});
     CHECK(refusal(settings) == "command line: out is missing; traces need a folder to be written to");
     settings.push_back({"out", "folder"});

@@ -35,7 +35,7 @@ std::string error_of(const nlohmann::json& object) {
 
 }  // namespace
 
-TEST_CASE("Haswell is as published", "[baselines]") {
+TEST_CASE("The Haswell baseline has the published figures", "[baselines]") {
     const Baseline baseline = haswell();
     CHECK(baseline.name == "haswell_e5_2699_v3");
     CHECK(baseline.cores == 18);
@@ -69,7 +69,7 @@ TEST_CASE("Each shipped baseline names a source for each number", "[baselines]")
     }
 }
 
-TEST_CASE("A baseline that was written reads back the same", "[baselines]") {
+TEST_CASE("A written baseline reads back unchanged", "[baselines]") {
     for (const auto& file : std::filesystem::directory_iterator(configs / "baselines")) {
         INFO(file.path());
         CHECK(nlohmann::json(baselines::to_json(baselines::read_baseline(file.path()))) ==
@@ -83,7 +83,7 @@ TEST_CASE("A baseline that was written reads back the same", "[baselines]") {
     CHECK(nlohmann::json(baselines::to_json(baselines::read_baseline(least, "b.json"))) == least);
 }
 
-TEST_CASE("K80 is as published", "[baselines]") {
+TEST_CASE("The K80 baseline has the published figures", "[baselines]") {
     const Baseline baseline = baselines::read_baseline(configs / "baselines/k80.json");
     CHECK(baseline.cores == 13);
     CHECK(baseline.clock_mhz == 560);
@@ -203,7 +203,7 @@ TEST_CASE("Performance per watt reproduces the published bars over K80's servers
     CHECK(*ratios(15.3).incremental == Approx(29).margin(0.5));
 }
 
-TEST_CASE("Without a peak in integers there is no roofline in integers", "[baselines]") {
+TEST_CASE("Without an int8 peak there is no int8 roofline", "[baselines]") {
     const Baseline k80 = baselines::read_baseline(configs / "baselines/k80.json");
     const baselines::Work work{.macs = 1'000'000, .weights = 1000, .batch = 1};
     CHECK_FALSE(baselines::roofline(k80, work, baselines::Precision::Int8));
@@ -222,7 +222,7 @@ TEST_CASE("Without published watts there is no performance per watt", "[baseline
     CHECK_FALSE(baselines::performance_per_watt(ours, 1, baseline, 1).total);
 }
 
-TEST_CASE("On a terminal sources of figures go on below", "[baselines]") {
+TEST_CASE("On a terminal, sources of figures are wrapped", "[baselines]") {
     const std::string plain = baselines::to_text(haswell());
     std::size_t longest = 0;
     for (const std::size_t columns : {60U, 80U, 100U, 140U, 200U}) {

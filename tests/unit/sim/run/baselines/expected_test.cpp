@@ -44,7 +44,7 @@ Expected at(const Baseline& baseline, const Network& network, std::uint32_t batc
 
 }  // namespace
 
-TEST_CASE("What is expected of a layer is the slower of arithmetic and memory, and its launch",
+TEST_CASE("The expected time of a layer is the larger of arithmetic and memory, plus its launch",
           "[baselines]") {
     // 10^6 weights of 4 bytes at 5 GB/s: 800 us. 2 * 10^6 operations at 500 GFLOPS: 4 us an inference.
     const Expected one = at(round_numbers(), two_layers(), 1);
@@ -69,14 +69,14 @@ TEST_CASE("Activations cost traffic where they do not fit the die", "[baselines]
     CHECK(beyond.memory_seconds == Approx(263 * 4000 / 5e9));
 }
 
-TEST_CASE("In integers, peak and bytes are those of integers", "[baselines]") {
+TEST_CASE("In int8, the model uses the int8 peak and one byte an element", "[baselines]") {
     Baseline baseline = round_numbers();
     baseline.efficiency.precision = baselines::Precision::Int8;
     CHECK(at(baseline, two_layers(), 1).memory_seconds == Approx(200e-6));
     CHECK(at(baseline, two_layers(), 1000).compute_seconds == Approx(1000e-6));
 }
 
-TEST_CASE("Without an efficiency or without work nothing is expected", "[baselines]") {
+TEST_CASE("Without an efficiency or without work there is no expected speed", "[baselines]") {
     Baseline baseline = round_numbers();
     CHECK_FALSE(baselines::expected_at(baseline, {.name = "none", .layers = {{}}}, 1));
     baseline.efficiency = {};
@@ -84,7 +84,7 @@ TEST_CASE("Without an efficiency or without work nothing is expected", "[baselin
     CHECK_FALSE(baselines::expected(baseline, two_layers(), 1));
 }
 
-TEST_CASE("The batch is at most the largest that applications gather", "[baselines]") {
+TEST_CASE("The batch is at most the baseline's largest batch", "[baselines]") {
     Baseline baseline = round_numbers();
     CHECK(baselines::expected(baseline, two_layers(), 4096)->batch == 4096);
     baseline.efficiency.largest_batch = 64;

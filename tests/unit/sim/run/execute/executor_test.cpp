@@ -134,8 +134,7 @@ std::string result_of(run::RunOutcome outcome) {
 
 }  // namespace
 
-TEST_CASE("A spec that differs in any one field is run, and finds nothing that another run has left",
-          "[run]") {
+TEST_CASE("A spec that differs in any one field is run, unaffected by earlier runs", "[run]") {
     const tests::Folder folder;
     RunSpec spec = timed(folder.file("net.json", network), 2);
     spec.machine = tests::machine_of_one_format("bandwidth");

@@ -11,7 +11,7 @@
 
 using namespace systole;
 
-TEST_CASE("A tile takes its slot from its fetch until its shift, or to the end", "[run]") {
+TEST_CASE("A tile occupies its slot from its fetch to its shift, or to the end of the run", "[run]") {
     run::SpanRecorder recorder;
     recorder.tile_fetched({.fetched = 1});
     recorder.tile_fetched({.fetched = 2});

@@ -55,7 +55,7 @@ TEST_CASE("A write ends values that were read and continues values that were not
     CHECK(values[2] == RowValue{2, 2, {0, 4}, 40, 44});
 }
 
-TEST_CASE("Rows that were never written hold nothing", "[occupancy]") {
+TEST_CASE("Rows that were never written have no value", "[occupancy]") {
     RowTracker tracker;
     tracker.read({0, 100}, span(1, 2, 3));
     tracker.read({}, span(1, 2, 3));
@@ -76,7 +76,7 @@ TEST_CASE("Rows written at once become one value again, after any earlier values
     CHECK(values.back() == RowValue{2, 2, {0, 10}, 50, 61});
 }
 
-TEST_CASE("A program's values are named after what wrote them", "[occupancy]") {
+TEST_CASE("A value is named after the layer or host buffer that wrote it", "[occupancy]") {
     const isa::Program program = isa::assemble(
         ".array 4 4\n.tile 4 4 fill 1\n.buffer pixels input 0 16\n.buffer answers output 0x100 16\n"
         "read_host pixels ub=0 block=4 count=4\n"

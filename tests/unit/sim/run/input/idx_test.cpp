@@ -28,13 +28,13 @@ TEST_CASE("IDX images of four dimensions have channels last", "[input][idx]") {
     CHECK(*images.pixels() == Bytes{1, 2, 3, 4, 5, 6});
 }
 
-TEST_CASE("IDX labels are read as they stand", "[input][idx]") {
+TEST_CASE("IDX labels are read unchanged", "[input][idx]") {
     const Bytes file = idx({4}, {7, 0, 255, 1});
     CHECK(parse_labels(file, "l.idx") == std::vector<std::uint32_t>{7, 0, 255, 1});
     CHECK(parse_labels(gzip(file), "l.idx.gz") == std::vector<std::uint32_t>{7, 0, 255, 1});
 }
 
-TEST_CASE("An IDX file cut anywhere is refused, and whole it is not", "[input][idx]") {
+TEST_CASE("An IDX file truncated anywhere is rejected", "[input][idx]") {
     const Bytes file = idx({2, 3, 4}, counted(24));
     for (std::size_t size = 0; size < file.size(); ++size) {
         INFO("first " << size << " bytes");
@@ -45,7 +45,7 @@ TEST_CASE("An IDX file cut anywhere is refused, and whole it is not", "[input][i
           "a.idx: the IDX image data has 23 bytes; its header says 24");
 }
 
-TEST_CASE("A gzip file cut anywhere is refused, and whole it is not", "[input][idx]") {
+TEST_CASE("A gzip file truncated anywhere is rejected", "[input][idx]") {
     const Bytes file = gzip(idx({2, 3, 4}, counted(24)));
     for (std::size_t size = 0; size < file.size(); ++size) {
         INFO("first " << size << " bytes");
@@ -63,7 +63,7 @@ TEST_CASE("A gzip file with a false checksum is refused", "[input][idx]") {
           "a.gz: gzip data is damaged (incorrect data check)");
 }
 
-TEST_CASE("Gzip members after one another are one file", "[input][idx]") {
+TEST_CASE("Several gzip members are read as one file", "[input][idx]") {
     const Bytes whole = idx({2, 3, 4}, counted(24));
     const auto cut = static_cast<std::ptrdiff_t>(GENERATE(1U, 3U, 17U, 39U));
     Bytes file = gzip({whole.begin(), whole.begin() + cut});
@@ -87,7 +87,8 @@ TEST_CASE("Bytes after the last image or label are refused", "[input][idx]") {
           "a.gz: 4 bytes follow the gzip data; the file must end there");
 }
 
-TEST_CASE("An IDX header that lies costs no memory and names the rule", "[input][idx]") {
+TEST_CASE("An IDX header with wrong sizes allocates no memory, and the error names the rule",
+          "[input][idx]") {
     constexpr std::uint32_t most = 0xFFFFFFFF;
     CHECK(
         error_of([] {
@@ -111,7 +112,7 @@ TEST_CASE("An IDX header that lies costs no memory and names the rule", "[input]
           }) == "l: the IDX label data has 2 bytes; its header says 4294967295");
 }
 
-TEST_CASE("A gzip bomb is unpacked no further than its header says", "[input][idx]") {
+TEST_CASE("A gzip bomb is decompressed only up to the size in its header", "[input][idx]") {
     const Bytes bomb = gzip(idx({1, 2, 2}, Bytes(std::size_t{64} << 20U)));
     REQUIRE(bomb.size() < 100'000);
     CHECK(error_of([&] { parse_images(bomb, "b.gz"); }) ==
@@ -130,7 +131,7 @@ TEST_CASE("IDX dimensions of zero are refused by name", "[input][idx]") {
     CHECK(error_of([] { parse_labels(idx({0}, {}), "l"); }) == "l: label count is 0; it must be at least 1");
 }
 
-TEST_CASE("IDX files of another kind are refused with what they are", "[input][idx]") {
+TEST_CASE("IDX files of another type or rank are rejected, and the error names it", "[input][idx]") {
     Bytes floats = idx({1, 1, 1}, {1});
     floats[2] = 0x0D;
     CHECK(error_of([&] { parse_images(floats, "a"); }) ==

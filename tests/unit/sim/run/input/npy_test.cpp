@@ -67,7 +67,7 @@ TEST_CASE("NPY images: 8-bit pixels of two, three or four dimensions", "[input][
     CHECK(*parse_images(gzip(file), "a.npy.gz").pixels() == counted(24));
 }
 
-TEST_CASE("NPY images: floats of both widths are taken as they are", "[input][npy]") {
+TEST_CASE("NPY images: floats of both widths are read unchanged", "[input][npy]") {
     const std::vector<float> values{0.0F, -1.5F, 0.1F, std::numeric_limits<float>::max()};
     const Images narrow = parse_images(npy("<f4", "(2, 2)", f4(values)), "a.npy");
     REQUIRE(narrow.floats() != nullptr);
@@ -78,7 +78,7 @@ TEST_CASE("NPY images: floats of both widths are taken as they are", "[input][np
     CHECK(*wide.floats() == values);
 }
 
-TEST_CASE("NPY images: values that are no finite 32-bit float are refused by index", "[input][npy]") {
+TEST_CASE("NPY images: values that are not finite 32-bit floats are rejected by index", "[input][npy]") {
     const float infinite = std::numeric_limits<float>::infinity();
     CHECK(error_of([&] {
               parse_images(npy("<f4", "(1, 2)", f4({0, infinite})), "a");
@@ -109,7 +109,7 @@ TEST_CASE("NPY labels outside 0 to 2^32 - 1 are refused", "[input][npy]") {
           "l: label 0 is -1; it must be from 0 to 4294967295");
 }
 
-TEST_CASE("NPY types and shapes that are not read are named", "[input][npy]") {
+TEST_CASE("NPY types and shapes that are not supported are named in the error", "[input][npy]") {
     CHECK(error_of([] { parse_images(npy(">f4", "(1, 1)", counted(4)), "a"); }) ==
           "a: element type is '>f4'; images have '|u1', '<f4' or '<f8'");
     CHECK(error_of([] { parse_images(npy("<i8", "(1, 1)", counted(8)), "a"); }).find("'<i8'") !=
@@ -140,7 +140,7 @@ TEST_CASE("The NPY dictionary may have any order, spacing and quotes", "[input][
     CHECK(*parse_images(npy(header, {8, 9}), "a.npy").pixels() == Bytes{8, 9});
 }
 
-TEST_CASE("An NPY dictionary that is not one is refused with the place", "[input][npy]") {
+TEST_CASE("An invalid NPY dictionary is rejected with the position", "[input][npy]") {
     const std::string header =
         GENERATE(as<std::string>(), "", "{", "}", "{}", "{'descr': '|u1', 'fortran_order': False}",
                  "{'descr': '|u1', 'fortran_order': False, 'shape': (1, 1)} x",
@@ -159,7 +159,8 @@ TEST_CASE("An NPY dictionary that is not one is refused with the place", "[input
           }).starts_with("a.npy: NPY header, character "));
 }
 
-TEST_CASE("An NPY header that lies costs no memory and names the rule", "[input][npy]") {
+TEST_CASE("An NPY header with wrong sizes allocates no memory, and the error names the rule",
+          "[input][npy]") {
     CHECK(error_of([] {
               parse_images(npy("|u1", "(4294967295, 4294967295, 4294967295)", {}), "a");
           }).find("that is the limit") != std::string::npos);
@@ -187,7 +188,7 @@ TEST_CASE("Other versions of NPY are refused by number", "[input][npy]") {
           "a: NPY version is 0.0; 1.0 and 2.0 are read");
 }
 
-TEST_CASE("An NPY file cut anywhere, or too long, is refused", "[input][npy]") {
+TEST_CASE("An NPY file that is truncated or too long is rejected", "[input][npy]") {
     const int version = GENERATE(1, 2);
     Bytes file = npy("<f4", "(2, 2)", f4({1, 2, 3, 4}), version);
     for (std::size_t size = 0; size < file.size(); ++size) {

@@ -10,7 +10,7 @@ Images read_png(const Png& png) {
     return parse_images(bytes_of(png), "a.png");
 }
 
-TEST_CASE("PNG: gray of 8 bits is read as it stands", "[input][png]") {
+TEST_CASE("PNG: gray of 8 bits is read unchanged", "[input][png]") {
     const Images image = read_png({.width = 2, .height = 3, .rows = {0, 1, 2, 0, 3, 255, 0, 0, 6}});
     CHECK(image.count == 1);
     CHECK(image.height == 3);
@@ -52,7 +52,7 @@ TEST_CASE("PNG: interlaced rows are put in order", "[input][png]") {
     CHECK(*image.pixels() == Bytes{1, 2, 3, 4, 5, 6});
 }
 
-TEST_CASE("PNG: alpha is dropped where all is opaque and refused where it is not", "[input][png]") {
+TEST_CASE("PNG: alpha is dropped if all pixels are opaque, and rejected otherwise", "[input][png]") {
     const Images rgba = read_png({.width = 2, .color = Color::Rgba, .rows = {0, 1, 2, 3, 255, 4, 5, 6, 255}});
     CHECK(rgba.channels == 3);
     CHECK(*rgba.pixels() == Bytes{1, 2, 3, 4, 5, 6});
@@ -71,7 +71,7 @@ TEST_CASE("PNG: alpha is dropped where all is opaque and refused where it is not
           }) == "a.png: pixel at row 0, column 1 has alpha 0; it must be opaque (255)");
 }
 
-TEST_CASE("PNG: a file cut anywhere is refused, and whole it is not", "[input][png]") {
+TEST_CASE("PNG: a file truncated anywhere is rejected", "[input][png]") {
     const Bytes file = bytes_of({.width = 3, .height = 2, .rows = {0, 1, 2, 3, 0, 4, 5, 6}});
     for (std::size_t size = 0; size < file.size(); ++size) {
         INFO("first " << size << " bytes");
@@ -80,7 +80,7 @@ TEST_CASE("PNG: a file cut anywhere is refused, and whole it is not", "[input][p
     CHECK_NOTHROW(parse_images(file, "a.png"));
 }
 
-TEST_CASE("PNG: damage is refused with libpng's words", "[input][png]") {
+TEST_CASE("PNG: a damaged file is rejected with libpng's message", "[input][png]") {
     Bytes file = bytes_of({.width = 3, .height = 2, .rows = {0, 1, 2, 3, 0, 4, 5, 6}});
     constexpr std::size_t in_header = 20;  // the width's last byte but one; its checksum no longer fits
     file[in_header] ^= 1U;
@@ -91,7 +91,7 @@ TEST_CASE("PNG: damage is refused with libpng's words", "[input][png]") {
     CHECK(error_of([] { read_png({.width = 0, .rows = {0}}); }).starts_with("a.png: PNG header: "));
 }
 
-TEST_CASE("PNG: a header that lies costs no memory", "[input][png]") {
+TEST_CASE("PNG: a header with wrong sizes allocates no memory", "[input][png]") {
     CHECK(error_of([] {
               read_png({.width = 60000, .height = 60000, .rows = {0, 1}});
           }).find("cannot hold them") != std::string::npos);
@@ -103,7 +103,7 @@ TEST_CASE("PNG: a header that lies costs no memory", "[input][png]") {
           }).starts_with("a.png: PNG header: "));
 }
 
-TEST_CASE("PNG: an image that compresses as well as deflate can is read", "[input][png]") {
+TEST_CASE("PNG: an image with deflate's highest compression is read", "[input][png]") {
     constexpr std::uint32_t side = 4000;
     const Images image = read_png({.width = side, .height = side, .rows = Bytes(side * (side + 1))});
     CHECK(image.size() == std::uint64_t{side} * side);

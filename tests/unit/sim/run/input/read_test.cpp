@@ -39,7 +39,7 @@ TEST_CASE("A list of files is a batch in the order of the list", "[input][read]"
     CHECK(*images.pixels() == Bytes{1, 2, 3, 4, 1});
 }
 
-TEST_CASE("Images of two sizes or kinds make no batch", "[input][read]") {
+TEST_CASE("Images of different sizes or kinds are rejected", "[input][read]") {
     const TemporaryDirectory directory;
     const fs::path pixel = directory.write("pixel.png", gray_pixel(1));
     const fs::path wide = directory.write("wide.png", bytes_of({.width = 2, .rows = {0, 1, 2}}));
@@ -57,7 +57,7 @@ TEST_CASE("Images of two sizes or kinds make no batch", "[input][read]") {
     CHECK(*read({floats, floats}).floats() == std::vector{1.0F, 1.0F});
 }
 
-TEST_CASE("A file that has no images is rejected by name", "[input][read]") {
+TEST_CASE("A file without images is rejected by name", "[input][read]") {
     const TemporaryDirectory directory;
     CHECK(error_of([] { read({}); }) == "no file of images is given; at least one is needed");
     const fs::path absent = directory.path() / "absent.idx";
@@ -74,7 +74,7 @@ TEST_CASE("A file that has no images is rejected by name", "[input][read]") {
           empty.string() + ": is not a PNG file; a directory of images holds nothing else");
 }
 
-TEST_CASE("The MNIST test set", "[input][read][data]") {
+TEST_CASE("The MNIST test set can be read", "[input][read][data]") {
     const fs::path mnist = fs::path(SYSTOLE_SOURCE_DIR) / "../shared/data/mnist";
     const fs::path images_file = mnist / "t10k-images-idx3-ubyte.gz";
     const fs::path labels_file = mnist / "t10k-labels-idx1-ubyte.gz";

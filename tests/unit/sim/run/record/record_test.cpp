@@ -55,7 +55,7 @@ TEST_CASE("Each field of a record is written, and read back", "[run][record]") {
     CHECK(places.contains("speed.total"));
 }
 
-TEST_CASE("A spec that differs in any one field has another key, but for its labels", "[run][record]") {
+TEST_CASE("A spec that differs in any one field, except labels, has another key", "[run][record]") {
     const auto original = tests::filled<RunSpec>();
     const std::string key = run::key_of(original);
     CHECK(key.size() == 64);

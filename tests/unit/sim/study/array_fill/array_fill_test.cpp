@@ -60,7 +60,8 @@ TEST_CASE("Each row's cycles are all accounted for, whatever the number of worke
     CHECK(studies::to_json(studies::study_fill(machine, points, 1)) == studies::to_json(rows));
 }
 
-TEST_CASE("What does not fit the machine says so in its row, and harms no other", "[studies]") {
+TEST_CASE("A point that does not fit the machine has an error in its row, and no effect on others",
+          "[studies]") {
     machine::MachineConfig machine = tpu_v1();
     machine.unified_buffer.rows = 2048;
     const std::vector<FillPoint> points{{{.size_multiplier = 16, .width_multiplier = 1}, 1},
@@ -73,7 +74,7 @@ TEST_CASE("What does not fit the machine says so in its row, and harms no other"
     CHECK(studies::to_text(rows).find(rows[0].error.substr(0, 20)) != std::string::npos);
 }
 
-TEST_CASE("The first row above a share is the one that is told", "[studies]") {
+TEST_CASE("first_above returns the first row above a share", "[studies]") {
     std::vector<FillRow> rows(3);
     rows[0].useful = 0.2;
     rows[1].useful = 0.6;

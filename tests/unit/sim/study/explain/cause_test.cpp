@@ -70,7 +70,7 @@ TEST_CASE("A weight-bound layer counts its cycles by tiles", "[explain]") {
     CHECK(sentence_of(joined, "dense") == "Weight-bound: 66.1 % of its cycles wait for weight memory");
 }
 
-TEST_CASE("A layer that underfills the array says which part of it", "[explain]") {
+TEST_CASE("The sentence of a layer that underfills the array names the used part", "[explain]") {
     Facts facts{.active_cycles = 100,
                 .useful_macs = 4,
                 .unused_macs = 996,
@@ -93,7 +93,7 @@ TEST_CASE("A layer that underfills the array says which part of it", "[explain]"
     CHECK(wide.find("136 of 256 columns (") != std::string::npos);
 }
 
-TEST_CASE("Tiles that are full of zeros are not said to be full", "[explain]") {
+TEST_CASE("Tiles that are mostly zeros are not called full", "[explain]") {
     // A depthwise convolution: of 256 x 256 cells the diagonal carries weights.
     const Facts facts{.active_cycles = 100,
                       .useful_macs = 1,

@@ -134,7 +134,7 @@ TEST_CASE("A faster clock is compared by time, not by cycles", "[explain]") {
     CHECK(why.run.speedup == Approx(1000.0 * 2.0 / 1600.0));
 }
 
-TEST_CASE("A change that cannot run gives no figure and says why", "[explain]") {
+TEST_CASE("A change that cannot run has no figure, but a reason", "[explain]") {
     Table table(simulation_of({}, stalled(900)));
     table.with("weight_memory.bandwidth_gb_per_s", {std::nullopt, "no such memory"});
     const report::Explanations why = explain::explain(any_run(), std::ref(table));

@@ -42,7 +42,7 @@ std::vector<std::string> changes_against(Cause cause, const Situation& situation
 
 }  // namespace
 
-TEST_CASE("Every what-if makes a machine that can be built, and another one", "[explain]") {
+TEST_CASE("Every what-if gives a valid machine that differs from the original", "[explain]") {
     const std::string name = GENERATE("tpu_v1", "tpu_v1_dram", "tpu_v1_published");
     const Situation situation = situation_of(network_run(name));
     for (const Cause cause : causes) {
@@ -90,7 +90,7 @@ TEST_CASE("A compiled program keeps its array and its batch", "[explain]") {
     }
 }
 
-TEST_CASE("A larger batch needs as many inferences", "[explain]") {
+TEST_CASE("A larger batch is proposed only for runs with enough inferences", "[explain]") {
     run::RunConfig config = network_run("tpu_v1");
     config.batch = 16;
     CHECK(what_ifs(Cause::WeightShift, situation_of(config)).size() == 1);  // makes its own input

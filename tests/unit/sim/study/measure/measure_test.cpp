@@ -51,7 +51,7 @@ TEST_CASE("Measurements are repeated three times at least", "[measure]") {
     CHECK_FALSE(long_time.enough(1000));
 }
 
-TEST_CASE("The computer is described by what the system says", "[measure]") {
+TEST_CASE("The computer is described from the files of the operating system", "[measure]") {
     const Folder folder;
     const fs::path cpuinfo =
         folder.file("cpuinfo",
@@ -99,7 +99,7 @@ TEST_CASE("Package energy sums the packages, and counters wrap around", "[measur
     CHECK(energy.joules() == 0);
 }
 
-TEST_CASE("Without counters there is no energy, and a reason", "[measure]") {
+TEST_CASE("Without counters there is no energy, but a reason", "[measure]") {
     const Folder folder;
     measure::PackageEnergy none("/nowhere");
     CHECK_FALSE(none.readable());

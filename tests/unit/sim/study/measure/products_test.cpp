@@ -21,7 +21,7 @@ TEST_CASE("A convolution is a product of its windows, a dense layer one of its i
     CHECK(products.macs() == 5 * operators::macs(studies::article_cnn({})));
 }
 
-TEST_CASE("Layers that multiply but are no matrix product are named", "[measure]") {
+TEST_CASE("Layers that multiply but are not a matrix product are listed", "[measure]") {
     tests::GraphParts parts(1);
     const ir::FeatureMap shape{6, 6, 3};
     tests::Graph graph = tests::graph_of(shape);
@@ -34,7 +34,7 @@ TEST_CASE("Layers that multiply but are no matrix product are named", "[measure]
     CHECK(products.left_out == std::vector<std::string>{"depthwise"});
 }
 
-TEST_CASE("The network as a baseline sees it has the graph's work, and a layer for each that is not fused",
+TEST_CASE("The network of a baseline has the graph's work, and one layer for each node that is not fused",
           "[baselines]") {
     const ir::Graph graph = studies::article_cnn({});
     const baselines::Network network = baselines::network_of(graph);

@@ -47,7 +47,7 @@ TEST_CASE("The energy of TPU v1's events follows from the published table", "[en
     CHECK(events.pooled == Approx(add));
 }
 
-TEST_CASE("A larger memory takes more, a process of smaller features less", "[energy]") {
+TEST_CASE("A larger memory takes more energy, a smaller process less", "[energy]") {
     MachineConfig machine = tests::tpu_v1();
     const EventEnergies before = energy::event_energies(machine);
     machine.unified_buffer.rows *= 2;
@@ -69,7 +69,7 @@ TEST_CASE("A larger memory takes more, a process of smaller features less", "[en
     CHECK(after.weight_byte == before.weight_byte);  // the memory's, not the chip's
 }
 
-TEST_CASE("An energy that the machine gives takes the table's place, and no other's", "[energy]") {
+TEST_CASE("An energy of the machine file replaces its entry of the table, and no other", "[energy]") {
     using Config = machine::EnergyConfig;
     struct Case {
         std::function<void(Config&)> give;
@@ -125,7 +125,7 @@ TEST_CASE("An energy that the machine gives takes the table's place, and no othe
     }
 }
 
-TEST_CASE("docs/energy.md tells what an event of TPU v1 takes", "[energy]") {
+TEST_CASE("docs/energy.md has the energies of TPU v1's events", "[energy]") {
     std::ifstream file(SYSTOLE_SOURCE_DIR "/docs/energy.md");
     const std::string page{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     const EventEnergies events = energy::event_energies(tests::tpu_v1());

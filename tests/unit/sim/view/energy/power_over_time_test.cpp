@@ -29,7 +29,7 @@ void count(run::Counter& counter, std::uint64_t amount, run::Tag tag) {
 
 }  // namespace
 
-TEST_CASE("An event's energy lies where its unit worked for its tag", "[energy]") {
+TEST_CASE("An event's energy is in the windows in which its unit worked for its tag", "[energy]") {
     run::Counter first;
     run::Counter second;
     count(first, 60, 1);
@@ -59,7 +59,7 @@ TEST_CASE("An event's energy lies where its unit worked for its tag", "[energy]"
     CHECK(power.seconds[2] == Approx(16.0));
 }
 
-TEST_CASE("Energy whose time is not known, and static power, are spread over the run", "[energy]") {
+TEST_CASE("Static energy, and energy of unknown times, is spread over the run", "[energy]") {
     run::Counter bytes;
     run::Counter unseen;
     count(bytes, 30, 0);
@@ -83,13 +83,13 @@ TEST_CASE("Energy whose time is not known, and static power, are spread over the
     }
 }
 
-TEST_CASE("There are no more windows than cycles, and none of a run without", "[energy]") {
+TEST_CASE("There are at most as many windows as cycles", "[energy]") {
     CHECK(energy::power_over_time({}, slow(), {}, 3, 10).windows.size() == 3);
     CHECK(energy::power_over_time({}, slow(), {}, 0, 10).windows.empty());
     CHECK(energy::power_over_time({}, slow(), {}, 3, 0).windows.empty());
 }
 
-TEST_CASE("Tiles are fetched while the memory delivers them, and shift in behind", "[energy]") {
+TEST_CASE("A tile's energy is in the cycles of its fetch and of its shift", "[energy]") {
     std::vector<Interval> intervals;
     run::ActivityRecorder recorder(intervals);
     recorder.tile(

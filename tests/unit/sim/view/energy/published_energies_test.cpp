@@ -33,7 +33,7 @@ std::map<std::string, std::pair<std::string, std::string>> read_table(std::istre
 
 }  // namespace
 
-TEST_CASE("Energies between the published processes lie on a line of logarithms", "[energy]") {
+TEST_CASE("Energies between the published processes are interpolated on logarithmic axes", "[energy]") {
     for (const energy::TwoProcesses& operation :
          {energy::int8_multiply, energy::int32_add, energy::int32_multiply}) {
         CHECK(operation.at(45.0) == Approx(operation.at_45_nm));
@@ -47,7 +47,8 @@ TEST_CASE("Energies between the published processes lie on a line of logarithms"
           Approx(0.2 * std::pow(0.35, std::log(45.0 / 28) / std::log(45.0 / 7))));
 }
 
-TEST_CASE("SRAM takes what is published at the published sizes, and grows between and above", "[energy]") {
+TEST_CASE("SRAM energy is the published one at published sizes, and grows between and above them",
+          "[energy]") {
     const std::array<std::array<double, 3>, 3> published{{{8, 10, 7.5}, {32, 20, 8.5}, {1024, 100, 14}}};
     for (const auto& [kilobytes, at_45, at_7] : published) {
         CHECK(energy::sram_per_64_bits(kilobytes * kibibyte, 45.0) == Approx(at_45));
@@ -69,7 +70,7 @@ TEST_CASE("SRAM takes what is published at the published sizes, and grows betwee
     }
 }
 
-TEST_CASE("The table is the published one", "[energy]") {
+TEST_CASE("The constants are those of the published table", "[energy]") {
     const std::filesystem::path path =
         std::filesystem::path(SYSTOLE_SOURCE_DIR) / "../shared/reference/energy.md";
     std::ifstream page(path);

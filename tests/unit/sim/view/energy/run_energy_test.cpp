@@ -46,7 +46,7 @@ Joules joules_of(const hw::Core& core, const machine::MachineConfig& machine) {
 
 }  // namespace
 
-TEST_CASE("Each unit's energy is its events times what one takes", "[energy]") {
+TEST_CASE("Each unit's energy is its events times the energy of one", "[energy]") {
     machine::MachineConfig machine = tests::tpu_v1();
     machine.energy->die_dynamic_factor = 1.0;
     const energy::EventEnergies each = energy::event_energies(machine);

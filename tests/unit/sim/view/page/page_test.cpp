@@ -95,7 +95,7 @@ TEST_CASE("The page loads nothing from any other place", "[page]") {
     CHECK(page.find("<link rel=\"stylesheet\"") == std::string_view::npos);
 }
 
-TEST_CASE("A page carries its report as it is", "[page]") {
+TEST_CASE("A page contains its report unchanged", "[page]") {
     const Json report = small_report();
     const Json carried = reports_in(page_of(report));
     REQUIRE(carried.size() == 1);
@@ -103,7 +103,7 @@ TEST_CASE("A page carries its report as it is", "[page]") {
     CHECK(carried[0]["report"] == report);
 }
 
-TEST_CASE("No text of a report ends or comments out the script it stands in", "[page]") {
+TEST_CASE("No text of a report can end the script element around it", "[page]") {
     const std::string evil =
         "</script><script>alert(1)</script><!--<script>\xE2\x80\xA8\xE2\x80\xA9 & \"'\\ \x01";
     Json report = small_report();

@@ -37,7 +37,7 @@ report::ClaimAgainst judged(const report::Comparison& comparison) {
 
 }  // namespace
 
-TEST_CASE("The claim is held against the published ranges, their ends within", "[report]") {
+TEST_CASE("The claim compares with the published ranges, including their ends", "[report]") {
     CHECK(judged(against(14.99, 1, 30)).performance_place == "below");
     CHECK(judged(against(15, 1, 30)).performance_place == "within");
     CHECK(judged(against(30, 1, 30)).performance_place == "within");

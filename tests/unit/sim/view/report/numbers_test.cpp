@@ -12,7 +12,7 @@ TEST_CASE("Whole numbers are grouped by thousands", "[report]") {
     CHECK(grouped(18446744073709551615U) == "18,446,744,073,709,551,615");
 }
 
-TEST_CASE("Shares are percent; a little is not nothing, and absent is a dash", "[report]") {
+TEST_CASE("Shares are printed as percent, small ones not as 0, absent ones as a dash", "[report]") {
     CHECK(percent(std::nullopt) == "-");
     CHECK(percent(0.0) == "0.0 %");
     CHECK(percent(0.0004) == "<0.1 %");

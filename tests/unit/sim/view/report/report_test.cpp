@@ -112,7 +112,7 @@ TEST_CASE("Cycles are split by the kind of matrix instruction under each tag", "
     CHECK(kinds[2].matrix_unit.active_cycles == 7);
 }
 
-TEST_CASE("A program without a network is measured by what it does", "[report]") {
+TEST_CASE("A program without a network is measured by its own MACs", "[report]") {
     const Finished finished(head + work);
     const report::Report report = report::make_report(finished.result);
     CHECK(report.inferences == 0);
@@ -308,7 +308,7 @@ TEST_CASE("Colours change nothing else in a text", "[report]") {
     CHECK_THAT(coloured, Catch::Contains("\x1b[38;5;245mnon-matrix"));
 }
 
-TEST_CASE("A terminal of 80 columns shows what files hold", "[report]") {
+TEST_CASE("A terminal of 80 columns shows the same text as a file", "[report]") {
     const Finished finished(head + work);
     const report::Report report = report::make_report(finished.result);
     CHECK(report::to_text(report, {}, {.columns = 80}) == report::to_text(report));

@@ -36,7 +36,7 @@ TEST_CASE("A buffer's lines have the columns asked for, or as many as fit", "[re
     CHECK(longest_line(report::buffer_text(buffer(wide), {.columns = 110})) <= 110);
 }
 
-TEST_CASE("Instructions without times are lines too", "[report]") {
+TEST_CASE("Instructions without times have lines, too", "[report]") {
     const isa::Program program = isa::assemble(
         ".buffer in input 16 4\ntag 1\nread_host in+1 ub=0 block=1\nsync.wait matrix sem=2\nhalt\nnop\n",
         "test");
@@ -64,7 +64,7 @@ TEST_CASE("Instructions without times are lines too", "[report]") {
                                std::string(45, ' ') + "block=1\n"));
 }
 
-TEST_CASE("Times that arrive out of order go to their instructions", "[report]") {
+TEST_CASE("Times that arrive out of order are matched to their instructions", "[report]") {
     const isa::Program program = isa::assemble(
         ".tile 1 1 fill 0\n.tile 1 1 fill 0\nread_weights tile=0 count=2\nmatmul ub=0 acc=0 rows=1 "
         "repeat=1\nhalt\n",

@@ -16,7 +16,7 @@
 using namespace systole;
 using tests::Folder;
 
-TEST_CASE("What is written in pieces is in the file, compressed or not", "[trace]") {
+TEST_CASE("A file that is written in pieces is complete, compressed or not", "[trace]") {
     const Folder folder;
     std::string text;
     {
@@ -38,7 +38,7 @@ TEST_CASE("What is written in pieces is in the file, compressed or not", "[trace
     CHECK(std::filesystem::file_size(folder / "gzip") < text.size());
 }
 
-TEST_CASE("A file that cannot be made, or takes no more, is an error that names it", "[trace]") {
+TEST_CASE("A file that cannot be created or written is an error that names it", "[trace]") {
     const Folder folder;
     const std::string missing = (folder / "none/file").string();
     CHECK_THROWS_WITH(trace::OutputFile(missing), missing + ": cannot be written: No such file or directory");
@@ -72,7 +72,7 @@ TEST_CASE("A text buffer writes numbers and words of any length, in pieces that 
           "a literal, a view, c18446744073709551615-9223372036854775808-70\n" + long_word + "\nlast\n");
 }
 
-TEST_CASE("A worker works on everything in its order, and hands items back", "[trace]") {
+TEST_CASE("A worker processes all items in order, and reuses them", "[trace]") {
     std::vector<int> done;
     trace::Worker<std::vector<int>> worker(2, [&](std::vector<int>& item) {
         done.insert(done.end(), item.begin(), item.end());
@@ -90,7 +90,7 @@ TEST_CASE("A worker works on everything in its order, and hands items back", "[t
     CHECK(done == expected);
 }
 
-TEST_CASE("An error of a worker is thrown to its owner, or lost if the owner never asks", "[trace]") {
+TEST_CASE("A worker's error is thrown at its owner's next call, or ignored without one", "[trace]") {
     const auto fail = [](int& item) {
         if (item == 3) throw std::runtime_error("item 3");
     };

@@ -72,7 +72,8 @@ TEST_CASE("A line of CSV holds an instruction, quoted where it must be", "[trace
     CHECK(other.at("port_stall").empty());
 }
 
-TEST_CASE("A line of text says what an instruction waited for, and which repetition it is", "[trace]") {
+TEST_CASE("A line of text has the reasons of an instruction's wait, or the number of a repetition",
+          "[trace]") {
     const std::string text = written<trace::TextLines>(product);
     CHECK_THAT(text, Catch::Contains(
                          "matmul ub=4 acc=2 rows=4 accumulate  (active 4, weight_stall 7, weight_shift 5, "

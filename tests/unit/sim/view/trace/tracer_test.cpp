@@ -236,7 +236,7 @@ void check_part(const trace::TraceConfig& config, const Folder& part, const Fold
 
 }  // namespace
 
-TEST_CASE("Random runs: traces say what the counters say, and a window shows a part of the whole",
+TEST_CASE("Random runs: traces agree with the counters, and a window is a part of the whole trace",
           "[trace]") {
     constexpr std::uint64_t first_seed = 5100;
     for (std::uint64_t seed = first_seed; seed < first_seed + tests::random_runs(60); ++seed) {

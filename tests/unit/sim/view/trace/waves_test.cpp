@@ -290,7 +290,7 @@ std::vector<std::string> last_cell(const machine::MachineConfig& machine) {
 
 }  // namespace
 
-TEST_CASE("Random runs: waves show in each cycle what counters, footprints and registers say", "[waves]") {
+TEST_CASE("Random runs: waves agree with counters, footprints and registers in each cycle", "[waves]") {
     constexpr std::uint64_t first_seed = 6100;
     for (std::uint64_t seed = first_seed; seed < first_seed + tests::random_runs(40); ++seed) {
         CAPTURE(seed);
@@ -357,7 +357,7 @@ std::string drawn(const ReadVcd& waves, const std::string& name, Cycle begin, Cy
 }  // namespace
 
 // The second example of docs/timing.md, rule 8, whose table shows when what happens.
-TEST_CASE("A stall, a shift and rows that enter stand in the cycles that docs/timing.md says", "[waves]") {
+TEST_CASE("Stalls, shifts and streams are in the cycles of docs/timing.md", "[waves]") {
     machine::MachineConfig machine = four_by_three();
     machine.weight_memory.bandwidth_gb_per_s = 0.7;
     machine.host_interface.read_gb_per_s = 7;
@@ -395,7 +395,7 @@ TEST_CASE("A stall, a shift and rows that enter stand in the cycles that docs/ti
 }
 
 // Rows 3 apart that take two passes each; results that do not fill rows; two operands.
-TEST_CASE("Addresses follow the rows as they pass", "[waves]") {
+TEST_CASE("Row signals follow the rows that pass through a port", "[waves]") {
     const isa::Program program = isa::assemble(
         ".array 2 2\n.tile 2 2 fill 1\nset multiply.row_stride 3\n"
         "set activation.columns 2\nset activation.pixel_bytes 3\nset activation.outputs_per_image 2\n"
@@ -440,7 +440,7 @@ TEST_CASE("Addresses follow the rows as they pass", "[waves]") {
 }
 
 // By hand: [3 5] streamed against [1 2; -4 6], a row a cycle.
-TEST_CASE("Registers of a processing element are what it holds at the end of a cycle", "[waves]") {
+TEST_CASE("Registers of a processing element have their values at the end of a cycle", "[waves]") {
     const isa::Program program = isa::assemble(
         ".array 2 2\n.buffer in constant 0 2\n.int8 3 5\n.tile 2 2\n.int8 1 2 -4 6\n"
         "read_host in ub=0 block=2\nread_weights tile=0\nsync.signal host_read sem=0\n"
@@ -518,7 +518,7 @@ TEST_CASE("Processing elements outside the array are errors", "[waves]") {
     CHECK_THAT(error("0-63,0-63"), Catch::Contains("that makes more than 1024 elements"));
 }
 
-TEST_CASE("A window wider than waves allow is an error, given or reached", "[waves]") {
+TEST_CASE("A window wider than the limit of waves is an error, before or during the run", "[waves]") {
     machine::MachineConfig machine = four_by_three();
     constexpr Cycle most = trace::Waves::most_cycles;
     CHECK(waves_error({.kinds = {"waves"}, .from = 7, .to = 8 + most}, machine) ==
@@ -589,7 +589,7 @@ TEST_CASE("Waves can be combined with other traces, but not with layers", "[wave
                       "among trace.kinds");
 }
 
-TEST_CASE("A file of waves that cannot be made or finished is an error", "[waves]") {
+TEST_CASE("A file of waves that cannot be created or completed is an error", "[waves]") {
     const isa::Program program = isa::assemble(one_product, "test");
     const machine::MachineConfig machine = four_by_three();
     const Folder folder;
