@@ -38,7 +38,7 @@ function bundledPackages() {
     return [...names].sort();
 }
 
-/// The files of a package, or of its folder of licences, that say under which terms it may be copied.
+/// The licence files of a package.
 function licenceFiles(folder) {
     return readdirSync(folder, { withFileTypes: true })
         .filter(({ name }) => /^(licen[cs]e|notice|copyright)/i.test(name))
@@ -49,7 +49,7 @@ function licenceFiles(folder) {
         .sort();
 }
 
-/// Licences ask that copies carry them: one section a package.
+/// The licences of the packages, which copies must include: one section for each package.
 function notices() {
     const texts = ['This page contains the following software.'];
     for (const name of bundledPackages()) {

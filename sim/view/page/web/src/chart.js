@@ -1,4 +1,4 @@
-// ECharts, with what the sections need of it and nothing else.
+// The charts of the page, drawn by ECharts; only the parts of ECharts that the sections use are bundled.
 import { BarChart, CustomChart, LineChart, ScatterChart } from 'echarts/charts';
 import {
     DataZoomComponent, GridComponent, LegendComponent, MarkLineComponent, TooltipComponent,
@@ -24,7 +24,7 @@ onThemeChange(() => {
     for (const element of drawn) element.redraw();
 });
 
-/// What all charts share; an option of a chart's own goes over it.
+/// The options that all charts share; a chart's own options override them.
 function common(colours) {
     return {
         animation: false,
@@ -38,7 +38,7 @@ function common(colours) {
     };
 }
 
-/// What a chart told last when it was asked by key, for screen readers: its drawing says nothing to them.
+/// The last tooltip that was opened by key, as text for screen readers, which cannot read the drawing.
 const told = h('div', { class: 'unseen', id: 'told', 'aria-live': 'polite' });
 
 /// A tooltip as one line.
@@ -87,8 +87,8 @@ function listenToKeys(element, chart) {
     });
 }
 
-/// A place for a chart, drawn once it is part of the page and again when the colours change or `redraw` of
-/// the element is called. `option(colours, width)` gives what ECharts is to draw.
+/// An element with a chart. It is drawn when it becomes part of the page, and again when the colours change or
+/// the element's `redraw` is called. `option(colours, width)` returns the options for ECharts.
 export function chart({ label, height, option }) {
     // With this role, screen readers leave the arrow keys to the chart.
     const element = h('div', { class: 'chart', tabindex: '0', role: 'application', 'aria-roledescription': 'chart',
@@ -100,7 +100,7 @@ export function chart({ label, height, option }) {
 
 function draw({ element, option }) {
     const instance = echarts.init(element, null, { renderer: 'svg' });
-    element.firstElementChild.setAttribute('aria-hidden', 'true'); // the drawing; tips stand beside it
+    element.firstElementChild.setAttribute('aria-hidden', 'true'); // the drawing; its tooltips are elements beside it
     const redraw = () => {
         const colours = ink();
         const { tooltip, ...own } = option(colours, element.clientWidth);
@@ -119,7 +119,7 @@ function draw({ element, option }) {
     listenToKeys(element, instance);
 }
 
-/// Draws what has been placed: the first chart at once, each other when the browser has shown those before.
+/// Draws the charts of the page: the first at once, each other one after the browser has shown those before it.
 export function drawCharts() {
     if (!told.isConnected) document.body.append(told);
     const next = () => {
@@ -135,7 +135,7 @@ export function drawCharts() {
     next();
 }
 
-/// Forgets the charts inside an element that leaves the page.
+/// Disposes of the charts inside an element that is removed from the page.
 export function dropCharts(element) {
     for (const each of element.querySelectorAll('.chart')) {
         echarts.getInstanceByDom(each)?.dispose();
@@ -155,7 +155,7 @@ export function tip(title, lines) {
             h('span', null, name), h('b', null, value))));
 }
 
-/// Axes as all charts have them.
+/// The axes of all charts.
 export function valueAxis(colours, more) {
     return {
         type: 'value',
@@ -191,7 +191,7 @@ export function legend(colours, more) {
     };
 }
 
-/// Many rows scroll: a slider at the right, that shows `rows` of them at first.
+/// A slider at the right for charts with many rows; it shows `rows` of them at first.
 export function rowZoom(colours, count, rows) {
     if (count <= rows) return [];
     return [

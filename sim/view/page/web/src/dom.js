@@ -29,12 +29,12 @@ function titled(heading, id, title, meaning, children) {
         ...children);
 }
 
-/// A part of the page: a heading, the sentence that says what it shows, what it shows.
+/// A section of the page: a heading, a sentence that explains it, and its content.
 export function section(id, title, meaning, ...children) {
     return titled('h2', id, title, meaning, children);
 }
 
-/// The part that names what the page, or a half of it, is about.
+/// The section with the name of the run that the page, or a half of it, shows.
 export function mainSection(id, title, meaning, ...children) {
     return titled('h1', id, title, meaning, children);
 }

@@ -1,4 +1,4 @@
-// Numbers as people read them. What is absent is "–".
+// Numbers as text for people. An absent number is "–".
 
 export const absent = '–';
 
@@ -38,7 +38,7 @@ export function bytes(value) {
     return power === 0 ? `${Math.round(value)} B` : `${value.toFixed(1)} ${'KMGTP'[power - 1]}iB`;
 }
 
-/// A share as percent with one digit; what is more than nothing is never shown as 0.
+/// A share as percent with one digit; a share above 0 is never shown as 0.
 export function percent(share) {
     if (!isNumber(share)) return absent;
     if (share > 0 && share < 0.0005) return '<0.1 %';
@@ -50,7 +50,7 @@ export function times(factor) {
     return isNumber(factor) ? `${digits(factor)}×` : absent;
 }
 
-/// One more than another, in percent with its sign; "same" where they are.
+/// The difference of two numbers in percent, with its sign; "same" if they are equal.
 export function difference(value, reference) {
     if (!isNumber(value) || !isNumber(reference)) return absent;
     if (value === reference) return 'same';
@@ -69,7 +69,7 @@ export function ratio(numerator, denominator) {
     return isNumber(numerator) && isNumber(denominator) && denominator > 0 ? numerator / denominator : null;
 }
 
-/// A latency of cycles and, beside them, of time that no clock shortens: "1 cycle + 4.25 µs".
+/// A latency in cycles plus a fixed time: "1 cycle + 4.25 µs".
 export function latency({ latency_cycles: cycles, latency_ns: nanoseconds = 0 }) {
     const parts = [];
     if (cycles > 0 || nanoseconds === 0) parts.push(counted(cycles, 'cycle'));

@@ -18,11 +18,12 @@ import { predictions } from './sections/predictions.js';
 import { roofline } from './sections/roofline.js';
 import { themeSwitch } from './theme.js';
 
-/// In the order of the page. Each makes its section of a report, or null where the report has nothing for it.
+/// The sections in the order of the page. Each makes its section from a report, or null if the report has no
+/// data for it.
 const sections = [headline, cycles, explanations, roofline, layers, machine, energy, memory, bufferMap, predictions,
     counters, configuration];
 
-/// Paths without the folders that all of them share, and without what every report's file is called.
+/// The paths without the folders that all of them share, and without the name of the report's file.
 function withShortNames(named) {
     const parts = named.map(({ name }) => name.replace(/\/+$/, '').replace(/\/report\.json$/, '').split('/'));
     const isShared = (depth) => parts.every((each) => each.length > depth + 1 && each[depth] === parts[0][depth]);
@@ -44,7 +45,7 @@ function linkTo(element) {
     return h('a', { href: `#${element.id}` }, title);
 }
 
-/// A report of another version may lack what a section needs: the others stand.
+/// Makes a section. If it fails, as it may for a report of another version, the other sections are still shown.
 function made(make, report) {
     try {
         return make(report);

@@ -1,6 +1,6 @@
-// Every colour with a meaning, once. The classes keep theirs on every chart; they differ in lightness too, so that
-// they hold for colour-blind eyes and in print (after Okabe and Ito). Each colour has a shade for light paper and one
-// for dark: shade[colours.scheme], with `colours` from ink(). Where a shade is too pale for its paper, an edge holds it.
+// Every colour with a meaning, declared once. A class has the same colour on every chart. The colours also differ in
+// lightness, for colour-blind readers and for print (after Okabe and Ito). Each has a shade for light and one for
+// dark background: shade[colours.scheme], with `colours` from ink(). A shade that is too pale has an edge.
 import { ratio } from './format.js';
 
 const blue = { light: '#0b57a4', dark: '#4596e6' };
@@ -9,8 +9,8 @@ const orange = { light: '#d55e00', dark: '#d55e00' };
 const yellow = { light: '#e9b11c', dark: '#f0bc30', edge: { light: '#946c00' } };
 const gray = { light: '#8b9099', dark: '#8b9099' };
 
-/// Where a matrix-unit cycle went; the four classes sum to all cycles. Active cycles are split by what the
-/// array's cells did in them. `cycles` reads them from a `matrix_unit` of the report.
+/// The classes of matrix-unit cycles, which sum to all cycles; active cycles are divided into useful and unused
+/// ones. `cycles` reads them from a `matrix_unit` of the report.
 export const cycleParts = [
     {
         name: 'active: useful MACs',
@@ -27,7 +27,7 @@ export const cycleParts = [
     { name: 'non-matrix', colour: gray, cycles: (unit) => unit.non_matrix_cycles },
 ];
 
-/// The four classes themselves, and what they mean.
+/// The four classes and their meanings.
 export const cycleClasses = [
     { key: 'active_cycles', name: 'array active', colour: blue, meaning: 'a row entered the array' },
     {
@@ -60,7 +60,7 @@ export const reasons = [
 
 export const reasonColour = { light: '#5b606b', dark: '#737a86' };
 
-/// Of the array's cells in active cycles, those that multiplied for the network.
+/// The share of the array's cells that multiplied for the network, in active cycles.
 export function usefulShare(unit) {
     return ratio(unit.useful_macs, unit.useful_macs + unit.unused_macs) ?? 0;
 }
@@ -79,7 +79,7 @@ const qualitative = [
 ];
 const [, , green, ochre, purple, skyBlue, pink, brown] = qualitative;
 
-/// Consumers of energy; the static part is what an idle chip takes.
+/// The consumers of energy; the static part is the energy of an idle chip.
 const consumers = {
     chip_static: gray,
     chip_dynamic: blue,
@@ -97,18 +97,18 @@ export function consumerColour(name) {
     return consumers[name] ?? qualitative[0];
 }
 
-/// The n-th of things that have no colour of their own.
+/// The colour of the n-th series without a meaning of its own.
 export function colourOf(index) {
     return qualitative[index % qualitative.length];
 }
 
-/// How ECharts fills a bar with a colour.
+/// The style of a bar in ECharts.
 export function fillOf(colour, { scheme }) {
     const edge = colour.edge?.[scheme];
     return edge ? { color: colour[scheme], borderColor: edge, borderWidth: 1 } : { color: colour[scheme] };
 }
 
-/// A bar's length as ECharts takes it: one of nothing has no edge, either.
+/// The data of a bar for ECharts; a bar of length 0 has no edge.
 export function lengthOf(value) {
     return value > 0 ? value : { value, itemStyle: { borderWidth: 0 } };
 }
@@ -117,7 +117,7 @@ export function lengthOf(value) {
 export const allColours = [...new Set([...cycleParts, ...cycleClasses].map(({ colour }) => colour)
     .concat(reasonColour, qualitative, Object.values(consumers)))];
 
-/// Paper and ink, from the style sheet of the theme in force.
+/// The colours of background and text, from the style sheet of the current theme.
 export function ink() {
     const style = getComputedStyle(document.documentElement);
     const read = (name) => style.getPropertyValue(name).trim();

@@ -1,4 +1,4 @@
-// Light or dark: as the system says, until the switch says otherwise.
+// Light or dark: the system's setting, until the user changes the switch.
 import { h } from './dom.js';
 
 const preference = matchMedia('(prefers-color-scheme: dark)');

@@ -1,16 +1,16 @@
-// Which value lay in which rows of the unified buffer, from when to when.
+// The values in the rows of the unified buffer over time.
 import { chart, tip, valueAxis } from '../chart.js';
 import { section } from '../dom.js';
 import { bytes, counted, grouped, si } from '../format.js';
 import { colourOf } from '../palette.js';
 
-/// The same writer has the same colour every time.
+/// A writer has the same colour everywhere.
 function coloursOf(values) {
     const names = [...new Set(values.map(({ name }) => name))];
     return new Map(names.map((name, index) => [name, colourOf(index)]));
 }
 
-/// From the lowest row to behind the highest, from the first cycle to the last.
+/// The bounds of a value: its rows and its cycles.
 function extentOf({ steps }) {
     return {
         row: steps[0].first_row,
@@ -35,7 +35,7 @@ function outlineOf(api, { steps }) {
     return [...up, ...down];
 }
 
-/// A value with its name in it, where there is room.
+/// A value, with its name if there is room.
 function drawing(api, colours, value, colour) {
     const { row, lastRow, begin, end } = value.extent;
     const [left, top] = api.coord([begin, lastRow]);
@@ -62,7 +62,7 @@ export function bufferMap(report) {
     const map = report.memory.unified_buffer_map;
     if (!map || map.values.length === 0) return null;
     const values = map.values.map((value) => ({ ...value, extent: extentOf(value) }));
-    const leftOut = map.left_out; // there were too many: the map ends where they begin
+    const leftOut = map.left_out; // with too many values, the map ends before the first of them
     const { matrix_unit: array, unified_buffer: buffer } = report.configuration.machine;
     const colourBy = coloursOf(values);
     const last = Math.max(...values.map(({ extent }) => extent.lastRow));

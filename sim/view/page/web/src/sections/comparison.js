@@ -1,4 +1,4 @@
-// Several reports beside each other: figures, layers, and what differs in their configuration.
+// Compares several reports: figures, layers, and differences of their configurations.
 import { chart, legend, nameAxis, rowZoom, tip, valueAxis } from '../chart.js';
 import { h, mainSection, table } from '../dom.js';
 import { absent, bytes, difference, grouped, percent, ratio, si, times } from '../format.js';
@@ -6,7 +6,7 @@ import { colourOf, fillOf } from '../palette.js';
 import { flatten } from './configuration.js';
 import { bufferUse } from './memory.js';
 
-/// What the reports have in common, without which a figure of one says nothing about another's.
+/// The properties that reports must share for their figures to be comparable.
 function commonOf(reports) {
     const areSame = (read) => reports.every(({ report }) => read(report) === read(reports[0].report));
     const sameWork = areSame((r) => r.inferences);
@@ -22,8 +22,8 @@ function commonOf(reports) {
 /// A total of the run, or its part of one inference where the reports differ in their number.
 const totalOf = ({ eachInference }, read) => (r) => (eachInference ? ratio(read(r), r.inferences) : read(r));
 
-/// What is compared: its name, where it stands in a report, how it is shown, and whether more is better (1), worse
-/// (-1) or neither. Cycles of different clocks are none of these: a slower clock takes fewer.
+/// A compared figure: its name, its value in a report, its format, and whether more is better (1), worse (-1) or
+/// neither (0). Cycles are neither if clocks differ, because a slower clock takes fewer.
 function figuresOf(common) {
     const { sameClock, sameWork, eachInference, heldKnown } = common;
     const less = sameWork || eachInference ? -1 : 0;
@@ -61,7 +61,7 @@ function speedups(reports) {
 const isThere = (value) => value !== null && value !== undefined;
 const shownOf = (value, show) => (isThere(value) ? show(value) : absent);
 
-/// A figure and how much more it is than the first report's, where both are there.
+/// A figure, and its difference from that of the first report if both have it.
 function cell(value, reference, show, better) {
     const text = difference(value, reference);
     if (text === absent) return shownOf(value, show);
@@ -118,10 +118,10 @@ function layerChart(reports, common) {
     });
 }
 
-/// Where results went to says nothing about them, and what a run sets in its machine stands in the machine.
+/// Keys that are not compared: the output folder, and settings of the machine, which the machine itself shows.
 const saysNothing = (key) => key === 'run.out' || key.startsWith('run.machine_settings');
 
-/// Keys that are not the same everywhere.
+/// The keys whose values differ between the reports.
 function configurationTable(reports) {
     const all = reports.map(({ report }) => new Map(
         ['run', 'machine'].flatMap((part) => flatten(report.configuration[part], part))));

@@ -1,7 +1,7 @@
 // The effective configuration of the run: every key, whether a file set it or not.
 import { h, section } from '../dom.js';
 
-/// Dotted keys with their values, in the report's order. Sources stand beside the keys they speak of.
+/// Dotted keys with their values and sources, in the report's order.
 export function flatten(object, prefix = '') {
     if (object === null || typeof object !== 'object') return [[prefix, object]];
     if (Array.isArray(object) && object.every((each) => each === null || typeof each !== 'object')) {
@@ -13,7 +13,7 @@ export function flatten(object, prefix = '') {
 
 const shown = (value) => (value === null || value === '' ? '–' : String(value));
 
-/// One part, as a list that opens.
+/// A part of the configuration, as a list that opens.
 function part(name, object, open) {
     const sources = object.sources ?? {};
     const rows = flatten(object).map(([key, value]) => h('tr', { 'data-search': `${name}.${key} ${shown(value)}` },

@@ -1,4 +1,4 @@
-// Where the matrix unit's cycles went: the run, then each layer.
+// The matrix unit's cycles by class: for the run, then for each layer.
 import { chart, legend, nameAxis, rowZoom, tip, valueAxis } from '../chart.js';
 import { choice, h, section } from '../dom.js';
 import { grouped, percent, ratio, si } from '../format.js';

@@ -1,4 +1,4 @@
-// What the run took: by unit, by layer, and over time where the run noted that.
+// The energy of the run: by unit, by layer, and over time if the run recorded it.
 import { chart, legend, nameAxis, rowZoom, tip, valueAxis } from '../chart.js';
 import { choice, h, section } from '../dom.js';
 import { grouped, percent, ratio, si, words } from '../format.js';

@@ -1,4 +1,4 @@
-// Why the run and each layer take what they take, where the report says so.
+// The explanations of the cycles of the run and of each layer, if the report has them.
 import { h, section, table } from '../dom.js';
 import { percent, times } from '../format.js';
 

@@ -1,4 +1,4 @@
-// The figures that a study is about, each with what it means.
+// The main figures of a run, each with its meaning.
 import { h, mainSection, table } from '../dom.js';
 import { absent, bytes, counted, grouped, percent, ratio, si, times } from '../format.js';
 
@@ -52,7 +52,7 @@ function cards(report) {
     return made;
 }
 
-/// What is best known of a baseline: measured, expected, or only what it can do at most.
+/// The best known figure of a baseline: measured, else expected, else an upper bound.
 function best(comparison) {
     if (comparison.measured) return { basis: 'measured, fp32', ...comparison.measured.fp32 };
     if (comparison.expected) return { basis: 'expected of its software', ...comparison.expected };

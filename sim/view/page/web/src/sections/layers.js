@@ -8,11 +8,11 @@ import { usefulShare } from '../palette.js';
 
 Tabulator.registerModule([FilterModule, FormatModule, ResizeColumnsModule, ResizeTableModule, SortModule]);
 
-/// From here on the table scrolls by itself.
+/// With more rows than this, the table scrolls.
 const mostRows = 15;
 const rowHeight = 29;
 
-/// Field, title, how it is shown, what it says.
+/// A column: field, title, format, explanation.
 const columns = [
     ['number', '#', grouped, 'place in the network'],
     ['name', 'layer', String, 'as in the network file'],
@@ -57,7 +57,8 @@ function rowOf(layer, index) {
     };
 }
 
-/// Whether any layer says it: columns of nothing are left out. Layers of a program without a network count no MACs.
+/// Whether any layer has a value in this column; empty columns are left out. Layers of a program without a network
+/// have no MACs.
 function isKnown(rows, field) {
     return rows.some((row) => row[field] !== null && row[field] !== undefined && (field !== 'macs' || row.macs > 0));
 }
@@ -82,7 +83,7 @@ function columnOf([field, title, show]) {
     };
 }
 
-/// Sorting by key as by click.
+/// Lets keys sort as clicks do.
 function listenToKeys(table) {
     for (const column of table.getColumns()) {
         const heading = column.getElement();

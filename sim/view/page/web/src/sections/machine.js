@@ -1,4 +1,4 @@
-// The block diagram of this machine: what each unit is and did, and how much of each path was used.
+// The block diagram of the machine: the size and use of each unit, and the use of each path.
 import { h, s, section } from '../dom.js';
 import { bytes, grouped, latency, percent, ratio, si } from '../format.js';
 import { bufferUse } from './memory.js';
@@ -9,7 +9,7 @@ const columnsAt = [20, 310, 600, 920]; // the last gap has the longest text: "12
 const rowsAt = [20, 200, 380];
 const margin = 20; // around the drawing
 
-/// The units in the order of the data's way: place in the grid, what they are, and how busy they were.
+/// The units along the data path: place in the grid, description, and share of busy cycles.
 function units(report) {
     const { machine } = report.configuration;
     const { matrix_unit: array, unified_buffer: buffer, accumulators, weight_memory: memory } = machine;
@@ -49,7 +49,7 @@ function units(report) {
     ];
 }
 
-/// Where each path runs on the drawing, and where its figures stand: the share, and below it the amount.
+/// The position of each path on the drawing, and of its figures: the share, and below it the amount.
 function routes() {
     const left = (column) => columnsAt[column];
     const right = (column) => columnsAt[column] + boxWidth;
@@ -84,7 +84,7 @@ function routes() {
         'weight_fifo>matrix_unit': down(3, 0),
         'matrix_unit>accumulators': down(3, 1),
         'accumulators>activation_unit': back(3, 2, 2, 0),
-        // One inside the other: what is read, its figures above the line, and what is written, its figures below.
+        // Two nested paths: reads, with their figures above the line, and writes, with their figures below.
         'unified_buffer>activation_unit': {
             points: [[middleX(1) + 45, bottom(1)], [middleX(1) + 45, middleY(2) - 18], [left(2), middleY(2) - 18]],
             label: [(middleX(1) + 45 + left(2)) / 2, middleY(2) - 18 - 26],
@@ -111,7 +111,7 @@ function box({ id, name, at, lines, busy, what = 'busy' }) {
                 `${percent(busy)} ${what}`)] : null);
 }
 
-/// As wide as it is used.
+/// The width of a path, which grows with its use.
 function path(route, { from, to, moved, unit, utilization }) {
     const width = 1.5 + 5 * Math.min(utilization ?? 0, 1);
     const amount = unit === 'bytes' ? bytes(moved) : `${moved < 1000 ? grouped(moved) : si(moved)} ${unit}`;

@@ -1,10 +1,10 @@
-// What the chip's memories held over time.
+// The occupancy of the chip's memories over time.
 import { chart, tip, valueAxis } from '../chart.js';
 import { h, section } from '../dom.js';
 import { bytes, grouped, percent, ratio, si } from '../format.js';
 import { colourOf } from '../palette.js';
 
-/// One memory: the most it held in each window of time, under its capacity.
+/// One memory: its peak occupancy in each window of time, and its capacity.
 function memoryChart({ name, values, capacity, show, colour, windowCycles, cycles }) {
     const points = values.map((value, index) => [index * windowCycles, value]);
     points.push([cycles, values.at(-1)]);
@@ -12,7 +12,7 @@ function memoryChart({ name, values, capacity, show, colour, windowCycles, cycle
     if (peak === 0) {
         return h('div', null, h('h3', null, name), h('div', { class: 'quiet' }, `${show(capacity)}, not used`));
     }
-    // A little that is used of much would be a line on the floor: then the scale is the use's own.
+    // If the occupancy is far below the capacity, the scale fits the occupancy instead.
     const fits = peak > 0.05 * capacity;
     const step = fits ? capacity / 4 : 2 ** Math.ceil(Math.log2(Math.max(peak, 1) / 4));
     const top = fits ? capacity : Math.max(step * Math.ceil(peak / step), step);
@@ -57,8 +57,8 @@ function memoryChart({ name, values, capacity, show, colour, windowCycles, cycle
         }));
 }
 
-/// What the unified buffer was used for: the most bytes that it held at once, where the run noted them over time,
-/// else those of all rows that were ever written.
+/// The use of the unified buffer: its peak bytes if the run recorded occupancy, else the bytes of all rows that
+/// were ever written.
 export function bufferUse({ memory: { over_time: time, unified_buffer_peak_bytes: everUsed } }) {
     const held = time?.unified_buffer_bytes ?? [];
     return held.length > 0 ? { bytes: Math.max(...held), isHeld: true } : { bytes: everUsed, isHeld: false };

@@ -1,4 +1,4 @@
-// What the network answered, with the pictures it was shown: the wrong ones first, where labels were given.
+// The network's predictions, with the pictures; if there are labels, wrong predictions come first.
 import { h, section, table } from '../dom.js';
 import { counted, grouped } from '../format.js';
 

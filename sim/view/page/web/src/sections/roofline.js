@@ -1,10 +1,10 @@
-// What weight bandwidth and peak allow, and how far below run, layers and baselines stay.
+// The roofline of weight bandwidth and peak, with the run, its layers and the baselines.
 import { chart, tip } from '../chart.js';
 import { section } from '../dom.js';
 import { grouped, percent, ratio, si } from '../format.js';
 import { colourOf } from '../palette.js';
 
-/// Of the run's cycles: layers with so much have their name beside them.
+/// Layers with at least this share of the run's cycles are shown with their name.
 const labelledShare = 0.03;
 
 /// A roof: its ridge and its peak. Performance grows with MACs a weight byte up to the ridge.
@@ -20,7 +20,7 @@ function lineOf(roof, least, most) {
         .map((place) => [place, under(roof, place)]);
 }
 
-/// Layers that fetch weights; the others have no place on the roofline.
+/// The layers that fetch weights; other layers have no point on the roofline.
 function layerPoints(report) {
     return report.layers.filter(({ roofline, achieved_tops: tops }) => roofline && tops > 0)
         .map((layer) => ({
@@ -31,7 +31,7 @@ function layerPoints(report) {
         }));
 }
 
-/// A baseline at its bound and, where its efficiency is known, at what is expected of it.
+/// A baseline's points: its bound and, if its efficiency is known, its expected performance.
 function baselinePoints(comparison) {
     const { roofline, expected } = comparison;
     if (!roofline) return [];
