@@ -7,16 +7,17 @@
 
 namespace systole::studies {
 
-/// The digit CNN of models/mnist_cnn at other sizes, without weights: to be timed.
+/// The digit CNN of models/mnist_cnn at other sizes, without weights, for timing-only runs.
 struct ArticleCnn {
-    /// The article's SIZE_MULTIPLIER: sides of the input image, in 28 pixels. Layers keep their widths.
+    /// The article's SIZE_MULTIPLIER: the side of the input image is 28 pixels times this. Layers keep their
+    /// widths.
     std::uint32_t size_multiplier = 1;
-    /// Ours: filters of the convolutions and units of the hidden dense layer, in those of the article (12,
-    /// 24, 64 and 200).
+    /// Not in the article: factor on the filters of the convolutions and on the units of the hidden dense
+    /// layer (12, 24, 64 and 200 in the article).
     std::uint32_t width_multiplier = 1;
 };
 
-/// As a graph file describes it.
+/// The network as a graph file.
 nlohmann::json article_cnn_file(const ArticleCnn& which);
 ir::Graph article_cnn(const ArticleCnn& which);
 

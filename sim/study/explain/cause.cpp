@@ -45,7 +45,7 @@ std::uint64_t cycles_of(Cause cause, const Facts& facts) {
         case Cause::UsefulCells:
             return useful_cycles(facts);
     }
-    throw std::logic_error("a cause without cycles of its own");
+    throw std::logic_error("a cause without a counter");
 }
 
 Cause cause_of(const Facts& facts) {

@@ -8,12 +8,12 @@ namespace systole::explain {
 
 /// The cause to which a cycle of the matrix unit is attributed.
 enum class Cause : std::uint8_t {
-    WeightStall,  ///< weight memory has not delivered the tile
-    WeightShift,  ///< the tile is shifting in
-    Activations,  ///< rows that the activation unit still writes
-    Input,        ///< rows that the host still delivers
-    Setup,        ///< rows of windows that the data setup still collects
-    Ports,        ///< a taken memory port
+    WeightStall,  ///< waits for the tile from weight memory
+    WeightShift,  ///< waits for the tile to shift in
+    Activations,  ///< waits for rows that the activation unit still writes
+    Input,        ///< waits for rows that the host still delivers
+    Setup,        ///< waits for rows of windows that the data setup still collects
+    Ports,        ///< waits for a memory port
     Idle,         ///< no matrix instruction
     UnusedCells,  ///< active, in cells without a weight of the layer
     UsefulCells,  ///< active, in cells that multiply for the layer

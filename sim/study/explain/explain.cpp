@@ -19,19 +19,19 @@ double seconds_an_inference(const Facts& facts, const Simulation& simulation) {
            static_cast<double>(simulation.inferences);
 }
 
-/// How much faster the subject is, an inference; absent where no cycle of it is left.
+/// The speedup of an inference of the run or layer; absent if no cycle of it is left.
 std::optional<double> speedup(const Facts& before, const Simulation& base, const Facts& after,
                               const Simulation& changed) {
     if (after.cycles() == 0) return std::nullopt;
     return seconds_an_inference(before, base) / seconds_an_inference(after, changed);
 }
 
-/// The changes worth a simulation, each once, with what they do to the run.
+/// The changes that are simulated, each once, with their results.
 class Changes {
 public:
     explicit Changes(const Situation& situation) : situation_(situation) {}
 
-    /// Those that might help against the cause.
+    /// Adds the changes that might help against the cause.
     void want(Cause cause) {
         for (WhatIf& candidate : what_ifs(cause, situation_)) {
             if (!find(candidate.change)) changes_.push_back({std::move(candidate), {}});
@@ -50,7 +50,7 @@ public:
     const WhatIf& what_if(std::size_t i) const { return changes_[i].what_if; }
     const Answer& answer(std::size_t i) const { return changes_[i].answer; }
 
-    /// Of those that might help against the cause and can be simulated.
+    /// The indices of the changes that might help against the cause and could be simulated.
     std::vector<std::size_t> against(Cause cause) const {
         std::vector<std::size_t> found;
         for (const WhatIf& candidate : what_ifs(cause, situation_)) {
@@ -77,7 +77,7 @@ private:
     std::vector<Change> changes_;
 };
 
-/// Puts sentences together from the simulations.
+/// Composes the explanations from the simulations.
 class Explainer {
 public:
     Explainer(const Simulation& base, const Changes& changes, const machine::MachineConfig& machine)
@@ -117,7 +117,7 @@ private:
         return why;
     }
 
-    /// The change that helps the subject most.
+    /// Stores the change that speeds up the run or layer most.
     template <class FactsOf>
     void choose(report::Explanation& why, const Facts& facts, FactsOf facts_of) const {
         if (facts.cycles() == 0) return;

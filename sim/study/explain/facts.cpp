@@ -8,7 +8,7 @@
 namespace systole::explain {
 namespace {
 
-/// `value` says whether in total or of one tag.
+/// `value` gives a counter's total or its part of one tag.
 template <class Value>
 Facts read_counters(const run::Counters& counters, Value value) {
     const auto read = [&](std::string_view name) {

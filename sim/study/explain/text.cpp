@@ -18,7 +18,8 @@ std::string share(std::uint64_t part, std::uint64_t whole) {
     return report::percent(ratio(part, whole));
 }
 
-/// Cycles a tile. Shares where it has no tiles of its own: they were fetched for the layer it is joined with.
+/// The wait in cycles a tile. A layer without tiles of its own, which uses those fetched for a layer joined
+/// with it, has the share of its cycles instead.
 std::string waits_for_tiles(const Facts& facts, std::uint64_t waited, std::string_view what) {
     if (facts.tiles == 0) {
         return fmt::format("{} of its cycles wait for {}", share(waited, facts.cycles()), what);
@@ -30,14 +31,15 @@ std::string waits_for_tiles(const Facts& facts, std::uint64_t waited, std::strin
                        a_tile(facts.cycles()), what, a_tile(facts.active_cycles));
 }
 
-/// "12 of 256 columns"; of tiles of several sizes, their mean.
+/// "12 of 256 columns": the mean over all tiles.
 std::string used(std::uint64_t sum, std::uint64_t tiles, std::uint32_t all, std::string_view what) {
     const double mean = ratio(sum, tiles);
     const double rounded = std::round(mean * 10.0) / 10.0;
     return fmt::format("{:g} of {} {}", rounded, all, what);
 }
 
-/// One column each. Only where no tile is full: else more of them lie in other tiles.
+/// The number of filters or outputs, which take one column each. Empty if a tile uses all columns, because
+/// the layer then has more of them in other tiles.
 std::string outputs(const Facts& facts, const Subject& subject, const machine::MatrixUnitConfig& array) {
     if (subject.kind.empty() || facts.widest_columns >= array.columns) return {};
     const bool filters = subject.kind == "convolution" || subject.kind == "depthwise_convolution";
@@ -105,7 +107,7 @@ std::string sentence(const Facts& facts, Cause cause, const Subject& subject,
 }
 
 std::string consequence(std::string_view change, std::optional<double> speedup, std::optional<double> run) {
-    constexpr double noticeable = 0.005;  // what is not shown as 1.00
+    constexpr double noticeable = 0.005;  // smaller differences are printed as 1.00
     const std::string of_run = run ? fmt::format(" (the run at {})", report::times(run)) : std::string();
     if (!speedup) return fmt::format("{} would leave nothing of it{}", change, of_run);
     if (std::abs(*speedup - 1.0) < noticeable)

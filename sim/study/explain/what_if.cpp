@@ -52,7 +52,7 @@ WhatIf more_fetches(const machine::MachineConfig& machine) {
               machine.systolic_data_setup.fetches_per_cycle * 2}}};
 }
 
-/// As many as there are users, which is as many as there can be.
+/// A port for each unit that uses the memory; more are not possible.
 WhatIf ports_for_all() {
     return {"memory ports for all units at once",
             {{"machine.unified_buffer.read_ports", 3},
@@ -64,7 +64,7 @@ WhatIf faster_clock(const machine::MachineConfig& machine) {
     return {"2x the clock", {{"machine.clock_mhz", machine.clock_mhz * 2.0}}};
 }
 
-/// Where there are as many inferences: a run of files has those of its files.
+/// Absent if the run has fewer inferences than the batch; a run on files has as many as the files.
 std::vector<WhatIf> larger_batch(const Situation& situation) {
     const run::RunConfig& config = situation.config;
     const std::uint64_t batch = std::uint64_t{std::max(config.batch, 1U)} * times_more;
@@ -73,7 +73,7 @@ std::vector<WhatIf> larger_batch(const Situation& situation) {
     return {{fmt::format("{}x the batch", times_more), {{"batch", batch}}}};
 }
 
-/// A quarter of the cells, with a unified buffer of as many bytes.
+/// A quarter of the cells; the unified buffer keeps its number of bytes.
 std::vector<WhatIf> smaller_array(const machine::MachineConfig& machine) {
     const machine::MatrixUnitConfig& array = machine.matrix_unit;
     if (array.rows % 2 != 0 || array.columns % 2 != 0) return {};
@@ -83,10 +83,10 @@ std::vector<WhatIf> smaller_array(const machine::MachineConfig& machine) {
               {"machine.unified_buffer.rows", machine.unified_buffer.rows * 2}}}};
 }
 
-/// Also those that change nothing here.
+/// All changes against the cause, including those that would not change this machine.
 std::vector<WhatIf> candidates(Cause cause, const Situation& situation) {
     const machine::MachineConfig& machine = situation.machine;
-    const bool compiles = situation.config.program.empty();  // a program has its array and its batch
+    const bool compiles = situation.config.program.empty();  // a program is for one array and one batch
     switch (cause) {
         case Cause::WeightStall:
             return {more_weight_bandwidth(machine)};
@@ -113,7 +113,7 @@ std::vector<WhatIf> candidates(Cause cause, const Situation& situation) {
     throw std::logic_error("a cause without what-ifs");
 }
 
-/// Whether the machine has it so already. What cannot be built differs.
+/// Whether the machine has these values already. A machine that cannot be built counts as different.
 bool changes_nothing(const WhatIf& what_if, const Situation& situation) {
     const run::RunConfig config = changed(situation.config, what_if);
     if (config.batch != situation.config.batch) return false;
@@ -137,11 +137,11 @@ run::RunConfig for_cycles(const run::RunConfig& config) {
     timed.file = config.file;
     timed.machine = config.machine;
     timed.machine_settings = config.machine_settings;
-    // The engines give the same cycles; this one gives them at once.
+    // The engines give the same cycles; this one is faster.
     timed.machine_settings.push_back({"matrix_unit.engine", "wavefront"});
     timed.model = config.model;
     timed.program = config.program;
-    timed.input = config.input;  // for their number
+    timed.input = config.input;  // determines the number of inferences
     timed.random_input = config.random_input;
     timed.batch = config.batch;
     timed.limit = config.limit;

@@ -32,7 +32,7 @@ std::string first_line(const std::filesystem::path& path) {
     return line;
 }
 
-/// The number that a text begins with.
+/// The positive number at the beginning of a text.
 std::optional<double> number_in(const std::string& text) {
     double number = 0.0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -40,7 +40,7 @@ std::optional<double> number_in(const std::string& text) {
     return number;
 }
 
-/// "32768K" in bytes.
+/// The bytes of "32768K"; 0 if the text has no number.
 std::uint64_t cache_size(const std::string& text) {
     const std::optional<double> number = number_in(text);
     if (!number) return 0;

@@ -23,7 +23,7 @@ Timing time_one(std::uint64_t size, Precision precision, double minimum_seconds)
 }
 
 double watts_while(PackageEnergy& energy, const std::function<void()>& work) {
-    energy.joules();  // from here on
+    energy.joules();  // energy counts from here on
     const Repetitions time(0.0);
     work();
     return energy.joules() / time.elapsed();

@@ -1,4 +1,4 @@
-// A measurement for people.
+// A measurement as text for people.
 #include <fmt/format.h>
 
 #include <array>
@@ -25,7 +25,7 @@ double gops(std::uint64_t macs, const Timing& timing) {
 class Writer {
 public:
     explicit Writer(const terminal::Look& look) : look_(look) {
-        // The shape of a product takes 22 characters and a blank; it is left out first.
+        // The shape of a product takes 22 characters and a blank. Its column is the first to be left out.
         const std::array<terminal::Column, 2> table{
             {{.width = 17, .least = 11}, {.width = 23, .least = 23, .leave = 1}}};
         constexpr std::size_t fixed = 2 + 9 + 9 + 10 + 9;
@@ -64,7 +64,7 @@ public:
 private:
     const terminal::Look look_;
     std::size_t name_width_ = 0;
-    std::size_t shape_width_ = 0;  ///< 0 where there is no room
+    std::size_t shape_width_ = 0;  ///< 0 if there is no room
     std::string text_;
 };
 

@@ -10,7 +10,8 @@ namespace systole::measure {
 
 Timing time_memory_read(std::uint64_t bytes, double minimum_seconds) {
     const auto words = static_cast<std::int64_t>(divide_up(bytes, sizeof(std::uint64_t)));
-    // Not initialized here: each thread touches first what it will read.
+    // Not initialized here: each thread first touches the part that it will read, so that the part is in
+    // memory near to its core.
     const auto buffer = std::make_unique_for_overwrite<std::uint64_t[]>(static_cast<std::size_t>(words));
     std::uint64_t* const data = buffer.get();
 #pragma omp parallel for schedule(static)

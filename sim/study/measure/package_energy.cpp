@@ -18,8 +18,8 @@ std::optional<std::uint64_t> read_number(const std::filesystem::path& path) {
     return number;
 }
 
-/// Whether the folder is that of a package: "intel-rapl:0", not its parts "intel-rapl:0:1", nor another zone.
-/// (AMD's processors have the same names.)
+/// Whether the folder is that of a package: "intel-rapl:0", not a part of it such as "intel-rapl:0:1", nor
+/// another zone. (AMD's processors have the same names.)
 bool is_package(const std::filesystem::path& folder) {
     const std::string name = folder.filename().string();
     if (!name.starts_with("intel-rapl:") || std::count(name.begin(), name.end(), ':') != 1) return false;

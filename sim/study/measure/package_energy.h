@@ -7,18 +7,18 @@
 
 namespace systole::measure {
 
-/// The energy counters of all processor packages (RAPL), as Linux' powercap shows them.
+/// The energy counters (RAPL) of all processor packages, read from Linux' powercap.
 class PackageEnergy {
 public:
-    /// Finds the packages; where there are none or they cannot be read, why_not says so.
+    /// Finds the packages. If there are none, or if they cannot be read, `why_not` gives the reason.
     explicit PackageEnergy(const std::filesystem::path& powercap = "/sys/class/powercap");
 
     bool readable() const { return why_not_.empty(); }
     const std::string& why_not() const { return why_not_; }
     std::size_t packages() const { return packages_.size(); }
 
-    /// Joules of all packages since the last call, or since construction; a counter may have wrapped around
-    /// once between. Throws std::logic_error where they are not readable.
+    /// Joules of all packages since the last call, or since construction. A counter may wrap around once
+    /// between two calls. Throws std::logic_error if the counters are not readable.
     double joules();
 
 private:

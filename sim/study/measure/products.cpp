@@ -7,7 +7,7 @@
 namespace systole::measure {
 namespace {
 
-/// Weights of a matrix product have a row for each element that is read, and a column for each channel.
+/// The weights have a row for each input element of an output, and a column for each output channel.
 std::optional<Product> product_of(const ir::NodeView& view, std::uint32_t batch) {
     const ir::Node& node = view.node();
     if (!node.is("dense") && !node.is("convolution")) return std::nullopt;

@@ -22,7 +22,7 @@ struct Product {
 /// The matrix products of a network for one batch.
 struct Products {
     std::vector<Product> products;
-    /// Layers that multiply and accumulate but are no such product (a depthwise convolution).
+    /// Layers that multiply and accumulate but are not a matrix product (a depthwise convolution).
     std::vector<std::string> left_out;
 
     std::uint64_t macs() const {
@@ -32,8 +32,8 @@ struct Products {
     }
 };
 
-/// A dense layer takes a row an inference. A convolution takes its windows as rows (im2col): a row for each
-/// position of the output and each inference.
+/// The rows of a dense layer are the inferences. The rows of a convolution are its windows (im2col): one for
+/// each position of the output and each inference.
 Products products_of(const ir::Graph& graph, std::uint32_t batch);
 
 }  // namespace systole::measure

@@ -17,7 +17,7 @@ dnnl_dim_t dimension(std::uint64_t value) {
     return static_cast<dnnl_dim_t>(value);
 }
 
-/// The format of operands and results, and oneDNN's product of them.
+/// A number format: the types of operands and results, and oneDNN's product.
 struct Floats {
     using A = float;
     using B = float;
@@ -40,7 +40,7 @@ struct Integers {
     }
 };
 
-/// Small values that differ, none of them subnormal.
+/// Small values, because subnormal floats would be slower.
 template <class Value>
 std::vector<Value> made_up(std::uint64_t size) {
     std::vector<Value> values(size);
@@ -67,7 +67,8 @@ ProductTimings time_in(std::span<const Product> products, double minimum_seconds
         throw std::logic_error(fmt::format("{}: m {}, n {}, k {}: oneDNN status {}", product.layer, product.m,
                                            product.n, product.k, static_cast<int>(status)));
     };
-    for (std::size_t i = 0; i < products.size(); ++i) multiply(i);  // code is generated, pages are touched
+    for (std::size_t i = 0; i < products.size(); ++i)
+        multiply(i);  // oneDNN generates its code; pages are allocated
 
     using Clock = std::chrono::steady_clock;
     std::vector<std::vector<double>> each(products.size());
@@ -97,7 +98,7 @@ ProductTimings time_products(std::span<const Product> products, Precision precis
         case Precision::Int8:
             return time_in<Integers>(products, minimum_seconds);
     }
-    throw std::logic_error("a precision that does not exist");
+    throw std::logic_error("an unknown precision");
 }
 
 }  // namespace systole::measure

@@ -15,8 +15,8 @@ struct ProductTimings {
 };
 
 /// Runs the products one after the other with oneDNN, again and again for `minimum_seconds`, on all cores
-/// that this process may use; int8 is unsigned by signed bytes with 32-bit sums. Weights are as far from the
-/// cores as the products before have pushed them.
+/// that this process may use. In int8, unsigned bytes are multiplied by signed bytes with 32-bit sums. The
+/// weights of a product are in the caches only as far as the products before it have left them there.
 ProductTimings time_products(std::span<const Product> products, baselines::Precision precision,
                              double minimum_seconds);
 

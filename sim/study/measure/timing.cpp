@@ -6,7 +6,7 @@
 namespace systole::measure {
 
 Timing summarize(std::vector<double> seconds) {
-    if (seconds.empty()) throw std::logic_error("a timing of nothing");
+    if (seconds.empty()) throw std::logic_error("a timing without repetitions");
     std::sort(seconds.begin(), seconds.end());
     const auto at = [&](std::size_t quarters) { return seconds[(seconds.size() - 1) * quarters / 4]; };
     Timing timing{.median = at(2), .spread = 0.0, .repetitions = seconds.size()};

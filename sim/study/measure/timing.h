@@ -6,17 +6,17 @@
 
 namespace systole::measure {
 
-/// What many repetitions of one thing took, in seconds.
+/// The time of a repeated measurement, in seconds.
 struct Timing {
     double median = 0.0;
-    double spread = 0.0;  ///< between the quartiles, over the median
+    double spread = 0.0;  ///< distance between the quartiles, over the median
     std::size_t repetitions = 0;
 };
 
-/// Throws std::logic_error where there are none.
+/// Throws std::logic_error if there are no times.
 Timing summarize(std::vector<double> seconds);
 
-/// When a measurement has been repeated often enough: for so long, and at least three times.
+/// Decides when to stop repeating: after `minimum_seconds`, and at least three repetitions.
 class Repetitions {
 public:
     explicit Repetitions(double minimum_seconds) : minimum_seconds_(minimum_seconds) {}
