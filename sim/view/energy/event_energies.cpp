@@ -7,7 +7,7 @@
 namespace systole::energy {
 namespace {
 
-constexpr double word_bytes = 8.0;  // the table is of 64 bits
+constexpr double word_bytes = 8.0;  // the published table is for 64 bits
 constexpr double sum_bytes = 4.0;
 
 /// A byte of a memory whose rows of `row_bytes` are read and written whole, a slice for each word.

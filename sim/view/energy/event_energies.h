@@ -12,11 +12,11 @@ namespace systole::energy {
 /// published table has registers and the clock: the idle watts include their idle power, and calibration
 /// covers the rest.
 struct EventEnergies {
-    double mac = 0.0;               ///< a cell's multiplication and addition of one pass
-    double unused_mac = 0.0;        ///< a cell of an active cycle that does none
-    double buffer_row = 0.0;        ///< an access of the unified buffer, a row wide
+    double mac = 0.0;               ///< one multiplication and addition of a cell, in one pass
+    double unused_mac = 0.0;        ///< an unused cell in an active cycle
+    double buffer_row = 0.0;        ///< a row of the unified buffer read or written
     double sums_row = 0.0;          ///< a row of accumulators read or written
-    double sums_add = 0.0;          ///< a row's additions
+    double sums_add = 0.0;          ///< the additions of a row
     double fifo_byte = 0.0;         ///< into the weight FIFO or out of it
     double weight_byte = 0.0;       ///< from weight memory, link included; off the chip
     double host_byte = 0.0;         ///< over the chip's end of the host link

@@ -17,7 +17,7 @@ public:
     Windows(Cycle cycles, Cycle window_cycles)
         : window_cycles_(window_cycles), joules_(divide_up(cycles, window_cycles)) {}
 
-    /// So much in every cycle of [begin, end).
+    /// Adds this energy to every cycle of [begin, end).
     void add(const Joules& a_cycle, Cycle begin, Cycle end) {
         while (begin < end) {
             const Cycle window = begin / window_cycles_;
@@ -37,7 +37,7 @@ private:
     std::vector<Joules> joules_;
 };
 
-/// Work that goes on after the run's end, as a tile that shifts in for nobody, is left out.
+/// Leaves out work after the run's end, such as the shift of a tile that nothing uses.
 run::WorkInterval within_run(run::WorkInterval interval, Cycle cycles) {
     interval.end = std::min(interval.end, cycles);
     interval.begin = std::min(interval.begin, interval.end);

@@ -24,7 +24,7 @@ std::vector<Event> events(const run::Counters& counters, const machine::MachineC
     const double factor = machine.energy.value().die_dynamic_factor;
     std::vector<Event> list;
     const auto add = [&](Consumer consumer, Activity during, double picojoules, std::string_view counter) {
-        // The published watts, from which the factor comes, are the die's.
+        // The factor comes from published watts of the die, so it does not apply to memory beside the die.
         const double calibration = consumer == Consumer::WeightMemory ? 1.0 : factor;
         list.push_back({.consumer = consumer,
                         .during = during,

@@ -19,7 +19,7 @@ Changes changes_of(std::span<const RowValue> values, Cycle cycles) {
     }
     std::sort(changes.begin(), changes.end(),
               [](const Change& one, const Change& other) { return one.at < other.at; });
-    // What ends in a cycle makes room for what begins in it.
+    // One change a cycle, the sum: rows that are freed in a cycle make room for those taken in it.
     auto last = changes.begin();
     for (const Change& change : changes) {
         if (last == changes.begin() || std::prev(last)->at != change.at) {

@@ -11,7 +11,7 @@ namespace systole::occupancy {
 
 using run::RowValue;
 
-/// From this cycle on, a memory holds this amount more, or less.
+/// The change of a memory's occupancy from this cycle on; negative if it falls.
 struct Change {
     Cycle at = 0;
     std::int64_t amount = 0;

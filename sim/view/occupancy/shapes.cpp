@@ -6,7 +6,7 @@
 namespace systole::occupancy {
 namespace {
 
-/// Of several values, when the first and the last began, and ended.
+/// The earliest and latest begin of several values, and the earliest and latest end.
 struct Lives {
     Lives() = default;
     explicit Lives(const RowValue& value)
@@ -28,7 +28,7 @@ struct Lives {
     Cycle last_end = 0;
 };
 
-/// Whether a value goes on where the shape's last step ends.
+/// Whether the value continues the shape after its last step.
 bool belongs_to(const RowValue& value, const Shape& shape) {
     const RowValue& last = shape.back();
     return last.visit == value.visit && last.writer == value.writer && last.rows.last == value.rows.first &&

@@ -1,7 +1,7 @@
 #include "sim/view/page/embedded_page.h"
 
-// SYSTOLE_PAGE is the bundled file. The assembler copies it as it is; a string literal of a megabyte would
-// take the compiler seconds.
+// SYSTOLE_PAGE is the path of the bundled file. The assembler includes it, because a string literal of a
+// megabyte would take the compiler seconds.
 asm(".pushsection .rodata\n"
     "systole_page_begin: .incbin \"" SYSTOLE_PAGE
     "\"\n"

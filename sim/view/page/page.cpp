@@ -9,10 +9,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// As many predictions as the page may list where there are no pictures to show.
+/// The limit on predictions that the page lists if there are no pictures.
 constexpr std::size_t most_predictions = 200;
 
-/// Without what grows with the run and the page has no picture of.
+/// The report without the data that grows with the run and that the page does not show.
 Json as_shown(Json report) {
     for (const char* const key : {"instruction_times", "registers", "buffers"}) report.erase(key);
     Json& predictions = report.at("predictions");
@@ -38,7 +38,7 @@ void replace_all(std::string& text, std::string_view what, std::string_view by) 
 std::string to_script_text(const Json& json) {
     constexpr auto replace = Json::error_handler_t::replace;
     std::string text = json.dump(-1, ' ', false, replace);
-    // Outside strings JSON has none of them, and inside they may be written so.
+    // These characters occur only inside JSON strings, where the escapes are equivalent.
     replace_all(text, "<", "\\u003c");
     replace_all(text, "\xE2\x80\xA8", "\\u2028");
     replace_all(text, "\xE2\x80\xA9", "\\u2029");

@@ -1,4 +1,4 @@
-// From report.json to what the page may rely on.
+// Reads report.json and checks the keys that the page uses.
 #include <fmt/format.h>
 
 #include <array>
@@ -60,7 +60,7 @@ struct Key {
     Kind kind;
 };
 
-/// What a report without these keys would leave of the page makes no sense.
+/// The keys without which the page cannot be shown.
 constexpr std::array report_keys{Key{"machine", Kind::Text},
                                  Key{"model", Kind::Text},
                                  Key{"batch", Kind::Count},
@@ -126,7 +126,7 @@ void check(const Json& object, const std::array<Key, count>& keys, const std::st
     }
 }
 
-/// Of reports that say why.
+/// The additional keys of reports with explanations.
 void check_explanation(const Json& report, const std::string& file) {
     const auto found = report.find("explanation");
     if (found == report.end()) return;

@@ -9,7 +9,7 @@ namespace systole::report {
 
 std::string to_base64(std::span<const std::uint8_t> bytes) {
     constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    constexpr std::size_t group = 3;  // bytes, which make four letters of 6 bits
+    constexpr std::size_t group = 3;  // bytes that become four letters of 6 bits
     std::string text;
     text.reserve(divide_up(bytes.size(), group) * 4);
     for (std::size_t first = 0; first < bytes.size(); first += group) {

@@ -16,7 +16,7 @@ std::string shown(const Json& value) {
     return value.is_number_integer() ? value.dump() : fmt::format("{:.6g}", value.get<double>());
 }
 
-/// The file's keys are what there is to know: they carry their units in their names.
+/// Prints the keys of the file with their values; the names of keys contain the units.
 void add_figures(std::string& text, const Json& object, const std::string& path, const Baseline& baseline,
                  const terminal::Look& look) {
     for (const auto& [key, value] : object.items()) {

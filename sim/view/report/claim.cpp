@@ -1,4 +1,4 @@
-// What the run makes of the published claim, and why.
+// Compares the run with the published claim, and gives reasons.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -52,7 +52,7 @@ ClaimAgainst against(const Comparison& comparison) {
     return result;
 }
 
-/// The parts of the array's MACs, each cycle's cells counted, with the sentence that says what took one.
+/// The parts of the array's possible MACs (cells times cycles), each with its reason as text.
 struct Part {
     std::string_view key;
     std::string_view sentence;
@@ -79,10 +79,10 @@ std::string with_place(std::optional<double> factor, std::string_view place) {
     return factor && !place.empty() ? fmt::format("{} {}", times(factor), place) : times(factor);
 }
 
-/// Characters of the columns that depend on the terminal.
+/// The widths of the columns that depend on the terminal, in characters.
 struct ClaimWidths {
     std::size_t name = 0;
-    std::size_t basis = 0;  ///< 0 where there is no room for it
+    std::size_t basis = 0;  ///< 0 if there is no room for it
 };
 
 ClaimWidths claim_widths(const Claim& claim, std::size_t columns) {

@@ -1,4 +1,4 @@
-// What the run took, by event or from published watts.
+// The energy of the run, by event or from published watts.
 #include "sim/view/energy/run_energy.h"
 #include "sim/view/report/report.h"
 

@@ -61,9 +61,9 @@ std::string to_text(const Explanations& explanations, const terminal::Look& look
     const std::vector<Explanation>& by_tag = explanations.layers;
     const auto with_cycles = std::count_if(by_tag.begin(), by_tag.end(),
                                            [](const Explanation& layer) { return layer.cycles > 0; });
-    if (with_cycles > 1) {  // one would repeat the run's
+    if (with_cycles > 1) {  // a single layer would repeat the run's explanation
         for (std::size_t i = 1; i < by_tag.size(); ++i) text += layer_text(by_tag[i], look);
-        text += layer_text(by_tag.front(), look);  // last, as in the report
+        text += layer_text(by_tag.front(), look);  // cycles outside layers come last, as in the report
     }
     if (explanations.what_ifs.empty()) return text;
     text += '\n' + heading("Simulated for this: the speed of the run, an inference");

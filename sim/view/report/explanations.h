@@ -21,7 +21,7 @@ struct Explanation {
     /// Index of the what-if that the explanation names; absent if no change is known to help.
     std::optional<std::size_t> what_if;
     std::optional<double> speedup;  ///< of an inference with this change; absent if no cycle is left
-    std::string text;               ///< all of it, for people
+    std::string text;               ///< the whole explanation, for people
 };
 
 /// A change that was simulated.
@@ -29,7 +29,7 @@ struct WhatIf {
     std::string change;                 ///< "4x the weight bandwidth"
     std::vector<std::string> settings;  ///< KEY=VALUE, as --set takes them
     std::optional<double> speedup;      ///< of an inference of the run; absent if it cannot run
-    std::string error;                  ///< why it cannot
+    std::string error;                  ///< why it cannot run
 };
 
 struct Explanations {
@@ -45,7 +45,7 @@ nlohmann::ordered_json to_json(const Explanation& explanation, const std::vector
 /// The explanation of the run, and {"what_ifs": [{"change", "settings", "speedup", "error"}]}.
 nlohmann::ordered_json to_json(const Explanations& explanations);
 
-/// The same as text. Lines have at most the width of the look, except settings, which are not broken.
+/// The explanations as text. Lines have at most the width of the look, except settings, which are not broken.
 std::string to_text(const Explanations& explanations, const terminal::Look& look = {});
 
 }  // namespace systole::report

@@ -1,4 +1,4 @@
-// Which kind of matrix instruction the cycles of each tag belong to.
+// Sums the cycles of the tags by their kind of matrix instruction.
 #include <map>
 #include <stdexcept>
 #include <utility>

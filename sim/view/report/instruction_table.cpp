@@ -1,4 +1,4 @@
-// When each instruction was where, in the order of the program.
+// A table of the times of each instruction, in the order of the program.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ std::string shown(std::optional<std::uint64_t> cycle) {
     return cycle ? grouped(*cycle) : "-";
 }
 
-/// The cells of a line, but for its text.
+/// The cells of a line, except its text.
 std::array<std::string, 6> cells(const InstructionLine& line) {
     return {line.repetition == 0 ? fmt::to_string(line.number) : "",
             line.unit,
@@ -29,7 +29,7 @@ std::array<std::string, 6> cells(const InstructionLine& line) {
 
 std::string instruction_table(std::span<const InstructionLine> lines, const terminal::Look& look) {
     constexpr std::array<std::string_view, 6> titles{"#", "unit", "issued", "begun", "released", "complete"};
-    constexpr std::size_t unit = 1;  // the one column of words
+    constexpr std::size_t unit = 1;  // the only column with words
     std::array<std::size_t, titles.size()> widths{};
     for (std::size_t i = 0; i < titles.size(); ++i) widths[i] = titles[i].size();
     for (const InstructionLine& line : lines) {

@@ -1,4 +1,4 @@
-// From counters to figures.
+// Computes the figures of a report from the counters of a run.
 #include <algorithm>
 
 #include "hw/base/arithmetic.h"
@@ -9,7 +9,7 @@ namespace {
 
 using run::Tag;
 
-/// `numerator` over `denominator`, absent where that is 0.
+/// `numerator` over `denominator`, absent if the denominator is 0.
 std::optional<double> ratio(double numerator, double denominator) {
     if (!(denominator > 0.0)) return std::nullopt;
     return numerator / denominator;
@@ -19,7 +19,7 @@ std::optional<double> ratio(std::uint64_t numerator, std::uint64_t denominator) 
     return ratio(static_cast<double>(numerator), static_cast<double>(denominator));
 }
 
-/// The matrix unit's counters; `value` says whether in total or of one tag.
+/// The matrix unit's counters; `value` gives a counter's total or its part of one tag.
 template <class Value>
 MatrixUnit matrix_unit(const run::Counters& counters, Value value) {
     const auto named = [&](std::string_view path) { return value(counters.at(path)); };
@@ -36,22 +36,22 @@ MatrixUnit matrix_unit(const run::Counters& counters, Value value) {
     return unit;
 }
 
-/// MACs that the network needs of one inference; 0 for a program that does not say.
+/// MACs of one inference of the network; 0 for a program that does not state them.
 std::uint64_t network_macs(const run::ProgramFacts& program) {
     std::uint64_t macs = 0;
     for (const run::LayerFacts& layer : program.layers) macs += layer.macs;
     return macs;
 }
 
-/// MACs that the run was asked for: what the network needs, however often the chip repeats work. A
-/// program without a network is asked for what it does.
+/// MACs that the run's network needs, even if the chip does some of them twice. For a program without a
+/// network, the MACs that the chip does.
 std::uint64_t needed_macs(const run::RunRecord& record) {
     const std::uint64_t macs = network_macs(record.program);
     return macs > 0 ? macs * record.program.inferences
                     : record.counters.at("matrix_unit.multiply_accumulates").value();
 }
 
-/// The same under one tag.
+/// The same for one tag.
 std::uint64_t needed_macs_under(const run::RunRecord& record, Tag tag) {
     const run::ProgramFacts& program = record.program;
     if (network_macs(program) == 0) return record.counters.at("matrix_unit.multiply_accumulates").value(tag);
@@ -67,7 +67,7 @@ std::optional<double> tops(std::uint64_t macs, double seconds) {
     return ratio(2.0 * static_cast<double>(macs) / 1e12, seconds);
 }
 
-/// Where so many multiply-accumulates with so many weight bytes lie on the machine's roofline.
+/// The point of these multiply-accumulates and weight bytes on the machine's roofline.
 std::optional<Roofline> make_roofline(const machine::MachineConfig& machine, std::uint64_t macs,
                                       std::uint64_t weight_bytes) {
     const auto place = ratio(macs, weight_bytes);
@@ -82,7 +82,7 @@ std::optional<Roofline> make_roofline(const machine::MachineConfig& machine, std
                     .peak_tops = machine.peak_ops_per_second() / 1e12};
 }
 
-/// Of a tag that the program does not set: that of the layer, which has no cycles.
+/// The name of a tag that the program does not set: that of the layer, which has no cycles.
 std::string name_under(const run::ProgramFacts& program, Tag tag) {
     return tag < program.tags.size() ? program.tags[tag].name : program.layers[tag - 1U].name;
 }
@@ -144,7 +144,7 @@ std::vector<Traffic> make_traffic(const run::RunRecord& record) {
             path("instruction", "host_interface.instruction_bytes", machine.host_read_rate())};
 }
 
-/// Where the network lies on the roofline of a baseline in fp32, which reads each weight once a batch.
+/// The network's point on the fp32 roofline of a baseline, which reads each weight once a batch.
 std::optional<Roofline> roofline_of(const baselines::Baseline& baseline, const baselines::Work& work,
                                     double inferences_per_second) {
     const baselines::Format format = baselines::format_of(baseline, baselines::Precision::Fp32);
@@ -158,7 +158,7 @@ std::optional<Roofline> roofline_of(const baselines::Baseline& baseline, const b
                     .peak_tops = format.operations_per_second / 1e12};
 }
 
-/// Our inferences a second over its.
+/// The machine's inferences a second over those of the baseline.
 ComparisonWith compare(const run::RunRecord& record, double ours, const baselines::Baseline& baseline,
                        double its) {
     return {.inferences_per_second = its,

@@ -1,4 +1,4 @@
-// What lay in the memories over time.
+// The occupancy of the memories over time.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +20,7 @@ std::uint64_t first_begin(const occupancy::Shape& shape) {
     return std::min_element(shape.begin(), shape.end(), earlier)->begin;
 }
 
-/// When the first value behind those begins for which a map has room; at the end, where it has for all.
+/// The cycle in which the first value begins that does not fit the map; the run's end if all values fit.
 std::uint64_t end_of_room(const std::vector<occupancy::RowValue>& values, std::uint64_t cycles) {
     std::vector<std::uint64_t> begins;
     occupancy::for_each_shape(values, cycles,

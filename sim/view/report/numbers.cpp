@@ -45,7 +45,7 @@ std::string si(std::optional<double> value, std::string_view unit) {
                                               {1e-6, "u"},
                                               {1e-9, "n"}}};
     const double size = std::abs(*value);
-    // A number just below a thousand would be rounded up to it.
+    // A number that rounding would print as 1000 takes the next larger prefix.
     constexpr double rounding = 0.9995;
     const auto found = std::find_if(prefixes.begin(), prefixes.end(), [&](const Prefix& prefix) {
         return size >= prefix.factor * (prefix.factor == 1.0 ? 1.0 : rounding);

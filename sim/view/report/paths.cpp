@@ -1,4 +1,4 @@
-// How much of each path's bandwidth the run used.
+// The share of each path's bandwidth that the run used.
 #include <algorithm>
 #include <stdexcept>
 
@@ -23,7 +23,7 @@ std::vector<Path> make_paths(const run::RunRecord& record, const std::vector<Tra
         const Traffic& each = traffic_of(traffic, path);
         return Path{from, to, each.bytes, "bytes", each.utilization};
     };
-    /// A path on the chip moves so much in a cycle.
+    /// `a_cycle` is the most that a path on the chip can move in a cycle.
     const auto inside = [&](std::string_view from, std::string_view to, std::uint64_t moved,
                             std::string_view unit, std::uint64_t a_cycle) {
         const double most = static_cast<double>(record.cycles) * static_cast<double>(a_cycle);

@@ -9,7 +9,7 @@
 namespace systole::report {
 namespace {
 
-/// Characters of the widest value of each kind.
+/// The width of the widest value of each kind, in characters.
 struct Widths {
     std::size_t cycle = 5;
     std::size_t activation = 1;

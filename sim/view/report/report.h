@@ -34,9 +34,9 @@ struct MatrixUnit {
     std::uint64_t non_matrix_cycles = 0;
     std::uint64_t useful_macs = 0;
     std::uint64_t unused_macs = 0;
-    CounterValues counters;  ///< all of the unit, those above among them
+    CounterValues counters;  ///< all counters of the unit, including those above
 
-    /// Both together.
+    /// Adds cycles, MACs and counters.
     MatrixUnit& operator+=(const MatrixUnit& other);
 
     std::uint64_t cycles() const {
@@ -60,11 +60,11 @@ struct Layer {
     MatrixUnit matrix_unit;
     std::optional<double> share;              ///< of the run's cycles
     std::optional<double> array_utilization;  ///< useful MACs of all MACs in active cycles
-    std::uint64_t macs_per_inference = 0;     ///< what the network asks for
+    std::uint64_t macs_per_inference = 0;     ///< that the network needs
     std::optional<energy::Joules> energy;     ///< absent where energy is from published watts
-    std::uint64_t weight_bytes = 0;           ///< fetched for it
-    std::optional<double> achieved_tops;      ///< while it had the matrix unit
-    std::optional<Roofline> roofline;         ///< absent where it fetches no weights
+    std::uint64_t weight_bytes = 0;           ///< fetched for the layer
+    std::optional<double> achieved_tops;      ///< during the layer's cycles
+    std::optional<Roofline> roofline;         ///< absent if the layer fetches no weights
 };
 
 /// The matrix unit's cycles under all tags that use one kind of matrix instruction.
@@ -108,10 +108,10 @@ struct BufferValue {
 };
 
 struct UnifiedBufferMap {
-    std::uint64_t until = 0;          ///< values that begin before this cycle are all there
-    std::uint64_t step_cycles = 0;    ///< the cycles of a step's rows are known to within so many
+    std::uint64_t until = 0;          ///< all values that begin before this cycle are included
+    std::uint64_t step_cycles = 0;    ///< tolerance of a step's begin and end, in cycles
     std::vector<BufferValue> values;  ///< in the order of their first write
-    std::uint64_t left_out = 0;       ///< later ones: there were too many
+    std::uint64_t left_out = 0;       ///< number of later values, which are left out
 };
 
 /// Additional figures of event-by-event energy, for a machine with a section `energy`.
@@ -176,7 +176,7 @@ struct Comparison {
 /// The result of the claim against one baseline.
 struct ClaimAgainst {
     std::string baseline;
-    std::string_view basis;    ///< "measured", "expected" or "upper bound": what the baseline does
+    std::string_view basis;    ///< the baseline's figure: "measured", "expected" or "upper bound"
     double performance = 0.0;  ///< die against die
     baselines::PerformancePerWatt performance_per_watt;
     /// "below", "within", "above". Performance per watt is judged by the incremental figure, which the claim
@@ -225,7 +225,7 @@ struct Simulator {
 
 struct Report {
     std::string machine;
-    /// What the run changed in the machine file: key and value.
+    /// A setting of the run that changes the machine file: key and value.
     std::vector<std::pair<std::string, std::string>> machine_settings;
     std::string model;
     std::uint32_t batch = 0;
@@ -248,7 +248,7 @@ struct Report {
     std::optional<Explanations> explanations;        ///< where the run asked for them
     std::vector<InstructionKind> instruction_kinds;  ///< their cycles sum to those of the run
     std::vector<Traffic> traffic;
-    std::vector<Path> paths;  ///< those of the traffic and those on the chip
+    std::vector<Path> paths;  ///< to and from the chip, and on the chip
     std::uint64_t unified_buffer_peak_bytes = 0;
     std::uint64_t unified_buffer_bytes = 0;
     std::uint64_t weight_memory_used_bytes = 0;
@@ -272,9 +272,9 @@ struct Report {
     std::optional<double> float_accuracy;
     std::optional<std::uint64_t> float_agreements;
 
-    std::vector<InstructionLine> instruction_lines;  ///< where the run asks for them
-    run::RegisterDump registers;                     ///< of the cycles that the run asks for
-    std::vector<run::BufferContents> buffers;        ///< those that the run asks for
+    std::vector<InstructionLine> instruction_lines;  ///< if the run requests them
+    run::RegisterDump registers;                     ///< of the cycles that the run requests
+    std::vector<run::BufferContents> buffers;        ///< those that the run requests
     std::vector<std::string> unfilled_buffers;       ///< input buffers that nothing filled
 
     Simulator simulator;

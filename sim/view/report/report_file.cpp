@@ -28,7 +28,7 @@ void write_file(const std::filesystem::path& path, const std::string& contents) 
 }
 
 std::string to_json_text(const Report& report) {
-    // Texts from files are UTF-8 only where their authors made them so.
+    // Texts from files may contain invalid UTF-8, which is replaced.
     constexpr auto replace = nlohmann::ordered_json::error_handler_t::replace;
     return to_json(report).dump(2, ' ', false, replace);
 }

@@ -1,4 +1,4 @@
-// The report for a terminal.
+// The report as text for a terminal.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,20 +23,20 @@ std::optional<double> share_of(std::uint64_t part, std::uint64_t whole) {
     return static_cast<double>(part) / static_cast<double>(whole);
 }
 
-/// Inferences a second: whole numbers as long as they say enough.
+/// Inferences a second: a whole number if it has enough digits.
 std::string inference_rate(std::optional<double> rate) {
     constexpr double whole_from = 100.0;
     if (!rate || *rate < whole_from) return si(rate, "inf/s");
     return grouped(static_cast<std::uint64_t>(std::llround(*rate))) + " inf/s";
 }
 
-/// A whole number in so many characters: shorter, with a prefix, where it has too many digits.
+/// A whole number in at most `width` characters; with an SI prefix if it has too many digits.
 std::string grouped_within(std::size_t width, std::uint64_t value) {
     std::string text = grouped(value);
     return text.size() <= width ? text : si(static_cast<double>(value), "");
 }
 
-/// Percent without the sign, for columns that say so.
+/// Percent without the sign, for columns whose title has it.
 std::string bare_percent(std::optional<double> share) {
     const std::string text = percent(share);
     return text.substr(0, text.find(' '));
@@ -47,7 +47,7 @@ public:
     Writer(const Report& report, const terminal::Look& look)
         : report_(report), look_(look), columns_(look.width()) {}
 
-    /// A part of the text; each begins with an empty line, but the first.
+    /// A part of the text. Each begins with an empty line, which is removed from the first.
     struct Section {
         std::string_view name;
         void (Writer::*write)();
@@ -73,7 +73,7 @@ private:
         text_ += line + '\n';
     }
 
-    /// A line that ends in words, which may go on below.
+    /// A line that ends in words, which are wrapped.
     void line_and(const std::string& lead, std::string_view remark) {
         line("{}", beside(lead, remark, columns_));
     }
@@ -96,7 +96,7 @@ private:
 
     void write_headline() {
         const Report& r = report_;
-        // Two names and the words between them, of any length, share a line.
+        // Both names may have any length, so the line is wrapped.
         const std::size_t second = columns_ * 3 / 8;
         const std::size_t first = columns_ - second - 10;
         const std::string title = fmt::format("{} on {}", fitted(r.model, first), fitted(r.machine, second));
@@ -185,7 +185,7 @@ private:
         part(Role::NonMatrix, "non-matrix", unit.non_matrix_cycles);
         for (const auto& [key, label] : reasons) {
             for (const auto& [name, value] : unit.counters) {
-                // Where a program is measured, a zero is an answer too.
+                // A program without inferences is a micro-benchmark, for which a zero is a result too.
                 if (name == key && (value > 0 || is_bare_program())) {
                     line_and(fmt::format("    {:<14}{:>14}  {:>7}  ", label.first, grouped(value),
                                          percent(share_of(value, report_.cycles))),
@@ -200,7 +200,7 @@ private:
             "of the cells in active cycles");
     }
 
-    /// Why cycles were non-matrix: counter, label, sentence. These may overlap.
+    /// The reasons for non-matrix cycles: counter, label, sentence. They may overlap.
     static constexpr std::pair<std::string_view, std::pair<std::string_view, std::string_view>> reasons[] = {
         {"raw_stall_cycles", {"RAW stall", "rows were still being activated"}},
         {"input_stall_cycles", {"input stall", "rows were still coming from the host"}},
@@ -209,7 +209,7 @@ private:
     };
 
     void write_layers() {
-        if (report_.layers.size() < 2 && !chosen_) return;  // one would repeat the figures above
+        if (report_.layers.size() < 2 && !chosen_) return;  // a single layer would repeat the figures above
         const LayerWidths widths = layer_widths();
         line("");
         line("{}{}{:>{}}{}{}{}", heading("Layers"), std::string(widths.before_cycles() - 6, ' '), "cycles",
@@ -221,7 +221,7 @@ private:
                     : "(in % of the layer's cycles)");
     }
 
-    /// Characters of the columns that depend on the terminal; 0 where there is no room for one.
+    /// The widths of the columns that depend on the terminal, in characters; 0 if there is no room for one.
     struct LayerWidths {
         std::size_t name = 0;
         std::size_t kind = 0;
@@ -252,7 +252,7 @@ private:
         const auto column = [&](std::uint64_t cycles) {
             return bare_percent(share_of(cycles, unit.cycles()));
         };
-        // Long kinds may use what is left of the column of cycles.
+        // A long kind may use blanks at the left of the column of cycles.
         const std::string cycles = grouped_within(LayerWidths::cycles, unit.cycles());
         const std::size_t free_width = widths.kind + LayerWidths::cycles - 1 - cycles.size();
         const std::string kind =
@@ -425,13 +425,13 @@ private:
         for (const run::BufferContents& buffer : report_.buffers) text_ += '\n' + buffer_text(buffer, look_);
     }
 
-    /// It says of no network whose inferences it makes.
+    /// Whether the run has a program that states no inferences.
     bool is_bare_program() const { return report_.inferences == 0; }
 
     const Report& report_;
     const terminal::Look look_;
     const std::size_t columns_;
-    bool chosen_ = false;  ///< the user said which sections
+    bool chosen_ = false;  ///< the user chose the sections
     std::string text_;
 };
 

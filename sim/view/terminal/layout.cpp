@@ -9,7 +9,7 @@
 namespace systole::terminal {
 namespace {
 
-/// The text's words, those longer than `longest` in pieces.
+/// The words of the text; a word longer than `longest` is split.
 std::vector<std::string_view> words_of(std::string_view text, std::size_t longest) {
     std::vector<std::string_view> words;
     for (;;) {

@@ -7,8 +7,8 @@
 namespace systole::terminal {
 namespace {
 
-/// "Select graphic rendition". Of the 256 colours that terminals have in common, those nearest to the page's
-/// that are legible on black and on white.
+/// The codes of "select graphic rendition": of the 256 common colours of terminals, those nearest to the
+/// colours of the page that are legible on black and on white.
 std::string_view rendition(Role role) {
     switch (role) {
         case Role::Heading:
@@ -35,7 +35,7 @@ std::string Look::paint(Role role, std::string_view text) const {
     constexpr std::string_view end = "\x1b[0m";
     std::string painted = begin;
     for (const char letter : text) {
-        // Pagers take each line by itself.
+        // Each line has its own codes, because pagers print lines separately.
         if (letter == '\n') painted += end;
         painted += letter;
         if (letter == '\n') painted += begin;

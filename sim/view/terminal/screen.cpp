@@ -15,7 +15,7 @@ std::string environment_variable(const char* name) {
     return value == nullptr ? std::string() : std::string(value);
 }
 
-/// A whole number above 0, and nothing else.
+/// The number, if the text is a whole number above 0.
 std::optional<std::size_t> number_in(const std::string& text) {
     std::size_t number = 0;
     const char* const end = text.data() + text.size();

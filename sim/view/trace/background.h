@@ -17,7 +17,8 @@ public:
     /// The other thread calls `sink` until `finish`.
     explicit Background(hw::TraceSink& sink);
 
-    /// Returns when all events have been forwarded. Like every other function, throws what the sink threw.
+    /// Returns when all events have been forwarded. Like every other function, rethrows an exception of the
+    /// sink.
     void finish();
 
     void instruction(const hw::InstructionTimes& times) override { note(times); }
@@ -38,7 +39,7 @@ private:
         Cycle end = 0;
         hw::Tag tag = 0;
     };
-    /// There is one at most: kept aside, it makes events neither larger nor dearer to drop.
+    /// A pointer to the only failure of a run: its data is large, and would make every event larger.
     struct Failed {
         const hw::FailureTimes* where = nullptr;
     };

@@ -6,7 +6,7 @@
 namespace systole::trace {
 namespace {
 
-// NOLINTNEXTLINE(modernize-use-using): __extension__ goes with typedef alone.
+// NOLINTNEXTLINE(modernize-use-using): __extension__ works only with typedef.
 __extension__ typedef unsigned __int128 WideTime;
 
 constexpr std::uint64_t nanosecond = 1'000'000'000;
@@ -50,7 +50,7 @@ void ChromeEvents::name_track(Track track, std::string_view name) {
 TextBuffer& ChromeEvents::begin_slice(Track track, Cycle begin, Cycle end, std::string_view name,
                                       std::string_view color) {
     open('X') << ",\"tid\":" << static_cast<unsigned>(track) << ",\"ts\":";
-    // From stamp to stamp: slices that touch in cycles touch in nanoseconds, whatever the rounding.
+    // The difference of two rounded times, so that slices that touch in cycles also touch in nanoseconds.
     stamp(begin) << ",\"dur\":";
     microseconds(nanoseconds(end) - nanoseconds(begin)) << ",\"name\":\"" << name << '"';
     if (!color.empty()) text_ << ",\"cname\":\"" << color << '"';
@@ -65,7 +65,8 @@ void ChromeEvents::end_slice() {
 void ChromeEvents::flow(char phase, std::uint64_t id, Track track, Cycle at) {
     open(phase) << ",\"tid\":" << static_cast<unsigned>(track) << ",\"ts\":";
     stamp(at) << ",\"id\":" << id << ",\"name\":\"tile\",\"cat\":\"weights\"";
-    if (phase == 'f') text_ << ",\"bp\":\"e\"";  // to the slice around it, not to the next
+    if (phase == 'f')
+        text_ << ",\"bp\":\"e\"";  // the arrow ends at the slice around this time, not at the next slice
     close();
 }
 
@@ -76,12 +77,12 @@ void ChromeEvents::finish() {
 
 std::uint64_t ChromeEvents::nanoseconds(Cycle cycle) const {
     constexpr Cycle most_in_64_bits = std::numeric_limits<std::uint64_t>::max() / nanosecond;
-    if (cycle <= most_in_64_bits) return cycle * nanosecond / clock_hz_;  // quicker
+    if (cycle <= most_in_64_bits) return cycle * nanosecond / clock_hz_;  // faster
     return static_cast<std::uint64_t>(WideTime{cycle} * nanosecond / clock_hz_);
 }
 
-/// Half a nanosecond is added: readers multiply by 1000 and cut the fraction, and a decimal number that is
-/// a hair below its nanosecond would fall into the one before.
+/// Adds half a nanosecond. Readers multiply by 1000 and cut off the fraction, so a decimal number slightly
+/// below its nanosecond would become the nanosecond before.
 TextBuffer& ChromeEvents::stamp(Cycle cycle) {
     return microseconds(nanoseconds(cycle)) << '5';
 }

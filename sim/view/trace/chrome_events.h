@@ -38,7 +38,8 @@ public:
         close();
     }
 
-    /// A part of an arrow, which leaves the slice on this track that covers this cycle.
+    /// Parts of an arrow: its begin, a point on its way and its end, each at the slice of the track that
+    /// covers the cycle.
     void flow_begin(std::uint64_t id, Track track, Cycle at) { flow('s', id, track, at); }
     void flow_step(std::uint64_t id, Track track, Cycle at) { flow('t', id, track, at); }
     void flow_end(std::uint64_t id, Track track, Cycle at) { flow('f', id, track, at); }
@@ -59,7 +60,7 @@ private:
     bool is_first_ = true;
 };
 
-/// The text in quotes, escaped as JSON requires; bytes that are not UTF-8 are replaced.
+/// The text as a JSON string, with quotes. Invalid UTF-8 is replaced.
 std::string json_text(std::string_view text);
 
 }  // namespace systole::trace

@@ -15,7 +15,7 @@ std::string_view unit_name(std::size_t unit) {
     return isa::name(static_cast<isa::Unit>(unit));
 }
 
-/// `span` is from the stream's first cycle to the one in which the next may enter.
+/// `span` counts from the stream's first cycle to the cycle in which the next stream may enter.
 MatrixCycles matrix_cycles(Cycle span, const hw::MatrixIdleTimes& entered) {
     const hw::IdleCycles& idle = entered.idle;
     return {.active = span - entered.gaps,

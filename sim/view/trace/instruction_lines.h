@@ -13,8 +13,8 @@
 
 namespace systole::trace {
 
-/// The cycles of the matrix unit that belong to a stream: those before it and its own. They have the names
-/// and meanings of counters, and their sums over a run are these counters.
+/// The cycles of the matrix unit that belong to a stream: the idle cycles before it and its own cycles. Names
+/// and meanings are those of counters; the sums over a run are the counters.
 struct MatrixCycles {
     Cycle active = 0;
     Cycle weight_stall = 0;
@@ -32,12 +32,12 @@ struct InstructionLine {
     hw::InstructionNumber number = 0;
     std::uint32_t repetition = 0;
     hw::Tag tag = 0;
-    std::string_view unit;  ///< whose queue takes it, or "sequencer"
+    std::string_view unit;  ///< the unit whose queue takes it, or "sequencer"
     Cycle issued = 0;       ///< put into the unit's queue, or executed by the sequencer
     Cycle begun = 0;        ///< its first row moved; a `sync` was executed
     Cycle released = 0;     ///< the unit could begin the next instruction
     Cycle complete = 0;     ///< its last result was in place; for `halt`, the run's cycles
-    Cycle waited = 0;  ///< from being the first in its queue (a repetition: from the one before) to begun
+    Cycle waited = 0;  ///< cycles as the first in its queue, or since the repetition before, until `begun`
     std::optional<MatrixCycles> matrix;  ///< of streams; of `halt`, the cycles after the last stream
 };
 
@@ -46,7 +46,7 @@ class LineWriter {
 public:
     virtual ~LineWriter() = default;
     virtual void line(const InstructionLine& line, const isa::Instruction& instruction) = 0;
-    /// No line follows.
+    /// Called after the last line.
     virtual void finish() = 0;
 };
 
@@ -75,14 +75,14 @@ private:
     };
 
     void give(const InstructionLine& line);
-    /// Passes on the streams of which both the instruction's times and the cycles around it are known.
+    /// Passes on the streams for which the instruction's times and the idle cycles before it are both known.
     void give_streams();
 
     const isa::Program& program_;
     const Window& window_;
     LineWriter& writer_;
     std::array<UnitState, isa::unit_count> units_;
-    // The streams of which only one of the two is known; the order of the two depends on the engine.
+    // Streams for which only one of the two is known; which one comes first depends on the engine.
     std::deque<InstructionLine> streams_;
     std::deque<hw::MatrixIdleTimes> entered_;
     std::optional<hw::IssueTimes> halt_;

@@ -27,7 +27,7 @@ public:
         }
     }
     void host_address(std::uint64_t& address) override {
-        // A label is a name: nothing in it needs escapes.
+        // A label is an identifier, so it needs no escapes.
         text_ << ",\"host_address\":\"" << labels_.text_of(address) << '"';
     }
     void rule(bool /*holds*/, std::string_view /*rule*/) override {}

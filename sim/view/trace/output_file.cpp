@@ -39,8 +39,8 @@ void OutputFile::check() const {
 namespace {
 
 constexpr std::size_t compressed_bytes = std::size_t{1} << 18U;
-constexpr std::uint32_t level = 1;       // the higher ones cost more, and timelines get no smaller
-constexpr std::size_t most_pieces = 16;  // that wait: 2 MB of what TextBuffer writes
+constexpr std::uint32_t level = 1;       // higher levels take more time and make timelines no smaller
+constexpr std::size_t most_pieces = 16;  // waiting pieces: 2 MB with the pieces of TextBuffer
 constexpr std::size_t compressor_bytes = ISAL_DEF_LVL1_DEFAULT;
 
 }  // namespace
@@ -81,7 +81,7 @@ void GzipFile::deflate(std::string_view bytes, bool is_last) {
     do {
         stream_->next_out = compressed_.data();
         stream_->avail_out = static_cast<std::uint32_t>(compressed_.size());
-        if (isal_deflate(stream_.get()) != COMP_OK) throw std::logic_error("a compressor set up wrongly");
+        if (isal_deflate(stream_.get()) != COMP_OK) throw std::logic_error("deflate rejected its parameters");
         const std::size_t made = compressed_.size() - stream_->avail_out;
         put({reinterpret_cast<const char*>(compressed_.data()), made});
     } while (stream_->avail_out == 0);

@@ -53,7 +53,7 @@ private:
     std::unique_ptr<isal_zstream> stream_;
     std::vector<std::uint8_t> memory_;  ///< the compressor's
     std::vector<std::uint8_t> compressed_;
-    std::vector<char> piece_;  ///< to be filled by the next `write`
+    std::vector<char> piece_;  ///< filled by the next `write`
     Worker<std::vector<char>> worker_;
 };
 

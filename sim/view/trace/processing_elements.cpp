@@ -36,7 +36,7 @@ IndexRange read_range(std::string_view part, const std::string& text) {
     const std::optional<std::size_t> last =
         dash == std::string_view::npos ? first : read_index(part.substr(dash + 1));
     if (!first || !last) fail(text, "it must be ROW,COLUMN, as in 0,3, or ranges of them, as in 0-1,2-3");
-    if (*last < *first) fail(text, "the last of a range is before its first");
+    if (*last < *first) fail(text, "the end of a range is before its beginning");
     return {*first, *last};
 }
 
@@ -51,8 +51,7 @@ void check_inside(const IndexRange& range, std::size_t count, std::string_view w
 std::vector<Cell> read_cells(const std::vector<std::string>& texts, const machine::MachineConfig& machine) {
     if (texts.empty()) return {};
     if (machine.matrix_unit.engine != machine::Engine::Pe) {
-        fail(texts.front(),
-             "the machine's engine has no registers to show; --set machine.matrix_unit.engine=pe does");
+        fail(texts.front(), "the machine's engine has no registers; --set machine.matrix_unit.engine=pe has");
     }
     std::set<Cell> cells;
     for (const std::string& text : texts) {

@@ -19,7 +19,7 @@ class TextBuffer {
 public:
     explicit TextBuffer(OutputFile& file) : file_(file), text_(2 * piece_bytes) {}
 
-    /// A literal: its length is known to the compiler, and copying it takes a few instructions.
+    /// For literals, whose length the compiler knows, so that copying takes a few instructions.
     template <std::size_t size>
     TextBuffer& operator<<(const char (&literal)[size]) {
         constexpr std::size_t length = size - 1;  // without the final zero
@@ -45,7 +45,7 @@ public:
         return *this;
     }
 
-    /// Marks a position at which the text may be divided into pieces.
+    /// Marks a position at which the text may be split into pieces.
     void end_line() {
         if (size_ >= piece_bytes) flush();
     }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view columns = "{:>8}  {:<10}  {:>12} {:>12} {:>12} {:>12} {:>10}  {:<20}  {}{}\n";
 
-/// "  (active 200, weight_stall 888, weight_shift 256)"; nothing where there was no such cycle.
+/// "  (active 200, weight_stall 888, weight_shift 256)", without the counts that are 0.
 std::string reasons(const InstructionLine& line) {
     if (!line.matrix) return {};
     const MatrixCycles& cycles = *line.matrix;
@@ -31,7 +31,7 @@ std::string reasons(const InstructionLine& line) {
     return text.empty() ? text : "  (" + text + ")";
 }
 
-/// A name may hold anything, but a line ends where its instruction does.
+/// The name with its control characters escaped, so that it cannot break the line.
 std::string on_one_line(const std::string& name) {
     constexpr unsigned char first_printable = 0x20;
     constexpr unsigned char delete_character = 0x7f;

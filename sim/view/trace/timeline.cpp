@@ -14,7 +14,7 @@
 
 namespace systole::trace {
 
-/// In the order of the page: the data's way, each queue above its unit.
+/// The tracks in the order of display: along the data path, each queue above its unit.
 enum class Track : std::uint8_t {
     Layers = 1,
     Sequencer,
@@ -39,7 +39,7 @@ constexpr std::array<std::string_view, 14> track_names{
     "weights",          "weight memory", "weight shift",     "matrix queue", "matrix unit",
     "activation queue", "activation",    "host_write queue", "host_write"};
 
-// By isa::Unit.
+// The tracks by isa::Unit.
 constexpr std::array<Track, isa::unit_count> unit_tracks{Track::HostRead, Track::HostWrite, Track::Weights,
                                                          Track::Matrix, Track::Activation};
 constexpr std::array<Track, isa::unit_count> queue_tracks{Track::HostReadQueue, Track::HostWriteQueue,
@@ -48,7 +48,7 @@ constexpr std::array<Track, isa::unit_count> queue_tracks{Track::HostReadQueue, 
 
 constexpr auto matrix_unit = static_cast<std::size_t>(isa::Unit::Matrix);
 
-// Names that Chrome's page reserves for colours.
+// Colour names of the format.
 constexpr std::string_view green = "good";
 constexpr std::string_view orange = "bad";
 constexpr std::string_view red = "terrible";
@@ -115,7 +115,7 @@ void Timeline::issued(const hw::IssueTimes& times) {
         return;
     }
     wait(Track::Sequencer, times.arrived, times.issued, "queue_full", times.number, times.tag);
-    if (isa::unit_of(instruction)) return;  // its slices are in queue and unit
+    if (isa::unit_of(instruction)) return;  // shown on the tracks of its queue and unit
     const Cycle end = times.issued + issue_cycles_;
     if (!window_.takes(times.tag, times.issued, end)) return;
     begin_instruction(Track::Sequencer, times.issued, end, times.number, times.tag);
@@ -216,7 +216,7 @@ void Timeline::count_bytes(const hw::InstructionTimes& times) {
 
 void Timeline::tile_fetched(const hw::TileTimes& times) {
     fifo_tiles_.add(times.fetched, 1, times.tag);
-    // One tile after the other: what a memory of several channels delivers earlier has no time of its own.
+    // Tiles are shown one after the other, although a memory with several channels may overlap them.
     const Cycle begun = std::max(times.fetched, last_whole_);
     last_whole_ = std::max(times.whole, last_whole_);
     weight_bytes_.add(last_whole_, static_cast<std::int64_t>(times.bytes), times.tag);
@@ -325,7 +325,7 @@ void Timeline::unfinished_issue(const hw::IssueTimes& times) {
 void Timeline::unfinished_stream(const hw::FailureTimes& where) {
     const UnitState& state = units_[matrix_unit];
     const Cycle begin = std::max(state.released, idle_until_);
-    const Cycle end = std::max(where.at, begin);  // a stream may be known to its end that lies behind
+    const Cycle end = std::max(where.at, begin);  // the last stream may end after the failure
     if (state.taken.empty()) {
         layer(begin, where.tag);
         const hw::InstructionNumber number = where.issue ? where.issue->number : 0;

@@ -91,7 +91,7 @@ private:
     void finish_counters();
     /// Counts a repetition, or moves on to the next instruction that the unit has taken.
     void step(UnitState& state, const hw::InstructionTimes& times);
-    /// Shows the streams of which both the times and the gaps are known.
+    /// Shows the streams for which both the times and the gaps are known.
     void show_streams();
     void show_stream(const Stream& stream, Cycle gaps);
     void count_bytes(const hw::InstructionTimes& times);
@@ -100,7 +100,7 @@ private:
     /// The layer that the matrix unit's cycles belong to from now on.
     void layer(Cycle begin, hw::Tag tag);
     void close_layer(Cycle end);
-    /// In quotes.
+    /// The layer's name as a JSON string.
     const std::string& layer_text(hw::Tag tag);
     bool keeps_weights(hw::InstructionNumber number) const;
 
@@ -115,19 +115,19 @@ private:
     CounterTrack host_write_bytes_;
 
     std::array<UnitState, isa::unit_count> units_;
-    // The streams of which only one of the two is known; the order of the two depends on the engine.
+    // Streams for which only one of the two is known; which one comes first depends on the engine.
     std::deque<Stream> streams_;
     std::deque<Cycle> gaps_;
     std::deque<Fetch> fetches_;        ///< of tiles in the FIFO
     Cycle idle_until_ = 0;             ///< the matrix unit's idle cycles are shown up to here
-    Cycle last_whole_ = 0;             ///< of the tiles so far
-    std::deque<ShiftedTile> shifted_;  ///< not used yet
+    Cycle last_whole_ = 0;             ///< when the latest tile was whole
+    std::deque<ShiftedTile> shifted_;  ///< tiles in the array that no multiply has used yet
     std::optional<ShiftedTile> in_array_;
-    std::uint64_t shown_streams_ = 0;  ///< in the window or not: an arrow's number is its stream's
+    std::uint64_t shown_streams_ = 0;  ///< streams so far, also outside the window; numbers the arrows
     std::optional<hw::Tag> layer_;
     Cycle layer_begun_ = 0;
     std::optional<hw::IssueTimes> halt_;
-    std::vector<std::string> layer_texts_;  ///< by tag; empty: not made yet
+    std::vector<std::string> layer_texts_;  ///< by tag; filled on first use
 };
 
 }  // namespace systole::trace

@@ -29,7 +29,7 @@ Tracer::Tracer(const TraceConfig& config, const isa::Program& program, const mac
         add_lines(std::move(file), std::move(writer));
     }
     if (hw::TraceSink* sink = told_behind_.sink()) all_.add(&background_.emplace(*sink));
-    // They hear of every row and register: noting it is all that there is to do.
+    // Waves only record events until the run is over, so another thread would not help them.
     if (config.has("waves")) all_.add(&waves_.emplace(config, program, machine, folder / waves_file));
 }
 
@@ -38,7 +38,7 @@ Tracer::~Tracer() {
     try {
         if (background_) background_->finish();
         close();
-    } catch (...) {  // the run has failed already, and its error is the one to be told
+    } catch (...) {  // the run has failed already, and its error is the one to report
     }
 }
 

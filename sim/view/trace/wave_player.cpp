@@ -16,7 +16,7 @@
 namespace systole::trace {
 namespace {
 
-/// A SystemC simulation beside the one that there is, which goes on where it was when this one is gone.
+/// Makes a second SystemC simulation the current one; the destructor restores the first.
 class SecondSimulation {
 public:
     SecondSimulation()
@@ -39,7 +39,7 @@ struct CloseTraceFile {
     void operator()(sc_core::sc_trace_file* file) const { sc_core::sc_close_vcd_trace_file(file); }
 };
 
-/// Puts the signals' values on wires, cycle by cycle.
+/// Drives wires with the values of the signals, cycle by cycle.
 class Player final : public sc_core::sc_module {
 public:
     Player(const sc_core::sc_module_name& name, const std::vector<std::unique_ptr<WaveSignal>>& signals,
@@ -63,8 +63,8 @@ private:
             const std::optional<std::uint64_t> now = signal.at(cycle);
             if (now == shown) return;
             shown = now;
-            // Word by word: assigning a number shifts a word by all its bits where the width fills its words,
-            // which C++ does not define. A bit that nobody drives is a 0 with a control bit.
+            // Word by word, because SystemC's assignment of a number shifts by the width of the word if the
+            // bits fill it, which is undefined in C++. An undriven bit is 0 with its control bit set.
             const std::uint64_t used = ~std::uint64_t{0} >> (most_width - signal.width());
             const std::uint64_t data = now.value_or(0) & used;
             const std::uint64_t control = now ? 0 : used;
@@ -105,7 +105,7 @@ private:
     std::deque<Wire> wires_;
 };
 
-/// SystemC tells nobody when it could not write: a whole file ends in the time of its end.
+/// SystemC does not report write errors, so this checks that the file ends with the time of its last cycle.
 void check_whole(const std::filesystem::path& file, Cycle to) {
     constexpr Cycle units_in_cycle = 10;
     const std::string last = fmt::format("#{}\n", to * units_in_cycle);
@@ -114,7 +114,7 @@ void check_whole(const std::filesystem::path& file, Cycle to) {
     std::string end(last.size(), '\0');
     stream.read(end.data(), static_cast<std::streamsize>(end.size()));
     if (end != last) {
-        throw TraceError(fmt::format("{}: cannot be written whole; is there no space left?", file.string()));
+        throw TraceError(fmt::format("{}: cannot be written completely; is the disk full?", file.string()));
     }
 }
 
@@ -122,17 +122,17 @@ void check_whole(const std::filesystem::path& file, Cycle to) {
 
 void play(const std::vector<std::unique_ptr<WaveSignal>>& signals, Cycle from, Cycle to,
           const std::filesystem::path& file) {
-    // It would say that the unit of time was set, on a terminal that is for the run's report.
+    // Suppresses SystemC's message that the time unit was set.
     sc_core::sc_report_handler::set_actions(sc_core::SC_ID_TRACING_TIMESCALE_UNIT_, sc_core::SC_INFO,
                                             sc_core::SC_DO_NOTHING);
     const SecondSimulation simulation;
     {
         Player player("waves", signals, from, to);
-        std::filesystem::path stem = file;  // SystemC adds ".vcd" itself
+        std::filesystem::path stem = file;  // SystemC appends ".vcd"
         stem.replace_extension();
         const std::unique_ptr<sc_core::sc_trace_file, CloseTraceFile> trace(
             sc_core::sc_create_vcd_trace_file(stem.c_str()));
-        trace->set_time_unit(100.0, sc_core::SC_PS);  // the clock falls half a cycle behind its rise
+        trace->set_time_unit(100.0, sc_core::SC_PS);  // fine enough for the falling edge in mid-cycle
         player.trace_into(*trace);
         sc_core::sc_start();
     }

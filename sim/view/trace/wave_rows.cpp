@@ -13,17 +13,17 @@ namespace {
 
 using isa::Register;
 
-/// Where lines of windows begin in a tensor.
+/// Computes the rows in which lines of windows begin.
 struct WindowLines {
     const isa::Registers& registers;
     std::uint64_t first_row = 0;
     DataType elements = DataType::Uint8;
-    std::uint64_t kernel_row = 0;  ///< the first that elements are wanted of
+    std::uint64_t kernel_row = 0;  ///< first kernel row whose elements are read
     std::uint64_t row_bytes = 1;
 
     std::uint64_t row_of(std::uint64_t line) const {
         const std::uint64_t height = registers[Register::WindowOutputHeight];
-        // Above the image there is padding, which nobody reads.
+        // Padding above the image is not read.
         const std::uint64_t from_pad = line % height * registers[Register::WindowStrideY] + kernel_row;
         const std::uint64_t pad = registers[Register::WindowPadTop];
         const std::uint64_t pixel_row = std::min<std::uint64_t>(
@@ -34,7 +34,7 @@ struct WindowLines {
     }
 };
 
-/// A line after the other, as long each.
+/// Drives the row of each line; all lines take the same number of cycles.
 template <class RowOfLine>
 void drive_lines(PortCycles cycles, std::uint64_t lines, DrivenSignal& rows, const RowOfLine& row_of_line) {
     const Cycle line_cycles = (cycles.end - cycles.begin) / lines;
@@ -44,7 +44,7 @@ void drive_lines(PortCycles cycles, std::uint64_t lines, DrivenSignal& rows, con
     }
 }
 
-/// Rows of element-wise work, as long each.
+/// Drives the rows of element-wise work; all rows take the same number of cycles.
 void drive_slices(const isa::ImageSlices& slices, PortCycles cycles, DrivenSignal& rows) {
     const Cycle row_cycles = (cycles.end - cycles.begin) / slices.rows;
     Cycle begin = cycles.begin;
@@ -56,7 +56,7 @@ void drive_slices(const isa::ImageSlices& slices, PortCycles cycles, DrivenSigna
     }
 }
 
-/// Results of `activate`, a pixel after the other.
+/// Drives the rows of the results of `activate`, pixel by pixel.
 void drive_pixels(const isa::Activate& activate, const isa::Registers& registers, PortCycles cycles,
                   std::uint64_t row_bytes, DrivenSignal& rows) {
     const Cycle pixel_cycles = (cycles.end - cycles.begin) / activate.length;
@@ -107,7 +107,7 @@ void stream_reads(const isa::BoundInstruction& bound, const hw::StreamTimes& tim
         return;
     }
     const auto& convolve = std::get<isa::Convolve>(bound.instruction);
-    // An array row is an element of the window.
+    // Each array row takes one element of the window.
     const std::uint64_t first_element = (registers[Register::WindowTile] + repetition) * row_bytes;
     const std::uint64_t kernel_row_elements =
         std::uint64_t{registers[Register::WindowKernelWidth]} * registers[Register::WindowChannels];
@@ -137,7 +137,7 @@ void stream_writes(const hw::StreamTimes& times, DrivenSignal& rows) {
 
 void table_reads(const isa::BoundInstruction& bound, PortCycles cycles, DrivenSignal& rows) {
     Cycle begin = cycles.begin;
-    // Parameters first. They are the second operand of no vector work that has a table.
+    // Parameters come before the table. Only `activate` has them; `other` is an operand in vector work.
     const bool activates = std::holds_alternative<isa::Activate>(bound.instruction);
     const isa::RowRange none;
     for (const isa::RowRange& range :

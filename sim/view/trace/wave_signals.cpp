@@ -10,7 +10,7 @@ void DrivenSignal::drive(const Ramp& ramp) {
     if (!is_shown) return;
     if (!ramps_.empty()) {
         Ramp& last = ramps_.back();
-        if (ramp.begin < last.end) throw std::logic_error(name() + " is driven by two at once");
+        if (ramp.begin < last.end) throw std::logic_error(name() + " is driven twice in the same cycle");
         const bool goes_on = last.step == 0 && ramp.step == 0 && last.end == ramp.begin &&
                              last.at(last.begin) == ramp.at(ramp.begin);
         if (goes_on) {

@@ -11,16 +11,16 @@
 
 namespace systole::trace {
 
-/// The cycles [from, to) that are shown. What happened in others is not kept.
+/// The cycles [from, to) that are shown. Events outside them are not stored.
 struct WaveWindow {
     Cycle from = 0;
     Cycle to = 0;
 };
 
-/// A wire of the chip: what is on it in each cycle of a window.
+/// A signal of the chip: its value in each cycle of a window.
 class WaveSignal {
 public:
-    /// `name` has the scopes it lies in, with dots between them; `width` is in bits.
+    /// `name` includes the scopes, separated by dots; `width` is in bits.
     WaveSignal(std::string name, unsigned width, WaveWindow window)
         : window_(window), name_(std::move(name)), width_(width) {}
     virtual ~WaveSignal() = default;
@@ -30,12 +30,12 @@ public:
     const std::string& name() const { return name_; }
     unsigned width() const { return width_; }
 
-    /// Everything is noted: the cycles can be asked for.
+    /// Called after the last event and before the first `at`.
     virtual void finish() {}
-    /// What is on the wire in this cycle; nothing: nobody drives it. Never asked for an earlier cycle than
-    /// before.
+    /// The value in this cycle; absent if the signal is not driven. Cycles must not decrease from call to
+    /// call.
     virtual std::optional<std::uint64_t> at(Cycle cycle) = 0;
-    /// Bytes that its notes take.
+    /// Memory of the stored events, in bytes.
     virtual std::size_t bytes() const = 0;
 
 protected:
@@ -46,7 +46,7 @@ private:
     const unsigned width_;
 };
 
-/// A number that goes up or down in even steps: (first + step * k) / divisor in the k-th `every` cycles.
+/// A number that changes in even steps: (first + step * k) / divisor in the k-th group of `every` cycles.
 struct Ramp {
     Cycle begin = 0;
     Cycle end = 0;
@@ -58,16 +58,17 @@ struct Ramp {
     std::uint64_t at(Cycle cycle) const { return (first + step * ((cycle - begin) / every)) / divisor; }
 };
 
-/// A wire that is driven some of the time: a ramp after the other, none over another.
+/// A signal that is driven for part of the time, by ramps that do not overlap.
 class DrivenSignal final : public WaveSignal {
 public:
-    /// Where no ramp is, the wire has the value `rest`, or nobody drives it.
+    /// Outside ramps the signal has the value `rest`; if that is absent, it is not driven.
     DrivenSignal(std::string name, unsigned width, WaveWindow window, std::optional<std::uint64_t> rest)
         : WaveSignal(std::move(name), width, window), rest_(rest) {}
 
-    /// Behind all ramps before it. None if it takes no cycle.
+    /// Adds a ramp, which must begin after all earlier ones. A ramp of no cycles is ignored. Throws
+    /// std::logic_error if two ramps overlap.
     void drive(const Ramp& ramp);
-    /// The same value in the cycles [begin, end).
+    /// Drives one value in the cycles [begin, end).
     void hold(Cycle begin, Cycle end, std::uint64_t value = 1) {
         drive({.begin = begin, .end = end, .first = value});
     }
@@ -77,15 +78,15 @@ public:
 private:
     const std::optional<std::uint64_t> rest_;
     std::vector<Ramp> ramps_;
-    std::size_t next_ = 0;  ///< the first ramp that may not be over
+    std::size_t next_ = 0;  ///< the first ramp that has not ended
 };
 
-/// How many of something there are: some come, some go, 0 at first.
+/// A count that starts at 0, rises with each `come` and falls with each `go`.
 class LevelSignal final : public WaveSignal {
 public:
     using WaveSignal::WaveSignal;
 
-    /// In any order; what goes has come.
+    /// Calls may come in any order. The count must never be negative.
     void come(Cycle cycle) { note(cycle, come_, first_); }
     void go(Cycle cycle) { note(cycle, gone_, first_gone_); }
     void finish() override;
@@ -95,20 +96,20 @@ public:
 private:
     void note(Cycle cycle, std::vector<Cycle>& cycles, std::uint64_t& earlier) const;
 
-    std::uint64_t first_ = 0;  ///< came before the window
+    std::uint64_t first_ = 0;  ///< `come` calls before the window
     std::uint64_t first_gone_ = 0;
     std::vector<Cycle> come_;
     std::vector<Cycle> gone_;
-    std::size_t next_come_ = 0;  ///< the first that has not come by the cycle last asked for
+    std::size_t next_come_ = 0;  ///< the first after the last cycle of `at`
     std::size_t next_gone_ = 0;
 };
 
-/// A register: it keeps what was put in last, 0 at first.
+/// A register: it keeps its last value, and starts with 0.
 class RegisterSignal final : public WaveSignal {
 public:
     using WaveSignal::WaveSignal;
 
-    /// In the order of the cycles.
+    /// Sets the value from this cycle on. Cycles must not decrease from call to call.
     void put(Cycle cycle, std::int32_t value);
     std::optional<std::uint64_t> at(Cycle cycle) override;
     std::size_t bytes() const override { return changes_.capacity() * sizeof(Change); }
@@ -119,9 +120,9 @@ private:
         std::int32_t value = 0;
     };
     std::vector<Change> changes_;
-    std::size_t next_ = 0;    ///< the first change that has not come
-    std::int32_t value_ = 0;  ///< until then
-    std::int32_t last_ = 0;   ///< put in
+    std::size_t next_ = 0;    ///< the first change after the last cycle of `at`
+    std::int32_t value_ = 0;  ///< value before that change
+    std::int32_t last_ = 0;   ///< value of the last `put`
 };
 
 }  // namespace systole::trace

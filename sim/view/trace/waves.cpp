@@ -20,7 +20,7 @@ constexpr auto host_read_unit = static_cast<std::size_t>(isa::Unit::HostRead);
 constexpr auto host_write_unit = static_cast<std::size_t>(isa::Unit::HostWrite);
 constexpr auto activation_unit_number = static_cast<std::size_t>(isa::Unit::Activation);
 
-/// Room for a number up to this.
+/// The bits of a number up to `most`.
 unsigned bits_for(std::uint64_t most) {
     return std::max(1U, static_cast<unsigned>(std::bit_width(most)));
 }
@@ -29,7 +29,7 @@ std::uint64_t last_of(std::size_t count) {
     return count == 0 ? 0 : count - 1;
 }
 
-/// A window without an end is checked as the run goes on.
+/// The window of the run file. The length of an open window is checked during the run.
 WaveWindow window_of(const TraceConfig& config, bool is_open) {
     const Cycle to = is_open ? std::numeric_limits<Cycle>::max() : config.to;
     if (!is_open && to - config.from > Waves::most_cycles) {
@@ -104,7 +104,8 @@ Waves::Waves(const TraceConfig& config, const isa::Program& program, const machi
       activation_instruction_(number("activation_unit.instruction", last_of(program.instructions.size()))),
       activation_layer_(number("activation_unit.layer", std::numeric_limits<hw::Tag>::max())) {
     for (const Cell& cell : read_cells(config.processing_elements, machine)) add_cell(cell);
-    // SystemC opens the file when the run is over, and ends the process where it cannot.
+    // Opened here to report an error before the run: SystemC opens the file after it, and ends the process if
+    // it cannot.
     OutputFile(file_).close();
 }
 
@@ -143,10 +144,10 @@ void Waves::heard(Cycle cycle) {
     heard_ = std::max(heard_, cycle);
     if (is_open_ && heard_ > window_.from && heard_ - window_.from > most_cycles) {
         failed_ = true;
-        throw machine::ConfigError(
-            fmt::format("trace.to is missing; the run takes more than {} cycles, which is what waves show at "
-                        "most: give trace.from and trace.to",
-                        most_cycles));
+        throw machine::ConfigError(fmt::format(
+            "trace.to is missing; the run takes more than {} cycles, which is the limit of waves: "
+            "give trace.from and trace.to",
+            most_cycles));
     }
     constexpr std::uint64_t notes_between_checks = 4096;
     if (++notes_ % notes_between_checks != 0) return;
@@ -155,8 +156,8 @@ void Waves::heard(Cycle cycle) {
     if (bytes > most_bytes) {
         failed_ = true;
         throw machine::ConfigError(
-            fmt::format("trace.to is {}; what happens from cycle {} to {} takes more than {} bytes: ask "
-                        "for fewer cycles, or processing elements",
+            fmt::format("trace.to is {}; the events from cycle {} to {} take more than {} bytes: give fewer "
+                        "cycles, or fewer processing elements",
                         is_open_ ? "missing" : std::to_string(window_.to), window_.from, heard_, most_bytes));
     }
 }
@@ -236,7 +237,7 @@ void Waves::tile_fetched(const hw::TileTimes& times) {
     heard(times.fetched);
     fifo_tiles_.come(times.fetched);
     fifo_whole_.come(times.whole);
-    // One tile after the other, as on the timeline.
+    // Tiles are shown one after the other, as on the timeline.
     const Cycle begun = std::max(times.fetched, last_whole_);
     last_whole_ = std::max(times.whole, last_whole_);
     fetch_.hold(begun, last_whole_);

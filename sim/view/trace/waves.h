@@ -46,7 +46,7 @@ public:
     void ended(Cycle end, hw::Tag tag) override;
     void cycle(Cycle cycle, const hw::ArrayRegisters& registers) override;
 
-    /// Whether it needs the array's registers.
+    /// Whether waves show registers of the array.
     bool has_cells() const { return !cells_.empty(); }
 
     /// Writes the file from the recorded events, up to the end of the run or up to its failure.
@@ -70,7 +70,7 @@ private:
     LevelSignal& level(const std::string& name, std::uint64_t most);
     void add_cell(const Cell& cell);
 
-    /// The simulation has reached this cycle. Throws ConfigError if the window has become too large.
+    /// Notes that the run has reached this cycle. Throws ConfigError if the window has become too large.
     void heard(Cycle cycle);
     void activation_unit(const hw::InstructionTimes& times);
     void enter_line(Cycle begin, const hw::StreamTimes& times);
@@ -78,12 +78,12 @@ private:
     const isa::Program& program_;
     const machine::MachineConfig& machine_;
     const std::filesystem::path file_;
-    const bool is_open_;  ///< the window has no end of its own
+    const bool is_open_;  ///< the window ends with the run
     const WaveWindow window_;
-    std::vector<std::unique_ptr<WaveSignal>> signals_;  ///< before the references into it
+    std::vector<std::unique_ptr<WaveSignal>> signals_;  ///< declared before the references to its elements
     BoundInstructions bound_;
 
-    // What is known of the run so far.
+    // The state of the run so far.
     Cycle heard_ = 0;
     std::uint64_t notes_ = 0;
     bool failed_ = false;
@@ -92,7 +92,7 @@ private:
     std::optional<Cycle> draining_since_;
     Cycle last_whole_ = 0;
     Cycle array_free_ = 0;
-    std::deque<std::uint32_t> tiles_;  ///< fetched, and no stream has taken them
+    std::deque<std::uint32_t> tiles_;  ///< tiles that have been fetched and not yet used
     std::uint32_t tile_in_array_ = 0;
     std::optional<hw::InstructionNumber> streaming_;
     std::uint64_t repetition_ = 0;

@@ -15,7 +15,7 @@
 namespace systole::trace {
 namespace {
 
-/// By tag: the names of all tags that the program may use.
+/// The names of all tags that the program may use, by tag.
 std::vector<std::string> names_by_tag(const isa::Program& program) {
     std::size_t last = program.layers.size();
     for (const isa::Instruction& instruction : program.instructions) {

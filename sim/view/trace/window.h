@@ -15,8 +15,8 @@ public:
     /// Throws ConfigError if the program has no such layer.
     Window(const TraceConfig& config, const isa::Program& program);
 
-    /// Whether it includes an event of the cycles [begin, end), or an event at `begin` if `end` equals
-    /// `begin`.
+    /// Whether the window includes an event of the cycles [begin, end), or an event at `begin` if `end`
+    /// equals `begin`.
     bool takes(hw::Tag tag, Cycle begin, Cycle end) const {
         return takes(tag) && begin < to_ && (end > from_ || (begin == end && begin >= from_));
     }

@@ -12,9 +12,8 @@
 
 namespace systole::trace {
 
-/// A thread that works on items one after the other, in the order in which they are passed on. Passing on an
-/// item blocks while `most` items wait, so that memory stays bounded. Items are reused: their memory is
-/// allocated once.
+/// A thread that works on items in the order in which they are passed on. Passing on an item blocks while
+/// `most` items wait, so that memory stays bounded. Items are reused: their memory is allocated once.
 template <class Item>
 class Worker {
 public:
@@ -26,8 +25,8 @@ public:
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;
 
-    /// Returns an item to fill next, which is new or reused. Throws what `work` threw; the thread has then
-    /// ended.
+    /// Returns an item to fill next, which is new or reused. Rethrows an exception of `work`, which has then
+    /// ended the thread.
     Item pass_on(Item item) {
         std::unique_lock lock(mutex_);
         changed_.wait(lock, [this] { return items_.size() < most_ || failure_; });
@@ -43,7 +42,7 @@ public:
         return next;
     }
 
-    /// Returns when all items have been worked on; no item may follow. Throws what `work` threw.
+    /// Returns when all items have been worked on; no item may follow. Rethrows an exception of `work`.
     void finish() {
         close();
         if (failure_) std::rethrow_exception(failure_);
@@ -84,7 +83,7 @@ private:
 
     const std::size_t most_;
     const std::function<void(Item&)> work_;
-    std::mutex mutex_;  ///< of all below
+    std::mutex mutex_;  ///< protects all members below
     std::condition_variable changed_;
     std::queue<Item> items_;
     std::vector<Item> spare_;
