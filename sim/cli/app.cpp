@@ -26,7 +26,7 @@ constexpr int success = 0;
 constexpr int user_error = 2;
 constexpr int internal_error = 70;  // EX_SOFTWARE
 
-/// Messages are one line, whatever the names in them.
+/// Prints the message as one line, even if a name in it has line breaks.
 int fail(const terminal::Look& look, std::string_view message, int code) {
     std::string line(message);
     while (!line.empty() && line.back() == '\n') line.pop_back();
@@ -37,8 +37,8 @@ int fail(const terminal::Look& look, std::string_view message, int code) {
     return code;
 }
 
-/// CLI11's help, with nothing but the name of its value behind an option: exclusions and counts are said
-/// in words where they matter. Sentences are wrapped.
+/// CLI11's help, shortened: only the name of its value follows an option, without CLI11's notes on exclusions
+/// and counts. Descriptions are wrapped.
 class HelpFormatter : public CLI::Formatter {
 public:
     explicit HelpFormatter(std::size_t columns) : room_(columns - names_width) { column_width(names_width); }
@@ -90,7 +90,7 @@ std::vector<std::string> command_names(const CLI::App& app) {
     return names;
 }
 
-/// A first word that is no command is a run file, where it looks like one.
+/// Inserts `run` if the first word is not a command but names a run file or a program.
 std::vector<std::string> expand_shorthand(std::vector<std::string> arguments, CLI::App& app) {
     const std::string& first = arguments.front();
     const std::vector<std::string> commands = command_names(app);

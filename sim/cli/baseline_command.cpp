@@ -43,7 +43,7 @@ private:
     void measure_this_computer() const {
         const ir::Graph graph =
             frontend::read_network(run::PathFinder({}).find(model), operators::registry());
-        if (!out.empty()) report::write_file(out, "");  // before the long work
+        if (!out.empty()) report::write_file(out, "");  // an error in the path shows before the measurement
         const measure::Measurement measurement =
             measure::measure(graph, batch, {.minimum_seconds = minimum_seconds});
         const baselines::Baseline baseline = measure::to_baseline(measurement);

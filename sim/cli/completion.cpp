@@ -20,10 +20,10 @@ const CLI::Option* option_of(const CLI::App& command, const std::string& word) {
     return command.get_option_no_throw(word.substr(0, word.find('=')));
 }
 
-/// What the words before the cursor leave open.
+/// The position of the cursor, as the words before it determine it.
 struct Place {
-    const CLI::Option* option = nullptr;  ///< whose value comes next, or may come
-    bool value_is_due = false;            ///< nothing else may come
+    const CLI::Option* option = nullptr;  ///< the option whose value may come next
+    bool value_is_due = false;            ///< only this option's value may come next
     std::size_t positionals = 0;          ///< values without an option so far
     bool options_ended = false;           ///< by "--"
 };
@@ -51,7 +51,7 @@ Place place_behind(const CLI::App& command, std::span<const std::string> words) 
     return place;
 }
 
-/// The command's option without a name whose value comes behind so many others.
+/// The command's positional argument with this index; null if it has no such argument.
 const CLI::Option* positional(const CLI::App& command, std::size_t number) {
     const auto all = command.get_options([](const CLI::Option* option) { return option->get_positional(); });
     if (all.empty()) return nullptr;
@@ -59,7 +59,7 @@ const CLI::Option* positional(const CLI::App& command, std::size_t number) {
     return all.back()->get_items_expected_max() > 1 ? all.back() : nullptr;
 }
 
-/// Adds to a completion what begins with `typed`; `before` stands before it in the same word.
+/// Collects the candidates that begin with `typed`; `before` is the part of the same word before them.
 class Collector {
 public:
     Collector(std::string_view typed, std::string before) : typed_(typed), before_(std::move(before)) {}
@@ -95,7 +95,7 @@ private:
     Completion completion_;
 };
 
-/// Values of an option, where `typed` is what there is of one, and `before` the word up to it.
+/// Values of an option: `typed` is the typed part of the value, `before` the part of the word before it.
 Completion values_for(const Values& values, std::string_view typed, std::string before) {
     if (values.listed) {
         const std::size_t begin = typed.rfind(',') + 1;  // 0 where there is none
@@ -127,7 +127,7 @@ Completion complete_in(const CLI::App& command, const Context& context, std::spa
     return next == nullptr ? Completion{} : values_for(context.values_of(*next), current, "");
 }
 
-/// A command, or what `sim run` takes: its name may be left out.
+/// The commands, and the arguments of `sim run`, because the word `run` may be left out.
 Completion complete_first(const CLI::App& app, const Context& context, const std::string& current) {
     Collector collector(current, "");
     for (const CLI::App* command : visible_commands(app)) {

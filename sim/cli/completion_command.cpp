@@ -24,7 +24,8 @@ void add_completion_command(CLI::App& app, Context& context) {
         "fish: sim completion fish > ~/.config/fish/completions/sim.fish");
     command->callback([shell] { fmt::print("{}", completion_script(*shell)); });
 
-    CLI::App* words_command = app.add_subcommand("complete-words", "What completion scripts ask");
+    CLI::App* words_command = app.add_subcommand(
+        "complete-words", "Print the completions of a command line, for completion scripts");
     words_command->group("");  // not for people: help does not show it
     const auto words = std::make_shared<std::vector<std::string>>();
     words_command->add_option("WORDS", *words, "typed behind sim, up to the cursor");

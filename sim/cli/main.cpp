@@ -10,7 +10,7 @@ extern "C" const char* __lsan_default_suppressions();
 extern "C" const char* __lsan_default_suppressions() {
     return "leak:libsystemc";
 }
-/// stderr belongs to our messages.
+/// Only messages of this program appear on stderr.
 extern "C" const char* __lsan_default_options();
 extern "C" const char* __lsan_default_options() {
     return "print_suppressions=0";
@@ -24,8 +24,8 @@ int sc_main(int argc, char* argv[]) {
     return exit_code;
 }
 
-/// libsystemc brings a `main` of its own, for programs without one. It greets on stderr, which belongs to
-/// our messages; `sim --version` names it instead.
+/// libsystemc has a `main` for programs without one. It prints a banner on stderr; this `main` does not, and
+/// `sim --version` names SystemC instead.
 int main(int argc, char* argv[]) {
     setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 0);
     return sc_core::sc_elab_and_sim(argc, argv);

@@ -29,7 +29,7 @@ void add_color_option(CLI::App& command, Context& context) {
 }
 
 void print_json(const nlohmann::ordered_json& json) {
-    // Texts from files are UTF-8 only where their authors made them so.
+    // Texts from files may contain invalid UTF-8, which is replaced.
     constexpr auto replace = nlohmann::ordered_json::error_handler_t::replace;
     fmt::print("{}\n", json.dump(2, ' ', false, replace));
 }

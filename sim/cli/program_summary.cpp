@@ -17,7 +17,7 @@ nlohmann::ordered_json program_json(const isa::Program& program) {
         const std::string_view kind = isa::buffer_kind_names()[static_cast<std::size_t>(buffer.kind)];
         json["buffers"].push_back({{"name", buffer.name}, {"kind", kind}, {"bytes", buffer.bytes}});
     }
-    // Programs written by hand are of no network.
+    // Programs written by hand belong to no network.
     if (program.inferences > 0) {
         json["model"] = program.model;
         json["batch"] = program.batch;

@@ -49,7 +49,7 @@ public:
         }
         tracer_->finish(record.cycles, known);
     }
-    /// The files end where the run did.
+    /// Closes the files; they end at the failure.
     void failed() noexcept override { tracer_.reset(); }
 
 private:
@@ -69,8 +69,10 @@ struct RunCommand {
         if (shows("buffers") && config.print.empty()) {
             throw machine::ConfigError("--show buffers needs a buffer: give --print BUFFER");
         }
-        if (!config.out.empty()) report::make_folder(config.out);  // before the long work
-        // Before this process begins a simulation of its own: those behind an explanation are copies of it.
+        if (!config.out.empty())
+            report::make_folder(config.out);  // an error in the path shows before the run
+        // First, because the simulations for an explanation run in forks of this process, which must not
+        // have begun a simulation of its own.
         std::optional<report::Explanations> why;
         if (!config.out.empty() && config.explain) why = explained(config);
         report::Report report = report::make_report(simulate(config));
@@ -92,7 +94,7 @@ private:
         return std::find(show.begin(), show.end(), part) != show.end();
     }
 
-    /// Who wants to see a part wants it to be there.
+    /// The options, with the parts of the report that --show names switched on.
     RunOptions asked_for() const {
         RunOptions asked = options;
         if (shows("instructions")) asked.instructions = true;
@@ -106,7 +108,7 @@ private:
         report::write_file(report::page_path(folder), page::to_html(shown));
     }
 
-    /// None of a run that fails: that is for the run to say, whose traces show how far it came.
+    /// Absent if the run fails: `simulate` then reports the error and writes the traces up to it.
     static std::optional<report::Explanations> explained(const run::RunConfig& config) {
         try {
             return explain::explain(config);

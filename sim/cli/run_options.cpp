@@ -32,7 +32,7 @@ std::vector<run::Setting> RunOptions::settings() const {
         if (value) settings.push_back({key, true});
     };
     text("machine", machine);
-    // What drops other keys of the run file goes before those keys.
+    // Settings that drop other keys of the run file come before those keys.
     text("model", model);
     if (names_graph_text(file)) {
         if (!program.empty() || !model.empty()) {

@@ -13,7 +13,7 @@ std::int32_t little_endian_word(std::span<const std::uint8_t> bytes) {
     return static_cast<std::int32_t>(word);
 }
 
-/// Sets the first `columns` values from as many words, the rest to 0.
+/// Sets the first `columns` values from that number of words, and the others to 0.
 void load_words(std::span<const std::uint8_t> bytes, std::size_t columns, std::vector<std::int32_t>& values) {
     std::fill(values.begin(), values.end(), 0);
     for (std::size_t c = 0; c < columns; ++c) values[c] = little_endian_word(bytes.subspan(c * word_bytes));

@@ -52,7 +52,7 @@ BufferView find_view(const isa::Program& program, std::string_view text) {
         throw isa::ProgramError(fmt::format("print \"{}\": {}", text, rule));
     };
     BufferView view{.buffer = find_buffer(program, text), .type = DataType::Uint8, .columns = 0};
-    if (view.buffer == nullptr) {  // a name may hold a colon itself
+    if (view.buffer == nullptr) {  // the name of a buffer may itself contain a colon
         const std::size_t colon = text.rfind(':');
         const std::string_view name = text.substr(0, colon);
         const isa::HostBuffer* buffer = find_buffer(program, name);
@@ -61,13 +61,15 @@ BufferView find_view(const isa::Program& program, std::string_view text) {
         }
         const auto type = read_type(text.substr(colon + 1));
         if (!type) {
-            fail("behind the colon stands uint8, int8, int16 or int32, and x with the columns, as in int8x4");
+            fail(
+                "after the colon it must have uint8, int8, int16 or int32, and may have columns, as in "
+                "int8x4");
         }
         view = *type;
         view.buffer = buffer;
     }
     if (view.buffer->bytes % bytes_of(view.type) != 0) {
-        fail(fmt::format("{} bytes are no whole number of {}", view.buffer->bytes, name_of(view.type)));
+        fail(fmt::format("{} bytes are not a whole number of {}", view.buffer->bytes, name_of(view.type)));
     }
     return view;
 }

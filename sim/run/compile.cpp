@@ -16,7 +16,7 @@
 namespace systole::run {
 namespace {
 
-/// Images to calibrate with, where the run names none of their own.
+/// The number of input images for calibration if the run names no calibration images.
 constexpr std::uint64_t calibration_images = 128;
 
 passes::Calibration calibration_of(const ir::Graph& graph, const RunSpec& spec,
@@ -52,7 +52,7 @@ schedule::Target target_of(const machine::MachineConfig& machine) {
 }
 
 nlohmann::json to_json(const schedule::Target& target) {
-    // These name every field: a further one does not compile before it is here.
+    // The bindings name every field, so a new field does not compile until it is written here.
     const auto& [geometry, accumulator_rows, unified_buffer_rows, weight_memory_bytes, activation_delay] =
         target;
     const auto& [rows, columns] = geometry;

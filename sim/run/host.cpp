@@ -23,13 +23,14 @@ void softmax(std::span<float> logits) {
     for (float& logit : logits) logit /= sum;
 }
 
-/// What the host can do. Operations count as fp32 operations of the host's peak, an exponential as one:
-/// the time is a lower bound. Bytes are those of operands and result: a float, and what the chip stores.
+/// A kind of work of the host, with its cost. Operations run at the host's fp32 peak, and an exponential
+/// counts as one operation, so the time is a lower bound. Bytes are those of operand and result: one of the
+/// two is a float, the other has the format that the chip stores.
 struct HostKind {
     std::string_view kind;
     double operations_per_element;
-    double bytes_per_element;                   ///< beside those that the chip stores
-    void (*compute)(std::span<float> outputs);  ///< of one inference; none: not an operation on outputs
+    double bytes_per_element;                   ///< of the float
+    void (*compute)(std::span<float> outputs);  ///< on one inference; null if the work is not on outputs
 };
 
 constexpr std::array kinds{
@@ -45,7 +46,7 @@ const HostKind* find_kind(std::string_view name) {
     return found == kinds.end() ? nullptr : &*found;
 }
 
-/// The real numbers that bytes of a tensor stand for.
+/// The real numbers that the stored bytes of a tensor represent.
 std::vector<float> real_values(const isa::BorderTensor& tensor, std::span<const std::uint8_t> stored) {
     const auto real = [&](std::int32_t value) {
         return static_cast<float>(tensor.scale * (value - tensor.zero_point));
@@ -123,8 +124,8 @@ Outputs read_outputs(const isa::Program& program, std::span<const std::uint8_t> 
 
     outputs.values = real_values(tensor, stored);
 
-    // Classes are told from the stored numbers' order: no operation of the host changes it, but a
-    // probability may round to the same float as its neighbour.
+    // The classes come from the stored numbers: no operation of the host changes their order, but two
+    // probabilities may round to the same float.
     if (gives_classes(tensor)) {
         for (auto row = outputs.values.begin(); row != outputs.values.end();) {
             const auto end = row + static_cast<std::ptrdiff_t>(outputs.per_inference);

@@ -58,7 +58,7 @@ std::vector<float> to_floats(const input::Images& images, std::uint64_t first, s
 }
 
 bool stored_unchanged(const input::Images& images, double pixel_scale, const Storage& storage) {
-    // A program file keeps the scale exactly; a run file may write it with fewer digits.
+    // A program file has the exact scale; a run file may round it.
     constexpr double tolerance = 1e-6;
     return images.pixels() != nullptr && storage.zero_point == 0 && storage.type == DataType::Uint8 &&
            std::abs(storage.scale - pixel_scale) <= tolerance * storage.scale;

@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The folder and all above it, nearest first.
+/// The folder and all folders above it, nearest first.
 std::vector<fs::path> upwards(fs::path folder) {
     std::vector<fs::path> folders;
     for (;;) {
@@ -23,16 +23,16 @@ std::vector<fs::path> upwards(fs::path folder) {
 }
 
 bool is_there(const fs::path& path) {
-    std::error_code ignored;  // what cannot be looked at is found by nobody
+    std::error_code ignored;  // a path that cannot be accessed counts as absent
     return fs::exists(path, ignored);
 }
 
-/// A name rather than a path: without folder and extension.
+/// Whether the text is a name instead of a path: without folder and extension.
 bool is_bare(const fs::path& path) {
     return !path.has_parent_path() && path.has_filename() && !path.has_extension();
 }
 
-/// As the user would write it, where that is possible.
+/// The path relative to the current folder, if it lies below that.
 fs::path shown(const fs::path& found) {
     std::error_code error;
     const fs::path relative = fs::relative(found, error);
@@ -81,7 +81,7 @@ bool PathFinder::knows(const std::string& given, std::string_view kind) const {
 std::set<std::string> PathFinder::names(std::string_view kind) const {
     std::set<std::string> names;
     for (const fs::path& folder : name_folders_) {
-        std::error_code error;  // a folder that is not there has no names
+        std::error_code error;  // a folder that does not exist has no names
         for (const auto& entry : fs::directory_iterator(folder / "configs" / kind, error)) {
             if (entry.path().extension() == ".json") names.insert(entry.path().stem().string());
         }

@@ -8,7 +8,7 @@ namespace systole::run {
 namespace {
 
 constexpr std::uint64_t most_pictures = 120;
-constexpr std::uint64_t most_bytes = std::uint64_t{1} << 20U;  // of all pixels
+constexpr std::uint64_t most_bytes = std::uint64_t{1} << 20U;  // limit for the pixels of all pictures
 
 std::vector<std::uint8_t> stretched(std::span<const float> values) {
     const auto [least, most] = std::minmax_element(values.begin(), values.end());
@@ -30,7 +30,7 @@ std::vector<std::uint8_t> pixels_of(const input::Images& images, std::uint64_t i
     return stretched(std::span(*images.floats()).subspan(index * count, count));
 }
 
-/// All images, the wrong ones first.
+/// The indices of all images, those with a wrong prediction first.
 std::vector<std::uint64_t> order_of(std::span<const std::uint32_t> predictions,
                                     std::span<const std::uint32_t> labels) {
     std::vector<std::uint64_t> order(predictions.size());

@@ -18,7 +18,7 @@ using machine::RealRange;
 
 namespace {
 
-// Rules between keys, in messages and in the reference.
+// Rules between keys, for messages and for the reference of keys.
 constexpr std::string_view machine_rule = "a run needs a machine, as in \"tpu_v1\"";
 constexpr std::string_view model_rule = "a run needs a model or a program";
 constexpr std::string_view program_rule = "a run has a model or a program, not both";
@@ -36,7 +36,7 @@ constexpr std::string_view print_rule = "a timing-only run has no values in its 
 // the visitors find them by the structure's type.)
 template <class Visitor>
 void describe(Visitor& visitor, RunConfig& config) {
-    visitor.field(needed("schema", "", "what this file is: sim.run/1"), config.schema);
+    visitor.field(needed("schema", "", "kind and version of the file: sim.run/1"), config.schema);
     visitor.field(
         {.key = "machine", .meaning = "machine file, or its name in configs/machines", .rule = machine_rule},
         config.machine);
@@ -51,7 +51,7 @@ void describe(Visitor& visitor, RunConfig& config) {
     visitor.field({.key = "labels", .meaning = "file with the class of each image", .rule = labels_rule},
                   config.labels);
     visitor.field({.key = "input_scale",
-                   .meaning = "what one step of an 8-bit pixel is worth to the network",
+                   .meaning = "factor from an 8-bit pixel to the network's input",
                    .if_absent = "1/255"},
                   config.input_scale, RealRange{1e-9, 1e9});
     visitor.field({.key = "calibration",
@@ -66,10 +66,11 @@ void describe(Visitor& visitor, RunConfig& config) {
                   config.batch, Range{1, std::numeric_limits<std::uint32_t>::max()});
     visitor.field({"limit", "", "images to run, from the first; 0 for all"}, config.limit,
                   Range{0, std::uint64_t{1} << 40U});
-    visitor.field({"host", "",
-                   "baseline file, or its name in configs/baselines: the processor that does what the chip "
-                   "cannot; without it that is not timed"},
-                  config.host);
+    visitor.field(
+        {"host", "",
+         "baseline file, or its name in configs/baselines: the processor that does the work left to "
+         "the host; without it that work is not timed"},
+        config.host);
     visitor.field({"baselines", "", "baseline files, or their names, to compare with"}, config.baselines);
     visitor.field(
         {.key = "out", .meaning = "folder for report.json, report.html and traces", .rule = out_rule},
@@ -79,11 +80,13 @@ void describe(Visitor& visitor, RunConfig& config) {
                    .meaning = "run the network in float as well",
                    .rule = float_reference_rule},
                   config.float_reference);
-    visitor.field({"instructions", "", "report when each instruction was where"}, config.instructions);
-    visitor.field({"power_windows", "windows", "of equal length, to report the run's power in; 0 for none"},
-                  config.power_windows, Range{0, 1'000'000});
+    visitor.field({"instructions", "", "report the times of each instruction in its queue and unit"},
+                  config.instructions);
+    visitor.field(
+        {"power_windows", "windows", "number of equal parts of the run to report power in; 0 for none"},
+        config.power_windows, Range{0, 1'000'000});
     visitor.field({.key = "registers",
-                   .meaning = "cycles whose registers of the array to report: all, or FIRST-LAST",
+                   .meaning = "cycles in which to report the array's registers: all, or FIRST-LAST",
                    .rule = registers_rule},
                   config.registers);
     visitor.field({.key = "print",
@@ -91,17 +94,17 @@ void describe(Visitor& visitor, RunConfig& config) {
                    .rule = print_rule},
                   config.print);
     visitor.field(
-        {"explain", "", "report why each layer takes its cycles, and what changes would bring; with out"},
+        {"explain", "", "report why each layer takes its cycles, and the effect of changes; with out"},
         config.explain);
-    visitor.section({"trace", "", "what to write about the run's course, beside its report"}, config.trace);
+    visitor.section({"trace", "", "traces of the run's events, beside its report"}, config.trace);
 }
 
 namespace {
 
 constexpr std::string_view machine_prefix = "machine.";
 
-/// Keys that speak of what the key names, and mean nothing once it is replaced.
-void drop_what_belongs_to(std::string_view key, nlohmann::json& object) {
+/// Drops the keys that belong to the replaced value of `key` and mean nothing without it.
+void drop_dependent_keys(std::string_view key, nlohmann::json& object) {
     const auto drop = [&](std::initializer_list<const char*> keys) {
         for (const char* other : keys) object.erase(other);
     };
@@ -127,7 +130,7 @@ void validate(const RunConfig& config, const ConfigReader& reader) {
         if (config.float_reference) reader.fail("float_reference", float_reference_rule);
     }
     if (config.timing_only && config.float_reference) {
-        reader.fail("float_reference", "a timing-only run has no values to hold it against");
+        reader.fail("float_reference", "a timing-only run has no values to compare with it");
     }
     if (config.timing_only && !config.registers.empty()) {
         reader.fail("registers", registers_rule);
@@ -168,7 +171,7 @@ RunConfig read_run(const std::filesystem::path& file, std::span<const Setting> s
             config.machine_settings.push_back({setting.key.substr(machine_prefix.size()), setting.value});
             continue;
         }
-        drop_what_belongs_to(setting.key, object);
+        drop_dependent_keys(setting.key, object);
         apply(setting, object, place);
     }
     ConfigReader reader(object, place);
@@ -180,7 +183,7 @@ RunConfig read_run(const std::filesystem::path& file, std::span<const Setting> s
 }
 
 nlohmann::ordered_json to_json(const RunConfig& config) {
-    RunConfig copy = config;  // the field lists name writable fields, for the reader's sake
+    RunConfig copy = config;  // describe() takes writable fields, which the reader needs
     machine::ConfigWriter writer;
     describe(writer, copy);
     nlohmann::ordered_json object = writer.object();

@@ -23,7 +23,7 @@ Setting parse_setting(std::string_view text) {
             fmt::format("--set: a key has {} characters; at most {}", key.size(), longest_key));
     }
     const std::string_view value = text.substr(equals + 1);
-    // What is nested is never the value of a key; texts like "[[[[" must not exhaust the parser's stack.
+    // No key has a deeply nested value; a text like "[[[[" must not exhaust the parser's stack.
     constexpr auto deepest = 8;
     const bool nested = std::count(value.begin(), value.end(), '[') > deepest ||
                         std::count(value.begin(), value.end(), '{') > deepest;

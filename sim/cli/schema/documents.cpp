@@ -35,19 +35,18 @@ const std::vector<Document>& documents() {
         {.name = "machine",
          .schema = machine::MachineConfig().schema,
          .folder = "configs/machines",
-         .what = "What machine it is: the units, the paths between them, watts and energy.",
+         .what = "A machine: its units, the paths between them, watts and energy.",
          .keys = machine::machine_keys()},
         {.name = "run",
          .schema = run::RunConfig().schema,
          .folder = "configs/runs",
-         .what = "What to run on which machine, with which data, and what to report.",
+         .what = "A run: a network or program, the machine, the data, and the parts of the report.",
          .keys = run::run_keys()},
         {.name = "baseline",
          .schema = baselines::Baseline().schema,
          .folder = "configs/baselines",
-         .what = "A processor to compare with; but for the server's, figures are of one die. What is not "
-                 "known is "
-                 "left out.",
+         .what = "A processor to compare with. Figures are of one die, except those of the server. Unknown "
+                 "figures are left out.",
          .keys = baselines::baseline_keys()}};
     return all;
 }
@@ -71,7 +70,7 @@ std::vector<std::string> key_paths(const Document& document) {
 std::vector<std::string> settable_keys() {
     std::vector<std::string> keys = key_paths(document("run"));
     for (const std::string& key : key_paths(document("machine"))) keys.push_back("machine." + key);
-    // What a file is for cannot be set.
+    // The kind of a file cannot be changed.
     std::erase_if(keys, [](const std::string& key) { return key.ends_with("schema"); });
     return keys;
 }

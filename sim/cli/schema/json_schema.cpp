@@ -15,7 +15,7 @@ using Type = KeyDescription::Type;
 
 Json object_schema(const std::vector<KeyDescription>& keys);
 
-/// What its value may be.
+/// The schema of the key's value.
 Json value_schema(const KeyDescription& key) {
     Json text{{"type", "string"}};
     switch (key.type) {

@@ -15,7 +15,7 @@ using machine::Range;
 using machine::RealRange;
 using Type = KeyDescription::Type;
 
-/// Large powers of two are known by their exponents.
+/// The number; large powers of two as "2^32".
 std::string number_text(std::uint64_t number) {
     constexpr std::uint64_t large = 1U << 16U;
     if (number >= large && std::has_single_bit(number))
@@ -24,7 +24,7 @@ std::string number_text(std::uint64_t number) {
 }
 
 std::string range_text(const Range& range) {
-    // The most that the value's type holds is no bound of ours.
+    // The largest number of the type means that there is no upper bound.
     const bool unbounded = range.most == std::numeric_limits<std::uint32_t>::max() ||
                            range.most == std::numeric_limits<std::uint64_t>::max();
     const std::string least = number_text(range.least);
@@ -66,7 +66,7 @@ std::string values_text(const KeyDescription& key) {
         case Type::TextsByName:
             return "texts by key";
     }
-    throw std::logic_error("a type of keys without words");
+    throw std::logic_error("a type of keys without a text");
 }
 
 std::string meaning_text(const KeyDescription& key) {

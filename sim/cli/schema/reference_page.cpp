@@ -29,7 +29,7 @@ Made by `sim schema --page docs/configuration.md` from the declarations that rea
       build/release/sim run mnist_cnn --set batch=64 --set machine.clock_mhz=1050
 )";
 
-/// Text that Markdown takes as it is, within a table.
+/// The text, escaped for a cell of a Markdown table.
 std::string cell(std::string_view text) {
     std::string escaped;
     for (const char letter : text) {
@@ -43,7 +43,7 @@ bool is_section(const KeyDescription& key) {
     return key.type == Type::Section || key.type == Type::Sections;
 }
 
-/// A table of the keys that are no sections, then each section.
+/// Adds a table of the keys, then each section.
 void add_keys(std::string& page, const std::string& path, const std::vector<KeyDescription>& keys,
               const std::string& section) {
     page += "\n| key | default | values | unit | meaning |\n|---|---|---|---|---|\n";

@@ -36,7 +36,7 @@ math::Elementwise elementwise_parameters(const isa::Registers& registers, DataTy
             .elements = elements};
 }
 
-/// A copy: results may be written over operands.
+/// A copy of the rows, because results may overwrite operands.
 std::vector<std::uint8_t> operand(State& state, std::uint64_t first_row, std::uint64_t rows) {
     const auto bytes = state.unified_buffer.rows(first_row, rows);
     return {bytes.begin(), bytes.end()};
@@ -77,7 +77,8 @@ void look_up(const isa::Vector& vector, State& state) {
     const auto rows =
         state.unified_buffer.rows(state.registers[isa::Register::ActivationTableRow],
                                   divide_up(isa::table_bytes(vector.elements), state.row_bytes()));
-    const std::vector<std::uint8_t> bytes(rows.begin(), rows.end());  // results may be written over it
+    const std::vector<std::uint8_t> bytes(rows.begin(),
+                                          rows.end());  // a copy, because results may overwrite it
     for_each_image(vector, state, [&](const auto& source, const auto&, std::span<std::uint8_t> result) {
         if (bytes_of(vector.elements) == 2) {
             math::lookup(source, result, math::read_interpolated_table(bytes));
@@ -93,7 +94,7 @@ void pool(math::Pooling operation, const isa::Vector& vector, State& state) {
     const isa::RowRange images = vector.footprint(registers, state.array).buffer_read;
     const auto tensor = operand(state, images.first, images.last - images.first);
 
-    // The copy begins at the first image with a line of ours.
+    // The copy begins at the first image that has one of these lines.
     const std::uint64_t first_image = vector.first_line / geometry.output_height;
     const std::uint64_t out_image_rows = registers[isa::Register::ActivationImageRows];
     const auto out = state.unified_buffer.from_row(vector.destination_row + first_image * out_image_rows);

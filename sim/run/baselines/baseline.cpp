@@ -16,9 +16,9 @@ using machine::RealRange;
 
 namespace {
 
-// What is not known is left out of the file: no number stands for it.
+// Unknown figures are left out of the file: no number stands for them.
 constexpr RealRange watts{1e-3, 1e6};
-constexpr RealRange rate{1e-3, 1e12};  // what times are divided by is never 0
+constexpr RealRange rate{1e-3, 1e12};  // times are divided by rates, so these are never 0
 constexpr RealRange share{1e-3, 1.0};
 
 }  // namespace
@@ -42,24 +42,25 @@ void describe(Visitor& visitor, Server& server) {
 
 template <class Visitor>
 void describe(Visitor& visitor, Efficiency& efficiency) {
-    visitor.choice(needed("precision", "", "what the software computes in"), efficiency.precision,
-                   precision_names);
+    visitor.choice(needed("precision", "", "number format that the software computes in"),
+                   efficiency.precision, precision_names);
     visitor.field(needed("peak_share", "", "share of the peak that large products attain"),
                   efficiency.peak_share, share);
     visitor.field(needed("memory_share", "", "share of the memory bandwidth attained"),
                   efficiency.memory_share, share);
-    visitor.field(needed("layer_microseconds", "us", "what launching a layer costs"),
-                  efficiency.layer_microseconds, RealRange{0.0, 1e9});
+    visitor.field(
+        needed("layer_microseconds", "us", "additional time of each layer: kernel launch, framework"),
+        efficiency.layer_microseconds, RealRange{0.0, 1e9});
     visitor.field({"latency_factor", "", "99th percentile of latency over the time of a batch"},
                   efficiency.latency_factor, RealRange{1.0, 1e6});
-    visitor.field({"largest_batch", "inferences", "that applications gather, for latency's sake"},
+    visitor.field({"largest_batch", "inferences", "largest batch that latency limits allow applications"},
                   efficiency.largest_batch, Range{1, 1U << 30U});
 }
 
 template <class Visitor>
 void describe(Visitor& visitor, Measured& measured) {
     visitor.field(needed("model", "", "the network whose matrix products were run"), measured.model);
-    visitor.field(needed("batch", "inferences", "that went through them together"), measured.batch,
+    visitor.field(needed("batch", "inferences", "inferences that went through them together"), measured.batch,
                   Range{1, 1U << 30U});
     visitor.field(needed("fp32_inferences_per_second", "1/s", "in 32-bit floating point"),
                   measured.fp32_inferences_per_second, rate);
@@ -69,7 +70,7 @@ void describe(Visitor& visitor, Measured& measured) {
 
 template <class Visitor>
 void describe(Visitor& visitor, Baseline& baseline) {
-    visitor.field(needed("schema", "", "what this file is: sim.baseline/1"), baseline.schema);
+    visitor.field(needed("schema", "", "kind and version of the file: sim.baseline/1"), baseline.schema);
     visitor.field(needed("name", "", "the processor's name in reports"), baseline.name);
     visitor.field({"description", "", "the processor in words"}, baseline.description);
     visitor.field(needed("cores", "cores", "of one die"), baseline.cores, Range{1, 1U << 20U});
@@ -83,14 +84,14 @@ void describe(Visitor& visitor, Baseline& baseline) {
     visitor.field({"on_chip_mib", "MiB", "memory on the die"}, baseline.on_chip_mib, rate);
     visitor.section({"power", "", "watts of one die"}, baseline.power);
     visitor.section({"server", "", "figures of the server"}, baseline.server);
-    visitor.section({"efficiency", "", "what software gets out of a die"}, baseline.efficiency);
+    visitor.section({"efficiency", "", "share of a die's peaks that software attains"}, baseline.efficiency);
     visitor.section({"measured", "", "a network's matrix products, run on the processor"}, baseline.measured);
     visitor.texts({"sources", "", "where each number comes from, by dotted key"}, baseline.sources);
 }
 
 namespace {
 
-/// Leaves out what is not known; a section with nothing left, too.
+/// Removes unknown values, and sections that become empty.
 void drop_unknown(nlohmann::ordered_json& object) {
     for (auto value = object.begin(); value != object.end();) {
         if (value->is_object()) drop_unknown(*value);
@@ -133,7 +134,7 @@ Baseline read_baseline(const std::filesystem::path& path) {
 }
 
 nlohmann::ordered_json to_json(const Baseline& baseline) {
-    Baseline copy = baseline;  // the field lists name writable fields, for the reader's sake
+    Baseline copy = baseline;  // describe() takes writable fields, which the reader needs
     machine::ConfigWriter writer;
     describe(writer, copy);
     nlohmann::ordered_json object = writer.object();
@@ -142,7 +143,7 @@ nlohmann::ordered_json to_json(const Baseline& baseline) {
     const bool server_known = baseline.server.tdp_watts > 0.0 || baseline.server.idle_watts > 0.0 ||
                               baseline.server.busy_watts > 0.0 || baseline.server.dies > 1;
     if (!server_known) object.erase("server");
-    // 0 is a value of this one alone.
+    // This key alone may be 0, which does not mean unknown.
     const double layer_microseconds = baseline.efficiency.layer_microseconds;
     drop_unknown(object);
     if (object.contains("efficiency")) object["efficiency"]["layer_microseconds"] = layer_microseconds;

@@ -17,7 +17,7 @@ Format format_of(const Baseline& baseline, Precision precision) {
         case Precision::Int8:
             return {baseline.peak_int8_gops * giga, 1.0};
     }
-    throw std::logic_error("a precision that does not exist");
+    throw std::logic_error("an unknown precision");
 }
 
 std::optional<Roofline> roofline(const Baseline& baseline, const Work& work, Precision precision) {
@@ -46,7 +46,7 @@ PerformancePerWatt performance_per_watt(const machine::ServerConfig& ours, doubl
         return (our_rate / our_watts) / (its_rate / its_watts);
     };
     result.total = ratio(ours.tdp_watts, baseline.server.tdp_watts);
-    // Without a host's watts there is no telling them apart.
+    // Without the host's watts there is no incremental figure.
     if (ours.host_tdp_watts > 0.0) {
         result.incremental = ratio(ours.tdp_watts - ours.host_tdp_watts,
                                    baseline.server.tdp_watts - baseline.server.host_tdp_watts);

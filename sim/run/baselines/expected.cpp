@@ -48,7 +48,7 @@ std::optional<Expected> expected_within(const Baseline& baseline, const Network&
     if (keeps(largest)) return largest;
     std::optional<Expected> result = expected_at(baseline, network, 1);
     if (!keeps(result)) return std::nullopt;
-    // A larger batch never takes less time: the limit lies between one that keeps it and one that does not.
+    // A larger batch never takes less time, so the largest batch within the limit is found by bisection.
     std::uint32_t too_large = largest->batch;
     while (too_large - result->batch > 1) {
         const std::uint32_t middle = result->batch + (too_large - result->batch) / 2;

@@ -21,12 +21,12 @@
 namespace systole::run {
 namespace {
 
-/// The first byte of an answer says what follows: a result, or an exception's message.
+/// The first byte of an answer, before a result or an exception's message.
 constexpr char returned_mark = 'r';
 constexpr char threw_mark = 't';
 
-/// Does the work, answers and ends the process: without flushing buffers or exit handlers, which are copies
-/// of the parent's.
+/// Does the work, answers and ends the process, without flushing buffers or running exit handlers, because
+/// both are copies of the parent's.
 [[noreturn]] void be_child(const std::function<std::string()>& work, int to) noexcept {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     std::signal(SIGPIPE, SIG_IGN);
@@ -35,7 +35,7 @@ constexpr char threw_mark = 't';
         answer = returned_mark + work();
     } catch (const std::exception& error) {
         answer = threw_mark + std::string(error.what());
-    }  // anything else ends the process: it must not unwind into what the parent was about to do
+    }  // any other exception ends the process: it must not unwind into the parent's stack frames
     _exit(write_message(to, answer) ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 

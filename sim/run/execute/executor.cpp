@@ -40,12 +40,13 @@ Executor::Executor(std::size_t workers, WorkerPool::Sent sent)
 
 std::vector<RunOutcome> Executor::run(std::span<const RunSpec> specs) {
     std::vector<RunOutcome> outcomes(specs.size());
-    std::map<std::string, std::vector<std::size_t>> places;  ///< of equal specs
+    std::map<std::string, std::vector<std::size_t>> places;  ///< the indices of equal specs, by their key
     std::vector<std::size_t> wanted;
     std::vector<std::string> keys(specs.size());
     const auto give = [&](std::size_t index, const std::string& bytes) {
         outcomes[index].record = read_record(bytes);
-        outcomes[index].record->spec = specs[index];  // its labels may be others
+        outcomes[index].record->spec =
+            specs[index];  // its labels may differ from those of the equal spec that was run
     };
     for (std::size_t i = 0; i < specs.size(); ++i) {
         keys[i] = key_of(specs[i]);

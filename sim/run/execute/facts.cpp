@@ -36,7 +36,7 @@ std::string_view name_of(hw::CounterUnit unit) {
         case hw::CounterUnit::Elements:
             return "elements";
     }
-    throw std::logic_error("a unit of counters that does not exist");
+    throw std::logic_error("an unknown unit of a counter");
 }
 
 void count(TileUse& use, const isa::WeightTile& tile) {
@@ -153,7 +153,7 @@ ProgramFacts facts_of(const isa::Program& program) {
 
 std::vector<InstructionLine> instruction_lines(const isa::Program& program,
                                                std::span<const hw::InstructionTimes> times, Cycle end) {
-    // By number; the repetitions of an instruction are in order already.
+    // Sorted by number; the repetitions of an instruction are already in order.
     std::vector<const hw::InstructionTimes*> sorted;
     sorted.reserve(times.size());
     for (const hw::InstructionTimes& each : times) sorted.push_back(&each);
@@ -182,7 +182,7 @@ std::vector<InstructionLine> instruction_lines(const isa::Program& program,
                 ++line.repetition;
             }
         }
-        // Nothing behind it is run.
+        // Instructions after it are not executed.
         if (std::holds_alternative<isa::Halt>(instruction)) break;
     }
     return lines;

@@ -9,7 +9,7 @@ namespace systole::run {
 
 void LevelWindows::change(Cycle at, std::int64_t amount) {
     hold_until(at);
-    held_ += static_cast<std::uint64_t>(amount);  // of a negative one, modulo 2^64, the difference
+    held_ += static_cast<std::uint64_t>(amount);  // a negative amount subtracts, modulo 2^64
 }
 
 MostHeld LevelWindows::until(Cycle cycles) && {

@@ -14,7 +14,7 @@
 namespace systole::run {
 namespace {
 
-/// Without a signal where nobody reads; only sockets can be told so.
+/// Writes to a socket without SIGPIPE if the other end is closed; only `send` has a flag for this.
 ssize_t write_some(int to, std::string_view text) {
     const ssize_t sent = ::send(to, text.data(), text.size(), MSG_NOSIGNAL);
     if (sent >= 0 || errno != ENOTSOCK) return sent;
@@ -33,7 +33,7 @@ bool write_all(int to, std::string_view text) {
     return true;
 }
 
-/// Bytes that were read, fewer than asked for only at the end.
+/// Reads `size` bytes, or fewer at the end of the stream; returns their number.
 std::size_t read_up_to(int from, char* to, std::size_t size) {
     std::size_t have = 0;
     while (have < size) {
@@ -66,7 +66,7 @@ std::string length_text(std::uint64_t length) {
 }
 
 std::uint64_t read_length(std::string_view text) {
-    if (text.size() < length_bytes) throw RecordError("a message that ends within a length");
+    if (text.size() < length_bytes) throw RecordError("the message ends within a length");
     std::uint64_t length = 0;
     for (std::size_t i = 0; i < length_bytes; ++i) {
         length |= std::uint64_t{static_cast<std::uint8_t>(text[i])} << (8 * i);
@@ -82,7 +82,7 @@ std::optional<std::string> read_message(int from) {
     std::array<char, length_bytes> length{};
     if (read_up_to(from, length.data(), length.size()) < length.size()) return std::nullopt;
     const std::uint64_t size = read_length({length.data(), length.size()});
-    // In pieces: a length that lies must not take all memory.
+    // Read in pieces, so that a wrong length does not allocate all memory.
     constexpr std::uint64_t most_at_once = std::uint64_t{1} << 20U;
     std::string message;
     while (message.size() < size) {

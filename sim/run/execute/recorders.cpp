@@ -31,7 +31,7 @@ void ActivityRecorder::instruction(const hw::InstructionTimes& times) {
         case isa::Unit::HostWrite:
             return note(Activity::HostWrite);
         case isa::Unit::Weights:
-            return;  // its tiles say when
+            return;  // recorded tile by tile, see `tile`
         case isa::Unit::Matrix:
             return note(Activity::Matrix);
         case isa::Unit::Activation:

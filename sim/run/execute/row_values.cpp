@@ -19,7 +19,7 @@ bool is_before(const RowValue& a, const RowValue& b) {
            std::tie(b.visit, b.writer, b.rows.first, b.begin);
 }
 
-/// Walks a program as the sequencer does: registers and tags hold from where they are set.
+/// Walks a program as the sequencer does: a register or tag holds until it is set again.
 class Walk {
 public:
     Walk(const isa::Program& program, const Spans& spans) : program_(program), spans_(spans) {}
@@ -60,7 +60,7 @@ private:
         accumulators_.write(footprint.accumulator_write, writer, visit_, span);
     }
 
-    /// What comes from the host has the name of the buffer it comes from, all else that of its layer.
+    /// Values from the host have the name of their host buffer, all others the name of their layer.
     std::size_t writer_of(const isa::Footprint& footprint) {
         if (footprint.host_read.empty()) return index_of(isa::layer_name(program_, tag_));
         for (const isa::HostBuffer& buffer : program_.buffers) {
@@ -82,7 +82,7 @@ private:
     const Spans& spans_;
     isa::Registers registers_;
     run::Tag tag_ = 0;
-    std::size_t visit_ = 0;  ///< goes up whenever the tag changes
+    std::size_t visit_ = 0;  ///< incremented whenever the tag changes
     std::map<std::string, std::size_t> indices_;
     std::vector<std::string> writers_;
     RowTracker unified_buffer_;
@@ -111,7 +111,7 @@ void RowTracker::close(Segments::const_iterator segment) {
 void RowTracker::write(const isa::RowRange& rows, std::size_t writer, std::size_t visit, const Span& span) {
     if (rows.empty()) return;
     const auto end = split(rows.last);
-    bool goes_on = false;  // the segment before has the new value
+    bool goes_on = false;  // the previous segment has the new value
     for (auto segment = split(rows.first); segment != end;) {
         Segment& value = segment->second;
         if (value.is_live && !value.is_read) {

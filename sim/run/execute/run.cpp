@@ -49,7 +49,8 @@ const isa::HostBuffer* find_buffer(const isa::Program& program, isa::BufferKind 
     return found == program.buffers.end() ? nullptr : &*found;
 }
 
-/// The border tensor of the program's buffer of that kind, which holds one for each inference.
+/// The border tensor of the program's buffer of that kind, which holds one tensor for each inference. Null if
+/// the program declares none.
 const isa::BorderTensor* border(const isa::Program& program, isa::BufferKind kind, const std::string& name) {
     const bool is_input = kind == isa::BufferKind::Input;
     const std::vector<isa::BorderTensor>& tensors = is_input ? program.inputs : program.outputs;
@@ -79,7 +80,7 @@ ir::FeatureMap shape_of(const isa::BorderTensor& tensor) {
     return shape;
 }
 
-/// As many labels as the input has images, before the limit cuts both.
+/// The labels of the input's images. The file must have one for each image, also for those beyond the limit.
 std::vector<std::uint32_t> read_labels(const RunSpec& spec, const NamedImages& input) {
     if (!spec.data.labels) return {};
     const std::string& path = spec.data.labels->path.text;
@@ -127,25 +128,25 @@ NamedImages random_program_input(const RunSpec& spec, const isa::Program& progra
                                  const isa::BorderTensor* tensor, const std::string& name) {
     if (tensor == nullptr) {
         throw isa::ProgramError(
-            fmt::format("{}: the program takes no images, made up or not; it declares no input", name));
+            fmt::format("{}: the program takes no input, so --random-input does not apply", name));
     }
     const std::uint64_t count = spec.compiler.limit > 0 ? spec.compiler.limit : program.inferences;
     return random_images(shape_of(*tensor), count, spec.data.random_input, bytes_of(tensor->type) == 2);
 }
 
-/// How messages name what is run.
+/// The name of the program or network in messages.
 std::string name_of(const RunSpec& spec, const isa::Program& program) {
     return spec.program ? spec.labels.program : program.model;
 }
 
-/// A program without a name is called after its file.
+/// The program; without a name of its own it gets that of its file.
 isa::Program named_program(const Content& content) {
     isa::Program program = read_program(content.path.text);
     if (program.model.empty()) program.model = std::filesystem::path(content.name).stem().string();
     return program;
 }
 
-/// The input buffers of a program that takes no images: their values are its own affair.
+/// The input buffers of a program that takes no images. Nothing fills them, so they hold zeros.
 std::vector<std::string> unfilled_buffers(const isa::Program& program) {
     std::vector<std::string> names;
     for (const isa::HostBuffer& buffer : program.buffers) {
@@ -170,7 +171,7 @@ private:
     Observer* observer_;
 };
 
-/// The chip of a run, with all who listen to it.
+/// The chip of a run, with all its listeners.
 class Simulation {
 public:
     Simulation(const RunSpec& spec, const isa::Program& program, Observer* observer) : program_(program) {
@@ -190,8 +191,8 @@ public:
         if (!observed.registers.empty()) {
             if (spec.machine.matrix_unit.engine != machine::Engine::Pe) {
                 throw machine::ConfigError(
-                    "registers: the machine's engine has none to show; --set machine.matrix_unit.engine=pe "
-                    "does");
+                    "registers: the machine's engine has no registers; --set machine.matrix_unit.engine=pe "
+                    "has");
             }
             register_listeners_.add(
                 &register_recorder_.emplace(read_cycle_range(observed.registers), registers_));
@@ -214,7 +215,7 @@ public:
         core_->run([&](hw::InstructionNumber issued) { progress(issued, instructions); }, pause);
     }
 
-    /// Says what the chip counted and its listeners kept.
+    /// Moves the chip's counters and the listeners' recordings into the record.
     void record(RunRecord& record) && {
         record.cycles = core_->cycles();
         record.counters = counters_of(*core_);
@@ -241,7 +242,7 @@ private:
     std::optional<hw::Core> core_;
 };
 
-/// Puts the input where the chip fetches it; the work that this is for the host goes to the record.
+/// Writes the input to host memory, where the chip fetches it, and records the host's work for it.
 void fill_input(RunRecord& record, const NamedImages& input, const isa::BorderTensor& tensor,
                 const isa::Program& program, hw::Core& core) {
     const Storage storage{tensor.scale, tensor.zero_point, tensor.type};
@@ -310,7 +311,7 @@ isa::Program read_program(const std::filesystem::path& path) {
 }
 
 std::string prepared_key(const RunSpec& spec) {
-    // All else goes into the key, so that a field that is added is not forgotten.
+    // The key covers all fields but those cleared here, so that no new field is forgotten.
     RunSpec seen = spec;
     seen.machine = {};
     seen.observed = {};
@@ -321,7 +322,7 @@ std::string prepared_key(const RunSpec& spec) {
 
 Prepared prepare(const RunSpec& spec) {
     Prepared prepared;
-    // Before the long work: what can be wrong with the data is found first.
+    // Data first, so that errors in it show before the compilation.
     prepared.input = read_input(spec);
     if (prepared.input) prepared.labels = read_labels(spec, *prepared.input);
     if (spec.program) {
@@ -334,7 +335,7 @@ Prepared prepare(const RunSpec& spec) {
         prepared.graph = read_model(spec);
         if (spec.float_reference && operators::is_quantized(*prepared.graph)) {
             throw machine::ConfigError(fmt::format(
-                "float_reference is true; {} is on integers: there is no float network to compare with",
+                "float_reference is true; {} is already quantized: there is no float network to compare with",
                 prepared.graph->name));
         }
         prepared.network = baselines::network_of(*prepared.graph);
@@ -369,9 +370,9 @@ RunRecord simulate(const RunSpec& spec, const Prepared& prepared, Observer* obse
     record.spec = spec;
     record.program = facts_of(program);
     record.network = prepared.network;
-    FailureNotice notice(observer);  // behind what the observer refers to
+    FailureNotice notice(observer);  // declared after the objects that the observer refers to
     try {
-        std::vector<BufferView> views;  // found before the long work
+        std::vector<BufferView> views;  // looked up first, so that errors show before the simulation
         for (const std::string& text : spec.observed.print) views.push_back(find_view(program, text));
         Simulation simulation(record.spec, program, observer);
         hw::Core& core = simulation.core();

@@ -17,7 +17,7 @@ ScratchFolder::ScratchFolder() {
 }
 
 ScratchFolder::~ScratchFolder() {
-    std::error_code ignored;  // what stays behind harms nobody
+    std::error_code ignored;  // a destructor must not throw; files that remain do no harm
     std::filesystem::remove_all(path_, ignored);
 }
 

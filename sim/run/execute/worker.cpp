@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Appends a file's bytes, and says how many they are; none of one that cannot be read.
+/// Appends a file's bytes and returns their number; 0 if the file cannot be read.
 std::uint64_t append_file(const fs::path& path, std::string& bytes) {
     std::error_code error;
     const std::uintmax_t size = fs::file_size(path, error);
@@ -55,7 +55,7 @@ public:
                     if (!write_message(out_, answer(body))) return;
                     break;
                 default:
-                    throw RecordError("a message to a worker that it does not know");
+                    throw RecordError("a message of an unknown kind");
             }
         }
     }
@@ -68,21 +68,21 @@ private:
     void keep(std::string_view message) {
         const std::uint64_t header_bytes = read_length(message);
         message.remove_prefix(length_bytes);
-        if (header_bytes > message.size()) throw RecordError("a content that ends within its header");
+        if (header_bytes > message.size()) throw RecordError("the content ends within its header");
         const auto content = from_bytes<ContentHeader>(message.substr(0, header_bytes));
         message.remove_prefix(header_bytes);
         const fs::path place = place_of(content.name, content.hash);
         fs::create_directories(content.is_folder ? place : place.parent_path());
         for (const FileHeader& file : content.files) {
-            if (file.bytes > message.size()) throw RecordError("a content that ends before its files do");
+            if (file.bytes > message.size()) throw RecordError("the content ends within a file");
             std::ofstream copy(content.is_folder ? place / file.name : place, std::ios::binary);
             copy.write(message.data(), static_cast<std::streamsize>(file.bytes));
             message.remove_prefix(file.bytes);
         }
     }
 
-    /// Of a run without values, what is read and compiled: another run of the same may follow. Runs with
-    /// values are prepared in their own process, as computing values takes threads.
+    /// The prepared inputs of a timing-only run, kept for further runs of the same network. Runs with values
+    /// are prepared in their own process, because computing values starts threads.
     const Prepared& prepared_for(const RunSpec& spec) {
         const std::string key = prepared_key(spec);
         for (auto each = prepared_.begin(); each != prepared_.end(); ++each) {
@@ -97,7 +97,7 @@ private:
     }
 
     std::string answer(std::string_view bytes) {
-        std::vector<std::pair<std::string, std::string>> labels;  // by the path of their copies here
+        std::vector<std::pair<std::string, std::string>> labels;  // path of the copy, and label
         const auto error = [&](std::string message) {
             for (const auto& [copy, label] : labels) replace_all(message, copy, label);
             return error_message + message;
@@ -106,7 +106,7 @@ private:
             const RunSpec asked = read_spec(bytes);
             RunSpec here = asked;
             for (Content* content : contents_of(here)) {
-                if (content->hash.empty()) continue;  // cannot be read: its reader says why
+                if (content->hash.empty()) continue;  // cannot be read: opening it later throws the reason
                 const std::string copy = place_of(content->name, content->hash).string();
                 labels.emplace_back(copy, content->path.text);
                 content->path.text = copy;

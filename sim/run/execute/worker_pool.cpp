@@ -25,7 +25,7 @@ namespace {
     try {
         serve(socket, socket, folder);
     } catch (const std::exception&) {
-        _exit(EXIT_FAILURE);  // the parent sees the end, and says so of the spec
+        _exit(EXIT_FAILURE);  // the parent notices and reports an error for the spec
     }
     _exit(EXIT_SUCCESS);
 }

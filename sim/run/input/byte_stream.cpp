@@ -15,7 +15,7 @@ bool is_gzip(std::span<const std::uint8_t> bytes) {
            std::equal(gzip_magic.begin(), gzip_magic.end(), bytes.begin());
 }
 
-/// zlib counts in unsigned int; more than that is handed over in steps.
+/// zlib's sizes are unsigned int; larger sizes are passed in steps.
 uInt step(std::size_t size) {
     return static_cast<uInt>(std::min<std::size_t>(size, std::numeric_limits<uInt>::max()));
 }
@@ -25,7 +25,7 @@ uInt step(std::size_t size) {
 ByteStream::ByteStream(std::span<const std::uint8_t> bytes, std::string_view file)
     : rest_(bytes), file_(file) {
     if (!is_gzip(bytes)) return;
-    constexpr int gzip_only = 16 + MAX_WBITS;  // no zlib header, no guessing
+    constexpr int gzip_only = 16 + MAX_WBITS;  // accepts no zlib header
     auto state = std::make_unique<z_stream>();
     if (inflateInit2(state.get(), gzip_only) != Z_OK) throw std::bad_alloc();
     inflate_ = std::move(state);
@@ -88,7 +88,7 @@ std::size_t ByteStream::inflate_some(std::span<std::uint8_t> out) {
     z_stream& state = *inflate_;
     const uInt given = step(rest_.size());
     const uInt room = step(out.size());
-    // zlib only reads what next_in points to; its C interface lacks the const without ZLIB_CONST.
+    // zlib only reads the bytes at next_in; its C interface lacks the const without ZLIB_CONST.
     state.next_in = const_cast<Bytef*>(rest_.data());
     state.avail_in = given;
     state.next_out = out.data();

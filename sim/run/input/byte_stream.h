@@ -19,14 +19,14 @@ struct z_stream_s;
 
 namespace systole::input {
 
-/// The bytes of a file from front to back, decompressed on the way if they are gzip (told by gzip's
-/// magic number, RFC 1952; several members after one another count as one stream).
+/// The bytes of a file from front to back, decompressed if the file is gzip, which its magic number shows
+/// (RFC 1952; several members count as one stream).
 ///
 /// Bytes are decompressed only on request, so the reader decides how much memory a file takes. Damaged or
 /// truncated gzip data throws InputError from any function that advances.
 class ByteStream {
 public:
-    /// The most bytes `peek` can show.
+    /// The largest number of bytes that `starts_with` can compare.
     static constexpr std::size_t max_peek = 8;
 
     /// `bytes` must outlive the stream; `file` begins each error message.
@@ -40,17 +40,17 @@ public:
     /// Whether the next bytes are `expected` (at most max_peek); they stay in the stream.
     bool starts_with(std::string_view expected);
 
-    /// Fills `out` from the front as far as there are bytes; returns how many.
+    /// Fills `out` from the front; returns the number of bytes, which is smaller at the end of the file.
     std::size_t read(std::span<std::uint8_t> out);
-    /// Fills the whole of `out`; throws InputError if the file ends before, naming the part `what`.
+    /// Fills the whole of `out`. Throws InputError, which names the part `what`, if the file ends before.
     void read_exactly(std::span<std::uint8_t> out, std::string_view what);
 
-    /// The next `count` values, little-endian where T is wider than a byte. Memory grows with the bytes
-    /// that are really there, so a false `count` costs nothing. Throws InputError if the file ends before.
+    /// The next `count` values, little-endian if T is wider than a byte. Memory grows with the bytes that
+    /// the file really has, so a wrong `count` allocates little. Throws InputError if the file ends before.
     template <typename T>
     std::vector<T> read_values(std::uint64_t count, std::string_view what);
 
-    /// Throws InputError if anything follows, naming the part `what` that should have been the last.
+    /// Throws InputError if bytes follow; `what` names the part that must be the last.
     void expect_end(std::string_view what);
 
 private:
@@ -62,7 +62,7 @@ private:
 
     std::span<const std::uint8_t> rest_;
     std::string file_;
-    std::unique_ptr<z_stream_s> inflate_;  ///< none: the file is not compressed
+    std::unique_ptr<z_stream_s> inflate_;  ///< null if the file is not compressed
     bool member_ended_ = false;
     std::array<std::uint8_t, max_peek> peeked_{};
     std::size_t peeked_begin_ = 0;
@@ -71,7 +71,7 @@ private:
 
 template <typename T>
 std::vector<T> ByteStream::read_values(std::uint64_t count, std::string_view what) {
-    static_assert(std::endian::native == std::endian::little, "values are copied as they stand in the file");
+    static_assert(std::endian::native == std::endian::little, "values are copied without swapping bytes");
     constexpr std::uint64_t first_step = (std::uint64_t{16} << 20U) / sizeof(T);
     std::vector<T> values;
     std::uint64_t done = 0;

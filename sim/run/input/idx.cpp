@@ -13,7 +13,7 @@ std::uint32_t read_extent(ByteStream& stream) {
     return extent;
 }
 
-/// Reads the magic number and returns how many dimensions follow.
+/// Reads the magic number and returns the number of dimensions.
 unsigned read_rank(ByteStream& stream) {
     std::array<std::uint8_t, 4> magic{};
     stream.read_exactly(magic, "IDX header");

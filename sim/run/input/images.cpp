@@ -26,7 +26,7 @@ std::uint64_t checked_size(const Images& images, std::uint64_t bytes_per_value, 
     std::uint64_t size = 1;
     for (const auto& [what, extent] : dimensions) {
         if (extent == 0) throw InputError(fmt::format("{}: {} is 0; it must be at least 1", file, what));
-        // `size` is at most 2^32 here, so the product of the two does not overflow 64 bits.
+        // `size` is at most 2^32 here, so the product does not overflow 64 bits.
         size = size > limit ? size : size * extent;
     }
     if (size > limit) {

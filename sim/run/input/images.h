@@ -7,7 +7,7 @@
 
 namespace systole::input {
 
-/// The most bytes that one set of images or labels may take in memory.
+/// The limit on the bytes of one set of images or labels in memory.
 inline constexpr std::uint64_t max_input_bytes = std::uint64_t{4} << 30U;
 
 /// A batch of images as the file holds them, packed in N, H, W, C order.
@@ -16,23 +16,23 @@ struct Images {
     std::uint32_t height = 0;
     std::uint32_t width = 0;
     std::uint32_t channels = 0;
-    /// 8-bit pixels 0 to 255, or floating-point values that the network takes as they are (finite).
+    /// 8-bit pixels from 0 to 255, or finite floats, which are the network's input without scaling.
     std::variant<std::vector<std::uint8_t>, std::vector<float>> values;
 
     std::uint64_t values_per_image() const { return std::uint64_t{height} * width * channels; }
-    /// Number of values of all images.
+    /// The number of values of all images.
     std::uint64_t size() const { return count * values_per_image(); }
 
-    /// The pixels, or nullptr where the values are floats; and the other way round.
+    /// The values of one kind, or nullptr if they are of the other kind.
     const std::vector<std::uint8_t>* pixels() const {
         return std::get_if<std::vector<std::uint8_t>>(&values);
     }
     const std::vector<float>* floats() const { return std::get_if<std::vector<float>>(&values); }
 };
 
-/// The number of values count * height * width * channels of `images`, whose `values` are not there yet,
-/// each `bytes_per_value` wide in the file. Throws InputError (beginning with `file`) where a dimension
-/// is 0 or the values take more than `max_input_bytes`.
+/// count * height * width * channels of `images`, whose `values` have not been read yet; each takes
+/// `bytes_per_value` in the file. Throws InputError, beginning with `file`, if a dimension is 0 or the values
+/// take more than `max_input_bytes`.
 std::uint64_t checked_size(const Images& images, std::uint64_t bytes_per_value, std::string_view file);
 
 /// Appends the images of `more`, which come from `file`, to `images`. Throws InputError unless both have

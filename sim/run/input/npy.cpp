@@ -12,7 +12,7 @@ template <typename T>
 std::vector<float> read_floats(ByteStream& stream, std::uint64_t size) {
     std::vector<T> values = stream.read_values<T>(size, "NPY image data");
     for (std::size_t i = 0; i < values.size(); ++i) {
-        // Compared before the conversion, which is undefined for what does not fit. NaN fails too.
+        // Compared before the conversion, which is undefined for values out of range. NaN fails too.
         if (!(std::abs(values[i]) <= static_cast<T>(std::numeric_limits<float>::max()))) {
             throw InputError(fmt::format("{}: value {} is {}; it must be finite as a 32-bit float",
                                          stream.file(), i, values[i]));

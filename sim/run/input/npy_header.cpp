@@ -8,7 +8,7 @@ namespace systole::input {
 namespace {
 
 constexpr std::string_view magic = "\x93NUMPY";
-/// NumPy's own reader stops at 10,000 characters by default; a header of ours has about 60.
+/// The limit of NumPy's own reader; a header of images or labels has about 60 characters.
 constexpr std::uint32_t max_header_bytes = 65536;
 
 /// The header's text: a Python dictionary of exactly the keys 'descr', 'fortran_order' and 'shape'.
@@ -54,7 +54,7 @@ private:
         const std::size_t end = text_.find(quote, position_ + 1);
         if (end == std::string_view::npos) fail("a string does not end");
         const std::string_view content = text_.substr(position_ + 1, end - position_ - 1);
-        // Printed in error messages, so nothing but plain text may pass.
+        // Error messages print the string, so only plain text is allowed.
         for (const char c : content) {
             if (c < ' ' || c > '~' || c == '\\') fail("a string holds a character that is not plain text");
         }

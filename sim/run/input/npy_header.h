@@ -8,7 +8,7 @@
 
 namespace systole::input {
 
-/// What stands before the values of a NumPy file.
+/// The header of a NumPy file.
 struct NpyHeader {
     std::string descr;                 ///< element type as NumPy writes it: "|u1", "<f4", ...
     std::vector<std::uint32_t> shape;  ///< empty for a scalar

@@ -17,13 +17,13 @@ namespace systole::input {
 namespace {
 
 constexpr std::size_t signature_bytes = 8;
-/// Deflate makes at most 1032 bytes of one: a PNG that claims more image than that cannot hold it.
+/// Deflate expands one byte to at most 1032: a PNG header that claims a larger image is wrong.
 constexpr std::uint64_t max_deflate_ratio = 1032;
 
 /// libpng's reader over bytes in memory.
 ///
-/// libpng reports errors with longjmp, which must not pass an object with a destructor: the functions
-/// that call setjmp therefore only call libpng and hold nothing, and say by their result how it went.
+/// libpng reports errors with longjmp, which must not skip a destructor. So the functions that call setjmp
+/// only call libpng, have no objects, and return false after an error.
 class Decoder {
 public:
     explicit Decoder(std::span<const std::uint8_t> bytes)
@@ -65,7 +65,7 @@ public:
     std::uint32_t channels() const { return png_get_channels(png_, info_); }
     /// The bytes of a row as the file stores it, before any conversion.
     std::uint64_t stored_row_bytes() const { return stored_row_bytes_; }
-    /// libpng's words after a function has returned false.
+    /// libpng's message after a function has returned false.
     std::string message() const { return message_.data(); }
 
 private:
@@ -82,17 +82,17 @@ private:
         png_longjmp(png, 1);
     }
 
-    // libpng warns of what it can read all the same.
+    // Warnings are ignored: libpng can read the file in spite of them.
     static void on_warning(png_structp /*png*/, png_const_charp /*message*/) {}
 
     std::span<const std::uint8_t> rest_;
     png_structp png_;
     png_infop info_;
     std::uint64_t stored_row_bytes_ = 0;
-    std::array<char, 128> message_{};  // stays zero-terminated: one byte less is written
+    std::array<char, 128> message_{};  // zero-terminated: the last byte is never written
 };
 
-/// Drops the last of `channels` values of each pixel, which must be opaque, in place.
+/// Drops the alpha value, the last of each pixel's `channels`, in place. Every pixel must be opaque.
 void drop_alpha(std::vector<std::uint8_t>& pixels, std::uint32_t width, std::uint32_t channels,
                 std::string_view file) {
     constexpr std::uint8_t opaque = 255;

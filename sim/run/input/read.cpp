@@ -53,7 +53,7 @@ std::vector<fs::path> png_files(const fs::path& directory) {
     return files;
 }
 
-/// Puts the batches of several files together, the first as it is.
+/// Joins the images of several files to one batch.
 class Batch {
 public:
     void add(Images images, const fs::path& path) {
@@ -92,7 +92,7 @@ std::vector<std::uint32_t> parse_labels(std::span<const std::uint8_t> bytes, std
 Images read_images(std::span<const fs::path> paths) {
     Batch batch;
     for (const fs::path& path : paths) {
-        std::error_code ignored;  // what is no directory is opened as a file, which says what is wrong
+        std::error_code ignored;  // a path that cannot be read is opened as a file, which throws the reason
         if (!fs::is_directory(path, ignored)) {
             batch.add(parse_images(read_file(path), path.string()), path);
             continue;

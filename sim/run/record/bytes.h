@@ -15,7 +15,7 @@
 namespace systole::run {
 namespace fields {
 
-/// How many fields are written.
+/// The number of fields that are written.
 template <Extent extent>
 struct FieldCounter {
     std::size_t count = 0;
@@ -40,7 +40,7 @@ struct CborFieldWriter {
     }
 };
 
-/// The bytes that the value's JSON has in CBOR, without making that.
+/// The bytes that the value's JSON has in CBOR, without making the JSON.
 template <Extent extent, class Value>
 void write_cbor(const Value& value, std::string& to) {
     if constexpr (Written<Value>) {
@@ -81,10 +81,10 @@ void write_cbor(const Value& value, std::string& to) {
 template <class Value>
 void read_cbor(cbor::Reader& reader, Value& value);
 
-/// Fields stand in their order.
+/// Reads the fields, which must be in the order of their declaration.
 struct CborFieldReader {
     cbor::Reader& reader;
-    std::size_t left;  ///< of those written
+    std::size_t left;  ///< written fields that have not been read
     template <class Value>
     void field(std::string_view name, Value& value) {
         if (left == 0 || reader.read_text() != name) throw RecordError(std::string(name) + ": it is missing");
@@ -106,7 +106,7 @@ void read_cbor(cbor::Reader& reader, Value& value) {
     } else if constexpr (Described<Value>) {
         CborFieldReader fields{reader, reader.read_map()};
         visit_fields(fields, value);
-        if (fields.left != 0) throw RecordError("it has keys that are not known");
+        if (fields.left != 0) throw RecordError("it has unknown keys");
     } else if constexpr (Named<Value>) {
         value = named<Value>(reader.read_text());
     } else if constexpr (IsOptional<Value>::value) {
@@ -115,7 +115,8 @@ void read_cbor(cbor::Reader& reader, Value& value) {
     } else if constexpr (IsVector<Value>::value) {
         value.clear();
         const std::size_t size = reader.read_array();
-        value.reserve(std::min(size, std::size_t{1} << 12U));  // what follows may be less than it says
+        value.reserve(
+            std::min(size, std::size_t{1} << 12U));  // limited, because the written size may be wrong
         for (std::size_t i = 0; i < size; ++i) read_cbor(reader, value.emplace_back());
     } else if constexpr (std::same_as<Value, bool>) {
         value = reader.read_bool();
@@ -132,7 +133,7 @@ void read_cbor(cbor::Reader& reader, Value& value) {
 
 }  // namespace fields
 
-/// The struct in CBOR: compact, and any byte may be in a text. These are the bytes that its JSON has in CBOR.
+/// The struct in CBOR: the bytes that its JSON has in CBOR. Texts may contain any byte.
 template <fields::Described Struct>
 std::string to_bytes(const Struct& value) {
     std::string bytes;
@@ -146,11 +147,11 @@ Struct from_bytes(std::string_view bytes) {
     cbor::Reader reader(bytes);
     Struct value;
     fields::read_cbor(reader, value);
-    if (!reader.is_at_end()) throw RecordError("there are bytes behind its end");
+    if (!reader.is_at_end()) throw RecordError("bytes follow its end");
     return value;
 }
 
-/// What two equal runs have in common, byte for byte: all but types that are `Uncompared`.
+/// The bytes that are the same for equal runs: all fields but those of a type that is `Uncompared`.
 template <fields::Described Struct>
 std::string compared_bytes(const Struct& value) {
     std::string bytes;

@@ -9,7 +9,7 @@
 namespace systole::run::cbor {
 namespace {
 
-// The last five bits of an item's first byte: the argument itself below 24, or how many bytes hold it.
+// The last five bits of an item's first byte: the argument itself if below 24, else the number of its bytes.
 constexpr std::uint8_t one_byte = 24;
 constexpr std::uint8_t two_bytes = 25;
 constexpr std::uint8_t four_bytes = 26;
@@ -19,7 +19,7 @@ constexpr std::uint8_t simple_false = 20;
 constexpr std::uint8_t simple_true = 21;
 constexpr std::uint8_t simple_null = 22;
 
-// The numbers of 16 bits that are written: those that have no value.
+// The only 16-bit numbers that are written: not-a-number and the infinities.
 constexpr std::uint16_t half_infinity = 0x7c00;
 constexpr std::uint16_t half_minus_infinity = 0xfc00;
 constexpr std::uint16_t half_nan = 0x7e00;
@@ -101,7 +101,7 @@ std::string_view Reader::read_text() {
 std::int64_t Reader::read_integer() {
     const Head head = read_head();
     if (head.major != Major::Unsigned && head.major != Major::Negative) {
-        throw RecordError("it is no whole number");
+        throw RecordError("it is not a whole number");
     }
     if (head.argument > std::uint64_t{std::numeric_limits<std::int64_t>::max()}) {
         throw RecordError("it is out of range");
@@ -131,7 +131,7 @@ double Reader::read_real() {
         if (head.info == two_bytes && head.argument == half_infinity) return infinity;
         if (head.info == two_bytes && head.argument == half_minus_infinity) return -infinity;
     }
-    throw RecordError("it is no number of 32 or 64 bits");
+    throw RecordError("it is not a number of 32 or 64 bits");
 }
 
 std::size_t Reader::read_array() {
@@ -173,7 +173,7 @@ Reader::Head Reader::read_head() {
     const auto info = static_cast<std::uint8_t>(first & 31U);
     Head head{.major = static_cast<Major>(first >> 5U), .info = info, .argument = info};
     if (info < one_byte) return head;
-    if (info > eight_bytes) throw RecordError("a length that no record has");
+    if (info > eight_bytes) throw RecordError("a form of length that records do not have");
     head.argument = take(std::size_t{1} << (info - one_byte));
     return head;
 }

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-/// Items of CBOR (RFC 8949): what a compact record is made of. Each is written in the fewest bytes that hold
+/// Items of CBOR (RFC 8949), of which compact records consist. Each is written in the fewest bytes that hold
 /// it exactly, so that equal values have equal bytes.
 namespace systole::run::cbor {
 
@@ -20,8 +20,8 @@ void write_bool(bool value, std::string& to);
 void write_null(std::string& to);
 void write_real(double value, std::string& to);
 
-/// Reads items one behind the other. Each function throws RecordError where another item stands there, or the
-/// bytes end.
+/// Reads items one after the other. Each function throws RecordError if the next item is of another kind, or
+/// if the bytes end.
 class Reader {
 public:
     explicit Reader(std::string_view bytes) : bytes_(bytes) {}
@@ -31,13 +31,13 @@ public:
     std::uint64_t read_unsigned();
     bool read_bool();
     double read_real();
-    /// How many elements follow: no more than there are bytes left, as each has one at least.
+    /// The number of elements that follow; at most the number of bytes left, since each takes at least one.
     std::size_t read_array();
-    /// How many pairs of a text and an item follow.
+    /// The number of pairs of a text and an item that follow.
     std::size_t read_map();
-    /// Passes over null, if it is next.
+    /// Skips null, if it is next.
     bool read_null();
-    /// Passes over an item with all that it holds, and returns its bytes.
+    /// Skips an item with everything in it, and returns its bytes.
     std::string_view read_item();
     bool is_at_end() const { return at_ == bytes_.size(); }
 

@@ -38,7 +38,7 @@ private:
 class Reader {
 public:
     explicit Reader(const Json& object) : object_(object) {
-        if (!object.is_object()) throw RecordError("a record or a part of one is no object");
+        if (!object.is_object()) throw RecordError("a record or a part of one is not an object");
     }
     template <class Value>
     void field(std::string_view name, Value& value) {
@@ -52,7 +52,7 @@ public:
         ++read_;
     }
     void check_all_read() const {
-        if (read_ != object_.size()) throw RecordError("it has keys that are not known");
+        if (read_ != object_.size()) throw RecordError("it has unknown keys");
     }
 
 private:
@@ -106,7 +106,7 @@ void read(const Json& json, Value& value) {
         value.reserve(array.size());
         for (const Json& element : array) read(element, value.emplace_back());
     } else if constexpr (std::is_integral_v<Value> && !std::same_as<Value, bool>) {
-        if (!json.is_number_integer()) throw RecordError("it is no whole number");
+        if (!json.is_number_integer()) throw RecordError("it is not a whole number");
         if constexpr (std::is_unsigned_v<Value>) {
             if (!json.is_number_unsigned()) throw RecordError("it is below 0");
         }

@@ -33,7 +33,7 @@ struct Counter {
     std::uint64_t value(Tag tag) const { return tag < by_tag.size() ? by_tag[tag] : 0; }
     std::string_view group() const { return std::string_view(path).substr(0, path.rfind('.')); }
     std::string_view name() const { return std::string_view(path).substr(path.rfind('.') + 1); }
-    /// No later tag has a value.
+    /// The last tag that may have a value.
     Tag last_tag() const { return by_tag.empty() ? Tag{0} : static_cast<Tag>(by_tag.size() - 1); }
     bool operator==(const Counter&) const = default;
 };
@@ -141,7 +141,7 @@ SYSTOLE_RECORD_FIELDS(NetworkWork, name, layers)
 /// them: for `sync`, and for instructions that the sequencer executes itself.
 struct InstructionLine {
     std::uint64_t number = 0;  ///< in the program, from 0
-    std::string unit;          ///< whose queue takes it, or "sequencer"
+    std::string unit;          ///< the unit whose queue takes it, or "sequencer"
     std::uint32_t repetition = 0;
     std::optional<Cycle> issued;    ///< put into the unit's queue
     std::optional<Cycle> begun;     ///< its first row moved
@@ -171,9 +171,9 @@ SYSTOLE_RECORD_FIELDS(WorkInterval, activity, tag, begin, end)
 /// The parts of a run in which the chip waits only for the host, and the times of the first and last weights.
 struct Phases {
     Cycle head = 0;                    ///< before the first rows of the first stream
-    Cycle last_result = 0;             ///< complete, of the matrix and the activation unit
+    Cycle last_result = 0;             ///< when the last result of matrix or activation unit was complete
     std::optional<Cycle> first_fetch;  ///< of a tile
-    Cycle last_tile = 0;               ///< whole
+    Cycle last_tile = 0;               ///< when the last tile was whole
     bool operator==(const Phases&) const = default;
 };
 SYSTOLE_RECORD_FIELDS(Phases, head, last_result, first_fetch, last_tile)
@@ -193,7 +193,7 @@ SYSTOLE_RECORD_FIELDS(RowRange, first, last)
 /// read ends with its last write.
 struct RowValue {
     std::uint64_t writer = 0;  ///< index of the layer or host buffer that wrote the value
-    std::uint64_t visit = 0;   ///< which of the writer's turns wrote it
+    std::uint64_t visit = 0;   ///< the writer's turn in which it was written
     RowRange rows;
     Cycle begin = 0;
     Cycle end = 0;
@@ -231,13 +231,13 @@ struct Occupancy {
 };
 SYSTOLE_RECORD_FIELDS(Occupancy, values, weight_fifo_tiles)
 
-/// Work the host did.
+/// Work of the host.
 struct HostWork {
     std::string kind;   ///< "quantize_input", "softmax"
-    std::string layer;  ///< whose work it is
+    std::string layer;  ///< that the work belongs to
     std::uint64_t elements = 0;
-    DataType type = DataType::Uint8;     ///< in which the chip stores them
-    std::optional<double> seconds = {};  ///< at least; absent where the run names no host
+    DataType type = DataType::Uint8;     ///< in which the chip stores the elements
+    std::optional<double> seconds = {};  ///< lower bound; absent if the run names no host
     bool operator==(const HostWork&) const = default;
 };
 SYSTOLE_RECORD_FIELDS(HostWork, kind, layer, elements, type, seconds)
@@ -334,7 +334,7 @@ struct RunRecord {
     Counters counters;
     std::uint64_t unified_buffer_peak_bytes = 0;
     ProgramFacts program;
-    std::optional<NetworkWork> network;  ///< what it asks of any processor; absent of a program
+    std::optional<NetworkWork> network;  ///< its work on any processor; absent for a program
     std::vector<HostWork> host_work;
     Answers answers;
     std::vector<InstructionLine> instruction_times;

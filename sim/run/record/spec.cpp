@@ -17,7 +17,7 @@ void read_record_json(const nlohmann::ordered_json& json, MachineConfig& machine
 namespace systole::run {
 namespace {
 
-/// Finds contents wherever they are in a spec.
+/// Collects the contents of all fields of a spec.
 class ContentFinder {
 public:
     template <class Value>

@@ -11,7 +11,7 @@
 
 namespace systole::machine {
 
-// A machine is written as its file is.
+// A machine is written in the format of its file.
 nlohmann::ordered_json record_json(const MachineConfig& machine);
 void read_record_json(const nlohmann::ordered_json& json, MachineConfig& machine);
 
@@ -60,7 +60,7 @@ SYSTOLE_RECORD_FIELDS(LabelledSetting, key, value)
 /// spec.
 struct RunLabels {
     using Uncompared = void;
-    std::string program;  ///< as it was given: leads messages
+    std::string program;  ///< as given by the user: messages begin with it
     Json run = Json::object();
     std::vector<LabelledSetting> machine_settings;
 };

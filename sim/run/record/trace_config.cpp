@@ -47,14 +47,15 @@ void TraceConfig::validate(const std::string& place) const {
     }
     if (has("waves") && !layers.empty()) {
         fail(place, "layers", fmt::format("\"{}\"", layers.front()),
-             "waves show units, which work for several layers at once; give trace.from and trace.to");
+             "it does not apply to waves, as units work for several layers at once; give trace.from and "
+             "trace.to");
     }
     if (!has("waves") && !processing_elements.empty()) {
         fail(place, "processing_elements", fmt::format("\"{}\"", processing_elements.front()),
              "waves show registers; give \"waves\" among trace.kinds");
     }
     if (!kinds.empty()) return;
-    constexpr const char* no_trace = "it is of a trace; give trace.kinds, too";
+    constexpr const char* no_trace = "it needs a trace: give trace.kinds, too";
     if (from != 0) fail(place, "from", fmt::to_string(from), no_trace);
     if (to != 0) fail(place, "to", fmt::to_string(to), no_trace);
     if (!layers.empty()) fail(place, "layers", fmt::format("\"{}\"", layers.front()), no_trace);

@@ -29,12 +29,12 @@ const std::vector<std::string>& trace_kinds();
 template <class Visitor>
 void describe(Visitor& visitor, TraceConfig& config) {
     constexpr std::uint64_t last_cycle = std::numeric_limits<std::uint64_t>::max();
-    visitor.field({"kinds", "", "what to write: timeline, csv, text, waves"}, config.kinds);
-    visitor.field({"from", "cycles", "what ends before it is left out"}, config.from,
+    visitor.field({"kinds", "", "traces to write: timeline, csv, text, waves"}, config.kinds);
+    visitor.field({"from", "cycles", "events that end before it are left out"}, config.from,
                   machine::Range{0, last_cycle});
-    visitor.field({"to", "cycles", "what begins at it or later is left out; 0 for the end of the run"},
+    visitor.field({"to", "cycles", "events that begin at it or later are left out; 0 for the end of the run"},
                   config.to, machine::Range{0, last_cycle});
-    visitor.field({"layers", "", "what belongs to others is left out"}, config.layers);
+    visitor.field({"layers", "", "events of other layers are left out"}, config.layers);
     visitor.field({"processing_elements", "", "whose registers waves show: ROW,COLUMN, or ranges"},
                   config.processing_elements);
 }
