@@ -1,5 +1,3 @@
-#include "sim/cli/app.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>

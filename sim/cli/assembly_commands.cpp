@@ -8,7 +8,6 @@
 #include "hw/isa/program_file.h"
 #include "sim/cli/command.h"
 #include "sim/cli/output_options.h"
-#include "sim/cli/program_summary.h"
 #include "sim/run/execute/run.h"
 #include "sim/view/report/report_file.h"
 

@@ -13,10 +13,10 @@
 #include "hw/machine/config_error.h"
 #include "hw/timing/matrix_unit.h"
 #include "sim/cli/command.h"
-#include "sim/cli/program_summary.h"
+#include "sim/cli/output_options.h"
 #include "sim/cli/run_options.h"
 #include "sim/run/compile.h"
-#include "sim/run/make_spec.h"
+#include "sim/run/run_config.h"
 
 namespace systole::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include "sim/cli/output_options.h"
 #include "sim/cli/run_options.h"
 #include "sim/run/execute/run.h"
-#include "sim/run/make_spec.h"
+#include "sim/run/run_config.h"
 #include "sim/study/explain/explain.h"
 #include "sim/study/explain/what_if.h"
 #include "sim/view/report/explanations.h"

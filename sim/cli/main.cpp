@@ -2,7 +2,7 @@
 #include <systemc>
 
 #include "hw/common/own_stack.h"
-#include "sim/cli/app.h"
+#include "sim/cli/command.h"
 
 #ifdef __SANITIZE_ADDRESS__
 /// The SystemC kernel keeps what it allocates until the process ends.

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "hw/isa/program.h"
 #include "sim/cli/context.h"
 
 namespace systole::cli {
@@ -22,5 +23,11 @@ void add_color_option(CLI::App& command, Context& context);
 
 /// Prints a document on stdout.
 void print_json(const nlohmann::ordered_json& json);
+
+/// Array size, amounts and layers of a program.
+nlohmann::ordered_json program_json(const isa::Program& program);
+
+/// Prints a summary of a program that was written to a file: a line, JSON, or nothing.
+void print_summary(const std::string& file, const isa::Program& program, const OutputOptions& options);
 
 }  // namespace systole::cli

@@ -9,9 +9,6 @@
 #include "sim/cli/command.h"
 #include "sim/cli/output_options.h"
 #include "sim/cli/schema/documents.h"
-#include "sim/cli/schema/json_schema.h"
-#include "sim/cli/schema/reference_page.h"
-#include "sim/cli/schema/reference_text.h"
 #include "sim/view/report/report_file.h"
 
 namespace systole::cli {

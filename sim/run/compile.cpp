@@ -11,7 +11,7 @@
 #include "compiler/passes/prepare.h"
 #include "hw/machine/config_error.h"
 #include "hw/timing/matrix_unit.h"
-#include "sim/run/random_images.h"
+#include "sim/run/images.h"
 
 namespace systole::run {
 namespace {

@@ -9,6 +9,7 @@
 #include "hw/base/data_type.h"
 #include "sim/run/input/images.h"
 #include "sim/run/record/content.h"
+#include "sim/run/record/record.h"
 
 namespace systole::run {
 
@@ -46,5 +47,18 @@ bool stored_unchanged(const input::Images& images, double pixel_scale, const Sto
 /// Fills `stored` with all images, 16-bit values little endian; values out of range are clamped.
 void store(const input::Images& images, double pixel_scale, const Storage& storage,
            std::span<std::uint8_t> stored);
+
+/// Some of the images, as many as a page can show: first those whose label differs from the prediction, then
+/// the others, each in their order. None if the images do not have 1 or 3 channels, if they are too large, or
+/// if there are no predictions. Floating-point values are scaled from the range of each picture to 0..255.
+/// `labels` are empty or as many as images.
+Pictures choose_pictures(const input::Images& images, const Outputs& outputs,
+                         std::span<const std::uint32_t> labels, bool are_probabilities);
+
+/// Pseudo-random inputs with uniformly distributed values; a seed gives the same inputs on every machine.
+/// Values are pixels from 0 to 255, or real numbers between -1 and 1 if the network's input has 16 bits.
+/// Throws InputError if they take too much memory.
+NamedImages random_images(const ir::FeatureMap& shape, std::uint64_t count, std::uint64_t seed,
+                          bool takes_16_bits);
 
 }  // namespace systole::run

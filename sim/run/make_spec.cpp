@@ -1,11 +1,10 @@
-#include "sim/run/make_spec.h"
-
 #include <algorithm>
 #include <string>
 #include <vector>
 
 #include "hw/machine/config_reader.h"
 #include "sim/run/baselines/baseline.h"
+#include "sim/run/run_config.h"
 
 namespace systole::run {
 namespace {

@@ -1,8 +1,8 @@
-#include "sim/run/pictures.h"
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+
+#include "sim/run/images.h"
 
 namespace systole::run {
 namespace {

@@ -1,11 +1,10 @@
-#include "sim/run/random_images.h"
-
 #include <fmt/format.h>
 
 #include <limits>
 
 #include "compiler/frontend/random_values.h"
-#include "sim/run/input/input_error.h"
+#include "sim/run/images.h"
+#include "sim/run/input/images.h"
 
 namespace systole::run {
 

@@ -5,13 +5,30 @@
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hw/machine/config_description.h"
+#include "hw/machine/machine_config.h"
+#include "sim/run/path_finder.h"
+#include "sim/run/record/spec.h"
 #include "sim/run/record/trace_config.h"
-#include "sim/run/setting.h"
 
 namespace systole::run {
+
+/// A value for one key of a configuration, which replaces the value of the file.
+struct Setting {
+    std::string key;  ///< dotted: "batch", "machine.matrix_unit.rows"
+    nlohmann::json value;
+};
+
+/// Reads "KEY=VALUE". The value is JSON if it can be parsed as such (512, true, ["a", "b"]) and text
+/// otherwise. Throws ConfigError if the key is missing.
+Setting parse_setting(std::string_view text);
+
+/// Sets the key in the object and creates missing objects on its path. `file` leads the messages. Throws
+/// ConfigError if a value on the path is not an object.
+void apply(const Setting& setting, nlohmann::json& object, const std::string& file);
 
 /// A run as configs/runs/*.json and the command line describe it. Paths are stored as given; PathFinder
 /// finds the files.
@@ -55,5 +72,12 @@ RunConfig read_run(const std::filesystem::path& file, std::span<const Setting> s
 nlohmann::ordered_json to_json(const RunConfig& config);
 /// Describes each key that read_run reads.
 std::vector<machine::KeyDescription> run_keys();
+
+/// The run's machine file with the run's settings applied to it. Throws ConfigError.
+machine::MachineConfig read_machine(const RunConfig& config, const PathFinder& paths);
+
+/// The spec of a configuration: names and paths are resolved, and files are identified by their contents. A
+/// file that cannot be read is an error only when it is opened later. Throws ConfigError.
+RunSpec make_spec(const RunConfig& config);
 
 }  // namespace systole::run

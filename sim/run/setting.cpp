@@ -1,10 +1,9 @@
-#include "sim/run/setting.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "hw/machine/config_error.h"
+#include "sim/run/run_config.h"
 
 namespace systole::run {
 

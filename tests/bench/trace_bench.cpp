@@ -20,7 +20,7 @@
 #include "hw/core/core.h"
 #include "hw/machine/machine_config.h"
 #include "sim/run/execute/recorders.h"
-#include "sim/view/occupancy/over_time.h"
+#include "sim/view/occupancy/occupancy.h"
 #include "sim/view/trace/tracer.h"
 #include "tests/bench/bench_programs.h"
 #include "tests/bench/bench_results.h"

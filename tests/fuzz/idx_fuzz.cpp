@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "sim/run/input/byte_stream.h"
-#include "sim/run/input/idx.h"
+#include "sim/run/input/formats.h"
 
 using namespace systole::input;
 

@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "sim/run/input/byte_stream.h"
-#include "sim/run/input/npy.h"
+#include "sim/run/input/formats.h"
 
 using namespace systole::input;
 

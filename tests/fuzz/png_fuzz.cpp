@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "sim/run/input/input_error.h"
-#include "sim/run/input/png.h"
+#include "sim/run/input/formats.h"
+#include "sim/run/input/images.h"
 
 using namespace systole::input;
 

@@ -15,7 +15,7 @@
 #include "compiler/passes/prepare.h"
 #include "hw/machine/machine_config.h"
 #include "sim/run/compile.h"
-#include "sim/run/random_images.h"
+#include "sim/run/images.h"
 #include "tests/support/truth.h"
 #include "tests/system/sim_process.h"
 

@@ -6,10 +6,10 @@
 #include <optional>
 #include <string>
 
-#include "sim/run/execute/message.h"
-#include "sim/run/make_spec.h"
+#include "sim/run/execute/process.h"
 #include "sim/run/record/bytes.h"
 #include "sim/run/record/record.h"
+#include "sim/run/run_config.h"
 #include "tests/support/files.h"
 #include "tests/system/sim_process.h"
 

@@ -1,10 +1,9 @@
-#include "sim/cli/schema/json_schema.h"
 
 #include <fmt/format.h>
 
 #include <stdexcept>
 
-#include "sim/cli/schema/key_text.h"
+#include "sim/cli/schema/documents.h"
 
 namespace systole::schema {
 namespace {

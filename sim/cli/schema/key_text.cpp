@@ -1,11 +1,11 @@
-#include "sim/cli/schema/key_text.h"
-
 #include <fmt/format.h>
 
 #include <bit>
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
+
+#include "sim/cli/schema/documents.h"
 
 namespace systole::schema {
 namespace {

@@ -1,4 +1,3 @@
-#include "sim/cli/schema/reference_page.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +5,6 @@
 #include <string_view>
 
 #include "sim/cli/schema/documents.h"
-#include "sim/cli/schema/key_text.h"
 
 namespace systole::schema {
 namespace {

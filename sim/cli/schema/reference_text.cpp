@@ -1,10 +1,9 @@
-#include "sim/cli/schema/reference_text.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "sim/cli/schema/key_text.h"
+#include "sim/cli/schema/documents.h"
 #include "sim/view/terminal/layout.h"
 
 namespace systole::schema {

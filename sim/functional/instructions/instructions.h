@@ -9,14 +9,16 @@
 namespace systole::functional {
 
 // These instructions only order others; without time they have no effect.
-void execute(const isa::Nop& instruction, State& state);
-void execute(const isa::Halt& instruction, State& state);
-void execute(const isa::SyncWait& instruction, State& state);
-void execute(const isa::SyncSignal& instruction, State& state);
-void execute(const isa::InterruptHost& instruction, State& state);
-void execute(const isa::DebugTag& instruction, State& state);
+inline void execute(const isa::Nop& /*instruction*/, State& /*state*/) {}
+inline void execute(const isa::Halt& /*instruction*/, State& /*state*/) {}
+inline void execute(const isa::SyncWait& /*instruction*/, State& /*state*/) {}
+inline void execute(const isa::SyncSignal& /*instruction*/, State& /*state*/) {}
+inline void execute(const isa::InterruptHost& /*instruction*/, State& /*state*/) {}
+inline void execute(const isa::DebugTag& /*instruction*/, State& /*state*/) {}
 
-void execute(const isa::SetConfig& set, State& state);
+inline void execute(const isa::SetConfig& set, State& state) {
+    state.registers.set(set.reg, set.value);
+}
 
 void execute(const isa::ReadHostMemory& read, State& state);
 void execute(const isa::WriteHostMemory& write, State& state);

@@ -3,10 +3,20 @@
 #include <cstdint>
 #include <optional>
 
+#include "compiler/ir/graph.h"
 #include "sim/run/baselines/baseline.h"
-#include "sim/run/baselines/network.h"
+#include "sim/run/record/record.h"
 
 namespace systole::baselines {
+
+/// The work of a network, for any processor, layer by layer.
+using Network = run::NetworkWork;
+using NetworkLayer = run::LayerWork;
+
+/// The work of a graph, by layer. A node without multiply-accumulates that computes one
+/// element from each element of its only input (an activation function, a batch normalization, a reshape)
+/// counts as part of the layer before it, because frameworks fuse the two.
+Network network_of(const ir::Graph& graph);
 
 /// The speed that a network is expected to reach on a baseline, by the baseline's efficiency model.
 struct Expected {

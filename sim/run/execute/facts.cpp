@@ -1,5 +1,3 @@
-#include "sim/run/execute/facts.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include "hw/isa/encoding.h"
 #include "hw/isa/footprint.h"
 #include "hw/isa/program.h"
+#include "sim/run/execute/recorders.h"
 
 namespace systole::run {
 namespace {

@@ -1,14 +1,18 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "hw/common/trace.h"
+#include "hw/core/core.h"
+#include "hw/isa/program.h"
 #include "sim/run/execute/level_windows.h"
 #include "sim/run/execute/row_values.h"
 #include "sim/run/record/record.h"
 
-/// Listeners that collect, during a run, the optional parts of its record.
+/// Listeners that collect the optional parts of a record during the run, and conversions of the chip and its
+/// program into the other parts. No other code knows both the chip and the record.
 namespace systole::run {
 
 /// Collects the data for the occupancy of a run's memories: the times of the instructions for the unified
@@ -65,5 +69,14 @@ public:
 private:
     std::vector<hw::InstructionTimes> times_;
 };
+
+/// All counters of the chip, unit by unit.
+Counters counters_of(const hw::Core& core);
+
+ProgramFacts facts_of(const isa::Program& program);
+
+/// The instructions up to `halt` with their times; `end` is the run's last cycle.
+std::vector<InstructionLine> instruction_lines(const isa::Program& program,
+                                               std::span<const hw::InstructionTimes> times, Cycle end);
 
 }  // namespace systole::run

@@ -11,8 +11,7 @@
 #include <string_view>
 #include <utility>
 
-#include "sim/run/execute/child.h"
-#include "sim/run/execute/message.h"
+#include "sim/run/execute/process.h"
 #include "sim/run/execute/run.h"
 #include "sim/run/record/bytes.h"
 

@@ -13,7 +13,7 @@
 #include <cstdlib>
 #include <exception>
 
-#include "sim/run/execute/child.h"
+#include "sim/run/execute/process.h"
 #include "sim/run/execute/run.h"
 #include "sim/run/execute/worker.h"
 #include "sim/run/record/bytes.h"

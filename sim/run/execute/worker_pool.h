@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/run/execute/message.h"
+#include "sim/run/execute/process.h"
 #include "sim/run/execute/scratch_folder.h"
 #include "sim/run/record/spec.h"
 

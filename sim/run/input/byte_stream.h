@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/run/input/input_error.h"
+#include "sim/run/input/images.h"
 
 struct z_stream_s;
 

@@ -1,4 +1,4 @@
-#include "sim/run/input/idx.h"
+#include "sim/run/input/formats.h"
 
 namespace systole::input {
 namespace {

@@ -5,8 +5,6 @@
 #include <array>
 #include <utility>
 
-#include "sim/run/input/input_error.h"
-
 namespace systole::input {
 namespace {
 

@@ -5,7 +5,15 @@
 #include <variant>
 #include <vector>
 
+#include "hw/base/user_error.h"
+
 namespace systole::input {
+
+/// A file of images or labels cannot be used. The message is one line: file, place, value, rule.
+class InputError : public UserError {
+public:
+    using UserError::UserError;
+};
 
 /// The limit on the bytes of one set of images or labels in memory.
 inline constexpr std::uint64_t max_input_bytes = std::uint64_t{4} << 30U;

@@ -1,8 +1,8 @@
-#include "sim/run/input/npy.h"
-
 #include <cmath>
 #include <limits>
 #include <utility>
+
+#include "sim/run/input/formats.h"
 
 namespace systole::input {
 namespace {

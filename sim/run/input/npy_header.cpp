@@ -1,8 +1,8 @@
-#include "sim/run/input/npy_header.h"
-
 #include <charconv>
 #include <limits>
 #include <optional>
+
+#include "sim/run/input/formats.h"
 
 namespace systole::input {
 namespace {

@@ -1,5 +1,3 @@
-#include "sim/run/input/png.h"
-
 #include <fmt/format.h>
 #include <png.h>
 
@@ -11,7 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/run/input/input_error.h"
+#include "sim/run/input/formats.h"
+#include "sim/run/input/images.h"
 
 namespace systole::input {
 namespace {

@@ -6,9 +6,7 @@
 #include <system_error>
 
 #include "sim/run/input/byte_stream.h"
-#include "sim/run/input/idx.h"
-#include "sim/run/input/npy.h"
-#include "sim/run/input/png.h"
+#include "sim/run/input/formats.h"
 
 namespace systole::input {
 namespace {

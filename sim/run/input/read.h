@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "sim/run/input/images.h"
-#include "sim/run/input/input_error.h"
 
 namespace systole::input {
 

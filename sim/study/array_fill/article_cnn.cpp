@@ -1,9 +1,8 @@
-#include "sim/study/array_fill/article_cnn.h"
-
 #include <fmt/format.h>
 
 #include "compiler/frontend/graph_json.h"
 #include "compiler/operators/operator.h"
+#include "sim/study/array_fill/array_fill.h"
 
 namespace systole::studies {
 namespace {

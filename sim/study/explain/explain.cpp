@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "sim/run/make_spec.h"
 #include "sim/run/path_finder.h"
+#include "sim/run/run_config.h"
 #include "sim/study/explain/cause.h"
-#include "sim/study/explain/text.h"
 #include "sim/study/explain/what_if.h"
 
 namespace systole::explain {

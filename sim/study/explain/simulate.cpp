@@ -1,11 +1,10 @@
-#include "sim/study/explain/simulate.h"
-
 #include <exception>
 #include <memory>
 #include <utility>
 
 #include "sim/run/execute/executor.h"
-#include "sim/run/make_spec.h"
+#include "sim/run/run_config.h"
+#include "sim/study/explain/explain.h"
 
 namespace systole::explain {
 

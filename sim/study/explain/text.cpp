@@ -1,10 +1,9 @@
-#include "sim/study/explain/text.h"
-
 #include <fmt/format.h>
 
 #include <cmath>
 #include <stdexcept>
 
+#include "sim/study/explain/cause.h"
 #include "sim/view/report/numbers.h"
 
 namespace systole::explain {

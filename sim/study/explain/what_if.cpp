@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "hw/machine/config_error.h"
-#include "sim/run/make_spec.h"
 #include "sim/run/path_finder.h"
+#include "sim/run/run_config.h"
 
 namespace systole::explain {
 namespace {

@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "compiler/ir/model_error.h"
-#include "sim/study/measure/memory_read.h"
-#include "sim/study/measure/package_energy.h"
+#include "sim/study/measure/computer.h"
+#include "sim/study/measure/timing.h"
 
 namespace systole::measure {
 namespace {

@@ -9,7 +9,7 @@
 #include "sim/run/baselines/baseline.h"
 #include "sim/study/measure/computer.h"
 #include "sim/study/measure/products.h"
-#include "sim/study/measure/time_products.h"
+#include "sim/study/measure/timing.h"
 #include "sim/view/terminal/look.h"
 
 /// Measures this computer as a baseline.

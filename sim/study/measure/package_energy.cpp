@@ -1,5 +1,3 @@
-#include "sim/study/measure/package_energy.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +5,8 @@
 #include <optional>
 #include <stdexcept>
 #include <system_error>
+
+#include "sim/study/measure/computer.h"
 
 namespace systole::measure {
 namespace {

@@ -2,7 +2,12 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <vector>
+
+#include "sim/run/baselines/baseline.h"
+#include "sim/study/measure/products.h"
 
 namespace systole::measure {
 
@@ -33,5 +38,20 @@ private:
     std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
     double minimum_seconds_;
 };
+
+struct ProductTimings {
+    std::vector<Timing> each;  ///< in the order of the products
+    Timing pass;               ///< all of them, one after the other
+};
+
+/// Runs the products one after the other with oneDNN, again and again for `minimum_seconds`, on all cores
+/// that this process may use. In int8, unsigned bytes are multiplied by signed bytes with 32-bit sums. The
+/// weights of a product are in the caches only as far as the products before it have left them there.
+ProductTimings time_products(std::span<const Product> products, baselines::Precision precision,
+                             double minimum_seconds);
+
+/// Reads `bytes` (rounded up to whole words) from memory on all cores that this process may use, again and
+/// again for `minimum_seconds`. To measure memory, not caches, bytes must be far more than caches hold.
+Timing time_memory_read(std::uint64_t bytes, double minimum_seconds);
 
 }  // namespace systole::measure

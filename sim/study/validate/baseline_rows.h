@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/run/baselines/network.h"
+#include "sim/run/baselines/expected.h"
 #include "sim/study/validate/published.h"
 
 /// Published figures of one die of CPU and GPU on the six workloads. The efficiency model of a baseline is

@@ -13,7 +13,6 @@
 #include "hw/machine/config_error.h"
 #include "hw/machine/config_reader.h"
 #include "sim/run/baselines/expected.h"
-#include "sim/run/baselines/graph_network.h"
 #include "sim/study/validate/eight_bit.h"
 #include "sim/study/validate/power.h"
 #include "sim/study/validate/simulations.h"

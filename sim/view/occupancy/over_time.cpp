@@ -1,9 +1,8 @@
-#include "sim/view/occupancy/over_time.h"
-
 #include <algorithm>
 #include <iterator>
 
 #include "hw/base/arithmetic.h"
+#include "sim/view/occupancy/occupancy.h"
 
 namespace systole::occupancy {
 

@@ -1,7 +1,7 @@
-#include "sim/view/occupancy/shapes.h"
-
 #include <algorithm>
 #include <utility>
+
+#include "sim/view/occupancy/occupancy.h"
 
 namespace systole::occupancy {
 namespace {

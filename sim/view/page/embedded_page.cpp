@@ -1,4 +1,4 @@
-#include "sim/view/page/embedded_page.h"
+#include "sim/view/page/page.h"
 
 // SYSTOLE_PAGE is the path of the bundled file. The assembler includes it, because a string literal of a
 // megabyte would take the compiler seconds.

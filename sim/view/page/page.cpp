@@ -2,8 +2,6 @@
 
 #include <stdexcept>
 
-#include "sim/view/page/embedded_page.h"
-
 namespace systole::page {
 namespace {
 

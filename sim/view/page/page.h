@@ -29,4 +29,7 @@ std::string to_html(std::span<const NamedReport> reports);
 /// JSON that is safe inside a <script> of a page: no part of it ends the element or begins a comment.
 std::string to_script_text(const nlohmann::ordered_json& json);
 
+/// The page without reports, as bundled when the program was built: HTML with the place `@REPORTS@`.
+std::string_view embedded_page();
+
 }  // namespace systole::page

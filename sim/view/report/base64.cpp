@@ -1,9 +1,8 @@
-#include "sim/view/report/base64.h"
-
 #include <algorithm>
 #include <string_view>
 
 #include "hw/base/arithmetic.h"
+#include "sim/view/report/json_values.h"
 
 namespace systole::report {
 

@@ -1,5 +1,4 @@
 // Writes report.json. Other programs read its keys, so no key changes its name.
-#include "sim/view/report/base64.h"
 #include "sim/view/report/json_values.h"
 #include "sim/view/report/report.h"
 

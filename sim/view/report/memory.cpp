@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/view/occupancy/over_time.h"
+#include "sim/view/occupancy/occupancy.h"
 #include "sim/view/report/report.h"
 
 namespace systole::report {

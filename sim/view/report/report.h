@@ -15,7 +15,7 @@
 #include "sim/run/record/record.h"
 #include "sim/view/energy/power_over_time.h"
 #include "sim/view/energy/run_energy.h"
-#include "sim/view/occupancy/shapes.h"
+#include "sim/view/occupancy/occupancy.h"
 #include "sim/view/report/explanations.h"
 #include "sim/view/terminal/look.h"
 

@@ -3,7 +3,6 @@
 #include <variant>
 
 #include "hw/isa/footprint.h"
-#include "sim/view/trace/is_sync.h"
 
 namespace systole::trace {
 namespace {

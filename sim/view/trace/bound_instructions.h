@@ -2,9 +2,11 @@
 
 #include <map>
 #include <memory>
+#include <variant>
 
 #include "hw/common/order_checker.h"
 #include "hw/isa/footprint.h"
+#include "hw/isa/instruction.h"
 #include "hw/isa/program.h"
 
 namespace systole::trace {
@@ -27,5 +29,11 @@ private:
     std::shared_ptr<const isa::Registers> registers_ = std::make_shared<isa::Registers>();
     std::map<hw::InstructionNumber, isa::BoundInstruction> bound_;
 };
+
+/// Whether a unit's queue executes the instruction itself, so that the unit never receives it.
+inline bool is_sync(const isa::Instruction& instruction) {
+    return std::holds_alternative<isa::SyncWait>(instruction) ||
+           std::holds_alternative<isa::SyncSignal>(instruction);
+}
 
 }  // namespace systole::trace

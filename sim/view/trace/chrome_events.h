@@ -1,12 +1,16 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "hw/common/clock.h"
+#include "hw/isa/assembly/host_labels.h"
+#include "hw/isa/instruction.h"
 #include "sim/view/trace/output_file.h"
 #include "sim/view/trace/text_buffer.h"
+#include "sim/view/trace/window.h"
 
 namespace systole::trace {
 
@@ -62,5 +66,36 @@ private:
 
 /// The text as a JSON string, with quotes. Invalid UTF-8 is replaced.
 std::string json_text(std::string_view text);
+
+/// Appends the instruction's fields as members of a JSON object, each led by a comma: `,"length":64`. Fields
+/// that assembly may leave out are left out; a flag that is set is true.
+void append_fields(const isa::Instruction& instruction, const isa::HostLabels& labels, TextBuffer& text);
+
+/// A number that rises and falls over the run. A window shows the samples in it and the last one before,
+/// which is the counter's value at the beginning of the window.
+class CounterTrack {
+public:
+    CounterTrack(ChromeEvents& events, const Window& window, std::string_view name, std::string_view series)
+        : events_(events), window_(window), name_(name), series_(series) {}
+
+    /// Calls come in cycle order. A sample without a layer is shown with every choice of layers.
+    void add(Cycle at, std::int64_t amount, std::optional<hw::Tag> tag = {});
+    /// Ends the track: no call may follow.
+    void finish();
+
+private:
+    struct Sample {
+        Cycle at = 0;
+        std::int64_t value = 0;
+    };
+    void write(const Sample& sample) { events_.counter(name_, series_, sample.at, sample.value); }
+
+    ChromeEvents& events_;
+    const Window& window_;
+    const std::string_view name_;
+    const std::string_view series_;
+    std::int64_t value_ = 0;
+    std::optional<Sample> before_;  ///< the last sample before the window
+};
 
 }  // namespace systole::trace

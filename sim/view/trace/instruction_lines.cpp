@@ -4,7 +4,7 @@
 #include <variant>
 
 #include "hw/isa/footprint.h"
-#include "sim/view/trace/is_sync.h"
+#include "sim/view/trace/bound_instructions.h"
 
 namespace systole::trace {
 namespace {

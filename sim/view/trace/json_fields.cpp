@@ -1,9 +1,8 @@
-#include "sim/view/trace/json_fields.h"
-
 #include <cstdint>
 #include <variant>
 
 #include "hw/isa/field_checker.h"
+#include "sim/view/trace/chrome_events.h"
 
 namespace systole::trace {
 namespace {

@@ -8,8 +8,6 @@
 #include <system_error>
 #include <utility>
 
-#include "sim/view/trace/trace_error.h"
-
 namespace systole::trace {
 
 OutputFile::OutputFile(std::filesystem::path path) : path_(std::move(path)) {

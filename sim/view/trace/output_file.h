@@ -8,11 +8,18 @@
 #include <string_view>
 #include <vector>
 
+#include "hw/base/user_error.h"
 #include "sim/view/trace/worker.h"
 
 struct isal_zstream;
 
 namespace systole::trace {
+
+/// A trace cannot be written. The message is one line: file and reason.
+class TraceError : public UserError {
+public:
+    using UserError::UserError;
+};
 
 /// A file that is written from front to back. All functions throw TraceError, "file: cannot be written: why".
 class OutputFile {

@@ -9,8 +9,8 @@
 #include "hw/isa/footprint.h"
 #include "hw/isa/program.h"
 #include "sim/view/energy/run_energy.h"
-#include "sim/view/trace/is_sync.h"
-#include "sim/view/trace/json_fields.h"
+#include "sim/view/trace/bound_instructions.h"
+#include "sim/view/trace/chrome_events.h"
 
 namespace systole::trace {
 

@@ -15,9 +15,8 @@
 #include "hw/isa/unit.h"
 #include "hw/machine/machine_config.h"
 #include "sim/view/energy/power_over_time.h"
-#include "sim/view/occupancy/over_time.h"
+#include "sim/view/occupancy/occupancy.h"
 #include "sim/view/trace/chrome_events.h"
-#include "sim/view/trace/counter_track.h"
 #include "sim/view/trace/output_file.h"
 #include "sim/view/trace/window.h"
 

@@ -11,7 +11,7 @@
 #include "hw/machine/machine_config.h"
 #include "sim/run/record/trace_config.h"
 #include "sim/view/energy/power_over_time.h"
-#include "sim/view/occupancy/over_time.h"
+#include "sim/view/occupancy/occupancy.h"
 #include "sim/view/trace/background.h"
 #include "sim/view/trace/instruction_lines.h"
 #include "sim/view/trace/output_file.h"

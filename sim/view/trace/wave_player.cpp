@@ -11,7 +11,7 @@
 #include <systemc>
 #include <utility>
 
-#include "sim/view/trace/trace_error.h"
+#include "sim/view/trace/output_file.h"
 
 namespace systole::trace {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "sim/run/input/input_error.h"
+#include "sim/run/input/images.h"
 
 using namespace systole;
 

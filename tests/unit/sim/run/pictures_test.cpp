@@ -1,7 +1,7 @@
-#include "sim/run/pictures.h"
-
 #include <catch2/catch.hpp>
 #include <numeric>
+
+#include "sim/run/images.h"
 
 using namespace systole;
 

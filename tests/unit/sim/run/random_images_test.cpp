@@ -1,10 +1,9 @@
-#include "sim/run/random_images.h"
-
 #include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
 
-#include "sim/run/input/input_error.h"
+#include "sim/run/images.h"
+#include "sim/run/input/images.h"
 
 using namespace systole;
 

@@ -5,7 +5,6 @@
 #include <fstream>
 
 #include "hw/machine/config_error.h"
-#include "sim/run/setting.h"
 
 using namespace systole;
 using run::RunConfig;

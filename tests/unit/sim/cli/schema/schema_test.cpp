@@ -8,10 +8,6 @@
 #include "hw/machine/config_reader.h"
 #include "hw/machine/machine_config.h"
 #include "sim/cli/schema/documents.h"
-#include "sim/cli/schema/json_schema.h"
-#include "sim/cli/schema/key_text.h"
-#include "sim/cli/schema/reference_page.h"
-#include "sim/cli/schema/reference_text.h"
 #include "sim/run/baselines/baseline.h"
 #include "sim/run/run_config.h"
 

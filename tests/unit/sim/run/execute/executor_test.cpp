@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "sim/run/execute/run.h"
-#include "sim/run/make_spec.h"
 #include "sim/run/record/bytes.h"
+#include "sim/run/run_config.h"
 #include "tests/support/files.h"
 #include "tests/support/fresh_simulation.h"
 #include "tests/unit/sim/run/record/every_field.h"

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "hw/isa/unit.h"
-#include "sim/run/execute/facts.h"
 #include "tests/support/chip.h"
 
 using namespace systole;

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/run/input/input_error.h"
+#include "sim/run/input/images.h"
 #include "tests/support/files.h"
 
 namespace systole::input::tests {

@@ -1,9 +1,8 @@
-#include "sim/run/input/npy.h"
-
 #include <bit>
 #include <cmath>
 #include <limits>
 
+#include "sim/run/input/formats.h"
 #include "sim/run/input/read.h"
 #include "tests/unit/sim/run/input/made_files.h"
 

@@ -1,5 +1,4 @@
-#include "sim/run/input/png.h"
-
+#include "sim/run/input/formats.h"
 #include "sim/run/input/read.h"
 #include "tests/unit/sim/run/input/made_png.h"
 

@@ -3,8 +3,6 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "sim/study/explain/text.h"
-
 using namespace systole;
 using explain::Cause;
 using explain::cause_of;

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/run/make_spec.h"
 #include "sim/run/path_finder.h"
+#include "sim/run/run_config.h"
 #include "tests/unit/hw/machine/machine_files.h"
 
 using namespace systole;

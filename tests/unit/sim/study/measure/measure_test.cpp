@@ -8,9 +8,9 @@
 #include <sstream>
 
 #include "compiler/ir/model_error.h"
-#include "sim/study/array_fill/article_cnn.h"
-#include "sim/study/measure/memory_read.h"
-#include "sim/study/measure/package_energy.h"
+#include "sim/study/array_fill/array_fill.h"
+#include "sim/study/measure/computer.h"
+#include "sim/study/measure/timing.h"
 #include "tests/support/files.h"
 #include "tests/support/graphs.h"
 

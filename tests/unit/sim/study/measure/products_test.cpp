@@ -2,8 +2,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "sim/run/baselines/graph_network.h"
-#include "sim/study/array_fill/article_cnn.h"
+#include "sim/run/baselines/expected.h"
+#include "sim/study/array_fill/array_fill.h"
 #include "tests/support/graphs.h"
 
 using namespace systole;

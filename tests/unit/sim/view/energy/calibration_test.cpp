@@ -3,7 +3,7 @@
 #include <string>
 
 #include "hw/isa/assembly.h"
-#include "sim/run/execute/facts.h"
+#include "sim/run/execute/recorders.h"
 #include "sim/view/energy/run_energy.h"
 #include "tests/support/chip.h"
 

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "sim/run/execute/facts.h"
 #include "sim/run/execute/recorders.h"
 #include "sim/view/energy/event_energies.h"
 #include "sim/view/energy/power_over_time.h"

@@ -1,7 +1,7 @@
-#include "sim/view/occupancy/over_time.h"
-
 #include <catch2/catch.hpp>
 #include <random>
+
+#include "sim/view/occupancy/occupancy.h"
 
 using namespace systole;
 using namespace systole::occupancy;

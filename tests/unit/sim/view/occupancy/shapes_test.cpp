@@ -1,7 +1,7 @@
-#include "sim/view/occupancy/shapes.h"
-
 #include <algorithm>
 #include <catch2/catch.hpp>
+
+#include "sim/view/occupancy/occupancy.h"
 
 using namespace systole;
 using occupancy::RowValue;

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "hw/machine/config_error.h"
-#include "sim/view/page/embedded_page.h"
 
 using namespace systole;
 using Json = nlohmann::ordered_json;

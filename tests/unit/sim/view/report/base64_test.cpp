@@ -1,8 +1,8 @@
-#include "sim/view/report/base64.h"
-
 #include <catch2/catch.hpp>
 #include <string_view>
 #include <vector>
+
+#include "sim/view/report/json_values.h"
 
 using systole::report::to_base64;
 

@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "hw/isa/assembly.h"
-#include "sim/run/execute/facts.h"
+#include "sim/run/execute/recorders.h"
 #include "sim/run/execute/run.h"
 #include "sim/view/report/report_file.h"
 #include "tests/support/fresh_simulation.h"

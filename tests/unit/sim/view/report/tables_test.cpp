@@ -3,7 +3,7 @@
 #include <sstream>
 
 #include "hw/isa/assembly.h"
-#include "sim/run/execute/facts.h"
+#include "sim/run/execute/recorders.h"
 #include "sim/view/report/report.h"
 
 using namespace systole;

@@ -9,7 +9,6 @@
 #include "sim/view/trace/chrome_events.h"
 #include "sim/view/trace/output_file.h"
 #include "sim/view/trace/text_buffer.h"
-#include "sim/view/trace/trace_error.h"
 #include "sim/view/trace/worker.h"
 #include "tests/support/timeline.h"
 

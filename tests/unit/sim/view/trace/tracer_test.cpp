@@ -19,7 +19,6 @@
 #include "hw/core/core.h"
 #include "hw/isa/program.h"
 #include "hw/machine/config_error.h"
-#include "sim/run/execute/facts.h"
 #include "sim/run/execute/recorders.h"
 #include "sim/view/energy/run_energy.h"
 #include "tests/support/chip.h"

@@ -16,7 +16,7 @@
 #include "hw/isa/assembly.h"
 #include "hw/isa/footprint.h"
 #include "hw/machine/config_error.h"
-#include "sim/view/trace/trace_error.h"
+#include "sim/view/trace/output_file.h"
 #include "sim/view/trace/tracer.h"
 #include "sim/view/trace/wave_player.h"
 #include "tests/support/files.h"

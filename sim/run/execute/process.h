@@ -2,12 +2,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
-/// Messages between processes: the length in eight bytes, little endian, then that number of bytes.
+/// Child processes, and messages between processes: the length in eight bytes, little endian, then that
+/// number of bytes.
 namespace systole::run {
 
 /// Throws std::system_error for errno.
@@ -44,5 +46,20 @@ std::uint64_t read_length(std::string_view text);
 bool write_message(int to, std::string_view message);
 /// Absent at the end of the stream, also if it ends inside a message.
 std::optional<std::string> read_message(int from);
+
+/// The result of work in another process.
+struct ChildAnswer {
+    bool is_result = false;
+    std::string bytes;  ///< the returned bytes, or the error: an exception's message, a signal
+};
+
+/// Does the work in a copy of this process, because the SystemC kernel allows one simulation in a process.
+/// This process must have no other thread. The result of an exception is its message; if the copy dies, the
+/// result says how. The copy ends with this process at the latest. Throws std::system_error if the system
+/// gives no process or pipe.
+ChildAnswer do_in_child(const std::function<std::string()>& work);
+
+/// "signal 9 (Killed)" or "code 3".
+std::string ending_text(int status);
 
 }  // namespace systole::run
