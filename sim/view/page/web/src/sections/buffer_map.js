@@ -102,6 +102,7 @@ export function bufferMap(report) {
         ? `Rows ${grouped(last)} to ${grouped(buffer.rows - 1)} were never used. ` : '';
     const later = leftOut > 0 ? `The map ends at cycle ${grouped(map.until)} of ${grouped(report.cycles)}; ${counted(leftOut, 'later value')} left out. ` : '';
     return section('buffer-map', 'Unified-buffer map',
-        'Each shape is a value: upwards the rows it lay in, each from its first write to its last read, named after the '
-        + `layer or host buffer that wrote it. ${neverUsed}${later}Drag the sliders to look closer.`, drawn);
+        'Each shape is a value. Its height shows its rows, its width the cycles from the first write to the last read. It '
+        + 'is named after the layer or host buffer that wrote it. '
+        + `${neverUsed}${later}Drag the sliders to look closer.`, drawn);
 }

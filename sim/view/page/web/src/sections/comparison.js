@@ -140,7 +140,7 @@ export function comparison(reports) {
         `Differences are to the first, ${reports[0].name}.`,
         h('div', { class: 'columns' },
             h('div', null, h('h3', null, 'Figures'), figureTable(reports, common)),
-            h('div', null, h('h3', null, 'What differs in the configuration'), configurationTable(reports))),
+            h('div', null, h('h3', null, 'Differences of the configurations'), configurationTable(reports))),
         h('h3', null, common.eachInference ? 'Cycles an inference by layer' : 'Cycles by layer'),
         layerChart(reports, common));
 }

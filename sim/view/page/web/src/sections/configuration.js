@@ -49,6 +49,6 @@ export function configuration(report) {
     const parts = [part('run', run, false), part('machine', machine, false),
         ...baselines.map((baseline) => part(baseline.name, baseline, false))];
     return section('configuration', 'Configuration',
-        'What the run used: every key of run, machine and baselines, with the source of its number where one is named.',
+        'Every key of run, machine and baselines that the run used, with the source of its number if there is one.',
         search(parts), parts);
 }

@@ -11,7 +11,7 @@ function unitTable(name, counters, cycles) {
 
 export function counters(report) {
     if (!report.units) return null;
-    return section('counters', 'Counters', 'What each unit counted; all figures of this page come from them.',
+    return section('counters', 'Counters', 'The counters of each unit. All figures of this page come from them.',
         h('details', null, h('summary', null, 'All counters of all units'),
             h('div', { class: 'columns' }, Object.entries(report.units).map(([name, values]) =>
                 unitTable(name, values, report.cycles)))));

@@ -106,7 +106,7 @@ function layerChart(layers) {
 
 export function cycles(report) {
     return section('cycles', 'Where the cycles went',
-        'Every cycle of the matrix unit is one of four: the array active, or waiting for a weight tile from memory '
-        + '(stall), for the tile to shift into the array, or for an instruction and its input rows (non-matrix).',
+        'Every cycle of the matrix unit belongs to one of four classes: the array is active, or it waits for a weight tile '
+        + 'from memory (stall), for the tile to shift in, or for an instruction and its input rows (non-matrix).',
         runChart(report), layerChart(report.layers));
 }

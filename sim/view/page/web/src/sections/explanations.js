@@ -28,7 +28,7 @@ export function explanations(report) {
     const more = explained.slice(shown);
     const run = report.explanation;
     return section('why', 'Why',
-        'What takes most of the cycles, from counters and schedule, and what a change would bring, by simulation.',
+        'The main cause of the cycles, from counters and schedule, and the simulated effect of a change.',
         run ? h('p', null, h('b', null, 'The run: '), run.text) : null,
         list(explained.slice(0, shown)),
         more.length > 0 ? h('details', null, h('summary', null, `${more.length} more layers`), list(more)) : null,

@@ -122,7 +122,7 @@ function filterBox(table, count) {
 export function layers(report) {
     const rows = report.layers.map(rowOf);
     const place = h('div', { class: 'layer-table' });
-    const made = section('layers', 'Layers', 'A click on a heading sorts, another one turns the order round.', place);
+    const made = section('layers', 'Layers', 'A click on a heading sorts; a second click reverses the order.', place);
     const table = new Tabulator(place, {
         data: rows,
         columns: columns.filter(([field]) => isKnown(rows, field)).map(columnOf),

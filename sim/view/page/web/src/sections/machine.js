@@ -118,7 +118,7 @@ function path(route, { from, to, moved, unit, utilization }) {
     const [x, y] = route.label;
     const anchor = route.anchor ?? 'middle';
     return s('g', { class: 'path', 'data-path': `${from}>${to}`, 'data-utilization': utilization },
-        s('title', null, `${from} to ${to}: ${amount}, ${percent(utilization)} of what the path could move`),
+        s('title', null, `${from} to ${to}: ${amount}, ${percent(utilization)} of the most that the path could move`),
         s('polyline', { points: route.points.map((point) => point.join(',')).join(' '), 'stroke-width': width,
             'marker-end': 'url(#arrow)' }),
         s('text', { x, y, 'text-anchor': anchor, class: 'path-share' }, percent(utilization)),
@@ -136,7 +136,7 @@ export function machine(report) {
         markerUnits: 'userSpaceOnUse', orient: 'auto' }, s('path', { d: 'M0,0 L10,5 L0,10 z', class: 'arrow' }))),
     paths.map((each) => path(places[`${each.from}>${each.to}`], each)), units(report).map(box));
     return section('machine', 'The machine',
-        'Its units as they are wired, with what moved over each path and the share of the path\'s bandwidth that this '
-        + 'took over the whole run.', h('div', { class: 'scroll', tabindex: '0', role: 'region',
+        'The units and the paths between them. Each path has the amount that it moved and the share of its bandwidth that '
+        + 'the run used.', h('div', { class: 'scroll', tabindex: '0', role: 'region',
             'aria-label': 'Block diagram' }, drawing));
 }

@@ -71,7 +71,7 @@ export function memory(report) {
     const shared = { windowCycles: time.window_cycles, cycles: report.cycles };
     return section('memory', 'Memory over time',
         'Rows count from the first write of a value to its last read; a tile holds its place from the issue of its '
-        + `fetch until it has been shifted out. Each point is the most in ${grouped(time.window_cycles)} cycles.`,
+        + `fetch until it has been shifted out. Each point is the peak of ${grouped(time.window_cycles)} cycles.`,
         h('div', { class: 'columns' },
             memoryChart({ ...shared, name: 'Unified buffer', values: time.unified_buffer_bytes,
                 capacity: report.memory.unified_buffer_bytes, show: bytes, colour: colourOf(2) }),

@@ -32,9 +32,9 @@ function summary(report, { pictures, left_out: leftOut }) {
     const wrong = report.inferences - right;
     const shown = counted(pictures.length, 'picture');
     const rest = leftOut > 0 ? `, ${grouped(leftOut)} left out` : '';
-    if (!labelled) return `What the network saw, and the class it answered; ${shown}${rest}.`;
+    if (!labelled) return `The input pictures with the predicted class; ${shown}${rest}.`;
     return `${grouped(right)} right, ${grouped(wrong)} wrong, the wrong ones first; ${shown}${rest}. `
-        + 'Below each: the class predicted, how sure the network was and, where it is wrong, what it is.';
+        + 'Below each picture: the predicted class, its probability and, if it is wrong, the label.';
 }
 
 export function predictions(report) {
@@ -45,7 +45,7 @@ export function predictions(report) {
     if (report.predictions.length === 0) return null;
     const rows = report.predictions.map((prediction, index) => [grouped(index), String(prediction)]);
     return section('predictions', 'Predictions',
-        `The class answered for each input, the first ${grouped(rows.length)} of ${grouped(report.inferences)}.`,
+        `The predicted class of each input, the first ${grouped(rows.length)} of ${grouped(report.inferences)}.`,
         h('details', null, h('summary', null, 'Show them'),
             table(['input', 'class'], rows, { class: 'numbers', label: 'Predictions' })));
 }
