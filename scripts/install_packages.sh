@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that lists of names ask for, and only those that are not there yet.
+# Installs the Debian packages of the given lists that are not installed yet.
 #
 #   scripts/install_packages.sh scripts/packages_build.txt [LIST...]
 set -euo pipefail
 
 wanted=$(cat "$@" | sed -e 's/#.*//' | xargs -n1 | sort -u)
-# A name that several architectures have prints one line each; a name never heard of prints none. A package may
-# bring another one of the list along (a Node.js from elsewhere its npm), with which that one would clash.
+# A package of several architectures prints a line for each; an unknown package prints none. An installed package may
+# provide another one of the list (a Node.js from elsewhere provides npm), which would then conflict with it.
 # shellcheck disable=SC2086 # one argument a package
 installed=$(dpkg-query -W -f '${Package} ${db:Status-Abbrev} ${Provides}\n' $wanted 2>/dev/null |
     awk '$2 == "ii" { print $1; for (i = 3; i <= NF; ++i) if ($i !~ /[()]/) { sub(/,$/, "", $i); print $i } }' |
