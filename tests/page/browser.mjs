@@ -1,4 +1,4 @@
-// Chromium, and what a test asks of every page in it.
+// Chromium, and the checks of every page in it.
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -15,8 +15,8 @@ export function launch() {
     });
 }
 
-/// A page of a file, whole and drawn. Nothing may have been said on the console or asked of the network by the time
-/// it is closed with `leave`.
+/// The page of a file, completely drawn. `leave` closes it and checks that it has printed nothing on the console and
+/// requested nothing from the network.
 export async function open(browser, file, { width = 1400, colorScheme = 'light' } = {}) {
     const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme });
     const complaints = [];

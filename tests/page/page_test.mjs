@@ -15,8 +15,8 @@ const report = reports.readReport(digits);
 
 const shades = allColours.flatMap(({ light, dark }) => [light, dark]);
 
-/// How many marks each chart draws of its data: shapes of some width, of a colour with a meaning, between the axes
-/// (the legend has such shapes, too, but above).
+/// The number of marks of data in each chart: shapes that have a width and a colour with a meaning, between the axes
+/// (not those of the legend above).
 function marksOf(shown) {
     return shown.evaluate((colours) => {
         const grid = getComputedStyle(document.documentElement).getPropertyValue('--grid').trim();
@@ -37,7 +37,7 @@ function marksOf(shown) {
     }, shades);
 }
 
-/// Charts without marks, or with one that has no place.
+/// Charts without marks, or with a mark that has no position.
 async function poorCharts(shown) {
     const empty = Object.entries(await marksOf(shown)).filter(([, count]) => count === 0).map(([label]) => label);
     const nowhere = await shown.locator('.chart', { has: shown.locator('path[d*="NaN"]') })
@@ -45,7 +45,7 @@ async function poorCharts(shown) {
     return [...empty, ...nowhere];
 }
 
-/// Pairs of texts of a drawing that lie on each other.
+/// Pairs of texts of a drawing that overlap.
 function textsOnEachOther(drawing) {
     return drawing.evaluate((element) => {
         const boxes = [...element.querySelectorAll('svg text')].filter(({ textContent }) => textContent.trim() !== '')
@@ -61,7 +61,7 @@ function textsOnEachOther(drawing) {
 const columnOf = (shown, field) =>
     shown.locator(`.tabulator-row .tabulator-cell[tabulator-field="${field}"]`).allInnerTexts();
 
-/// The page of the digits, which the tests up to its closing look at one after the other.
+/// The page of the digits, which the tests share until it is closed.
 const view = await open(browser, page(digits));
 
 test('every section of the digits is there, and every chart has marks', async () => {
@@ -273,7 +273,7 @@ test('the switch turns light to dark, charts included', async () => {
 
 test('all that said nothing on the console and asked nothing of the network', () => view.leave());
 
-/// One page of two reports, and what it compares: the texts of each figure's row and the verdict on the second.
+/// One page of two reports, and its comparison: the texts of each figure's row and the verdict on the second.
 async function sideBySide(first, second) {
     const file = path.join(reports.output, `${path.basename(first)}_${path.basename(second)}.html`);
     reports.sim('report', first, second, '--out', file);

@@ -1,10 +1,10 @@
-// The classes of cycles are told apart by every eye, on light and dark paper.
+// Readers with any colour vision can distinguish the classes of cycles, on a light and on a dark page.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { allColours, cycleClasses, cycleParts, fillOf } from '../../sim/view/page/web/src/palette.js';
 
-/// What an eye without one kind of cone sees, in linear RGB: Machado, Oliveira and Fernandes, 2009, severity 1.
+/// A colour as seen without one kind of cone, in linear RGB: Machado, Oliveira and Fernandes, 2009, severity 1.
 const eyes = {
     normal: [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
     protanopia: [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],

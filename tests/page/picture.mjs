@@ -1,5 +1,5 @@
 // The picture of a page in the README: `node tests/page/picture.mjs results/report.html docs/images/report.png`, with
-// SYSTOLE_NODE_MODULES=$PWD/build/dev/tests/page/packages/node_modules, as the tests have it.
+// SYSTOLE_NODE_MODULES=$PWD/build/dev/tests/page/packages/node_modules, as in the tests.
 import { launch, open } from './browser.mjs';
 
 const [, , page, picture] = process.argv;

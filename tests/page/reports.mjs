@@ -1,4 +1,4 @@
-// Reports made by sim itself, for the tests to look at.
+// Reports of sim for the tests.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -18,7 +18,7 @@ export function readReport(folder) {
 
 const made = new Set();
 
-/// Runs into a folder of its own, once; returns the folder.
+/// Runs `sim` once with a folder of its own for the results; returns the folder.
 function run(name, ...args) {
     const folder = path.join(output, 'reports', name);
     if (!made.has(folder)) sim('run', ...args, '--out', folder, '--quiet');
@@ -39,7 +39,7 @@ export function altered(folder, name, alter) {
 
 export const wrongLabels = [3, 141, 499];
 
-/// The digits, with some labels that are wrong on purpose: then so is what the network says.
+/// The digits, with some labels wrong on purpose, so that there are wrong predictions.
 export function digits() {
     mkdirSync(output, { recursive: true });
     const labels = gunzipSync(readFileSync(path.join(project, 'models/mnist_cnn/digits-labels.idx1-ubyte.gz')));
@@ -54,7 +54,7 @@ export function slowDigits() {
     return run('slow_digits', 'mnist_cnn', '--set', 'machine.clock_mhz=350', '--set', 'machine.weight_fifo.depth_tiles=8');
 }
 
-/// With weight memory so slow that the array waits for it.
+/// A run with weight memory so slow that the array waits for it.
 export function narrowDigits() {
     return run('narrow_digits', 'mnist_cnn', '--set', 'machine.weight_memory.bandwidth_gb_per_s=0.1');
 }
@@ -64,7 +64,7 @@ export function fewDigits() {
     return run('few_digits', 'mnist_cnn', '--limit', '100');
 }
 
-/// A network of so many layers, of the kinds that there are, timed alone.
+/// A timing-only run of a network with this number of layers, of all kinds.
 export function deep(count) {
     const layers = [];
     for (let i = 0; i < count; ++i) {

@@ -1,4 +1,4 @@
-// A program of a few lines of assembly: what it costs, and what it computes.
+// Programs of a few lines of assembly: their cycles and their results.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstddef>
@@ -107,7 +107,7 @@ TEST_CASE("Each repetition has a line of its own", "[system]") {
                                          ".tile 1 1 fill 1; .tile 1 1 fill 1; read_weights tile=0 count=2\n"
                                          "matmul ub=0 acc=0 rows=9 repeat=1; halt; nop\n");
     const Json lines = report_of(text + " --machine tpu_v1 --instructions")["instruction_times"];
-    REQUIRE(lines.size() == 4);  // what stands behind halt is never issued
+    REQUIRE(lines.size() == 4);  // instructions after halt are never issued
     CHECK(lines[1]["repetition"] == 0);
     CHECK(lines[2]["repetition"] == 1);
     CHECK(lines[2]["number"] == 1);

@@ -1,4 +1,4 @@
-// `sim baseline`, and runs against what it writes.
+// `sim baseline`, and runs compared with the file that it writes.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <sstream>
@@ -15,7 +15,7 @@ namespace {
 
 const std::string digits = "configs/runs/mnist_cnn.json ";
 
-/// As little work as a measurement can be.
+/// Options for the shortest measurement.
 const std::string hasty = "baseline --measure --batch 4 --min-time 0 ";
 
 }  // namespace
@@ -37,7 +37,8 @@ TEST_CASE("This computer is measured, written as a baseline, and used in a compa
     CHECK(baseline["measured"]["batch"] == 4);
     CHECK_FALSE(baseline.contains("server"));
 
-    // Shown again, and compared with: measured where network and batch are those, expected in any case.
+    // The file can be shown, and runs can be compared with it: with the measured figure if network and batch
+    // are the same, and always with the expected one.
     const Outcome shown = sim("baseline " + file);
     CHECK(shown.exit_code == 0);
     CHECK(shown.out.find("this_computer: ") == 0);
@@ -114,7 +115,7 @@ TEST_CASE("The shipped run is compared with the claim, with the shares of its cy
     CHECK(text.out.find("The claim: 15-30x the performance and 30-80x the performance/W") == 0);
     CHECK(text.out.find("the network's layers did not fill the array") != std::string::npos);
 
-    // A program says nothing of layers' activations: it is held against the upper bounds.
+    // A program does not state the activations of layers, so it is compared with the upper bounds.
     const Folder folder;
     const std::string program = (folder / "digits.tpu").string();
     REQUIRE(sim("compile " + digits + "-o " + program).exit_code == 0);

@@ -1,4 +1,4 @@
-// What shells complete, as bash itself does it.
+// Completions of shells, as bash itself computes them.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <sstream>
@@ -21,7 +21,7 @@ std::vector<std::string> lines_in(const std::string& text) {
     return lines;
 }
 
-/// What bash would offer for the last word, with words as bash splits them: at "=", too.
+/// The completions that bash offers for the last word. Bash splits words at "=", too.
 std::vector<std::string> offered(const std::string& words) {
     const Outcome outcome = bash(
         "source <(sim completion bash)\n"

@@ -1,4 +1,4 @@
-// docs/configuration.md and docs/operators.md are what the program would write.
+// docs/configuration.md and docs/operators.md are the pages that the program writes.
 #include <catch2/catch.hpp>
 #include <string>
 
@@ -12,7 +12,7 @@ TEST_CASE("docs/configuration.md is the page that sim schema writes", "[system]"
     const tests::Folder folder;
     const std::string page = (folder / "configuration.md").string();
     REQUIRE(sim("schema --page " + page).exit_code == 0);
-    INFO("make it anew: sim schema --page docs/configuration.md");
+    INFO("write it again: sim schema --page docs/configuration.md");
     const bool same = tests::text_in(page) == tests::text_in(tests::project / "docs/configuration.md");
     CHECK(same);
 }
@@ -21,7 +21,7 @@ TEST_CASE("docs/operators.md is the page that sim schema writes", "[system]") {
     const tests::Folder folder;
     const std::string page = (folder / "operators.md").string();
     REQUIRE(sim("schema --operators " + page).exit_code == 0);
-    INFO("make it anew: sim schema --operators docs/operators.md");
+    INFO("write it again: sim schema --operators docs/operators.md");
     const bool same = tests::text_in(page) == tests::text_in(tests::project / "docs/operators.md");
     CHECK(same);
 }

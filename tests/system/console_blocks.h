@@ -8,7 +8,7 @@
 
 #include "tests/system/sim_process.h"
 
-/// Pages that show commands and what they print.
+/// Pages that show commands and their output.
 namespace systole::tests {
 
 struct Command {
@@ -17,7 +17,7 @@ struct Command {
 };
 
 /// The commands of the page: in blocks of ```console, from "$ sim" to the line that does not end in a
-/// backslash, with what stands below up to the next command or the block's end.
+/// backslash, with the lines below up to the next command or the block's end as their output.
 inline std::vector<Command> commands_of(const std::filesystem::path& page) {
     std::vector<Command> commands;
     std::istringstream lines(text_in(page));

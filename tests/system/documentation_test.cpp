@@ -1,4 +1,4 @@
-// Pages show commands and what they print: they do print it.
+// The commands that pages show print the output that the pages show.
 #include <catch2/catch.hpp>
 #include <string>
 #include <utility>
@@ -10,7 +10,7 @@
 namespace systole::tests {
 namespace {
 
-/// What pages write into stays out of the tree.
+/// The folder for files that the commands write.
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
     for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
         text.replace(at, from.size(), to);

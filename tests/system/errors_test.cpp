@@ -1,4 +1,4 @@
-// What users do wrong: one line that says it, and exit code 2.
+// Errors of users: one line that describes the error, and exit code 2.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>

@@ -1,4 +1,5 @@
-// Why: sim explain, and the same in report.json. What a change would bring is what a run with it brings.
+// `sim explain`, and the same explanations in report.json. The speedup of a change is that of a run with the
+// change.
 #include <catch2/catch.hpp>
 #include <string>
 

@@ -1,6 +1,6 @@
-// Cycles, counters and answers of what the project ships, against tests/golden/shipped_runs.txt: a change
-// that is not meant to move them must not. After a change that is, SYSTOLE_WRITE_GOLDEN=1 writes the file
-// anew, and its diff is what the reviewer reads.
+// Compares cycles, counters and answers of the shipped runs with tests/golden/shipped_runs.txt, so that no
+// change moves them by accident. After an intended change, SYSTOLE_WRITE_GOLDEN=1 writes the file again;
+// reviewers read its diff.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -55,7 +55,7 @@ std::vector<std::string> runs() {
     return all;
 }
 
-/// FNV-1a, to tell long lists apart.
+/// An FNV-1a hash, which stands for a long list.
 std::uint64_t fingerprint(const std::string& text) {
     constexpr std::uint64_t prime = 0x100000001b3;
     std::uint64_t hash = 0xcbf29ce484222325;
@@ -76,7 +76,7 @@ std::string list(const Json& values) {
     return text;
 }
 
-/// What a run must keep, a line each.
+/// The values of a run that must not change, line by line.
 std::string summary(const std::string& arguments) {
     const Json report = tests::report_of(arguments);
     std::string text = fmt::format("== sim run {}\n", arguments);
@@ -111,7 +111,9 @@ TEST_CASE("Shipped runs keep their cycles, counters and answers", "[system][gold
     std::istringstream expected(tests::text_in(golden));
     std::string wanted;
     for (const std::string& run : runs()) {
-        INFO("sim run " << run);
+        INFO("sim run "
+             << run
+             << "; if the change is intended: SYSTOLE_WRITE_GOLDEN=1 build/dev/system \"Shipped runs*\"");
         std::istringstream lines(summary(run));
         for (std::string line; std::getline(lines, line);) {
             wanted.clear();

@@ -1,4 +1,4 @@
-// Graph files from the command line; docs/graph_files.md holds.
+// Graph files from the command line, as docs/graph_files.md describes them.
 #include <catch2/catch.hpp>
 #include <string>
 
@@ -22,7 +22,7 @@ std::string example() {
     return page.substr(begin, page.find("```", begin) - begin);
 }
 
-/// Its answers differ from input to input, as those of global averages of noise do not.
+/// A network whose answers differ from input to input; those of global averages of noise would not.
 const std::string classifier = R"({
   "schema": "sim.graph/1", "name": "classifier", "input": {"shape": [64]}, "weights": {"seed": 1},
   "layers": [
@@ -30,7 +30,7 @@ const std::string classifier = R"({
     {"name": "scores", "op": "dense", "inputs": ["hidden"], "units": 10}],
   "output": "scores"})";
 
-/// Predictions, cycles and counters, without what is said of this computer.
+/// Predictions, cycles and counters, without the figures of this computer.
 Json facts(Json report) {
     report.erase("simulator");
     report.erase("config");
@@ -64,7 +64,7 @@ TEST_CASE("Made-up input is the same from the same seed and quantizes consistent
     CHECK(one["inferences"] == 50);
     CHECK(facts(report_of(run + "1 --float-reference")) == facts(one));
     CHECK(report_of(run + "2")["predictions"] != one["predictions"]);
-    // What the chip answers is what the network answers in float, but for what 8 bits cost.
+    // The chip's answers are those of the float network, within the error of 8 bits.
     CHECK(one["float_reference"]["agreements"].get<int>() > 40);
 }
 

@@ -1,4 +1,4 @@
-// The text of a graph: printed behind passes, read back, compiled and run.
+// The text of a graph: printed after passes, read back, compiled and run.
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <iterator>
@@ -12,7 +12,7 @@ using tests::sim;
 
 namespace {
 
-/// The bytes of the program file that a network becomes.
+/// The bytes of the compiled program of a network.
 std::string program_of(const tests::Folder& folder, const std::string& arguments) {
     const std::string file = folder.file("program.tpu", "");
     REQUIRE(sim("compile " + arguments + " -o " + file).exit_code == 0);
@@ -63,7 +63,7 @@ TEST_CASE(
     CHECK_THAT(dump.out,
                Catch::Contains("%0 uint8 1x28x28x1 \"image_input\" scale 0.00392156862745098 zero 0"));
     const std::string graph = folder.file("digits.txt", dump.out);
-    // All passes leave it as it is.
+    // No pass changes it.
     CHECK(sim("compile " + graph + data + " --dump-after quantize").out == dump.out);
     CHECK(sim("compile " + graph + data + " --text assembly").out ==
           sim("compile " + network + " --text assembly").out);

@@ -1,4 +1,4 @@
-// Every example of every help, typed as it stands there.
+// Every example of every help text, run without changes.
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <sstream>
@@ -50,7 +50,7 @@ std::vector<std::string> commands() {
     return names;
 }
 
-/// A folder with the project's own in it, as examples are typed in the project's folder.
+/// A folder with links to the project's folders, because examples run in the project's folder.
 void fill(const Folder& folder) {
     for (const char* const name : {"configs", "docs"}) {  // some examples write into them
         fs::copy(tests::project / name, folder / name, fs::copy_options::recursive);

@@ -35,8 +35,8 @@ inline std::optional<Include> include_of(std::string_view line) {
 }
 
 /// The folder that the rules speak of: "hw/isa" of "hw/isa/instructions/nop.h", "compiler/ir" of
-/// "compiler/ir/graph.h", "sim/view" of "sim/view/report/report.h", and "sim/run/record". Empty for what is
-/// not the project's.
+/// "compiler/ir/graph.h", "sim/view" of "sim/view/report/report.h", and "sim/run/record". Empty for files
+/// outside the project.
 inline std::string area_of(std::string_view path) {
     const std::size_t slash = path.find('/');
     const std::string_view top = path.substr(0, slash);
@@ -84,8 +84,8 @@ inline bool compiler_may_include(std::string_view from, std::string_view to) {
     return false;
 }
 
-/// Whether a folder of sim may include one of another area. What shows records holds no unit of the chip, nor
-/// does what asks for runs; traces hear what units tell.
+/// Whether a folder of sim may include one of another area. Views and studies include no unit of the chip;
+/// traces include the interface through which units report events.
 inline bool sim_may_include(std::string_view from, std::string_view to) {
     const bool to_description = to == "hw/isa" || to == "hw/machine";
     const bool to_records = to == "sim/run/record" || to == "sim/run/baselines";
@@ -120,7 +120,7 @@ inline bool may_include(std::string_view from, std::string_view to) {
     return from.starts_with("sim/") && sim_may_include(from, to);
 }
 
-/// What is wrong with `include` in the file `from` (a path from the root), or nothing.
+/// The error of `include` in the file `from` (a path from the root); absent if the include is allowed.
 inline std::optional<std::string> broken_rule(std::string_view from, const Include& include) {
     const std::string from_area = area_of(from);
     if (!include.quoted) {

@@ -1,5 +1,5 @@
-// The workloads of the TPU paper as the project ships them: made by their script, of the published sizes, and
-// computed rightly by the chip.
+// The shipped workloads of the TPU paper: their script writes them, they have the published sizes, and the
+// chip computes them correctly.
 #include <fmt/format.h>
 
 #include <array>

@@ -46,7 +46,7 @@ LstmShape random_shape(GraphParts& parts, std::uint32_t cells, const Array& arra
             .alignment = std::max(array.rows / 2, 1U)};
 }
 
-/// A network, what it was made of, and inputs for it, as numbers and as stored.
+/// A network, its parts, and inputs for it as real numbers and as stored.
 struct Case {
     Case(ir::Graph network_graph, GraphParts& parts, std::uint32_t count)
         : graph(std::move(network_graph)),
@@ -122,7 +122,7 @@ public:
                                    magnitudes_[id] = std::max(magnitudes_[id], double{std::abs(value)});
                                }
                            });
-        // What dense layers and concatenations hold together is stored in the steps of the largest.
+        // Tensors that dense layers or concatenations combine are stored with the step of the largest.
         const double largest = *std::max_element(magnitudes_.begin(), magnitudes_.end());
         const ir::ValueId input = graph_.inputs.front();
         steps_[input] = largest / 32767;
@@ -274,7 +274,7 @@ TEST_CASE("An LSTM cell of 16 bits differs from the float cell by its quantizati
                      << error << ", bound " << bound);
         CHECK(error <= bound);
         CHECK(error > 0.0);
-        // What remains without the weights' rounding are some steps of 16 bits.
+        // Without the rounding of weights, the error is a few steps of 16 bits.
         if (exact_weights) CHECK(error <= 0.0005);
     }
 }
@@ -324,7 +324,7 @@ TEST_CASE("Layers of 8 and of 16 bits mix where a dense layer lies between", "[s
         GraphParts parts(seed);
         const LstmShape shape = random_shape(parts, 1, array);
         CAPTURE(seed, array.rows, shape.inputs, shape.hidden);
-        // Bytes in, a 16-bit cell, bytes out: relu and a table behind.
+        // 8-bit input, a 16-bit cell, 8-bit output with relu and a table.
         tests::Graph graph = tests::graph_of({1, 1, parts.number(1, 40)});
         tests::NodeId last =
             graph.append("spread", parts.dense(graph.input_shape(), shape.vector_elements(), true), {0}, 16);

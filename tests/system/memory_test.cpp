@@ -18,12 +18,12 @@ namespace {
 
 constexpr std::uint64_t mebibyte = 1U << 20U;
 
-/// Bytes that a process holds at most which runs a program of so many tiles, all of them used.
+/// The peak memory of a process that runs a program with this number of tiles, all of them used.
 [[maybe_unused]] std::uint64_t resident_bytes(std::uint32_t tiles) {
     const pid_t child = fork();
     REQUIRE(child >= 0);
     if (child == 0) {
-        // Whatever goes wrong ends the child and shows in its status; Catch is the parent's.
+        // Any error ends the child and shows in its status; only the parent reports to Catch.
         const tests::FreshSimulation simulation;
         const isa::Program program = bench::every_tile_once(tiles);
         hw::Core core("core", tests::tpu_v1(), program, {.trace = nullptr, .test_delta_delay = {}});
@@ -39,7 +39,8 @@ constexpr std::uint64_t mebibyte = 1U << 20U;
     return static_cast<std::uint64_t>(usage.ru_maxrss) * kibibyte;
 }
 
-/// Of `sim run --out` and a program of few instructions, which lets so many blocks of 256 tiles pass.
+/// The peak memory of `sim run --out` with a program of few instructions that fetches `blocks` times 256
+/// tiles.
 [[maybe_unused]] std::uint64_t resident_bytes_with_out(std::uint32_t blocks) {
     std::string program = ".array 4 4\n";
     for (int tile = 0; tile < 256; ++tile) program += ".tile 4 4 fill 1\n";
@@ -73,7 +74,7 @@ TEST_CASE("A simulation holds its weights once", "[system][memory]") {
         std::uint64_t{4} * machine.accumulators.rows * machine.matrix_unit.columns;
     const std::uint64_t resident = resident_bytes(tiles);
     CHECK(resident * 10 <= 12 * (weights + machine.unified_buffer_bytes() + accumulators) + 10 * constant);
-    // The constant hides nothing: four times the weights cost three times the weights more.
+    // The constant does not hide a copy: four times the weights take three times the weights more memory.
     const std::uint64_t fewer = resident_bytes(tiles / 4);
     CHECK((resident - fewer) * 10 <= 12 * (weights - weights / 4));
     CHECK(resident >= weights);

@@ -1,4 +1,4 @@
-// The programs of docs/micro_benchmarks.md, and what their page says of them.
+// The programs of docs/micro_benchmarks.md, and the statements of that page.
 #include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
-// Convolutions that read the same tensor go through the array together: the same answers, pixels streamed
-// once, and a report that says so.
+// Convolutions that read the same tensor go through the array together. Answers stay the same, pixels are
+// streamed once, and the report shows this.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <random>

@@ -1,4 +1,4 @@
-// Lists that could drift apart from the files they speak of.
+// Compares lists with the files that they name.
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>

@@ -1,4 +1,4 @@
-// report.json with what its page shows, and the page beside it.
+// report.json with the data of its page, and the page beside it.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdint>
@@ -18,7 +18,7 @@ Json report_in(const std::filesystem::path& folder) {
     return Json::parse(text_in(folder / "report.json"));
 }
 
-/// What a page carries, as long as nothing of it is left out.
+/// The report in a page that leaves nothing out.
 Json reports_in_page(const std::filesystem::path& page) {
     const std::string text = text_in(page);
     const std::string begin = R"(<script type="application/json" id="reports">)";
@@ -131,7 +131,7 @@ TEST_CASE("Tiles that nothing shifts lie in the weight FIFO to the end of the ru
                                                    "--set machine.matrix_unit.columns=8");
     const auto tiles = report["memory"]["over_time"]["weight_fifo_tiles"].get<std::vector<std::uint64_t>>();
     CHECK(*std::max_element(tiles.begin(), tiles.end()) == 3);
-    CHECK(tiles.back() == 1);  // of the others one is in use, one in the shadow plane
+    CHECK(tiles.back() == 1);  // of the other two, one is in use and one in the shadow plane
 }
 
 TEST_CASE("Values in the map of the unified buffer do not overlap", "[system][report]") {
@@ -162,7 +162,7 @@ TEST_CASE("Values in the map of the unified buffer do not overlap", "[system][re
                                                {"conv2d_2", 2},
                                                {"dense", 2},
                                                {"dense_1", 2}});
-    // Rows are given again from one layer to the next; both ends of a step are known to within step_cycles.
+    // Rows are used again by the next layer; both ends of a step are known to within step_cycles.
     const std::uint64_t known_within = 2 * map["step_cycles"].get<std::uint64_t>();
     std::size_t shared = 0;
     for (std::size_t i = 0; i < steps.size(); ++i) {

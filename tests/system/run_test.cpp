@@ -61,9 +61,9 @@ TEST_CASE("On MNIST the quantized network is as accurate as in float", "[system]
     if (!have_mnist()) return;
     struct Case {
         std::string model;
-        double float_accuracy;  ///< computed apart from this project
+        double float_accuracy;  ///< computed without this project
     };
-    // The shipped network's was computed by this project alone: its own float run is the judge.
+    // For the shipped network, the accuracy of this project's own float run.
     for (const Case& each : {Case{"models/mnist_cnn/mnist_cnn.h5", 0.0},
                              Case{(foreign_data / "keras/keras_2.2.4-tf.h5").string(), 0.9840},
                              Case{(foreign_data / "keras/keras_2.14.0.h5").string(), 0.9905}}) {
@@ -98,7 +98,7 @@ TEST_CASE("Two equal runs give equal reports, except for the simulator's own spe
         REQUIRE(sim(digits + " --quiet --out " + out).exit_code == 0);
         Json report = Json::parse(tests::text_in(folder / name / "report.json"));
         report.erase("simulator");
-        report["configuration"]["run"].erase("out");  // the one thing asked for differently
+        report["configuration"]["run"].erase("out");  // the only setting that differs
         return report.dump();
     };
     CHECK(run("first") == run("second"));

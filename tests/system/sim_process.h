@@ -18,11 +18,11 @@ namespace systole::tests {
 
 inline const std::filesystem::path project = SYSTOLE_SOURCE_DIR;
 
-/// What other people made and the project does not ship; may be absent.
+/// Files of others that the project does not ship; the folder may be absent.
 inline const std::filesystem::path foreign_data = project.parent_path() / "shared/data";
 
-/// What `sim` itself wrote to stderr. AddressSanitizer adds three lines where an exception ends a process
-/// of the SystemC kernel, whose stacks it does not know.
+/// The text that `sim` itself wrote to stderr. AddressSanitizer adds three lines if an exception ends a
+/// process of the SystemC kernel, because it does not know the stacks of these processes.
 inline std::string own_messages(const std::string& text) {
 #ifdef __SANITIZE_ADDRESS__
     std::istringstream lines(text);

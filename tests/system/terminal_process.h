@@ -15,18 +15,18 @@
 
 namespace systole::tests {
 
-/// What a terminal gets to see: stdout and stderr of `sim`, started in it in the project's folder.
+/// Stdout and stderr of `sim`, started in a terminal in the project's folder.
 struct Seen {
     int exit_code = -1;
     std::string text;  ///< lines end in "\n"
 
-    /// As it stands on the screen.
+    /// The text without colour codes.
     std::string without_colours() const {
         return std::regex_replace(text, std::regex("\x1b\\[[0-9;]*[mK]|\r"), "");
     }
 };
 
-/// `environment` is what stands before a command: "NO_COLOR=1".
+/// `environment` comes before the command: "NO_COLOR=1".
 inline Seen sim_on_terminal(const std::string& arguments, unsigned short columns,
                             const std::string& environment = "") {
     winsize size{};
@@ -44,7 +44,7 @@ inline Seen sim_on_terminal(const std::string& arguments, unsigned short columns
     }
     Seen seen;
     std::array<char, 4096> buffer{};
-    // A terminal whose other side is gone ends with an error.
+    // Reading from a terminal whose process has ended is an error.
     for (ssize_t got = 0; (got = read(terminal, buffer.data(), buffer.size())) > 0;) {
         seen.text.append(buffer.data(), static_cast<std::size_t>(got));
     }

@@ -1,4 +1,4 @@
-// What users see on a terminal, and what files and other programs get.
+// The output on a terminal, and in files and pipes.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <sstream>
@@ -24,7 +24,7 @@ bool has_colours(const std::string& text) {
     return text.find("\x1b[") != std::string::npos;
 }
 
-/// The text but for how fast the simulator was.
+/// The text without the speed of the simulator.
 std::string without_speed(const std::string& text) {
     return text.substr(0, text.find("Simulated in"));
 }
@@ -74,7 +74,7 @@ TEST_CASE("Texts fit the terminal", "[system]") {
         const Seen seen = sim_on_terminal(arguments, columns);
         INFO(arguments);
         CHECK(seen.exit_code == 0);
-        // Examples in a help are as they are.
+        // Examples in a help text are not wrapped.
         const std::string text = seen.without_colours();
         std::istringstream lines(text.substr(0, text.find("\nExamples:\n")));
         std::size_t longest = 0;

@@ -1,4 +1,4 @@
-// Traces of the shipped network, as `sim run` writes them: what can be seen is what the report counts.
+// Traces of the shipped network, as `sim run` writes them, agree with the report.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>

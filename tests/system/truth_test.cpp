@@ -1,5 +1,5 @@
-// The chip, the functional executor and the integer reference agree bit for bit, on networks and machines
-// of every kind; and the chip's counters account for everything.
+// The chip, the functional executor and the integer reference agree bit for bit on random networks and
+// machines, and the chip's counters cover all cycles and MACs.
 #include "tests/support/truth.h"
 
 #include <fmt/format.h>
@@ -35,7 +35,7 @@ std::uint32_t draw(std::mt19937& random, std::uint32_t low, std::uint32_t high) 
     return low + static_cast<std::uint32_t>(random() % (high - low + 1));
 }
 
-/// Slices of random networks begin at multiples of so many bytes.
+/// Slices of random networks begin at multiples of this number of bytes.
 constexpr std::uint32_t slice_bytes = 8;
 
 /// Whether slices begin at a row that depends on the size of rows, which must divide `slice_bytes` then.
@@ -46,7 +46,7 @@ bool slices_move_rows(const mapping::Network& network) {
     });
 }
 
-/// A machine of odd sizes and times on which the network just fits, or somewhat larger.
+/// A machine of odd sizes and times that is just large enough for the network, or somewhat larger.
 machine::MachineConfig random_machine(const mapping::Network& network, std::mt19937& random) {
     machine::MachineConfig machine;
     machine.matrix_unit.rows = slices_move_rows(network) ? 1U << draw(random, 0, 3) : draw(random, 1, 48);
@@ -87,7 +87,7 @@ std::filesystem::path shipped(const std::string& name) {
     return std::filesystem::path(SYSTOLE_SOURCE_DIR) / name;
 }
 
-/// The shipped network, quantized on shipped digits, and some of them.
+/// The shipped network, quantized with shipped digits, and some of these digits.
 struct DigitNetwork {
     explicit DigitNetwork(std::uint32_t images) {
         const auto path = shipped("models/mnist_cnn/digits-images.idx3-ubyte.gz");
@@ -136,7 +136,7 @@ TEST_CASE("The digit network computes the same on arrays of every size", "[syste
     machine::MachineConfig machine = machine::read_machine(shipped("configs/machines/tpu_v1.json"));
     machine.matrix_unit.rows = size.rows;
     machine.matrix_unit.columns = size.columns;
-    // As many bytes as TPU v1 has.
+    // The number of bytes of TPU v1.
     machine.unified_buffer.rows = (24U << 20U) / size.rows;
     constexpr std::uint32_t images = 3;
     const DigitNetwork digits(images);

@@ -1,5 +1,5 @@
-// Waves of shipped programs and networks, as `sim run` writes them: what is in the file is what the report
-// counts, and what docs/waves.md shows.
+// Waves of shipped programs and networks, as `sim run` writes them, agree with the report and with
+// docs/waves.md.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -135,7 +135,7 @@ TEST_CASE("docs/waves.md shows the picture that its commands draw", "[system][wa
     INFO(outcome.err);
     REQUIRE(outcome.exit_code == 0);
     const ReadVcd waves = waves_in(folder);
-    // What the page says of it.
+    // The figures in the page's text.
     CHECK(waves.count("matrix_unit.active") == 48);
     CHECK(waves.count("matrix_unit.weight_stall") == 20);
     CHECK(waves.count("matrix_unit.weight_shift") == 9);

@@ -161,7 +161,7 @@ namespace {
 constexpr std::uint32_t buffer_rows = 80;
 constexpr std::uint32_t accumulator_rows = 20;
 
-/// Random accumulators and activates, and what scalar loops make of them.
+/// Random accumulators and activates, and their results from scalar loops.
 class ActivationWork {
 public:
     explicit ActivationWork(unsigned seed) : random_(seed) {

@@ -183,7 +183,7 @@ namespace {
 constexpr std::uint32_t matrix_buffer_rows = 60;
 constexpr std::uint32_t matrix_accumulator_rows = 24;
 
-/// Makes random matrix work and computes by scalar loops what it comes to.
+/// Makes random matrix work and computes its results with scalar loops.
 class MatrixWork {
 public:
     explicit MatrixWork(unsigned seed) : random_(seed) {

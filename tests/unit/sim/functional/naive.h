@@ -9,7 +9,7 @@
 #include "hw/base/data_type.h"
 #include "hw/isa/registers.h"
 
-// What instructions compute, element by element and in whole numbers wide enough for everything.
+// The results of instructions, computed element by element with integers wide enough for all values.
 namespace systole::functional::tests {
 
 inline std::int32_t wrap(std::int64_t value) {
@@ -57,7 +57,7 @@ inline std::int32_t finished(std::int32_t value, const isa::Registers& registers
                       registers.as_signed(isa::Register::OutputMaximum));
 }
 
-/// Where a window's pixel lies, in elements from the beginning of the first image's row; nothing outside
+/// The position of a window's pixel, in elements from the beginning of the first image's row; absent outside
 /// the image. Rows from image to image are window.image_rows.
 struct WindowPixel {
     std::uint64_t image;

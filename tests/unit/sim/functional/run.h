@@ -15,7 +15,7 @@ namespace systole::functional::tests {
 
 using Bytes = std::vector<std::uint8_t>;
 
-/// The smallest machine a program of that array needs, with so many rows in its memories.
+/// The smallest machine for programs of that array, with these numbers of rows in its memories.
 inline machine::MachineConfig small_machine(const isa::Geometry& array, std::uint32_t buffer_rows,
                                             std::uint32_t accumulator_rows) {
     machine::MachineConfig machine;
@@ -52,7 +52,7 @@ struct Run {
     Executor executor;
 };
 
-/// Numbers of a seed, which tests print.
+/// Random numbers from a seed, which tests print on failure.
 class Random {
 public:
     explicit Random(unsigned seed) : engine_(seed) {}

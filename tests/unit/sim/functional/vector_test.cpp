@@ -104,7 +104,7 @@ namespace {
 
 constexpr std::uint32_t vector_buffer_rows = 90;
 
-/// Random vector work, and what scalar loops make of it.
+/// Random vector work, and its results from scalar loops.
 class VectorWork {
 public:
     explicit VectorWork(unsigned seed) : random_(seed) {

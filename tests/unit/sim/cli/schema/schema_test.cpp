@@ -92,7 +92,7 @@ TEST_CASE("Each key of the reference is one that the reader reads", "[schema]") 
             ++keys;
             const std::string error = error_with_odd_value(document, path);
             INFO(document.name << ": " << path << ": " << error);
-            // Of the key itself, and not that nobody knows it.
+            // An error about the key's value, not that the key is unknown.
             CHECK_THAT(error, Catch::Contains(path + " is {\"odd\":1}; it must be"));
         }
     }
@@ -138,7 +138,7 @@ TEST_CASE("A key's default, values and rule are the declaration's", "[schema]") 
     CHECK_THAT(schema::meaning_text(named(named(keys, "accumulators").keys, "banks")),
                Catch::Contains("(it must divide accumulators.rows)"));
     CHECK(schema::default_text(named(named(keys, "energy").keys, "mac_pj")) == "published table");
-    // 0 of a baseline means "not known": no file can say it, so it is no default.
+    // 0 in a baseline means "not known". No file can contain it, so it is not a default value.
     CHECK(schema::default_text(named(schema::document("baseline").keys, "clock_mhz")) == "-");
     CHECK(schema::values_text(named(schema::document("run").keys, "random_input")) == "at least 0");
 }

@@ -12,7 +12,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-/// The least that is a report.
+/// The smallest valid report.
 Json small_report() {
     const Json unit{{"active_cycles", 6},     {"weight_stall_cycles", 3}, {"weight_shift_cycles", 2},
                     {"non_matrix_cycles", 1}, {"raw_stall_cycles", 1},    {"input_stall_cycles", 0},
@@ -47,7 +47,7 @@ Json small_report() {
              {{"run", Json::object()}, {"machine", Json::object()}, {"baselines", Json::array()}}}};
 }
 
-/// What the page carries: the reports, read back from its <script>.
+/// The reports in the page, read back from its <script>.
 Json reports_in(const std::string& html) {
     const std::string begin = R"(<script type="application/json" id="reports">)";
     const std::size_t at = html.find(begin);
@@ -165,7 +165,7 @@ TEST_CASE("A report without a key that the page needs is rejected", "[page]") {
         INFO(key);
         Json report = whole;
         report.erase(key);
-        const bool is_optional = key == "schema";  // said in other words
+        const bool is_optional = key == "schema";  // has a message of its own
         CHECK(error_of(report).find(is_optional ? "schema is missing" : key + " is missing; it must be ") !=
               std::string::npos);
     }
