@@ -162,19 +162,15 @@ nlohmann::ordered_json claim_json(const std::optional<Claim>& claim) {
               {"performance", {{"least", Claim::least_performance}, {"most", Claim::most_performance}}},
               {"performance_per_watt",
                {{"least", Claim::least_performance_per_watt}, {"most", Claim::most_performance_per_watt}}}};
-    json["against"] = Json::array();
-    for (const ClaimAgainst& each : claim->against) {
+    json["against"] = list_of(claim->against, [](const ClaimAgainst& each) -> Json {
         const std::string_view place = each.performance_per_watt_place;
-        json["against"].push_back(
-            {{"baseline", each.baseline},
-             {"basis", each.basis},
-             {"performance", each.performance},
-             {"performance_place", each.performance_place},
-             {"performance_per_watt",
-              {{"total", or_null(each.performance_per_watt.total)},
-               {"incremental", or_null(each.performance_per_watt.incremental)}}},
-             {"performance_per_watt_place", place.empty() ? Json(nullptr) : Json(place)}});
-    }
+        return {{"baseline", each.baseline},
+                {"basis", each.basis},
+                {"performance", each.performance},
+                {"performance_place", each.performance_place},
+                {"performance_per_watt", to_json(each.performance_per_watt)},
+                {"performance_per_watt_place", place.empty() ? Json(nullptr) : Json(place)}};
+    });
     json["array"] = Json::object();
     for (const Part& part : parts) json["array"][std::string(part.key) + "_share"] = claim->array.*part.share;
     json["largest_loss"] = largest_loss(claim->array).key;

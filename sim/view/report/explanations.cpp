@@ -43,13 +43,12 @@ OrderedJson to_json(const Explanation& explanation, const std::vector<WhatIf>& w
 
 OrderedJson to_json(const Explanations& explanations) {
     OrderedJson json = to_json(explanations.run, explanations.what_ifs);
-    json["what_ifs"] = OrderedJson::array();
-    for (const WhatIf& what_if : explanations.what_ifs) {
-        json["what_ifs"].push_back({{"change", what_if.change},
-                                    {"settings", what_if.settings},
-                                    {"speedup", or_null(what_if.speedup)},
-                                    {"error", what_if.error}});
-    }
+    json["what_ifs"] = list_of(explanations.what_ifs, [](const WhatIf& what_if) -> OrderedJson {
+        return {{"change", what_if.change},
+                {"settings", what_if.settings},
+                {"speedup", or_null(what_if.speedup)},
+                {"error", what_if.error}};
+    });
     return json;
 }
 

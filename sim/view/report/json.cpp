@@ -96,9 +96,7 @@ Json energy(const std::optional<Energy>& energy) {
 Json comparison_with(const ComparisonWith& other) {
     return {{"inferences_per_second", other.inferences_per_second},
             {"speedup", other.speedup},
-            {"performance_per_watt",
-             {{"total", or_null(other.performance_per_watt.total)},
-              {"incremental", or_null(other.performance_per_watt.incremental)}}}};
+            {"performance_per_watt", to_json(other.performance_per_watt)}};
 }
 
 Json expected(const std::optional<ComparisonExpected>& expected) {
@@ -131,9 +129,7 @@ Json comparison(const Comparison& comparison) {
             {"inferences_per_second", comparison.inferences_per_second},
             {"watts", comparison.watts > 0.0 ? Json(comparison.watts) : Json(nullptr)},
             {"speedup", comparison.speedup},
-            {"performance_per_watt",
-             {{"total", or_null(comparison.performance_per_watt.total)},
-              {"incremental", or_null(comparison.performance_per_watt.incremental)}}},
+            {"performance_per_watt", to_json(comparison.performance_per_watt)},
             {"joules_per_inference", or_null(comparison.joules_per_inference)},
             {"estimate", "upper bound: fp32 roofline of one die"},
             {"bound", comparison.memory_bound ? "memory" : "compute"},
@@ -157,27 +153,22 @@ Json instruction(const InstructionLine& line) {
 }
 
 Json registers(const run::RegisterDump& dump) {
-    Json cycles = Json::array();
-    for (const run::CycleRegisters& each : dump.cycles) {
-        cycles.push_back({{"cycle", each.cycle},
-                          {"activations", each.activations},
-                          {"weights", each.weights},
-                          {"shadow_weights", each.shadow_weights},
-                          {"partial_sums", each.partial_sums}});
-    }
-    return {{"rows", dump.rows}, {"columns", dump.columns}, {"cycles", std::move(cycles)}};
+    const auto cycle = [](const run::CycleRegisters& each) -> Json {
+        return {{"cycle", each.cycle},
+                {"activations", each.activations},
+                {"weights", each.weights},
+                {"shadow_weights", each.shadow_weights},
+                {"partial_sums", each.partial_sums}};
+    };
+    return {{"rows", dump.rows}, {"columns", dump.columns}, {"cycles", list_of(dump.cycles, cycle)}};
 }
 
-Json paths(const std::vector<Path>& paths) {
-    Json list = Json::array();
-    for (const Path& path : paths) {
-        list.push_back({{"from", path.from},
-                        {"to", path.to},
-                        {"moved", path.moved},
-                        {"unit", path.unit},
-                        {"utilization", or_null(path.utilization)}});
-    }
-    return list;
+Json path(const Path& path) {
+    return {{"from", path.from},
+            {"to", path.to},
+            {"moved", path.moved},
+            {"unit", path.unit},
+            {"utilization", or_null(path.utilization)}};
 }
 
 Json memory_over_time(const MemoryOverTime& time) {
@@ -188,21 +179,19 @@ Json memory_over_time(const MemoryOverTime& time) {
 }
 
 Json unified_buffer_map(const UnifiedBufferMap& map) {
-    Json values = Json::array();
-    for (const BufferValue& value : map.values) {
-        Json steps = Json::array();
-        for (const occupancy::RowValue& step : value.steps) {
-            steps.push_back({{"first_row", step.rows.first},
-                             {"rows", step.rows.count()},
-                             {"begin", step.begin},
-                             {"end", step.end}});
-        }
-        values.push_back({{"name", value.name}, {"steps", std::move(steps)}});
-    }
+    const auto step = [](const occupancy::RowValue& each) -> Json {
+        return {{"first_row", each.rows.first},
+                {"rows", each.rows.count()},
+                {"begin", each.begin},
+                {"end", each.end}};
+    };
+    const auto value = [&](const BufferValue& each) -> Json {
+        return {{"name", each.name}, {"steps", list_of(each.steps, step)}};
+    };
     return {{"until", map.until},
             {"step_cycles", map.step_cycles},
             {"left_out", map.left_out},
-            {"values", std::move(values)}};
+            {"values", list_of(map.values, value)}};
 }
 
 Json memory(const Report& report) {
@@ -216,27 +205,44 @@ Json memory(const Report& report) {
     return object;
 }
 
+Json picture(const run::Picture& picture) {
+    Json object{{"index", picture.index}, {"prediction", picture.prediction}};
+    if (picture.label) object["label"] = *picture.label;
+    if (picture.probability) object["probability"] = *picture.probability;
+    object["pixels"] = to_base64(picture.pixels);
+    return object;
+}
+
 Json pictures(const run::Pictures& pictures) {
-    Json list = Json::array();
-    for (const run::Picture& picture : pictures.pictures) {
-        Json object{{"index", picture.index}, {"prediction", picture.prediction}};
-        if (picture.label) object["label"] = *picture.label;
-        if (picture.probability) object["probability"] = *picture.probability;
-        object["pixels"] = to_base64(picture.pixels);
-        list.push_back(std::move(object));
-    }
     return {{"height", pictures.height},
             {"width", pictures.width},
             {"channels", pictures.channels},
             {"left_out", pictures.left_out},
-            {"pictures", std::move(list)}};
+            {"pictures", list_of(pictures.pictures, picture)}};
 }
 
-void add_explanation(Json& layer, const Explanations& explanations, run::Tag tag) {
-    if (tag >= explanations.layers.size()) return;
-    const Json why = to_json(explanations.layers[tag], explanations.what_ifs);
-    layer["explanation"] = why["text"];
-    layer["what_if"] = why["what_if"];
+Json explained(const Layer& each, const std::optional<Explanations>& explanations) {
+    Json object = layer(each);
+    if (!explanations || each.tag >= explanations->layers.size()) return object;
+    const Json why = to_json(explanations->layers[each.tag], explanations->what_ifs);
+    object["explanation"] = why["text"];
+    object["what_if"] = why["what_if"];
+    return object;
+}
+
+Json instruction_kind(const InstructionKind& kind) {
+    return {{"instruction", kind.instruction},
+            {"executed", kind.executed},
+            {"cycles", kind.matrix_unit.cycles()},
+            {"matrix_unit", counters(kind.matrix_unit.counters)}};
+}
+
+Json host_operation(const HostOperation& operation) {
+    return {{"kind", operation.kind}, {"layer", operation.layer}, {"seconds", or_null(operation.seconds)}};
+}
+
+Json buffer(const run::BufferContents& buffer) {
+    return {{"name", buffer.name}, {"type", buffer.type}, {"values", buffer.values}};
 }
 
 Json simulator(const Simulator& simulator) {
@@ -266,24 +272,14 @@ Json to_json(const Report& report) {
     json["roofline"] = roofline(report.roofline);
     json["matrix_unit"] = counters(report.matrix_unit.counters);
     json["traffic"] = traffic(report.traffic);
-    json["paths"] = paths(report.paths);
+    json["paths"] = list_of(report.paths, path);
     json["memory"] = memory(report);
-    json["layers"] = Json::array();
-    for (const Layer& each : report.layers) {
-        json["layers"].push_back(layer(each));
-        if (report.explanations) add_explanation(json["layers"].back(), *report.explanations, each.tag);
-    }
+    json["layers"] =
+        list_of(report.layers, [&](const Layer& each) { return explained(each, report.explanations); });
     if (report.explanations) json["explanation"] = to_json(*report.explanations);
-    json["instruction_kinds"] = Json::array();
-    for (const InstructionKind& kind : report.instruction_kinds) {
-        json["instruction_kinds"].push_back({{"instruction", kind.instruction},
-                                             {"executed", kind.executed},
-                                             {"cycles", kind.matrix_unit.cycles()},
-                                             {"matrix_unit", counters(kind.matrix_unit.counters)}});
-    }
+    json["instruction_kinds"] = list_of(report.instruction_kinds, instruction_kind);
     json["energy"] = energy(report.energy);
-    json["comparison"] = Json::array();
-    for (const Comparison& each : report.comparison) json["comparison"].push_back(comparison(each));
+    json["comparison"] = list_of(report.comparison, comparison);
     json["claim"] = claim_json(report.claim);
     json["predictions"] = report.predictions;
     if (!report.pictures.pictures.empty()) json["pictures"] = pictures(report.pictures);
@@ -291,27 +287,14 @@ Json to_json(const Report& report) {
     json["float_reference"] = {{"accuracy", or_null(report.float_accuracy)},
                                {"agreements", or_null(report.float_agreements)}};
     json["timing_only"] = report.timing_only;
-    json["host_operations"] = Json::array();
-    for (const HostOperation& operation : report.host_operations) {
-        json["host_operations"].push_back(
-            {{"kind", operation.kind}, {"layer", operation.layer}, {"seconds", or_null(operation.seconds)}});
-    }
+    json["host_operations"] = list_of(report.host_operations, host_operation);
     json["host_seconds"] = or_null(report.host_seconds);
     json["instructions"] = report.instructions;
     if (!report.instruction_lines.empty()) {
-        json["instruction_times"] = Json::array();
-        for (const InstructionLine& line : report.instruction_lines) {
-            json["instruction_times"].push_back(instruction(line));
-        }
+        json["instruction_times"] = list_of(report.instruction_lines, instruction);
     }
     if (!report.registers.cycles.empty()) json["registers"] = registers(report.registers);
-    if (!report.buffers.empty()) {
-        json["buffers"] = Json::array();
-        for (const run::BufferContents& buffer : report.buffers) {
-            json["buffers"].push_back(
-                {{"name", buffer.name}, {"type", buffer.type}, {"values", buffer.values}});
-        }
-    }
+    if (!report.buffers.empty()) json["buffers"] = list_of(report.buffers, buffer);
     json["unfilled_buffers"] = report.unfilled_buffers;
     for (const auto& [unit, values] : report.units) json["units"][unit] = counters(values);
     json["simulator"] = simulator(report.simulator);

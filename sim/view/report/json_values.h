@@ -6,12 +6,26 @@
 #include <span>
 #include <string>
 
+#include "sim/run/baselines/comparison.h"
+
 /// Parts of reports as JSON. An absent value is null.
 namespace systole::report {
 
 template <typename Value>
 nlohmann::ordered_json or_null(const std::optional<Value>& value) {
     return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
+}
+
+/// A list with an element for each of `values`, which `convert` makes.
+template <typename Values, typename Convert>
+nlohmann::ordered_json list_of(const Values& values, Convert convert) {
+    auto list = nlohmann::ordered_json::array();
+    for (const auto& value : values) list.push_back(convert(value));
+    return list;
+}
+
+inline nlohmann::ordered_json to_json(const baselines::PerformancePerWatt& per_watt) {
+    return {{"total", or_null(per_watt.total)}, {"incremental", or_null(per_watt.incremental)}};
 }
 
 /// Bytes as text (RFC 4648, section 4), padded with "=".
