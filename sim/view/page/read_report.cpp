@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <span>
 #include <string_view>
 
 #include "hw/machine/config_error.h"
@@ -13,47 +14,23 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-enum class Kind { Text, Count, Number, NumberOrNull, Flag, List, Object };
+/// The kind of a value: its name in messages, and the check.
+struct Kind {
+    std::string_view rule;
+    bool (*holds)(const Json& value);
+};
 
-std::string_view rule_of(Kind kind) {
-    switch (kind) {
-        case Kind::Text:
-            return "a text";
-        case Kind::Count:
-            return "a whole number of at least 0";
-        case Kind::Number:
-            return "a number";
-        case Kind::NumberOrNull:
-            return "a number or null";
-        case Kind::Flag:
-            return "true or false";
-        case Kind::List:
-            return "a list";
-        case Kind::Object:
-            return "an object";
-    }
-    throw std::logic_error("a kind of value that is none");
-}
-
-bool is_of(const Json& value, Kind kind) {
-    switch (kind) {
-        case Kind::Text:
-            return value.is_string();
-        case Kind::Count:
-            return value.is_number_unsigned();
-        case Kind::Number:
-            return value.is_number();
-        case Kind::NumberOrNull:
-            return value.is_number() || value.is_null();
-        case Kind::Flag:
-            return value.is_boolean();
-        case Kind::List:
-            return value.is_array();
-        case Kind::Object:
-            return value.is_object();
-    }
-    throw std::logic_error("a kind of value that is none");
-}
+namespace kinds {
+constexpr Kind text{"a text", [](const Json& value) { return value.is_string(); }};
+constexpr Kind count{"a whole number of at least 0",
+                     [](const Json& value) { return value.is_number_unsigned(); }};
+constexpr Kind number{"a number", [](const Json& value) { return value.is_number(); }};
+constexpr Kind number_or_null{"a number or null",
+                              [](const Json& value) { return value.is_number() || value.is_null(); }};
+constexpr Kind flag{"true or false", [](const Json& value) { return value.is_boolean(); }};
+constexpr Kind list{"a list", [](const Json& value) { return value.is_array(); }};
+constexpr Kind object{"an object", [](const Json& value) { return value.is_object(); }};
+}  // namespace kinds
 
 struct Key {
     std::string_view name;
@@ -61,46 +38,48 @@ struct Key {
 };
 
 /// The keys without which the page cannot be shown.
-constexpr std::array report_keys{Key{"machine", Kind::Text},
-                                 Key{"model", Kind::Text},
-                                 Key{"batch", Kind::Count},
-                                 Key{"inferences", Kind::Count},
-                                 Key{"cycles", Kind::Count},
-                                 Key{"seconds", Kind::Number},
-                                 Key{"inferences_per_second", Kind::NumberOrNull},
-                                 Key{"seconds_per_batch", Kind::NumberOrNull},
-                                 Key{"tops", Kind::Object},
-                                 Key{"matrix_unit", Kind::Object},
-                                 Key{"traffic", Kind::Object},
-                                 Key{"memory", Kind::Object},
-                                 Key{"layers", Kind::List},
-                                 Key{"energy", Kind::Object},
-                                 Key{"comparison", Kind::List},
-                                 Key{"predictions", Kind::List},
-                                 Key{"accuracy", Kind::NumberOrNull},
-                                 Key{"timing_only", Kind::Flag},
-                                 Key{"host_operations", Kind::List},
-                                 Key{"simulator", Kind::Object},
-                                 Key{"configuration", Kind::Object}};
-constexpr std::array tops_keys{Key{"achieved", Kind::NumberOrNull}, Key{"peak", Kind::Number}};
+constexpr std::array report_keys{Key{"machine", kinds::text},
+                                 Key{"model", kinds::text},
+                                 Key{"batch", kinds::count},
+                                 Key{"inferences", kinds::count},
+                                 Key{"cycles", kinds::count},
+                                 Key{"seconds", kinds::number},
+                                 Key{"inferences_per_second", kinds::number_or_null},
+                                 Key{"seconds_per_batch", kinds::number_or_null},
+                                 Key{"tops", kinds::object},
+                                 Key{"matrix_unit", kinds::object},
+                                 Key{"traffic", kinds::object},
+                                 Key{"memory", kinds::object},
+                                 Key{"layers", kinds::list},
+                                 Key{"energy", kinds::object},
+                                 Key{"comparison", kinds::list},
+                                 Key{"predictions", kinds::list},
+                                 Key{"accuracy", kinds::number_or_null},
+                                 Key{"timing_only", kinds::flag},
+                                 Key{"host_operations", kinds::list},
+                                 Key{"simulator", kinds::object},
+                                 Key{"configuration", kinds::object}};
+constexpr std::array tops_keys{Key{"achieved", kinds::number_or_null}, Key{"peak", kinds::number}};
 constexpr std::array matrix_unit_keys{
-    Key{"active_cycles", Kind::Count},       Key{"weight_stall_cycles", Kind::Count},
-    Key{"weight_shift_cycles", Kind::Count}, Key{"non_matrix_cycles", Kind::Count},
-    Key{"raw_stall_cycles", Kind::Count},    Key{"input_stall_cycles", Kind::Count},
-    Key{"useful_macs", Kind::Count},         Key{"unused_macs", Kind::Count}};
-constexpr std::array layer_keys{Key{"name", Kind::Text}, Key{"kind", Kind::Text}, Key{"cycles", Kind::Count},
-                                Key{"share", Kind::NumberOrNull}, Key{"matrix_unit", Kind::Object}};
-constexpr std::array energy_keys{Key{"joules", Kind::NumberOrNull}, Key{"watts", Kind::NumberOrNull},
-                                 Key{"joules_per_inference", Kind::NumberOrNull},
-                                 Key{"by_unit", Kind::Object}};
-constexpr std::array comparison_keys{Key{"baseline", Kind::Text}, Key{"inferences_per_second", Kind::Number},
-                                     Key{"speedup", Kind::Number}, Key{"performance_per_watt", Kind::Object}};
-constexpr std::array configuration_keys{Key{"run", Kind::Object}, Key{"machine", Kind::Object},
-                                        Key{"baselines", Kind::List}};
+    Key{"active_cycles", kinds::count},       Key{"weight_stall_cycles", kinds::count},
+    Key{"weight_shift_cycles", kinds::count}, Key{"non_matrix_cycles", kinds::count},
+    Key{"raw_stall_cycles", kinds::count},    Key{"input_stall_cycles", kinds::count},
+    Key{"useful_macs", kinds::count},         Key{"unused_macs", kinds::count}};
+constexpr std::array layer_keys{Key{"name", kinds::text}, Key{"kind", kinds::text},
+                                Key{"cycles", kinds::count}, Key{"share", kinds::number_or_null},
+                                Key{"matrix_unit", kinds::object}};
+constexpr std::array energy_keys{Key{"joules", kinds::number_or_null}, Key{"watts", kinds::number_or_null},
+                                 Key{"joules_per_inference", kinds::number_or_null},
+                                 Key{"by_unit", kinds::object}};
+constexpr std::array comparison_keys{
+    Key{"baseline", kinds::text}, Key{"inferences_per_second", kinds::number}, Key{"speedup", kinds::number},
+    Key{"performance_per_watt", kinds::object}};
+constexpr std::array configuration_keys{Key{"run", kinds::object}, Key{"machine", kinds::object},
+                                        Key{"baselines", kinds::list}};
 
-constexpr std::array explanation_keys{Key{"text", Kind::Text}, Key{"what_ifs", Kind::List}};
-constexpr std::array what_if_keys{Key{"change", Kind::Text}, Key{"settings", Kind::List},
-                                  Key{"speedup", Kind::NumberOrNull}, Key{"error", Kind::Text}};
+constexpr std::array explanation_keys{Key{"text", kinds::text}, Key{"what_ifs", kinds::list}};
+constexpr std::array what_if_keys{Key{"change", kinds::text}, Key{"settings", kinds::list},
+                                  Key{"speedup", kinds::number_or_null}, Key{"error", kinds::text}};
 
 [[noreturn]] void fail(const std::string& file, const std::string& place, const Json& value,
                        std::string_view rule) {
@@ -110,20 +89,23 @@ constexpr std::array what_if_keys{Key{"change", Kind::Text}, Key{"settings", Kin
     throw machine::ConfigError(fmt::format("{}: {} is {}; it must be {}", file, place, text, rule));
 }
 
-template <std::size_t count>
-void check(const Json& object, const std::array<Key, count>& keys, const std::string& file,
-           const std::string& place) {
-    if (!object.is_object()) fail(file, place, object, rule_of(Kind::Object));
+void check(const Json& value, std::span<const Key> keys, const std::string& file, const std::string& place) {
+    if (!kinds::object.holds(value)) fail(file, place, value, kinds::object.rule);
     for (const Key& key : keys) {
         const std::string path =
             place.empty() ? std::string(key.name) : fmt::format("{}.{}", place, key.name);
-        const auto found = object.find(std::string(key.name));
-        if (found == object.end()) {
+        const auto found = value.find(std::string(key.name));
+        if (found == value.end()) {
             throw machine::ConfigError(
-                fmt::format("{}: {} is missing; it must be {}", file, path, rule_of(key.kind)));
+                fmt::format("{}: {} is missing; it must be {}", file, path, key.kind.rule));
         }
-        if (!is_of(*found, key.kind)) fail(file, path, *found, rule_of(key.kind));
+        if (!key.kind.holds(*found)) fail(file, path, *found, key.kind.rule);
     }
+}
+
+void check_each(const Json& list, std::span<const Key> keys, const std::string& file,
+                std::string_view place) {
+    for (std::size_t i = 0; i < list.size(); ++i) check(list[i], keys, file, fmt::format("{}[{}]", place, i));
 }
 
 /// The additional keys of reports with explanations.
@@ -131,10 +113,7 @@ void check_explanation(const Json& report, const std::string& file) {
     const auto found = report.find("explanation");
     if (found == report.end()) return;
     check(*found, explanation_keys, file, "explanation");
-    const Json& what_ifs = (*found)["what_ifs"];
-    for (std::size_t i = 0; i < what_ifs.size(); ++i) {
-        check(what_ifs[i], what_if_keys, file, fmt::format("explanation.what_ifs[{}]", i));
-    }
+    check_each((*found)["what_ifs"], what_if_keys, file, "explanation.what_ifs");
 }
 
 void check_schema(const Json& report, const std::string& file) {
@@ -155,15 +134,13 @@ Json parse_report(std::string_view text, const std::string& file) {
     check(report["matrix_unit"], matrix_unit_keys, file, "matrix_unit");
     check(report["energy"], energy_keys, file, "energy");
     check(report["configuration"], configuration_keys, file, "configuration");
+    check_each(report["layers"], layer_keys, file, "layers");
     for (std::size_t i = 0; i < report["layers"].size(); ++i) {
-        const std::string place = fmt::format("layers[{}]", i);
-        check(report["layers"][i], layer_keys, file, place);
-        check(report["layers"][i]["matrix_unit"], matrix_unit_keys, file, place + ".matrix_unit");
+        check(report["layers"][i]["matrix_unit"], matrix_unit_keys, file,
+              fmt::format("layers[{}].matrix_unit", i));
     }
     check_explanation(report, file);
-    for (std::size_t i = 0; i < report["comparison"].size(); ++i) {
-        check(report["comparison"][i], comparison_keys, file, fmt::format("comparison[{}]", i));
-    }
+    check_each(report["comparison"], comparison_keys, file, "comparison");
     return report;
 }
 
