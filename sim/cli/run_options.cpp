@@ -34,21 +34,14 @@ std::vector<run::Setting> RunOptions::settings() const {
     text("machine", machine);
     // Settings that drop other keys of the run file come before those keys.
     text("model", model);
-    if (names_graph_text(file)) {
+    const bool is_graph = names_graph_text(file);
+    if (is_graph || names_program(file)) {
         if (!program.empty() || !model.empty()) {
-            throw machine::ConfigError(
-                fmt::format("{} is the text of a graph; a run has one program or model, not {} too", file,
-                            program.empty() ? model : program));
+            throw machine::ConfigError(fmt::format("{} is {}; a run has one program or model, not {} too",
+                                                   file, is_graph ? "the text of a graph" : "a program",
+                                                   program.empty() ? model : program));
         }
-        text("model", file);
-    }
-    if (names_program(file)) {
-        if (!program.empty() || !model.empty()) {
-            throw machine::ConfigError(
-                fmt::format("{} is a program; a run has one program or model, not {} too", file,
-                            program.empty() ? model : program));
-        }
-        text("program", file);
+        text(is_graph ? "model" : "program", file);
     }
     text("program", program);
     texts("input", input);

@@ -7,7 +7,7 @@
 namespace systole::cli {
 
 void add_worker_command(CLI::App& app, Context&) {
-    CLI::App* command = app.add_subcommand("worker", "Run specs from stdin, answer on stdout");
+    CLI::App* command = app.add_subcommand("worker", "Run specs from stdin and write records to stdout");
     command->footer(
         "Examples:\n"
         "  sim worker < /dev/null\n\n"

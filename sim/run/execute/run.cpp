@@ -189,8 +189,8 @@ public:
         if (!observed.registers.empty()) {
             if (spec.machine.matrix_unit.engine != machine::Engine::Pe) {
                 throw machine::ConfigError(
-                    "registers: the machine's engine has no registers; --set machine.matrix_unit.engine=pe "
-                    "has");
+                    "registers: the machine's engine has no registers; choose another with --set "
+                    "machine.matrix_unit.engine=pe");
             }
             register_listeners_.add(
                 &register_recorder_.emplace(read_cycle_range(observed.registers), registers_));

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <stdexcept>
 #include <vector>
 
 #include "sim/view/report/numbers.h"
@@ -295,7 +296,8 @@ private:
         if (path == "weight") return "weight memory";
         if (path == "host_read") return "host to chip";
         if (path == "host_write") return "chip to host";
-        return "instructions";
+        if (path == "instruction") return "instructions";
+        throw std::logic_error("a path without a name");
     }
 
     void write_energy() {

@@ -37,20 +37,25 @@ void InstructionLines::give(const InstructionLine& line) {
     }
 }
 
+template <class Times>
+void InstructionLines::give_moment(const Times& times, std::string_view unit, Cycle at, Cycle waits_since) {
+    give({.number = times.number,
+          .tag = times.tag,
+          .unit = unit,
+          .issued = times.issued,
+          .begun = at,
+          .released = at,
+          .complete = at,
+          .waited = at - waits_since,
+          .matrix = {}});
+}
+
 void InstructionLines::issued(const hw::IssueTimes& times) {
     const isa::Instruction& instruction = program_.instructions[times.number];
     if (std::holds_alternative<isa::Halt>(instruction)) {
         halt_ = times;
     } else if (!isa::unit_of(instruction)) {
-        give({.number = times.number,
-              .tag = times.tag,
-              .unit = "sequencer",
-              .issued = times.issued,
-              .begun = times.issued,
-              .released = times.issued,
-              .complete = times.issued,
-              .waited = times.issued - times.asked,
-              .matrix = {}});
+        give_moment(times, "sequencer", times.issued, times.asked);
     }
 }
 
@@ -59,15 +64,7 @@ void InstructionLines::queued(const hw::QueueTimes& times) {
         units_.at(times.unit).taken.push_back(times);
         return;
     }
-    give({.number = times.number,
-          .tag = times.tag,
-          .unit = unit_name(times.unit),
-          .issued = times.issued,
-          .begun = times.taken,
-          .released = times.taken,
-          .complete = times.taken,
-          .waited = times.taken - times.first,
-          .matrix = {}});
+    give_moment(times, unit_name(times.unit), times.taken, times.first);
 }
 
 void InstructionLines::instruction(const hw::InstructionTimes& times) {

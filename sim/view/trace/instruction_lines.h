@@ -5,6 +5,7 @@
 #include <deque>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "hw/common/trace.h"
 #include "hw/isa/program.h"
@@ -26,6 +27,17 @@ struct MatrixCycles {
     Cycle setup_stall = 0;
     Cycle port_stall = 0;
 };
+
+/// The names of these cycles, in the order of the columns of traces.
+inline constexpr std::array<std::pair<std::string_view, Cycle MatrixCycles::*>, 8> matrix_columns{
+    {{"active", &MatrixCycles::active},
+     {"weight_stall", &MatrixCycles::weight_stall},
+     {"weight_shift", &MatrixCycles::weight_shift},
+     {"non_matrix", &MatrixCycles::non_matrix},
+     {"raw_stall", &MatrixCycles::raw_stall},
+     {"input_stall", &MatrixCycles::input_stall},
+     {"setup_stall", &MatrixCycles::setup_stall},
+     {"port_stall", &MatrixCycles::port_stall}}};
 
 /// An instruction, or one repetition of it in the matrix unit.
 struct InstructionLine {
@@ -75,6 +87,9 @@ private:
     };
 
     void give(const InstructionLine& line);
+    /// The line of an instruction that takes no time, executed at `at`.
+    template <class Times>
+    void give_moment(const Times& times, std::string_view unit, Cycle at, Cycle waits_since);
     /// Passes on the streams for which the instruction's times and the idle cycles before it are both known.
     void give_streams();
 

@@ -1,4 +1,8 @@
-#include "sim/view/trace/csv_lines.h"
+#include "sim/view/trace/line_writers.h"
+
+#include <fmt/format.h>
+
+#include <string>
 
 #include "hw/isa/assembly/instruction_text.h"
 #include "hw/isa/program.h"
@@ -7,8 +11,9 @@ namespace systole::trace {
 
 CsvLines::CsvLines(OutputFile& file, const isa::Program& program)
     : program_(program), labels_(program.buffers), text_(file) {
-    text_ << "number,repetition,layer,unit,instruction,issued,begun,released,complete,waited,active,"
-             "weight_stall,weight_shift,non_matrix,raw_stall,input_stall,setup_stall,port_stall\n";
+    text_ << "number,repetition,layer,unit,instruction,issued,begun,released,complete,waited";
+    for (const auto& [name, cycles] : matrix_columns) text_ << ',' << name;
+    text_ << '\n';
 }
 
 void CsvLines::line(const InstructionLine& line, const isa::Instruction& instruction) {
@@ -18,20 +23,12 @@ void CsvLines::line(const InstructionLine& line, const isa::Instruction& instruc
     field(isa::instruction_text(instruction, labels_));
     text_ << ',' << line.issued << ',' << line.begun << ',' << line.released << ',' << line.complete << ','
           << line.waited;
-    matrix(line);
+    for (const auto& [name, cycles] : matrix_columns) {
+        text_ << ',';
+        if (line.matrix) text_ << (*line.matrix).*cycles;
+    }
     text_ << '\n';
     text_.end_line();
-}
-
-void CsvLines::matrix(const InstructionLine& line) {
-    if (!line.matrix) {
-        text_ << ",,,,,,,,";
-        return;
-    }
-    const MatrixCycles& cycles = *line.matrix;
-    text_ << ',' << cycles.active << ',' << cycles.weight_stall << ',' << cycles.weight_shift << ','
-          << cycles.non_matrix << ',' << cycles.raw_stall << ',' << cycles.input_stall << ','
-          << cycles.setup_stall << ',' << cycles.port_stall;
 }
 
 void CsvLines::field(std::string_view text) {
@@ -45,6 +42,51 @@ void CsvLines::field(std::string_view text) {
         text_ << letter;
     }
     text_ << '"';
+}
+
+namespace {
+
+constexpr std::string_view columns = "{:>8}  {:<10}  {:>12} {:>12} {:>12} {:>12} {:>10}  {:<20}  {}{}\n";
+
+/// "  (active 200, weight_stall 888, weight_shift 256)", without the counts that are 0.
+std::string reasons(const InstructionLine& line) {
+    if (!line.matrix) return {};
+    std::string text;
+    for (const auto& [name, cycles] : matrix_columns) {
+        const Cycle count = (*line.matrix).*cycles;
+        if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, count);
+    }
+    return text.empty() ? text : "  (" + text + ")";
+}
+
+/// The name with its control characters escaped, so that it cannot break the line.
+std::string on_one_line(const std::string& name) {
+    constexpr unsigned char first_printable = 0x20;
+    constexpr unsigned char delete_character = 0x7f;
+    std::string line;
+    for (const char letter : name) {
+        const auto code = static_cast<unsigned char>(letter);
+        const bool is_control = code < first_printable || code == delete_character;
+        line += is_control ? fmt::format("\\x{:02x}", code) : std::string(1, letter);
+    }
+    return line;
+}
+
+}  // namespace
+
+TextLines::TextLines(OutputFile& file, const isa::Program& program)
+    : program_(program), labels_(program.buffers), text_(file) {
+    text_ << fmt::format(columns, "number", "unit", "issued", "begun", "released", "complete", "waited",
+                         "layer", "instruction", "");
+}
+
+void TextLines::line(const InstructionLine& line, const isa::Instruction& instruction) {
+    const std::string what = line.repetition == 0 ? isa::instruction_text(instruction, labels_)
+                                                  : fmt::format("  repetition {}", line.repetition);
+    text_ << fmt::format(columns, line.number, line.unit, line.issued, line.begun, line.released,
+                         line.complete, line.waited, on_one_line(isa::layer_name(program_, line.tag)), what,
+                         reasons(line));
+    text_.end_line();
 }
 
 }  // namespace systole::trace

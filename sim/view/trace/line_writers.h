@@ -20,8 +20,22 @@ public:
 
 private:
     void field(std::string_view text);
-    void matrix(const InstructionLine& line);
 
+    const isa::Program& program_;
+    const isa::HostLabels labels_;
+    TextBuffer text_;
+};
+
+/// Instructions as text for people: columns of times, then the instruction, then the reasons for its waiting.
+class TextLines final : public LineWriter {
+public:
+    /// Both must outlive the object.
+    TextLines(OutputFile& file, const isa::Program& program);
+
+    void line(const InstructionLine& line, const isa::Instruction& instruction) override;
+    void finish() override { text_.flush(); }
+
+private:
     const isa::Program& program_;
     const isa::HostLabels labels_;
     TextBuffer text_;

@@ -51,7 +51,9 @@ void check_inside(const IndexRange& range, std::size_t count, std::string_view w
 std::vector<Cell> read_cells(const std::vector<std::string>& texts, const machine::MachineConfig& machine) {
     if (texts.empty()) return {};
     if (machine.matrix_unit.engine != machine::Engine::Pe) {
-        fail(texts.front(), "the machine's engine has no registers; --set machine.matrix_unit.engine=pe has");
+        fail(
+            texts.front(),
+            "the machine's engine has no registers; choose another with --set machine.matrix_unit.engine=pe");
     }
     std::set<Cell> cells;
     for (const std::string& text : texts) {

@@ -6,8 +6,7 @@
 #include <utility>
 
 #include "hw/machine/config_error.h"
-#include "sim/view/trace/csv_lines.h"
-#include "sim/view/trace/text_lines.h"
+#include "sim/view/trace/line_writers.h"
 
 namespace systole::trace {
 

@@ -35,8 +35,8 @@ struct Afterwards {
 /// Writes the requested traces of a run into its folder, during the run.
 class Tracer {
 public:
-    /// Program and machine must outlive the object. Throws ConfigError where the program lacks a layer asked
-    /// for or waves cannot show what is asked for, TraceError where a file cannot be made.
+    /// Program and machine must outlive the object. Throws ConfigError if the program lacks a requested layer
+    /// or if waves cannot show the requested cycles or elements, and TraceError if a file cannot be created.
     Tracer(const TraceConfig& config, const isa::Program& program, const machine::MachineConfig& machine,
            const std::filesystem::path& folder);
     /// If the run has failed, the files end at the failure.

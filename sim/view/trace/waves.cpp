@@ -50,8 +50,7 @@ Waves::Waves(const TraceConfig& config, const isa::Program& program, const machi
       is_open_(config.to == 0),
       window_(window_of(config, is_open_)),
       bound_(program),
-      issue_(flag("sequencer.issue")),
-      issued_instruction_(number("sequencer.instruction", last_of(program.instructions.size()))),
+      issue_(numbered("sequencer.issue", "sequencer.instruction", last_of(program.instructions.size()))),
       empty_(flag("sequencer.empty")),
       queue_full_(flag("sequencer.queue_full")),
       draining_(flag("sequencer.draining")),
@@ -60,25 +59,16 @@ Waves::Waves(const TraceConfig& config, const isa::Program& program, const machi
               &level("weight_fifo.queue", machine.sequencer.queue_depth),
               &level("systolic_data_setup.queue", machine.sequencer.queue_depth),
               &level("activation_unit.queue", machine.sequencer.queue_depth)},
-      host_read_(flag("host_interface.read")),
-      host_read_instruction_(number("host_interface.read_instruction", last_of(program.instructions.size()))),
-      host_write_(flag("host_interface.write")),
-      host_write_instruction_(
-          number("host_interface.write_instruction", last_of(program.instructions.size()))),
-      buffer_host_in_(flag("unified_buffer.host_in")),
-      buffer_host_in_row_(number("unified_buffer.host_in_row", machine.unified_buffer.rows - 1)),
-      buffer_host_out_(flag("unified_buffer.host_out")),
-      buffer_host_out_row_(number("unified_buffer.host_out_row", machine.unified_buffer.rows - 1)),
-      buffer_setup_read_(flag("unified_buffer.setup_read")),
-      buffer_setup_read_row_(number("unified_buffer.setup_read_row", machine.unified_buffer.rows - 1)),
-      buffer_activation_read_(flag("unified_buffer.activation_read")),
-      buffer_activation_read_row_(
-          number("unified_buffer.activation_read_row", machine.unified_buffer.rows - 1)),
-      buffer_activation_write_(flag("unified_buffer.activation_write")),
-      buffer_activation_write_row_(
-          number("unified_buffer.activation_write_row", machine.unified_buffer.rows - 1)),
-      fetch_(flag("weight_memory.fetch")),
-      fetch_tile_(number("weight_memory.tile", last_of(program.tiles.size()))),
+      host_read_(numbered("host_interface.read", "host_interface.read_instruction",
+                          last_of(program.instructions.size()))),
+      host_write_(numbered("host_interface.write", "host_interface.write_instruction",
+                           last_of(program.instructions.size()))),
+      buffer_host_in_(port("unified_buffer.host_in", machine.unified_buffer.rows)),
+      buffer_host_out_(port("unified_buffer.host_out", machine.unified_buffer.rows)),
+      buffer_setup_read_(port("unified_buffer.setup_read", machine.unified_buffer.rows)),
+      buffer_activation_read_(port("unified_buffer.activation_read", machine.unified_buffer.rows)),
+      buffer_activation_write_(port("unified_buffer.activation_write", machine.unified_buffer.rows)),
+      fetch_(numbered("weight_memory.fetch", "weight_memory.tile", last_of(program.tiles.size()))),
       fifo_tiles_(level("weight_fifo.tiles", machine.weight_fifo.depth_tiles)),
       fifo_whole_(level("weight_fifo.whole", machine.weight_fifo.depth_tiles)),
       active_(flag("matrix_unit.active")),
@@ -93,12 +83,9 @@ Waves::Waves(const TraceConfig& config, const isa::Program& program, const machi
       stream_instruction_(number("matrix_unit.instruction", last_of(program.instructions.size()))),
       stream_repetition_(number("matrix_unit.repetition", std::numeric_limits<std::uint8_t>::max())),
       stream_tile_(number("matrix_unit.tile", last_of(program.tiles.size()))),
-      shift_(flag("matrix_unit.shift")),
-      shift_tile_(number("matrix_unit.shift_tile", last_of(program.tiles.size()))),
-      sums_write_(flag("accumulators.write")),
-      sums_write_row_(number("accumulators.write_row", machine.accumulators.rows - 1)),
-      sums_read_(flag("accumulators.read")),
-      sums_read_row_(number("accumulators.read_row", machine.accumulators.rows - 1)),
+      shift_(numbered("matrix_unit.shift", "matrix_unit.shift_tile", last_of(program.tiles.size()))),
+      sums_write_(port("accumulators.write", machine.accumulators.rows)),
+      sums_read_(port("accumulators.read", machine.accumulators.rows)),
       activation_busy_(flag("activation_unit.busy")),
       activation_load_(flag("activation_unit.load")),
       activation_instruction_(number("activation_unit.instruction", last_of(program.instructions.size()))),
@@ -123,6 +110,16 @@ DrivenSignal& Waves::flag(const std::string& name) {
 
 DrivenSignal& Waves::number(const std::string& name, std::uint64_t most) {
     return add<DrivenSignal>(name, bits_for(most), std::optional<std::uint64_t>());
+}
+
+Waves::NumberedFlag Waves::numbered(const std::string& flag_name, const std::string& number_name,
+                                    std::uint64_t most) {
+    DrivenSignal& bit = flag(flag_name);
+    return {.flag = bit, .number = number(number_name, most)};
+}
+
+Waves::NumberedFlag Waves::port(const std::string& name, std::uint64_t rows) {
+    return numbered(name, name + "_row", rows - 1);
 }
 
 LevelSignal& Waves::level(const std::string& name, std::uint64_t most) {
@@ -167,8 +164,7 @@ void Waves::issued(const hw::IssueTimes& times) {
     empty_.hold(times.asked, times.arrived);
     queue_full_.hold(times.arrived, times.issued);
     if (last_issue_ != times.issued) {
-        issue_.hold(times.issued, times.issued + 1);
-        issued_instruction_.hold(times.issued, times.issued + 1, times.number);
+        issue_.hold(times.issued, times.issued + 1, times.number);
     }
     last_issue_ = times.issued;
     if (std::holds_alternative<isa::Halt>(program_.instructions[times.number])) {
@@ -187,17 +183,13 @@ void Waves::instruction(const hw::InstructionTimes& times) {
     if (times.unit == host_read_unit) {
         const Cycle latency = times.complete - times.released;
         const std::uint64_t row = bound_[times.number].footprint.buffer_write.first;
-        host_read_.hold(times.begun, times.released);
-        host_read_instruction_.hold(times.begun, times.released, times.number);
-        buffer_host_in_.hold(times.begun + latency, times.complete);
-        buffer_host_in_row_.hold(times.begun + latency, times.complete, row);
+        host_read_.hold(times.begun, times.released, times.number);
+        buffer_host_in_.hold(times.begun + latency, times.complete, row);
         bound_.drop(times.number);
     } else if (times.unit == host_write_unit) {
         const std::uint64_t row = bound_[times.number].footprint.buffer_read.first;
-        host_write_.hold(times.begun, times.released);
-        host_write_instruction_.hold(times.begun, times.released, times.number);
-        buffer_host_out_.hold(times.begun, times.released);
-        buffer_host_out_row_.hold(times.begun, times.released, row);
+        host_write_.hold(times.begun, times.released, times.number);
+        buffer_host_out_.hold(times.begun, times.released, row);
         bound_.drop(times.number);
     } else if (times.unit == activation_unit_number) {
         activation_unit(times);
@@ -213,24 +205,24 @@ void Waves::activation_unit(const hw::InstructionTimes& times) {
     activation_instruction_.hold(times.begun, times.released, times.number);
     activation_layer_.hold(times.begun, times.released, times.tag);
 
-    buffer_activation_read_.hold(times.begun, times.loaded);
-    table_reads(bound, {times.begun, times.loaded}, buffer_activation_read_row_);
+    buffer_activation_read_.flag.hold(times.begun, times.loaded);
+    table_reads(bound, {times.begun, times.loaded}, buffer_activation_read_.number);
     if (const auto* activate = std::get_if<isa::Activate>(&bound.instruction)) {
-        sums_read_.hold(times.loaded, times.released);
-        sums_read_row_.drive({.begin = times.loaded,
-                              .end = times.released,
-                              .first = activate->accumulator_row,
-                              .step = 1,
-                              .every = (times.released - times.loaded) / activate->length});
+        sums_read_.flag.hold(times.loaded, times.released);
+        sums_read_.number.drive({.begin = times.loaded,
+                                 .end = times.released,
+                                 .first = activate->accumulator_row,
+                                 .step = 1,
+                                 .every = (times.released - times.loaded) / activate->length});
     } else {
-        buffer_activation_read_.hold(times.loaded, times.released);
+        buffer_activation_read_.flag.hold(times.loaded, times.released);
         vector_reads(std::get<isa::Vector>(bound.instruction), *bound.registers,
-                     {times.loaded, times.released}, row_bytes, buffer_activation_read_row_);
+                     {times.loaded, times.released}, row_bytes, buffer_activation_read_.number);
     }
     const Cycle latency = times.complete - times.released;
     const PortCycles written{times.loaded + latency, times.complete};
-    buffer_activation_write_.hold(written.begin, written.end);
-    activation_writes(bound, written, row_bytes, buffer_activation_write_row_);
+    buffer_activation_write_.flag.hold(written.begin, written.end);
+    activation_writes(bound, written, row_bytes, buffer_activation_write_.number);
 }
 
 void Waves::tile_fetched(const hw::TileTimes& times) {
@@ -240,8 +232,7 @@ void Waves::tile_fetched(const hw::TileTimes& times) {
     // Tiles are shown one after the other, as on the timeline.
     const Cycle begun = std::max(times.fetched, last_whole_);
     last_whole_ = std::max(times.whole, last_whole_);
-    fetch_.hold(begun, last_whole_);
-    fetch_tile_.hold(begun, last_whole_, times.tile);
+    fetch_.hold(begun, last_whole_, times.tile);
     tiles_.push_back(times.tile);
 }
 
@@ -249,8 +240,7 @@ void Waves::tile(const hw::TileTimes& times) {
     heard(times.shifted);
     fifo_tiles_.go(times.shifted);
     fifo_whole_.go(times.shifted);
-    shift_.hold(times.shifting, times.shifted);
-    shift_tile_.hold(times.shifting, times.shifted, times.tile);
+    shift_.hold(times.shifting, times.shifted, times.tile);
 }
 
 void Waves::matrix_idle(const hw::MatrixIdleTimes& times) {
@@ -290,11 +280,12 @@ void Waves::stream(const hw::StreamTimes& times) {
         for (Cycle line = times.begun; line < end; line += times.line_cycles) enter_line(line, times);
     } else {
         active_.hold(times.begun, end);
-        sums_write_.hold(times.summed, times.summed + (end - times.begun));
+        sums_write_.flag.hold(times.summed, times.summed + (end - times.begun));
     }
-    buffer_setup_read_.hold(times.begun, end);
-    stream_reads(bound_[times.number], times, repetition_, machine_.matrix_unit.rows, buffer_setup_read_row_);
-    stream_writes(times, sums_write_row_);
+    buffer_setup_read_.flag.hold(times.begun, end);
+    stream_reads(bound_[times.number], times, repetition_, machine_.matrix_unit.rows,
+                 buffer_setup_read_.number);
+    stream_writes(times, sums_write_.number);
     array_free_ = end;
 }
 
@@ -305,7 +296,7 @@ void Waves::enter_line(Cycle begin, const hw::StreamTimes& times) {
     non_matrix_.hold(entered, end);
     setup_stall_.hold(entered, end);
     const Cycle latency = times.summed - times.begun;
-    sums_write_.hold(begin + latency, entered + latency);
+    sums_write_.flag.hold(begin + latency, entered + latency);
 }
 
 void Waves::ended(Cycle end, hw::Tag tag) {

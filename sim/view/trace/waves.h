@@ -53,6 +53,16 @@ public:
     void write();
 
 private:
+    /// A bit, and a number that is driven while the bit is 1.
+    struct NumberedFlag {
+        DrivenSignal& flag;
+        DrivenSignal& number;
+
+        void hold(Cycle begin, Cycle end, std::uint64_t value) const {
+            flag.hold(begin, end);
+            number.hold(begin, end, value);
+        }
+    };
     struct CellSignals {
         Cell cell;
         RegisterSignal& activation;
@@ -67,6 +77,9 @@ private:
     DrivenSignal& flag(const std::string& name);
     /// A number up to `most`, which is driven only while it has a meaning.
     DrivenSignal& number(const std::string& name, std::uint64_t most);
+    NumberedFlag numbered(const std::string& flag_name, const std::string& number_name, std::uint64_t most);
+    /// A memory port, which is held or not, and the row at it.
+    NumberedFlag port(const std::string& name, std::uint64_t rows);
     LevelSignal& level(const std::string& name, std::uint64_t most);
     void add_cell(const Cell& cell);
 
@@ -98,28 +111,19 @@ private:
     std::uint64_t repetition_ = 0;
 
     // The signals, in the order of the file.
-    DrivenSignal& issue_;
-    DrivenSignal& issued_instruction_;
+    NumberedFlag issue_;
     DrivenSignal& empty_;
     DrivenSignal& queue_full_;
     DrivenSignal& draining_;
     std::array<LevelSignal*, isa::unit_count> queues_;
-    DrivenSignal& host_read_;
-    DrivenSignal& host_read_instruction_;
-    DrivenSignal& host_write_;
-    DrivenSignal& host_write_instruction_;
-    DrivenSignal& buffer_host_in_;
-    DrivenSignal& buffer_host_in_row_;
-    DrivenSignal& buffer_host_out_;
-    DrivenSignal& buffer_host_out_row_;
-    DrivenSignal& buffer_setup_read_;
-    DrivenSignal& buffer_setup_read_row_;
-    DrivenSignal& buffer_activation_read_;
-    DrivenSignal& buffer_activation_read_row_;
-    DrivenSignal& buffer_activation_write_;
-    DrivenSignal& buffer_activation_write_row_;
-    DrivenSignal& fetch_;
-    DrivenSignal& fetch_tile_;
+    NumberedFlag host_read_;
+    NumberedFlag host_write_;
+    NumberedFlag buffer_host_in_;
+    NumberedFlag buffer_host_out_;
+    NumberedFlag buffer_setup_read_;
+    NumberedFlag buffer_activation_read_;
+    NumberedFlag buffer_activation_write_;
+    NumberedFlag fetch_;
     LevelSignal& fifo_tiles_;
     LevelSignal& fifo_whole_;
     DrivenSignal& active_;
@@ -134,12 +138,9 @@ private:
     DrivenSignal& stream_instruction_;
     DrivenSignal& stream_repetition_;
     DrivenSignal& stream_tile_;
-    DrivenSignal& shift_;
-    DrivenSignal& shift_tile_;
-    DrivenSignal& sums_write_;
-    DrivenSignal& sums_write_row_;
-    DrivenSignal& sums_read_;
-    DrivenSignal& sums_read_row_;
+    NumberedFlag shift_;
+    NumberedFlag sums_write_;
+    NumberedFlag sums_read_;
     DrivenSignal& activation_busy_;
     DrivenSignal& activation_load_;
     DrivenSignal& activation_instruction_;

@@ -1,23 +1,14 @@
-// Random programs on random machines, traced whole and through a window: what the files say is what the
-// counters say, and a window shows a part of the whole.
+// Traces of small programs: their contents, failures and errors.
 #include "sim/view/trace/tracer.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
 #include <catch2/catch.hpp>
-#include <iterator>
 #include <map>
-#include <memory>
-#include <set>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "hw/common/fan_out.h"
 #include "hw/core/core.h"
-#include "hw/isa/program.h"
 #include "hw/machine/config_error.h"
 #include "sim/run/execute/recorders.h"
 #include "sim/view/energy/run_energy.h"
@@ -25,267 +16,20 @@
 #include "tests/support/csv.h"
 #include "tests/support/files.h"
 #include "tests/support/fresh_simulation.h"
-#include "tests/support/random_program/random_case.h"
-#include "tests/support/random_program/synchronize.h"
-#include "tests/support/random_runs.h"
 #include "tests/support/timeline.h"
+#include "tests/unit/sim/view/trace/traced_run.h"
 
 using namespace systole;
+using tests::all_kinds;
 using tests::Folder;
+using tests::instructions_run;
+using tests::lines_of;
 using tests::ReadTimeline;
+using tests::run_traced;
 
 namespace {
 
-const std::vector<std::string> all_kinds{"timeline", "csv", "text"};
-
-void check_matrix_track(const ReadTimeline& timeline, const hw::Core& core) {
-    const std::string track = "matrix unit";
-    std::uint64_t gaps = 0;
-    std::size_t streams = 0;
-    for (const auto& slice : timeline.tracks.at(track)) {
-        if (!slice.args.contains("active")) continue;
-        gaps += slice.end - slice.begin - slice.args.at("active").get<std::uint64_t>();
-        ++streams;
-    }
-    CHECK(timeline.sum(track, "active") == core.counter("matrix_unit.active_cycles").value());
-    CHECK(timeline.cycles(track, "weight_stall") == core.counter("matrix_unit.weight_stall_cycles").value());
-    CHECK(timeline.cycles(track, "weight_shift") == core.counter("matrix_unit.weight_shift_cycles").value());
-    CHECK(timeline.cycles(track, "port_stall") == core.counter("matrix_unit.port_stall_cycles").value());
-    CHECK(gaps == core.counter("matrix_unit.setup_stall_cycles").value());
-    CHECK(timeline.cycles(track, "non_matrix") + timeline.cycles(track, "port_stall") + gaps ==
-          core.counter("matrix_unit.non_matrix_cycles").value());
-    CHECK(timeline.sum(track, "raw_stall") == core.counter("matrix_unit.raw_stall_cycles").value());
-    CHECK(timeline.sum(track, "input_stall") == core.counter("matrix_unit.input_stall_cycles").value());
-    CHECK(timeline.flows.size() == streams);
-}
-
-void check_other_tracks(const ReadTimeline& timeline, const hw::Core& core) {
-    CHECK(timeline.cycles("sequencer", "empty") == core.counter("sequencer.empty_cycles").value());
-    CHECK(timeline.cycles("sequencer", "queue_full") == core.counter("sequencer.queue_full_cycles").value());
-    CHECK(timeline.cycles("activation", "stall") ==
-          core.counter("activation_unit.drain_cycles").value() +
-              core.counter("activation_unit.port_stall_cycles").value());
-    for (const std::string unit : {"host_read", "host_write"}) {
-        CAPTURE(unit);
-        CHECK(timeline.cycles(unit, "stall") == core.counter(unit + ".port_stall_cycles").value());
-        CHECK(timeline.cycles(unit, unit == "host_read" ? "read_host" : "write_host") ==
-              core.counter(unit + ".busy_cycles").value());
-    }
-}
-
-void check_layers(const ReadTimeline& timeline, const hw::Core& core) {
-    std::map<hw::Tag, std::uint64_t> cycles;
-    for (const auto& slice : timeline.tracks.at("layers")) {
-        cycles[slice.args.at("tag")] += slice.end - slice.begin;
-    }
-    const std::array<const hw::Counter*, 4> parts{
-        &core.counter("matrix_unit.active_cycles"), &core.counter("matrix_unit.weight_stall_cycles"),
-        &core.counter("matrix_unit.weight_shift_cycles"), &core.counter("matrix_unit.non_matrix_cycles")};
-    hw::Tag last_tag = 0;
-    for (const hw::Counter* part : parts) last_tag = std::max(last_tag, part->last_tag());
-    std::uint64_t all = 0;
-    for (std::uint32_t tag = 0; tag <= last_tag; ++tag) {
-        CAPTURE(tag);
-        std::uint64_t counted = 0;
-        for (const hw::Counter* part : parts) counted += part->value(static_cast<hw::Tag>(tag));
-        CHECK(cycles[static_cast<hw::Tag>(tag)] == counted);
-        all += counted;
-    }
-    CHECK(all == core.cycles());
-    CHECK(cycles.size() <= last_tag + std::size_t{1});
-}
-
-void check_counters(const ReadTimeline& timeline, const hw::Core& core,
-                    const machine::MachineConfig& machine) {
-    CHECK(timeline.last("weight memory read bytes") ==
-          static_cast<std::int64_t>(core.counter("weight_fifo.bytes").value()));
-    CHECK(timeline.last("host read bytes") ==
-          static_cast<std::int64_t>(core.counter("host_interface.read_bytes").value()));
-    CHECK(timeline.last("host write bytes") ==
-          static_cast<std::int64_t>(core.counter("host_interface.write_bytes").value()));
-    const auto fifo = timeline.counters.find("weight FIFO tiles");
-    if (fifo == timeline.counters.end()) return;
-    for (const std::int64_t tiles : fifo->second) {
-        CHECK(tiles >= 0);
-        CHECK(tiles <= std::int64_t{machine.weight_fifo.depth_tiles});
-    }
-}
-
-/// Up to `halt`: nothing behind it is run.
-std::size_t instructions_run(const isa::Program& program) {
-    const auto halt =
-        std::find_if(program.instructions.begin(), program.instructions.end(),
-                     [](const auto& instruction) { return std::holds_alternative<isa::Halt>(instruction); });
-    return static_cast<std::size_t>(std::distance(program.instructions.begin(), halt)) + 1;
-}
-
-void check_csv(const tests::Csv& csv, const isa::Program& program, const hw::Core& core) {
-    std::set<std::string> numbers;
-    std::size_t repetitions = 0;
-    for (const auto& line : csv.lines) {
-        numbers.insert(line.at("number"));
-        repetitions += line.at("repetition") == "0" ? 0 : 1;
-        CHECK(std::stoull(line.at("issued")) <= std::stoull(line.at("begun")));
-        CHECK(std::stoull(line.at("begun")) <= std::stoull(line.at("released")));
-        CHECK(std::stoull(line.at("begun")) <= std::stoull(line.at("complete")));
-        CHECK(std::stoull(line.at("waited")) <= std::stoull(line.at("begun")));
-    }
-    CHECK(numbers.size() == instructions_run(program));
-    CHECK(csv.lines.size() == instructions_run(program) + repetitions);
-    for (const hw::Counter* counter :
-         {&core.counter("matrix_unit.active_cycles"), &core.counter("matrix_unit.weight_stall_cycles"),
-          &core.counter("matrix_unit.weight_shift_cycles"), &core.counter("matrix_unit.non_matrix_cycles"),
-          &core.counter("matrix_unit.raw_stall_cycles"), &core.counter("matrix_unit.input_stall_cycles"),
-          &core.counter("matrix_unit.setup_stall_cycles"), &core.counter("matrix_unit.port_stall_cycles")}) {
-        const std::string column(counter->name().substr(0, counter->name().rfind("_cycles")));
-        CAPTURE(column);
-        CHECK(csv.sum(column) == counter->value());
-    }
-}
-
-/// Lines without the comma that leads to the next.
-std::multiset<std::string> lines_of(const std::string& text) {
-    std::istringstream stream(text);
-    std::multiset<std::string> lines;
-    for (std::string line; std::getline(stream, line);) {
-        if (!line.empty() && line.back() == ',') line.pop_back();
-        lines.insert(line);
-    }
-    return lines;
-}
-
-bool is_part_of(const std::multiset<std::string>& part, const std::multiset<std::string>& whole) {
-    return std::includes(whole.begin(), whole.end(), part.begin(), part.end());
-}
-
-/// What a window must show of a track: all slices that overlap it and belong to its layers.
-std::size_t slices_in(const std::vector<ReadTimeline::Slice>& slices, const trace::TraceConfig& config) {
-    const std::uint64_t to = config.to != 0 ? config.to : UINT64_MAX;
-    return static_cast<std::size_t>(std::count_if(slices.begin(), slices.end(), [&](const auto& slice) {
-        const std::string layer = slice.args.value("layer", slice.name);
-        const bool is_in_time =
-            slice.begin < to &&
-            (slice.end > config.from || (slice.begin == slice.end && slice.begin >= config.from));
-        const bool is_in_layer = config.layers.empty() || config.layers.front() == layer;
-        return is_in_time && is_in_layer;
-    }));
-}
-
-/// A window somewhere in a run of so many cycles, sometimes of one layer alone.
-trace::TraceConfig random_window(tests::Choices& choices, const isa::Program& program, Cycle cycles) {
-    trace::TraceConfig config{.kinds = all_kinds};
-    config.from = choices.from(0, cycles - 1);
-    if (choices.chance(60)) config.to = config.from + choices.from(1, cycles);
-    if (choices.chance(40)) {
-        std::vector<hw::Tag> tags{0};
-        for (const isa::Instruction& instruction : program.instructions) {
-            if (const auto* tag = std::get_if<isa::DebugTag>(&instruction)) tags.push_back(tag->tag);
-        }
-        config.layers = {isa::layer_name(program, choices.one_of(tags))};
-    }
-    return config;
-}
-
-/// A run traced into as many folders as there are configurations; returns its cycles.
-template <class Check>
-Cycle run_traced(const isa::Program& program, const machine::MachineConfig& machine,
-                 const std::vector<std::pair<trace::TraceConfig, std::filesystem::path>>& traces,
-                 const Check& check) {
-    const tests::FreshSimulation simulation;
-    std::vector<std::unique_ptr<trace::Tracer>> tracers;
-    hw::TraceFanOut all;
-    for (const auto& [config, folder] : traces) {
-        tracers.push_back(std::make_unique<trace::Tracer>(config, program, machine, folder));
-        all.add(tracers.back()->sink());
-    }
-    hw::Core core("core", machine, program, {.trace = all.sink(), .test_delta_delay = {}});
-    core.run();
-    for (const auto& tracer : tracers) tracer->finish(core.cycles(), {});
-    check(core);
-    return core.cycles();
-}
-
-void check_whole(const isa::Program& program, const machine::MachineConfig& machine, const hw::Core& core,
-                 const Folder& folder) {
-    const ReadTimeline timeline = tests::read_timeline(folder / trace::timeline_file);
-    CHECK(tests::overlap(timeline).value_or("") == "");
-    CHECK(tests::broken_flow(timeline).value_or("") == "");
-    check_matrix_track(timeline, core);
-    check_other_tracks(timeline, core);
-    check_layers(timeline, core);
-    check_counters(timeline, core, machine);
-    const tests::Csv csv = tests::read_csv(tests::text_in(folder / trace::csv_file));
-    check_csv(csv, program, core);
-    CHECK(lines_of(tests::text_in(folder / trace::text_file)).size() == csv.lines.size() + 1);
-}
-
-void check_part(const trace::TraceConfig& config, const Folder& part, const Folder& whole) {
-    CHECK(is_part_of(lines_of(tests::gunzipped(part / trace::timeline_file)),
-                     lines_of(tests::gunzipped(whole / trace::timeline_file))));
-    for (const char* file : {trace::csv_file, trace::text_file}) {
-        CHECK(is_part_of(lines_of(tests::text_in(part / file)), lines_of(tests::text_in(whole / file))));
-    }
-    const ReadTimeline shown = tests::read_timeline(part / trace::timeline_file);
-    CHECK(tests::broken_flow(shown).value_or("") == "");
-    for (const auto& [track, slices] : tests::read_timeline(whole / trace::timeline_file).tracks) {
-        CAPTURE(track);
-        CHECK(shown.tracks.at(track).size() == slices_in(slices, config));
-    }
-}
-
-}  // namespace
-
-TEST_CASE("Random runs: traces agree with the counters, and a window is a part of the whole trace",
-          "[trace]") {
-    constexpr std::uint64_t first_seed = 5100;
-    for (std::uint64_t seed = first_seed; seed < first_seed + tests::random_runs(60); ++seed) {
-        CAPTURE(seed);
-        tests::Choices choices(seed);
-        tests::Case random = tests::random_case(choices);
-        const isa::Program program = tests::synchronized(random);
-        for (const machine::Engine engine : {machine::Engine::Wavefront, machine::Engine::Pe}) {
-            CAPTURE(machine::engine_names[static_cast<std::size_t>(engine)]);
-            random.machine.matrix_unit.engine = engine;
-            const Folder whole;
-            const trace::TraceConfig everything{.kinds = all_kinds};
-            const Cycle cycles =
-                run_traced(program, random.machine, {{everything, whole.path()}},
-                           [&](const hw::Core& core) { check_whole(program, random.machine, core, whole); });
-
-            const Folder again;
-            const Folder part;
-            const trace::TraceConfig window = random_window(choices, program, cycles);
-            run_traced(program, random.machine, {{everything, again.path()}, {window, part.path()}},
-                       [](const hw::Core&) {});
-            CHECK(tests::gunzipped(whole / trace::timeline_file) ==
-                  tests::gunzipped(again / trace::timeline_file));
-            check_part(window, part, whole);
-        }
-    }
-}
-
-TEST_CASE("Both engines draw the same timeline", "[trace]") {
-    constexpr std::uint64_t first_seed = 5200;
-    for (std::uint64_t seed = first_seed; seed < first_seed + tests::random_runs(30); ++seed) {
-        CAPTURE(seed);
-        tests::Choices choices(seed);
-        tests::Case random = tests::random_case(choices);
-        const isa::Program program = tests::synchronized(random);
-        std::vector<std::multiset<std::string>> drawn;
-        for (const machine::Engine engine : {machine::Engine::Wavefront, machine::Engine::Pe}) {
-            random.machine.matrix_unit.engine = engine;
-            const Folder folder;
-            run_traced(program, random.machine, {{trace::TraceConfig{.kinds = all_kinds}, folder.path()}},
-                       [](const hw::Core&) {});
-            drawn.push_back(lines_of(tests::gunzipped(folder / trace::timeline_file)));
-        }
-        CHECK(drawn[0] == drawn[1]);
-    }
-}
-
-namespace {
-
-/// Two products by one tile and a third by another, of 4 rows each, behind rows from the host.
+/// Two products by one tile and a third by another, of 4 rows each, after rows from the host.
 const std::string products =
     ".array 8 8\n.layer first dense\n.layer second dense\n"
     ".buffer in constant 0 64 fill 3\n.tile 8 8 fill 1\n.tile 8 8 fill 2\n"
@@ -324,7 +68,7 @@ TEST_CASE("An arrow leads from a fetch to every multiply that uses its tile", "[
     CHECK(layers[1].name == "second");
     CHECK(layers[0].end == layers[1].begin);
     const auto& multiply = timeline.tracks.at("matrix unit").back();
-    CHECK(multiply.name == "non_matrix");  // the way of the last sums, and of nothing else
+    CHECK(multiply.name == "non_matrix");  // only the last sums are on their way
     CHECK(multiply.end == layers[1].end);
 }
 
@@ -370,7 +114,7 @@ TEST_CASE("The timeline shows power and the unified buffer's rows where they are
     hw::TraceFanOut all;
     all.add(&recorder);
     all.add(tracer.sink());
-    hw::Core core("core", machine, program, {.trace = all.sink(), .test_delta_delay = {}});
+    hw::Core core("tpu", machine, program, {.trace = all.sink(), .held_back = {}});
     core.run();
     constexpr std::uint32_t windows = 4;
     const run::Counters counters = run::counters_of(core);
@@ -392,7 +136,7 @@ TEST_CASE("A run that fails leaves readable traces up to the failure", "[trace]"
     {
         const tests::FreshSimulation simulation;
         trace::Tracer tracer({.kinds = all_kinds}, program, small_machine(), folder.path());
-        hw::Core core("core", small_machine(), program, {.trace = tracer.sink(), .test_delta_delay = {}});
+        hw::Core core("tpu", small_machine(), program, {.trace = tracer.sink(), .held_back = {}});
         CHECK_THROWS(core.run());
     }
     const ReadTimeline timeline = tests::read_timeline(folder / trace::timeline_file);
@@ -402,7 +146,7 @@ TEST_CASE("A run that fails leaves readable traces up to the failure", "[trace]"
                                        [](const auto& slice) { return slice.args.contains("active"); });
     CHECK(stream.end - stream.begin == 4);
     CHECK(tests::read_csv(tests::text_in(folder / trace::csv_file)).lines.size() == 2);
-    // What waits for ever is the last slice of its track.
+    // The instruction that waits for ever is the last slice of its track.
     const auto& wait = timeline.tracks.at("matrix queue").back();
     CHECK(wait.name == "sync.wait");
     CHECK(wait.args.at("unfinished") == true);
@@ -418,7 +162,7 @@ TEST_CASE("A run that fails leaves readable traces up to the failure", "[trace]"
 
 TEST_CASE("A run that fails shows the unfinished work of its units and the counters", "[trace]") {
     const Folder folder;
-    // The second multiply never gets a tile; the activation behind it waits for nothing but the multiply.
+    // The second multiply never gets a tile, so the signal after it waits for ever.
     const isa::Program program = isa::assemble(
         ".array 8 8\n.tile 8 8 fill 1\n.layer \"one\" dense\n.layer \"two\" dense\n"
         "tag 1\nread_weights tile=0\nmatmul ub=0 acc=0 rows=4\ntag 2\nmatmul ub=0 acc=8 rows=4\n"
@@ -428,7 +172,7 @@ TEST_CASE("A run that fails shows the unfinished work of its units and the count
     {
         const tests::FreshSimulation simulation;
         trace::Tracer whole({.kinds = {"timeline"}}, program, small_machine(), folder.path());
-        hw::Core core("core", small_machine(), program, {.trace = whole.sink(), .test_delta_delay = {}});
+        hw::Core core("tpu", small_machine(), program, {.trace = whole.sink(), .held_back = {}});
         CHECK_THROWS_WITH(core.run(), Catch::Contains("waits for a weight tile"));
     }
     const ReadTimeline timeline = tests::read_timeline(folder / trace::timeline_file);
@@ -445,13 +189,13 @@ TEST_CASE("A run that fails shows the unfinished work of its units and the count
     CHECK(layers.front().begin == 0);
     first_cycle = layers.back().end;
 
-    // All that was counted lies before this window: it is what the counters stand at.
+    // All bytes were counted before this window, so the counter begins with their number.
     const Folder late;
     {
         const tests::FreshSimulation simulation;
         trace::Tracer part({.kinds = {"timeline"}, .from = first_cycle}, program, small_machine(),
                            late.path());
-        hw::Core core("core", small_machine(), program, {.trace = part.sink(), .test_delta_delay = {}});
+        hw::Core core("tpu", small_machine(), program, {.trace = part.sink(), .held_back = {}});
         CHECK_THROWS(core.run());
     }
     CHECK(tests::read_timeline(late / trace::timeline_file).last("weight memory read bytes") == 64);
@@ -471,7 +215,7 @@ TEST_CASE("A file that cannot be written leaves the others whole", "[trace]") {
     const isa::Program program = isa::assemble(products, "test");
     const tests::FreshSimulation simulation;
     trace::Tracer tracer({.kinds = all_kinds}, program, small_machine(), folder.path());
-    hw::Core core("core", small_machine(), program, {.trace = tracer.sink(), .test_delta_delay = {}});
+    hw::Core core("tpu", small_machine(), program, {.trace = tracer.sink(), .held_back = {}});
     core.run();
     CHECK_THROWS_WITH(tracer.finish(core.cycles(), {}), Catch::Contains("No space left on device"));
     CHECK(tests::read_csv(tests::text_in(folder / trace::csv_file)).lines.size() ==
