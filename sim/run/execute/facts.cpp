@@ -38,13 +38,13 @@ std::string_view name_of(hw::CounterUnit unit) {
     throw std::logic_error("an unknown unit of a counter");
 }
 
-void count(TileUse& use, const isa::WeightTile& tile) {
-    ++use.tiles;
-    use.rows += tile.rows;
-    use.columns += tile.columns;
-    use.cells += std::uint64_t{tile.rows} * tile.columns;
-    use.weights += tile.useful_macs;
-    use.widest_columns = std::max<std::uint64_t>(use.widest_columns, tile.columns);
+TileUse use_of(const isa::WeightTile& tile) {
+    return {.tiles = 1,
+            .rows = tile.rows,
+            .columns = tile.columns,
+            .cells = std::uint64_t{tile.rows} * tile.columns,
+            .weights = tile.useful_macs,
+            .widest_columns = tile.columns};
 }
 
 bool is_matrix_instruction(const isa::Instruction& instruction) {
@@ -76,7 +76,7 @@ std::vector<TagFacts> tags_of(const isa::Program& program) {
         const auto* read = std::get_if<isa::ReadWeights>(&instruction);
         if (read == nullptr || is_over) continue;
         for (std::size_t i = 0; i < read->tiles; ++i) {
-            count(facts.fetched, program.tiles.at(read->first_tile + i));
+            facts.fetched += use_of(program.tiles.at(read->first_tile + i));
         }
     }
     return tags;

@@ -21,6 +21,16 @@ std::span<const Counter> Counters::of(std::string_view group) const {
     return {first, last};
 }
 
+TileUse& TileUse::operator+=(const TileUse& other) {
+    tiles += other.tiles;
+    rows += other.rows;
+    columns += other.columns;
+    cells += other.cells;
+    weights += other.weights;
+    widest_columns = std::max(widest_columns, other.widest_columns);
+    return *this;
+}
+
 std::uint64_t NetworkWork::macs() const {
     std::uint64_t sum = 0;
     for (const LayerWork& layer : layers) sum += layer.macs;

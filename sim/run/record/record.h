@@ -68,11 +68,13 @@ struct TileUse {
     std::uint64_t cells = 0;    ///< rows times columns, summed
     std::uint64_t weights = 0;  ///< cells that carry a weight: fewer in a depthwise convolution
     std::uint64_t widest_columns = 0;
+
+    TileUse& operator+=(const TileUse& other);
     bool operator==(const TileUse&) const = default;
 };
 SYSTOLE_RECORD_FIELDS(TileUse, tiles, rows, columns, cells, weights, widest_columns)
 
-/// What a program does under one tag.
+/// The work of a program under one tag.
 struct TagFacts {
     std::string name;         ///< of the layer, as reports have it
     std::string instruction;  ///< of its matrix instructions: one, "mixed" or "none"

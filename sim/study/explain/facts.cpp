@@ -28,15 +28,6 @@ Facts read_counters(const run::Counters& counters, Value value) {
     return facts;
 }
 
-void count(Facts& facts, const run::TileUse& use) {
-    facts.tiles += use.tiles;
-    facts.tile_rows += use.rows;
-    facts.tile_columns += use.columns;
-    facts.tile_cells += use.cells;
-    facts.tile_weights += use.weights;
-    facts.widest_columns = std::max(facts.widest_columns, use.widest_columns);
-}
-
 }  // namespace
 
 Simulation facts_of(const run::RunRecord& record) {
@@ -55,8 +46,8 @@ Simulation facts_of(const run::RunRecord& record) {
              .kind = is_layer ? program.layers[tag - 1U].kind : std::string(),
              .facts = read_counters(record.counters,
                                     [tag](const run::Counter& counter) { return counter.value(tag); })});
-        count(simulation.run, facts.fetched);
-        count(simulation.tags.back().facts, facts.fetched);
+        simulation.run.fetched += facts.fetched;
+        simulation.tags.back().facts.fetched = facts.fetched;
     }
     return simulation;
 }

@@ -23,14 +23,7 @@ struct Facts {
     // Cells of active cycles.
     std::uint64_t useful_macs = 0;
     std::uint64_t unused_macs = 0;
-    // Tiles; one that is fetched several times counts each time.
-    std::uint64_t tiles = 0;
-    std::uint64_t tile_rows = 0;     ///< array rows that they use, summed
-    std::uint64_t tile_columns = 0;  ///< array columns that they use, summed
-    std::uint64_t tile_cells = 0;    ///< rows times columns, summed
-    std::uint64_t tile_weights =
-        0;  ///< cells that carry a weight of the layer: fewer in a depthwise convolution
-    std::uint64_t widest_columns = 0;  ///< of the tile that uses most
+    run::TileUse fetched = {};
 
     std::uint64_t cycles() const {
         return active_cycles + weight_stall_cycles + weight_shift_cycles + non_matrix_cycles;
@@ -47,9 +40,9 @@ struct TagFacts {
     bool operator==(const TagFacts&) const = default;
 };
 
-/// One simulation's facts.
+/// The facts about one simulation.
 struct Simulation {
-    std::uint64_t inferences = 1;  ///< 1 of a program without any
+    std::uint64_t inferences = 1;  ///< 1 for a program without inferences
     std::uint64_t clock_hz = 1;
     Facts run;
     std::vector<TagFacts> tags;  ///< by tag

@@ -20,11 +20,11 @@ std::string share(std::uint64_t part, std::uint64_t whole) {
 /// The wait in cycles a tile. A layer without tiles of its own, which uses those fetched for a layer joined
 /// with it, has the share of its cycles instead.
 std::string waits_for_tiles(const Facts& facts, std::uint64_t waited, std::string_view what) {
-    if (facts.tiles == 0) {
+    if (facts.fetched.tiles == 0) {
         return fmt::format("{} of its cycles wait for {}", share(waited, facts.cycles()), what);
     }
     const auto a_tile = [&](std::uint64_t cycles) {
-        return report::grouped(static_cast<std::uint64_t>(std::llround(ratio(cycles, facts.tiles))));
+        return report::grouped(static_cast<std::uint64_t>(std::llround(ratio(cycles, facts.fetched.tiles))));
     };
     return fmt::format("{} of {} cycles a tile wait for {} (its rows take {})", a_tile(waited),
                        a_tile(facts.cycles()), what, a_tile(facts.active_cycles));
@@ -40,25 +40,25 @@ std::string used(std::uint64_t sum, std::uint64_t tiles, std::uint32_t all, std:
 /// The number of filters or outputs, which take one column each. Empty if a tile uses all columns, because
 /// the layer then has more of them in other tiles.
 std::string outputs(const Facts& facts, const Subject& subject, const machine::MatrixUnitConfig& array) {
-    if (subject.kind.empty() || facts.widest_columns >= array.columns) return {};
+    if (subject.kind.empty() || facts.fetched.widest_columns >= array.columns) return {};
     const bool filters = subject.kind == "convolution" || subject.kind == "depthwise_convolution";
-    return fmt::format(", for it has {} {}{}", facts.widest_columns, filters ? "filter" : "output",
-                       facts.widest_columns == 1 ? "" : "s");
+    return fmt::format(", for it has {} {}{}", facts.fetched.widest_columns, filters ? "filter" : "output",
+                       facts.fetched.widest_columns == 1 ? "" : "s");
 }
 
 std::string underfills(const Facts& facts, const Subject& subject, const machine::MatrixUnitConfig& array) {
     const std::string cells = share(facts.useful_macs, facts.useful_macs + facts.unused_macs);
-    if (facts.tiles == 0) return fmt::format("Underfills the array: {} of the cells work", cells);
-    if (2 * facts.tile_weights < facts.tile_cells) {
+    if (facts.fetched.tiles == 0) return fmt::format("Underfills the array: {} of the cells work", cells);
+    if (2 * facts.fetched.weights < facts.fetched.cells) {
         return fmt::format(
             "Underfills the array: {} of its tiles' cells carry a weight, as channels have filters of their "
             "own "
             "({} of the cells work)",
-            share(facts.tile_weights, facts.tile_cells), cells);
+            share(facts.fetched.weights, facts.fetched.cells), cells);
     }
     return fmt::format("Underfills the array: its tiles use {} and {}{} ({} of the cells work)",
-                       used(facts.tile_rows, facts.tiles, array.rows, "rows"),
-                       used(facts.tile_columns, facts.tiles, array.columns, "columns"),
+                       used(facts.fetched.rows, facts.fetched.tiles, array.rows, "rows"),
+                       used(facts.fetched.columns, facts.fetched.tiles, array.columns, "columns"),
                        outputs(facts, subject, array), cells);
 }
 

@@ -60,11 +60,11 @@ TEST_CASE("A weight-bound layer counts its cycles by tiles", "[explain]") {
                       .weight_stall_cycles = 8880,
                       .weight_shift_cycles = 2560,
                       .useful_macs = 1,
-                      .tiles = 10};
+                      .fetched = {.tiles = 10}};
     CHECK(sentence_of(facts, "dense") ==
           "Weight-bound: 888 of 1,344 cycles a tile wait for weight memory (its rows take 200)");
     Facts joined = facts;
-    joined.tiles = 0;
+    joined.fetched.tiles = 0;
     CHECK(sentence_of(joined, "dense") == "Weight-bound: 66.1 % of its cycles wait for weight memory");
 }
 
@@ -72,12 +72,12 @@ TEST_CASE("The sentence of a layer that underfills the array names the used part
     Facts facts{.active_cycles = 100,
                 .useful_macs = 4,
                 .unused_macs = 996,
-                .tiles = 2,
-                .tile_rows = 34,
-                .tile_columns = 24,
-                .tile_cells = 17 * 24,
-                .tile_weights = 17 * 24,
-                .widest_columns = 12};
+                .fetched = {.tiles = 2,
+                            .rows = 34,
+                            .columns = 24,
+                            .cells = 17 * 24,
+                            .weights = 17 * 24,
+                            .widest_columns = 12}};
     CHECK(sentence_of(facts, "convolution") ==
           "Underfills the array: its tiles use 17 of 256 rows and 12 of 256 columns, for it has 12 filters "
           "(0.4 % "
@@ -85,8 +85,8 @@ TEST_CASE("The sentence of a layer that underfills the array names the used part
     CHECK(sentence_of(facts, "dense").find("for it has 12 outputs") != std::string::npos);
     CHECK(sentence_of(facts, "").find("for it has") == std::string::npos);
     // 256 + 16 columns: the widest tile is full, and no number of filters follows from one tile.
-    facts.tile_columns = 272;
-    facts.widest_columns = 256;
+    facts.fetched.columns = 272;
+    facts.fetched.widest_columns = 256;
     const std::string wide = sentence_of(facts, "convolution");
     CHECK(wide.find("136 of 256 columns (") != std::string::npos);
 }
@@ -96,12 +96,12 @@ TEST_CASE("Tiles that are mostly zeros are not called full", "[explain]") {
     const Facts facts{.active_cycles = 100,
                       .useful_macs = 1,
                       .unused_macs = 255,
-                      .tiles = 9,
-                      .tile_rows = 9 * 256,
-                      .tile_columns = 9 * 256,
-                      .tile_cells = 9 * 65536,
-                      .tile_weights = 9 * 256,
-                      .widest_columns = 256};
+                      .fetched = {.tiles = 9,
+                                  .rows = 9 * 256,
+                                  .columns = 9 * 256,
+                                  .cells = 9 * 65536,
+                                  .weights = 9 * 256,
+                                  .widest_columns = 256}};
     CHECK(sentence_of(facts, "depthwise_convolution") ==
           "Underfills the array: 0.4 % of its tiles' cells carry a weight, as channels have filters of their "
           "own (0.4 "

@@ -25,7 +25,7 @@ run::RunConfig any_run() {
 }
 
 Facts stalled(std::uint64_t stall) {
-    return {.active_cycles = 100, .weight_stall_cycles = stall, .useful_macs = 1, .tiles = 1};
+    return {.active_cycles = 100, .weight_stall_cycles = stall, .useful_macs = 1, .fetched = {.tiles = 1}};
 }
 
 Facts idle(std::uint64_t cycles) {
@@ -112,8 +112,10 @@ TEST_CASE("Each layer's sentence has the what-if of its cause, with simulated fi
 }
 
 TEST_CASE("A larger batch is compared by inference", "[explain]") {
-    const Facts shifting{.active_cycles = 8, .weight_shift_cycles = 256, .useful_macs = 1, .tiles = 1};
-    const Facts less{.active_cycles = 32, .weight_shift_cycles = 256, .useful_macs = 1, .tiles = 1};
+    const Facts shifting{
+        .active_cycles = 8, .weight_shift_cycles = 256, .useful_macs = 1, .fetched = {.tiles = 1}};
+    const Facts less{
+        .active_cycles = 32, .weight_shift_cycles = 256, .useful_macs = 1, .fetched = {.tiles = 1}};
     Table table(simulation_of({}, shifting, 8));
     table.with("batch", {simulation_of({}, less, 32), {}});
     const report::Explanations why = explain::explain(any_run(), std::ref(table));
