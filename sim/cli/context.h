@@ -20,7 +20,7 @@ struct Values {
     bool listed = false;  ///< several words are allowed, separated by commas
 };
 
-/// What all commands share: their output, and the values that their options take.
+/// The data that all commands share: the screen, and the values that options take.
 class Context {
 public:
     terminal::Screen screen;

@@ -34,7 +34,7 @@ public:
     /// executed.
     void run();
 
-    // What the chip's memories hold, row by row, until the next run.
+    // The contents of the chip's memories, row by row, until the next run.
     std::span<const std::uint8_t> unified_buffer() const;
     std::span<const std::int32_t> accumulators() const;
 

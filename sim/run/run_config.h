@@ -45,7 +45,7 @@ struct RunConfig {
     std::uint32_t batch = 0;               ///< 0: not given, which means 1
     std::uint64_t limit = 0;               ///< 0: all images
     std::string host;                    ///< baseline that stands for the host; empty: its work is not timed
-    std::vector<std::string> baselines;  ///< what to compare with
+    std::vector<std::string> baselines;  ///< to compare with
     std::string out;                     ///< folder for report.json and traces; empty: none
     bool timing_only = false;            ///< no values, cycles only
     bool float_reference = false;        ///< run the network in float as well
@@ -56,7 +56,7 @@ struct RunConfig {
     bool explain = true;                 ///< with `out`: explain the cycles, by simulations of changes
     trace::TraceConfig trace;            ///< traces to write during the run
 
-    /// What the settings change in the machine, in order; their keys without "machine.".
+    /// The settings of the machine, in order; their keys without "machine.".
     std::vector<Setting> machine_settings;
     /// The run file, or empty.
     std::filesystem::path file;

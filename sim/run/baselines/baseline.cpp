@@ -53,7 +53,7 @@ void describe(Visitor& visitor, Efficiency& efficiency) {
         efficiency.layer_microseconds, RealRange{0.0, 1e9});
     visitor.field({"latency_factor", "", "99th percentile of latency over the time of a batch"},
                   efficiency.latency_factor, RealRange{1.0, 1e6});
-    visitor.field({"largest_batch", "inferences", "largest batch that latency limits allow applications"},
+    visitor.field({"largest_batch", "inferences", "largest batch within the latency limits of applications"},
                   efficiency.largest_batch, Range{1, 1U << 30U});
 }
 

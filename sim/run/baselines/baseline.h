@@ -42,7 +42,7 @@ struct Efficiency {
     double memory_share = 0.0;        ///< share of the bandwidth that is reached, 0 to 1
     double layer_microseconds = 0.0;  ///< additional time of each layer: kernel launch, framework
     double latency_factor = 0.0;      ///< 99th percentile of latency over the time of a batch; 0: not known
-    std::uint32_t largest_batch = 0;  ///< that latency limits allow applications; 0: any
+    std::uint32_t largest_batch = 0;  ///< within the latency limits of applications; 0: any
 
     bool known() const { return peak_share > 0.0; }
 };

@@ -10,9 +10,9 @@
 
 /// A process that runs many specs, one after the other, for the process that sends them.
 ///
-/// Each message to it begins with a byte that says what follows: 'c', a content, which it keeps: the length
-/// of its ContentHeader in eight bytes, little endian, the header, and the bytes of its files; 's', a
-/// RunSpec, whose contents were sent before. It answers each spec with a message: 'r' and the RunRecord, or
+/// The first byte of a message to it is its kind. 'c' is a content, which the worker keeps: the length of its
+/// ContentHeader in eight bytes, little endian, the header, and the bytes of its files. 's' is a RunSpec,
+/// whose contents were sent before. The worker answers each spec with a message: 'r' and the RunRecord, or
 /// 'e' and an error message of one line.
 namespace systole::run {
 

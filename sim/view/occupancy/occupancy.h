@@ -30,8 +30,6 @@ Changes changes_of(std::span<const RowValue> values, Cycle cycles);
 /// run. `window_cycles` is at least 1; there are no changes after `cycles`.
 std::vector<std::uint64_t> most_held(const Changes& changes, Cycle cycles, Cycle window_cycles);
 
-using run::RowValue;
-
 /// Values of one turn in adjacent rows that existed at the same time. They form a shape of rows over time, in
 /// adjacent steps from the lowest row to the highest.
 using Shape = std::vector<RowValue>;

@@ -34,7 +34,7 @@ struct WhatIf {
 
 struct Explanations {
     Explanation run;
-    std::vector<Explanation> layers;  ///< by tag; tag 0 is what lies outside layers
+    std::vector<Explanation> layers;  ///< by tag; tag 0 is the work outside layers
     std::vector<WhatIf> what_ifs;
 };
 

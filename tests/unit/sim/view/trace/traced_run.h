@@ -53,7 +53,7 @@ Cycle run_traced(const isa::Program& program, const machine::MachineConfig& mach
         tracers.push_back(std::make_unique<trace::Tracer>(config, program, machine, folder));
         all.add(tracers.back()->sink());
     }
-    hw::Core core("tpu", machine, program, {.trace = all.sink(), .held_back = {}});
+    hw::Core core("core", machine, program, {.trace = all.sink(), .test_delta_delay = {}});
     core.run();
     for (const auto& tracer : tracers) tracer->finish(core.cycles(), {});
     check(core);

@@ -14,6 +14,7 @@
 #include "tests/support/files.h"
 #include "tests/support/random_program/random_case.h"
 #include "tests/support/random_program/synchronize.h"
+#include "tests/support/random_runs.h"
 #include "tests/support/timeline.h"
 #include "tests/unit/sim/view/trace/traced_run.h"
 
@@ -189,7 +190,7 @@ void check_part(const trace::TraceConfig& config, const Folder& part, const Fold
 TEST_CASE("Random runs: traces agree with the counters, and a window is a part of the whole trace",
           "[trace]") {
     constexpr std::uint64_t first_seed = 5100;
-    for (std::uint64_t seed = first_seed; seed < first_seed + 60; ++seed) {
+    for (std::uint64_t seed = first_seed; seed < first_seed + tests::random_runs(60); ++seed) {
         CAPTURE(seed);
         tests::Choices choices(seed);
         tests::Case random = tests::random_case(choices);
@@ -217,7 +218,7 @@ TEST_CASE("Random runs: traces agree with the counters, and a window is a part o
 
 TEST_CASE("Both engines draw the same timeline", "[trace]") {
     constexpr std::uint64_t first_seed = 5200;
-    for (std::uint64_t seed = first_seed; seed < first_seed + 30; ++seed) {
+    for (std::uint64_t seed = first_seed; seed < first_seed + tests::random_runs(30); ++seed) {
         CAPTURE(seed);
         tests::Choices choices(seed);
         tests::Case random = tests::random_case(choices);

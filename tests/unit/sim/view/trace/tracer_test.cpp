@@ -114,7 +114,7 @@ TEST_CASE("The timeline shows power and the unified buffer's rows where they are
     hw::TraceFanOut all;
     all.add(&recorder);
     all.add(tracer.sink());
-    hw::Core core("tpu", machine, program, {.trace = all.sink(), .held_back = {}});
+    hw::Core core("core", machine, program, {.trace = all.sink(), .test_delta_delay = {}});
     core.run();
     constexpr std::uint32_t windows = 4;
     const run::Counters counters = run::counters_of(core);
@@ -136,7 +136,7 @@ TEST_CASE("A run that fails leaves readable traces up to the failure", "[trace]"
     {
         const tests::FreshSimulation simulation;
         trace::Tracer tracer({.kinds = all_kinds}, program, small_machine(), folder.path());
-        hw::Core core("tpu", small_machine(), program, {.trace = tracer.sink(), .held_back = {}});
+        hw::Core core("core", small_machine(), program, {.trace = tracer.sink(), .test_delta_delay = {}});
         CHECK_THROWS(core.run());
     }
     const ReadTimeline timeline = tests::read_timeline(folder / trace::timeline_file);
@@ -172,7 +172,7 @@ TEST_CASE("A run that fails shows the unfinished work of its units and the count
     {
         const tests::FreshSimulation simulation;
         trace::Tracer whole({.kinds = {"timeline"}}, program, small_machine(), folder.path());
-        hw::Core core("tpu", small_machine(), program, {.trace = whole.sink(), .held_back = {}});
+        hw::Core core("core", small_machine(), program, {.trace = whole.sink(), .test_delta_delay = {}});
         CHECK_THROWS_WITH(core.run(), Catch::Contains("waits for a weight tile"));
     }
     const ReadTimeline timeline = tests::read_timeline(folder / trace::timeline_file);
@@ -195,7 +195,7 @@ TEST_CASE("A run that fails shows the unfinished work of its units and the count
         const tests::FreshSimulation simulation;
         trace::Tracer part({.kinds = {"timeline"}, .from = first_cycle}, program, small_machine(),
                            late.path());
-        hw::Core core("tpu", small_machine(), program, {.trace = part.sink(), .held_back = {}});
+        hw::Core core("core", small_machine(), program, {.trace = part.sink(), .test_delta_delay = {}});
         CHECK_THROWS(core.run());
     }
     CHECK(tests::read_timeline(late / trace::timeline_file).last("weight memory read bytes") == 64);
@@ -215,7 +215,7 @@ TEST_CASE("A file that cannot be written leaves the others whole", "[trace]") {
     const isa::Program program = isa::assemble(products, "test");
     const tests::FreshSimulation simulation;
     trace::Tracer tracer({.kinds = all_kinds}, program, small_machine(), folder.path());
-    hw::Core core("tpu", small_machine(), program, {.trace = tracer.sink(), .held_back = {}});
+    hw::Core core("core", small_machine(), program, {.trace = tracer.sink(), .test_delta_delay = {}});
     core.run();
     CHECK_THROWS_WITH(tracer.finish(core.cycles(), {}), Catch::Contains("No space left on device"));
     CHECK(tests::read_csv(tests::text_in(folder / trace::csv_file)).lines.size() ==

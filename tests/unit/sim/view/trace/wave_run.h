@@ -66,8 +66,8 @@ void run_with_waves(const isa::Program& program, const machine::MachineConfig& m
     hw::RegisterFanOut registers;
     registers.add(&listener);
     registers.add(tracer.registers());
-    hw::Core core("tpu", machine, program,
-                  {.trace = all.sink(), .registers = registers.sink(), .held_back = {}});
+    hw::Core core("core", machine, program,
+                  {.trace = all.sink(), .registers = registers.sink(), .test_delta_delay = {}});
     core.run();
     tracer.finish(core.cycles(), {});
     check(core, listener);

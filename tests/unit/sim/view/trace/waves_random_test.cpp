@@ -12,6 +12,7 @@
 #include "hw/isa/footprint.h"
 #include "tests/support/random_program/random_case.h"
 #include "tests/support/random_program/synchronize.h"
+#include "tests/support/random_runs.h"
 #include "tests/unit/sim/view/trace/wave_run.h"
 
 using namespace systole;
@@ -212,7 +213,7 @@ std::vector<std::string> last_cell(const machine::MachineConfig& machine) {
 
 TEST_CASE("Random runs: waves agree with counters, footprints and registers in each cycle", "[waves]") {
     constexpr std::uint64_t first_seed = 6100;
-    for (std::uint64_t seed = first_seed; seed < first_seed + 40; ++seed) {
+    for (std::uint64_t seed = first_seed; seed < first_seed + tests::random_runs(40); ++seed) {
         CAPTURE(seed);
         tests::Choices choices(seed);
         tests::Case random = tests::random_case(choices);

@@ -253,7 +253,7 @@ TEST_CASE("A run that fails leaves waves up to the failure", "[waves]") {
         const tests::FreshSimulation simulation;
         const machine::MachineConfig machine = four_by_three();
         trace::Tracer tracer({.kinds = {"waves"}}, program, machine, folder.path());
-        hw::Core core("tpu", machine, program, {.trace = tracer.sink(), .held_back = {}});
+        hw::Core core("core", machine, program, {.trace = tracer.sink(), .test_delta_delay = {}});
         CHECK_THROWS(core.run());
     }
     const ReadVcd waves = read_waves(folder);
