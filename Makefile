@@ -12,13 +12,14 @@ export CCACHE_NOHASHDIR := 1
 packages_build := scripts/packages_build.txt
 packages_test := $(packages_build) scripts/packages_test.txt
 
-.PHONY: help run test sanitize bench fuzz random mutants format format-check includes tidy packages-build packages-test clean
+.PHONY: help run test sanitize bench figures fuzz random mutants format format-check includes tidy packages-build packages-test clean
 
 help:
 	@echo "make run      build the simulator and run $(RUN)   (RUN=another.json)"
 	@echo "make test     build everything and run all tests"
 	@echo "make sanitize the same with AddressSanitizer and UndefinedBehaviorSanitizer; random tests make a tenth of the runs"
 	@echo "make bench    build and run the benchmarks"
+	@echo "make figures  make docs/validation.md and its figures anew"
 	@echo "make fuzz     fuzz every parser, and the engines against each other, for FUZZ_SECONDS=$(FUZZ_SECONDS) each"
 	@echo "make random   all tests, random ones with RANDOM_PERCENT=$(RANDOM_PERCENT) of their runs"
 	@echo "make mutants  change hw/timing in 20 places, one at a time: tests must notice (MUTANTS=\"--help\")"
@@ -46,6 +47,10 @@ bench: packages-build
 	cmake --preset release
 	cmake --build --preset release --parallel $(JOBS) --target benchmarks sim
 	@set -e; for program in build/release/*_bench; do echo "== $${program##*/}"; $$program; done
+
+figures: packages-build
+	cmake --preset release
+	cmake --build --preset release --parallel $(JOBS) --target figures
 
 fuzz: packages-test
 	cmake --preset fuzz

@@ -10,10 +10,8 @@
 #include "sim/cli/command.h"
 #include "sim/cli/output_options.h"
 #include "sim/run/path_finder.h"
-#include "sim/study/validate/page.h"
-#include "sim/study/validate/plots/plots.h"
+#include "sim/study/validate/output.h"
 #include "sim/study/validate/validate.h"
-#include "sim/study/validate/validation_text.h"
 #include "sim/view/report/report_file.h"
 
 namespace systole::cli {
@@ -28,19 +26,6 @@ std::string read_text(const fs::path& path) {
         throw machine::ConfigError(fmt::format("{}: cannot be opened", path.string()));
     }
     return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
-/// The page, and its plots in a folder named after it.
-void write_page(const validate::Results& results, const fs::path& page, const fs::path& page_template,
-                const std::string& text) {
-    const fs::path plots = fs::path(page).replace_extension();
-    const auto values = validate::placeholders(results, plots.filename().string());
-    const std::string filled = validate::fill(text, values, page_template.string());
-    report::make_folder(plots);
-    for (const validate::Plot& plot : validate::all_plots(results)) {
-        report::write_file(plots / (plot.name + ".svg"), plot.svg);
-    }
-    report::write_file(page, filled);
 }
 
 struct ValidateCommand {
@@ -58,7 +43,7 @@ struct ValidateCommand {
                 fmt::format("--json {0}: it is a target, not a file to write; write: sim validate {0} --json",
                             json_file));
         }
-        // Before the long work: what can be wrong with the template's place is found first.
+        // Read before the long work, so that a wrong place of the template is found at once.
         const fs::path template_path = paths.find(page_template);
         const std::string text = page.empty() ? std::string() : read_text(template_path);
         const validate::Results results = validate::validate(target, paths);
@@ -67,7 +52,9 @@ struct ValidateCommand {
         if (json_only) print_json(json);
         if (!json_only && !print.quiet) fmt::print("{}", validate::to_text(results, screen->out()));
         if (!json_file.empty()) report::write_file(json_file, json.dump(2) + '\n');
-        if (!page.empty()) write_page(results, page, template_path, text);
+        if (!page.empty()) {
+            report::write_file(page, validate::to_page(results, text, template_path.string()));
+        }
     }
 };
 
@@ -87,7 +74,7 @@ void add_validate_command(CLI::App& app, Context& context) {
                                             "write them to a file besides");
     json->type_name("[FILE]")->expected(0, 1);
     context.note(json, {.files = true});
-    command->add_option("--page", validate->page, "write the tables as a page, plots in a folder beside it")
+    command->add_option("--page", validate->page, "write the tables as a page")
         ->type_name("FILE.md");
     command->add_option("--template", validate->page_template, "the page's prose")->type_name("FILE.md");
     add_quiet_option(*command, validate->print);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <sstream>
@@ -29,7 +30,7 @@ void check_equal(const std::string& name, const std::string& committed, const st
     for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
         const std::string there = i < a.size() ? a[i] : "(no such line)";
         const std::string here = i < b.size() ? b[i] : "(no such line)";
-        INFO(name << ":" << i + 1 << " differs; make it anew: sim validate tpu_v1 --page docs/validation.md");
+        INFO(name << ":" << i + 1 << " differs; make it anew: make figures");
         REQUIRE(there == here);
     }
 }
@@ -110,7 +111,9 @@ TEST_CASE("The validation is the committed page, and within its targets", "[syst
 
     check_equal("docs/validation.md", text_in(project / "docs/validation.md"), text_in(page));
     const auto committed = files_in(project / "docs/validation");
-    const auto fresh = files_in(folder / "validation");
+    const std::string figures = (folder / "figures").string();
+    REQUIRE(std::system((std::string(SYSTOLE_DRAW_FIGURES) + " " + json_file + " " + figures).c_str()) == 0);
+    const auto fresh = files_in(figures);
     REQUIRE_FALSE(fresh.empty());
     for (const auto& [name, svg] : fresh) {
         INFO(name << " is in docs/validation");

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -7,34 +8,78 @@
 #include <vector>
 
 #include "sim/run/baselines/baseline.h"
+#include "sim/run/baselines/expected.h"
+#include "sim/run/baselines/network.h"
 #include "sim/study/validate/published.h"
 
-/// The errors of the efficiency models of CPU and GPU against published figures.
+/// The efficiency models of CPU and GPU: fitted to published figures, and compared with them.
 namespace systole::validate {
+
+enum class Processor : std::uint8_t { Cpu, Gpu };
+
+/// The quantity of a figure. A multiply-accumulate counts as two operations in TeraOps/s.
+enum class Measure : std::uint8_t { TeraOps, InferencesPerSecond };
+
+/// A published figure of one die.
+struct PublishedThroughput {
+    std::string source;  ///< "Figure 6", "Table 4", ...
+    baselines::Network network;
+    std::uint32_t batch = 0;
+    Measure measure = Measure::InferencesPerSecond;
+    double value = 0.0;
+    double latency_ms = 0.0;  ///< 99th percentile; 0: not published
+};
+
+/// The processor's points of Figure 6 or 7, in the order of the workloads, then its rows of Table 4.
+///
+/// The place of a point, in multiply-accumulates per weight byte, gives the batch, with weights of 4 bytes.
+/// MLP0 is an exception: its batch is Table 4's within the limit of latency, whose 5,482 inferences/s on the
+/// CPU are Figure 6's 0.2 TeraOps/s, though the figure draws the point at the place of a batch of 32.
+std::vector<PublishedThroughput> published_throughput(const Published& published, Processor processor);
+
+/// The workload with its weights divided equally among its layers, because only their sum is published. The
+/// TPU's batch and its multiply-accumulates per weight byte give the number of uses of each weight.
+/// Activations are not published; the model assumes that they stay on the die.
+baselines::Network evenly_shared(const Published& published, std::size_t workload);
+
+/// The expected value, in the unit of the published one.
+double value_of(const baselines::Expected& expected, Measure measure);
+
+/// The three numbers of an efficiency (peak_share in steps of 0.01, memory_share of 0.05, layer_microseconds
+/// of 5 up to 400) with the least sum of squared logarithms of ours / published; the rest stays as in the
+/// baseline. Of equals the one nearest to the limits of the hardware. Every row counts the same. At least one
+/// row.
+baselines::Efficiency fit_efficiency(const baselines::Baseline& baseline,
+                                     std::span<const PublishedThroughput> rows);
+
+/// The geometric mean of published latency over published time of a batch; absent if no row has a latency
+/// and inferences/s.
+std::optional<double> fit_latency_factor(std::span<const PublishedThroughput> rows);
 
 /// A published figure and the model's figure.
 struct BaselineErrorRow {
     std::string source;
-    std::string baseline;  ///< whose, or "k80 / haswell_..." for a ratio of two
+    std::string baseline;  ///< its name, or "k80 / haswell_..." for a ratio of two
     std::string workload;
     std::uint32_t batch = 0;  ///< 0 for ratios, whose parts have batches of their own, and for batches
     std::string unit;         ///< "TOPS", "inf/s", "ms", "batch", "ratio"
     double published = 0.0;
     double ours = 0.0;
-    double error = 0.0;  ///< ours / published - 1
     /// The error with an efficiency that is fitted to the other rows of the baseline; absent for figures that
     /// are not fitted.
-    std::optional<double> held_out_error;
+    std::optional<double> held_out_error = {};
+
+    double error() const { return ours / published - 1.0; }
 };
 
 struct BaselineErrors {
-    std::vector<BaselineErrorRow> throughput;  ///< Figures 6 and 7, Table 4: what the efficiency is fitted to
-    std::vector<BaselineErrorRow> latency;     ///< Table 4: what latency_factor is fitted to
-    std::vector<BaselineErrorRow> batch;       ///< Table 4: MLP0's within its limit, fitted to nothing
-    std::vector<BaselineErrorRow> ratio;       ///< Table 6: GPU over CPU, fitted to nothing
+    std::vector<BaselineErrorRow> throughput;  ///< Figures 6 and 7, Table 4: the efficiency is fitted to them
+    std::vector<BaselineErrorRow> latency;     ///< Table 4: latency_factor is fitted to them
+    std::vector<BaselineErrorRow> batch;       ///< Table 4: MLP0's within its limit; nothing is fitted to it
+    std::vector<BaselineErrorRow> ratio;       ///< Table 6: GPU over CPU; nothing is fitted to it
 };
 
-/// Both baselines, with the efficiencies that their files give. Throws ConfigError where one has none.
+/// Both baselines, with the efficiencies that their files give. Throws ConfigError if one has none.
 BaselineErrors baseline_errors(const baselines::Baseline& cpu, const baselines::Baseline& gpu,
                                const Published& published);
 
@@ -43,7 +88,7 @@ struct ErrorSummary {
     double least = 0.0;
     double mean = 0.0;
     double most = 0.0;
-    std::optional<double> held_out_mean;
+    std::optional<double> held_out_mean = {};
 };
 
 /// The errors of one baseline's rows, or of all rows if the name is empty. Absent if there are no rows.

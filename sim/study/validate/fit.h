@@ -1,20 +1,17 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
-#include <cstdint>
-#include <map>
 #include <vector>
 
 #include "hw/machine/machine_config.h"
 #include "sim/study/validate/published.h"
-#include "sim/study/validate/simulations.h"
+#include "sim/study/validate/simulator.h"
 #include "sim/study/validate/target.h"
 
-/// The machine's free parameters, fitted to published cycles.
+/// The free parameters of the machine, fitted to published cycles.
 namespace systole::validate {
 
-/// Global: the same for all workloads.
+/// The same for all workloads.
 struct Parameters {
     double weight_memory_gb_per_s = 0.0;
     double activation_latency_ns = 0.0;
@@ -26,8 +23,17 @@ struct Parameters {
 machine::MachineConfig with(machine::MachineConfig machine, const Parameters& parameters);
 Parameters parameters_of(const machine::MachineConfig& machine);
 
-/// Our cycles over the chip's, less one. For the same MACs, cycles go as one over row 2 of Table 3.
-double cycles_error(double published_useful_percent, const Measurement& ours);
+/// Our cycles over the chip's, minus 1. For the same multiply-accumulates, cycles are inversely proportional
+/// to row 2 of Table 3.
+double cycles_error(double published_useful_percent, const run::RunRecord& ours);
+
+/// Errors of total cycles, as signed fractions.
+struct CyclesErrors {
+    ByWorkload<double> by_workload{};
+    double mean = 0.0;     ///< absolute
+    double largest = 0.0;  ///< absolute
+};
+CyclesErrors cycles_errors(const ByWorkload<double>& useful_percent, const ByWorkload<run::RunRecord>& ours);
 
 /// Parameters that were fitted to some workloads.
 struct Fit {
@@ -35,7 +41,7 @@ struct Fit {
     Parameters parameters;
     ByWorkload<double> errors{};  ///< of total cycles, signed, of all workloads
     double fitted_error = 0.0;    ///< mean absolute
-    double held_out_error = 0.0;  ///< mean absolute of the others; 0 where there are none
+    double held_out_error = 0.0;  ///< mean absolute of the others; 0 if there are none
 };
 
 struct Fits {
@@ -46,8 +52,8 @@ struct Fits {
 };
 
 /// Finds, for each set of workloads, the parameters with the least mean absolute error of total cycles: first
-/// on the grid, then around each set's best until no neighbour is better, with steps halved as often as the
-/// grid says. A set knows all that the others have simulated.
+/// on the grid, then around the best point of each set until no neighbour is better, with steps that are
+/// halved as often as the grid says. All sets share the simulations.
 Fits fit(const FitGrid& grid, const machine::MachineConfig& machine, const ByWorkload<double>& useful_percent,
          const ByWorkload<NetworkId>& networks, Simulator& simulator);
 

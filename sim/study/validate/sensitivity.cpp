@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <vector>
@@ -35,8 +34,8 @@ void scale_accumulators(machine::MachineConfig& machine, double scale) {
 
 }  // namespace
 
-machine::MachineConfig scaled(machine::MachineConfig machine, Curve what, double scale) {
-    switch (what) {
+machine::MachineConfig scaled(machine::MachineConfig machine, Curve curve, double scale) {
+    switch (curve) {
         case Memory:
             machine.weight_memory.bandwidth_gb_per_s *= scale;
             return machine;
@@ -58,22 +57,8 @@ machine::MachineConfig scaled(machine::MachineConfig machine, Curve what, double
     throw std::logic_error("a curve that does not exist");
 }
 
-ByWorkload<double> speedup(const ByWorkload<Measurement>& faster, const ByWorkload<Measurement>& than) {
-    ByWorkload<double> factors{};
-    for (std::size_t i = 0; i < workload_count; ++i) {
-        factors[i] = than[i].device_seconds() / faster[i].device_seconds();
-    }
-    return factors;
-}
-
-ByWorkload<Measurement> measure_all(const machine::MachineConfig& machine,
-                                    const ByWorkload<NetworkId>& networks, Simulator& simulator) {
-    std::vector<Case> cases;
-    for (const NetworkId network : networks) cases.push_back({network, machine});
-    const std::vector<Measurement> measured = simulator.run(cases);
-    ByWorkload<Measurement> result;
-    std::copy(measured.begin(), measured.end(), result.begin());
-    return result;
+ByWorkload<double> speedup(const ByWorkload<run::RunRecord>& faster, const ByWorkload<run::RunRecord>& than) {
+    return by_workload([&](std::size_t i) { return device_seconds(than[i]) / device_seconds(faster[i]); });
 }
 
 Sensitivity sensitivity(const machine::MachineConfig& machine, const ByWorkload<NetworkId>& networks,
@@ -86,19 +71,17 @@ Sensitivity sensitivity(const machine::MachineConfig& machine, const ByWorkload<
             for (const NetworkId network : networks) cases.push_back({network, other});
         }
     }
-    const std::vector<Measurement> measured = simulator.run(cases);
-    const ByWorkload<Measurement> base = measure_all(machine, networks, simulator);
-    Sensitivity result;
-    auto next = measured.begin();
-    for (auto& curve : result.performance) {
+    const std::vector<run::RunRecord> records = simulator.run(cases);
+    const ByWorkload<run::RunRecord> base = simulator.run_all(machine, networks);
+    Sensitivity performance;
+    auto next = records.begin();
+    for (auto& curve : performance) {
         for (ByWorkload<double>& point : curve) {
-            ByWorkload<Measurement> here;
-            std::copy_n(next, workload_count, here.begin());
-            next += workload_count;
-            point = speedup(here, base);
+            point =
+                by_workload([&](std::size_t i) { return device_seconds(base[i]) / device_seconds(*next++); });
         }
     }
-    return result;
+    return performance;
 }
 
 }  // namespace systole::validate

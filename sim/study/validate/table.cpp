@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "sim/view/terminal/layout.h"
 
@@ -16,7 +17,7 @@ double rounded(double value, int digits) {
     return nearest == 0.0 ? 0.0 : nearest;  // no negative zero
 }
 
-/// What a column takes: its widest entry.
+/// The widest entry of each column.
 std::vector<std::size_t> widths(const Table& table) {
     std::vector<std::size_t> widest;
     for (const std::string& title : table.columns) widest.push_back(title.size());
@@ -29,7 +30,7 @@ std::vector<std::size_t> widths(const Table& table) {
     return widest;
 }
 
-/// Columns of words begin at the left, those of numbers end at the right.
+/// Columns of words are aligned at the left, columns of numbers at the right.
 bool has_words(const Table& table, std::size_t column) {
     return std::any_of(table.rows.begin(), table.rows.end(), [&](const Row& row) {
         return column < row.cells.size() && row.cells[column].is_words() &&
@@ -37,13 +38,19 @@ bool has_words(const Table& table, std::size_t column) {
     });
 }
 
-/// Columns of cells that stand beside each other.
+std::vector<std::string> texts_of(const Row& row) {
+    std::vector<std::string> texts;
+    for (const Cell& cell : row.cells) texts.push_back(cell.text());
+    return texts;
+}
+
+/// Columns that are printed side by side: [first, end).
 struct Part {
     std::size_t first = 0;
     std::size_t end = 0;
 };
 
-/// As many columns beside the label as fit, then the next ones.
+/// Parts with as many columns beside the label as fit.
 std::vector<Part> parts_of(const std::vector<std::size_t>& widest, std::size_t room) {
     std::vector<Part> parts{{}};
     std::size_t used = 2 + widest[0];
@@ -59,7 +66,7 @@ std::vector<Part> parts_of(const std::vector<std::size_t>& widest, std::size_t r
     return parts;
 }
 
-/// Cut where it is too long; what fits stays as it is, also where it is not ASCII.
+/// Cut if it is too long. A text that fits is not changed, even if it is not ASCII.
 std::string shortened(const std::string& text, std::size_t width) {
     return text.size() <= width ? text : terminal::fitted(text, width);
 }
@@ -82,7 +89,7 @@ nlohmann::ordered_json Cell::json() const {
 std::string to_text(const Table& table, const terminal::Look& look) {
     const std::size_t columns = look.width();
     std::vector<std::size_t> widest = widths(table);
-    // The fixed layout is made for the tables that there are; a terminal's width is anybody's.
+    // The tables fit the fixed layout; a terminal may have any width.
     const std::size_t room = look.columns ? columns : std::string::npos;
     if (look.columns) {
         widest[0] = std::min(widest[0], columns / 2);
@@ -90,26 +97,20 @@ std::string to_text(const Table& table, const terminal::Look& look) {
     }
     std::string text = look.paint(terminal::Role::Heading, terminal::wrapped(table.title, columns)) + '\n';
     for (const Part& part : parts_of(widest, room)) {
-        const auto line = [&](const std::string& label, const auto& cell_at, std::size_t cells) {
+        const auto line = [&](const std::string& label, const std::vector<std::string>& cells) {
             std::string result = fmt::format("  {:<{}}", shortened(label, widest[0]), widest[0]);
-            for (std::size_t i = part.first; i < std::min(part.end, cells); ++i) {
+            for (std::size_t i = part.first; i < std::min(part.end, cells.size()); ++i) {
                 result += has_words(table, i)
-                              ? fmt::format("  {:<{}}", shortened(cell_at(i), widest[i + 1]), widest[i + 1])
-                              : fmt::format("  {:>{}}", cell_at(i), widest[i + 1]);
+                              ? fmt::format("  {:<{}}", shortened(cells[i], widest[i + 1]), widest[i + 1])
+                              : fmt::format("  {:>{}}", cells[i], widest[i + 1]);
             }
             result.erase(result.find_last_not_of(' ') + 1);
             return result;
         };
-        text += '\n' +
-                line(
-                    table.columns[0], [&](std::size_t i) { return table.columns[i + 1]; },
-                    table.columns.size() - 1) +
-                '\n';
+        text += '\n' + line(table.columns[0], {table.columns.begin() + 1, table.columns.end()}) + '\n';
         for (const Row& row : table.rows) {
-            const bool failed = std::any_of(row.cells.begin(), row.cells.end(),
-                                            [](const Cell& cell) { return cell.failed(); });
-            const std::string shown = line(
-                row.label, [&](std::size_t i) { return row.cells[i].text(); }, row.cells.size());
+            const std::string shown = line(row.label, texts_of(row));
+            const bool failed = std::any_of(row.cells.begin(), row.cells.end(), std::mem_fn(&Cell::failed));
             text += (failed ? look.paint(terminal::Role::Wrong, shown) : shown) + '\n';
         }
     }

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/view/terminal/look.h"
@@ -10,13 +11,14 @@
 /// A table as data: printed on a terminal, in a page, and as JSON.
 namespace systole::validate {
 
-/// A number with the digits it is shown with, a text, or nothing.
+/// A number with the digits that are shown, a text, or nothing ("-").
 class Cell {
 public:
     Cell() = default;
-    static Cell number(double value, int digits) { return {value, digits, {}}; }
-    /// Of a fraction: shown in per cent, with its sign where it is a difference.
+    static Cell number(std::optional<double> value, int digits) { return {value, digits, {}}; }
+    /// A fraction, shown in per cent.
     static Cell percent(double fraction, int digits = 1) { return {100.0 * fraction, digits, {}}; }
+    /// Shown with its sign.
     static Cell difference(double value, int digits) {
         Cell cell(value, digits, {});
         cell.signed_ = true;
@@ -24,18 +26,14 @@ public:
     }
     static Cell words(std::string text) { return {{}, 0, std::move(text)}; }
     static Cell yes(bool is) { return words(is ? "yes" : "no"); }
-    /// Whether a demand is met: no is bad news.
+    /// Whether a demand is met. "no" is bad news.
     static Cell met(bool is) {
         Cell cell = yes(is);
         cell.failed_ = !is;
         return cell;
     }
-    /// A number where there is one.
-    static Cell number(const std::optional<double>& value, int digits) {
-        return value ? number(*value, digits) : Cell();
-    }
 
-    /// "-" for nothing. The same on every computer: what rounds to 0 has no sign.
+    /// The same on every computer: a value that rounds to 0 has no sign.
     std::string text() const;
     /// Rounded as it is shown.
     nlohmann::ordered_json json() const;
@@ -52,21 +50,50 @@ private:
     bool failed_ = false;
     std::string words_;
 };
+using Cells = std::vector<Cell>;
+
+/// A cell for each value.
+template <class Values>
+Cells numbers(const Values& values, int digits) {
+    Cells cells;
+    for (const auto& value : values) cells.push_back(Cell::number(value, digits));
+    return cells;
+}
+template <class Values>
+Cells differences(const Values& values, int digits) {
+    Cells cells;
+    for (const double value : values) cells.push_back(Cell::difference(value, digits));
+    return cells;
+}
 
 struct Row {
     std::string label;
-    std::vector<Cell> cells;
+    Cells cells;
 };
 
 struct Table {
     std::string id;  ///< "table_3": key in JSON and placeholder in the page
     std::string title;
-    std::vector<std::string> columns;  ///< of the label, then of each cell
+    std::vector<std::string> columns;  ///< the label's, then one for each cell
     std::vector<Row> rows = {};
-    std::vector<std::string> notes = {};  ///< sentences below it
+    std::vector<std::string> notes = {};  ///< sentences below the table
+
+    void add(std::string label, Cells cells, const Cells& more = {}) {
+        cells.insert(cells.end(), more.begin(), more.end());
+        rows.push_back({std::move(label), std::move(cells)});
+    }
 };
 
-/// For people. Columns that a terminal has no room for follow below, the labels again at the left.
+/// Column titles: one for the labels, then these.
+std::vector<std::string> titles(std::string label, const auto& names,
+                                const std::vector<std::string>& more = {}) {
+    std::vector<std::string> columns{std::move(label)};
+    columns.insert(columns.end(), names.begin(), names.end());
+    columns.insert(columns.end(), more.begin(), more.end());
+    return columns;
+}
+
+/// For people. Columns that do not fit the terminal follow below, with the labels again at the left.
 std::string to_text(const Table& table, const terminal::Look& look = {});
 /// GitHub's Markdown, without the title.
 std::string to_markdown(const Table& table);

@@ -1,64 +1,69 @@
 #include "sim/study/validate/target.h"
 
-#include "sim/study/validate/checked_fields.h"
+#include "hw/machine/config_reader.h"
 
 namespace systole::validate {
 
 using machine::ConfigReader;
+using machine::needed;
 
-// Outside an unnamed namespace, so that the reader finds them by the structure's type.
-
-void describe(ConfigReader& reader, GridAxis& axis) {
-    need_all(reader, not_negative, {{"from", axis.from}, {"to", axis.to}});
-    need(reader, "steps", axis.steps, {1, 1000});
-    if (axis.to < axis.from) reader.fail("to", "it must not be less than from");
-}
-
-void describe(ConfigReader& reader, FitGrid& grid) {
-    need_section(reader, "weight_memory.bandwidth_gb_per_s", grid.weight_memory_gb_per_s);
-    need_section(reader, "activation_unit.latency_ns", grid.activation_latency_ns);
-    need_section(reader, "host_interface.latency_ns", grid.host_latency_ns);
-    need(reader, "refinements", grid.refinements, {0, 8});
-    if (!(grid.weight_memory_gb_per_s.from > 0.0)) {
-        reader.fail("weight_memory.bandwidth_gb_per_s", "a bandwidth must be above 0");
-    }
-}
-
-void describe(ConfigReader& reader, Targets& targets) {
-    need_all(reader, not_negative,
-             {{"mean_cycles_error", targets.mean_cycles_error},
-              {"cycles_error", targets.cycles_error},
-              {"counter_points", targets.counter_points},
-              {"sensitivity_error", targets.sensitivity_error},
-              {"efficiency_error", targets.efficiency_error}});
-}
-
-namespace {
-
+/// The section "models".
 struct Models {
     ByWorkload<std::string>& files;
 };
 
-void describe(ConfigReader& reader, Models& models) {
-    for (std::size_t i = 0; i < workload_count; ++i) need(reader, workload_names[i], models.files[i]);
+// ConfigReader finds each of these functions through the type of its structure.
+
+void describe(ConfigReader& reader, GridAxis& axis) {
+    reader.field(needed("from", "", ""), axis.from, {0.0, 1e12});
+    reader.field(needed("to", "", ""), axis.to, {0.0, 1e12});
+    reader.field(needed("steps", "", ""), axis.steps, {1, 1000});
+    reader.check_keys();
+    if (axis.to < axis.from) reader.fail("to", "it must not be less than from");
 }
 
-}  // namespace
+void describe(ConfigReader& reader, FitGrid& grid) {
+    constexpr const char* bandwidth = "weight_memory.bandwidth_gb_per_s";
+    reader.section(needed(bandwidth, "", ""), grid.weight_memory_gb_per_s);
+    reader.section(needed("activation_unit.latency_ns", "", ""), grid.activation_latency_ns);
+    reader.section(needed("host_interface.latency_ns", "", ""), grid.host_latency_ns);
+    reader.field(needed("refinements", "", ""), grid.refinements, {0, 8});
+    reader.check_keys();
+    if (!(grid.weight_memory_gb_per_s.from > 0.0)) reader.fail(bandwidth, "a bandwidth must be above 0");
+}
 
-void describe(ConfigReader& reader, Target& target) {
-    need(reader, "published", target.published);
-    need(reader, "machine", target.machine);
-    need(reader, "cpu", target.cpu);
-    need(reader, "gpu", target.gpu);
-    Models models{target.models};
-    need_section(reader, "models", models);
-    need_section(reader, "fit", target.fit);
-    need_section(reader, "targets", target.targets);
-    reader.texts({"sources", "", ""}, target.sources);
+void describe(ConfigReader& reader, Targets& targets) {
+    reader.field(needed("mean_cycles_error", "", ""), targets.mean_cycles_error, {0.0, 1e12});
+    reader.field(needed("cycles_error", "", ""), targets.cycles_error, {0.0, 1e12});
+    reader.field(needed("counter_points", "", ""), targets.counter_points, {0.0, 1e12});
+    reader.field(needed("sensitivity_error", "", ""), targets.sensitivity_error, {0.0, 1e12});
+    reader.field(needed("efficiency_error", "", ""), targets.efficiency_error, {0.0, 1e12});
+}
+
+void describe(ConfigReader& reader, Models& models) {
+    for (std::size_t i = 0; i < workload_count; ++i) {
+        reader.field(needed(workload_names[i], "", ""), models.files[i]);
+    }
 }
 
 Target read_target(const nlohmann::json& object, const std::string& file) {
-    return read_document<Target>(object, file, "sim.validation/1");
+    ConfigReader reader(object, file);
+    Target target;
+    std::string schema;
+    reader.field(needed("schema", "", ""), schema);
+    if (schema != "sim.validation/1") reader.fail("schema", "it must be \"sim.validation/1\"");
+    reader.field(needed("name", "", ""), target.name);
+    reader.field(needed("published", "", ""), target.published);
+    reader.field(needed("machine", "", ""), target.machine);
+    reader.field(needed("cpu", "", ""), target.cpu);
+    reader.field(needed("gpu", "", ""), target.gpu);
+    Models models{target.models};
+    reader.section(needed("models", "", ""), models);
+    reader.section(needed("fit", "", ""), target.fit);
+    reader.section(needed("targets", "", ""), target.targets);
+    reader.texts({"sources", "", ""}, target.sources);
+    reader.check_keys();
+    return target;
 }
 
 Target read_target(const std::filesystem::path& path) {

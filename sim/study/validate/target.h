@@ -5,15 +5,13 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <vector>
 
-#include "sim/study/validate/workloads.h"
+#include "sim/study/validate/published.h"
 
 /// The files and bounds of a validation: configs/validation/*.json, schema sim.validation/1.
 namespace systole::validate {
 
-/// Values of a machine parameter that the fit tries: `steps` of them, evenly from `from` to `to`, both
-/// included.
+/// The values of a machine parameter that the fit tries: `steps` values, evenly spaced, both ends included.
 struct GridAxis {
     double from = 0.0;
     double to = 0.0;
@@ -24,33 +22,32 @@ struct GridAxis {
     }
 };
 
-/// The machine's free parameters, the same for all workloads.
+/// The free parameters of the machine, the same for all workloads.
 struct FitGrid {
     GridAxis weight_memory_gb_per_s;
     GridAxis activation_latency_ns;
     GridAxis host_latency_ns;
-    std::uint32_t refinements = 0;  ///< times that the steps around the best are halved
+    std::uint32_t refinements = 0;  ///< how often the steps around the best point are halved
 };
 
 /// The bounds that the simulator must meet. Errors are fractions, differences are percentage points.
 struct Targets {
     double mean_cycles_error = 0.0;
     double cycles_error = 0.0;       ///< of each workload
-    double counter_points = 0.0;     ///< of rows 1, 4, 5, 6 of Table 3, mean over the workloads
+    double counter_points = 0.0;     ///< of rows 1, 4, 5, 6 of Table 3, mean of the workloads
     double sensitivity_error = 0.0;  ///< of each point of Figure 11
     double efficiency_error = 0.0;   ///< of each bar of Figure 9
 };
 
 struct Target {
-    std::string schema;
     std::string name;
-    std::string published;           ///< of configs/published
-    std::string machine;             ///< of configs/machines
-    std::string cpu, gpu;            ///< of configs/baselines
+    std::string published;           ///< in configs/published
+    std::string machine;             ///< in configs/machines
+    std::string cpu, gpu;            ///< in configs/baselines
     ByWorkload<std::string> models;  ///< graph files
     FitGrid fit;
     Targets targets;
-    std::map<std::string, std::string> sources;  ///< why these values, by dotted key
+    std::map<std::string, std::string> sources;  ///< reasons for these values, by dotted key
 };
 
 /// From JSON; `file` leads the messages. Throws ConfigError.

@@ -1,14 +1,52 @@
 #pragma once
 
+#include <array>
 #include <string>
+#include <vector>
 
+#include "hw/machine/machine_config.h"
+#include "sim/run/baselines/baseline.h"
 #include "sim/run/path_finder.h"
-#include "sim/study/validate/results.h"
+#include "sim/study/array_fill/array_fill.h"
+#include "sim/study/validate/baseline_errors.h"
+#include "sim/study/validate/fit.h"
+#include "sim/study/validate/published.h"
+#include "sim/study/validate/sensitivity.h"
+#include "sim/study/validate/simulator.h"
+#include "sim/study/validate/target.h"
 
 /// Compares the simulator with published measurements.
 namespace systole::validate {
 
-/// Reads the target's files and simulates all that tables and plots need. `target` is a file, or a name in
+/// All that the tables read: published figures and simulated ones.
+struct Results {
+    Target target;
+    Published published;
+    machine::MachineConfig machine;
+    baselines::Baseline cpu, gpu;
+    ByWorkload<double> weights{};  ///< of the workloads in a weighted mean; they sum to 1
+
+    ByWorkload<run::RunRecord> base;  ///< the machine as its file says
+    ByWorkload<Watts> chip_watts{};   ///< of the die, in `base`
+    run::RunRecord largest_batch;     ///< MLP0, at the batch of Table 4's last row
+    Fits fits;
+
+    Sensitivity sensitivity{};            ///< the workloads as they are
+    Sensitivity eight_bit_sensitivity{};  ///< LSTMs with 8-bit activations
+
+    /// The improved chip: faster memory, faster clock, both.
+    ByWorkload<run::RunRecord> prime_memory, prime_clock, prime_both;
+
+    /// Inferences per second of a die by the efficiency models of the baselines, at the largest batch up to
+    /// the TPU's that keeps their limit of latency; and the errors of these models.
+    ByWorkload<double> cpu_inferences_per_second{}, gpu_inferences_per_second{};
+    BaselineErrors baseline_errors;
+
+    std::vector<studies::FillRow> array_fill;  ///< the article's CNN at several sizes
+    std::array<run::RunRecord, 2> tiling;      ///< one matrix, on the array and on one of twice the size
+};
+
+/// Reads the files of the target and simulates all that the tables need. `target` is a file, or a name in
 /// configs/validation. Throws ConfigError, ModelError.
 Results validate(const std::string& target, const run::PathFinder& paths);
 

@@ -2,37 +2,25 @@
 
 #include <vector>
 
-#include "sim/study/validate/results.h"
 #include "sim/study/validate/table.h"
+#include "sim/study/validate/validate.h"
 
-/// One table of the article, or of ours, a function and a file each.
+/// The tables of the article, and our own.
 namespace systole::validate {
 
-Table summary(const Results& results);
-Table cycles_table(const Results& results);
-Table fit_table(const Results& results);
-Table structure_table(const Results& results);
-Table table_3(const Results& results);
-Table table_3_differences(const Results& results);
-Table table_4(const Results& results);
-Table table_5(const Results& results);
-Table table_6(const Results& results);
-Table baselines_table(const Results& results);
-Table table_8(const Results& results);
-Table roofline_table(const Results& results);
-Table throughput_table(const Results& results);
-Table figure_9(const Results& results);
-Table figure_10(const Results& results);
-Table figure_10_text(const Results& results);
-Table figure_11(const Results& results);
-Table statements_table(const Results& results);
-Table prime_table(const Results& results);
-Table tiling_table(const Results& results);
-Table claim_table(const Results& results);
-Table article_cnn_table(const Results& results);
-Table contradictions_table(const Results& results);
+/// The score, total cycles, the fits, the workloads, and the counters of Tables 3 and 8.
+std::vector<Table> counter_tables(const Results& results);
+/// Roofline, throughput, latency, and performance against CPU and GPU.
+std::vector<Table> performance_tables(const Results& results);
+/// Performance per watt, and watts against load.
+std::vector<Table> efficiency_tables(const Results& results);
+/// Other machines and networks, the abstract's claim, and contradictions of the article.
+std::vector<Table> study_tables(const Results& results);
 
-/// All of them, in the order in which they are read.
-std::vector<Table> all_tables(const Results& results);
+// The tables that tests read by themselves.
+Table baselines_table(const Results& results);
+Table figure_10_table(const Results& results);
+Table figure_10_text_table(const Results& results);
+Table statements_table(const Results& results);
 
 }  // namespace systole::validate

@@ -21,7 +21,7 @@ TEST_CASE("The model's errors are ours over published, and their summary counts 
     REQUIRE(errors.ratio.size() == 6);
     CHECK(errors.ratio[1].published == 0.3);
     for (const auto* part : {&errors.throughput, &errors.latency, &errors.batch, &errors.ratio}) {
-        for (const auto& row : *part) CHECK(row.error == Approx(row.ours / row.published - 1));
+        for (const auto& row : *part) CHECK(row.error() == Approx(row.ours / row.published - 1));
     }
     // CNN0 on Haswell is bound by arithmetic, layers cost nothing: TeraOps/s are the peak's share.
     const auto& cnn0 = errors.throughput[4];
@@ -32,7 +32,7 @@ TEST_CASE("The model's errors are ours over published, and their summary counts 
     double sum = 0.0;
     double most = 0.0;
     for (std::size_t i = 0; i < 8; ++i) {
-        const double size = std::abs(errors.throughput[i].error);
+        const double size = std::abs(errors.throughput[i].error());
         sum += size;
         most = std::max(most, size);
     }
@@ -49,7 +49,7 @@ TEST_CASE("The model's errors are ours over published, and their summary counts 
 
 TEST_CASE("The limit of latency is the published one", "[sim][validate]") {
     Published published = shipped_figures();
-    published.table_4.limit_ms = 1e6;
+    published.numbers.at("table_4.limit_ms") = 1e6;
     const BaselineErrors errors = baseline_errors(shipped_cpu(), shipped_gpu(), published);
     CHECK(errors.batch[0].ours == 64);  // the largest that applications gather
 }

@@ -1,7 +1,6 @@
-#include "sim/study/validate/baseline_rows.h"
-
 #include <catch2/catch.hpp>
 
+#include "sim/study/validate/baseline_errors.h"
 #include "tests/unit/sim/study/validate/shipped.h"
 
 namespace systole::validate {
@@ -33,19 +32,23 @@ TEST_CASE("The batch of a point is what 4-byte weights make of its place, but ML
 
 TEST_CASE("A published workload has its weights and multiply-accumulates, whatever its layers",
           "[sim][validate]") {
-    const Table1 table = shipped_figures().table_1;
+    const Published published = shipped_figures();
+    const ByWorkload<double> weights_millions = published.workloads("table_1.weights_millions");
+    const ByWorkload<double> macs_per_weight_byte = published.workloads("table_1.macs_per_weight_byte");
+    const ByWorkload<double> batch = published.workloads("table_1.batch");
     const std::array<std::size_t, workload_count> layers{5, 4, 58, 56, 16, 89};
     for (std::size_t i = 0; i < workload_count; ++i) {
         INFO(workload_names[i]);
-        const baselines::Network network = evenly_shared(table, i);
+        const baselines::Network network = evenly_shared(published, i);
         CHECK(network.layers.size() == layers[i]);
-        CHECK(static_cast<double>(network.weights()) == Approx(table.weights_millions[i] * 1e6));
-        CHECK(static_cast<double>(network.macs()) * table.batch[i] ==
-              Approx(table.macs_per_weight_byte[i] * table.weights_millions[i] * 1e6));
+        CHECK(static_cast<double>(network.weights()) == Approx(weights_millions[i] * 1e6));
+        CHECK(static_cast<double>(network.macs()) * batch[i] ==
+              Approx(macs_per_weight_byte[i] * weights_millions[i] * 1e6));
     }
-    CHECK(evenly_shared(table, MLP0).macs() == 20'000'000);
-    CHECK(evenly_shared(table, LSTM0).layers[0].weights > evenly_shared(table, LSTM0).layers[1].weights);
-    CHECK(evenly_shared(table, LSTM0).layers[24].macs == 0);  // behind the fully connected ones
+    CHECK(evenly_shared(published, MLP0).macs() == 20'000'000);
+    CHECK(evenly_shared(published, LSTM0).layers[0].weights >
+          evenly_shared(published, LSTM0).layers[1].weights);
+    CHECK(evenly_shared(published, LSTM0).layers[24].macs == 0);  // behind the fully connected ones
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
-#include "sim/study/validate/efficiency_fit.h"
-
 #include <catch2/catch.hpp>
 
+#include "sim/study/validate/baseline_errors.h"
 #include "tests/unit/sim/study/validate/shipped.h"
 
 namespace systole::validate {

@@ -1,6 +1,6 @@
-#include "sim/study/validate/eight_bit.h"
-
 #include <catch2/catch.hpp>
+
+#include "sim/study/validate/simulator.h"
 
 namespace systole::validate {
 namespace {

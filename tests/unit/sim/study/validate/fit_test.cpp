@@ -4,28 +4,25 @@
 #include <cmath>
 #include <set>
 
+#include "tests/unit/sim/study/validate/shipped.h"
+
 namespace systole::validate {
 namespace {
 
 /// A chip whose cycles are known in closed form: so many bytes, so many layers, so much input.
 class Formula final : public Simulator {
 public:
-    std::vector<Measurement> run(std::span<const Case> cases) override {
-        std::vector<Measurement> measured;
+    std::vector<run::RunRecord> run(std::span<const Case> cases) override {
+        std::vector<run::RunRecord> records;
         for (const Case& wanted : cases) {
-            Measurement result;
-            result.clock_hz = 1e9;
-            result.cells = 1.0;
-            result.useful_macs = 1'000'000;
             const double w = static_cast<double>(wanted.network) + 1.0;
             const double ns = 1e6 * w / wanted.machine.weight_memory.bandwidth_gb_per_s +
                               7.0 * w * w * wanted.machine.activation_unit.latency_ns +
                               wanted.machine.host_interface.latency_ns * (20.0 - 3.0 * w);
-            result.cycles = static_cast<std::uint64_t>(std::llround(ns));
-            measured.push_back(result);
+            records.push_back(made_record(static_cast<Cycle>(std::llround(ns)), 1'000'000));
             ++runs;
         }
-        return measured;
+        return records;
     }
     std::size_t runs = 0;
 };
@@ -42,7 +39,7 @@ ByWorkload<double> published(const Parameters& truth) {
     ByWorkload<double> useful{};
     for (const NetworkId network : networks) {
         const std::vector<Case> one{{network, with({}, truth)}};
-        useful[network] = 100.0 * formula.run(one).front().useful_share();
+        useful[network] = 100.0 * useful_share(formula.run(one).front());
     }
     return useful;
 }
@@ -86,10 +83,7 @@ TEST_CASE("Each three of six are fitted, and the others held out", "[sim][valida
 }
 
 TEST_CASE("Cycles go as one over useful multiply-accumulates", "[sim][validate]") {
-    Measurement measured;
-    measured.cells = 4.0;
-    measured.cycles = 1000;
-    measured.useful_macs = 1000;  // 25 %
+    const run::RunRecord measured = made_record(1000, 1000, 2, 2);  // 25 %
     CHECK(cycles_error(25.0, measured) == 0.0);
     CHECK(cycles_error(30.0, measured) == Approx(0.2));  // the chip needed a sixth less than we do
 }

@@ -1,8 +1,7 @@
-#include "sim/study/validate/performance.h"
-
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "sim/study/validate/comparison.h"
 #include "tests/unit/sim/study/validate/shipped.h"
 
 namespace systole::validate {
@@ -14,31 +13,24 @@ Results perfect() {
     results.published = shipped_figures();
     results.weights = weights_of(results.published);
     for (std::size_t i = 0; i < workload_count; ++i) {
-        Measurement& measured = results.base[i];
-        measured.clock_hz = 1e9;
-        measured.cells = 1000.0;
-        measured.cycles = 1000;
-        measured.useful_macs =
-            static_cast<std::uint64_t>(std::llround(results.published.table_3.rows[1][i] * 1e4));
-        measured.batch = 1;
-        results.prime_memory[i] = measured;
-        results.prime_memory[i].cycles = 1000 / (i < CNN0 ? 4 : 1);
+        const double useful = results.published.table_3(useful_row)[i];
+        results.base[i] = made_record(1000, static_cast<std::uint64_t>(std::llround(useful * 1e4)), 10, 100);
+        results.prime_memory[i] = made_record(1000 / (i < CNN0 ? 4 : 1), 0);
     }
     return results;
 }
 
 TEST_CASE("The published counters give the published performance", "[sim][validate]") {
     const Results results = perfect();
-    const RelativePerformance performance = relative_performance(results);
     for (const Ratio ratio : {GpuOverCpu, TpuOverCpu, TpuOverGpu}) {
         for (std::size_t i = 0; i < workload_count; ++i) {
-            CHECK(performance.ours[ratio][i] == Approx(results.published.table_6.ratios[ratio][i]));
+            CHECK(relative_performance(results, ratio)[i] == Approx(results.published.table_6(ratio)[i]));
         }
     }
 }
 
 TEST_CASE("The rule of Figure 9 reproduces the printed bars of GPU and TPU", "[sim][validate]") {
-    const EfficiencyErrors errors = efficiency_errors(perfect());
+    const EfficiencyBars errors = efficiency_errors(perfect());
     for (const auto& bars : errors) {
         for (const Ratio ratio : {GpuOverCpu, TpuOverCpu, TpuOverGpu}) CHECK(std::abs(bars[ratio]) < 0.05);
     }

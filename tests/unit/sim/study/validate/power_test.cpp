@@ -1,8 +1,7 @@
-#include "sim/study/validate/power.h"
-
 #include <catch2/catch.hpp>
 
 #include "hw/machine/config_error.h"
+#include "sim/study/validate/comparison.h"
 #include "sim/study/validate/tables/tables.h"
 #include "tests/unit/sim/study/validate/shipped.h"
 
@@ -14,20 +13,15 @@ Results shipped() {
     results.published = shipped_figures();
     results.cpu = shipped_cpu();
     results.gpu = shipped_gpu();
-    for (Measurement& measured : results.base) {
-        measured.clock_hz = 1e9;
-        measured.cells = 1.0;
-        measured.cycles = 1;
-        measured.static_watts = 28.0;
-        measured.dynamic_watts = 12.0;
-    }
-    results.base[LSTM1].dynamic_watts = 3.0;
+    results.base.fill(made_record(1, 0));
+    results.chip_watts.fill({.idle = 28.0, .busy = 40.0});
+    results.chip_watts[LSTM1].busy = 31.0;
     return results;
 }
 
 TEST_CASE("Watts go from idle to the busy ones with the load", "[sim][validate]") {
     const Results results = shipped();
-    const Proportional tpu = watts(results, TpuWatts, CNN0);
+    const Watts tpu = watts(results, TpuWatts, CNN0);
     CHECK(tpu.at(0.0) == 28.0);
     CHECK(tpu.at(0.5) == 34.0);
     CHECK(tpu.share_at(0.1) == Approx(29.2 / 40.0));
@@ -39,10 +33,10 @@ TEST_CASE("Watts go from idle to the busy ones with the load", "[sim][validate]"
 
 TEST_CASE("With the host comes a die's part of the CPU server, as busy as the text says", "[sim][validate]") {
     const Results results = shipped();
-    const Proportional tpu = watts(results, TpuWithHostWatts, CNN0);
+    const Watts tpu = watts(results, TpuWithHostWatts, CNN0);
     CHECK(tpu.idle == Approx(28.0 + 159.0 / 4.0));
     CHECK(tpu.busy == Approx(40.0 + 0.69 * 455.0 / 4.0));
-    const Proportional gpu = watts(results, GpuWithHostWatts, CNN0);
+    const Watts gpu = watts(results, GpuWithHostWatts, CNN0);
     CHECK(gpu.idle == Approx(25.0 + 159.0 / 8.0));
     CHECK(gpu.busy == Approx(98.0 + 0.52 * 455.0 / 8.0));
 }
@@ -50,23 +44,21 @@ TEST_CASE("With the host comes a die's part of the CPU server, as busy as the te
 /// The figure's own host: half or a quarter of a CPU die's watts, at full load by the text's per cent.
 TEST_CASE("The published curves with host are those without, and the host's part", "[sim][validate]") {
     const Published published = shipped_figures();
-    const auto& curves = published.figure_10.curves;
     const auto part = [&](PowerCurve with, PowerCurve without, std::size_t load) {
-        return curves[with][load] - curves[without][load];
+        return published.figure_10(with)[load] - published.figure_10(without)[load];
     };
-    const double idle = curves[CpuWatts][0];
-    const double busy = curves[CpuWatts][loads.size() - 1];
-    const Figure10Text& text = published.figure_10_text;
+    const double idle = published.figure_10(CpuWatts)[0];
+    const double busy = published.figure_10(CpuWatts)[loads.size() - 1];
     CHECK(part(TpuWithHostWatts, TpuWatts, 0) == Approx(idle / 2).margin(1.0));
     CHECK(part(GpuWithHostWatts, GpuWatts, 0) == Approx(idle / 4).margin(1.0));
     CHECK(part(TpuWithHostWatts, TpuWatts, 10) ==
-          Approx(busy / 2 * text.host_percent_with_tpus / 100).margin(1.0));
+          Approx(busy / 2 * published.at("figure_10_text.host_percent_with_tpus") / 100).margin(1.0));
     CHECK(part(GpuWithHostWatts, GpuWatts, 10) ==
-          Approx(busy / 4 * text.host_percent_with_gpus / 100).margin(1.0));
+          Approx(busy / 4 * published.at("figure_10_text.host_percent_with_gpus") / 100).margin(1.0));
 }
 
 TEST_CASE("The table has each curve, published and ours", "[sim][validate]") {
-    const Table table = figure_10(shipped());
+    const Table table = figure_10_table(shipped());
     REQUIRE(table.rows.size() == loads.size());
     const Row& full = table.rows.back();
     CHECK(full.label == "100");
@@ -80,7 +72,7 @@ TEST_CASE("The table has each curve, published and ours", "[sim][validate]") {
 }
 
 TEST_CASE("What the text says of a tenth of the load stands beside the figure and ours", "[sim][validate]") {
-    const Table table = figure_10_text(shipped());
+    const Table table = figure_10_text_table(shipped());
     const auto cells = [&](const std::string& label) {
         for (const Row& row : table.rows) {
             if (row.label == label) {

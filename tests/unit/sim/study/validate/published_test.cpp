@@ -17,17 +17,17 @@ nlohmann::json shipped_json() {
 
 TEST_CASE("The shipped published figures are read", "[sim][validate]") {
     const Published read = shipped_figures();
-    CHECK(read.table_3.rows[1][CNN0] == 78.2);
-    CHECK(read.table_3.rows[3][6] == 43);
-    CHECK(read.table_6.ratios[TpuOverGpu][MLP1] == 60.0);
-    CHECK(read.figure_9.incremental_wm[PrimeOverGpu] == 68);
-    CHECK(read.figure_11.curves[MatrixPlus][4] == 0.75);
-    CHECK(read.figure_11.confidence == Confidence::Digitized);
-    CHECK(read.table_4.tpu.at_maximum.batch == 250);
-    CHECK(read.table_4.gpu.within_limit.p99_ms == 6.7);
-    CHECK(read.figure_6.tera_ops[LSTM0] == 1.1);
-    CHECK(read.figure_7_places.confidence == Confidence::Digitized);
-    CHECK(read.figure_10.curves[GpuWithHostWatts][10] == 151);
+    CHECK(read.at("table_3.useful_macs.CNN0") == 78.2);
+    CHECK(read.at("table_3.weight_stall.mean") == 43);
+    CHECK(read.table_6(TpuOverGpu)[MLP1] == 60.0);
+    CHECK(read.at("figure_9.incremental_wm.TPU'/GPU") == 68);
+    CHECK(read.figure_11(MatrixPlus)[4] == 0.75);
+    CHECK(read.citations.at("figure_11").confidence == Confidence::Digitized);
+    CHECK(read.count("table_4.tpu.at_maximum.batch") == 250);
+    CHECK(read.at("table_4.gpu.within_limit.p99_ms") == 6.7);
+    CHECK(read.at("figure_6.tera_ops.LSTM0") == 1.1);
+    CHECK(read.citations.at("figure_7_places").confidence == Confidence::Digitized);
+    CHECK(read.figure_10(GpuWithHostWatts)[10] == 151);
 }
 
 TEST_CASE("Published figures that are no figures are one line", "[sim][validate]") {
@@ -107,31 +107,36 @@ TEST_CASE("Published figures that are no figures are one line", "[sim][validate]
     }
 }
 
-void check_table_1(const nlohmann::json& reference, const Table1& table) {
+void check_table_1(const nlohmann::json& reference, const Published& read) {
+    const auto table_1 = [&](const std::string& key) { return read.workloads("table_1." + key); };
+    const auto fully_connected = table_1("fully_connected");
+    const auto convolution = table_1("convolution");
+    const auto vector = table_1("vector");
+    const auto pool = table_1("pool");
     for (std::size_t i = 0; i < workload_count; ++i) {
         INFO(workload_names[i]);
         // LOC, FC, Conv, Vector, Pool, Total, nonlinear, weights, MACs a weight byte, batch.
         const nlohmann::json& row = reference.at(std::string(workload_names[i]));
-        CHECK(table.fully_connected[i] == row[1].get<unsigned>());
-        CHECK(table.convolution[i] == row[2].get<unsigned>());
-        CHECK(table.vector[i] == row[3].get<unsigned>());
-        CHECK(table.pool[i] == row[4].get<unsigned>());
-        CHECK(table.fully_connected[i] + table.convolution[i] + table.vector[i] + table.pool[i] ==
-              row[5].get<unsigned>());
-        CHECK(table.weights_millions[i] * 1e6 == row[7].get<double>());
-        CHECK(table.macs_per_weight_byte[i] == row[8].get<double>());
-        CHECK(table.batch[i] == row[9].get<unsigned>());
+        CHECK(fully_connected[i] == row[1].get<unsigned>());
+        CHECK(convolution[i] == row[2].get<unsigned>());
+        CHECK(vector[i] == row[3].get<unsigned>());
+        CHECK(pool[i] == row[4].get<unsigned>());
+        CHECK(fully_connected[i] + convolution[i] + vector[i] + pool[i] == row[5].get<unsigned>());
+        CHECK(table_1("weights_millions")[i] * 1e6 == row[7].get<double>());
+        CHECK(table_1("macs_per_weight_byte")[i] == row[8].get<double>());
+        CHECK(table_1("batch")[i] == row[9].get<unsigned>());
     }
 }
 
-void check_table_4(const nlohmann::json& reference, const Table4& table) {
+void check_table_4(const nlohmann::json& reference, const Published& read) {
     std::size_t line = 0;
-    for (const LatencyRows* rows : {&table.cpu, &table.gpu, &table.tpu}) {
-        for (const LatencyRow& row : {rows->within_limit, rows->at_maximum}) {
+    for (const std::string processor : {"cpu", "gpu", "tpu"}) {
+        for (const std::string row : {"within_limit", "at_maximum"}) {
             INFO(reference[line]);
-            CHECK(row.batch == reference[line][1].get<unsigned>());
-            CHECK(row.p99_ms == reference[line][2].get<double>());
-            CHECK(row.inferences_per_second == reference[line][3].get<double>());
+            const std::string path = "table_4." + processor + "." + row;
+            CHECK(read.count(path + ".batch") == reference[line][1].get<unsigned>());
+            CHECK(read.at(path + ".p99_ms") == reference[line][2].get<double>());
+            CHECK(read.at(path + ".inferences_per_second") == reference[line][3].get<double>());
             ++line;
         }
     }
@@ -149,33 +154,33 @@ void check_figure_10(const nlohmann::json& reference, const Published& read) {
     for (std::size_t curve = 0; curve < names.size(); ++curve) {
         INFO(names[curve]);
         for (std::size_t i = 0; i < loads.size(); ++i) {
-            CHECK(about(reference.at(names[curve])[i]) == read.figure_10.curves[curve][i]);
+            CHECK(about(reference.at(names[curve])[i]) == read.figure_10(static_cast<PowerCurve>(curve))[i]);
         }
     }
     const nlohmann::json& text = reference.at("text");
-    const Figure10Text& ours = read.figure_10_text;
-    const std::array<const char*, processor_names.size()> processors{"TPU", "Haswell", "K80"};
+    const std::array<const char*, 3> processors{"TPU", "Haswell", "K80"};
+    const std::array<std::string_view, 3> keys{"TPU", "CPU", "GPU"};
+    const auto cnn0 = read.row("figure_10_text.cnn0_percent_at_tenth_load", keys);
+    const auto lstm1 = read.row("figure_10_text.lstm1_percent_at_tenth_load", keys);
     for (std::size_t i = 0; i < processors.size(); ++i) {
-        CHECK(100.0 * text.at("cnn0_10pct_over_100pct").at(processors[i]).get<double>() ==
-              Approx(ours.cnn0_percent_at_tenth_load[i]));
-        CHECK(100.0 * text.at("lstm1_10pct_over_100pct").at(processors[i]).get<double>() ==
-              Approx(ours.lstm1_percent_at_tenth_load[i]));
+        CHECK(100.0 * text.at("cnn0_10pct_over_100pct").at(processors[i]).get<double>() == Approx(cnn0[i]));
+        CHECK(100.0 * text.at("lstm1_10pct_over_100pct").at(processors[i]).get<double>() == Approx(lstm1[i]));
     }
     const nlohmann::json& host = text.at("host_cpu_at_100pct_load_pct_of_full");
-    CHECK(host.at("with_TPU").get<double>() == ours.host_percent_with_tpus);
-    CHECK(host.at("with_GPU").get<double>() == ours.host_percent_with_gpus);
+    CHECK(host.at("with_TPU").get<double>() == read.at("figure_10_text.host_percent_with_tpus"));
+    CHECK(host.at("with_GPU").get<double>() == read.at("figure_10_text.host_percent_with_gpus"));
 }
 
 /// Runs read a baseline's watts and dies without this file.
 TEST_CASE("Table 2 is the baselines' own", "[sim][validate]") {
-    const Table2 table = shipped_figures().table_2;
+    const Published read = shipped_figures();
     const baselines::Baseline cpu = shipped_cpu();
     const baselines::Baseline gpu = shipped_gpu();
-    CHECK(table.cpu_dies == cpu.server.dies);
-    CHECK(table.gpu_dies == gpu.server.dies);
-    CHECK(table.cpu_server_tdp_watts == cpu.server.tdp_watts);
-    CHECK(table.gpu_server_tdp_watts == gpu.server.tdp_watts);
-    CHECK(table.cpu_server_tdp_watts == gpu.server.host_tdp_watts);
+    CHECK(read.at("table_2.cpu_dies") == cpu.server.dies);
+    CHECK(read.at("table_2.gpu_dies") == gpu.server.dies);
+    CHECK(read.at("table_2.cpu_server_tdp_watts") == cpu.server.tdp_watts);
+    CHECK(read.at("table_2.gpu_server_tdp_watts") == gpu.server.tdp_watts);
+    CHECK(read.at("table_2.cpu_server_tdp_watts") == gpu.server.host_tdp_watts);
 }
 
 /// The project ships what it compares with; where the collected facts lie beside it, the two are held
@@ -188,23 +193,24 @@ TEST_CASE("The shipped figures are those of the reference", "[sim][validate]") {
     std::ifstream file(reference_file);
     const nlohmann::json reference = nlohmann::json::parse(file);
     const Published read = shipped_figures();
-    const auto check = [](const nlohmann::json& theirs, const PerWorkload& ours) {
+    const auto check = [](const nlohmann::json& theirs, const ByWorkload<double>& ours) {
         for (std::size_t i = 0; i < workload_count; ++i) {
             INFO(workload_names[i]);
             CHECK(theirs.at(std::string(workload_names[i])).get<double>() == ours[i]);
         }
     };
-    check(reference["table7_model_vs_counters_pct"], read.table_7.model_error_percent);
-    check(reference["table8_max_unified_buffer_MiB"], read.table_8.unified_buffer_mib);
-    check(reference["table5_host_interaction_pct_of_tpu_time"], read.table_5.host_percent_of_tpu_time);
+    check(reference["table7_model_vs_counters_pct"], read.workloads("table_7.model_error_percent"));
+    check(reference["table8_max_unified_buffer_MiB"], read.workloads("table_8.unified_buffer_mib"));
+    check(reference["table5_host_interaction_pct_of_tpu_time"],
+          read.workloads("table_5.host_percent_of_tpu_time"));
     std::size_t row = 0;
     for (const auto& [name, values] : reference["table3"]["rows"].items()) {
         INFO(name);
         for (std::size_t i = 0; i < workload_count; ++i) {
-            CHECK(values.at(std::string(workload_names[i])).get<double>() == read.table_3.rows[row][i]);
+            CHECK(values.at(std::string(workload_names[i])).get<double>() == read.table_3(row)[i]);
         }
         CHECK(reference["table3"]["printed_mean"][name.substr(0, 1)].get<double>() ==
-              read.table_3.rows[row][workload_count]);
+              read.at("table_3." + std::string(table_3_rows[row].key) + ".mean"));
         ++row;
     }
     const nlohmann::json& table_6 = reference["table6_relative_perf_per_die_vs_cpu"];
@@ -212,32 +218,34 @@ TEST_CASE("The shipped figures are those of the reference", "[sim][validate]") {
     for (std::size_t ratio = 0; ratio < rows.size(); ++ratio) {
         const nlohmann::json& values = table_6[rows[ratio]];
         for (std::size_t i = 0; i < workload_count; ++i) {
-            CHECK(values[i].get<double>() == read.table_6.ratios[ratio][i]);
+            CHECK(values[i].get<double>() == read.table_6(static_cast<Ratio>(ratio))[i]);
         }
-        CHECK(values[6].get<double>() == read.table_6.geometric_mean[ratio]);
-        CHECK(values[7].get<double>() == read.table_6.weighted_mean[ratio]);
+        CHECK(values[6].get<double>() == read.row("table_6.geometric_mean", ratio_names)[ratio]);
+        CHECK(values[7].get<double>() == read.row("table_6.weighted_mean", ratio_names)[ratio]);
     }
-    check_table_1(reference["table1"], read.table_1);
-    check_table_4(reference["table4_mlp0_latency"]["rows"], read.table_4);
+    check_table_1(reference["table1"], read);
+    check_table_4(reference["table4_mlp0_latency"]["rows"], read);
     const nlohmann::json& roofline = reference["roofline"];
-    check(roofline["fig6_haswell"]["tops"], read.figure_6.tera_ops);
-    check(roofline["fig6_haswell"]["x"], read.figure_6_places.macs_per_weight_byte);
-    check(roofline["fig7_k80"]["tops"], read.figure_7.tera_ops);
-    check(roofline["fig7_k80"]["x"], read.figure_7_places.macs_per_weight_byte);
+    check(roofline["fig6_haswell"]["tops"], read.workloads("figure_6.tera_ops"));
+    check(roofline["fig6_haswell"]["x"], read.workloads("figure_6_places.macs_per_weight_byte"));
+    check(roofline["fig7_k80"]["tops"], read.workloads("figure_7.tera_ops"));
+    check(roofline["fig7_k80"]["x"], read.workloads("figure_7_places.macs_per_weight_byte"));
     check_figure_10(reference["fig10_watts_per_die_cnn0"], read);
     const nlohmann::json& figure_11 = reference["fig11_sensitivity_weighted_mean"];
     for (std::size_t curve = 0; curve < curve_names.size(); ++curve) {
         for (std::size_t i = 0; i < scales.size(); ++i) {
             CHECK(figure_11[std::string(curve_names[curve])][i].get<double>() ==
-                  read.figure_11.curves[curve][i]);
+                  read.figure_11(static_cast<Curve>(curve))[i]);
         }
     }
     const nlohmann::json& figure_9 = reference["fig9_perf_per_watt"];
     for (std::size_t i = 0; i < server_ratio_names.size(); ++i) {
-        CHECK(figure_9["total_GM"][i].get<double>() == read.figure_9.total_gm[i]);
-        CHECK(figure_9["total_WM"][i].get<double>() == read.figure_9.total_wm[i]);
-        CHECK(figure_9["incremental_GM"][i].get<double>() == read.figure_9.incremental_gm[i]);
-        CHECK(figure_9["incremental_WM"][i].get<double>() == read.figure_9.incremental_wm[i]);
+        CHECK(figure_9["total_GM"][i].get<double>() == read.row("figure_9.total_gm", server_ratio_names)[i]);
+        CHECK(figure_9["total_WM"][i].get<double>() == read.row("figure_9.total_wm", server_ratio_names)[i]);
+        CHECK(figure_9["incremental_GM"][i].get<double>() ==
+              read.row("figure_9.incremental_gm", server_ratio_names)[i]);
+        CHECK(figure_9["incremental_WM"][i].get<double>() ==
+              read.row("figure_9.incremental_wm", server_ratio_names)[i]);
     }
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "hw/machine/config_error.h"
+#include "tests/unit/sim/study/validate/shipped.h"
 
 namespace systole::validate {
 namespace {
@@ -56,18 +57,18 @@ TEST_CASE("A scale that gives half a row is a ConfigError", "[sim][validate]") {
 /// Time goes with the memory alone.
 class MemoryBound final : public Simulator {
 public:
-    std::vector<Measurement> run(std::span<const Case> cases) override {
-        std::vector<Measurement> measured;
+    std::vector<run::RunRecord> run(std::span<const Case> cases) override {
+        std::vector<run::RunRecord> records;
         for (const Case& wanted : cases) {
-            Measurement result;
-            result.clock_hz = wanted.machine.clock_mhz * 1e6;
+            const double clock_hz = wanted.machine.clock_mhz * 1e6;
             const double seconds = 1e-3 * 34.0 / wanted.machine.weight_memory.bandwidth_gb_per_s;
-            result.head_cycles = 500;
-            result.cycles =
-                static_cast<std::uint64_t>(std::llround(seconds * result.clock_hz)) + result.head_cycles;
-            measured.push_back(result);
+            constexpr Cycle head = 500;
+            const Cycle cycles = static_cast<Cycle>(std::llround(seconds * clock_hz)) + head;
+            run::RunRecord& record = records.emplace_back(made_record(cycles, 0));
+            record.spec.machine.clock_mhz = wanted.machine.clock_mhz;
+            record.phases->head = head;
         }
-        return measured;
+        return records;
     }
 };
 
@@ -75,8 +76,8 @@ TEST_CASE("Sensitivity leaves the host's time out", "[sim][validate]") {
     MemoryBound simulator;
     const Sensitivity result = sensitivity(machine::MachineConfig{}, {0, 1, 2, 3, 4, 5}, simulator);
     for (std::size_t i = 0; i < scales.size(); ++i) {
-        CHECK(result.performance[Memory][i][MLP0] == Approx(scales[i]).epsilon(1e-5));
-        CHECK(result.performance[Clock][i][CNN1] == Approx(1.0).epsilon(1e-5));
+        CHECK(result[Memory][i][MLP0] == Approx(scales[i]).epsilon(1e-5));
+        CHECK(result[Clock][i][CNN1] == Approx(1.0).epsilon(1e-5));
     }
 }
 

@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
+#include "sim/study/validate/comparison.h"
 #include "sim/study/validate/tables/tables.h"
 #include "tests/unit/sim/study/validate/shipped.h"
 
@@ -12,8 +13,8 @@ Results as_said() {
     Results results;
     results.published = shipped_figures();
     results.weights = weights_of(results.published);
-    for (Measurement& measured : results.base) measured.cycles = 100;
-    auto& curves = results.eight_bit_sensitivity.performance;
+    results.base.fill(made_record(100, 0));
+    auto& curves = results.eight_bit_sensitivity;
     curves[Memory][4] = {3.0, 3.1, 2.9, 3.0, 1.0, 1.2};
     curves[Clock][4] = curves[ClockPlus][4] = {1.0, 1.0, 1.0, 1.0, 2.1, 1.9};
     curves[Matrix][3] = curves[MatrixPlus][3] = {0.95, 0.9, 0.99, 0.8, 0.9, 0.9};
@@ -50,7 +51,7 @@ TEST_CASE("A statement names ours of the workloads that it is about", "[sim][val
 
 TEST_CASE("A statement that does not hold is said not to, and why", "[sim][validate]") {
     Results results = as_said();
-    auto& curves = results.eight_bit_sensitivity.performance;
+    auto& curves = results.eight_bit_sensitivity;
     SECTION("memory gives too much") {
         curves[Memory][4] = {3.9, 3.8, 3.9, 3.8, 1.0, 1.2};
         const Table table = statements_table(results);

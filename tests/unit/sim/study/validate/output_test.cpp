@@ -1,4 +1,4 @@
-#include "sim/study/validate/page.h"
+#include "sim/study/validate/output.h"
 
 #include <catch2/catch.hpp>
 

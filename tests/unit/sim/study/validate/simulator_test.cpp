@@ -1,4 +1,4 @@
-#include "sim/study/validate/simulations.h"
+#include "sim/study/validate/simulator.h"
 
 #include <catch2/catch.hpp>
 #include <vector>

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/study/validate/table.h"
+#include "sim/study/validate/validate.h"
+
+/// The output of a validation: text, JSON, and the page of documentation.
+namespace systole::validate {
+
+/// In the order in which they are read.
+std::vector<Table> all_tables(const Results& results);
+
+/// All tables, one after the other.
+std::string to_text(const Results& results, const terminal::Look& look = {});
+
+/// All tables by id, and values for other programs: "total_cycles_error" by workload, "mean" and
+/// "held_out_mean", in fractions; "fit" with its parameters; "peak_tera_ops" of the machine, for the figures.
+nlohmann::ordered_json to_json(const Results& results);
+
+/// The page: the template with the table `id` in the place of each {{id}}. Throws ConfigError, led by `file`,
+/// for a placeholder without a table, for one that is not closed, and for a table that the template does not
+/// show.
+std::string fill(std::string_view text, const std::map<std::string, std::string>& tables,
+                 const std::string& file);
+std::string to_page(const Results& results, std::string_view page_template, const std::string& file);
+
+}  // namespace systole::validate

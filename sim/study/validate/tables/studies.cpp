@@ -1,0 +1,352 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "sim/study/validate/comparison.h"
+#include "sim/study/validate/tables/tables.h"
+
+namespace systole::validate {
+namespace {
+
+// How the words of the article are read.
+constexpr double about = 0.25;      ///< "about 3": within a quarter
+constexpr double nothing = 1.15;    ///< "nothing", "almost nothing": less than this factor
+constexpr double little = 1.5;      ///< "little": less than this factor
+constexpr double slightly = 0.75;   ///< "slightly worse": on average at least this factor
+constexpr double half_full = 0.5;   ///< share of the peak: "begins to fill the array"
+constexpr std::size_t doubled = 3;  ///< index into `scales`
+constexpr std::size_t fourfold = 4;
+
+Table figure_11_table(const Results& results) {
+    Table table{.id = "figure_11",
+                .title = "Figure 11: weighted mean of performance against the machine as it is",
+                .columns = titles("scale", scale_names, {"largest error %"})};
+    const auto add = [&](const char* label, const Sensitivity& ours, Curve curve) {
+        const auto errors = sensitivity_errors(results, ours)[curve];
+        const double most = *std::max_element(errors.begin(), errors.end(),
+                                              [](double a, double b) { return std::abs(a) < std::abs(b); });
+        Cells cells;
+        for (const ByWorkload<double>& point : ours[curve]) {
+            cells.push_back(Cell::number(weighted_mean(results.weights, point), 2));
+        }
+        table.add(label, std::move(cells), {Cell::difference(100.0 * most, 0)});
+    };
+    for (const Curve curve : {Memory, Clock, ClockPlus, Matrix, MatrixPlus}) {
+        table.add(fmt::format("{}, published", curve_names[curve]),
+                  numbers(results.published.figure_11(curve), 2));
+        add("  ours, LSTMs 8-bit", results.eight_bit_sensitivity, curve);
+        add("  ours, LSTMs 16-bit", results.sensitivity, curve);
+    }
+    table.notes.emplace_back(
+        "Without the host's time: cycles in which the chip only waits for its first input, or only sends "
+        "its last output, are taken off. Scaling the clock leaves all times in seconds as they are; "
+        "scaling the array leaves the bytes of the unified buffer; + scales the rows of accumulators too.");
+    table.notes.emplace_back(
+        "The article contradicts itself here: by its counters (Table 3, rows 2 and 9) the LSTMs run at "
+        "half rate, as 16-bit activations do; but an array of a quarter of the size would then lose more "
+        "than Figure 11 says. Its model has them at full rate. So the figure is compared with LSTMs of "
+        "8-bit activations, and both are shown.");
+    return table;
+}
+
+/// The factors of the workloads that a statement is about.
+struct Group {
+    std::vector<std::size_t> workloads;
+    const ByWorkload<double>& factors;
+
+    double mean() const {
+        double sum = 0.0;
+        for (const std::size_t i : workloads) sum += factors[i];
+        return sum / static_cast<double>(workloads.size());
+    }
+    bool all_below(double most) const {
+        return std::all_of(workloads.begin(), workloads.end(),
+                           [&](std::size_t i) { return factors[i] < most; });
+    }
+};
+
+/// The reason why memory x4 gives MLPs and LSTMs more than published.
+std::string why_memory(const Results& results) {
+    const ByWorkload<double> published = results.published.table_3(5);
+    const auto of_four = [](const auto& value) {
+        return fmt::format("{:.0f}, {:.0f}, {:.0f} and {:.0f} %", value(MLP0), value(MLP1), value(LSTM0),
+                           value(LSTM1));
+    };
+    // Figure 11 leaves out the cycles in which the chip waits only for the host.
+    const auto without_host = [&](std::size_t i) {
+        const run::RunRecord& ours = results.base[i];
+        const auto host = static_cast<double>(host_only_cycles(ours));
+        const auto non_matrix =
+            static_cast<double>(ours.counters.at("matrix_unit.non_matrix_cycles").value());
+        return 100.0 * (non_matrix - host) / (static_cast<double>(ours.cycles) - host);
+    };
+    double gain = 0.0;
+    for (const std::size_t i : {MLP0, MLP1, LSTM0, LSTM1}) {
+        const double kept = published[i] / 100.0;
+        gain += 1.0 / (kept + (1.0 - kept) / scales[fourfold]);
+    }
+    return fmt::format(
+        "Why memory x4 gives MLPs and LSTMs more: what does not wait for weights does not shrink with them, "
+        "and ours has less of it. Table 3 has {} of their cycles non-matrix, ours without the host's time "
+        "{}. With the article's, and all other cycles a fourth, x{:.1f} would remain.",
+        of_four([&](std::size_t i) { return published[i]; }), of_four(without_host), gain / 4.0);
+}
+
+/// The reason why the clock alone gives CNNs less than published.
+std::string why_clock(const Results& results) {
+    // The factor that a published mean leaves to the CNNs if MLPs and LSTMs stay as they are.
+    const auto left_to_cnns = [&](Curve curve) {
+        const double cnns = results.weights[CNN0] + results.weights[CNN1];
+        return (results.published.figure_11(curve)[fourfold] - (1.0 - cnns)) / cnns;
+    };
+    return fmt::format(
+        "Why the clock alone does less for CNNs: the figure's own means say so. With x1 for MLPs and LSTMs "
+        "they leave the CNNs x{:.1f} with the clock alone and x{:.1f} with more accumulators, which the "
+        "text's number is of. Without, a convolution's rows do not fit, its weights are fetched again, and "
+        "it waits for them.",
+        left_to_cnns(Clock), left_to_cnns(ClockPlus));
+}
+
+/// The reason why not every network is worse on a larger array.
+std::string why_larger(const Results& results) {
+    const Sensitivity& ours = results.eight_bit_sensitivity;
+    const auto published = [&](Curve curve) { return results.published.figure_11(curve)[doubled]; };
+    const auto mean = [&](Curve curve) { return weighted_mean(results.weights, ours[curve][doubled]); };
+    return fmt::format(
+        "Why not each network is worse on 512x512: it depends on how its layers fill tiles, and their shapes "
+        "are not published. Rows of accumulators decide how often a convolution's weights are fetched: with "
+        "four times as many, CNN1 does better (x{:.2f}) than without (x{:.2f}). Of the published curves, "
+        "too, the one with accumulators lies above the other, by {:.2f}; ours by {:.2f}.",
+        ours[MatrixPlus][doubled][CNN1], ours[Matrix][doubled][CNN1],
+        published(MatrixPlus) - published(Matrix), mean(MatrixPlus) - mean(Matrix));
+}
+
+Table prime_table(const Results& results) {
+    Table table{.id = "tpu_prime",
+                .title = "TPU': speed-up with GDDR5, a faster clock, both",
+                .columns = titles("", workload_names, {"GM", "WM"})};
+    const auto theirs = [&](const char* label, const std::string& key) {
+        Cells cells(workload_count);
+        for (const char* const mean : {"_gm", "_wm"}) {
+            cells.push_back(Cell::number(results.published.at("tpu_prime." + key + mean), 1));
+        }
+        table.add(label, std::move(cells));
+    };
+    const auto ours = [&](const char* label, const ByWorkload<double>& factors) {
+        table.add(label, factors_and_means(factors, results.weights, 2));
+    };
+    theirs("memory published", "memory");
+    ours("  ours", prime_speedup(results));
+    ours("clock ours", speedup(results.prime_clock, results.base));
+    theirs("both published", "both");
+    ours("  ours", speedup(results.prime_both, results.base));
+    theirs("memory, host published", "with_host");
+    ours("  ours", with_host_time(prime_speedup(results), results.published));
+    table.notes.emplace_back(
+        "The memory's bandwidth is the one that puts the ridge at the published 250 MACs a byte; the "
+        "faster clock alone is published as almost no change. The last rows add Table 5's host time to "
+        "both chips. The bars of Figure 9 imply a WM of 2.6 there, not the 3.2 of the text.");
+    return table;
+}
+
+Table tiling_table(const Results& results) {
+    Table table{.id = "tiling",
+                .title = fmt::format("A {0} x {0} matrix of LSTM1 on two arrays",
+                                     results.published.count("tiling.matrix")),
+                .columns = {"array", "tiles published", "ours", "us published", "ours"}};
+    constexpr std::array<const char*, 2> arrays{"tiling.array_256", "tiling.array_512"};
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+        const std::string path = arrays[i];
+        const run::RunRecord& ours = results.tiling[i];
+        const machine::MachineConfig& machine = ours.spec.machine;
+        const run::Phases& phases = ours.phases.value();
+        const Cycle fetch = phases.last_tile - phases.first_fetch.value_or(phases.last_tile);
+        const double microseconds =
+            1e6 * static_cast<double>(fetch) / static_cast<double>(machine.clock_hz());
+        table.add(fmt::format("{0} x {0}", machine.matrix_unit.rows),
+                  {Cell::number(results.published.at(path + "_tiles"), 0),
+                   Cell::number(static_cast<double>(ours.counters.at("matrix_unit.tiles").value()), 0),
+                   Cell::number(results.published.at(path + "_us"), 0), Cell::number(microseconds, 1)});
+    }
+    table.notes.emplace_back("The time is the one from the first byte of the weights to the last.");
+    return table;
+}
+
+Table claim_table(const Results& results) {
+    const ByWorkload<double> over_cpu = relative_performance(results, TpuOverCpu);
+    const ByWorkload<double> over_gpu = relative_performance(results, TpuOverGpu);
+    const EfficiencyBars per_watt = server_efficiency(results);
+    Table table{.id = "claim",
+                .title = "The abstract's claim: over contemporary CPUs and GPUs, weighted means",
+                .columns = {"", "claimed", "over GPU", "over CPU", "least of six", "most"}};
+    const auto claimed = [&](const std::string& what) {
+        return Cell::words(fmt::format("{:.0f} to {:.0f} times", results.published.at(what + "_from"),
+                                       results.published.at(what + "_to")));
+    };
+    const auto add = [&](const char* label, Cell claim, double gpu, double cpu, const Cells& more = {}) {
+        table.add(label, {std::move(claim), Cell::number(gpu, 1), Cell::number(cpu, 1)}, more);
+    };
+    const double least = std::min(*std::min_element(over_cpu.begin(), over_cpu.end()),
+                                  *std::min_element(over_gpu.begin(), over_gpu.end()));
+    const double most = std::max(*std::max_element(over_cpu.begin(), over_cpu.end()),
+                                 *std::max_element(over_gpu.begin(), over_gpu.end()));
+    add("performance", claimed("claim.performance"), weighted_mean(results.weights, over_gpu),
+        weighted_mean(results.weights, over_cpu), numbers(std::array{least, most}, 1));
+    add("a watt, incremental", claimed("claim.per_watt"), per_watt[IncrementalWm][TpuOverGpu],
+        per_watt[IncrementalWm][TpuOverCpu]);
+    add("a watt, total", {}, per_watt[TotalWm][TpuOverGpu], per_watt[TotalWm][TpuOverCpu]);
+    table.notes.emplace_back(
+        "The claim speaks of weighted means over the deployed mix, of which the MLPs, memory bound on all "
+        "three, are most; single workloads lie far outside.");
+    return table;
+}
+
+Table article_cnn_table(const Results& results) {
+    Table table{.id = "article_cnn",
+                .title = "A small network does not fill the array: the digit CNN, % of cycles",
+                .columns = {"size x", "width x", "batch", "useful", "active", "stall", "shift", "non-matrix",
+                            "inf/s"}};
+    for (const studies::FillRow& row : results.array_fill) {
+        Cells cells{Cell::number(row.point.network.width_multiplier, 0), Cell::number(row.point.batch, 0)};
+        if (row.error.empty()) {
+            for (const double share :
+                 {row.useful, row.active, row.weight_stall, row.weight_shift, row.non_matrix}) {
+                cells.push_back(Cell::percent(share));
+            }
+            cells.push_back(Cell::number(row.inferences_per_second, 0));
+        }
+        table.add(fmt::format("{}", row.point.network.size_multiplier), std::move(cells));
+    }
+    const auto first = studies::first_above(results.array_fill, half_full);
+    table.notes.emplace_back(
+        "Size is the network's SIZE_MULTIPLIER, the sides of its input in 28 pixels; width multiplies its "
+        "filters and units, which SIZE_MULTIPLIER leaves as they are. Useful: multiply-accumulates of all "
+        "that the array could do. " +
+        (first ? fmt::format("The first to use more than half of the array: size {}, width {}, batch {}.",
+                             first->point.network.size_multiplier, first->point.network.width_multiplier,
+                             first->point.batch)
+               : std::string("None of them uses more than half of the array.")));
+    return table;
+}
+
+Table contradictions_table(const Results& results) {
+    const Published& published = results.published;
+    const auto table_1 = [&](const char* row) {
+        return published.workloads(fmt::format("table_1.{}", row))[CNN1];
+    };
+    const auto table_3 = [&](std::size_t row) { return published.table_3(row - 1); };
+    Table table{.id = "contradictions",
+                .title = "Where the article contradicts itself",
+                .columns = {"what", "one place", "another"}};
+    const auto add = [&](std::string what, double one, double another, int digits, const char* unit = "") {
+        table.add(std::move(what), {Cell::words(Cell::number(one, digits).text() + unit),
+                                    Cell::words(Cell::number(another, digits).text() + unit)});
+    };
+    for (std::size_t i = 0; i < workload_count; ++i) {
+        add(fmt::format("{} TOPS, rows 2 and 9", workload_names[i]),
+            published.at("table_2.peak_tops") * table_3(2)[i] / 100.0, table_3(9)[i], 1);
+    }
+    const ByWorkload<double> row_4 = table_3(4);
+    const double mean_4 = std::accumulate(row_4.begin(), row_4.end(), 0.0) / workload_count;
+    table.add("mean of row 4, printed and computed",
+              {Cell::words(Cell::number(published.at("table_3.weight_stall.mean"), 0).text() + " %"),
+               Cell::words(Cell::number(mean_4, 1).text() + " %")});
+    for (const std::size_t i : {LSTM0, LSTM1, CNN1}) {
+        add(fmt::format("{} rows 7 + 8, part of row 6", workload_names[i]), table_3(7)[i] + table_3(8)[i],
+            table_3(6)[i], 1, " %");
+    }
+    const double gibibytes = published.at("figure_1.weight_memory_gib_per_s");
+    table.add("weight memory, Table 2 and Figure 1",
+              {Cell::words(fmt::format("{:.0f} GB/s", published.at("table_2.weight_memory_gb_per_s"))),
+               Cell::words(fmt::format("{:.0f} GiB/s = {:.1f} GB/s", gibibytes, gibibytes * 1.073741824))});
+    add("CNN1 GMACs an inference, Tables 1 and 3",
+        table_1("macs_per_weight_byte") * table_1("weights_millions") * 1e6 / table_1("batch") / 1e9,
+        table_3(9)[CNN1] * 1e12 / 2.0 / published.at("section_8.cnn1_inferences_per_second") / 1e9, 1);
+    add("idle TPU, Table 2 and Figure 10", published.at("table_2.tpu_idle_watts"),
+        published.figure_10(TpuWatts).front(), 0, " W");
+    add("busy TPU, text and Figure 10", published.at("figure_10_text.tpu_watts_at_full_load"),
+        published.figure_10(TpuWatts).back(), 0, " W");
+    add("busy GPU, Table 2 and Figure 10", results.gpu.power.busy_watts, published.figure_10(GpuWatts).back(),
+        0, " W");
+    // A bar is a weighted mean times the factor that the rule of Figure 9 gives for the servers.
+    const auto bars = published.row("figure_9.total_wm", server_ratio_names);
+    add("TPU'/TPU with host, WM: text, Figure 9", published.at("tpu_prime.with_host_wm"),
+        bars[PrimeOverCpu] * published.at("tpu_prime.server_tdp_watts") /
+            (bars[TpuOverCpu] * published.at("table_2.tpu_server_tdp_watts")),
+        1);
+    return table;
+}
+
+}  // namespace
+
+Table statements_table(const Results& results) {
+    const Published& published = results.published;
+    const Sensitivity& curves = results.eight_bit_sensitivity;
+    const std::vector<std::size_t> all{MLP0, MLP1, LSTM0, LSTM1, CNN0, CNN1};
+    const std::vector<std::size_t> memory_bound{MLP0, MLP1, LSTM0, LSTM1};
+    const std::vector<std::size_t> cnns{CNN0, CNN1};
+    Table table{.id = "statements",
+                .title = "What the text says of Figure 11, ours by workload",
+                .columns = titles("", workload_names, {"mean", "holds"})};
+    const auto add = [&](std::string label, const Group& group, double mean, bool holds) {
+        Cells cells(workload_count);
+        for (const std::size_t i : group.workloads) cells[i] = Cell::number(group.factors[i], 2);
+        table.add(std::move(label), std::move(cells), {Cell::number(mean, 2), Cell::yes(holds)});
+        return holds;
+    };
+    const auto add_about = [&](const char* label, const Group& group, double mean, const char* path) {
+        const double said = published.at(path);
+        return add(fmt::format("{}{:.0f}", label, said), group, mean, std::abs(mean / said - 1.0) <= about);
+    };
+
+    const Group everywhere{all, curves[Memory][fourfold]};
+    const double mean = weighted_mean(results.weights, everywhere.factors);
+    const double said = published.at("figure_11_text.memory_4x_mean");
+    add(fmt::format("memory x4: x{:.0f} on average", said), everywhere, mean,
+        std::abs(mean / said - 1.0) <= about);
+    const Group fed{memory_bound, curves[Memory][fourfold]};
+    const bool memory_holds =
+        add_about("memory x4: MLP, LSTM x", fed, fed.mean(), "figure_11_text.memory_4x_mlp_lstm");
+    const Group unfed{cnns, curves[Memory][fourfold]};
+    add("memory x4: CNN little", unfed, unfed.mean(), unfed.all_below(little));
+
+    const auto add_clock = [&](const std::string& name, Curve curve) {
+        const Group waiting{memory_bound, curves[curve][fourfold]};
+        add(name + " x4: MLP, LSTM same", waiting, waiting.mean(), waiting.all_below(nothing));
+        const Group computing{cnns, curves[curve][fourfold]};
+        const std::string label = name + " x4: CNN x";
+        return add_about(label.c_str(), computing, computing.mean(), "figure_11_text.clock_4x_cnn");
+    };
+    const bool clock_holds = add_clock("clock", Clock);
+    add_clock("clock+", ClockPlus);
+
+    const auto add_larger = [&](const char* label, Curve curve) {
+        const Group larger{all, curves[curve][doubled]};
+        const double larger_mean = weighted_mean(results.weights, larger.factors);
+        // Each worse, together slightly: the article's own example has x0.56 for LSTM1 alone.
+        return add(label, larger, larger_mean, larger_mean >= slightly && larger.all_below(1.0));
+    };
+    const bool larger_holds = add_larger("512x512: slightly worse", Matrix);
+    const bool larger_plus_holds = add_larger("512x512+: slightly worse", MatrixPlus);
+
+    table.notes.emplace_back(
+        "Speed-up with LSTMs of 8-bit activations; + with the accumulators scaled too. The mean is the "
+        "weighted one where all six are named, else that of those named. A factor holds within a quarter, of "
+        "the mean; same: each less than x1.15; little: each less than x1.5; slightly worse: each below x1, "
+        "their mean from x0.75.");
+    if (!memory_holds) table.notes.push_back(why_memory(results));
+    if (!clock_holds) table.notes.push_back(why_clock(results));
+    if (!larger_holds || !larger_plus_holds) table.notes.push_back(why_larger(results));
+    return table;
+}
+
+std::vector<Table> study_tables(const Results& results) {
+    return {figure_11_table(results),     statements_table(results), prime_table(results),
+            tiling_table(results),        claim_table(results),      article_cnn_table(results),
+            contradictions_table(results)};
+}
+
+}  // namespace systole::validate
