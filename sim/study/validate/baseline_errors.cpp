@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 
 #include "hw/machine/config_error.h"
@@ -16,22 +17,19 @@ using baselines::Baseline;
 using baselines::Expected;
 using baselines::expected_at;
 
-const char* key_of(Processor processor) {
-    return processor == Processor::Cpu ? "cpu" : "gpu";
+std::string table_4_path(Processor processor, const std::string& key) {
+    return (processor == Processor::Cpu ? "table_4.cpu." : "table_4.gpu.") + key;
 }
 
 std::uint32_t batch_of_point(const Published& published, Processor processor, std::size_t workload) {
     constexpr double weight_bytes = 4.0;
-    if (workload == MLP0) {
-        return published.count(fmt::format("table_4.{}.within_limit.batch", key_of(processor)));
-    }
-    const bool cpu = processor == Processor::Cpu;
-    const char* const places =
-        cpu ? "figure_6_places.macs_per_weight_byte" : "figure_7_places.macs_per_weight_byte";
-    const double uses_a_byte = published.workloads("table_1.macs_per_weight_byte")[workload] /
-                               published.workloads("table_1.batch")[workload];
-    return static_cast<std::uint32_t>(
-        std::llround(published.workloads(places)[workload] * weight_bytes / uses_a_byte));
+    if (workload == MLP0) return published.count(table_4_path(processor, "within_limit.batch"));
+    const char* const places = processor == Processor::Cpu ? "figure_6_places" : "figure_7_places";
+    const auto intensity = [&](const std::string& section) {
+        return published.workloads(section + ".macs_per_weight_byte")[workload];
+    };
+    const double uses_a_byte = intensity("table_1") / published.workloads("table_1.batch")[workload];
+    return static_cast<std::uint32_t>(std::llround(intensity(places) * weight_bytes / uses_a_byte));
 }
 
 /// A row at some shares of peak and memory, without the time of launching layers.
@@ -64,96 +62,65 @@ double sum_of_squares(std::span<const Unlaunched> rows, double layer_microsecond
     return sum;
 }
 
-/// The errors of one baseline's figures.
-class BaselineRows {
-public:
-    BaselineRows(const Baseline& baseline, const Published& published, Processor processor)
-        : baseline_(baseline),
-          published_(published),
-          processor_(processor),
-          rows_(published_throughput(published, processor)) {
-        if (baseline.efficiency.known()) return;
+double mean_of(const std::vector<double>& values) {
+    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+void add_errors(BaselineErrors& errors, const Baseline& baseline, const Published& published,
+                Processor processor) {
+    if (!baseline.efficiency.known()) {
         throw machine::ConfigError(fmt::format(
             "{}: efficiency is missing; without it nothing can be expected of it", baseline.name));
     }
-
-    void add_throughput(std::vector<BaselineErrorRow>& errors) const {
-        for (std::size_t i = 0; i < rows_.size(); ++i) {
-            const PublishedThroughput& row = rows_[i];
-            std::vector<PublishedThroughput> others = rows_;
-            others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
-            Baseline held_out = baseline_;
-            held_out.efficiency = fit_efficiency(baseline_, others);
-            const char* const unit = row.measure == Measure::TeraOps ? "TOPS" : "inf/s";
-            BaselineErrorRow error = error_of(row, unit, row.value, ours(baseline_, row));
-            error.held_out_error = ours(held_out, row) / row.value - 1.0;
-            errors.push_back(error);
-        }
+    const std::vector<PublishedThroughput> rows = published_throughput(published, processor);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const PublishedThroughput& row = rows[i];
+        std::vector<PublishedThroughput> others = rows;
+        others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+        Baseline held_out = baseline;
+        held_out.efficiency = fit_efficiency(baseline, others);
+        const Expected ours = *expected_at(baseline, row.network, row.batch);
+        const Expected unseen = *expected_at(held_out, row.network, row.batch);
+        BaselineErrorRow error{.source = row.source,
+                               .baseline = baseline.name,
+                               .workload = row.network.name,
+                               .batch = row.batch,
+                               .unit = row.measure == Measure::TeraOps ? "TOPS" : "inf/s",
+                               .published = row.value,
+                               .ours = value_of(ours, row.measure),
+                               .held_out_error = value_of(unseen, row.measure) / row.value - 1.0};
+        errors.throughput.push_back(error);
+        if (!(row.latency_ms > 0.0) || !ours.latency_seconds) continue;
+        error.unit = "ms";
+        error.published = row.latency_ms;
+        error.ours = *ours.latency_seconds * 1e3;
+        error.held_out_error.reset();
+        errors.latency.push_back(error);
     }
-
-    void add_latency(std::vector<BaselineErrorRow>& errors) const {
-        for (const PublishedThroughput& row : rows_) {
-            const Expected expected = *expected_at(baseline_, row.network, row.batch);
-            if (!(row.latency_ms > 0.0) || !expected.latency_seconds) continue;
-            errors.push_back(error_of(row, "ms", row.latency_ms, *expected.latency_seconds * 1e3));
-        }
-    }
-
-    /// The number of inferences that MLP0 may gather within its limit of latency.
-    void add_batch_within_limit(std::vector<BaselineErrorRow>& errors) const {
-        const baselines::Network mlp0 = evenly_shared(published_, MLP0);
-        const auto expected = baselines::expected_within(baseline_, mlp0, baseline_.efficiency.largest_batch,
-                                                         published_.at("table_4.limit_ms") * 1e-3);
-        errors.push_back(
-            {.source = "Table 4",
-             .baseline = baseline_.name,
-             .workload = mlp0.name,
-             .unit = "batch",
-             .published = published_.at(fmt::format("table_4.{}.within_limit.batch", key_of(processor_))),
-             .ours = expected ? expected->batch : 0.0});
-    }
-
-    /// At the batch of the workload's point in Figure 6 or 7.
-    double inferences_per_second(std::size_t workload) const {
-        const PublishedThroughput& row = rows_.at(workload);
-        return expected_at(baseline_, row.network, row.batch)->inferences_per_second;
-    }
-
-private:
-    static double ours(const Baseline& baseline, const PublishedThroughput& row) {
-        return value_of(*expected_at(baseline, row.network, row.batch), row.measure);
-    }
-
-    BaselineErrorRow error_of(const PublishedThroughput& row, const char* unit, double published,
-                              double ours) const {
-        return {.source = row.source,
-                .baseline = baseline_.name,
-                .workload = row.network.name,
-                .batch = row.batch,
-                .unit = unit,
-                .published = published,
-                .ours = ours};
-    }
-
-    const Baseline& baseline_;
-    const Published& published_;
-    const Processor processor_;
-    const std::vector<PublishedThroughput> rows_;
-};
+    const baselines::Network mlp0 = evenly_shared(published, MLP0);
+    const auto within = baselines::expected_within(baseline, mlp0, baseline.efficiency.largest_batch,
+                                                   published.at("table_4.limit_ms") * 1e-3);
+    errors.batch.push_back({.source = "Table 4",
+                            .baseline = baseline.name,
+                            .workload = mlp0.name,
+                            .unit = "batch",
+                            .published = published.at(table_4_path(processor, "within_limit.batch")),
+                            .ours = within ? within->batch : 0.0});
+}
 
 }  // namespace
 
 baselines::Network evenly_shared(const Published& published, std::size_t workload) {
-    const auto of_table_1 = [&](const char* key) {
-        return published.workloads(fmt::format("table_1.{}", key))[workload];
+    const auto table_1 = [&](const std::string& key) {
+        return published.workloads("table_1." + key)[workload];
     };
     const auto weight_layers =
-        static_cast<std::uint64_t>(of_table_1("fully_connected") + of_table_1("convolution"));
-    const auto other_layers = static_cast<std::uint64_t>(of_table_1("vector") + of_table_1("pool"));
-    const double weights = of_table_1("weights_millions") * 1e6;
+        static_cast<std::uint64_t>(table_1("fully_connected") + table_1("convolution"));
+    const auto other_layers = static_cast<std::uint64_t>(table_1("vector") + table_1("pool"));
+    const double weights = table_1("weights_millions") * 1e6;
     const auto all_weights = static_cast<std::uint64_t>(std::llround(weights));
     const auto all_macs = static_cast<std::uint64_t>(
-        std::llround(weights * of_table_1("macs_per_weight_byte") / of_table_1("batch")));
+        std::llround(weights * table_1("macs_per_weight_byte") / table_1("batch")));
 
     baselines::Network network{.name = std::string(workload_names[workload]), .layers = {}};
     for (std::uint64_t i = 0; i < weight_layers; ++i) {
@@ -180,7 +147,7 @@ std::vector<PublishedThroughput> published_throughput(const Published& published
                         .value = labels[i]});
     }
     for (const char* const row : {"within_limit", "at_maximum"}) {
-        const std::string path = fmt::format("table_4.{}.{}", key_of(processor), row);
+        const std::string path = table_4_path(processor, row);
         rows.push_back({.source = "Table 4",
                         .network = evenly_shared(published, MLP0),
                         .batch = published.count(path + ".batch"),
@@ -226,58 +193,47 @@ baselines::Efficiency fit_efficiency(const Baseline& baseline, std::span<const P
 }
 
 std::optional<double> fit_latency_factor(std::span<const PublishedThroughput> rows) {
-    double logarithms = 0.0;
-    int count = 0;
+    std::vector<double> logarithms;
     for (const PublishedThroughput& row : rows) {
         if (!(row.latency_ms > 0.0) || row.measure != Measure::InferencesPerSecond) continue;
-        const double batch_ms = 1e3 * row.batch / row.value;
-        logarithms += std::log(row.latency_ms / batch_ms);
-        ++count;
+        logarithms.push_back(std::log(row.latency_ms / (1e3 * row.batch / row.value)));
     }
-    if (count == 0) return std::nullopt;
-    return std::exp(logarithms / count);
+    if (logarithms.empty()) return std::nullopt;
+    return std::exp(mean_of(logarithms));
 }
 
 BaselineErrors baseline_errors(const Baseline& cpu, const Baseline& gpu, const Published& published) {
-    const BaselineRows cpu_rows(cpu, published, Processor::Cpu);
-    const BaselineRows gpu_rows(gpu, published, Processor::Gpu);
     BaselineErrors errors;
-    for (const BaselineRows* rows : {&cpu_rows, &gpu_rows}) {
-        rows->add_throughput(errors.throughput);
-        rows->add_latency(errors.latency);
-        rows->add_batch_within_limit(errors.batch);
-    }
-    for (std::size_t i = 0; i < workload_count; ++i) {
-        errors.ratio.push_back(
-            {.source = "Table 6",
-             .baseline = gpu.name + " / " + cpu.name,
-             .workload = std::string(workload_names[i]),
-             .unit = "ratio",
-             .published = published.table_6(GpuOverCpu)[i],
-             .ours = gpu_rows.inferences_per_second(i) / cpu_rows.inferences_per_second(i)});
+    add_errors(errors, cpu, published, Processor::Cpu);
+    add_errors(errors, gpu, published, Processor::Gpu);
+    const auto cpu_rows = published_throughput(published, Processor::Cpu);
+    const auto gpu_rows = published_throughput(published, Processor::Gpu);
+    const auto rate = [](const Baseline& baseline, const PublishedThroughput& row) {
+        return expected_at(baseline, row.network, row.batch)->inferences_per_second;
+    };
+    for (std::size_t i = 0; i < workload_count; ++i) {  // the first rows are the points of the workloads
+        errors.ratio.push_back({.source = "Table 6",
+                                .baseline = gpu.name + " / " + cpu.name,
+                                .workload = std::string(workload_names[i]),
+                                .unit = "ratio",
+                                .published = published.table_6(GpuOverCpu)[i],
+                                .ours = rate(gpu, gpu_rows[i]) / rate(cpu, cpu_rows[i])});
     }
     return errors;
 }
 
 std::optional<ErrorSummary> summarize(std::span<const BaselineErrorRow> rows, std::string_view baseline) {
-    ErrorSummary summary{.least = std::numeric_limits<double>::infinity()};
-    int count = 0;
-    int held_out_count = 0;
-    double held_out = 0.0;
+    std::vector<double> errors;
+    std::vector<double> held_out;
     for (const BaselineErrorRow& row : rows) {
         if (!baseline.empty() && row.baseline != baseline) continue;
-        const double error = std::abs(row.error());
-        summary.least = std::min(summary.least, error);
-        summary.most = std::max(summary.most, error);
-        summary.mean += error;
-        ++count;
-        if (!row.held_out_error) continue;
-        held_out += std::abs(*row.held_out_error);
-        ++held_out_count;
+        errors.push_back(std::abs(row.error()));
+        if (row.held_out_error) held_out.push_back(std::abs(*row.held_out_error));
     }
-    if (count == 0) return std::nullopt;
-    summary.mean /= count;
-    if (held_out_count > 0) summary.held_out_mean = held_out / held_out_count;
+    if (errors.empty()) return std::nullopt;
+    const auto [least, most] = std::minmax_element(errors.begin(), errors.end());
+    ErrorSummary summary{.least = *least, .mean = mean_of(errors), .most = *most};
+    if (!held_out.empty()) summary.held_out_mean = mean_of(held_out);
     return summary;
 }
 

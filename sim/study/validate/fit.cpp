@@ -22,37 +22,36 @@ Workloads all_workloads() {
     return {MLP0, MLP1, LSTM0, LSTM1, CNN0, CNN1};
 }
 
+/// All simulations of a fit; the sets of workloads that are fitted share them.
 class Search {
 public:
     Search(const FitGrid& grid, const machine::MachineConfig& machine,
-           const ByWorkload<double>& useful_percent, const ByWorkload<NetworkId>& networks,
-           Simulator& simulator)
-        : axes_{grid.weight_memory_gb_per_s, grid.activation_latency_ns, grid.host_latency_ns},
+           const ByWorkload<double>& useful_percent, const ByWorkload<run::RunSpec>& workloads,
+           const Simulate& simulate)
+        : axes_(grid.axes),
           finest_(1U << grid.refinements),
           machine_(machine),
           useful_percent_(useful_percent),
-          networks_(networks),
-          simulator_(simulator) {}
+          workloads_(workloads),
+          simulate_(simulate) {}
 
     /// Simulates every point of the grid as it is given.
     void try_grid() {
-        for (std::uint32_t i = 0; i < axes_[0].steps; ++i) {
-            for (std::uint32_t j = 0; j < axes_[1].steps; ++j) {
-                for (std::uint32_t k = 0; k < axes_[2].steps; ++k) {
-                    want({i * finest_, j * finest_, k * finest_}, all_workloads());
-                }
-            }
+        std::array<std::vector<std::uint32_t>, 3> places;
+        for (std::size_t axis = 0; axis < places.size(); ++axis) {
+            for (std::uint32_t i = 0; i < axes_[axis].steps; ++i) places[axis].push_back(i * finest_);
         }
+        want(places, all_workloads());
         simulate();
     }
 
-    /// Moves the best point of each set, `step` places on each axis, until it has no better neighbour.
+    /// Moves the best point of each set, by `step` on each axis, until it has no better neighbour.
     void try_around(std::vector<Workloads> sets, std::uint32_t step) {
         while (!sets.empty()) {
             std::map<Workloads, Point> centres;
             for (const Workloads& set : sets) {
-                centres[set] = best(set);
-                want_around(centres[set], step, set);
+                const Point centre = centres[set] = best(set);
+                want({around(centre, 0, step), around(centre, 1, step), around(centre, 2, step)}, set);
             }
             simulate();
             std::erase_if(sets, [&](const Workloads& set) { return best(set) == centres[set]; });
@@ -61,20 +60,23 @@ public:
 
     /// Simulates all workloads at the best point of each set: the held-out ones may be missing there.
     void try_best(const std::vector<Workloads>& sets) {
-        for (const Workloads& set : sets) want(best(set), all_workloads());
+        for (const Workloads& set : sets) {
+            const Point point = best(set);
+            want({{{point[0]}, {point[1]}, {point[2]}}}, all_workloads());
+        }
         simulate();
     }
 
     Fit result(const Workloads& set) const {
         const Point point = best(set);
+        const Errors& errors = errors_.at(point);
         Workloads others = all_workloads();
-        std::erase_if(others,
-                      [&](std::size_t i) { return std::find(set.begin(), set.end(), i) != set.end(); });
-        Fit fit{.fitted = set, .parameters = parameters(point)};
-        fit.errors = by_workload([&](std::size_t i) { return errors_.at(point)[i].value(); });
-        fit.fitted_error = mean_error(set, errors_.at(point)).value();
-        if (!others.empty()) fit.held_out_error = mean_error(others, errors_.at(point)).value();
-        return fit;
+        std::erase_if(others, [&](std::size_t i) { return std::ranges::count(set, i) > 0; });
+        return {.fitted = set,
+                .parameters = parameters(point),
+                .errors = by_workload([&](std::size_t i) { return errors[i].value(); }),
+                .fitted_error = mean_error(set, errors).value(),
+                .held_out_error = others.empty() ? 0.0 : mean_error(others, errors).value()};
     }
 
     std::uint32_t finest() const { return finest_; }
@@ -92,26 +94,25 @@ private:
         return places;
     }
 
-    void want_around(const Point& centre, std::uint32_t step, const Workloads& workloads) {
-        for (const std::uint32_t i : around(centre, 0, step)) {
-            for (const std::uint32_t j : around(centre, 1, step)) {
-                for (const std::uint32_t k : around(centre, 2, step)) want({i, j, k}, workloads);
+    /// Notes the workloads that were not yet simulated at the points with these places on the axes.
+    void want(const std::array<std::vector<std::uint32_t>, 3>& places, const Workloads& workloads) {
+        for (const std::uint32_t i : places[0]) {
+            for (const std::uint32_t j : places[1]) {
+                for (const std::uint32_t k : places[2]) {
+                    for (const std::size_t workload : workloads) {
+                        if (!errors_[{i, j, k}][workload]) wanted_.insert({{i, j, k}, workload});
+                    }
+                }
             }
         }
     }
 
-    void want(const Point& point, const Workloads& workloads) {
-        for (const std::size_t workload : workloads) {
-            if (!errors_[point][workload]) wanted_.insert({point, workload});
-        }
-    }
-
     void simulate() {
-        std::vector<Case> cases;
+        std::vector<run::RunSpec> specs;
         for (const auto& [point, workload] : wanted_) {
-            cases.push_back({networks_[workload], with(machine_, parameters(point))});
+            specs.push_back(with_machine(workloads_[workload], with(machine_, parameters(point))));
         }
-        const std::vector<run::RunRecord> records = simulator_.run(cases);
+        const std::vector<run::RunRecord> records = simulate_(specs);
         auto next = records.begin();
         for (const auto& [point, workload] : wanted_) {
             errors_[point][workload] = cycles_error(useful_percent_[workload], *next++);
@@ -126,9 +127,7 @@ private:
             fine.steps = (fine.steps - 1) * finest_ + 1;
             return fine.value(point[axis]);
         };
-        return {.weight_memory_gb_per_s = value(0),
-                .activation_latency_ns = value(1),
-                .host_latency_ns = value(2)};
+        return {value(0), value(1), value(2)};
     }
 
     /// Mean absolute error; absent if one of the workloads was not simulated.
@@ -155,11 +154,11 @@ private:
     }
 
     const std::array<GridAxis, 3> axes_;
-    const std::uint32_t finest_;
+    const std::uint32_t finest_;  ///< places of the finest grid from one step of the given grid to the next
     const machine::MachineConfig& machine_;
     const ByWorkload<double>& useful_percent_;
-    const ByWorkload<NetworkId>& networks_;
-    Simulator& simulator_;
+    const ByWorkload<run::RunSpec>& workloads_;
+    const Simulate& simulate_;
     std::map<Point, Errors> errors_;
     std::set<std::pair<Point, std::size_t>> wanted_;
     std::size_t simulations_ = 0;
@@ -180,16 +179,15 @@ std::vector<Workloads> fit_sets() {
 }  // namespace
 
 machine::MachineConfig with(machine::MachineConfig machine, const Parameters& parameters) {
-    machine.weight_memory.bandwidth_gb_per_s = parameters.weight_memory_gb_per_s;
-    machine.activation_unit.latency_ns = parameters.activation_latency_ns;
-    machine.host_interface.latency_ns = parameters.host_latency_ns;
+    machine.weight_memory.bandwidth_gb_per_s = parameters[0];
+    machine.activation_unit.latency_ns = parameters[1];
+    machine.host_interface.latency_ns = parameters[2];
     return machine;
 }
 
 Parameters parameters_of(const machine::MachineConfig& machine) {
-    return {.weight_memory_gb_per_s = machine.weight_memory.bandwidth_gb_per_s,
-            .activation_latency_ns = machine.activation_unit.latency_ns,
-            .host_latency_ns = machine.host_interface.latency_ns};
+    return {machine.weight_memory.bandwidth_gb_per_s, machine.activation_unit.latency_ns,
+            machine.host_interface.latency_ns};
 }
 
 double cycles_error(double published_useful_percent, const run::RunRecord& ours) {
@@ -210,8 +208,8 @@ CyclesErrors cycles_errors(const ByWorkload<double>& useful_percent, const ByWor
 }
 
 Fits fit(const FitGrid& grid, const machine::MachineConfig& machine, const ByWorkload<double>& useful_percent,
-         const ByWorkload<NetworkId>& networks, Simulator& simulator) {
-    Search search(grid, machine, useful_percent, networks, simulator);
+         const ByWorkload<run::RunSpec>& workloads, const Simulate& simulate) {
+    Search search(grid, machine, useful_percent, workloads, simulate);
     const std::vector<Workloads> sets = fit_sets();
     search.try_grid();
     for (std::uint32_t step = search.finest() / 2; step > 0; step /= 2) search.try_around(sets, step);

@@ -1,24 +1,19 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <vector>
 
 #include "hw/machine/machine_config.h"
 #include "sim/study/validate/published.h"
-#include "sim/study/validate/simulator.h"
+#include "sim/study/validate/simulate.h"
 #include "sim/study/validate/target.h"
 
 /// The free parameters of the machine, fitted to published cycles.
 namespace systole::validate {
 
-/// The same for all workloads.
-struct Parameters {
-    double weight_memory_gb_per_s = 0.0;
-    double activation_latency_ns = 0.0;
-    double host_latency_ns = 0.0;
-
-    bool operator==(const Parameters&) const = default;
-};
+/// Values in the order of fit_parameters, the same for all workloads.
+using Parameters = std::array<double, fit_parameters.size()>;
 
 machine::MachineConfig with(machine::MachineConfig machine, const Parameters& parameters);
 Parameters parameters_of(const machine::MachineConfig& machine);
@@ -38,7 +33,7 @@ CyclesErrors cycles_errors(const ByWorkload<double>& useful_percent, const ByWor
 /// Parameters that were fitted to some workloads.
 struct Fit {
     std::vector<std::size_t> fitted;
-    Parameters parameters;
+    Parameters parameters{};
     ByWorkload<double> errors{};  ///< of total cycles, signed, of all workloads
     double fitted_error = 0.0;    ///< mean absolute
     double held_out_error = 0.0;  ///< mean absolute of the others; 0 if there are none
@@ -55,6 +50,6 @@ struct Fits {
 /// on the grid, then around the best point of each set until no neighbour is better, with steps that are
 /// halved as often as the grid says. All sets share the simulations.
 Fits fit(const FitGrid& grid, const machine::MachineConfig& machine, const ByWorkload<double>& useful_percent,
-         const ByWorkload<NetworkId>& networks, Simulator& simulator);
+         const ByWorkload<run::RunSpec>& workloads, const Simulate& simulate);
 
 }  // namespace systole::validate

@@ -6,7 +6,6 @@
 #include <set>
 
 #include "hw/machine/config_error.h"
-#include "sim/study/validate/tables/tables.h"
 
 namespace systole::validate {
 namespace {
@@ -16,23 +15,21 @@ double rounded(double value) {
     return std::round(value * 1e6) / 1e6 + 0.0;
 }
 
-nlohmann::ordered_json to_json(const Parameters& parameters) {
-    return {{"weight_memory.bandwidth_gb_per_s", parameters.weight_memory_gb_per_s},
-            {"activation_unit.latency_ns", parameters.activation_latency_ns},
-            {"host_interface.latency_ns", parameters.host_latency_ns}};
+nlohmann::ordered_json parameters_json(const Parameters& parameters) {
+    nlohmann::ordered_json json;
+    for (std::size_t i = 0; i < parameters.size(); ++i) json[fit_parameters[i]] = parameters[i];
+    return json;
 }
 
 nlohmann::ordered_json to_json(const Fit& fit) {
     nlohmann::ordered_json json;
     json["fitted_to"] = nlohmann::ordered_json::array();
     for (const std::size_t workload : fit.fitted) json["fitted_to"].push_back(workload_names[workload]);
-    json["parameters"] = to_json(fit.parameters);
+    json["parameters"] = parameters_json(fit.parameters);
     json["fitted_error"] = rounded(fit.fitted_error);
     if (fit.fitted.size() < workload_count) json["held_out_error"] = rounded(fit.held_out_error);
     return json;
 }
-
-}  // namespace
 
 std::vector<Table> all_tables(const Results& results) {
     std::vector<Table> all;
@@ -41,6 +38,8 @@ std::vector<Table> all_tables(const Results& results) {
     }
     return all;
 }
+
+}  // namespace
 
 std::string to_text(const Results& results, const terminal::Look& look) {
     std::string text;
@@ -63,7 +62,7 @@ nlohmann::ordered_json to_json(const Results& results) {
     }
     errors["mean"] = rounded(cycles.mean);
     errors["held_out_mean"] = rounded(results.fits.held_out_mean);
-    json["parameters"] = to_json(parameters_of(results.machine));
+    json["parameters"] = parameters_json(parameters_of(results.machine));
     json["peak_tera_ops"] = rounded(results.machine.peak_ops_per_second() / 1e12);
     json["fit"] = to_json(results.fits.all);
     json["splits"] = nlohmann::ordered_json::array();

@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <span>
 #include <stdexcept>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -13,6 +14,7 @@
 namespace systole::validate {
 
 using machine::ConfigReader;
+using machine::needed;
 using machine::Range;
 using machine::RealRange;
 
@@ -24,135 +26,127 @@ constexpr RealRange percent{0.0, 100.0};
 constexpr Range layers{0, 10000};
 constexpr Range batches{1, 1000000};
 
-/// Numbers of one object of the file that share a range.
+/// Numbers with the same keys and range, in some objects of the file.
 struct Numbers {
-    std::string object;
     std::vector<std::string_view> keys;
     std::variant<RealRange, Range> range;  ///< Range: whole numbers
+    std::vector<std::string> objects;
 };
+
+std::vector<std::string_view> list(std::span<const std::string_view> names) {
+    return {names.begin(), names.end()};
+}
 
 /// Every number of the file.
 std::vector<Numbers> declare_numbers() {
-    const std::vector<std::string_view> workloads(workload_names.begin(), workload_names.end());
-    const std::vector<std::string_view> ratios(ratio_names.begin(), ratio_names.end());
-    const std::vector<std::string_view> servers(server_ratio_names.begin(), server_ratio_names.end());
-    const std::vector<std::string_view> load(load_names.begin(), load_names.end());
-    const std::vector<std::string_view> scale(scale_names.begin(), scale_names.end());
-    const std::vector<std::string_view> processors{"TPU", "CPU", "GPU"};
-    std::vector<std::string_view> workloads_and_mean = workloads;
-    workloads_and_mean.emplace_back("mean");
-
-    std::vector<Numbers> all{
-        {"table_1.fully_connected", workloads, layers},
-        {"table_1.convolution", workloads, layers},
-        {"table_1.vector", workloads, layers},
-        {"table_1.pool", workloads, layers},
-        {"table_1.batch", workloads, batches},
-        {"table_1.weights_millions", workloads, positive},
-        {"table_1.macs_per_weight_byte", workloads, positive},
-        {"table_1.deployed_percent", {"MLP", "LSTM", "CNN"}, positive},  // share of the chips in use
+    const std::vector<std::string> latency_rows{"table_4.cpu.within_limit", "table_4.cpu.at_maximum",
+                                                "table_4.gpu.within_limit", "table_4.gpu.at_maximum",
+                                                "table_4.tpu.within_limit", "table_4.tpu.at_maximum"};
+    const std::vector<std::string_view> workloads = list(workload_names);
+    std::vector<std::string_view> with_mean = workloads;
+    with_mean.emplace_back("mean");
+    return {
+        {workloads,
+         layers,
+         {"table_1.fully_connected", "table_1.convolution", "table_1.vector", "table_1.pool"}},
+        {workloads, batches, {"table_1.batch"}},
+        // Labels of figures 6 and 7 have one digit: 0.2 stands for all from 0.15 to 0.25.
+        {workloads,
+         positive,
+         {"table_1.weights_millions", "table_1.macs_per_weight_byte", "table_6.gpu_over_cpu",
+          "table_6.tpu_over_cpu", "table_6.tpu_over_gpu", "figure_6.tera_ops", "figure_7.tera_ops",
+          "figure_6_places.macs_per_weight_byte", "figure_7_places.macs_per_weight_byte"}},
+        {workloads,
+         not_negative,
+         {"table_5.host_percent_of_tpu_time", "table_7.model_error_percent", "table_8.unified_buffer_mib"}},
+        {{"MLP", "LSTM", "CNN"}, positive, {"table_1.deployed_percent"}},  // of the chips in use
         // Watts, and dies of a server. configs/baselines repeats those of CPU and GPU for runs; a test holds
         // the two together.
-        {"table_2",
-         {"peak_tops", "weight_memory_gb_per_s", "tpu_idle_watts", "tpu_busy_watts", "cpu_dies", "gpu_dies",
+        {{"peak_tops", "weight_memory_gb_per_s", "tpu_idle_watts", "tpu_busy_watts", "cpu_dies", "gpu_dies",
           "tpu_dies", "cpu_server_tdp_watts", "gpu_server_tdp_watts", "tpu_server_tdp_watts"},
-         positive},
-        {"figure_1", {"weight_memory_gib_per_s"}, positive},
-        {"table_4", {"limit_ms"}, positive},  // MLP0
-        {"table_5.host_percent_of_tpu_time", workloads, not_negative},
-        {"table_6.geometric_mean", ratios, positive},
-        {"table_6.weighted_mean", ratios, positive},
-        {"table_7.model_error_percent", workloads, not_negative},
-        {"table_8.unified_buffer_mib", workloads, not_negative},
-        {"figure_5", {"ridge_macs_per_byte"}, positive},
-        // Rooflines of CPU and GPU. Labels have one digit: 0.2 stands for all from 0.15 to 0.25.
-        {"figure_6.tera_ops", workloads, positive},
-        {"figure_6_places.macs_per_weight_byte", workloads, positive},
-        {"figure_7.tera_ops", workloads, positive},
-        {"figure_7_places.macs_per_weight_byte", workloads, positive},
-        {"figure_10_text", {"tpu_watts_at_full_load", "tpu_server_cnn0_times"}, positive},
+         positive,
+         {"table_2"}},
+        {{"weight_memory_gib_per_s"}, positive, {"figure_1"}},
+        {with_mean, positive, {"table_3.useful_macs"}},  // a divisor: cycles are compared by it
+        {with_mean,
+         not_negative,
+         {"table_3.array_active", "table_3.unused_macs", "table_3.weight_stall", "table_3.weight_shift",
+          "table_3.non_matrix", "table_3.raw_stall", "table_3.input_stall", "table_3.tera_ops"}},
+        {{"limit_ms"}, positive, {"table_4"}},
+        {{"batch"}, batches, latency_rows},
+        {{"p99_ms", "inferences_per_second"}, positive, latency_rows},
+        {list(ratio_names), positive, {"table_6.geometric_mean", "table_6.weighted_mean"}},
+        {{"ridge_macs_per_byte"}, positive, {"figure_5"}},
+        {list(server_ratio_names),
+         positive,
+         {"figure_9.total_gm", "figure_9.total_wm", "figure_9.incremental_gm", "figure_9.incremental_wm"}},
+        {list(load_names),
+         positive,
+         {"figure_10.tpu_watts", "figure_10.tpu_with_host_watts", "figure_10.gpu_watts",
+          "figure_10.gpu_with_host_watts", "figure_10.cpu_watts"}},
+        {{"tpu_watts_at_full_load", "tpu_server_cnn0_times"}, positive, {"figure_10_text"}},
         // The host's watts with busy accelerators, of its own busy watts; and the additional watts of a CPU
         // server with TPUs.
-        {"figure_10_text",
-         {"host_percent_with_tpus", "host_percent_with_gpus", "tpu_server_extra_percent"},
-         percent},
-        {"figure_10_text.cnn0_percent_at_tenth_load", processors, percent},
-        {"figure_10_text.lstm1_percent_at_tenth_load", processors, percent},
-        {"figure_11_text", {"memory_4x_mean", "memory_4x_mlp_lstm", "clock_4x_cnn"}, positive},
-        {"tpu_prime",
-         {"clock_mhz", "ridge_macs_per_byte", "memory_gm", "memory_wm", "both_gm", "both_wm", "with_host_gm",
+        {{"host_percent_with_tpus", "host_percent_with_gpus", "tpu_server_extra_percent"},
+         percent,
+         {"figure_10_text"}},
+        {{"TPU", "CPU", "GPU"},
+         percent,
+         {"figure_10_text.cnn0_percent_at_tenth_load", "figure_10_text.lstm1_percent_at_tenth_load"}},
+        {list(scale_names),
+         positive,
+         {"figure_11.memory", "figure_11.clock", "figure_11.clock+", "figure_11.matrix",
+          "figure_11.matrix+"}},
+        {{"memory_4x_mean", "memory_4x_mlp_lstm", "clock_4x_cnn"}, positive, {"figure_11_text"}},
+        {{"clock_mhz", "ridge_macs_per_byte", "memory_gm", "memory_wm", "both_gm", "both_wm", "with_host_gm",
           "with_host_wm", "server_tdp_watts"},
-         positive},
-        {"tiling", {"matrix"}, Range{1, 65536}},  // rows and columns of the weights
-        {"tiling", {"array_256_tiles", "array_256_us", "array_512_tiles", "array_512_us"}, positive},
-        {"section_8", {"mlp1_inferences_per_second", "cnn1_inferences_per_second"}, positive},
-        {"claim", {"performance_from", "performance_to", "per_watt_from", "per_watt_to"}, positive},
+         positive,
+         {"tpu_prime"}},
+        {{"matrix"}, Range{1, 65536}, {"tiling"}},  // rows and columns of the weights
+        {{"array_256_tiles", "array_256_us", "array_512_tiles", "array_512_us"}, positive, {"tiling"}},
+        {{"mlp1_inferences_per_second", "cnn1_inferences_per_second"}, positive, {"section_8"}},
+        {{"performance_from", "performance_to", "per_watt_from", "per_watt_to"}, positive, {"claim"}},
     };
-    const auto add = [&](std::string_view section, std::string_view key, const auto& keys, auto range) {
-        all.push_back({fmt::format("{}.{}", section, key), keys, range});
-    };
-    for (const Table3Row& row : table_3_rows) {
-        // Cycles are compared by useful_macs, as a divisor.
-        add("table_3", row.key, workloads_and_mean, row.key == "useful_macs" ? positive : not_negative);
-    }
-    for (const char* const rows : {"cpu.within_limit", "cpu.at_maximum", "gpu.within_limit", "gpu.at_maximum",
-                                   "tpu.within_limit", "tpu.at_maximum"}) {
-        add("table_4", rows, std::vector<std::string_view>{"batch"}, batches);
-        add("table_4", rows, std::vector<std::string_view>{"p99_ms", "inferences_per_second"}, positive);
-    }
-    for (const std::string_view key : ratio_keys) add("table_6", key, workloads, positive);
-    for (const std::string_view key : efficiency_keys) add("figure_9", key, servers, positive);
-    for (const std::string_view key : power_curve_keys) add("figure_10", key, load, positive);
-    for (const std::string_view key : curve_names) add("figure_11", key, scale, positive);
-    return all;
 }
 
-/// An object of the file, at a path; the path of the whole file is empty.
+/// An object of the file, by its path with a dot at the end; the path of the whole file is empty.
 struct Object {
     std::string path;
     Published& published;
-
-    std::string path_of(std::string_view key) const {
-        return path.empty() ? std::string(key) : fmt::format("{}.{}", path, key);
-    }
 };
-
-void read_number(ConfigReader& reader, const Object& object, std::string_view key, RealRange range) {
-    reader.field(machine::needed(key, "", ""), object.published.numbers[object.path_of(key)], range);
-}
-
-void read_number(ConfigReader& reader, const Object& object, std::string_view key, Range range) {
-    std::uint32_t value = 0;
-    reader.field(machine::needed(key, "", ""), value, range);
-    object.published.numbers[object.path_of(key)] = value;
-}
 
 /// Reads the numbers of the object, then the objects inside it.
 void describe(ConfigReader& reader, Object& object) {
     static const std::vector<Numbers> declared = declare_numbers();
-    const std::string inside = object.path_of("");
-    std::vector<std::string> objects;
+    const auto read = [&](const std::string& key, const auto& range, auto value) {
+        reader.field(needed(key, "", ""), value, range);
+        object.published.numbers[object.path + key] = value;
+    };
+    std::set<std::string> inner;
     for (const Numbers& numbers : declared) {
-        if (numbers.object == object.path) {
-            for (const std::string_view key : numbers.keys) {
-                std::visit([&](const auto& range) { read_number(reader, object, key, range); },
-                           numbers.range);
+        for (const std::string& other : numbers.objects) {
+            if (other + "." == object.path) {
+                for (const std::string_view key : numbers.keys) {
+                    if (const auto* whole = std::get_if<Range>(&numbers.range)) {
+                        read(std::string(key), *whole, std::uint32_t{});
+                    } else {
+                        read(std::string(key), std::get<RealRange>(numbers.range), double{});
+                    }
+                }
+            } else if (other.starts_with(object.path)) {
+                const std::string rest = other.substr(object.path.size());
+                inner.insert(rest.substr(0, rest.find('.')));
             }
-        } else if (numbers.object.starts_with(inside)) {
-            const std::size_t end = numbers.object.find('.', inside.size());
-            const std::string key = numbers.object.substr(inside.size(), end - inside.size());
-            if (std::find(objects.begin(), objects.end(), key) == objects.end()) objects.push_back(key);
         }
     }
-    for (const std::string& key : objects) {
-        Object child{object.path_of(key), object.published};
-        reader.section(machine::needed(key, "", ""), child);
+    for (const std::string& key : inner) {
+        Object child{object.path + key + ".", object.published};
+        reader.section(needed(key, "", ""), child);
     }
-    const bool is_section = !object.path.empty() && object.path.find('.') == std::string::npos;
-    if (!is_section) return;
-    Citation& citation = object.published.citations[object.path];
-    reader.field(machine::needed("source", "", ""), citation.source);
-    reader.choice(machine::needed("confidence", "", ""), citation.confidence, confidence_names);
+    if (std::count(object.path.begin(), object.path.end(), '.') != 1) return;
+    Citation& citation = object.published.citations[object.path.substr(0, object.path.size() - 1)];
+    reader.field(needed("source", "", ""), citation.source);
+    reader.choice(needed("confidence", "", ""), citation.confidence, confidence_names);
 }
 
 }  // namespace
@@ -183,10 +177,10 @@ Published read_published(const nlohmann::json& json, const std::string& file) {
     ConfigReader reader(json, file);
     Published published;
     std::string schema;
-    reader.field(machine::needed("schema", "", ""), schema);
+    reader.field(needed("schema", "", ""), schema);
     if (schema != "sim.published/1") reader.fail("schema", "it must be \"sim.published/1\"");
-    reader.field(machine::needed("name", "", ""), published.name);
-    reader.field(machine::needed("title", "", ""), published.title);
+    reader.field(needed("name", "", ""), published.name);
+    reader.field(needed("title", "", ""), published.title);
     Object whole{"", published};
     describe(reader, whole);
     reader.check_keys();

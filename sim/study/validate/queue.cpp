@@ -8,14 +8,14 @@
 namespace systole::validate {
 namespace {
 
-/// Of the number in the system as one leaves it. Flows over the border between n and n + 1 balance, which
-/// gives each probability from those before it, in sums of positive terms.
+/// The distribution of the number in the system when a customer leaves it. Flows between n and n + 1 balance,
+/// which gives each probability from those before it, in sums of positive terms.
 class QueueLength {
 public:
     explicit QueueLength(double load)
         : load_(load), probability_{1.0 - load}, more_than_{1.0 - std::exp(-load)}, term_(std::exp(-load)) {}
 
-    /// At most `n` in the system.
+    /// The probability of at most `n` in the system.
     double at_most(std::size_t n) {
         while (probability_.size() <= n) extend();
         double sum = 0.0;
@@ -24,11 +24,11 @@ public:
     }
 
 private:
-    /// More than `k` arrive in a service time.
+    /// The probability that more than `k` arrive in a service time.
     double more_than(std::size_t k) {
         while (more_than_.size() <= k) {
             term_ *= load_ / static_cast<double>(more_than_.size());
-            // The last of these differences would be noise: a tail is nothing where it is that small.
+            // A smaller tail would be rounding noise: it counts as 0.
             const double rest = more_than_.back() - term_;
             more_than_.push_back(rest > 1e-15 ? rest : 0.0);
         }
@@ -47,11 +47,11 @@ private:
     double term_;  ///< the probability of the last number of arrivals in `more_than_`
 };
 
-/// Waits at most `time` service times.
+/// The probability of a wait of at most `time` service times.
 double waits_at_most(QueueLength& length, double load, double time) {
     const auto periods = static_cast<std::size_t>(time) + 1;
     const double mean = load * (static_cast<double>(periods) - time);
-    double arrivals = std::exp(-mean);  // that none, one, ... arrive
+    double arrivals = std::exp(-mean);  // the probability that none, one, ... arrive
     double sum = 0.0;
     for (std::size_t j = 0; j < periods; ++j) {
         sum += length.at_most(periods - j) * arrivals;
@@ -65,7 +65,7 @@ double waits_at_most(QueueLength& length, double load, double time) {
 double response_time(double load, double percentile) {
     if (!(load > 0.0 && load < 1.0)) throw std::invalid_argument("a queue's load must be within (0, 1)");
     QueueLength length(load);
-    double too_short = 0.0;  // waiting times, of which the distribution grows with each
+    double too_short = 0.0;  // waiting times below and above the percentile
     if (waits_at_most(length, load, 0.0) >= percentile) return 1.0;
     double enough = 1.0;
     while (waits_at_most(length, load, enough) < percentile) enough *= 2.0;
@@ -80,7 +80,7 @@ double largest_load(double limit, double percentile) {
     if (limit < 1.0) return 0.0;
     // In whole thousandths, so that no rounding decides.
     unsigned within = 0;
-    unsigned beyond = 990;  // at which a hundredth part waits hundreds of service times
+    unsigned beyond = 990;  // where one in a hundred waits hundreds of service times
     while (beyond - within > 1) {
         const unsigned middle = (within + beyond) / 2;
         (response_time(middle / 1000.0, percentile) <= limit ? within : beyond) = middle;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 #include "sim/view/terminal/layout.h"
 
@@ -17,52 +16,37 @@ double rounded(double value, int digits) {
     return nearest == 0.0 ? 0.0 : nearest;  // no negative zero
 }
 
-/// The widest entry of each column.
-std::vector<std::size_t> widths(const Table& table) {
-    std::vector<std::size_t> widest;
-    for (const std::string& title : table.columns) widest.push_back(title.size());
+/// The texts of the table: titles, then each row; the first column holds the labels.
+std::vector<std::vector<std::string>> texts_of(const Table& table) {
+    std::vector<std::vector<std::string>> lines{table.columns};
     for (const Row& row : table.rows) {
-        widest[0] = std::max(widest[0], row.label.size());
-        for (std::size_t i = 0; i < row.cells.size(); ++i) {
-            widest.at(i + 1) = std::max(widest.at(i + 1), row.cells[i].text().size());
-        }
+        std::vector<std::string>& line = lines.emplace_back(std::vector{row.label});
+        for (const Cell& cell : row.cells) line.push_back(cell.text());
     }
-    return widest;
+    return lines;
 }
 
 /// Columns of words are aligned at the left, columns of numbers at the right.
-bool has_words(const Table& table, std::size_t column) {
-    return std::any_of(table.rows.begin(), table.rows.end(), [&](const Row& row) {
-        return column < row.cells.size() && row.cells[column].is_words() &&
-               row.cells[column].text().size() > 3;
-    });
+bool is_left_aligned(const Table& table, std::size_t column) {
+    return column == 0 || std::ranges::any_of(table.rows, [&](const Row& row) {
+               return column <= row.cells.size() && row.cells[column - 1].is_words() &&
+                      row.cells[column - 1].text().size() > 3;
+           });
 }
 
-std::vector<std::string> texts_of(const Row& row) {
-    std::vector<std::string> texts;
-    for (const Cell& cell : row.cells) texts.push_back(cell.text());
-    return texts;
-}
-
-/// Columns that are printed side by side: [first, end).
-struct Part {
-    std::size_t first = 0;
-    std::size_t end = 0;
-};
-
-/// Parts with as many columns beside the label as fit.
-std::vector<Part> parts_of(const std::vector<std::size_t>& widest, std::size_t room) {
-    std::vector<Part> parts{{}};
+/// The columns beside the labels in parts that fit the room: the first column of each part, then the end.
+std::vector<std::size_t> parts_of(const std::vector<std::size_t>& widest, std::size_t room) {
+    std::vector<std::size_t> parts{1};
     std::size_t used = 2 + widest[0];
     for (std::size_t i = 1; i < widest.size(); ++i) {
         const std::size_t more = 2 + widest[i];
-        if (used + more > room && parts.back().end > parts.back().first) {
-            parts.push_back({i - 1, i - 1});
+        if (used + more > room && i > parts.back()) {
+            parts.push_back(i);
             used = 2 + widest[0];
         }
         used += more;
-        parts.back().end = i;
     }
+    parts.push_back(widest.size());
     return parts;
 }
 
@@ -88,30 +72,33 @@ nlohmann::ordered_json Cell::json() const {
 
 std::string to_text(const Table& table, const terminal::Look& look) {
     const std::size_t columns = look.width();
-    std::vector<std::size_t> widest = widths(table);
+    const std::vector<std::vector<std::string>> lines = texts_of(table);
+    std::vector<std::size_t> widest(table.columns.size());
+    for (const auto& line : lines) {
+        for (std::size_t i = 0; i < line.size(); ++i) widest.at(i) = std::max(widest.at(i), line[i].size());
+    }
     // The tables fit the fixed layout; a terminal may have any width.
     const std::size_t room = look.columns ? columns : std::string::npos;
     if (look.columns) {
         widest[0] = std::min(widest[0], columns / 2);
         for (std::size_t& width : widest) width = std::min(width, columns - widest[0] - 4);
     }
+    const auto padded = [&](const std::string& text, std::size_t column) {
+        const std::size_t width = widest[column];
+        return is_left_aligned(table, column) ? fmt::format("  {:<{}}", shortened(text, width), width)
+                                              : fmt::format("  {:>{}}", text, width);
+    };
     std::string text = look.paint(terminal::Role::Heading, terminal::wrapped(table.title, columns)) + '\n';
-    for (const Part& part : parts_of(widest, room)) {
-        const auto line = [&](const std::string& label, const std::vector<std::string>& cells) {
-            std::string result = fmt::format("  {:<{}}", shortened(label, widest[0]), widest[0]);
-            for (std::size_t i = part.first; i < std::min(part.end, cells.size()); ++i) {
-                result += has_words(table, i)
-                              ? fmt::format("  {:<{}}", shortened(cells[i], widest[i + 1]), widest[i + 1])
-                              : fmt::format("  {:>{}}", cells[i], widest[i + 1]);
-            }
-            result.erase(result.find_last_not_of(' ') + 1);
-            return result;
-        };
-        text += '\n' + line(table.columns[0], {table.columns.begin() + 1, table.columns.end()}) + '\n';
-        for (const Row& row : table.rows) {
-            const std::string shown = line(row.label, texts_of(row));
-            const bool failed = std::any_of(row.cells.begin(), row.cells.end(), std::mem_fn(&Cell::failed));
-            text += (failed ? look.paint(terminal::Role::Wrong, shown) : shown) + '\n';
+    const std::vector<std::size_t> parts = parts_of(widest, room);
+    for (std::size_t part = 0; part + 1 < parts.size(); ++part) {
+        text += '\n';
+        for (std::size_t row = 0; row < lines.size(); ++row) {
+            std::string line = padded(lines[row][0], 0);
+            const std::size_t end = std::min(parts[part + 1], lines[row].size());
+            for (std::size_t i = parts[part]; i < end; ++i) line += padded(lines[row][i], i);
+            line.erase(line.find_last_not_of(' ') + 1);
+            const bool failed = row > 0 && std::ranges::any_of(table.rows[row - 1].cells, &Cell::failed);
+            text += (failed ? look.paint(terminal::Role::Wrong, line) : line) + '\n';
         }
     }
     for (const std::string& note : table.notes) text += '\n' + terminal::wrapped(note, columns) + '\n';
@@ -119,15 +106,14 @@ std::string to_text(const Table& table, const terminal::Look& look) {
 }
 
 std::string to_markdown(const Table& table) {
-    std::string text = fmt::format("| {} |\n|", fmt::join(table.columns, " | "));
-    for (std::size_t i = 0; i < table.columns.size(); ++i) {
-        text += i == 0 || has_words(table, i - 1) ? "---|" : "--:|";
-    }
+    const std::vector<std::vector<std::string>> lines = texts_of(table);
+    std::string text = fmt::format("| {} |\n|", fmt::join(lines[0], " | "));
+    for (std::size_t i = 0; i < table.columns.size(); ++i)
+        text += is_left_aligned(table, i) ? "---|" : "--:|";
     text += '\n';
-    for (const Row& row : table.rows) {
-        text += "| " + row.label + " |";
-        for (const Cell& cell : row.cells) text += ' ' + cell.text() + " |";
-        for (std::size_t i = row.cells.size() + 1; i < table.columns.size(); ++i) text += " |";
+    for (std::size_t row = 1; row < lines.size(); ++row) {
+        text += fmt::format("| {} |", fmt::join(lines[row], " | "));
+        for (std::size_t i = lines[row].size(); i < table.columns.size(); ++i) text += " |";
         text += '\n';
     }
     for (const std::string& note : table.notes) text += '\n' + terminal::wrapped(note, 100) + '\n';

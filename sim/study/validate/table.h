@@ -65,6 +65,17 @@ Cells differences(const Values& values, int digits) {
     for (const double value : values) cells.push_back(Cell::difference(value, digits));
     return cells;
 }
+/// Differences of fractions, in per cent.
+template <class Values>
+Cells percent_differences(const Values& values, int digits) {
+    Cells cells;
+    for (const double value : values) cells.push_back(Cell::difference(100.0 * value, digits));
+    return cells;
+}
+inline Cells joined(Cells cells, const Cells& more) {
+    cells.insert(cells.end(), more.begin(), more.end());
+    return cells;
+}
 
 struct Row {
     std::string label;
@@ -78,10 +89,7 @@ struct Table {
     std::vector<Row> rows = {};
     std::vector<std::string> notes = {};  ///< sentences below the table
 
-    void add(std::string label, Cells cells, const Cells& more = {}) {
-        cells.insert(cells.end(), more.begin(), more.end());
-        rows.push_back({std::move(label), std::move(cells)});
-    }
+    void add(std::string label, Cells cells) { rows.push_back({std::move(label), std::move(cells)}); }
 };
 
 /// Column titles: one for the labels, then these.

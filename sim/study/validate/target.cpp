@@ -23,13 +23,12 @@ void describe(ConfigReader& reader, GridAxis& axis) {
 }
 
 void describe(ConfigReader& reader, FitGrid& grid) {
-    constexpr const char* bandwidth = "weight_memory.bandwidth_gb_per_s";
-    reader.section(needed(bandwidth, "", ""), grid.weight_memory_gb_per_s);
-    reader.section(needed("activation_unit.latency_ns", "", ""), grid.activation_latency_ns);
-    reader.section(needed("host_interface.latency_ns", "", ""), grid.host_latency_ns);
+    for (std::size_t i = 0; i < grid.axes.size(); ++i) {
+        reader.section(needed(fit_parameters[i], "", ""), grid.axes[i]);
+    }
     reader.field(needed("refinements", "", ""), grid.refinements, {0, 8});
     reader.check_keys();
-    if (!(grid.weight_memory_gb_per_s.from > 0.0)) reader.fail(bandwidth, "a bandwidth must be above 0");
+    if (!(grid.axes[0].from > 0.0)) reader.fail(fit_parameters[0], "a bandwidth must be above 0");
 }
 
 void describe(ConfigReader& reader, Targets& targets) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -22,11 +23,12 @@ struct GridAxis {
     }
 };
 
-/// The free parameters of the machine, the same for all workloads.
+/// The free parameters of the machine.
+inline constexpr std::array<const char*, 3> fit_parameters{
+    "weight_memory.bandwidth_gb_per_s", "activation_unit.latency_ns", "host_interface.latency_ns"};
+
 struct FitGrid {
-    GridAxis weight_memory_gb_per_s;
-    GridAxis activation_latency_ns;
-    GridAxis host_latency_ns;
+    std::array<GridAxis, fit_parameters.size()> axes;  ///< in the order of fit_parameters
     std::uint32_t refinements = 0;  ///< how often the steps around the best point are halved
 };
 

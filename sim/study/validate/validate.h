@@ -11,8 +11,8 @@
 #include "sim/study/validate/baseline_errors.h"
 #include "sim/study/validate/fit.h"
 #include "sim/study/validate/published.h"
-#include "sim/study/validate/sensitivity.h"
-#include "sim/study/validate/simulator.h"
+#include "sim/study/validate/records.h"
+#include "sim/study/validate/simulate.h"
 #include "sim/study/validate/target.h"
 
 /// Compares the simulator with published measurements.

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "sim/study/validate/comparison.h"
-#include "sim/study/validate/tables/tables.h"
+#include "sim/study/validate/output.h"
 
 namespace systole::validate {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "sim/study/validate/comparison.h"
+#include "sim/study/validate/output.h"
 #include "sim/study/validate/queue.h"
-#include "sim/study/validate/tables/tables.h"
 
 namespace systole::validate {
 namespace {
@@ -136,8 +136,9 @@ Table table_6(const Results& results) {
                 .title = "Table 6: performance per die",
                 .columns = titles("", workload_names, {"GM", "WM"})};
     for (const Ratio ratio : {GpuOverCpu, TpuOverCpu, TpuOverGpu}) {
-        table.add(fmt::format("{} published", ratio_names[ratio]), numbers(published.table_6(ratio), 1),
-                  numbers(std::array{geometric[ratio], weighted[ratio]}, 1));
+        table.add(fmt::format("{} published", ratio_names[ratio]),
+                  joined(numbers(published.table_6(ratio), 1),
+                         numbers(std::array{geometric[ratio], weighted[ratio]}, 1)));
         if (ratio != GpuOverCpu) {
             table.add("  ours", factors_and_means(relative_performance(results, ratio), results.weights, 1));
         }

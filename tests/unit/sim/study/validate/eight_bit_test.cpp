@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "sim/study/validate/simulator.h"
+#include "sim/study/validate/simulate.h"
 
 namespace systole::validate {
 namespace {

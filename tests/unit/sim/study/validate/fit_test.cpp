@@ -2,23 +2,26 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <functional>
 #include <set>
 
+#include "sim/study/validate/records.h"
 #include "tests/unit/sim/study/validate/shipped.h"
 
 namespace systole::validate {
 namespace {
 
-/// A chip whose cycles are known in closed form: so many bytes, so many layers, so much input.
-class Formula final : public Simulator {
+/// A chip whose cycles are known in closed form: so many bytes, so many layers, so much input. The batch of a
+/// spec is the number of its workload, from 1.
+class Formula {
 public:
-    std::vector<run::RunRecord> run(std::span<const Case> cases) override {
+    std::vector<run::RunRecord> operator()(std::span<const run::RunSpec> specs) {
         std::vector<run::RunRecord> records;
-        for (const Case& wanted : cases) {
-            const double w = static_cast<double>(wanted.network) + 1.0;
-            const double ns = 1e6 * w / wanted.machine.weight_memory.bandwidth_gb_per_s +
-                              7.0 * w * w * wanted.machine.activation_unit.latency_ns +
-                              wanted.machine.host_interface.latency_ns * (20.0 - 3.0 * w);
+        for (const run::RunSpec& spec : specs) {
+            const double w = spec.compiler.batch;
+            const double ns = 1e6 * w / spec.machine.weight_memory.bandwidth_gb_per_s +
+                              7.0 * w * w * spec.machine.activation_unit.latency_ns +
+                              spec.machine.host_interface.latency_ns * (20.0 - 3.0 * w);
             records.push_back(made_record(static_cast<Cycle>(std::llround(ns)), 1'000'000));
             ++runs;
         }
@@ -27,29 +30,22 @@ public:
     std::size_t runs = 0;
 };
 
-constexpr ByWorkload<NetworkId> networks{0, 1, 2, 3, 4, 5};
-const FitGrid grid{.weight_memory_gb_per_s = {30.0, 34.0, 5},
-                   .activation_latency_ns = {0.0, 4000.0, 5},
-                   .host_latency_ns = {0.0, 3000.0, 4},
-                   .refinements = 2};
+const FitGrid grid{.axes = {{{30.0, 34.0, 5}, {0.0, 4000.0, 5}, {0.0, 3000.0, 4}}}, .refinements = 2};
+
+ByWorkload<run::RunSpec> workloads() {
+    return by_workload([](std::size_t i) { return batch_of({}, static_cast<std::uint32_t>(i + 1)); });
+}
 
 /// Row 2 as it would be published of a chip with these parameters.
 ByWorkload<double> published(const Parameters& truth) {
-    Formula formula;
-    ByWorkload<double> useful{};
-    for (const NetworkId network : networks) {
-        const std::vector<Case> one{{network, with({}, truth)}};
-        useful[network] = 100.0 * useful_share(formula.run(one).front());
-    }
-    return useful;
+    return of_each(run_all(workloads(), with({}, truth), Formula{}),
+                   [](const run::RunRecord& record) { return 100.0 * useful_share(record); });
 }
 
 TEST_CASE("A fit finds the parameters that made the figures", "[sim][validate]") {
-    const Parameters truth{.weight_memory_gb_per_s = 32.25,
-                           .activation_latency_ns = 1500.0,
-                           .host_latency_ns = 1250.0};  // between the points of the grid as given
+    const Parameters truth{32.25, 1500.0, 1250.0};  // between the points of the grid as given
     Formula formula;
-    const Fits fits = fit(grid, {}, published(truth), networks, formula);
+    const Fits fits = fit(grid, {}, published(truth), workloads(), std::ref(formula));
     CHECK(fits.all.parameters == truth);
     CHECK(fits.all.fitted_error == 0.0);
     CHECK(fits.simulations == formula.runs);
@@ -59,7 +55,7 @@ TEST_CASE("A fit finds the parameters that made the figures", "[sim][validate]")
 TEST_CASE("Each three of six are fitted, and the others held out", "[sim][validate]") {
     const ByWorkload<double> useful{12.5, 9.4, 8.2, 6.3, 78.2, 22.5};
     Formula formula;
-    const Fits fits = fit(grid, {}, useful, networks, formula);
+    const Fits fits = fit(grid, {}, useful, workloads(), std::ref(formula));
     REQUIRE(fits.splits.size() == 20);
     std::set<std::vector<std::size_t>> different;
     double sum = 0.0;

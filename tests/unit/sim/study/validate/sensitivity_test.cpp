@@ -1,9 +1,8 @@
-#include "sim/study/validate/sensitivity.h"
-
 #include <catch2/catch.hpp>
 #include <cmath>
 
 #include "hw/machine/config_error.h"
+#include "sim/study/validate/simulate.h"
 #include "tests/unit/sim/study/validate/shipped.h"
 
 namespace systole::validate {
@@ -55,26 +54,22 @@ TEST_CASE("A scale that gives half a row is a ConfigError", "[sim][validate]") {
 }
 
 /// Time goes with the memory alone.
-class MemoryBound final : public Simulator {
-public:
-    std::vector<run::RunRecord> run(std::span<const Case> cases) override {
-        std::vector<run::RunRecord> records;
-        for (const Case& wanted : cases) {
-            const double clock_hz = wanted.machine.clock_mhz * 1e6;
-            const double seconds = 1e-3 * 34.0 / wanted.machine.weight_memory.bandwidth_gb_per_s;
-            constexpr Cycle head = 500;
-            const Cycle cycles = static_cast<Cycle>(std::llround(seconds * clock_hz)) + head;
-            run::RunRecord& record = records.emplace_back(made_record(cycles, 0));
-            record.spec.machine.clock_mhz = wanted.machine.clock_mhz;
-            record.phases->head = head;
-        }
-        return records;
+std::vector<run::RunRecord> memory_bound(std::span<const run::RunSpec> specs) {
+    std::vector<run::RunRecord> records;
+    for (const run::RunSpec& spec : specs) {
+        const double clock_hz = spec.machine.clock_mhz * 1e6;
+        const double seconds = 1e-3 * 34.0 / spec.machine.weight_memory.bandwidth_gb_per_s;
+        constexpr Cycle head = 500;
+        const Cycle cycles = static_cast<Cycle>(std::llround(seconds * clock_hz)) + head;
+        run::RunRecord& record = records.emplace_back(made_record(cycles, 0));
+        record.spec.machine.clock_mhz = spec.machine.clock_mhz;
+        record.phases->head = head;
     }
-};
+    return records;
+}
 
 TEST_CASE("Sensitivity leaves the host's time out", "[sim][validate]") {
-    MemoryBound simulator;
-    const Sensitivity result = sensitivity(machine::MachineConfig{}, {0, 1, 2, 3, 4, 5}, simulator);
+    const Sensitivity result = sensitivity({}, machine::MachineConfig{}, memory_bound);
     for (std::size_t i = 0; i < scales.size(); ++i) {
         CHECK(result[Memory][i][MLP0] == Approx(scales[i]).epsilon(1e-5));
         CHECK(result[Clock][i][CNN1] == Approx(1.0).epsilon(1e-5));

@@ -2,7 +2,7 @@
 #include <string>
 
 #include "sim/study/validate/comparison.h"
-#include "sim/study/validate/tables/tables.h"
+#include "sim/study/validate/output.h"
 #include "tests/unit/sim/study/validate/shipped.h"
 
 namespace systole::validate {

@@ -1,9 +1,6 @@
-#include "sim/study/validate/simulator.h"
+#include "sim/study/validate/records.h"
 
 #include <algorithm>
-#include <stdexcept>
-#include <string>
-#include <utility>
 
 #include "sim/view/energy/run_energy.h"
 
@@ -26,53 +23,6 @@ double share_of_cells(const run::RunRecord& record, std::string_view counter) {
 }
 
 }  // namespace
-
-ByWorkload<run::RunRecord> Simulator::run_all(const machine::MachineConfig& machine,
-                                              const ByWorkload<NetworkId>& networks) {
-    std::vector<Case> cases;
-    for (const NetworkId network : networks) cases.push_back({network, machine});
-    std::vector<run::RunRecord> records = run(cases);
-    ByWorkload<run::RunRecord> result;
-    std::move(records.begin(), records.end(), result.begin());
-    return result;
-}
-
-NetworkId ChipSimulator::add(run::Content network, std::uint32_t batch) {
-    networks_.push_back({.content = std::move(network), .batch = batch});
-    return networks_.size() - 1;
-}
-
-NetworkId ChipSimulator::add(const nlohmann::json& network, std::uint32_t batch) {
-    return add(made_.add(network.at("name").get<std::string>() + ".json", network.dump()), batch);
-}
-
-std::vector<run::RunRecord> ChipSimulator::run(std::span<const Case> cases) {
-    std::vector<run::RunSpec> specs;
-    for (const Case& wanted : cases) {
-        const Network& network = networks_.at(wanted.network);
-        run::RunSpec& spec = specs.emplace_back();
-        spec.machine = wanted.machine;
-        spec.network = network.content;
-        spec.compiler = {.batch = network.batch, .limit = network.batch};
-        spec.timing_only = true;
-        spec.observed.phases = true;
-    }
-    std::vector<run::RunRecord> records;
-    for (run::RunOutcome& outcome : executor_.run(specs)) {
-        if (!outcome.record) throw std::runtime_error(outcome.error);
-        records.push_back(std::move(*outcome.record));
-    }
-    return records;
-}
-
-nlohmann::json with_8_bit_activations(nlohmann::json network) {
-    constexpr const char* bits = "activation_bits";
-    network[bits] = 8;
-    for (nlohmann::json& layer : network.at("layers")) {
-        if (layer.contains(bits)) layer[bits] = 8;
-    }
-    return network;
-}
 
 double seconds(const run::RunRecord& record) {
     return static_cast<double>(record.cycles) / clock_hz(record);

@@ -1,70 +1,12 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <nlohmann/json.hpp>
-#include <span>
 #include <string_view>
-#include <vector>
 
-#include "hw/machine/machine_config.h"
-#include "sim/run/execute/executor.h"
-#include "sim/run/execute/scratch_folder.h"
 #include "sim/run/record/record.h"
 #include "sim/study/validate/published.h"
 
-/// Simulations of a few networks on many machines, and the quantities of their records that are compared.
+/// The quantities of run records that are compared with published ones.
 namespace systole::validate {
-
-using NetworkId = std::size_t;
-
-/// One simulation: a batch of a network on a machine.
-struct Case {
-    NetworkId network = 0;
-    machine::MachineConfig machine;
-};
-
-/// The interface for simulations. Tests implement it with made-up results.
-class Simulator {
-public:
-    virtual ~Simulator() = default;
-    /// The records, with their phases, in the order of the cases.
-    virtual std::vector<run::RunRecord> run(std::span<const Case> cases) = 0;
-
-    /// One batch of each workload.
-    ByWorkload<run::RunRecord> run_all(const machine::MachineConfig& machine,
-                                       const ByWorkload<NetworkId>& networks);
-
-protected:
-    Simulator() = default;
-    Simulator(const Simulator&) = default;
-    Simulator& operator=(const Simulator&) = default;
-};
-
-/// Simulates on all cores, in worker processes, without values; equal cases once.
-class ChipSimulator final : public Simulator {
-public:
-    /// Returns the number of the network for use in cases. Only the structure of the network matters.
-    NetworkId add(run::Content network, std::uint32_t batch);
-    /// The same for a network that is not in a file.
-    NetworkId add(const nlohmann::json& network, std::uint32_t batch);
-
-    /// Throws std::runtime_error if a case cannot be simulated.
-    std::vector<run::RunRecord> run(std::span<const Case> cases) override;
-
-private:
-    struct Network {
-        run::Content content;
-        std::uint32_t batch = 1;
-    };
-
-    run::ScratchFolder made_;
-    std::vector<Network> networks_;
-    run::Executor executor_;
-};
-
-/// The network, as its file describes it, with 8-bit activations in all layers.
-nlohmann::json with_8_bit_activations(nlohmann::json network);
 
 double seconds(const run::RunRecord& record);
 /// Without the cycles in which the chip only waits for its first input or only sends its last output.

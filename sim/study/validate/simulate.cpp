@@ -1,0 +1,121 @@
+#include "sim/study/validate/simulate.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+#include "hw/machine/config_error.h"
+#include "sim/run/execute/executor.h"
+#include "sim/study/validate/records.h"
+
+namespace systole::validate {
+namespace {
+
+std::uint32_t times(std::uint32_t count, double factor, const char* what) {
+    const double product = count * factor;
+    if (product != std::floor(product) || product < 1.0 || product > 4294967295.0) {
+        throw machine::ConfigError(
+            fmt::format("{} is {}; {} times as many is no whole number of them", what, count, factor));
+    }
+    return static_cast<std::uint32_t>(product);
+}
+
+void scale_array(machine::MachineConfig& machine, double scale) {
+    machine::MatrixUnitConfig& array = machine.matrix_unit;
+    array.rows = times(array.rows, scale, "matrix_unit.rows");
+    array.columns = times(array.columns, scale, "matrix_unit.columns");
+    // Its rows are as wide as the array.
+    machine.unified_buffer.rows = times(machine.unified_buffer.rows, 1.0 / scale, "unified_buffer.rows");
+}
+
+void scale_accumulators(machine::MachineConfig& machine, double scale) {
+    machine.accumulators.rows = times(machine.accumulators.rows, scale, "accumulators.rows");
+}
+
+}  // namespace
+
+Simulate make_simulate() {
+    return [executor = std::make_shared<run::Executor>()](std::span<const run::RunSpec> specs) {
+        std::vector<run::RunRecord> records;
+        for (run::RunOutcome& outcome : executor->run(specs)) {
+            if (!outcome.record) throw std::runtime_error(outcome.error);
+            records.push_back(std::move(*outcome.record));
+        }
+        return records;
+    };
+}
+
+run::RunSpec batch_of(const run::Content& network, std::uint32_t batch) {
+    run::RunSpec spec;
+    spec.network = network;
+    spec.compiler = {.batch = batch, .limit = batch};
+    spec.timing_only = true;
+    spec.observed.phases = true;
+    return spec;
+}
+
+run::RunSpec with_machine(run::RunSpec spec, const machine::MachineConfig& machine) {
+    spec.machine = machine;
+    return spec;
+}
+
+nlohmann::json with_8_bit_activations(nlohmann::json network) {
+    constexpr const char* bits = "activation_bits";
+    network[bits] = 8;
+    for (nlohmann::json& layer : network.at("layers")) {
+        if (layer.contains(bits)) layer[bits] = 8;
+    }
+    return network;
+}
+
+ByWorkload<run::RunRecord> run_all(const ByWorkload<run::RunSpec>& workloads,
+                                   const machine::MachineConfig& machine, const Simulate& simulate) {
+    std::vector<run::RunRecord> records =
+        simulate(by_workload([&](std::size_t i) { return with_machine(workloads[i], machine); }));
+    return by_workload([&](std::size_t i) { return std::move(records.at(i)); });
+}
+
+ByWorkload<double> speedup(const ByWorkload<run::RunRecord>& faster, const ByWorkload<run::RunRecord>& than) {
+    return by_workload([&](std::size_t i) { return device_seconds(than[i]) / device_seconds(faster[i]); });
+}
+
+machine::MachineConfig scaled(machine::MachineConfig machine, Curve curve, double scale) {
+    switch (curve) {
+        case Memory:
+            machine.weight_memory.bandwidth_gb_per_s *= scale;
+            return machine;
+        case Clock:
+            machine.clock_mhz *= scale;
+            return machine;
+        case ClockPlus:
+            machine.clock_mhz *= scale;
+            scale_accumulators(machine, scale);
+            return machine;
+        case Matrix:
+            scale_array(machine, scale);
+            return machine;
+        case MatrixPlus:
+            scale_array(machine, scale);
+            scale_accumulators(machine, scale * scale);
+            return machine;
+    }
+    throw std::logic_error("a curve that does not exist");
+}
+
+Sensitivity sensitivity(const ByWorkload<run::RunSpec>& workloads, const machine::MachineConfig& machine,
+                        const Simulate& simulate) {
+    const ByWorkload<run::RunRecord> base = run_all(workloads, machine, simulate);
+    Sensitivity performance;
+    for (std::size_t curve = 0; curve < curve_names.size(); ++curve) {
+        for (std::size_t i = 0; i < scales.size(); ++i) {
+            const machine::MachineConfig other = scaled(machine, static_cast<Curve>(curve), scales[i]);
+            performance[curve][i] = speedup(run_all(workloads, other, simulate), base);
+        }
+    }
+    return performance;
+}
+
+}  // namespace systole::validate

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <vector>
+
+#include "hw/machine/machine_config.h"
+#include "sim/run/record/record.h"
+#include "sim/study/validate/published.h"
+
+/// Runs of the workloads on the machine and on others.
+namespace systole::validate {
+
+/// Runs specs and returns their records, with phases, in the order of the specs. Tests pass functions with
+/// made-up results.
+using Simulate = std::function<std::vector<run::RunRecord>(std::span<const run::RunSpec>)>;
+
+/// Simulates on all cores, in worker processes; equal specs once. The function throws std::runtime_error if a
+/// spec cannot be simulated.
+Simulate make_simulate();
+
+/// One batch of a network, without values; the machine is still to be set.
+run::RunSpec batch_of(const run::Content& network, std::uint32_t batch);
+run::RunSpec with_machine(run::RunSpec spec, const machine::MachineConfig& machine);
+
+/// The network, as its file describes it, with 8-bit activations in all layers.
+nlohmann::json with_8_bit_activations(nlohmann::json network);
+
+/// The workloads on one machine.
+ByWorkload<run::RunRecord> run_all(const ByWorkload<run::RunSpec>& workloads,
+                                   const machine::MachineConfig& machine, const Simulate& simulate);
+
+/// Performance of one machine over another's, without the host's time.
+ByWorkload<double> speedup(const ByWorkload<run::RunRecord>& faster, const ByWorkload<run::RunRecord>& than);
+
+/// The machine with one of Figure 11's parameters scaled: the bandwidth of the memory; the clock, alone or
+/// with the accumulators (times in seconds stay: memory, host, latencies in ns); the rows and columns of the
+/// array, alone or with the accumulators by the square of the scale (the bytes of the unified buffer stay).
+/// Accumulators are counted as in the article: in rows, each as wide as the array.
+/// Throws ConfigError if the result is no machine.
+machine::MachineConfig scaled(machine::MachineConfig machine, Curve curve, double scale);
+
+/// By curve and scale: performance over that of the machine as it is, without the host's time.
+using Sensitivity = std::array<std::array<ByWorkload<double>, scales.size()>, curve_names.size()>;
+Sensitivity sensitivity(const ByWorkload<run::RunSpec>& workloads, const machine::MachineConfig& machine,
+                        const Simulate& simulate);
+
+}  // namespace systole::validate
