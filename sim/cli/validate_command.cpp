@@ -74,8 +74,7 @@ void add_validate_command(CLI::App& app, Context& context) {
                                             "write them to a file besides");
     json->type_name("[FILE]")->expected(0, 1);
     context.note(json, {.files = true});
-    command->add_option("--page", validate->page, "write the tables as a page")
-        ->type_name("FILE.md");
+    command->add_option("--page", validate->page, "write the tables as a page")->type_name("FILE.md");
     command->add_option("--template", validate->page_template, "the page's prose")->type_name("FILE.md");
     add_quiet_option(*command, validate->print);
     add_color_option(*command, context);

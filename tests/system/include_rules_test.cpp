@@ -56,7 +56,7 @@ TEST_CASE("The include rules reject the includes that the design forbids", "[inc
          {"sim/run/baselines/baseline.cpp", R"(#include "sim/view/terminal/look.h")"},
          {"sim/view/report/report.cpp", R"(#include "compiler/ir/graph.h")"},
          {"sim/view/energy/run_energy.h", R"(#include "sim/run/execute/executor.h")"},
-         {"sim/study/validate/simulations.cpp", R"(#include "hw/core/core.h")"},
+         {"sim/study/validate/simulate.cpp", R"(#include "hw/core/core.h")"},
          {"sim/study/explain/measure.cpp", R"(#include "hw/common/trace.h")"},
          {"sim/main.cpp", R"(#include "tests/support/fresh_simulation.h")"},
          {"sim/main.cpp", R"(#include "run/run.h")"},

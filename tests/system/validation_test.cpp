@@ -23,7 +23,7 @@ std::vector<std::string> lines_of(const std::string& text) {
     return lines;
 }
 
-/// Where two texts first differ, in a way that says what to look at.
+/// Shows the first line in which two texts differ.
 void check_equal(const std::string& name, const std::string& committed, const std::string& fresh) {
     const std::vector<std::string> a = lines_of(committed);
     const std::vector<std::string> b = lines_of(fresh);

@@ -11,6 +11,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "sim/study/validate/records.h"
+
 namespace systole::validate {
 namespace {
 

@@ -59,17 +59,11 @@ Cells numbers(const Values& values, int digits) {
     for (const auto& value : values) cells.push_back(Cell::number(value, digits));
     return cells;
 }
+/// A cell with a sign for each value, times `scale`: 100 shows fractions in per cent.
 template <class Values>
-Cells differences(const Values& values, int digits) {
+Cells differences(const Values& values, int digits, double scale = 1.0) {
     Cells cells;
-    for (const double value : values) cells.push_back(Cell::difference(value, digits));
-    return cells;
-}
-/// Differences of fractions, in per cent.
-template <class Values>
-Cells percent_differences(const Values& values, int digits) {
-    Cells cells;
-    for (const double value : values) cells.push_back(Cell::difference(100.0 * value, digits));
+    for (const double value : values) cells.push_back(Cell::difference(scale * value, digits));
     return cells;
 }
 inline Cells joined(Cells cells, const Cells& more) {

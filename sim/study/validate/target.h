@@ -49,7 +49,7 @@ struct Target {
     ByWorkload<std::string> models;  ///< graph files
     FitGrid fit;
     Targets targets;
-    std::map<std::string, std::string> sources;  ///< reasons for these values, by dotted key
+    std::map<std::string, std::string> sources;  ///< reasons for these values, by key
 };
 
 /// From JSON; `file` leads the messages. Throws ConfigError.

@@ -46,7 +46,7 @@ Table cycles_table(const Results& results) {
         .rows = {{"row 2, published", numbers(useful, 1)},
                  {"row 2, ours", numbers(table_3_values(useful_row, results.base), 1)},
                  {"error of our cycles",
-                  joined(percent_differences(errors.by_workload, 1), {Cell::percent(errors.mean)})},
+                  joined(differences(errors.by_workload, 1, 100.0), {Cell::percent(errors.mean)})},
                  {"error of theirs", joined(numbers(authors, 1), {Cell::number(mean_of(authors), 1)})}},
         .notes = {"For the same multiply-accumulates, cycles go as one over row 2 of Table 3: the error is "
                   "published row 2 over ours, less one; positive where our chip takes longer. The authors "

@@ -16,7 +16,7 @@ std::string whole(double value) {
 
 Table figure_9_table(const Results& results) {
     const EfficiencyBars ours = server_efficiency(results);
-    EfficiencyBars errors = efficiency_errors(results);
+    const EfficiencyBars errors = efficiency_errors(results);
     Table table{.id = "figure_9",
                 .title = "Figure 9: performance per watt of servers",
                 .columns = titles("", server_ratio_names)};
@@ -24,11 +24,10 @@ Table figure_9_table(const Results& results) {
                                                                     "incremental, GM", "incremental, WM"};
     for (std::size_t bar = 0; bar < names.size(); ++bar) {
         const std::string path = fmt::format("figure_9.{}", efficiency_keys[bar]);
-        for (double& error : errors[bar]) error *= 100.0;
         table.add(fmt::format("{}, published", names[bar]),
                   numbers(results.published.row(path, server_ratio_names), 1));
         table.add("  ours", numbers(ours[bar], 1));
-        table.add("  error %", differences(errors[bar], 0));
+        table.add("  error %", differences(errors[bar], 0, 100.0));
     }
     table.notes.emplace_back(
         "A mean of performance per die (Table 6; ours of the TPU), times dies, over the server's thermal "
@@ -77,34 +76,28 @@ Table figure_10_text_table(const Results& results) {
     Table table{.id = "figure_10_text",
                 .title = "What the text says of Figure 10: watts at a tenth of the load, % of full load",
                 .columns = {"", "text", "figure", "ours"}};
-    /// The text names processors; the figure and ours have more curves.
-    struct Line {
-        const char* label;
-        PowerCurve curve;
-        const char* processor;  ///< null: the text says nothing
+    const auto add = [&](Workload workload, const char* name, PowerCurve curve, const Cell& text,
+                         const Cell& figure) {
+        const double ours = watts(results, curve, workload).share_at(loads[tenth]);
+        table.add(fmt::format("{}, {}", workload_names[workload], name),
+                  {text, figure, Cell::percent(ours, 0)});
     };
-    constexpr std::array<Line, all_curves.size()> lines{{{"TPU", TpuWatts, "TPU"},
-                                                         {"TPU + host/2", TpuWithHostWatts, nullptr},
-                                                         {"CPU", CpuWatts, "CPU"},
-                                                         {"GPU", GpuWatts, "GPU"},
-                                                         {"GPU + host/4", GpuWithHostWatts, nullptr}}};
-    const auto add = [&](Workload workload, const Line& line, const char* text_object, const Cell& figure) {
-        const Cell text =
-            line.processor == nullptr
-                ? Cell()
-                : Cell::number(published.at(fmt::format("{}.{}", text_object, line.processor)), 0);
-        const double share = watts(results, line.curve, workload).share_at(loads[tenth]);
-        table.add(fmt::format("{}, {}", workload_names[workload], line.label),
-                  {text, figure, Cell::percent(share, 0)});
+    const auto text = [&](const char* path) { return Cell::number(published.at(path), 0); };
+    const auto figure = [&](PowerCurve curve) {
+        const auto points = published.figure_10(curve);
+        return Cell::percent(points[tenth] / points[full], 0);
     };
-    for (const Line& line : lines) {
-        const auto curve = published.figure_10(line.curve);
-        add(CNN0, line, "figure_10_text.cnn0_percent_at_tenth_load",
-            Cell::percent(curve[tenth] / curve[full], 0));
-    }
-    for (const Line& line : lines) {
-        if (line.processor != nullptr) add(LSTM1, line, "figure_10_text.lstm1_percent_at_tenth_load", {});
-    }
+    const auto add_cnn0 = [&](const char* name, PowerCurve curve, const Cell& said) {
+        add(CNN0, name, curve, said, figure(curve));
+    };
+    add_cnn0("TPU", TpuWatts, text("figure_10_text.cnn0_percent_at_tenth_load.TPU"));
+    add_cnn0("TPU + host/2", TpuWithHostWatts, {});
+    add_cnn0("CPU", CpuWatts, text("figure_10_text.cnn0_percent_at_tenth_load.CPU"));
+    add_cnn0("GPU", GpuWatts, text("figure_10_text.cnn0_percent_at_tenth_load.GPU"));
+    add_cnn0("GPU + host/4", GpuWithHostWatts, {});
+    add(LSTM1, "TPU", TpuWatts, text("figure_10_text.lstm1_percent_at_tenth_load.TPU"), {});
+    add(LSTM1, "CPU", CpuWatts, text("figure_10_text.lstm1_percent_at_tenth_load.CPU"), {});
+    add(LSTM1, "GPU", GpuWatts, text("figure_10_text.lstm1_percent_at_tenth_load.GPU"), {});
 
     const double tpu_dies = published.at("table_2.tpu_dies");
     const double cpu_dies = published.at("table_2.cpu_dies");

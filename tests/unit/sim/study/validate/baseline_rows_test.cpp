@@ -6,7 +6,8 @@
 namespace systole::validate {
 namespace {
 
-TEST_CASE("The batch of a point is what 4-byte weights make of its place, but MLP0's", "[sim][validate]") {
+TEST_CASE("The batch of a point follows from its place and 4-byte weights, except MLP0's",
+          "[sim][validate]") {
     const auto cpu = published_throughput(shipped_figures(), Processor::Cpu);
     const auto gpu = published_throughput(shipped_figures(), Processor::Gpu);
     REQUIRE(cpu.size() == 8);

@@ -7,13 +7,13 @@
 namespace systole::validate {
 namespace {
 
-TEST_CASE("Placeholders give way to what they stand for", "[sim][validate]") {
+TEST_CASE("Placeholders are replaced by their tables", "[sim][validate]") {
     CHECK(fill("a {{x}} b {{y}}.", {{"x", "1"}, {"y", "2"}}, "t.md") == "a 1 b 2.");
     // A table brings its last line's end.
     CHECK(fill("{{x}}\n\nend\n", {{"x", "| a |\n"}}, "t.md") == "| a |\n\nend\n");
 }
 
-TEST_CASE("A template that does not fit is one line", "[sim][validate]") {
+TEST_CASE("An error in a template is one line", "[sim][validate]") {
     CHECK_THROWS_WITH(fill("{{z}}", {}, "t.md"), "t.md: {{z}} is no placeholder that anything stands for");
     CHECK_THROWS_WITH(fill("a {{x\nb", {{"x", "1"}}, "t.md"), "t.md: a placeholder is not closed: {{x");
     CHECK_THROWS_WITH(fill("a", {{"x", "1"}}, "t.md"), "t.md: {{x}} is nowhere in it");

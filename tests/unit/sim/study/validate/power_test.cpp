@@ -19,7 +19,7 @@ Results shipped() {
     return results;
 }
 
-TEST_CASE("Watts go from idle to the busy ones with the load", "[sim][validate]") {
+TEST_CASE("Watts grow from idle to busy with the load", "[sim][validate]") {
     const Results results = shipped();
     const Watts tpu = watts(results, TpuWatts, CNN0);
     CHECK(tpu.at(0.0) == 28.0);
@@ -31,7 +31,7 @@ TEST_CASE("Watts go from idle to the busy ones with the load", "[sim][validate]"
     CHECK(watts(results, CpuWatts, CNN0).busy == Approx(455.0 / 2.0));
 }
 
-TEST_CASE("With the host comes a die's part of the CPU server, as busy as the text says", "[sim][validate]") {
+TEST_CASE("A die with its host has its part of the CPU server, as busy as the text says", "[sim][validate]") {
     const Results results = shipped();
     const Watts tpu = watts(results, TpuWithHostWatts, CNN0);
     CHECK(tpu.idle == Approx(28.0 + 159.0 / 4.0));
@@ -71,7 +71,7 @@ TEST_CASE("The table has each curve, published and ours", "[sim][validate]") {
     CHECK(full.cells[9].text() == "227.5");
 }
 
-TEST_CASE("What the text says of a tenth of the load stands beside the figure and ours", "[sim][validate]") {
+TEST_CASE("Shares at a tenth of the load: the text beside the figure and ours", "[sim][validate]") {
     const Table table = figure_10_text_table(shipped());
     const auto cells = [&](const std::string& label) {
         for (const Row& row : table.rows) {

@@ -30,7 +30,7 @@ TEST_CASE("The shipped published figures are read", "[sim][validate]") {
     CHECK(read.figure_10(GpuWithHostWatts)[10] == 151);
 }
 
-TEST_CASE("Published figures that are no figures are one line", "[sim][validate]") {
+TEST_CASE("An error in published figures is one line", "[sim][validate]") {
     nlohmann::json object = shipped_json();
     const auto message = [&] {
         try {
@@ -57,7 +57,7 @@ TEST_CASE("Published figures that are no figures are one line", "[sim][validate]
         object["figure_9"].erase("source");
         CHECK(message() == "p.json: figure_9.source is missing; it is needed");
     }
-    SECTION("a confidence that is none") {
+    SECTION("an unknown confidence") {
         object["figure_9"]["confidence"] = "sure";
         CHECK(message() ==
               "p.json: figure_9.confidence is \"sure\"; it must be one of \"seen\", \"digitized\", "
@@ -77,7 +77,7 @@ TEST_CASE("Published figures that are no figures are one line", "[sim][validate]
         CHECK(message() ==
               "p.json: table_6.tpu_over_cpu.CNN0 is 0; it must be a number from 1e-06 to 1000000000000");
     }
-    SECTION("layers that are not counted") {
+    SECTION("half a layer") {
         object["table_1"]["vector"]["LSTM0"] = 33.5;
         CHECK(message() == "p.json: table_1.vector.LSTM0 is 33.5; it must be a whole number from 0 to 10000");
     }
@@ -95,7 +95,7 @@ TEST_CASE("Published figures that are no figures are one line", "[sim][validate]
         CHECK(message() ==
               "p.json: table_4.cpu.within_limit.batch is 0; it must be a whole number from 1 to 1000000");
     }
-    SECTION("more than all") {
+    SECTION("more than 100 per cent") {
         object["figure_10_text"]["lstm1_percent_at_tenth_load"]["GPU"] = 178;
         CHECK(message() ==
               "p.json: figure_10_text.lstm1_percent_at_tenth_load.GPU is 178; it must be a number from 0 to "
@@ -172,7 +172,7 @@ void check_figure_10(const nlohmann::json& reference, const Published& read) {
 }
 
 /// Runs read a baseline's watts and dies without this file.
-TEST_CASE("Table 2 is the baselines' own", "[sim][validate]") {
+TEST_CASE("Table 2 agrees with the baselines", "[sim][validate]") {
     const Published read = shipped_figures();
     const baselines::Baseline cpu = shipped_cpu();
     const baselines::Baseline gpu = shipped_gpu();

@@ -40,7 +40,7 @@ TEST_CASE("Each statement holds for curves as the text has them", "[sim][validat
     CHECK(table.notes.size() == 1);  // nothing to explain
 }
 
-TEST_CASE("A statement names ours of the workloads that it is about", "[sim][validate]") {
+TEST_CASE("A statement shows our factors of its workloads", "[sim][validate]") {
     const Table table = statements_table(as_said());
     const Row& mlp_lstm = table.rows.at(1);
     CHECK(mlp_lstm.label == "memory x4: MLP, LSTM x3");
@@ -49,7 +49,7 @@ TEST_CASE("A statement names ours of the workloads that it is about", "[sim][val
     CHECK(mlp_lstm.cells[workload_count].text() == "3.00");
 }
 
-TEST_CASE("A statement that does not hold is said not to, and why", "[sim][validate]") {
+TEST_CASE("A statement that does not hold says no, and a note gives the reason", "[sim][validate]") {
     Results results = as_said();
     auto& curves = results.eight_bit_sensitivity;
     SECTION("memory gives too much") {

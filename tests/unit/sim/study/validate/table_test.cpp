@@ -45,7 +45,7 @@ TEST_CASE("A table as Markdown", "[sim][validate]") {
           "\nA note.\n");
 }
 
-TEST_CASE("Columns that a terminal has no room for follow below", "[sim][validate]") {
+TEST_CASE("Columns that do not fit the terminal follow below", "[sim][validate]") {
     Table wide{.id = "wide",
                .title = "A wide table",
                .columns = {"label"},
@@ -67,7 +67,7 @@ TEST_CASE("Columns that a terminal has no room for follow below", "[sim][validat
     CHECK(to_text(small(), {.columns = columns}) == to_text(small()));
 }
 
-TEST_CASE("What is not met is red where there are colours", "[sim][validate]") {
+TEST_CASE("A row with an unmet demand is red where there are colours", "[sim][validate]") {
     Table table = small();
     table.rows[0].cells[1] = Cell::met(false);
     table.rows[1].cells[1] = Cell::met(true);
