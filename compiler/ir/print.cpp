@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <iterator>
+#include <type_traits>
 
 #include "compiler/ir/names.h"
 #include "compiler/ir/text.h"

@@ -1,6 +1,7 @@
 #include "hw/isa/access_history.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace systole::isa {
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <iosfwd>
+#include <ostream>
 #include <span>
 #include <string_view>
 #include <vector>

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 #include <numeric>
+#include <utility>
 
 #include "hw/base/user_error.h"
 #include "hw/machine/config_error.h"

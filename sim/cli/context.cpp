@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "hw/base/user_error.h"
 #include "hw/machine/config_reader.h"

@@ -5,6 +5,7 @@
 #include <CLI/Formatter.hpp>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/view/terminal/screen.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <system_error>
+#include <utility>
 
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
+#include <utility>
 
 #include "compiler/frontend/text_values.h"
 #include "compiler/ir/model_error.h"

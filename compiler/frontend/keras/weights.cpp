@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"

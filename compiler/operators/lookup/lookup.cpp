@@ -1,6 +1,8 @@
 // A table lookup for each stored number; activation functions become lookups on integers.
 #include <fmt/format.h>
 
+#include <tuple>
+
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/lowering.h"

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/layer_formats.h"

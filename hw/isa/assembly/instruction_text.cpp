@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "hw/isa/assembly.h"
 #include "hw/isa/assembly/lexer.h"

@@ -2,6 +2,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <exception>
 #include <fstream>
 
 #include "hw/isa/encoding.h"

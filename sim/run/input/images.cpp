@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <type_traits>
 #include <utility>
 
 namespace systole::input {

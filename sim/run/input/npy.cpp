@@ -1,5 +1,6 @@
 #include <cmath>
 #include <limits>
+#include <type_traits>
 #include <utility>
 
 #include "sim/run/input/formats.h"

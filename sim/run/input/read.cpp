@@ -4,6 +4,7 @@
 #include <fstream>
 #include <optional>
 #include <system_error>
+#include <utility>
 
 #include "sim/run/input/byte_stream.h"
 #include "sim/run/input/formats.h"

@@ -7,6 +7,7 @@
 
 #include "hw/common/clock.h"
 #include "hw/isa/assembly/host_labels.h"
+#include "hw/isa/assembly/instruction_text.h"
 #include "hw/isa/instruction.h"
 #include "sim/view/trace/output_file.h"
 #include "sim/view/trace/text_buffer.h"

@@ -1,6 +1,7 @@
 #include <cstdint>
 #include <variant>
 
+#include "hw/isa/assembly/instruction_text.h"
 #include "hw/isa/field_checker.h"
 #include "sim/view/trace/chrome_events.h"
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <bitset>
 #include <catch2/catch.hpp>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <random>

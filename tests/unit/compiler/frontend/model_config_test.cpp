@@ -1,6 +1,7 @@
 #include "compiler/frontend/keras/model_config.h"
 
 #include <catch2/catch.hpp>
+#include <utility>
 
 #include "compiler/ir/model_error.h"
 

@@ -2,8 +2,10 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <random>
+#include <stdexcept>
 
 namespace {
 

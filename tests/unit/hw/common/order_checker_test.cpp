@@ -1,5 +1,6 @@
 #include "hw/common/order_checker.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <random>
 

@@ -1,6 +1,7 @@
 #include "hw/common/unit_module.h"
 
 #include <catch2/catch.hpp>
+#include <stdexcept>
 #include <string>
 #include <vector>
 

@@ -1,5 +1,6 @@
 #include "hw/math/lookup_table.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>

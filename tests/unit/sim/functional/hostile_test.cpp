@@ -5,6 +5,7 @@
 
 #include "hw/isa/program_error.h"
 #include "tests/support/random_runs.h"
+#include "tests/unit/sim/functional/naive.h"
 #include "tests/unit/sim/functional/run.h"
 
 using namespace systole;
