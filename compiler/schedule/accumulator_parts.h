@@ -14,8 +14,8 @@ class AccumulatorParts {
 public:
     static constexpr std::uint32_t halves = 2;
     static constexpr std::uint32_t quarters = 4;
-    static constexpr std::uint32_t most =
-        16;  ///< limits the number of instructions: each chunk is one for each of two units
+    /// Limits the number of instructions: each chunk is one for each of two units.
+    static constexpr std::uint32_t most = 16;
 
     /// `rows` is at least 1; more than 65535 rows are not used, because instructions count rows in 16 bits.
     explicit AccumulatorParts(std::uint32_t rows)

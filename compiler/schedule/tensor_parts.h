@@ -10,8 +10,8 @@ namespace systole::schedule {
 /// The place of a tensor's channels: in rows of its own, among the channels of a concatenated tensor, or, for
 /// a slice, in the rows of its parent.
 struct TensorPart {
-    mapping::TensorId whole =
-        0;  ///< the tensor that has the rows: itself, the concatenated tensor or the parent
+    /// The tensor that has the rows: itself, the concatenated tensor or the parent.
+    mapping::TensorId whole = 0;
     std::uint64_t first_channel = 0;  ///< in a pixel of `whole`; for a slice: the first element in its image
     bool is_slice = false;
 
