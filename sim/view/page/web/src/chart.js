@@ -155,6 +155,11 @@ export function tip(title, lines) {
             h('span', null, name), h('b', null, value))));
 }
 
+/// The tooltip of a bar chart with a row for each name; `tipOf` makes it from the row's index.
+export function rowTip(tipOf) {
+    return { trigger: 'axis', axisPointer: { type: 'shadow' }, formatter: ([{ dataIndex }]) => tipOf(dataIndex) };
+}
+
 /// The axes of all charts.
 export function valueAxis(colours, more) {
     return {

@@ -1,5 +1,5 @@
 // Compares several reports: figures, layers, and differences of their configurations.
-import { chart, legend, nameAxis, rowZoom, tip, valueAxis } from '../chart.js';
+import { chart, legend, nameAxis, rowTip, rowZoom, tip, valueAxis } from '../chart.js';
 import { h, mainSection, table } from '../dom.js';
 import { absent, bytes, difference, grouped, percent, ratio, si, times } from '../format.js';
 import { colourOf, fillOf } from '../palette.js';
@@ -98,13 +98,9 @@ function layerChart(reports, common) {
         option: (colours, width) => ({
             grid: { left: width < 600 ? 90 : 160, right: 40, top: 34, bottom: 28 },
             legend: legend(colours, { type: 'scroll' }),
-            tooltip: {
-                trigger: 'axis',
-                axisPointer: { type: 'shadow' },
-                formatter: ([{ dataIndex }]) => tip(names[dataIndex], reports.map(({ name }, index) =>
-                    [name, `${grouped(columns[index][dataIndex])} ${index === 0 ? ''
-                        : difference(columns[index][dataIndex], columns[0][dataIndex])}`, colourOf(index)])),
-            },
+            tooltip: rowTip((row) => tip(names[row], reports.map(({ name }, index) => [name,
+                `${grouped(columns[index][row])} ${index === 0 ? '' : difference(columns[index][row], columns[0][row])}`,
+                colourOf(index)]))),
             xAxis: valueAxis(colours, { axisLabel: { formatter: (value) => si(value) } }),
             yAxis: nameAxis(colours, names, { axisLabel: { width: width < 600 ? 80 : 150 } }),
             dataZoom: rowZoom(colours, names.length, shown),

@@ -1,5 +1,5 @@
 // The matrix unit's cycles by class: for the run, then for each layer.
-import { chart, legend, nameAxis, rowZoom, tip, valueAxis } from '../chart.js';
+import { chart, legend, nameAxis, rowTip, rowZoom, tip, valueAxis } from '../chart.js';
 import { choice, h, section } from '../dom.js';
 import { grouped, percent, ratio, si } from '../format.js';
 import { cycleClasses, cycleParts, fillOf, lengthOf, reasonColour, reasons, usefulShare } from '../palette.js';
@@ -27,17 +27,13 @@ function runChart(report) {
         option: (colours, width) => ({
             grid: { left: 90, right: 24, top: width < 600 ? 70 : 34, bottom: 24 },
             legend: legend(colours),
-            tooltip: {
-                trigger: 'axis',
-                axisPointer: { type: 'shadow' },
-                formatter: ([{ dataIndex }]) => {
-                    if (dataIndex === 0) return classTip('run', unit, report.cycles);
-                    const { key, name, meaning } = why[dataIndex - 1];
-                    return tip(`${name}: ${meaning}`,
-                        [['non-matrix', `${grouped(unit[key])} · ${percent(ratio(unit[key], report.cycles))}`,
-                            reasonColour]]);
-                },
-            },
+            tooltip: rowTip((row) => {
+                if (row === 0) return classTip('run', unit, report.cycles);
+                const { key, name, meaning } = why[row - 1];
+                return tip(`${name}: ${meaning}`,
+                    [['non-matrix', `${grouped(unit[key])} · ${percent(ratio(unit[key], report.cycles))}`,
+                        reasonColour]]);
+            }),
             xAxis: valueAxis(colours, { max: report.cycles, axisLabel: { formatter: (value) => si(value) } }),
             yAxis: nameAxis(colours, names),
             series: [
@@ -72,14 +68,10 @@ function layerChart(layers) {
         option: (colours, width) => ({
             grid: { left: width < 600 ? 90 : 160, right: 34, top: width < 600 ? 70 : 34, bottom: 24 },
             legend: legend(colours),
-            tooltip: {
-                trigger: 'axis',
-                axisPointer: { type: 'shadow' },
-                formatter: ([{ dataIndex }]) => {
-                    const layer = layers[dataIndex];
-                    return classTip(`${layer.name} (${layer.kind || 'no layer'})`, layer.matrix_unit, layer.cycles);
-                },
-            },
+            tooltip: rowTip((row) => {
+                const layer = layers[row];
+                return classTip(`${layer.name} (${layer.kind || 'no layer'})`, layer.matrix_unit, layer.cycles);
+            }),
             xAxis: valueAxis(colours, {
                 max: asShare ? 1 : undefined,
                 axisLabel: { formatter: (value) => (asShare ? `${Math.round(100 * value)} %` : si(value)) },

@@ -1,5 +1,5 @@
 // The energy of the run: by unit, by layer, and over time if the run recorded it.
-import { chart, legend, nameAxis, rowZoom, tip, valueAxis } from '../chart.js';
+import { chart, legend, nameAxis, rowTip, rowZoom, tip, valueAxis } from '../chart.js';
 import { choice, h, section } from '../dom.js';
 import { grouped, percent, ratio, si, words } from '../format.js';
 import { consumerColour, fillOf } from '../palette.js';
@@ -11,15 +11,11 @@ function unitChart({ by_unit: units, joules }) {
         height: 50 + 28 * names.length,
         option: (colours) => ({
             grid: { left: 120, right: 70, top: 8, bottom: 28 },
-            tooltip: {
-                trigger: 'axis',
-                axisPointer: { type: 'shadow' },
-                formatter: ([{ dataIndex }]) => {
-                    const name = names[dataIndex];
-                    return tip(words(name), [['in the run', si(units[name], 'J'), consumerColour(name)],
-                        ['of all', percent(ratio(units[name], joules))]]);
-                },
-            },
+            tooltip: rowTip((row) => {
+                const name = names[row];
+                return tip(words(name), [['in the run', si(units[name], 'J'), consumerColour(name)],
+                    ['of all', percent(ratio(units[name], joules))]]);
+            }),
             xAxis: valueAxis(colours, { axisLabel: { formatter: (value) => si(value, 'J') } }),
             yAxis: nameAxis(colours, names.map(words), { axisLabel: { width: 110 } }),
             series: [{
@@ -52,16 +48,12 @@ function layerChart(layers) {
             return {
                 grid: { left: width < 600 ? 90 : 160, right: 40, top: width < 600 ? 112 : width < 1000 ? 62 : 36, bottom: 28 },
                 legend: legend(colours),
-                tooltip: {
-                    trigger: 'axis',
-                    axisPointer: { type: 'shadow' },
-                    formatter: ([{ dataIndex }]) => {
-                        const { name, energy } = known[dataIndex];
-                        return tip(`${name}: ${si(energy.joules, 'J')}`, units.map((unit) => [words(unit),
-                            `${si(energy.by_unit[unit], 'J')} · ${percent(ratio(energy.by_unit[unit], energy.joules))}`,
-                            consumerColour(unit)]));
-                    },
-                },
+                tooltip: rowTip((row) => {
+                    const { name, energy } = known[row];
+                    return tip(`${name}: ${si(energy.joules, 'J')}`, units.map((unit) => [words(unit),
+                        `${si(energy.by_unit[unit], 'J')} · ${percent(ratio(energy.by_unit[unit], energy.joules))}`,
+                        consumerColour(unit)]));
+                }),
                 xAxis: valueAxis(colours, { axisLabel: { formatter: (value) => si(value, 'J') } }),
                 yAxis: nameAxis(colours, known.map(({ name }) => name), { axisLabel: { width: width < 600 ? 80 : 150 } }),
                 dataZoom: rowZoom(colours, known.length, shown),
