@@ -76,7 +76,7 @@ TEST_CASE(
     }
     const Outcome compared = sim("run " + graph + data + " --float-reference");
     CHECK(compared.exit_code == 2);
-    CHECK_THAT(compared.err, Catch::Contains("mnist_cnn is on integers: there is no float network"));
+    CHECK_THAT(compared.err, Catch::Contains("mnist_cnn is already quantized: there is no float network"));
 }
 
 TEST_CASE("All passes are dumped in their order, and only passes", "[system][graph_text]") {

@@ -47,9 +47,9 @@ TEST_CASE("An invalid view is a ProgramError", "[run]") {
     check_error("", "there is no host buffer \"\"");
     for (const char* text :
          {"in:", "in:float", "in:int8x", "in:int8x0", "in:int8x-1", "in:int8x2y", "in:x2"}) {
-        check_error(text, "behind the colon");
+        check_error(text, "after the colon");
     }
-    check_error("odd:int32", "6 bytes are no whole number of int32");
+    check_error("odd:int32", "6 bytes are not a whole number of int32");
     CHECK_NOTHROW(find_view(with_buffers(), "odd:int16"));
     CHECK_THROWS_WITH(find_view(isa::Program(), "in"), Contains("there are: none"));
 }

@@ -112,7 +112,7 @@ TEST_CASE("An invalid record is an error that names the field", "[run][record]")
     }
     SECTION("a further one") {
         json["phase"] = 1;
-        CHECK(error() == "it has keys that are not known");
+        CHECK(error() == "it has unknown keys");
     }
     SECTION("a negative number") {
         json["cycles"] = -1;

@@ -176,7 +176,7 @@ TEST_CASE("Errors in trace settings name key, value and rule", "[trace]") {
           "run.json: trace.to is 10; the window is empty: it must be above trace.from, 10");
     CHECK_THAT(error({.kinds = {"csv"}, .from = 11, .to = 10}), Catch::Contains("trace.to is 10"));
     CHECK_THAT(error({.from = 1}),
-               Catch::Contains("trace.from is 1; it is of a trace; give trace.kinds, too"));
+               Catch::Contains("trace.from is 1; it needs a trace: give trace.kinds, too"));
     CHECK_THAT(error({.to = 1}), Catch::Contains("trace.to is 1"));
     CHECK_THAT(error({.layers = {"a"}}), Catch::Contains("trace.layers is \"a\""));
 }
