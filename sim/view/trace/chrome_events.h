@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "hw/common/clock.h"
-#include "hw/isa/assembly/host_labels.h"
 #include "hw/isa/assembly/instruction_text.h"
 #include "hw/isa/instruction.h"
 #include "sim/view/trace/output_file.h"
