@@ -166,8 +166,8 @@ std::array<double, 5> Published::figure_11(Curve curve) const {
     return row(fmt::format("figure_11.{}", curve_names.at(curve)), scale_names);
 }
 
-Published read_published(const nlohmann::json& json, const std::string& file) {
-    ConfigReader reader(json, file);
+Published read_published(const nlohmann::json& object, const std::string& file) {
+    ConfigReader reader(object, file);
     Published published;
     std::string schema;
     reader.field(needed("schema", "", ""), schema);
