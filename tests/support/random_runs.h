@@ -8,10 +8,10 @@
 
 namespace systole::tests {
 
-/// The runs of a random test that makes `count` of them in `make test`, at least one. SYSTOLE_RANDOM_PERCENT
-/// scales the count: sanitizers make a tenth, `make random` ten times as many. Seeds count up from the same
-/// first one, so a failing seed of a longer test can be run by itself.
-inline std::uint32_t random_runs(std::uint32_t count) {
+/// SYSTOLE_RANDOM_PERCENT scales random tests: sanitizers make a tenth of the runs of `make test`, `make random`
+/// ten times as many. This is the part of a count that remains, rounded down: what a test expects of its runs
+/// together.
+inline std::uint32_t random_share(std::uint32_t count) {
     static const std::uint64_t percent = [] {
         const char* const text = std::getenv("SYSTOLE_RANDOM_PERCENT");
         const std::uint64_t value = text == nullptr ? 100 : std::stoul(text);
