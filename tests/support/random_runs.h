@@ -8,9 +8,9 @@
 
 namespace systole::tests {
 
-/// SYSTOLE_RANDOM_PERCENT scales random tests: sanitizers make a tenth of the runs of `make test`, `make random`
-/// ten times as many. This is the part of a count that remains, rounded down: what a test expects of its runs
-/// together.
+/// SYSTOLE_RANDOM_PERCENT scales random tests: sanitizers make a tenth of the runs of `make test`, `make
+/// random` ten times as many. This is the part of a count that remains, rounded down: what a test expects of
+/// its runs together.
 inline std::uint32_t random_share(std::uint32_t count) {
     static const std::uint64_t percent = [] {
         const char* const text = std::getenv("SYSTOLE_RANDOM_PERCENT");
