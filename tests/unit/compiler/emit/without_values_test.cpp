@@ -64,7 +64,7 @@ isa::Program bare(isa::Program program) {
 
 TEST_CASE("Without values of weights a network becomes the same instructions and tiles", "[compiler][emit]") {
     constexpr std::uint32_t first_seed = 4200;
-    std::map<std::string, int> kinds;
+    std::map<std::string, std::uint32_t> kinds;
     for (std::uint32_t seed = first_seed; seed < first_seed + tests::random_runs(200); ++seed) {
         const std::string text = tests::RandomGraphFile(seed).draw().dump();
         INFO("seed " << seed << ": " << text);
