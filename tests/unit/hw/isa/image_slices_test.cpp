@@ -91,7 +91,7 @@ TEST_CASE("Images that overlap are an error that names the register", "[isa][ima
 
 TEST_CASE("Results may lie between an operand's rows, or in their place, row for row",
           "[isa][image_slices]") {
-    for (std::uint32_t seed = 0; seed < tests::random_runs(4000); ++seed) {
+    for (std::uint32_t seed = 0; seed < systole::tests::random_runs(4000); ++seed) {
         std::mt19937 random(seed);
         const auto from = [&](std::uint32_t low, std::uint32_t high) {
             return low + static_cast<std::uint32_t>(random() % (high - low + 1));
