@@ -9,9 +9,8 @@
 namespace systole::tests {
 
 /// SYSTOLE_RANDOM_PERCENT scales random tests: sanitizers make a tenth of the runs of `make test`, `make
-/// random` ten times as many. This is the part of a count that remains, rounded down: what a test expects of
-/// its runs together.
-inline std::uint32_t random_share(std::uint32_t count) {
+/// random` ten times as many.
+inline std::uint64_t random_percent() {
     static const std::uint64_t percent = [] {
         const char* const text = std::getenv("SYSTOLE_RANDOM_PERCENT");
         const std::uint64_t value = text == nullptr ? 100 : std::stoul(text);
@@ -20,13 +19,19 @@ inline std::uint32_t random_share(std::uint32_t count) {
         }
         return value;
     }();
-    return static_cast<std::uint32_t>(count * percent / 100);
+    return percent;
 }
 
 /// The runs of a random test that makes `count` of them in `make test`, at least one. Seeds count up from the
 /// same first one, so a failing seed of a longer test can be run by itself.
 inline std::uint32_t random_runs(std::uint32_t count) {
-    return std::max(1U, random_share(count));
+    return std::max(1U, static_cast<std::uint32_t>(count * random_percent() / 100));
+}
+
+/// How often a random test expects to have met a case, if it expects `count` in `make test`. A shortened test
+/// expects nothing: too few runs remain.
+inline std::uint32_t random_share(std::uint32_t count) {
+    return random_percent() < 100 ? 0 : random_runs(count);
 }
 
 }  // namespace systole::tests

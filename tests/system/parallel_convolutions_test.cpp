@@ -107,12 +107,12 @@ TEST_CASE("Parallel convolutions compute the same on arrays where nothing fits, 
                      << schedule::to_text(schedule));
         tests::check_truth(graph, machine, options, networks.images(graph, options.inferences));
     }
-    CHECK(found.joined > 50);
-    CHECK(found.cut > 10);
-    CHECK(found.wide > 10);
-    CHECK(found.tables > 10);
-    CHECK(found.concatenated > 10);
-    CHECK(found.out_of_group > 0);
+    CHECK(found.joined >= tests::random_share(51));
+    CHECK(found.cut >= tests::random_share(11));
+    CHECK(found.wide >= tests::random_share(11));
+    CHECK(found.tables >= tests::random_share(11));
+    CHECK(found.concatenated >= tests::random_share(11));
+    CHECK(found.out_of_group >= tests::random_share(1));
 }
 
 TEST_CASE("Pixels are streamed once for all parallel convolutions in a column tile, in the name of the first",

@@ -158,16 +158,16 @@ TEST_CASE("Compiled random networks compute what the integer reference computes"
     }
     CHECK(kinds == std::set<std::string>{"convolution", "depthwise_convolution", "dense", "max_pool",
                                          "average_pool", "add", "multiply", "lookup", "concat", "slice"});
-    CHECK(split_batches > tests::random_share(20));
-    CHECK(in_turn > tests::random_share(20));
-    CHECK(overlapping > tests::random_share(20));
-    CHECK(kept_weights > tests::random_share(20));
-    CHECK(parts > tests::random_share(200));
-    CHECK(copies > tests::random_share(200));
-    CHECK(grouped > tests::random_share(5));
-    CHECK(joined > tests::random_share(100));
+    CHECK(split_batches >= tests::random_share(21));
+    CHECK(in_turn >= tests::random_share(21));
+    CHECK(overlapping >= tests::random_share(21));
+    CHECK(kept_weights >= tests::random_share(21));
+    CHECK(parts >= tests::random_share(201));
+    CHECK(copies >= tests::random_share(201));
+    CHECK(grouped >= tests::random_share(6));
+    CHECK(joined >= tests::random_share(101));
     CHECK(joined_behind_groups >= tests::random_share(1));
-    CHECK(cut > tests::random_share(20));
+    CHECK(cut >= tests::random_share(21));
 }
 
 TEST_CASE("A network fits a unified buffer of exactly the rows it needs", "[compiler][emit]") {

@@ -176,7 +176,7 @@ TEST_CASE("Each sync that a random program needs is missed, both instructions na
         const tests::Case random = plain_case(choices);
         necessary += check_missing_syncs(tests::synchronized(random), random.machine);
     }
-    CHECK(necessary > programs);
+    CHECK(necessary >= tests::random_share(programs + 1));
 }
 
 TEST_CASE("The order relation accepts a correct program and rejects one without sync", "[equality][order]") {
@@ -191,7 +191,7 @@ TEST_CASE("The order relation accepts a correct program and rejects one without 
         CHECK(relation.stuck.empty());
         wrong += tests::order_relation(random.program).unordered.empty() ? 0 : 1;
     }
-    CHECK(wrong > tests::random_share(programs / 2));
+    CHECK(wrong >= tests::random_share(programs / 2 + 1));
 }
 
 TEST_CASE("Engines agree on a random program without any one of its instructions", "[equality][order]") {
@@ -218,7 +218,7 @@ TEST_CASE("Engines agree on a random program without any one of its instructions
             }
         }
     }
-    CHECK(wrong > tests::random_share(50));
+    CHECK(wrong >= tests::random_share(51));
 }
 
 TEST_CASE("An address outside a memory is refused with the instruction's number, by every engine",
@@ -247,7 +247,7 @@ TEST_CASE("An address outside a memory is refused with the instruction's number,
         CHECK_THAT(error_of(program, random.machine), Contains(named));
         CHECK_THAT(functional_error(program, random.machine), Contains(named));
     }
-    CHECK(refused > tests::random_share(80));
+    CHECK(refused >= tests::random_share(81));
 }
 
 TEST_CASE("A wait without a signal ends the run with what each unit waits for", "[order]") {
