@@ -9,7 +9,6 @@
 
 #include "sim/run/baselines/baseline.h"
 #include "sim/run/baselines/expected.h"
-#include "sim/run/baselines/expected.h"
 #include "sim/study/validate/published.h"
 
 /// The efficiency models of CPU and GPU: fitted to published figures, and compared with them.
