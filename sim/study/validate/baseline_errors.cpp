@@ -192,16 +192,6 @@ baselines::Efficiency fit_efficiency(const Baseline& baseline, std::span<const P
     return best;
 }
 
-std::optional<double> fit_latency_factor(std::span<const PublishedThroughput> rows) {
-    std::vector<double> logarithms;
-    for (const PublishedThroughput& row : rows) {
-        if (!(row.latency_ms > 0.0) || row.measure != Measure::InferencesPerSecond) continue;
-        logarithms.push_back(std::log(row.latency_ms / (1e3 * row.batch / row.value)));
-    }
-    if (logarithms.empty()) return std::nullopt;
-    return std::exp(mean_of(logarithms));
-}
-
 BaselineErrors baseline_errors(const Baseline& cpu, const Baseline& gpu, const Published& published) {
     BaselineErrors errors;
     add_errors(errors, cpu, published, Processor::Cpu);

@@ -51,10 +51,6 @@ double value_of(const baselines::Expected& expected, Measure measure);
 baselines::Efficiency fit_efficiency(const baselines::Baseline& baseline,
                                      std::span<const PublishedThroughput> rows);
 
-/// The geometric mean of published latency over published time of a batch; absent if no row has a latency
-/// and inferences/s.
-std::optional<double> fit_latency_factor(std::span<const PublishedThroughput> rows);
-
 /// A published figure and the model's figure.
 struct BaselineErrorRow {
     std::string source;
