@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <numeric>
 #include <stdexcept>
 #include <string_view>
 
@@ -87,10 +88,14 @@ double weighted_mean(const ByWorkload<double>& weights, const ByWorkload<double>
     return mean;
 }
 
+double arithmetic_mean(const ByWorkload<double>& values) {
+    return std::accumulate(values.begin(), values.end(), 0.0) / workload_count;
+}
+
 double geometric_mean(const ByWorkload<double>& values) {
     double sum = 0.0;
     for (const double value : values) sum += std::log(value);
-    return std::exp(sum / static_cast<double>(workload_count));
+    return std::exp(sum / workload_count);
 }
 
 Cells factors_and_means(const ByWorkload<double>& factors, const ByWorkload<double>& weights, int digits) {
@@ -103,9 +108,7 @@ Cells factors_and_means(const ByWorkload<double>& factors, const ByWorkload<doub
 double table_3_difference(std::size_t row, const Results& results) {
     const ByWorkload<double> published = results.published.table_3(row);
     const ByWorkload<double> ours = table_3_values(row, results.base);
-    double sum = 0.0;
-    for (std::size_t i = 0; i < workload_count; ++i) sum += std::abs(ours[i] - published[i]);
-    return sum / static_cast<double>(workload_count);
+    return arithmetic_mean(by_workload([&](std::size_t i) { return std::abs(ours[i] - published[i]); }));
 }
 
 ByWorkload<double> relative_performance(const Results& results, Ratio ratio) {

@@ -28,6 +28,7 @@ MlpSplit mlp_split(const Published& published);
 ByWorkload<double> weights_of(const Published& published);
 
 double weighted_mean(const ByWorkload<double>& weights, const ByWorkload<double>& values);
+double arithmetic_mean(const ByWorkload<double>& values);
 /// Of positive values.
 double geometric_mean(const ByWorkload<double>& values);
 

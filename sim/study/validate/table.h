@@ -84,16 +84,10 @@ struct Table {
     std::vector<std::string> notes = {};  ///< sentences below the table
 
     void add(std::string label, Cells cells) { rows.push_back({std::move(label), std::move(cells)}); }
+    void add(std::string label, const auto& values, int digits) {
+        add(std::move(label), numbers(values, digits));
+    }
 };
-
-/// Column titles: one for the labels, then these.
-std::vector<std::string> titles(std::string label, const auto& names,
-                                const std::vector<std::string>& more = {}) {
-    std::vector<std::string> columns{std::move(label)};
-    columns.insert(columns.end(), names.begin(), names.end());
-    columns.insert(columns.end(), more.begin(), more.end());
-    return columns;
-}
 
 /// For people. Columns that do not fit the terminal follow below, with the labels again at the left.
 std::string to_text(const Table& table, const terminal::Look& look = {});

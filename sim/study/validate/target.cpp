@@ -1,5 +1,6 @@
 #include "sim/study/validate/target.h"
 
+#include "hw/machine/config_error.h"
 #include "hw/machine/config_reader.h"
 
 namespace systole::validate {
@@ -11,6 +12,17 @@ using machine::needed;
 struct Models {
     ByWorkload<std::string>& files;
 };
+
+/// The section "tables".
+struct Tables {
+    std::map<std::string, Table>& by_id;
+};
+
+constexpr std::array table_ids{
+    "summary",   "total_cycles", "fits",       "table_1",        "table_3",       "table_3_differences",
+    "table_8",   "roofline",     "throughput", "table_4",        "table_5",       "table_6",
+    "baselines", "figure_9",     "figure_10",  "figure_10_text", "figure_11",     "statements",
+    "tpu_prime", "tiling",       "claim",      "article_cnn",    "contradictions"};
 
 // ConfigReader finds each of these functions through the type of its structure.
 
@@ -45,6 +57,31 @@ void describe(ConfigReader& reader, Models& models) {
     }
 }
 
+void describe(ConfigReader& reader, Table& table) {
+    reader.field(needed("title", "", ""), table.title);
+    reader.field(needed("columns", "", ""), table.columns);
+    reader.field({"notes", "", ""}, table.notes);
+}
+
+void describe(ConfigReader& reader, Tables& tables) {
+    for (const char* const id : table_ids) {
+        Table& table = tables.by_id[id];
+        table.id = id;
+        reader.section(needed(id, "", ""), table);
+    }
+}
+
+Table Target::filled_table(const std::string& id, fmt::format_args values) const {
+    Table table = tables.at(id);
+    try {
+        table.title = fmt::vformat(table.title, values);
+        for (std::string& note : table.notes) note = fmt::vformat(note, values);
+    } catch (const fmt::format_error& error) {
+        throw machine::ConfigError(fmt::format("{}: tables.{}: {}", name, id, error.what()));
+    }
+    return table;
+}
+
 Target read_target(const nlohmann::json& object, const std::string& file) {
     ConfigReader reader(object, file);
     Target target;
@@ -60,6 +97,8 @@ Target read_target(const nlohmann::json& object, const std::string& file) {
     reader.section(needed("models", "", ""), models);
     reader.section(needed("fit", "", ""), target.fit);
     reader.section(needed("targets", "", ""), target.targets);
+    Tables tables{target.tables};
+    reader.section(needed("tables", "", ""), tables);
     reader.texts({"sources", "", ""}, target.sources);
     reader.check_keys();
     return target;

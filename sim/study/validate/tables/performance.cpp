@@ -13,48 +13,37 @@ Table roofline_table(const Results& results) {
     const Published& published = results.published;
     const double peak = results.machine.peak_ops_per_second() / 1e12;
     const double bytes_per_second = results.machine.weight_memory.bandwidth_gb_per_s * 1e9;
-    const ByWorkload<double> intensity = of_each(results.base, macs_per_weight_byte);
+    const ByWorkload<run::RunRecord>& base = results.base;
+    const ByWorkload<double> intensity = of_each(base, macs_per_weight_byte);
     const ByWorkload<double> useful = published.table_3(useful_row);
-    Table table{.id = "roofline",
-                .title = "Roofline (Figure 5): MACs a weight byte, and 10^12 operations a second",
-                .columns = titles("", workload_names)};
-    const auto add = [&](const char* label, const auto& value) {
-        table.add(label, numbers(by_workload(value), 1));
+    Table table = results.target.table("roofline", fmt::arg("ours", peak * 1e12 / 2.0 / bytes_per_second),
+                                       fmt::arg("published", published.at("figure_5.ridge_macs_per_byte")));
+    table.add("MACs/byte published", published.workloads("table_1.macs_per_weight_byte"), 0);
+    table.add("MACs/byte ours", intensity, 0);
+    table.add("TOPS published", published.workloads("table_3.tera_ops"), 1);
+    table.add("TOPS ours", of_each(results.base, tera_ops), 1);
+    const auto roof = [&](double macs_per_byte) {
+        return std::min(peak, 2.0 * macs_per_byte * bytes_per_second / 1e12);
     };
-    table.add("MACs/byte published", numbers(published.workloads("table_1.macs_per_weight_byte"), 0));
-    table.add("MACs/byte ours", numbers(intensity, 0));
-    table.add("TOPS published", numbers(published.workloads("table_3.tera_ops"), 1));
-    table.add("TOPS ours", numbers(of_each(results.base, tera_ops), 1));
-    add("TOPS by our counters", [&](std::size_t i) { return peak * useful_share(results.base[i]); });
-    add("TOPS by row 2", [&](std::size_t i) { return peak * useful[i] / 100.0; });
-    add("bound by the roof",
-        [&](std::size_t i) { return std::min(peak, 2.0 * intensity[i] * bytes_per_second / 1e12); });
-    table.notes.emplace_back(
-        fmt::format("The ridge is at {} MACs a byte, published {}. The counters count half a "
-                    "multiply-accumulate of a 16-bit activation as one: at half rate the array is as busy.",
-                    Cell::number(peak * 1e12 / 2.0 / bytes_per_second, 0).text(),
-                    Cell::number(published.at("figure_5.ridge_macs_per_byte"), 0).text()));
+    table.add("TOPS by our counters", by_workload([&](auto i) { return peak * useful_share(base[i]); }), 1);
+    table.add("TOPS by row 2", by_workload([&](auto i) { return peak * useful[i] / 100.0; }), 1);
+    table.add("bound by the roof", by_workload([&](auto i) { return roof(intensity[i]); }), 1);
     return table;
 }
 
 Table throughput_table(const Results& results) {
     const Published& published = results.published;
-    Table table{.id = "throughput",
-                .title = "Inferences a second, one batch after the other, and time of a batch",
-                .columns = titles("", workload_names)};
+    Table table = results.target.table("throughput");
     ByWorkload<std::optional<double>> theirs;
     theirs[MLP0] = published.at("table_4.tpu.within_limit.inferences_per_second");
     theirs[MLP1] = published.at("section_8.mlp1_inferences_per_second");
     theirs[CNN1] = published.at("section_8.cnn1_inferences_per_second");
     const auto with_host = [&](std::size_t i) { return inferences_per_second_with_host(results, i); };
-    table.add("IPS published", numbers(theirs, 0));
-    table.add("IPS ours, chip alone", numbers(of_each(results.base, inferences_per_second), 0));
-    table.add("IPS ours, with Table 5", numbers(by_workload(with_host), 0));
+    table.add("IPS published", theirs, 0);
+    table.add("IPS ours, chip alone", of_each(results.base, inferences_per_second), 0);
+    table.add("IPS ours, with Table 5", by_workload(with_host), 0);
     table.add("ms a batch, chip alone",
-              numbers(of_each(results.base, [](const auto& record) { return 1e3 * seconds(record); }), 3));
-    table.notes.emplace_back(
-        "Published for three of the six (Table 4, section 8), the host's time included and at loads that "
-        "keep latency limits.");
+              of_each(results.base, [](const auto& record) { return 1e3 * seconds(record); }), 3);
     return table;
 }
 
@@ -83,25 +72,14 @@ void add_latency_rows(Table& table, const Published& published, const std::strin
 
 Table table_4(const Results& results) {
     const Published& published = results.published;
-    Table table{.id = "table_4",
-                .title = fmt::format("Table 4: MLP0, service time of a batch, and its {} ms limit",
-                                     Cell::number(published.at("table_4.limit_ms"), 0).text()),
-                .columns = {"batch", "ms", "most IPS", "load %", "99th % ms", "IPS in limit"}};
+    Table table = results.target.table("table_4", fmt::arg("limit_ms", published.at("table_4.limit_ms")));
     add_latency_rows(table, published, "table_4.tpu.within_limit", results.base[MLP0]);
     add_latency_rows(table, published, "table_4.tpu.at_maximum", results.largest_batch);
-    table.notes.emplace_back(
-        "Ours: ms is the time of a batch, most IPS what follows from it. Batches arrive at random "
-        "(Poisson) and are served one after the other in the same time (M/D/1); load and 99th percentile "
-        "are at the published inferences a second (IPS) of the batch. The published rows were measured at "
-        "their loads; the second is the most the chip could be given, beyond the limit. Chip + host adds "
-        "Table 5's share of host time to each batch. - where a load is 99 % or more.");
     return table;
 }
 
 Table table_5(const Results& results) {
-    Table table{.id = "table_5",
-                .title = "Table 5: time of host and TPU with each other, % of TPU time",
-                .columns = titles("", workload_names)};
+    Table table = results.target.table("table_5");
     const auto link_percent = [](const run::RunRecord& record) {
         return 100.0 * (share_of_cycles(record, "host_read.busy_cycles") +
                         share_of_cycles(record, "host_write.busy_cycles"));
@@ -111,13 +89,10 @@ Table table_5(const Results& results) {
             return static_cast<double>(record.counters.at(counter).value()) / 1024.0;
         });
     };
-    table.add("published", numbers(results.published.workloads("table_5.host_percent_of_tpu_time"), 0));
-    table.add("ours, data on the link", numbers(of_each(results.base, link_percent), 0));
-    table.add("  to the chip, KiB", numbers(kibibytes("host_interface.read_bytes"), 0));
-    table.add("  from the chip, KiB", numbers(kibibytes("host_interface.write_bytes"), 0));
-    table.notes.emplace_back(
-        "Published shares include the driver's and the application's software on the host, which no model "
-        "of the chip knows; ours are transfers alone, so they are below.");
+    table.add("published", results.published.workloads("table_5.host_percent_of_tpu_time"), 0);
+    table.add("ours, data on the link", of_each(results.base, link_percent), 0);
+    table.add("  to the chip, KiB", kibibytes("host_interface.read_bytes"), 0);
+    table.add("  from the chip, KiB", kibibytes("host_interface.write_bytes"), 0);
     return table;
 }
 
@@ -132,9 +107,13 @@ Table table_6(const Results& results) {
     const std::array<ByWorkload<double>, 3> models{over(gpu, cpu), over(tpu, cpu), over(tpu, gpu)};
     const auto geometric = published.row("table_6.geometric_mean", ratio_names);
     const auto weighted = published.row("table_6.weighted_mean", ratio_names);
-    Table table{.id = "table_6",
-                .title = "Table 6: performance per die",
-                .columns = titles("", workload_names, {"GM", "WM"})};
+    const MlpSplit split = mlp_split(published);
+    Table table = results.target.table(
+        "table_6", fmt::arg("mlp", published.at("table_1.deployed_percent.MLP")),
+        fmt::arg("lstm", published.at("table_1.deployed_percent.LSTM")),
+        fmt::arg("cnn", published.at("table_1.deployed_percent.CNN")),
+        fmt::arg("tpu_over_cpu", 100.0 * split.by_tpu_over_cpu),
+        fmt::arg("gpu_over_cpu", 100.0 * split.by_gpu_over_cpu), fmt::arg("used", 100.0 * split.used()));
     for (const Ratio ratio : {GpuOverCpu, TpuOverCpu, TpuOverGpu}) {
         table.add(fmt::format("{} published", ratio_names[ratio]),
                   joined(numbers(published.table_6(ratio), 1),
@@ -144,19 +123,6 @@ Table table_6(const Results& results) {
         }
         table.add("  all by models", factors_and_means(models[ratio], results.weights, 1));
     }
-    const MlpSplit split = mlp_split(published);
-    table.notes.emplace_back(
-        "Ours: the CPU and GPU as measured by the authors, the TPU as simulated: the published ratio times "
-        "our row 2 of Table 3 over the published one. All by models: our simulated TPU with Table 5's host "
-        "time added, over the baselines' efficiency models, which know neither their software nor the "
-        "networks' inputs.");
-    table.notes.emplace_back(fmt::format(
-        "WM weighs by deployment: MLP {:.0f} %, LSTM {:.0f} %, CNN {:.0f} % (Table 1). How a pair shares "
-        "its weight is not published: Table 6's own WM come out if MLP0 has {:.1f} % (TPU/CPU) or {:.1f} % "
-        "(GPU/CPU) of its pair; the mean, {:.1f} %, is used, and the other pairs are halved.",
-        published.at("table_1.deployed_percent.MLP"), published.at("table_1.deployed_percent.LSTM"),
-        published.at("table_1.deployed_percent.CNN"), 100.0 * split.by_tpu_over_cpu,
-        100.0 * split.by_gpu_over_cpu, 100.0 * split.used()));
     return table;
 }
 
@@ -164,9 +130,7 @@ Table table_6(const Results& results) {
 
 Table baselines_table(const Results& results) {
     const BaselineErrors& errors = results.baseline_errors;
-    Table table{.id = "baselines",
-                .title = "CPU and GPU: their efficiency models against their published rows",
-                .columns = {"", "workload", "batch", "unit", "published", "ours", "error %", "held out"}};
+    Table table = results.target.table("baselines");
     const auto add = [&](const BaselineErrorRow& row, const std::string& whose) {
         const bool large = row.published >= 100.0;
         table.add(fmt::format("{}, {}", row.source, whose),
@@ -180,18 +144,15 @@ Table baselines_table(const Results& results) {
     }
     for (const BaselineErrorRow& row : errors.ratio) add(row, "GPU/CPU");
 
-    table.notes.emplace_back(
-        "Held out: the error in a row when the efficiency is fitted to the other rows of the baseline. ms: "
-        "99th percentile of latency. Batch: the largest of MLP0 within the limit of latency.");
     for (const baselines::Baseline* baseline : {&results.cpu, &results.gpu}) {
         const auto summary = summarize(errors.throughput, baseline->name);
         if (!summary) continue;
-        table.notes.push_back(
+        const std::string note =
             fmt::format("{}: throughput is off by {:.0f} to {:.0f} %, mean {:.0f} %; held out {:.0f} %.",
                         baseline->name, 100.0 * summary->least, 100.0 * summary->most, 100.0 * summary->mean,
-                        100.0 * summary->held_out_mean.value()));
+                        100.0 * summary->held_out_mean.value());
+        table.notes.insert(table.notes.end() - 1, note);  // the last one gives the reason
     }
-    table.notes.emplace_back("A roofline with a cost of layers cannot know six applications' software.");
     return table;
 }
 

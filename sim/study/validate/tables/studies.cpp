@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "sim/study/validate/comparison.h"
@@ -21,35 +20,21 @@ constexpr std::size_t doubled = 3;  ///< index into `scales`
 constexpr std::size_t fourfold = 4;
 
 Table figure_11_table(const Results& results) {
-    Table table{.id = "figure_11",
-                .title = "Figure 11: weighted mean of performance against the machine as it is",
-                .columns = titles("scale", scale_names, {"largest error %"})};
+    Table table = results.target.table("figure_11");
     const auto add = [&](const char* label, const Sensitivity& ours, Curve curve) {
         const auto errors = sensitivity_errors(results, ours)[curve];
-        const double most = *std::max_element(errors.begin(), errors.end(),
-                                              [](double a, double b) { return std::abs(a) < std::abs(b); });
+        const double most = std::ranges::max(errors, {}, [](double error) { return std::abs(error); });
         Cells cells;
         for (const ByWorkload<double>& point : ours[curve]) {
             cells.push_back(Cell::number(weighted_mean(results.weights, point), 2));
         }
-        cells.push_back(Cell::difference(100.0 * most, 0));
-        table.add(label, std::move(cells));
+        table.add(label, joined(std::move(cells), {Cell::difference(100.0 * most, 0)}));
     };
     for (const Curve curve : {Memory, Clock, ClockPlus, Matrix, MatrixPlus}) {
-        table.add(fmt::format("{}, published", curve_names[curve]),
-                  numbers(results.published.figure_11(curve), 2));
+        table.add(fmt::format("{}, published", curve_names[curve]), results.published.figure_11(curve), 2);
         add("  ours, LSTMs 8-bit", results.eight_bit_sensitivity, curve);
         add("  ours, LSTMs 16-bit", results.sensitivity, curve);
     }
-    table.notes.emplace_back(
-        "Without the host's time: cycles in which the chip only waits for its first input, or only sends "
-        "its last output, are taken off. Scaling the clock leaves all times in seconds as they are; "
-        "scaling the array leaves the bytes of the unified buffer; + scales the rows of accumulators too.");
-    table.notes.emplace_back(
-        "The article contradicts itself here: by its counters (Table 3, rows 2 and 9) the LSTMs run at "
-        "half rate, as 16-bit activations do; but an array of a quarter of the size would then lose more "
-        "than Figure 11 says. Its model has them at full rate. So the figure is compared with LSTMs of "
-        "8-bit activations, and both are shown.");
     return table;
 }
 
@@ -110,9 +95,7 @@ std::string why_larger(const Results& results) {
 }
 
 Table prime_table(const Results& results) {
-    Table table{.id = "tpu_prime",
-                .title = "TPU': speed-up with GDDR5, a faster clock, both",
-                .columns = titles("", workload_names, {"GM", "WM"})};
+    Table table = results.target.table("tpu_prime");
     const auto theirs = [&](const char* label, const std::string& key) {
         Cells cells(workload_count);
         for (const char* const mean : {"_gm", "_wm"}) {
@@ -130,18 +113,12 @@ Table prime_table(const Results& results) {
     ours("  ours", speedup(results.prime_both, results.base));
     theirs("memory, host published", "with_host");
     ours("  ours", with_host_time(prime_speedup(results), results.published));
-    table.notes.emplace_back(
-        "The memory's bandwidth is the one that puts the ridge at the published 250 MACs a byte; the "
-        "faster clock alone is published as almost no change. The last rows add Table 5's host time to "
-        "both chips. The bars of Figure 9 imply a WM of 2.6 there, not the 3.2 of the text.");
     return table;
 }
 
 Table tiling_table(const Results& results) {
-    Table table{.id = "tiling",
-                .title = fmt::format("A {0} x {0} matrix of LSTM1 on two arrays",
-                                     results.published.count("tiling.matrix")),
-                .columns = {"array", "tiles published", "ours", "us published", "ours"}};
+    Table table =
+        results.target.table("tiling", fmt::arg("matrix", results.published.count("tiling.matrix")));
     constexpr std::array<const char*, 2> arrays{"tiling.array_256", "tiling.array_512"};
     for (std::size_t i = 0; i < arrays.size(); ++i) {
         const std::string path = arrays[i];
@@ -156,7 +133,6 @@ Table tiling_table(const Results& results) {
                    Cell::number(static_cast<double>(ours.counters.at("matrix_unit.tiles").value()), 0),
                    Cell::number(results.published.at(path + "_us"), 0), Cell::number(microseconds, 1)});
     }
-    table.notes.emplace_back("The time is the one from the first byte of the weights to the last.");
     return table;
 }
 
@@ -164,9 +140,7 @@ Table claim_table(const Results& results) {
     const ByWorkload<double> over_cpu = relative_performance(results, TpuOverCpu);
     const ByWorkload<double> over_gpu = relative_performance(results, TpuOverGpu);
     const EfficiencyBars per_watt = server_efficiency(results);
-    Table table{.id = "claim",
-                .title = "The abstract's claim: over contemporary CPUs and GPUs, weighted means",
-                .columns = {"", "claimed", "over GPU", "over CPU", "least of six", "most"}};
+    Table table = results.target.table("claim");
     const auto claimed = [&](const std::string& what) {
         return Cell::words(fmt::format("{:.0f} to {:.0f} times", results.published.at(what + "_from"),
                                        results.published.at(what + "_to")));
@@ -181,17 +155,11 @@ Table claim_table(const Results& results) {
     add("a watt, incremental", claimed("claim.per_watt"), per_watt[IncrementalWm][TpuOverGpu],
         per_watt[IncrementalWm][TpuOverCpu]);
     add("a watt, total", {}, per_watt[TotalWm][TpuOverGpu], per_watt[TotalWm][TpuOverCpu]);
-    table.notes.emplace_back(
-        "The claim speaks of weighted means over the deployed mix, of which the MLPs, memory bound on all "
-        "three, are most; single workloads lie far outside.");
     return table;
 }
 
 Table article_cnn_table(const Results& results) {
-    Table table{.id = "article_cnn",
-                .title = "A small network does not fill the array: the digit CNN, % of cycles",
-                .columns = {"size x", "width x", "batch", "useful", "active", "stall", "shift", "non-matrix",
-                            "inf/s"}};
+    Table table = results.target.table("article_cnn");
     for (const studies::FillRow& row : results.array_fill) {
         Cells cells{Cell::number(row.point.network.width_multiplier, 0), Cell::number(row.point.batch, 0)};
         if (row.error.empty()) {
@@ -204,22 +172,17 @@ Table article_cnn_table(const Results& results) {
         table.add(fmt::format("{}", row.point.network.size_multiplier), std::move(cells));
     }
     const auto first = studies::first_above(results.array_fill, half_full);
-    table.notes.emplace_back(
-        "Size is the network's SIZE_MULTIPLIER, the sides of its input in 28 pixels; width multiplies its "
-        "filters and units, which SIZE_MULTIPLIER leaves as they are. Useful: multiply-accumulates of all "
-        "that the array could do. " +
-        (first ? fmt::format("The first to use more than half of the array: size {}, width {}, batch {}.",
-                             first->point.network.size_multiplier, first->point.network.width_multiplier,
-                             first->point.batch)
-               : std::string("None of them uses more than half of the array.")));
+    table.notes.back() +=
+        first ? fmt::format(" The first to use more than half of the array: size {}, width {}, batch {}.",
+                            first->point.network.size_multiplier, first->point.network.width_multiplier,
+                            first->point.batch)
+              : std::string(" None of them uses more than half of the array.");
     return table;
 }
 
 Table contradictions_table(const Results& results) {
     const Published& published = results.published;
-    Table table{.id = "contradictions",
-                .title = "Where the article contradicts itself",
-                .columns = {"what", "one place", "another"}};
+    Table table = results.target.table("contradictions");
     const auto add = [&](std::string what, double one, double another, int digits, const char* unit = "") {
         table.add(std::move(what), {Cell::words(Cell::number(one, digits).text() + unit),
                                     Cell::words(Cell::number(another, digits).text() + unit)});
@@ -229,11 +192,9 @@ Table contradictions_table(const Results& results) {
         add(fmt::format("{} TOPS, rows 2 and 9", workload_names[i]),
             published.at("table_2.peak_tops") * row(2)[i] / 100.0, row(9)[i], 1);
     }
-    const ByWorkload<double> stalls = row(4);
     table.add("mean of row 4, printed and computed",
               {Cell::words(fmt::format("{:.0f} %", published.at("table_3.weight_stall.mean"))),
-               Cell::words(fmt::format(
-                   "{:.1f} %", std::accumulate(stalls.begin(), stalls.end(), 0.0) / workload_count))});
+               Cell::words(fmt::format("{:.1f} %", arithmetic_mean(row(4))))});
     for (const std::size_t i : {LSTM0, LSTM1, CNN1}) {
         add(fmt::format("{} rows 7 + 8, part of row 6", workload_names[i]), row(7)[i] + row(8)[i], row(6)[i],
             1, " %");
@@ -268,9 +229,7 @@ Table statements_table(const Results& results) {
     const Workloads all{MLP0, MLP1, LSTM0, LSTM1, CNN0, CNN1};
     const Workloads memory_bound{MLP0, MLP1, LSTM0, LSTM1};
     const Workloads cnns{CNN0, CNN1};
-    Table table{.id = "statements",
-                .title = "What the text says of Figure 11, ours by workload",
-                .columns = titles("", workload_names, {"mean", "holds"})};
+    Table table = results.target.table("statements");
     // Adds our factors of the named workloads. `rule` decides by their mean and the largest of them.
     const auto add = [&](std::string label, const Workloads& named, Curve curve, std::size_t scale,
                          const auto& rule) {
@@ -311,11 +270,6 @@ Table statements_table(const Results& results) {
     const bool larger_holds = add("512x512: slightly worse", all, Matrix, doubled, slightly_worse);
     const bool plus_holds = add("512x512+: slightly worse", all, MatrixPlus, doubled, slightly_worse);
 
-    table.notes.emplace_back(
-        "Speed-up with LSTMs of 8-bit activations; + with the accumulators scaled too. The mean is the "
-        "weighted one where all six are named, else that of those named. A factor holds within a quarter, of "
-        "the mean; same: each less than x1.15; little: each less than x1.5; slightly worse: each below x1, "
-        "their mean from x0.75.");
     if (!memory_holds) table.notes.push_back(why_memory(results));
     if (!clock_holds) table.notes.push_back(why_clock(results));
     if (!larger_holds || !plus_holds) table.notes.push_back(why_larger(results));

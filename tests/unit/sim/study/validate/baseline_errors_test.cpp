@@ -1,5 +1,6 @@
 #include "sim/study/validate/baseline_errors.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <sstream>
@@ -56,6 +57,7 @@ TEST_CASE("The limit of latency is the published one", "[sim][validate]") {
 
 TEST_CASE("The table of the models' errors has each row, and fits 80 columns", "[sim][validate]") {
     Results results;
+    results.target = shipped_target();
     results.cpu = shipped_cpu();
     results.gpu = shipped_gpu();
     results.baseline_errors = baseline_errors(results.cpu, results.gpu, shipped_figures());

@@ -10,6 +10,7 @@ namespace {
 
 Results shipped() {
     Results results;
+    results.target = shipped_target();
     results.published = shipped_figures();
     results.cpu = shipped_cpu();
     results.gpu = shipped_gpu();

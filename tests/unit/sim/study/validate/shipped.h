@@ -6,6 +6,7 @@
 #include "sim/run/baselines/baseline.h"
 #include "sim/run/record/record.h"
 #include "sim/study/validate/published.h"
+#include "sim/study/validate/target.h"
 
 /// The files that the project ships, for tests of what follows from them.
 namespace systole::validate {
@@ -16,6 +17,10 @@ inline const std::filesystem::path reference_file = project.parent_path() / "sha
 
 inline Published shipped_figures() {
     return read_published(project / "configs/published/tpu_v1.json");
+}
+
+inline Target shipped_target() {
+    return read_target(project / "configs/validation/tpu_v1.json");
 }
 
 inline baselines::Baseline shipped_baseline(const std::string& name) {

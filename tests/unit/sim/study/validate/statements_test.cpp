@@ -11,6 +11,7 @@ namespace {
 /// Curves as the article's text has them.
 Results as_said() {
     Results results;
+    results.target = shipped_target();
     results.published = shipped_figures();
     results.weights = weights_of(results.published);
     results.base.fill(made_record(100, 0));
