@@ -29,24 +29,21 @@ double split_by(const Published& published, Ratio row) {
 
 struct Server {
     double dies = 0.0;
-    double watts = 0.0;  ///< thermal design power
-    double incremental_watts = 0.0;
+    double watts = 0.0;  ///< thermal design power; incremental: without the CPU server's
 };
 
 /// The rule of Figure 9 for each pair of servers, from a mean of performance per die.
 ServerRatios over_servers(const Published& published, const ServerRatios& means, bool incremental) {
     const double cpu_watts = published.at("table_2.cpu_server_tdp_watts");  // the host of the others
     const auto server = [&](const char* dies, const char* watts) {
-        return Server{published.at(dies), published.at(watts), published.at(watts) - cpu_watts};
+        return Server{published.at(dies), published.at(watts) - (incremental ? cpu_watts : 0.0)};
     };
-    const Server cpu{published.at("table_2.cpu_dies"), cpu_watts, cpu_watts};
+    const Server cpu{published.at("table_2.cpu_dies"), cpu_watts};
     const Server gpu = server("table_2.gpu_dies", "table_2.gpu_server_tdp_watts");
     const Server tpu = server("table_2.tpu_dies", "table_2.tpu_server_tdp_watts");
     const Server prime = server("table_2.tpu_dies", "tpu_prime.server_tdp_watts");
     const auto over = [&](Ratio ratio, const Server& first, const Server& second) {
-        const double performance = means[ratio] * first.dies / second.dies;
-        return incremental ? performance * second.incremental_watts / first.incremental_watts
-                           : performance * second.watts / first.watts;
+        return means[ratio] * first.dies / second.dies * second.watts / first.watts;
     };
     return {over(GpuOverCpu, gpu, cpu), over(TpuOverCpu, tpu, cpu), over(TpuOverGpu, tpu, gpu),
             over(PrimeOverCpu, prime, cpu), over(PrimeOverGpu, prime, gpu)};

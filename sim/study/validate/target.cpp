@@ -1,6 +1,8 @@
 #include "sim/study/validate/target.h"
 
-#include "hw/machine/config_error.h"
+#include <utility>
+#include <vector>
+
 #include "hw/machine/config_reader.h"
 
 namespace systole::validate {
@@ -57,9 +59,17 @@ void describe(ConfigReader& reader, Models& models) {
     }
 }
 
+void describe(ConfigReader& reader, Row& row) {
+    std::vector<std::string> cells;
+    reader.field(needed("label", "", ""), row.label);
+    reader.field(needed("cells", "", ""), cells);
+    for (std::string& cell : cells) row.cells.push_back(Cell::words(std::move(cell)));
+}
+
 void describe(ConfigReader& reader, Table& table) {
     reader.field(needed("title", "", ""), table.title);
     reader.field(needed("columns", "", ""), table.columns);
+    reader.sections({"rows", "", ""}, table.rows);
     reader.field({"notes", "", ""}, table.notes);
 }
 
@@ -69,17 +79,6 @@ void describe(ConfigReader& reader, Tables& tables) {
         table.id = id;
         reader.section(needed(id, "", ""), table);
     }
-}
-
-Table Target::filled_table(const std::string& id, fmt::format_args values) const {
-    Table table = tables.at(id);
-    try {
-        table.title = fmt::vformat(table.title, values);
-        for (std::string& note : table.notes) note = fmt::vformat(note, values);
-    } catch (const fmt::format_error& error) {
-        throw machine::ConfigError(fmt::format("{}: tables.{}: {}", name, id, error.what()));
-    }
-    return table;
 }
 
 Target read_target(const nlohmann::json& object, const std::string& file) {

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <fmt/format.h>
-
 #include <array>
 #include <cstdint>
 #include <filesystem>
@@ -52,16 +50,8 @@ struct Target {
     ByWorkload<std::string> models;  ///< graph files
     FitGrid fit;
     Targets targets;
-    std::map<std::string, Table> tables;         ///< title, columns and notes of each, by id
+    std::map<std::string, Table> tables;         ///< with the placeholders of Results::table, by id
     std::map<std::string, std::string> sources;  ///< reasons for these values, by key
-
-    /// The table without rows. A placeholder in its title or notes, such as {ridge:.0f}, stands for one of
-    /// the `values`, made with fmt::arg. Throws ConfigError for a placeholder without a value.
-    template <class... Values>
-    Table table(const std::string& id, const Values&... values) const {
-        return filled_table(id, fmt::make_format_args(values...));
-    }
-    Table filled_table(const std::string& id, fmt::format_args values) const;
 };
 
 /// From JSON; `file` leads the messages. Throws ConfigError.

@@ -1,7 +1,9 @@
 #include "sim/study/validate/validate.h"
 
+#include <fmt/args.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -37,6 +39,34 @@ double throughput(const baselines::Baseline& baseline, const ir::Graph& graph, s
 }
 
 }  // namespace
+
+Table Results::table(const std::string& id, const std::map<std::string, double>& numbers) const {
+    fmt::dynamic_format_arg_store<fmt::format_context> values;
+    values.push_back(fmt::arg("target", target.name));
+    values.push_back(fmt::arg("article", published.title));
+    for (const auto& [name, number] : numbers) values.push_back(fmt::arg(name.c_str(), number));
+    for (const auto& [path, number] : published.numbers) {
+        std::string name = path;
+        std::replace(name.begin(), name.end(), '.', '_');
+        values.push_back(fmt::arg(name.c_str(), number));
+    }
+    const auto filled = [&](const std::string& text) {
+        try {
+            return fmt::vformat(text, values);
+        } catch (const fmt::format_error& error) {
+            throw machine::ConfigError(
+                fmt::format("{}: tables.{}: {}: {}", target.name, id, error.what(), text));
+        }
+    };
+    Table table = target.tables.at(id);
+    table.title = filled(table.title);
+    for (Row& row : table.rows) {
+        row.label = filled(row.label);
+        for (Cell& cell : row.cells) cell = Cell::words(filled(cell.text()));
+    }
+    for (std::string& note : table.notes) note = filled(note);
+    return table;
+}
 
 Results validate(const std::string& target, const run::PathFinder& paths) {
     Results results;

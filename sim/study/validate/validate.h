@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "sim/study/validate/published.h"
 #include "sim/study/validate/records.h"
 #include "sim/study/validate/simulate.h"
+#include "sim/study/validate/table.h"
 #include "sim/study/validate/target.h"
 
 /// Compares the simulator with published measurements.
@@ -44,6 +46,11 @@ struct Results {
 
     std::vector<studies::FillRow> array_fill;  ///< the article's CNN at several sizes
     std::array<run::RunRecord, 2> tiling;      ///< one matrix, on the array and on one of twice the size
+
+    /// The table of the target's file. Placeholders in its texts, such as {ridge:.0f}, stand for one of the
+    /// `numbers`, for a published number by its path with "_" for each "." ({table_2_peak_tops:.0f}), or for
+    /// the names {target} and {article}. Throws ConfigError for a placeholder that stands for nothing.
+    Table table(const std::string& id, const std::map<std::string, double>& numbers = {}) const;
 };
 
 /// Reads the files of the target and simulates all that the tables need. `target` is a file, or a name in

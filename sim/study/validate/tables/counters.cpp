@@ -14,8 +14,7 @@ Table summary_table(const Results& results) {
     double points = 0.0;
     for (const std::size_t row : partition_rows) points = std::max(points, table_3_difference(row, results));
 
-    Table table = results.target.table("summary", fmt::arg("name", results.target.name),
-                                       fmt::arg("published", results.published.title));
+    Table table = results.table("summary");
     const auto add = [&](const char* what, double ours, double target) {
         table.add(what, {Cell::percent(ours), Cell::percent(target), Cell::met(ours <= target)});
     };
@@ -33,7 +32,7 @@ Table cycles_table(const Results& results) {
     const ByWorkload<double> useful = results.published.table_3(useful_row);
     const ByWorkload<double> authors = results.published.workloads("table_7.model_error_percent");
     const CyclesErrors errors = cycles_errors(useful, results.base);
-    Table table = results.target.table("total_cycles");
+    Table table = results.table("total_cycles");
     table.add("row 2, published", useful, 1);
     table.add("row 2, ours", table_3_values(useful_row, results.base), 1);
     table.add("error of our cycles",
@@ -43,7 +42,7 @@ Table cycles_table(const Results& results) {
 }
 
 Table fit_table(const Results& results) {
-    Table table = results.target.table("fits", fmt::arg("simulations", results.fits.simulations));
+    Table table = results.table("fits", {{"simulations", static_cast<double>(results.fits.simulations)}});
     const auto add = [&](std::string label, const Parameters& parameters, const Cells& errors) {
         Cells cells{Cell::number(parameters[0], 3), Cell::number(parameters[1], 0),
                     Cell::number(parameters[2], 0)};
@@ -67,7 +66,7 @@ Table table_1(const Results& results) {
         return static_cast<double>(record.program.tile_bytes) / 1e6;
     };
     const auto published = [&](const char* path) { return results.published.workloads(path); };
-    Table table = results.target.table("table_1");
+    Table table = results.table("table_1");
     table.add("batch", of_each(results.base, batch), 0);
     table.add("weights published, 10^6", published("table_1.weights_millions"), 0);
     table.add("weights ours, 10^6", of_each(results.base, weights), 1);
@@ -77,7 +76,7 @@ Table table_1(const Results& results) {
 }
 
 Table table_3(const Results& results) {
-    Table table = results.target.table("table_3");
+    Table table = results.table("table_3");
     for (std::size_t row = 0; row < table_3_rows.size(); ++row) {
         const auto& [key, title, counter] = table_3_rows[row];
         const ByWorkload<double> published = results.published.table_3(row);
@@ -92,7 +91,7 @@ Table table_3(const Results& results) {
 }
 
 Table table_3_differences(const Results& results) {
-    Table table = results.target.table("table_3_differences");
+    Table table = results.table("table_3_differences");
     const double most = results.target.targets.counter_points;
     for (const std::size_t row : partition_rows) {
         table.add(std::string(table_3_rows[row].title), std::array{table_3_difference(row, results), most},
@@ -105,7 +104,7 @@ Table table_8(const Results& results) {
     const auto mebibytes = [](const run::RunRecord& record) {
         return static_cast<double>(record.unified_buffer_peak_bytes) / 1048576.0;
     };
-    Table table = results.target.table("table_8");
+    Table table = results.table("table_8");
     table.add("published", results.published.workloads("table_8.unified_buffer_mib"), 1);
     table.add("ours", of_each(results.base, mebibytes), 1);
     return table;

@@ -12,7 +12,7 @@ constexpr std::size_t full = loads.size() - 1;
 Table figure_9_table(const Results& results) {
     const EfficiencyBars ours = server_efficiency(results);
     const EfficiencyBars errors = efficiency_errors(results);
-    Table table = results.target.table("figure_9");
+    Table table = results.table("figure_9");
     constexpr std::array<const char*, efficiency_keys.size()> names{"total, GM", "total, WM",
                                                                     "incremental, GM", "incremental, WM"};
     for (std::size_t bar = 0; bar < names.size(); ++bar) {
@@ -29,16 +29,7 @@ Table figure_9_table(const Results& results) {
 
 Table figure_10_table(const Results& results) {
     const Published& published = results.published;
-    Table table = results.target.table(
-        "figure_10", fmt::arg("host_with_tpus", published.at("figure_10_text.host_percent_with_tpus")),
-        fmt::arg("host_with_gpus", published.at("figure_10_text.host_percent_with_gpus")),
-        fmt::arg("idle_tpu", published.at("table_2.tpu_idle_watts")),
-        fmt::arg("busy_tpu", published.at("table_2.tpu_busy_watts")),
-        fmt::arg("text_busy_tpu", published.at("figure_10_text.tpu_watts_at_full_load")),
-        fmt::arg("figure_idle_tpu", published.figure_10(TpuWatts)[0]),
-        fmt::arg("figure_busy_tpu", published.figure_10(TpuWatts)[full]),
-        fmt::arg("busy_gpu", results.gpu.power.busy_watts),
-        fmt::arg("figure_busy_gpu", published.figure_10(GpuWatts)[full]));
+    Table table = results.table("figure_10", {{"busy_gpu", results.gpu.power.busy_watts}});
     for (std::size_t i = 0; i < loads.size(); ++i) {
         Cells cells;
         for (const PowerCurve curve : {TpuWatts, TpuWithHostWatts, GpuWatts, GpuWithHostWatts, CpuWatts}) {
@@ -52,7 +43,7 @@ Table figure_10_table(const Results& results) {
 
 Table figure_10_text_table(const Results& results) {
     const Published& published = results.published;
-    Table table = results.target.table("figure_10_text");
+    Table table = results.table("figure_10_text");
     const auto add = [&](Workload workload, const char* said, PowerCurve curve, const char* name) {
         const Cell text =
             *said == '\0' ? Cell() : Cell::number(published.at(fmt::format("figure_10_text.{}", said)), 0);

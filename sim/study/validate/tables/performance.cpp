@@ -16,8 +16,7 @@ Table roofline_table(const Results& results) {
     const ByWorkload<run::RunRecord>& base = results.base;
     const ByWorkload<double> intensity = of_each(base, macs_per_weight_byte);
     const ByWorkload<double> useful = published.table_3(useful_row);
-    Table table = results.target.table("roofline", fmt::arg("ours", peak * 1e12 / 2.0 / bytes_per_second),
-                                       fmt::arg("published", published.at("figure_5.ridge_macs_per_byte")));
+    Table table = results.table("roofline", {{"ours", peak * 1e12 / 2.0 / bytes_per_second}});
     table.add("MACs/byte published", published.workloads("table_1.macs_per_weight_byte"), 0);
     table.add("MACs/byte ours", intensity, 0);
     table.add("TOPS published", published.workloads("table_3.tera_ops"), 1);
@@ -33,7 +32,7 @@ Table roofline_table(const Results& results) {
 
 Table throughput_table(const Results& results) {
     const Published& published = results.published;
-    Table table = results.target.table("throughput");
+    Table table = results.table("throughput");
     ByWorkload<std::optional<double>> theirs;
     theirs[MLP0] = published.at("table_4.tpu.within_limit.inferences_per_second");
     theirs[MLP1] = published.at("section_8.mlp1_inferences_per_second");
@@ -72,14 +71,14 @@ void add_latency_rows(Table& table, const Published& published, const std::strin
 
 Table table_4(const Results& results) {
     const Published& published = results.published;
-    Table table = results.target.table("table_4", fmt::arg("limit_ms", published.at("table_4.limit_ms")));
+    Table table = results.table("table_4");
     add_latency_rows(table, published, "table_4.tpu.within_limit", results.base[MLP0]);
     add_latency_rows(table, published, "table_4.tpu.at_maximum", results.largest_batch);
     return table;
 }
 
 Table table_5(const Results& results) {
-    Table table = results.target.table("table_5");
+    Table table = results.table("table_5");
     const auto link_percent = [](const run::RunRecord& record) {
         return 100.0 * (share_of_cycles(record, "host_read.busy_cycles") +
                         share_of_cycles(record, "host_write.busy_cycles"));
@@ -108,12 +107,9 @@ Table table_6(const Results& results) {
     const auto geometric = published.row("table_6.geometric_mean", ratio_names);
     const auto weighted = published.row("table_6.weighted_mean", ratio_names);
     const MlpSplit split = mlp_split(published);
-    Table table = results.target.table(
-        "table_6", fmt::arg("mlp", published.at("table_1.deployed_percent.MLP")),
-        fmt::arg("lstm", published.at("table_1.deployed_percent.LSTM")),
-        fmt::arg("cnn", published.at("table_1.deployed_percent.CNN")),
-        fmt::arg("tpu_over_cpu", 100.0 * split.by_tpu_over_cpu),
-        fmt::arg("gpu_over_cpu", 100.0 * split.by_gpu_over_cpu), fmt::arg("used", 100.0 * split.used()));
+    Table table = results.table("table_6", {{"tpu_over_cpu", 100.0 * split.by_tpu_over_cpu},
+                                            {"gpu_over_cpu", 100.0 * split.by_gpu_over_cpu},
+                                            {"used", 100.0 * split.used()}});
     for (const Ratio ratio : {GpuOverCpu, TpuOverCpu, TpuOverGpu}) {
         table.add(fmt::format("{} published", ratio_names[ratio]),
                   joined(numbers(published.table_6(ratio), 1),
@@ -130,7 +126,7 @@ Table table_6(const Results& results) {
 
 Table baselines_table(const Results& results) {
     const BaselineErrors& errors = results.baseline_errors;
-    Table table = results.target.table("baselines");
+    Table table = results.table("baselines");
     const auto add = [&](const BaselineErrorRow& row, const std::string& whose) {
         const bool large = row.published >= 100.0;
         table.add(fmt::format("{}, {}", row.source, whose),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 
 #include "sim/study/validate/comparison.h"
@@ -20,7 +21,7 @@ constexpr std::size_t doubled = 3;  ///< index into `scales`
 constexpr std::size_t fourfold = 4;
 
 Table figure_11_table(const Results& results) {
-    Table table = results.target.table("figure_11");
+    Table table = results.table("figure_11");
     const auto add = [&](const char* label, const Sensitivity& ours, Curve curve) {
         const auto errors = sensitivity_errors(results, ours)[curve];
         const double most = std::ranges::max(errors, {}, [](double error) { return std::abs(error); });
@@ -95,7 +96,7 @@ std::string why_larger(const Results& results) {
 }
 
 Table prime_table(const Results& results) {
-    Table table = results.target.table("tpu_prime");
+    Table table = results.table("tpu_prime");
     const auto theirs = [&](const char* label, const std::string& key) {
         Cells cells(workload_count);
         for (const char* const mean : {"_gm", "_wm"}) {
@@ -117,8 +118,7 @@ Table prime_table(const Results& results) {
 }
 
 Table tiling_table(const Results& results) {
-    Table table =
-        results.target.table("tiling", fmt::arg("matrix", results.published.count("tiling.matrix")));
+    Table table = results.table("tiling");
     constexpr std::array<const char*, 2> arrays{"tiling.array_256", "tiling.array_512"};
     for (std::size_t i = 0; i < arrays.size(); ++i) {
         const std::string path = arrays[i];
@@ -140,7 +140,7 @@ Table claim_table(const Results& results) {
     const ByWorkload<double> over_cpu = relative_performance(results, TpuOverCpu);
     const ByWorkload<double> over_gpu = relative_performance(results, TpuOverGpu);
     const EfficiencyBars per_watt = server_efficiency(results);
-    Table table = results.target.table("claim");
+    Table table = results.table("claim");
     const auto claimed = [&](const std::string& what) {
         return Cell::words(fmt::format("{:.0f} to {:.0f} times", results.published.at(what + "_from"),
                                        results.published.at(what + "_to")));
@@ -159,7 +159,7 @@ Table claim_table(const Results& results) {
 }
 
 Table article_cnn_table(const Results& results) {
-    Table table = results.target.table("article_cnn");
+    Table table = results.table("article_cnn");
     for (const studies::FillRow& row : results.array_fill) {
         Cells cells{Cell::number(row.point.network.width_multiplier, 0), Cell::number(row.point.batch, 0)};
         if (row.error.empty()) {
@@ -182,44 +182,27 @@ Table article_cnn_table(const Results& results) {
 
 Table contradictions_table(const Results& results) {
     const Published& published = results.published;
-    Table table = results.target.table("contradictions");
-    const auto add = [&](std::string what, double one, double another, int digits, const char* unit = "") {
-        table.add(std::move(what), {Cell::words(Cell::number(one, digits).text() + unit),
-                                    Cell::words(Cell::number(another, digits).text() + unit)});
-    };
     const auto row = [&](std::size_t number) { return published.table_3(number - 1); };
-    for (std::size_t i = 0; i < workload_count; ++i) {
-        add(fmt::format("{} TOPS, rows 2 and 9", workload_names[i]),
-            published.at("table_2.peak_tops") * row(2)[i] / 100.0, row(9)[i], 1);
-    }
-    table.add("mean of row 4, printed and computed",
-              {Cell::words(fmt::format("{:.0f} %", published.at("table_3.weight_stall.mean"))),
-               Cell::words(fmt::format("{:.1f} %", arithmetic_mean(row(4))))});
-    for (const std::size_t i : {LSTM0, LSTM1, CNN1}) {
-        add(fmt::format("{} rows 7 + 8, part of row 6", workload_names[i]), row(7)[i] + row(8)[i], row(6)[i],
-            1, " %");
-    }
-    const double gibibytes = published.at("figure_1.weight_memory_gib_per_s");
-    table.add("weight memory, Table 2 and Figure 1",
-              {Cell::words(fmt::format("{:.0f} GB/s", published.at("table_2.weight_memory_gb_per_s"))),
-               Cell::words(fmt::format("{:.0f} GiB/s = {:.1f} GB/s", gibibytes, gibibytes * 1.073741824))});
-    add("CNN1 GMACs an inference, Tables 1 and 3",
-        published.at("table_1.macs_per_weight_byte.CNN1") * published.at("table_1.weights_millions.CNN1") /
-            published.at("table_1.batch.CNN1") / 1e3,
-        row(9)[CNN1] * 1e3 / 2.0 / published.at("section_8.cnn1_inferences_per_second"), 1);
-    add("idle TPU, Table 2 and Figure 10", published.at("table_2.tpu_idle_watts"),
-        published.figure_10(TpuWatts).front(), 0, " W");
-    add("busy TPU, text and Figure 10", published.at("figure_10_text.tpu_watts_at_full_load"),
-        published.figure_10(TpuWatts).back(), 0, " W");
-    add("busy GPU, Table 2 and Figure 10", results.gpu.power.busy_watts, published.figure_10(GpuWatts).back(),
-        0, " W");
     // A bar is a weighted mean times the factor that the rule of Figure 9 gives for the servers.
     const auto bars = published.row("figure_9.total_wm", server_ratio_names);
     const double of_tpu = bars[TpuOverCpu] * published.at("table_2.tpu_server_tdp_watts");
     const double of_prime = bars[PrimeOverCpu] * published.at("tpu_prime.server_tdp_watts");
-    add("TPU'/TPU with host, WM: text, Figure 9", published.at("tpu_prime.with_host_wm"), of_prime / of_tpu,
-        1);
-    return table;
+    const double weights = published.at("table_1.weights_millions.CNN1");
+    const double macs_per_weight =
+        published.at("table_1.macs_per_weight_byte.CNN1") / published.at("table_1.batch.CNN1");
+    std::map<std::string, double> numbers{
+        {"mean_of_row_4", arithmetic_mean(row(4))},
+        {"figure_1_gb_per_s", published.at("figure_1.weight_memory_gib_per_s") * 1.073741824},
+        {"gmacs_by_table_1", weights * macs_per_weight / 1e3},
+        {"gmacs_by_row_9", row(9)[CNN1] * 1e3 / 2.0 / published.at("section_8.cnn1_inferences_per_second")},
+        {"busy_gpu", results.gpu.power.busy_watts},
+        {"prime_by_figure_9", of_prime / of_tpu}};
+    for (std::size_t i = 0; i < workload_count; ++i) {
+        numbers[fmt::format("tops_by_row_2_{}", workload_names[i])] =
+            published.at("table_2.peak_tops") * row(2)[i] / 100.0;
+        numbers[fmt::format("rows_7_and_8_{}", workload_names[i])] = row(7)[i] + row(8)[i];
+    }
+    return results.table("contradictions", numbers);
 }
 
 }  // namespace
@@ -229,7 +212,7 @@ Table statements_table(const Results& results) {
     const Workloads all{MLP0, MLP1, LSTM0, LSTM1, CNN0, CNN1};
     const Workloads memory_bound{MLP0, MLP1, LSTM0, LSTM1};
     const Workloads cnns{CNN0, CNN1};
-    Table table = results.target.table("statements");
+    Table table = results.table("statements");
     // Adds our factors of the named workloads. `rule` decides by their mean and the largest of them.
     const auto add = [&](std::string label, const Workloads& named, Curve curve, std::size_t scale,
                          const auto& rule) {
