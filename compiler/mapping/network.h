@@ -14,8 +14,8 @@
 #include "hw/base/fixed_point.h"
 #include "hw/isa/instructions/vector.h"
 
-/// The network as work of the chip, in a closed set of kinds of work. Operators lower themselves to it;
-/// schedule and emit read nothing else.
+/// A network described by the kinds of work that the chip can do, a closed set. Operators are lowered to
+/// these; schedule and emit read only this.
 namespace systole::mapping {
 
 using TensorId = std::uint32_t;
@@ -81,8 +81,7 @@ struct Pooling {
 
 /// Vector work on each element:
 /// - Add, of two tensors, as in TFLite: inputs are shifted left by 20 (16-bit inputs by 15) and scaled by `a`
-/// and `b`,
-///   their sum is scaled by `result`;
+///   and `b`, their sum is scaled by `result`;
 /// - Multiply, of two tensors: clamp(zero_point + scale((a - zero_point_a) * (b - zero_point_b), result),
 ///   minimum, maximum);
 /// - Lookup, of one tensor: the table. Input and output are as wide as its entries.
@@ -112,7 +111,8 @@ struct Layer {
     std::vector<TensorId> inputs;  ///< that the work reads
     TensorId output = 0;
     Work work;
-    std::uint64_t macs = 0;  ///< multiply-accumulates of one inference, without structural zeros
+    std::uint64_t macs =
+        0;  ///< of one inference, without the zeros that a tile holds for its layout (depthwise)
 };
 
 /// The layers are ordered such that every tensor is written before it is read.

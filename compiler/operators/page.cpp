@@ -1,6 +1,8 @@
 
 #include <fmt/format.h>
 
+#include <stdexcept>
+
 #include "compiler/operators/operator.h"
 
 namespace systole::operators {
@@ -16,7 +18,13 @@ Written by `sim schema --operators docs/operators.md` from the registry of opera
 )";
 
 std::string_view name_of_format(ir::Format format) {
-    return format == ir::Format::Keras ? "Keras" : "graph JSON";
+    switch (format) {
+        case ir::Format::Keras:
+            return "Keras";
+        case ir::Format::GraphJson:
+            return "graph JSON";
+    }
+    throw std::logic_error("a format without a name");
 }
 
 void write_attributes(const ir::Operator& op, std::string& page) {

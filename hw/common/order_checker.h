@@ -17,8 +17,8 @@ namespace systole::hw {
 /// The place of an instruction in the program, from 0.
 using InstructionNumber = std::uint64_t;
 
-/// The instructions that come before a point of a unit's work: for each unit the number of its last such
-/// instruction plus 1, or 0 for none. The earlier instructions of that unit come before it too.
+/// What is known to come before a point of a unit's work: for each unit the number of its last such
+/// instruction plus 1; 0 is none. All earlier instructions of that unit come before the point, too.
 using VectorClock = std::array<std::uint64_t, isa::unit_count>;
 
 /// An instruction began although nothing orders it behind an earlier instruction of another unit that touches
@@ -31,11 +31,10 @@ public:
     const InstructionNumber later;
 };
 
-/// Checks that a program's synchronization keeps its meaning, which is its instructions executed one after
-/// the other: if two instructions touch the same row and at least one writes it, the later must be ordered
-/// behind the earlier, by its unit's queue or by signals and waits. The hardware does not check this. The
-/// checker uses vector clocks, not times, so it finds a missing `sync` even in a run whose timing happens to
-/// be right.
+/// Checks that the `sync` instructions of a program suffice for it to mean what it means in program order: if
+/// two instructions touch the same row and at least one writes it, the later must be ordered behind the
+/// earlier, by its unit's queue or by signals and waits. The hardware does not check this. The checker uses
+/// vector clocks, not times, so it finds a missing `sync` even in a run whose timing happens to be right.
 ///
 /// It also records the last write of each unified-buffer row and when it was complete, from which the matrix
 /// unit takes the reasons of its waiting.

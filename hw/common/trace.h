@@ -14,7 +14,7 @@ namespace systole::hw {
 /// The times of an instruction in the sequencer.
 struct IssueTimes {
     InstructionNumber number = 0;
-    Tag tag = 0;        ///< in force after it; for a `debug_tag`, the tag that it sets
+    Tag tag = 0;        ///< in force after it; for a `tag` instruction, the tag that it sets
     Cycle asked = 0;    ///< the sequencer could have issued it
     Cycle arrived = 0;  ///< that, and it was in the instruction buffer
     Cycle issued = 0;   ///< that, and its queue had a place; for `halt`: it began to wait for the units

@@ -40,7 +40,7 @@ struct Footprint {
 Footprint footprint(const Instruction& instruction, const Registers& registers, const Geometry& geometry);
 
 /// The unit whose queue takes the instruction; nullopt for instructions that the sequencer executes itself
-/// (nop, halt, debug_tag, set_config).
+/// (nop, halt, tag, set).
 std::optional<Unit> unit_of(const Instruction& instruction);
 
 /// An instruction as the sequencer issues it: with the register values that apply to it and the rows that it

@@ -44,9 +44,8 @@ public:
         RegisterSink* registers = nullptr;
     };
 
-    /// Announces a stream whose rows are ready from this cycle on. Waits until the array can take it: its
-    /// tile is in the shadow plane, unless it keeps the active one, and earlier streams have passed the
-    /// input.
+    /// Announces a stream whose rows are ready from this cycle on. Waits until earlier streams have passed
+    /// the input and, unless the stream keeps the active tile, the stream's tile is in the shadow plane.
     virtual void offer(const Stream& stream, WaitState& state) = 0;
     /// The tile that the offered stream is multiplied with.
     const Tile& tile_of(const Stream& stream) const { return stream.keep_weights ? active_ : shadow_; }

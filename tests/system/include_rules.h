@@ -104,7 +104,7 @@ inline bool sim_may_include(std::string_view from, std::string_view to) {
     return from == "sim/cli";
 }
 
-/// Whether a file of area `from` may include one of area `to`: design.md's table, row by row.
+/// Whether a file of area `from` may include one of area `to`.
 inline bool may_include(std::string_view from, std::string_view to) {
     if (from == to) return true;
     if (to == "tests") return false;

@@ -17,8 +17,9 @@ constexpr std::string_view introduction = R"(# Configuration reference
 Made by `sim schema --page docs/configuration.md` from the declarations that read these files; a test holds it to them.
 `sim schema machine` prints a part of it on a terminal, `sim schema machine --json` as JSON Schema for editors.
 
-- Files are JSON objects. A key that is not below is an error that names the nearest one that is.
-- *Default* is what holds where a key is left out; *needed* ones cannot be, where their section is there. `-` is none.
+- Files are JSON objects. A key that is not listed below is an error; the message names the most similar key.
+- *Default* is the value if the key is left out. A key marked *needed* must be given if its section is given. `-` means: no
+  default.
 - A file is named by its path, or by its bare name: `tpu_v1` is `configs/machines/tpu_v1.json`, looked for from the
   current folder upwards. Relative paths in a run file are looked for in the current folder, then in the run file's
   folder and in those above it.

@@ -18,7 +18,7 @@
 /// include their end.
 namespace systole::run {
 
-/// The value that `debug_tag` sets: the number of a layer, from 1; 0 outside layers.
+/// The value that the instruction `tag` sets: the number of a layer, from 1; 0 outside layers.
 using Tag = std::uint16_t;
 
 /// A counter, in total and by tag. Its path has the names of unit and counter: "matrix_unit.active_cycles".

@@ -22,7 +22,8 @@ namespace systole::run {
 /// The options for the compiler.
 struct CompilerOptions {
     std::uint32_t batch = 1;  ///< images that go through the network together
-    std::uint64_t limit = 0;  ///< only the first images; without images, their number; 0: all, or one batch
+    std::uint64_t limit =
+        0;  ///< the first images only, 0: all; without images the number of inferences, 0: one batch
 };
 SYSTOLE_RECORD_FIELDS(CompilerOptions, batch, limit)
 
@@ -42,7 +43,7 @@ struct Observed {
     bool occupancy = false;  ///< of the memories
     bool phases = false;
     bool pictures = false;            ///< some of the input, with predictions
-    std::uint32_t power_windows = 0;  ///< above 0: when units worked, for power in so many windows
+    std::uint32_t power_windows = 0;  ///< above 0: when units worked, to show power in this many windows
     std::string registers;            ///< cycles in which the array's registers are kept: "all", "10-20"
     std::vector<std::string> print;   ///< host buffers: "NAME:int8x4"
 };
@@ -56,8 +57,8 @@ struct LabelledSetting {
 };
 SYSTOLE_RECORD_FIELDS(LabelledSetting, key, value)
 
-/// Names and paths as the user gave them. No result depends on them; everything else is elsewhere in the
-/// spec.
+/// Names and paths as the user gave them. No result depends on them; what results depend on is in the other
+/// members of the spec.
 struct RunLabels {
     using Uncompared = void;
     std::string program;  ///< as given by the user: messages begin with it
@@ -79,7 +80,7 @@ struct RunSpec {
     RunData data;
     bool timing_only = false;
     bool float_reference = false;
-    std::optional<Json> host;     ///< the baseline that times work left to the host, as its file is written
+    std::optional<Json> host;     ///< the baseline that times the work left to the host; JSON as in its file
     std::vector<Json> baselines;  ///< those that the run is compared with
     Observed observed;
     RunLabels labels;

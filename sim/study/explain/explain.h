@@ -34,8 +34,8 @@ class CannotRun : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// Simulates the run without values, then the changes that might help against the main cause of the cycles of
-/// the run and of each layer. Throws ConfigError, CannotRun.
+/// Simulates the run without values. Then, for the run and for each layer, simulates the changes that might
+/// help against its main cause. Throws ConfigError, CannotRun.
 report::Explanations explain(const run::RunConfig& config, const Simulate& simulate = on_all_cores());
 
 }  // namespace systole::explain

@@ -173,14 +173,14 @@ struct Comparison {
     std::optional<ComparisonMeasured> measured;
 };
 
-/// The result of the claim against one baseline.
+/// How the run compares with the paper's claim (Claim below) against one baseline.
 struct ClaimAgainst {
     std::string baseline;
     std::string_view basis;    ///< the baseline's figure: "measured", "expected" or "upper bound"
     double performance = 0.0;  ///< die against die
     baselines::PerformancePerWatt performance_per_watt;
-    /// "below", "within", "above". Performance per watt is judged by the incremental figure, which the claim
-    /// means, or by the total if there is none. Empty if watts are not known.
+    /// "below", "within", "above". Performance per watt is judged by the incremental figure, as in the
+    /// paper's claim, or by the total if there is none. Empty if watts are not known.
     std::string_view performance_place;
     std::string_view performance_per_watt_place;
 };
@@ -285,14 +285,14 @@ struct Report {
 std::optional<energy::PowerOverTime> power_over_time(const run::RunRecord& record);
 /// Absent if the machine has neither a section `energy` nor published watts.
 std::optional<Energy> make_energy(const run::RunRecord& record, double seconds);
-/// The energy under a tag to which this many cycles of the matrix unit belong; absent without a section
-/// `energy`.
+/// The energy of one tag; `cycles` are the matrix unit's cycles under it. Absent without a section `energy`.
 std::optional<energy::Joules> energy_under(const run::RunRecord& record, run::Tag tag, std::uint64_t cycles);
 
 /// The matrix unit's cycles under one tag.
 MatrixUnit matrix_unit_under(const run::Counters& counters, run::Tag tag);
 
-/// The cycles by kind of matrix instruction, from the kind that the program uses under each of its tags.
+/// The cycles by kind of matrix instruction: all cycles of a tag count for the kind that the program uses
+/// under it.
 std::vector<InstructionKind> by_instruction_kind(std::span<const run::TagFacts> tags,
                                                  const run::Counters& counters);
 
