@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstddef>
 
-#include "sim/study/validate/table.h"
 #include "sim/study/validate/validate.h"
+#include "sim/view/table/table.h"
 
 /// What is computed from published and simulated figures together: means, performance per die and per watt,
 /// watts against load, and errors.

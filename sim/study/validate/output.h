@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/study/validate/table.h"
 #include "sim/study/validate/validate.h"
+#include "sim/view/table/table.h"
 
 /// The output of a validation: text, JSON, and the page of documentation.
 namespace systole::validate {

@@ -5,6 +5,25 @@
 
 #include "hw/machine/config_reader.h"
 
+// ConfigReader finds each `describe` through the type of its structure.
+namespace systole::tables {
+
+void describe(machine::ConfigReader& reader, Row& row) {
+    std::vector<std::string> cells;
+    reader.field(machine::needed("label", "", ""), row.label);
+    reader.field(machine::needed("cells", "", ""), cells);
+    for (std::string& cell : cells) row.cells.push_back(Cell::words(std::move(cell)));
+}
+
+void describe(machine::ConfigReader& reader, Table& table) {
+    reader.field(machine::needed("title", "", ""), table.title);
+    reader.field(machine::needed("columns", "", ""), table.columns);
+    reader.sections({"rows", "", ""}, table.rows);
+    reader.field({"notes", "", ""}, table.notes);
+}
+
+}  // namespace systole::tables
+
 namespace systole::validate {
 
 using machine::ConfigReader;
@@ -25,8 +44,6 @@ constexpr std::array table_ids{
     "table_8",   "roofline",     "throughput", "table_4",        "table_5",       "table_6",
     "baselines", "figure_9",     "figure_10",  "figure_10_text", "figure_11",     "statements",
     "tpu_prime", "tiling",       "claim",      "article_cnn",    "contradictions"};
-
-// ConfigReader finds each of these functions through the type of its structure.
 
 void describe(ConfigReader& reader, GridAxis& axis) {
     reader.field(needed("from", "", ""), axis.from, {0.0, 1e12});
@@ -57,20 +74,6 @@ void describe(ConfigReader& reader, Models& models) {
     for (std::size_t i = 0; i < workload_count; ++i) {
         reader.field(needed(workload_names[i], "", ""), models.files[i]);
     }
-}
-
-void describe(ConfigReader& reader, Row& row) {
-    std::vector<std::string> cells;
-    reader.field(needed("label", "", ""), row.label);
-    reader.field(needed("cells", "", ""), cells);
-    for (std::string& cell : cells) row.cells.push_back(Cell::words(std::move(cell)));
-}
-
-void describe(ConfigReader& reader, Table& table) {
-    reader.field(needed("title", "", ""), table.title);
-    reader.field(needed("columns", "", ""), table.columns);
-    reader.sections({"rows", "", ""}, table.rows);
-    reader.field({"notes", "", ""}, table.notes);
 }
 
 void describe(ConfigReader& reader, Tables& tables) {

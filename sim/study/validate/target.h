@@ -8,10 +8,18 @@
 #include <string>
 
 #include "sim/study/validate/published.h"
-#include "sim/study/validate/table.h"
+#include "sim/view/table/table.h"
 
 /// The files and bounds of a validation: configs/validation/*.json, schema sim.validation/1.
 namespace systole::validate {
+
+using tables::Cell;
+using tables::Cells;
+using tables::differences;
+using tables::joined;
+using tables::numbers;
+using tables::Row;
+using tables::Table;
 
 /// The values of a machine parameter that the fit tries: `steps` values, evenly spaced, both ends included.
 struct GridAxis {

@@ -14,8 +14,8 @@
 #include "sim/study/validate/published.h"
 #include "sim/study/validate/records.h"
 #include "sim/study/validate/simulate.h"
-#include "sim/study/validate/table.h"
 #include "sim/study/validate/target.h"
+#include "sim/view/table/table.h"
 
 /// Compares the simulator with published measurements.
 namespace systole::validate {

@@ -1,9 +1,9 @@
-#include "sim/study/validate/table.h"
+#include "sim/view/table/table.h"
 
 #include <catch2/catch.hpp>
 #include <sstream>
 
-namespace systole::validate {
+namespace systole::tables {
 namespace {
 
 Table small() {
@@ -15,7 +15,7 @@ Table small() {
             .notes = {"A note."}};
 }
 
-TEST_CASE("Numbers are shown with their digits", "[sim][validate]") {
+TEST_CASE("Numbers are shown with their digits", "[table]") {
     CHECK(Cell::number(2.04, 1).text() == "2.0");
     CHECK(Cell::percent(0.1234).text() == "12.3");
     CHECK(Cell::difference(1.26, 1).text() == "+1.3");
@@ -27,7 +27,7 @@ TEST_CASE("Numbers are shown with their digits", "[sim][validate]") {
     CHECK(Cell::yes(true).json() == "yes");
 }
 
-TEST_CASE("A table as text", "[sim][validate]") {
+TEST_CASE("A table as text", "[table]") {
     CHECK(to_text(small()) ==
           "A small table\n\n"
           "              one  another\n"
@@ -36,7 +36,7 @@ TEST_CASE("A table as text", "[sim][validate]") {
           "\nA note.\n");
 }
 
-TEST_CASE("A table as Markdown", "[sim][validate]") {
+TEST_CASE("A table as Markdown", "[table]") {
     CHECK(to_markdown(small()) ==
           "|  | one | another |\n"
           "|---|--:|---|\n"
@@ -45,7 +45,7 @@ TEST_CASE("A table as Markdown", "[sim][validate]") {
           "\nA note.\n");
 }
 
-TEST_CASE("Columns that do not fit the terminal follow below", "[sim][validate]") {
+TEST_CASE("Columns that do not fit the terminal follow below", "[table]") {
     Table wide{.id = "wide",
                .title = "A wide table",
                .columns = {"label"},
@@ -67,7 +67,7 @@ TEST_CASE("Columns that do not fit the terminal follow below", "[sim][validate]"
     CHECK(to_text(small(), {.columns = columns}) == to_text(small()));
 }
 
-TEST_CASE("A row with an unmet demand is red where there are colours", "[sim][validate]") {
+TEST_CASE("A row with an unmet demand is red where there are colours", "[table]") {
     Table table = small();
     table.rows[0].cells[1] = Cell::met(false);
     table.rows[1].cells[1] = Cell::met(true);
@@ -78,11 +78,11 @@ TEST_CASE("A row with an unmet demand is red where there are colours", "[sim][va
     CHECK_THAT(text, Catch::Contains("\n  longer row "));
 }
 
-TEST_CASE("A table as JSON", "[sim][validate]") {
+TEST_CASE("A table as JSON", "[table]") {
     CHECK(to_json(small()).dump() ==
           R"({"title":"A small table","columns":["","one","another"],)"
           R"("rows":[["row",1.3,"words"],["longer row",1.0,null]],"notes":["A note."]})");
 }
 
 }  // namespace
-}  // namespace systole::validate
+}  // namespace systole::tables

@@ -9,7 +9,7 @@
 #include "sim/view/terminal/look.h"
 
 /// A table as data: printed on a terminal, in a page, and as JSON.
-namespace systole::validate {
+namespace systole::tables {
 
 /// A number with the digits that are shown, a text, or nothing ("-").
 class Cell {
@@ -95,4 +95,4 @@ std::string to_text(const Table& table, const terminal::Look& look = {});
 std::string to_markdown(const Table& table);
 nlohmann::ordered_json to_json(const Table& table);
 
-}  // namespace systole::validate
+}  // namespace systole::tables

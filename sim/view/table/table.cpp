@@ -1,4 +1,4 @@
-#include "sim/study/validate/table.h"
+#include "sim/view/table/table.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "sim/view/terminal/layout.h"
 
-namespace systole::validate {
+namespace systole::tables {
 namespace {
 
 double rounded(double value, int digits) {
@@ -134,4 +134,4 @@ nlohmann::ordered_json to_json(const Table& table) {
     return json;
 }
 
-}  // namespace systole::validate
+}  // namespace systole::tables
