@@ -11,11 +11,6 @@
 #include "tests/support/random_program/judge.h"
 #include "tests/support/random_program/shrink.h"
 
-/// libsystemc's own `main` would call it; the fuzzer's `main` stands before that.
-int sc_main(int /*argc*/, char* /*argv*/[]) {
-    return EXIT_FAILURE;
-}
-
 /// Where processes have stacks of their own, LeakSanitizer does not find all that is reachable.
 extern "C" const char* __asan_default_options();
 extern "C" const char* __asan_default_options() {
