@@ -1,7 +1,8 @@
 # systole_library(NAME SOURCES file... [LINKS target...])
 #
 # A library of the project: target systole_NAME, alias systole::NAME. Each folder of the design is one.
-# Header-only folders give no SOURCES. The libraries outside tests/ are together the target systole::all.
+# Header-only folders give no SOURCES. The libraries below hw/, compiler/ and sim/ are together the targets
+# systole::all_hw, systole::all_compiler and systole::all_sim; what one of these uses below it comes along.
 function(systole_library name)
     cmake_parse_arguments(PARSE_ARGV 1 library "" "" "SOURCES;LINKS")
     if(library_SOURCES)
@@ -12,22 +13,21 @@ function(systole_library name)
         target_link_libraries(systole_${name} INTERFACE systole_options ${library_LINKS})
     endif()
     add_library(systole::${name} ALIAS systole_${name})
-    set(tests_folder "${CMAKE_SOURCE_DIR}/tests")
-    cmake_path(IS_PREFIX tests_folder "${CMAKE_CURRENT_SOURCE_DIR}" is_for_tests)
-    if(NOT TARGET systole_all)
-        add_library(systole_all INTERFACE)
-        add_library(systole::all ALIAS systole_all)
+    cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY "${CMAKE_SOURCE_DIR}" OUTPUT_VARIABLE folder)
+    string(REGEX REPLACE "/.*" "" top "${folder}")
+    if(NOT TARGET systole_all_${top})
+        add_library(systole_all_${top} INTERFACE)
+        add_library(systole::all_${top} ALIAS systole_all_${top})
     endif()
-    if(NOT is_for_tests)
-        target_link_libraries(systole_all INTERFACE systole_${name})
-    endif()
+    target_link_libraries(systole_all_${top} INTERFACE systole_${name})
 endfunction()
 
 # systole_tests(NAME DIRECTORY folder [LINKS target...])
 #
 # One Catch2 program of all *_test.cpp directly in tests/DIRECTORY; every test case is a CTest test and
 # a process of its own. The files are globbed, so none can be forgotten; a test that says SKIPPED is
-# counted as skipped. Tests may use every library of the project: archives add only what is called.
+# counted as skipped. Tests of hw/ may use all of hw/, those of compiler/ also all of compiler/, and the others
+# everything: archives add only what is called.
 function(systole_tests name)
     cmake_parse_arguments(PARSE_ARGV 1 tests "" "DIRECTORY" "LINKS")
     file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/tests/${tests_DIRECTORY}/*_test.cpp")
@@ -35,7 +35,14 @@ function(systole_tests name)
         return()
     endif()
     add_executable(${name} ${sources})
-    target_link_libraries(${name} PRIVATE systole::test_support systole::random_program systole::all ${tests_LINKS})
+    set(libraries systole::all_hw)
+    if(NOT tests_DIRECTORY MATCHES "^unit/hw/")
+        list(PREPEND libraries systole::all_compiler)
+    endif()
+    if(NOT tests_DIRECTORY MATCHES "^unit/(hw|compiler)/")
+        list(PREPEND libraries systole::all_sim)
+    endif()
+    target_link_libraries(${name} PRIVATE systole::test_support systole::random_program ${libraries} ${tests_LINKS})
     catch_discover_tests(${name} TEST_PREFIX "${tests_DIRECTORY}: " PROPERTIES SKIP_REGULAR_EXPRESSION "SKIPPED")
     set_property(GLOBAL APPEND PROPERTY SYSTOLE_TEST_SOURCES ${sources})
 endfunction()
