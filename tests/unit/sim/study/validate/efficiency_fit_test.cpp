@@ -38,7 +38,7 @@ TEST_CASE("The shipped efficiencies are what the fit gives", "[sim][validate]") 
     CHECK(baseline.efficiency.layer_microseconds == Approx(fitted.layer_microseconds));
     // The factor of latency is the geometric mean of Table 4's latencies over the times of a batch.
     double product = 1.0;
-    for (const std::size_t i : {6, 7}) {
+    for (const std::size_t i : {std::size_t{6}, std::size_t{7}}) {
         product *= rows.at(i).latency_ms / (1e3 * rows.at(i).batch / rows.at(i).value);
     }
     CHECK(baseline.efficiency.latency_factor == Approx(std::sqrt(product)).margin(0.05));
