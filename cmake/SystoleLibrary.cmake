@@ -22,14 +22,14 @@ function(systole_library name)
     target_link_libraries(systole_all_${top} INTERFACE systole_${name})
 endfunction()
 
-# systole_tests(NAME DIRECTORY folder [LINKS target...])
+# systole_tests(NAME DIRECTORY folder)
 #
 # One Catch2 program of all *_test.cpp directly in tests/DIRECTORY; every test case is a CTest test and
 # a process of its own. The files are globbed, so none can be forgotten; a test that says SKIPPED is
 # counted as skipped. Tests of hw/ may use all of hw/, those of compiler/ also all of compiler/, and the others
 # everything: archives add only what is called.
 function(systole_tests name)
-    cmake_parse_arguments(PARSE_ARGV 1 tests "" "DIRECTORY" "LINKS")
+    cmake_parse_arguments(PARSE_ARGV 1 tests "" "DIRECTORY" "")
     file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/tests/${tests_DIRECTORY}/*_test.cpp")
     if(NOT sources)
         return()
@@ -42,7 +42,7 @@ function(systole_tests name)
     if(NOT tests_DIRECTORY MATCHES "^unit/(hw|compiler)/")
         list(PREPEND libraries systole::all_sim)
     endif()
-    target_link_libraries(${name} PRIVATE systole::test_support systole::random_program ${libraries} ${tests_LINKS})
+    target_link_libraries(${name} PRIVATE systole::test_support systole::random_program ${libraries})
     catch_discover_tests(${name} TEST_PREFIX "${tests_DIRECTORY}: " PROPERTIES SKIP_REGULAR_EXPRESSION "SKIPPED")
     set_property(GLOBAL APPEND PROPERTY SYSTOLE_TEST_SOURCES ${sources})
 endfunction()
