@@ -1,4 +1,5 @@
-// Errors of users: one line that describes the error, and exit code 2.
+// Each row is a wrong input: what is wrong, the command, the words that the message must hold, the exit code.
+// The message is one line on stderr that begins with "sim: ", and nothing is written to stdout.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
@@ -19,15 +20,32 @@ std::string idx_images(unsigned char count, unsigned char height, unsigned char 
     return file + std::string(std::size_t{count} * height * width, '\0');
 }
 
-struct Mistake {
+struct WrongInput {
     std::string what;
-    std::string arguments;
-    std::vector<std::string> named;  ///< what the message must contain
+    std::string arguments;           ///< of `sim`, for the shell
+    std::vector<std::string> words;  ///< each is in the message
+    int exit_code = 2;
 };
+
+void check(const std::vector<WrongInput>& rows) {
+    for (const WrongInput& row : rows) {
+        const tests::Outcome outcome = tests::sim(row.arguments);
+        INFO(row.what << ": sim " << row.arguments);
+        INFO(outcome.err);
+        CHECK(outcome.exit_code == row.exit_code);
+        CHECK(outcome.out.empty());
+        CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+        CHECK(outcome.err.find("sim: ") == 0);
+        for (const std::string& word : row.words) {
+            INFO(word);
+            CHECK(outcome.err.find(word) != std::string::npos);
+        }
+    }
+}
 
 }  // namespace
 
-TEST_CASE("Each mistake gives exit code 2 and one line that names it", "[system]") {
+TEST_CASE("Each wrong run, network, program or machine ends with one line that names it", "[system]") {
     const tests::Folder folder;
     const std::string digits = "run configs/runs/mnist_cnn.json ";
     const std::string network = tests::text_in(tests::project / "models/mnist_cnn/mnist_cnn.h5");
@@ -51,7 +69,7 @@ TEST_CASE("Each mistake gives exit code 2 and one line that names it", "[system]
         R"(--set 'machine.matrix_unit.formats=[{"activations": "int8", "weights": "int8", "passes": 1}]')";
     const std::string broken_program = folder.file("broken.tpu", tests::text_in(program).substr(0, 5000));
 
-    const std::vector<Mistake> mistakes{
+    check({
         {"a run file that is not there", "nowhere.json", {"nowhere.json"}},
         {"a word that is no command", "rnu", {"rnu", "\"run\""}},
         {"an unknown option", "run --frobnicate", {"--frobnicate"}},
@@ -104,18 +122,5 @@ TEST_CASE("Each mistake gives exit code 2 and one line that names it", "[system]
         {"compiling without images",
          "compile --machine tpu_v1 --model models/mnist_cnn/mnist_cnn.h5 -o " + (folder / "y.tpu").string(),
          {"--calibration"}},
-    };
-    for (const Mistake& mistake : mistakes) {
-        const tests::Outcome outcome = tests::sim(mistake.arguments);
-        INFO(mistake.what << ": sim " << mistake.arguments);
-        INFO(outcome.err);
-        CHECK(outcome.exit_code == 2);
-        CHECK(outcome.out.empty());
-        CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
-        CHECK(outcome.err.find("sim: ") == 0);
-        for (const std::string& name : mistake.named) {
-            INFO(name);
-            CHECK(outcome.err.find(name) != std::string::npos);
-        }
-    }
+    });
 }
