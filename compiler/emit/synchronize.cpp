@@ -41,7 +41,7 @@ public:
         if (!unit) return;
         const Footprint footprint = isa::footprint(instruction, registers_, geometry_);
         const auto self = static_cast<std::size_t>(*unit);
-        order_behind(history_.conflicts(footprint), self, position);
+        order_behind(history_.conflicts(footprint).any, self, position);
         clocks_[self][self] = position;
         clocks_at_[position] = clocks_[self];
         history_.record(footprint, *unit, position);

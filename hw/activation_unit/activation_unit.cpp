@@ -17,8 +17,8 @@ constexpr std::size_t unit = static_cast<std::size_t>(isa::Unit::Activation);
 ActivationUnit::ActivationUnit(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
                                Values values, const Clock& clock, Semaphores& semaphores, OrderChecker& order,
                                ValueWorkers& workers, AccumulatorAccess& accumulators,
-                               UnifiedBufferAccess& buffer, PortArbiter& ports, Failure& failure,
-                               TraceSink* trace)
+                               UnifiedBufferAccess& buffer, PortArbiter& ports, WaitHistory& waits,
+                               Failure& failure, TraceSink* trace)
     : UnitModule(name),
       machine_(machine),
       latency_(machine.activation_latency()),
@@ -29,8 +29,10 @@ ActivationUnit::ActivationUnit(const sc_core::sc_module_name& name, const machin
       accumulators_(accumulators),
       buffer_(buffer),
       ports_(ports),
+      history_(waits.activation()),
       trace_(trace),
       queue_(unit, machine.sequencer.queue_depth, semaphores, clock) {
+    queue_.record_waits(&history_);
     register_counters(counters_);
     spawn("activation_unit", failure, [this] { run(); });
 }
@@ -44,8 +46,10 @@ void ActivationUnit::run() {
         clock_.wait_until(free_at_);
         clock_.wait_until(operands_written(bound.footprint));
         counters_.spend(counters_.drain_cycles, clock_.now(), command.tag);
+        history_.waited(UnitHistory::Activity::OwnWrites, clock_.now());
         take_ports(bound, costs);
         counters_.spend(counters_.port_stall_cycles, clock_.now(), command.tag);
+        history_.waited(UnitHistory::Activity::Port, clock_.now());
 
         const Cycle begun = clock_.now();
         order_.begin(unit, command.number);
@@ -56,11 +60,13 @@ void ActivationUnit::run() {
                              [this, bound, written](ValueWorkers::Scratch&) { compute(bound, written); });
         }
         counters_.spend(counters_.busy_cycles, begun + costs.cycles, command.tag);
-        count(costs, std::holds_alternative<isa::Activate>(bound.instruction), command.tag);
+        const bool activates = std::holds_alternative<isa::Activate>(bound.instruction);
+        count(costs, activates, command.tag);
 
         free_at_ = begun + costs.cycles;
         const Cycle complete = free_at_ + latency_;
-        order_.complete(unit, command.number, complete);
+        history_.worked(activates ? UnitHistory::Activity::Work : UnitHistory::Activity::VectorWork,
+                        command.number, command.tag, free_at_, complete);
         queue_.complete(complete);
         writes_under_way_.push_back({.rows = rows, .complete = complete});
         if (trace_ != nullptr) {

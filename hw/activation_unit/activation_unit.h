@@ -17,6 +17,7 @@
 #include "hw/common/unit_counters.h"
 #include "hw/common/unit_module.h"
 #include "hw/common/value_workers.h"
+#include "hw/common/wait_history.h"
 #include "hw/common/wait_state.h"
 #include "hw/isa/footprint.h"
 #include "hw/machine/machine_config.h"
@@ -54,7 +55,7 @@ public:
     ActivationUnit(const sc_core::sc_module_name& name, const machine::MachineConfig& machine, Values values,
                    const Clock& clock, Semaphores& semaphores, OrderChecker& order, ValueWorkers& workers,
                    AccumulatorAccess& accumulators, UnifiedBufferAccess& buffer, PortArbiter& ports,
-                   Failure& failure, TraceSink* trace);
+                   WaitHistory& waits, Failure& failure, TraceSink* trace);
 
     CommandQueue& queue() { return queue_; }
     const WaitState& wait_state() const { return wait_state_; }
@@ -89,6 +90,7 @@ private:
     AccumulatorAccess& accumulators_;
     UnifiedBufferAccess& buffer_;
     PortArbiter& ports_;
+    UnitHistory& history_;
     TraceSink* const trace_;
     CommandQueue queue_;
     WaitState wait_state_{"activation"};

@@ -14,6 +14,7 @@
 #include "hw/common/semaphores.h"
 #include "hw/common/trace.h"
 #include "hw/common/unit_counters.h"
+#include "hw/common/wait_history.h"
 #include "hw/common/wait_state.h"
 #include "hw/isa/footprint.h"
 
@@ -29,6 +30,7 @@ struct Command {
     std::uint8_t semaphore = 0;  ///< of Wait and Signal
     Cycle issued = 0;
     isa::BoundInstruction bound{};  ///< of Work
+    MatrixNeeds needs{};            ///< of Work of the matrix queue
 };
 
 /// A unit's queue as the sequencer sees it.
@@ -77,10 +79,14 @@ public:
 
     /// Sets the sink that is told each command that leaves the queue; null for none.
     void observe(TraceSink* trace) { trace_ = trace; }
+    /// Sets the history that is told the waits of `next`; null for none.
+    void record_waits(UnitHistory* history) { history_ = history; }
 
 private:
     Command take();
-
+    void waited(UnitHistory::Activity activity, std::size_t signaller = 0) {
+        if (history_ != nullptr) history_->waited(activity, clock_.now(), signaller);
+    }
     void tell(const Command& command);
 
     const std::size_t unit_;
@@ -91,6 +97,7 @@ private:
     bool working_ = false;
     Cycle complete_at_ = 0;
     TraceSink* trace_ = nullptr;
+    UnitHistory* history_ = nullptr;
     Cycle last_taken_ = 0;  ///< only kept if there is a trace
     sc_core::sc_event pushed_;
     sc_core::sc_event taken_;
@@ -126,12 +133,15 @@ inline Command CommandQueue::next(WaitState& state, UnitCounters& counters) {
         }
         const Tag tag = commands_.front().tag;
         counters.spend(counters.idle_cycles, clock_.now(), tag);
+        waited(UnitHistory::Activity::NoInstruction);
         switch (commands_.front().kind) {
-            case Command::Kind::Wait:
-                semaphores_.wait(commands_.front().semaphore, unit_, state);
+            case Command::Kind::Wait: {
+                const std::size_t signaller = semaphores_.wait(commands_.front().semaphore, unit_, state);
                 counters.spend(counters.sync_cycles, clock_.now(), tag);
+                waited(UnitHistory::Activity::Semaphore, signaller);
                 take();
                 break;
+            }
             case Command::Kind::Signal:
                 semaphores_.signal(commands_.front().semaphore, unit_, std::max(clock_.now(), complete_at_));
                 take();

@@ -9,6 +9,7 @@
 #include "hw/common/command_queue.h"
 #include "hw/common/counter.h"
 #include "hw/common/inplace_function.h"
+#include "hw/common/wait_history.h"
 #include "hw/common/wait_state.h"
 
 namespace systole::hw {
@@ -72,10 +73,7 @@ struct Stream {
     bool keep_weights = false;
     DataType activations = DataType::Uint8;
     DataType weights = DataType::Int8;
-    /// The cycles in which the rows it reads were complete: those written by the activation unit, those
-    /// written by the host.
-    Cycle activations_written = 0;
-    Cycle inputs_written = 0;
+    MatrixNeeds needs{};  ///< for the reasons of its waiting
     RowSource* source = nullptr;
 };
 

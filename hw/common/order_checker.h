@@ -3,8 +3,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <map>
-#include <memory_resource>
 #include <stdexcept>
 #include <string>
 
@@ -35,48 +33,27 @@ public:
 /// two instructions touch the same row and at least one writes it, the later must be ordered behind the
 /// earlier, by its unit's queue or by signals and waits. The hardware does not check this. The checker uses
 /// vector clocks, not times, so it finds a missing `sync` even in a run whose timing happens to be right.
-///
-/// It also records the last write of each unified-buffer row and when it was complete, from which the matrix
-/// unit takes the reasons of its waiting.
 class OrderChecker {
 public:
     /// Called in program order, before the instruction can begin. The instruction must come after those in
-    /// `behind`; it writes unified-buffer rows [first_written, last_written).
-    void issue(std::size_t unit, InstructionNumber number, const VectorClock& behind,
-               std::uint64_t first_written, std::uint64_t last_written);
+    /// `behind`.
+    void issue(std::size_t unit, InstructionNumber number, const VectorClock& behind);
     /// The unit's next instruction begins. Throws OrderViolation if it is not ordered as `issue` demanded.
     void begin(std::size_t unit, InstructionNumber number);
-    /// The instruction that began last is complete at `at`, now or later.
-    void complete(std::size_t unit, InstructionNumber number, Cycle at);
 
     /// The instructions that the unit's next instruction comes after. A signal carries a copy.
     const VectorClock& vector_clock(std::size_t unit) const { return vector_clocks_[unit]; }
     /// The unit's wait is over: it comes after everything in the clock that the signal carried.
     void merge(std::size_t unit, const VectorClock& signalled);
 
-    /// The cycle in which the last write of these unified-buffer rows by this unit is complete.
-    Cycle written(std::size_t unit, std::uint64_t first, std::uint64_t last) const;
-
 private:
     struct Issued {
         InstructionNumber number = 0;
         VectorClock behind{};
-        std::uint64_t first_written = 0;
-        std::uint64_t last_written = 0;
-    };
-    struct LastWrite {
-        std::uint64_t last = 0;  ///< end of the rows, exclusive
-        std::size_t unit = 0;
-        Cycle complete_at = 0;
     };
 
-    const Issued& next_of(std::size_t unit, InstructionNumber number) const;
-    void remember_write(std::size_t unit, std::uint64_t first, std::uint64_t last, Cycle at);
-
-    std::array<RingQueue<Issued>, isa::unit_count> issued_;  ///< not complete yet, in program order
+    std::array<RingQueue<Issued>, isa::unit_count> issued_;  ///< not begun yet, in program order
     std::array<VectorClock, isa::unit_count> vector_clocks_{};
-    std::pmr::unsynchronized_pool_resource nodes_;             ///< memory of writes_, reused
-    std::pmr::map<std::uint64_t, LastWrite> writes_{&nodes_};  ///< by first row; ranges do not overlap
 };
 
 /// An instruction breaks a rule that can only be checked while it runs. The message is the rule.

@@ -18,6 +18,8 @@ public:
     /// Must not be empty.
     Element& front() { return places_[first_]; }
     const Element& front() const { return places_[first_]; }
+    /// The element at a place, counted from the front; `place` is below size().
+    const Element& operator[](std::size_t place) const { return places_[(first_ + place) % places_.size()]; }
     const Element& back() const { return places_[(first_ + size_ - 1) % places_.size()]; }
 
     void push_back(Element element) {

@@ -20,7 +20,7 @@ void Semaphores::signal(std::uint8_t semaphore, std::size_t signaller, Cycle at)
     chosen.signalled.notify(sc_core::SC_ZERO_TIME);
 }
 
-void Semaphores::wait(std::uint8_t semaphore, std::size_t waiter, WaitState& state) {
+std::size_t Semaphores::wait(std::uint8_t semaphore, std::size_t waiter, WaitState& state) {
     Semaphore& chosen = semaphores_[semaphore];
     claim(chosen.waiter, waiter, semaphore, "waiting");
     const WaitState::Scope scope(state, "semaphore", semaphore);
@@ -28,6 +28,7 @@ void Semaphores::wait(std::uint8_t semaphore, std::size_t waiter, WaitState& sta
     clock_.wait_until(chosen.signals.front().at);
     order_.merge(waiter, chosen.signals.front().comes_after);
     chosen.signals.pop_front();
+    return chosen.signaller.value();
 }
 
 }  // namespace systole::hw

@@ -31,9 +31,9 @@ public:
 
     /// Adds one to the semaphore at cycle `at`, now or later, and not before earlier signals of this unit.
     void signal(std::uint8_t semaphore, std::size_t signaller, Cycle at);
-    /// Waits until the semaphore is above zero and subtracts one; returns in the cycle of the signal.
-    /// `waiter` is the number of the unit.
-    void wait(std::uint8_t semaphore, std::size_t waiter, WaitState& state);
+    /// Waits until the semaphore is above zero and subtracts one; returns in the cycle of the signal, with
+    /// the number of the unit that signalled. `waiter` is the number of the unit that waits.
+    std::size_t wait(std::uint8_t semaphore, std::size_t waiter, WaitState& state);
 
 private:
     /// One count.

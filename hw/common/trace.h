@@ -80,7 +80,7 @@ struct MatrixIdleTimes {
     Tag tag = 0;
     Cycle begin = 0;
     IdleCycles idle;
-    // The reasons of the cycles without rows, in cycles from `begin`. They may overlap.
+    // Stalls as the ISCA 2017 paper counts them, in cycles from `begin`. They may overlap.
     Cycle activations = 0;  ///< the activation unit still wrote them
     Cycle inputs = 0;       ///< the host still delivered them
     Cycle gaps = 0;         ///< after its first row: the data setup was still collecting a line

@@ -109,21 +109,21 @@ Core::Core(const sc_core::sc_module_name& name, const machine::MachineConfig& ma
       host_memory_("host_memory", options.values),
       unified_buffer_("unified_buffer", machine),
       host_interface_("host_interface", machine, options.values, clock_, semaphores_, order_, workers_,
-                      unified_buffer_, ports_, failure_, options.trace),
+                      unified_buffer_, ports_, waits_, failure_, options.trace),
       weight_memory_("weight_memory", machine, clock_),
       weight_fifo_("weight_fifo", machine, options.values, clock_, semaphores_, order_, workers_, failure_,
                    options.trace),
       accumulators_("accumulators", machine),
       matrix_unit_("matrix_unit", machine, options.values, clock_, workers_, weight_fifo_, accumulators_,
-                   ports_, failure_, options.trace, options.registers),
+                   ports_, waits_, failure_, options.trace, options.registers),
       systolic_data_setup_("systolic_data_setup", machine, options.values, clock_, semaphores_, order_,
                            unified_buffer_, matrix_unit_, failure_),
       activation_unit_("activation_unit", machine, options.values, clock_, semaphores_, order_, workers_,
-                       accumulators_, unified_buffer_, ports_, failure_, options.trace),
+                       accumulators_, unified_buffer_, ports_, waits_, failure_, options.trace),
       sequencer_("sequencer", machine, clock_, order_, host_interface_,
                  {&host_interface_.read_queue(), &host_interface_.write_queue(), &weight_fifo_.queue(),
                   &systolic_data_setup_.queue(), &activation_unit_.queue()},
-                 failure_, options.trace) {
+                 waits_, failure_, options.trace) {
     for (CommandQueue* queue : queues()) queue->observe(trace_);
     host_interface_.memory.bind(host_memory_.socket);
     weight_fifo_.memory.bind(weight_memory_.socket);
@@ -253,10 +253,11 @@ std::vector<PlacedCounters> Core::counters() const {
     // Reports list the units in the order of the data path. Registration cannot give this order: a unit is
     // built after the units it refers to, so the sequencer, first in reports, is built last. Units that are
     // missing here come last.
-    constexpr std::array<std::string_view, 11> order{"sequencer",           "host_interface", "host_read",
-                                                     "host_write",          "unified_buffer", "weight_fifo",
-                                                     "systolic_data_setup", "matrix_unit",    "accumulators",
-                                                     "activation_unit",     "weight_memory"};
+    constexpr std::array<std::string_view, 12> order{
+        "sequencer",           "host_interface",  "host_read",
+        "host_write",          "unified_buffer",  "weight_fifo",
+        "systolic_data_setup", "matrix_unit",     "matrix_unit.non_matrix_reasons",
+        "accumulators",        "activation_unit", "weight_memory"};
     const auto place = [&](const PlacedCounters& placed) {
         return std::find(order.begin(), order.end(), placed.path) - order.begin();
     };

@@ -23,6 +23,7 @@
 #include "hw/common/trace.h"
 #include "hw/common/unit_module.h"
 #include "hw/common/value_workers.h"
+#include "hw/common/wait_history.h"
 #include "hw/host_interface/host_interface.h"
 #include "hw/host_memory/host_memory.h"
 #include "hw/isa/footprint.h"
@@ -101,6 +102,7 @@ private:
     ValueWorkers workers_;  // declared before the units, to which its jobs refer
     Semaphores semaphores_;
     PortArbiter ports_;
+    WaitHistory waits_;
 
     HostMemory host_memory_;
     UnifiedBuffer unified_buffer_;

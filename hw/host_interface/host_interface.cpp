@@ -24,7 +24,7 @@ constexpr std::size_t write_unit = static_cast<std::size_t>(isa::Unit::HostWrite
 HostInterface::HostInterface(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
                              Values values, const Clock& clock, Semaphores& semaphores, OrderChecker& order,
                              ValueWorkers& workers, UnifiedBufferAccess& buffer, PortArbiter& ports,
-                             Failure& failure, TraceSink* trace)
+                             WaitHistory& waits, Failure& failure, TraceSink* trace)
     : UnitModule(name),
       machine_(machine),
       latency_(machine.host_latency()),
@@ -34,11 +34,13 @@ HostInterface::HostInterface(const sc_core::sc_module_name& name, const machine:
       workers_(workers),
       buffer_(buffer),
       ports_(ports),
+      history_(waits.host_read()),
       trace_(trace),
       inbound_(machine.host_read_rate(), clock),
       outbound_(machine.host_write_rate(), clock),
       read_queue_(read_unit, machine.sequencer.queue_depth, semaphores, clock),
       write_queue_(write_unit, machine.sequencer.queue_depth, semaphores, clock) {
+    read_queue_.record_waits(&history_);
     register_counters(counters_);
     register_counters("host_read", read_counters_);
     register_counters("host_write", write_counters_);
@@ -126,6 +128,7 @@ void HostInterface::run_reads() {
         const timing::HostTransferCost cost = timing::host_transfer_cost(read, machine_);
         ports_.acquire(host_read_user, {{.port = buffer_write_port, .offset = latency_}}, read_wait_state_);
         read_counters_.spend(read_counters_.port_stall_cycles, clock_.now(), command.tag);
+        history_.waited(UnitHistory::Activity::Port, clock_.now());
         const Cycle begun = clock_.now();
         order_.begin(read_unit, command.number);
         move(tlm::TLM_READ_COMMAND, read_unit, command.number,
@@ -138,7 +141,7 @@ void HostInterface::run_reads() {
         read_counters_.spend(read_counters_.busy_cycles, sent, command.tag);
         buffer_.count_writes(cost.buffer_accesses, command.tag);
         counters_.buffer_writes.add(cost.buffer_accesses, command.tag);
-        order_.complete(read_unit, command.number, sent + latency_);
+        history_.worked(UnitHistory::Activity::Work, command.number, command.tag, sent, sent + latency_);
         read_queue_.complete(sent + latency_);
         if (trace_ != nullptr) {
             trace_->instruction(
@@ -176,7 +179,6 @@ void HostInterface::run_writes() {
             throw std::logic_error("an instruction that the host interface does not write for");
         }
         const Cycle sent = clock_.now();
-        order_.complete(write_unit, command.number, sent + latency_);
         write_queue_.complete(sent + latency_);
         if (trace_ != nullptr) {
             trace_->instruction(

@@ -19,6 +19,7 @@
 #include "hw/common/unit_counters.h"
 #include "hw/common/unit_module.h"
 #include "hw/common/value_workers.h"
+#include "hw/common/wait_history.h"
 #include "hw/common/wait_state.h"
 #include "hw/isa/footprint.h"
 #include "hw/machine/machine_config.h"
@@ -51,7 +52,8 @@ class HostInterface final : public UnitModule, public InstructionPath {
 public:
     HostInterface(const sc_core::sc_module_name& name, const machine::MachineConfig& machine, Values values,
                   const Clock& clock, Semaphores& semaphores, OrderChecker& order, ValueWorkers& workers,
-                  UnifiedBufferAccess& buffer, PortArbiter& ports, Failure& failure, TraceSink* trace);
+                  UnifiedBufferAccess& buffer, PortArbiter& ports, WaitHistory& waits, Failure& failure,
+                  TraceSink* trace);
 
     CommandQueue& read_queue() { return read_queue_; }
     CommandQueue& write_queue() { return write_queue_; }
@@ -100,6 +102,7 @@ private:
     ValueWorkers& workers_;
     UnifiedBufferAccess& buffer_;
     PortArbiter& ports_;
+    UnitHistory& history_;  ///< of the reads
     TraceSink* const trace_;
     tlm::tlm_generic_payload read_payload_, write_payload_;  ///< reused for all transactions
     SharedLink inbound_;

@@ -37,17 +37,20 @@ std::pmr::map<std::uint64_t, AccessHistory::Segment>::iterator AccessHistory::sp
     return segment->first == row ? segment : segments_.emplace_hint(behind, row, segment->second);
 }
 
-UnitPositions ProgramHistory::conflicts(const Footprint& footprint) const {
-    UnitPositions latest{};
-    buffer_.find_conflicts(footprint.buffer_read, Access::Read, latest);
-    buffer_.find_conflicts(footprint.buffer_read_other, Access::Read, latest);
-    buffer_.find_conflicts(footprint.buffer_read_table, Access::Read, latest);
-    buffer_.find_conflicts(footprint.buffer_write, Access::Write, latest);
-    accumulators_.find_conflicts(footprint.accumulator_read, Access::Read, latest);
-    accumulators_.find_conflicts(footprint.accumulator_write, Access::Write, latest);
-    host_.find_conflicts(footprint.host_read, Access::Read, latest);
-    host_.find_conflicts(footprint.host_write, Access::Write, latest);
-    return latest;
+Conflicts ProgramHistory::conflicts(const Footprint& footprint) const {
+    Conflicts found;
+    buffer_.find_conflicts(footprint.buffer_read, Access::Read, found.buffer);
+    buffer_.find_conflicts(footprint.buffer_read_other, Access::Read, found.buffer);
+    buffer_.find_conflicts(footprint.buffer_read_table, Access::Read, found.buffer);
+    buffer_.find_conflicts(footprint.buffer_write, Access::Write, found.buffer);
+    accumulators_.find_conflicts(footprint.accumulator_read, Access::Read, found.accumulators);
+    accumulators_.find_conflicts(footprint.accumulator_write, Access::Write, found.accumulators);
+    host_.find_conflicts(footprint.host_read, Access::Read, found.any);
+    host_.find_conflicts(footprint.host_write, Access::Write, found.any);
+    for (std::size_t unit = 0; unit < unit_count; ++unit) {
+        found.any[unit] = std::max({found.any[unit], found.buffer[unit], found.accumulators[unit]});
+    }
+    return found;
 }
 
 void ProgramHistory::record(const Footprint& footprint, Unit unit, Position position) {

@@ -48,13 +48,19 @@ private:
     std::pmr::map<std::uint64_t, Segment> segments_{{std::pair{std::uint64_t{0}, Segment{}}}, &nodes_};
 };
 
+/// For each unit, the latest instruction that conflicts with an access: by memory, and in any memory.
+struct Conflicts {
+    UnitPositions buffer{};
+    UnitPositions accumulators{};
+    UnitPositions any{};  ///< the unified buffer, the accumulators or host memory
+};
+
 /// The histories of all memories that a program touches. If two instructions touch the same row, or the same
 /// byte of host memory, and one of them writes it, the later must come after the earlier.
 class ProgramHistory {
 public:
-    /// For each unit, the latest recorded instruction that an instruction with this footprint must come
-    /// after.
-    UnitPositions conflicts(const Footprint& footprint) const;
+    /// The latest recorded instructions that an instruction with this footprint must come after.
+    Conflicts conflicts(const Footprint& footprint) const;
     /// Records an instruction that comes after all recorded ones.
     void record(const Footprint& footprint, Unit unit, Position position);
 

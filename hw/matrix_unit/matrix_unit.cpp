@@ -11,8 +11,8 @@ namespace systole::hw {
 
 MatrixUnit::MatrixUnit(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
                        Values values, const Clock& clock, ValueWorkers& workers, TileSource& weights,
-                       AccumulatorAccess& accumulators, PortArbiter& ports, Failure& failure,
-                       TraceSink* trace, RegisterSink* registers)
+                       AccumulatorAccess& accumulators, PortArbiter& ports, WaitHistory& waits,
+                       Failure& failure, TraceSink* trace, RegisterSink* registers)
     : UnitModule(name),
       cells_(std::uint64_t{machine.matrix_unit.rows} * machine.matrix_unit.columns),
       latency_(timing::matrix_latency(machine)),
@@ -20,6 +20,7 @@ MatrixUnit::MatrixUnit(const sc_core::sc_module_name& name, const machine::Machi
       clock_(clock),
       accumulators_(accumulators),
       ports_(ports),
+      waits_(waits),
       trace_(trace),
       engine_(make_engine({.machine = machine,
                            .clock = clock,
@@ -29,6 +30,7 @@ MatrixUnit::MatrixUnit(const sc_core::sc_module_name& name, const machine::Machi
                            .trace = trace,
                            .registers = registers})) {
     register_counters(counters_);
+    register_counters(std::string(basename()) + ".non_matrix_reasons", reasons_);
 }
 
 void MatrixUnit::check(const Stream& stream, const Tile& tile) const {
@@ -87,6 +89,7 @@ Cycle MatrixUnit::enter(const Stream& stream, WaitState& state) {
                         .keep_weights = stream.keep_weights});
     }
     input_free_at_ = free_at;
+    waits_.forget(free_at);
     return complete;
 }
 
@@ -96,7 +99,7 @@ void MatrixUnit::count(const Stream& stream, const timing::StreamShape& shape, c
     counters_.useful_macs.add(active * tile.useful_macs, stream.tag);
     counters_.unused_macs.add(active * (cells_ - tile.useful_macs), stream.tag);
     counters_.multiply_accumulates.add(shape.rows() * tile.useful_macs, stream.tag);
-    counters_.non_matrix_cycles.add(shape.gaps(), stream.tag);
+    count_non_matrix(NonMatrixReason::Setup, shape.gaps(), stream.tag);
     counters_.setup_stall_cycles.add(shape.gaps(), stream.tag);
     if (!stream.keep_weights) counters_.tiles.add(1, stream.tag);
     accumulators_.count_writes(shape.rows(), stream.tag);
@@ -107,29 +110,43 @@ void MatrixUnit::count(const Stream& stream, const timing::StreamShape& shape, c
 void MatrixUnit::count_idle(const Stream& stream, const timing::StreamShape& shape, const IdleCycles& idle) {
     counters_.weight_stall_cycles.add(idle.without_tile, stream.tag);
     counters_.weight_shift_cycles.add(idle.shifting, stream.tag);
-    counters_.non_matrix_cycles.add(idle.without_rows + idle.without_port, stream.tag);
+    count_non_matrix(NonMatrixReason::Port, idle.without_port, stream.tag);
     counters_.port_stall_cycles.add(idle.without_port, stream.tag);
-    // Cycles without rows come first; the data setup knows the reason for them.
-    const Cycle begin = input_free_at_;
-    const Cycle rows_there = begin + idle.without_rows;
-    const Cycle activations = std::clamp(stream.activations_written, begin, rows_there) - begin;
-    const Cycle inputs = std::clamp(stream.inputs_written, begin, rows_there) - begin;
-    counters_.raw_stall_cycles.add(activations, stream.tag);
-    counters_.input_stall_cycles.add(inputs, stream.tag);
+    // Cycles without rows come first.
+    WaitHistory::Unmet unmet;
+    if (idle.without_rows > 0) {
+        const WaitHistory::Wait wait{.begin = input_free_at_,
+                                     .end = input_free_at_ + idle.without_rows,
+                                     .issued = stream.issued,
+                                     .tag = stream.tag,
+                                     .needs = stream.needs};
+        unmet = waits_.unmet(wait);
+        counters_.raw_stall_cycles.add(unmet.activations, stream.tag);
+        counters_.input_stall_cycles.add(unmet.inputs, stream.tag);
+        waits_.explain(wait, [this](NonMatrixReason reason, Cycle cycles, Tag tag) {
+            count_non_matrix(reason, cycles, tag);
+        });
+    }
     if (trace_ != nullptr) {
         trace_->matrix_idle({.number = stream.number,
                              .tag = stream.tag,
-                             .begin = begin,
+                             .begin = input_free_at_,
                              .idle = idle,
-                             .activations = activations,
-                             .inputs = inputs,
+                             .activations = unmet.activations,
+                             .inputs = unmet.inputs,
                              .gaps = shape.gaps()});
     }
 }
 
+void MatrixUnit::count_non_matrix(NonMatrixReason reason, Cycle cycles, Tag tag) {
+    if (cycles == 0) return;
+    counters_.non_matrix_cycles.add(cycles, tag);
+    reasons_.by_reason.at(static_cast<std::size_t>(reason))->add(cycles, tag);
+}
+
 void MatrixUnit::finish(Cycle end, Tag tag) {
     sc_assert(end >= input_free_at_);
-    counters_.non_matrix_cycles.add(end - input_free_at_, tag);
+    count_non_matrix(NonMatrixReason::ProgramEnd, end - input_free_at_, tag);
     input_free_at_ = end;
 }
 

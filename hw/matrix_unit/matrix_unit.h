@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <systemc>
@@ -14,6 +15,7 @@
 #include "hw/common/trace.h"
 #include "hw/common/unit_module.h"
 #include "hw/common/value_workers.h"
+#include "hw/common/wait_history.h"
 #include "hw/common/wait_state.h"
 #include "hw/machine/machine_config.h"
 #include "hw/matrix_unit/engine.h"
@@ -30,7 +32,7 @@ struct MatrixUnitCounters final : CounterGroup {
         add("weight_shift_cycles", CounterUnit::Cycles, "rows were there, the weight tile was shifting in");
     Counter& non_matrix_cycles =
         add("non_matrix_cycles", CounterUnit::Cycles, "no instruction issued, or its rows were not there");
-    // Reasons for non-matrix cycles; they may overlap.
+    // Stalls as the ISCA 2017 paper counts them; they may overlap.
     Counter& raw_stall_cycles = add("raw_stall_cycles", CounterUnit::Cycles,
                                     "non-matrix: rows were still being written by the activation unit");
     Counter& input_stall_cycles = add("input_stall_cycles", CounterUnit::Cycles,
@@ -51,6 +53,33 @@ struct MatrixUnitCounters final : CounterGroup {
     Counter& tiles = add("tiles", CounterUnit::Tiles, "weight tiles shifted in");
 };
 
+/// The non-matrix cycles by their reason: each has one. They sum to non_matrix_cycles, in the run and under
+/// each tag.
+struct NonMatrixReasonCounters final : CounterGroup {
+    // In the order of NonMatrixReason.
+    std::array<Counter*, non_matrix_reason_count> by_reason{
+        &add("raw_cycles", CounterUnit::Cycles, "the activation unit had not written the rows"),
+        &add("input_cycles", CounterUnit::Cycles,
+             "the host had not delivered the rows, or parameters of the activation unit"),
+        &add("accumulators_cycles", CounterUnit::Cycles, "the activation unit still read the accumulators"),
+        &add("output_buffer_cycles", CounterUnit::Cycles,
+             "the host had not fetched results from the rows that the activation unit was to write"),
+        &add("input_buffer_cycles", CounterUnit::Cycles,
+             "the rows into which the host was to deliver were still in use"),
+        &add("vector_work_cycles", CounterUnit::Cycles,
+             "the activation unit did vector work; they count for the layer of this work"),
+        &add("setup_cycles", CounterUnit::Cycles, "the data setup was still collecting a line"),
+        &add("port_cycles", CounterUnit::Cycles, "a memory port was taken"),
+        &add("not_arrived_cycles", CounterUnit::Cycles, "an instruction had not arrived from the host"),
+        &add("queue_full_cycles", CounterUnit::Cycles,
+             "an instruction was not issued, because the queue of its unit was full"),
+        &add("issue_cycles", CounterUnit::Cycles, "the sequencer was issuing earlier instructions"),
+        &add("sync_cycles", CounterUnit::Cycles,
+             "a semaphore was awaited for longer than the rows and accumulators require"),
+        &add("program_begin_cycles", CounterUnit::Cycles, "the first matrix instruction had not been issued"),
+        &add("program_end_cycles", CounterUnit::Cycles, "the last rows had entered the array")};
+};
+
 /// The systolic array: weight tiles shift in from the FIFO, rows stream in from the data setup, and sums
 /// leave for the accumulators. The engine moves them; this class acquires the ports, computes the cycle in
 /// which a stream is complete, and counts the cycles.
@@ -63,8 +92,8 @@ class MatrixUnit final : public UnitModule, public StreamSink {
 public:
     MatrixUnit(const sc_core::sc_module_name& name, const machine::MachineConfig& machine, Values values,
                const Clock& clock, ValueWorkers& workers, TileSource& weights,
-               AccumulatorAccess& accumulators, PortArbiter& ports, Failure& failure, TraceSink* trace,
-               RegisterSink* registers);
+               AccumulatorAccess& accumulators, PortArbiter& ports, WaitHistory& waits, Failure& failure,
+               TraceSink* trace, RegisterSink* registers);
 
     Cycle enter(const Stream& stream, WaitState& state) override;
 
@@ -79,6 +108,7 @@ private:
     void take_ports(const Stream& stream, const timing::StreamShape& shape, WaitState& state);
     void count(const Stream& stream, const timing::StreamShape& shape, const Tile& tile);
     void count_idle(const Stream& stream, const timing::StreamShape& shape, const IdleCycles& idle);
+    void count_non_matrix(NonMatrixReason reason, Cycle cycles, Tag tag);
 
     const std::uint64_t cells_;
     const Cycle latency_;
@@ -86,12 +116,14 @@ private:
     const Clock& clock_;
     AccumulatorAccess& accumulators_;
     PortArbiter& ports_;
+    WaitHistory& waits_;
     TraceSink* const trace_;
     std::unique_ptr<MatrixEngine> engine_;
     Cycle input_free_at_ = 0;  ///< from this cycle on the next stream may enter
 
     std::vector<PortArbiter::Need> needs_;
     MatrixUnitCounters counters_;
+    NonMatrixReasonCounters reasons_;
 };
 
 }  // namespace systole::hw

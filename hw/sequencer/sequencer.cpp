@@ -13,9 +13,22 @@
 
 namespace systole::hw {
 
+namespace {
+
+MatrixNeeds needs_of(const isa::Conflicts& conflicts) {
+    constexpr auto activation = static_cast<std::size_t>(isa::Unit::Activation);
+    constexpr auto host_read = static_cast<std::size_t>(isa::Unit::HostRead);
+    return {.activations = conflicts.buffer[activation],
+            .inputs = conflicts.buffer[host_read],
+            .accumulators = conflicts.accumulators[activation]};
+}
+
+}  // namespace
+
 Sequencer::Sequencer(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
                      const Clock& clock, OrderChecker& order, InstructionPath& path,
-                     std::array<Sink*, isa::unit_count> units, Failure& failure, TraceSink* trace)
+                     std::array<Sink*, isa::unit_count> units, WaitHistory& waits, Failure& failure,
+                     TraceSink* trace)
     : UnitModule(name),
       buffer_rows_(machine.unified_buffer.rows),
       accumulator_rows_(machine.accumulators.rows),
@@ -25,6 +38,7 @@ Sequencer::Sequencer(const sc_core::sc_module_name& name, const machine::Machine
       order_(order),
       path_(path),
       units_(units),
+      waits_(waits),
       trace_(trace) {
     register_counters(counters_);
     spawn("sequencer", failure, [this] { run(); });
@@ -54,6 +68,7 @@ void Sequencer::run() {
         clock_.wait_until(arrivals_.front());
         const Cycle arrived = clock_.now();
         counters_.spend(counters_.empty_cycles, arrived, tag_);
+        waits_.not_arrived(asked, arrived);
         const isa::Instruction& instruction = program_->instructions[next_];
         Cycle issued = 0;
         try {
@@ -120,12 +135,15 @@ void Sequencer::push(const isa::Instruction& instruction, isa::Unit unit, Comman
                          isa::footprint(instruction, *registers_, program_->geometry)};
         check_rows(instruction, command.bound.footprint);
         const isa::Footprint& footprint = command.bound.footprint;
-        order_.issue(static_cast<std::size_t>(unit), command.number, history_.conflicts(footprint),
-                     footprint.buffer_write.first, footprint.buffer_write.last);
+        const isa::Conflicts conflicts = history_.conflicts(footprint);
+        order_.issue(static_cast<std::size_t>(unit), command.number, conflicts.any);
+        if (unit == isa::Unit::Matrix) command.needs = needs_of(conflicts);
         history_.record(footprint, unit, command.number + 1);
     }
+    const Cycle ready = clock_.now();
     units_[static_cast<std::size_t>(unit)]->push(std::move(command), wait_state_);
     counters_.spend(counters_.queue_full_cycles, clock_.now(), tag_);
+    waits_.queue_full(ready, clock_.now(), unit);
 }
 
 void Sequencer::set(const isa::SetConfig& set) {

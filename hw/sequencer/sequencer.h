@@ -15,6 +15,7 @@
 #include "hw/common/trace.h"
 #include "hw/common/unit_counters.h"
 #include "hw/common/unit_module.h"
+#include "hw/common/wait_history.h"
 #include "hw/common/wait_state.h"
 #include "hw/isa/access_history.h"
 #include "hw/isa/footprint.h"
@@ -43,7 +44,7 @@ public:
 
     Sequencer(const sc_core::sc_module_name& name, const machine::MachineConfig& machine, const Clock& clock,
               OrderChecker& order, InstructionPath& path, std::array<Sink*, isa::unit_count> units,
-              Failure& failure, TraceSink* trace = nullptr);
+              WaitHistory& waits, Failure& failure, TraceSink* trace = nullptr);
 
     /// The program must outlive the run.
     void load(const isa::Program& program) { program_ = &program; }
@@ -84,6 +85,7 @@ private:
     OrderChecker& order_;
     InstructionPath& path_;
     const std::array<Sink*, isa::unit_count> units_;
+    WaitHistory& waits_;
     TraceSink* const trace_;
 
     const isa::Program* program_ = nullptr;

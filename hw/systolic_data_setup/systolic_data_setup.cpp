@@ -51,7 +51,6 @@ void SystolicDataSetup::run() {
     for (;;) {
         const Command command = queue_.next(wait_state_, counters_);
         const Cycle complete = stream(command);
-        order_.complete(unit, command.number, complete);
         queue_.complete(complete);
     }
 }
@@ -59,7 +58,6 @@ void SystolicDataSetup::run() {
 Cycle SystolicDataSetup::stream(const Command& command) {
     const isa::BoundInstruction& bound = command.bound;
     const isa::MatrixFlags& flags = *isa::matrix_flags(bound.instruction);
-    const isa::RowRange& read = bound.footprint.buffer_read;
     command_ = &command;
     Cycle complete = 0;
     const std::uint32_t repetitions = repetitions_of(bound.instruction);
@@ -78,10 +76,7 @@ Cycle SystolicDataSetup::stream(const Command& command) {
                                  .keep_weights = flags.keep_weights,
                                  .activations = flags.activations,
                                  .weights = flags.weights,
-                                 .activations_written = order_.written(
-                                     static_cast<std::size_t>(isa::Unit::Activation), read.first, read.last),
-                                 .inputs_written = order_.written(
-                                     static_cast<std::size_t>(isa::Unit::HostRead), read.first, read.last),
+                                 .needs = command.needs,
                                  .source = this},
                                 wait_state_);
         counters_.spend(counters_.array_cycles, clock_.now(), command.tag);

@@ -63,7 +63,6 @@ void WeightFifo::run() {
         for (std::uint32_t i = 0; i < read.tiles; ++i) {
             fetch(command.number, read.first_tile + i, command.tag);
         }
-        order_.complete(unit, command.number, clock_.now());
         queue_.complete(clock_.now());
         times.released = times.complete = clock_.now();
         if (trace_ != nullptr) trace_->instruction(times);

@@ -4,7 +4,7 @@ import { mkdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { absent, bytes, grouped, percent, si, times } from '../../sim/view/page/web/src/format.js';
-import { allColours, cycleParts, reasons } from '../../sim/view/page/web/src/palette.js';
+import { allColours, cycleParts, reasonsOf } from '../../sim/view/page/web/src/palette.js';
 import { launch, open, tooltip } from './browser.mjs';
 import * as reports from './reports.mjs';
 
@@ -79,7 +79,7 @@ test('bars are as many as there is something to tell', async () => {
     const longest = Math.max(...report.layers.map((layer) => layer.cycles));
     const visible = longest / 10000; // a tenth of a pixel, but an edge is as wide as any
     const partsOf = (its) => cycleParts.filter(({ cycles, colour }) => cycles(its) > (colour.edge ? 0 : visible)).length;
-    assert.equal(drawn['Cycles of the run by class'], partsOf(unit) + reasons.filter(({ key }) => unit[key] > 0).length);
+    assert.equal(drawn['Cycles of the run by class'], partsOf(unit) + reasonsOf(unit).length);
     assert.equal(drawn['Cycles of each layer by class'],
         report.layers.reduce((sum, layer) => sum + partsOf(layer.matrix_unit), 0));
     const joules = Object.values(report.energy.by_unit);

@@ -8,9 +8,10 @@
 namespace systole::explain {
 namespace {
 
-constexpr std::array causes{Cause::WeightStall, Cause::WeightShift, Cause::Activations,
-                            Cause::Input,       Cause::Setup,       Cause::Ports,
-                            Cause::Idle,        Cause::UnusedCells, Cause::UsefulCells};
+constexpr std::array all_causes{
+    Cause::WeightStall,  Cause::WeightShift, Cause::Activations, Cause::Input,      Cause::Accumulators,
+    Cause::OutputBuffer, Cause::VectorWork,  Cause::Setup,       Cause::Ports,      Cause::Issue,
+    Cause::Sync,         Cause::BeginAndEnd, Cause::UnusedCells, Cause::UsefulCells};
 
 std::uint64_t useful_cycles(const Facts& facts) {
     const std::uint64_t macs = facts.useful_macs + facts.unused_macs;
@@ -28,18 +29,25 @@ std::uint64_t cycles_of(Cause cause, const Facts& facts) {
         case Cause::WeightShift:
             return facts.weight_shift_cycles;
         case Cause::Activations:
-            return facts.raw_stall_cycles;
+            return facts.reasons.raw;
         case Cause::Input:
-            return facts.input_stall_cycles;
+            return facts.reasons.input + facts.reasons.input_buffer;
+        case Cause::Accumulators:
+            return facts.reasons.accumulators;
+        case Cause::OutputBuffer:
+            return facts.reasons.output_buffer;
+        case Cause::VectorWork:
+            return facts.reasons.vector_work;
         case Cause::Setup:
-            return facts.setup_stall_cycles;
+            return facts.reasons.setup;
         case Cause::Ports:
-            return facts.port_stall_cycles;
-        case Cause::Idle: {
-            const std::uint64_t explained = facts.raw_stall_cycles + facts.input_stall_cycles +
-                                            facts.setup_stall_cycles + facts.port_stall_cycles;
-            return facts.non_matrix_cycles - std::min(facts.non_matrix_cycles, explained);
-        }
+            return facts.reasons.port;
+        case Cause::Issue:
+            return facts.reasons.not_arrived + facts.reasons.queue_full + facts.reasons.issue;
+        case Cause::Sync:
+            return facts.reasons.sync;
+        case Cause::BeginAndEnd:
+            return facts.reasons.program_begin + facts.reasons.program_end;
         case Cause::UnusedCells:
             return facts.active_cycles - useful_cycles(facts);
         case Cause::UsefulCells:
@@ -48,10 +56,21 @@ std::uint64_t cycles_of(Cause cause, const Facts& facts) {
     throw std::logic_error("a cause without a counter");
 }
 
-Cause cause_of(const Facts& facts) {
-    if (facts.cycles() == 0) return Cause::Idle;
-    return *std::max_element(causes.begin(), causes.end(),
-                             [&](Cause a, Cause b) { return cycles_of(a, facts) < cycles_of(b, facts); });
+std::vector<Cause> causes_of(const Facts& facts) {
+    constexpr std::uint64_t least_share = 20;  // a twentieth: less is not worth a sentence
+    std::vector<Cause> found(all_causes.begin(), all_causes.end());
+    std::erase_if(found, [&](Cause cause) {
+        const std::uint64_t cycles = cycles_of(cause, facts);
+        return cycles == 0 || cycles * least_share < facts.cycles();
+    });
+    std::stable_sort(found.begin(), found.end(),
+                     [&](Cause a, Cause b) { return cycles_of(a, facts) > cycles_of(b, facts); });
+    // Active cycles are what the run is for: only as the main cause are they worth a sentence.
+    const auto is_active = [](Cause cause) {
+        return cause == Cause::UnusedCells || cause == Cause::UsefulCells;
+    };
+    if (!found.empty()) found.erase(std::remove_if(found.begin() + 1, found.end(), is_active), found.end());
+    return found;
 }
 
 }  // namespace systole::explain

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "sim/run/path_finder.h"
 #include "sim/run/run_config.h"
@@ -30,10 +33,12 @@ class Changes {
 public:
     explicit Changes(const Situation& situation) : situation_(situation) {}
 
-    /// Adds the changes that might help against the cause.
-    void want(Cause cause) {
-        for (WhatIf& candidate : what_ifs(cause, situation_)) {
-            if (!find(candidate.change)) changes_.push_back({std::move(candidate), {}});
+    /// Adds the changes that might help against the causes of these cycles.
+    void want(const Facts& facts) {
+        for (const Cause cause : causes_of(facts)) {
+            for (WhatIf& candidate : what_ifs(cause, situation_)) {
+                if (!find(candidate.change)) changes_.push_back({std::move(candidate), {}});
+            }
         }
     }
 
@@ -83,20 +88,16 @@ public:
         : base_(base), changes_(changes), machine_(machine) {}
 
     report::Explanation explain_run() const {
-        report::Explanation why = begin(base_.run, {});
-        choose(why, base_.run, [](const Simulation& changed) { return changed.run; });
-        why.text = finish(why, false);
-        return why;
+        return explain(base_.run, {}, [](const Simulation& changed) { return changed.run; });
     }
 
     report::Explanation explain_layer(std::size_t tag) const {
         const TagFacts& layer = base_.tags[tag];
-        report::Explanation why = begin(layer.facts, {.kind = layer.kind});
+        report::Explanation why =
+            explain(layer.facts, {.kind = layer.kind}, [tag](const Simulation& changed) {
+                return tag < changed.tags.size() ? changed.tags[tag].facts : Facts{};
+            });
         why.name = layer.name;
-        choose(why, layer.facts, [tag](const Simulation& changed) {
-            return tag < changed.tags.size() ? changed.tags[tag].facts : Facts{};
-        });
-        why.text = finish(why, true);
         return why;
     }
 
@@ -106,35 +107,64 @@ public:
     }
 
 private:
-    report::Explanation begin(const Facts& facts, const Subject& subject) const {
+    /// The explanation of a subject whose cycles with a change of the machine `facts_of` gives.
+    template <class FactsOf>
+    report::Explanation explain(const Facts& facts, const Subject& subject, FactsOf facts_of) const {
         report::Explanation why;
         why.cycles = facts.cycles();
         if (base_.run.cycles() > 0) {
             why.share = static_cast<double>(why.cycles) / static_cast<double>(base_.run.cycles());
         }
-        why.sentence = sentence(facts, cause_of(facts), subject, machine_.matrix_unit);
+        const std::vector<Cause> causes = causes_of(facts);
+        if (causes.empty()) {
+            why.sentence = "Takes no cycle of the matrix unit";
+            why.text = why.sentence + ".";
+            return why;
+        }
+        const Choice choice = choose(facts, causes, facts_of);
+        const auto sentence_of = [&](Cause cause) {
+            return sentence(facts, cause, subject, machine_.matrix_unit);
+        };
+        why.sentence = sentence_of(causes.front());
+        if (choice.cause != causes.front()) why.sentence += ". " + sentence_of(choice.cause);
+        why.what_if = choice.what_if;
+        why.speedup = choice.speedup;
+        why.text = why.sentence + ".";
+        if (choice.what_if) {
+            // Of the run, the change itself is the subject.
+            const bool is_run = &facts == &base_.run;
+            why.text = fmt::format("{}; {}.", why.sentence,
+                                   consequence(changes_.what_if(*choice.what_if).change, choice.speedup,
+                                               is_run ? std::nullopt : speedup_of_run(*choice.what_if)));
+        }
         return why;
     }
 
-    /// Stores the change that speeds up the run or layer most.
-    template <class FactsOf>
-    void choose(report::Explanation& why, const Facts& facts, FactsOf facts_of) const {
-        if (facts.cycles() == 0) return;
-        for (const std::size_t i : changes_.against(cause_of(facts))) {
-            const Simulation& changed = *changes_.answer(i).simulation;
-            const std::optional<double> found = speedup(facts, base_, facts_of(changed), changed);
-            const bool better = !why.what_if || !found || (why.speedup && *found > *why.speedup);
-            if (!better) continue;
-            why.what_if = i;
-            why.speedup = found;
-        }
-    }
+    /// The change that speeds up a run or layer most, and the cause against which it helps.
+    struct Choice {
+        Cause cause;
+        std::optional<std::size_t> what_if;
+        std::optional<double> speedup;  ///< absent if no cycle is left
+    };
 
-    std::string finish(const report::Explanation& why, bool is_layer) const {
-        if (!why.what_if) return why.sentence + ".";
-        const std::optional<double> run = is_layer ? speedup_of_run(*why.what_if) : std::nullopt;
-        return fmt::format("{}; {}.", why.sentence,
-                           consequence(changes_.what_if(*why.what_if).change, why.speedup, run));
+    /// A change against another cause than the main one must help; one against the main cause is of interest
+    /// even if it does not.
+    template <class FactsOf>
+    Choice choose(const Facts& facts, const std::vector<Cause>& causes, FactsOf facts_of) const {
+        const auto gain = [](std::optional<double> speedup) {
+            return speedup.value_or(std::numeric_limits<double>::infinity());
+        };
+        Choice best{.cause = causes.front(), .what_if = {}, .speedup = {}};
+        for (const Cause cause : causes) {
+            for (const std::size_t i : changes_.against(cause)) {
+                const Simulation& changed = *changes_.answer(i).simulation;
+                const std::optional<double> found = speedup(facts, base_, facts_of(changed), changed);
+                const bool better = !best.what_if || gain(found) > gain(best.speedup);
+                const bool helps = gain(found) >= 1.0 + noticeable_change;
+                if (better && (cause == causes.front() || helps)) best = {cause, i, found};
+            }
+        }
+        return best;
     }
 
     const Simulation& base_;
@@ -153,10 +183,8 @@ report::Explanations explain(const run::RunConfig& config, const Simulate& simul
     situation.inferences = base.inferences;
 
     Changes changes(situation);
-    changes.want(cause_of(base.run));
-    for (const TagFacts& layer : base.tags) {
-        if (layer.facts.cycles() > 0) changes.want(cause_of(layer.facts));
-    }
+    changes.want(base.run);
+    for (const TagFacts& layer : base.tags) changes.want(layer.facts);
     changes.simulate(simulate);
 
     const Explainer explainer(base, changes, situation.machine);

@@ -8,6 +8,26 @@
 
 namespace systole::explain {
 
+/// The non-matrix cycles by reason, as docs/timing.md has them.
+struct NonMatrixReasons {
+    std::uint64_t raw = 0;
+    std::uint64_t input = 0;
+    std::uint64_t accumulators = 0;
+    std::uint64_t output_buffer = 0;
+    std::uint64_t input_buffer = 0;
+    std::uint64_t vector_work = 0;
+    std::uint64_t setup = 0;
+    std::uint64_t port = 0;
+    std::uint64_t not_arrived = 0;
+    std::uint64_t queue_full = 0;
+    std::uint64_t issue = 0;
+    std::uint64_t sync = 0;
+    std::uint64_t program_begin = 0;
+    std::uint64_t program_end = 0;
+
+    bool operator==(const NonMatrixReasons&) const = default;
+};
+
 /// The data for a sentence: cycles and tiles of the matrix unit in a run, or under one of its tags.
 struct Facts {
     // The four classes of cycles; they sum to all.
@@ -15,11 +35,7 @@ struct Facts {
     std::uint64_t weight_stall_cycles = 0;
     std::uint64_t weight_shift_cycles = 0;
     std::uint64_t non_matrix_cycles = 0;
-    // Reasons for non-matrix cycles; they may overlap.
-    std::uint64_t raw_stall_cycles = 0;
-    std::uint64_t input_stall_cycles = 0;
-    std::uint64_t setup_stall_cycles = 0;
-    std::uint64_t port_stall_cycles = 0;
+    NonMatrixReasons reasons{};  ///< they sum to non_matrix_cycles
     // Cells of active cycles.
     std::uint64_t useful_macs = 0;
     std::uint64_t unused_macs = 0;

@@ -17,17 +17,17 @@ std::string share(std::uint64_t part, std::uint64_t whole) {
     return report::percent(ratio(part, whole));
 }
 
-/// The wait in cycles a tile. A layer without tiles of its own, which uses those fetched for a layer joined
+/// The wait in cycles per tile. A layer without tiles of its own, which uses those fetched for a layer joined
 /// with it, has the share of its cycles instead.
 std::string waits_for_tiles(const Facts& facts, std::uint64_t waited, std::string_view what) {
     if (facts.fetched.tiles == 0) {
         return fmt::format("{} of its cycles wait for {}", share(waited, facts.cycles()), what);
     }
-    const auto a_tile = [&](std::uint64_t cycles) {
+    const auto per_tile = [&](std::uint64_t cycles) {
         return report::grouped(static_cast<std::uint64_t>(std::llround(ratio(cycles, facts.fetched.tiles))));
     };
-    return fmt::format("{} of {} cycles a tile wait for {} (its rows take {})", a_tile(waited),
-                       a_tile(facts.cycles()), what, a_tile(facts.active_cycles));
+    return fmt::format("{} of {} cycles per tile wait for {} (its rows take {})", per_tile(waited),
+                       per_tile(facts.cycles()), what, per_tile(facts.active_cycles));
 }
 
 /// "12 of 256 columns": the mean over all tiles.
@@ -62,15 +62,6 @@ std::string underfills(const Facts& facts, const Subject& subject, const machine
                        outputs(facts, subject, array), cells);
 }
 
-std::string idle(const Facts& facts) {
-    if (facts.cycles() == 0) return "Takes no cycle of the matrix unit";
-    const std::uint64_t cycles = cycles_of(Cause::Idle, facts);
-    if (facts.active_cycles == 0) {
-        return fmt::format("Has no work for the array, which waits {} cycles", report::grouped(cycles));
-    }
-    return fmt::format("In {} of its cycles the array has no instruction", share(cycles, facts.cycles()));
-}
-
 }  // namespace
 
 std::string sentence(const Facts& facts, Cause cause, const Subject& subject,
@@ -92,8 +83,23 @@ std::string sentence(const Facts& facts, Cause cause, const Subject& subject,
             return "Setup-bound: " + in_share("the data setup still collects a line of windows");
         case Cause::Ports:
             return "Port-bound: " + in_share("the array waits for a memory port");
-        case Cause::Idle:
-            return idle(facts);
+        case Cause::Accumulators:
+            return "Accumulator-bound: " +
+                   in_share("the array waits for accumulators that the activation unit still reads");
+        case Cause::OutputBuffer:
+            return "Host-bound: " +
+                   in_share("the array waits until the host has fetched results from the unified buffer");
+        case Cause::VectorWork:
+            return "Bound by the activation unit: " +
+                   in_share("the array waits for its pooling or element-wise work");
+        case Cause::Issue:
+            return "Issue-bound: " + in_share("the array waits for an instruction that has not been issued");
+        case Cause::Sync:
+            return "Bound by synchronization: " +
+                   in_share("the array waits for a semaphore, although its rows are ready");
+        case Cause::BeginAndEnd:
+            return fmt::format("{} of its cycles are before the first or after the last rows of the program",
+                               share(cycles_of(cause, facts), facts.cycles()));
         case Cause::UnusedCells:
             return underfills(facts, subject, array);
         case Cause::UsefulCells:
@@ -106,11 +112,14 @@ std::string sentence(const Facts& facts, Cause cause, const Subject& subject,
 }
 
 std::string consequence(std::string_view change, std::optional<double> speedup, std::optional<double> run) {
-    constexpr double noticeable = 0.005;  // smaller differences are printed as 1.00
     const std::string of_run = run ? fmt::format(" (the run at {})", report::times(run)) : std::string();
     if (!speedup) return fmt::format("{} would leave nothing of it{}", change, of_run);
-    if (std::abs(*speedup - 1.0) < noticeable)
+    if (std::abs(*speedup - 1.0) < noticeable_change)
         return fmt::format("{} would leave it as it is{}", change, of_run);
+    if (*speedup < 1.0) {
+        return fmt::format("{} would slow it down to {} of the speed{}", change, report::percent(*speedup),
+                           of_run);
+    }
     return fmt::format("{} would run it at {} the speed{}", change, report::times(speedup), of_run);
 }
 

@@ -46,6 +46,15 @@ WhatIf more_accumulators(const machine::MachineConfig& machine) {
             {{"machine.accumulators.rows", machine.accumulators.rows * times_more}}};
 }
 
+WhatIf larger_buffer(const machine::MachineConfig& machine) {
+    return {"2x the unified buffer", {{"machine.unified_buffer.rows", machine.unified_buffer.rows * 2}}};
+}
+
+WhatIf deeper_queues(const machine::MachineConfig& machine) {
+    return {fmt::format("{}x the depth of the instruction queues", times_more),
+            {{"machine.sequencer.queue_depth", machine.sequencer.queue_depth * times_more}}};
+}
+
 WhatIf more_fetches(const machine::MachineConfig& machine) {
     return {"2x the fetches of the data setup",
             {{"machine.systolic_data_setup.fetches_per_cycle",
@@ -100,11 +109,24 @@ std::vector<WhatIf> candidates(Cause cause, const Situation& situation) {
             return {more_fetches(machine)};
         case Cause::Ports:
             return {ports_for_all()};
-        case Cause::Idle: {
-            std::vector<WhatIf> all{more_host_bandwidth(machine), no_activation_latency()};
+        case Cause::Accumulators: {
+            std::vector<WhatIf> all{no_activation_latency()};
             if (compiles) all.push_back(more_accumulators(machine));
             return all;
         }
+        case Cause::OutputBuffer: {
+            std::vector<WhatIf> all{more_host_bandwidth(machine)};
+            if (compiles) all.push_back(larger_buffer(machine));
+            return all;
+        }
+        case Cause::VectorWork:
+            return {no_activation_latency(), faster_clock(machine)};
+        case Cause::Issue:
+            return {deeper_queues(machine), more_host_bandwidth(machine)};
+        case Cause::Sync:
+            return {no_activation_latency(), more_host_bandwidth(machine), deeper_queues(machine)};
+        case Cause::BeginAndEnd:
+            return {more_host_bandwidth(machine), no_activation_latency()};
         case Cause::UnusedCells:
             return compiles ? smaller_array(machine) : std::vector<WhatIf>{};
         case Cause::UsefulCells:

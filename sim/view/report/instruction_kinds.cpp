@@ -6,6 +6,15 @@
 #include "sim/view/report/report.h"
 
 namespace systole::report {
+namespace {
+
+void add(CounterValues& sum, const CounterValues& more) {
+    if (sum.size() != more.size()) throw std::logic_error("counters of two kinds of units");
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i].second += more[i].second;
+}
+
+}  // namespace
+
 MatrixUnit& MatrixUnit::operator+=(const MatrixUnit& other) {
     active_cycles += other.active_cycles;
     weight_stall_cycles += other.weight_stall_cycles;
@@ -13,8 +22,8 @@ MatrixUnit& MatrixUnit::operator+=(const MatrixUnit& other) {
     non_matrix_cycles += other.non_matrix_cycles;
     useful_macs += other.useful_macs;
     unused_macs += other.unused_macs;
-    if (counters.size() != other.counters.size()) throw std::logic_error("counters of two kinds of units");
-    for (std::size_t i = 0; i < counters.size(); ++i) counters[i].second += other.counters[i].second;
+    add(counters, other.counters);
+    add(non_matrix_reasons, other.non_matrix_reasons);
     return *this;
 }
 

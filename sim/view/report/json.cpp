@@ -13,6 +13,12 @@ Json counters(const CounterValues& values) {
     return object;
 }
 
+Json matrix_unit(const MatrixUnit& unit) {
+    Json object = counters(unit.counters);
+    object["non_matrix_reasons"] = counters(unit.non_matrix_reasons);
+    return object;
+}
+
 Json by_unit(const energy::Joules& joules) {
     Json object = Json::object();
     for (std::size_t i = 0; i < energy::consumer_count; ++i) {
@@ -39,7 +45,7 @@ Json layer(const Layer& layer) {
                 {"weight_bytes", layer.weight_bytes},
                 {"achieved_tops", or_null(layer.achieved_tops)},
                 {"roofline", roofline(layer.roofline)},
-                {"matrix_unit", counters(layer.matrix_unit.counters)}};
+                {"matrix_unit", matrix_unit(layer.matrix_unit)}};
     if (layer.energy) {
         object["energy"] = {{"joules", layer.energy->total()},
                             {"static_joules", (*layer.energy)[energy::Consumer::ChipStatic]},
@@ -234,7 +240,7 @@ Json instruction_kind(const InstructionKind& kind) {
     return {{"instruction", kind.instruction},
             {"executed", kind.executed},
             {"cycles", kind.matrix_unit.cycles()},
-            {"matrix_unit", counters(kind.matrix_unit.counters)}};
+            {"matrix_unit", matrix_unit(kind.matrix_unit)}};
 }
 
 Json host_operation(const HostOperation& operation) {
@@ -270,7 +276,7 @@ Json to_json(const Report& report) {
     json["seconds_per_batch"] = or_null(report.seconds_per_batch);
     json["tops"] = {{"achieved", or_null(report.achieved_tops)}, {"peak", report.peak_tops}};
     json["roofline"] = roofline(report.roofline);
-    json["matrix_unit"] = counters(report.matrix_unit.counters);
+    json["matrix_unit"] = matrix_unit(report.matrix_unit);
     json["traffic"] = traffic(report.traffic);
     json["paths"] = list_of(report.paths, path);
     json["memory"] = memory(report);

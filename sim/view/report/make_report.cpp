@@ -29,10 +29,15 @@ MatrixUnit matrix_unit(const run::Counters& counters, Value value) {
                     .non_matrix_cycles = named("matrix_unit.non_matrix_cycles"),
                     .useful_macs = named("matrix_unit.useful_macs"),
                     .unused_macs = named("matrix_unit.unused_macs"),
-                    .counters = {}};
-    for (const run::Counter& counter : counters.of("matrix_unit")) {
-        unit.counters.emplace_back(counter.name(), value(counter));
-    }
+                    .counters = {},
+                    .non_matrix_reasons = {}};
+    const auto read = [&](std::string_view group, CounterValues& values) {
+        for (const run::Counter& counter : counters.of(group)) {
+            values.emplace_back(counter.name(), value(counter));
+        }
+    };
+    read("matrix_unit", unit.counters);
+    read("matrix_unit.non_matrix_reasons", unit.non_matrix_reasons);
     return unit;
 }
 

@@ -34,7 +34,8 @@ struct MatrixUnit {
     std::uint64_t non_matrix_cycles = 0;
     std::uint64_t useful_macs = 0;
     std::uint64_t unused_macs = 0;
-    CounterValues counters;  ///< all counters of the unit, including those above
+    CounterValues counters;            ///< all counters of the unit, including those above
+    CounterValues non_matrix_reasons;  ///< the non-matrix cycles by reason; they sum to them
 
     /// Adds cycles, MACs and counters.
     MatrixUnit& operator+=(const MatrixUnit& other);

@@ -184,16 +184,7 @@ private:
         part(Role::WeightStall, "weight stall", unit.weight_stall_cycles);
         part(Role::WeightShift, "weight shift", unit.weight_shift_cycles);
         part(Role::NonMatrix, "non-matrix", unit.non_matrix_cycles);
-        for (const auto& [key, label] : reasons) {
-            for (const auto& [name, value] : unit.counters) {
-                // A program without inferences is a micro-benchmark, for which a zero is a result too.
-                if (name == key && (value > 0 || is_bare_program())) {
-                    line_and(fmt::format("    {:<14}{:>14}  {:>7}  ", label.first, grouped(value),
-                                         percent(share_of(value, report_.cycles))),
-                             label.second);
-                }
-            }
-        }
+        write_reasons(unit);
         const std::uint64_t macs = unit.useful_macs + unit.unused_macs;
         line_and(
             fmt::format("  useful MACs     {:>14}  {:>7}  ", si(static_cast<double>(unit.useful_macs), ""),
@@ -201,13 +192,47 @@ private:
             "of the cells in active cycles");
     }
 
-    /// The reasons for non-matrix cycles: counter, label, sentence. They may overlap.
-    static constexpr std::pair<std::string_view, std::pair<std::string_view, std::string_view>> reasons[] = {
-        {"raw_stall_cycles", {"RAW stall", "rows were still being activated"}},
-        {"input_stall_cycles", {"input stall", "rows were still coming from the host"}},
-        {"setup_stall_cycles", {"setup stall", "a line of windows was being collected"}},
-        {"port_stall_cycles", {"port stall", "a memory port was taken"}},
+    /// The reasons for non-matrix cycles, the longest first.
+    void write_reasons(const MatrixUnit& unit) {
+        CounterValues sorted = unit.non_matrix_reasons;
+        std::stable_sort(sorted.begin(), sorted.end(),
+                         [](const auto& a, const auto& b) { return a.second > b.second; });
+        for (const auto& [key, cycles] : sorted) {
+            if (cycles == 0) return;
+            const ReasonLabel& label = label_of(key);
+            line_and(fmt::format("    {:<14}{:>14}  {:>7}  ", label.name, grouped(cycles),
+                                 percent(share_of(cycles, report_.cycles))),
+                     label.meaning);
+        }
+    }
+
+    struct ReasonLabel {
+        std::string_view key;
+        std::string_view name;
+        std::string_view meaning;
     };
+    static const ReasonLabel& label_of(std::string_view key) {
+        static constexpr ReasonLabel labels[] = {
+            {"raw_cycles", "RAW", "rows were still being activated (read after write)"},
+            {"input_cycles", "input", "rows were still coming from the host"},
+            {"accumulators_cycles", "accumulators", "still being read by the activation unit"},
+            {"output_buffer_cycles", "output buffer", "results there had not gone to the host"},
+            {"input_buffer_cycles", "input buffer", "rows for the host's data were still in use"},
+            {"vector_work_cycles", "vector work", "the activation unit pooled, added or looked up"},
+            {"setup_cycles", "data setup", "a line of windows was being collected"},
+            {"port_cycles", "port", "a memory port was taken"},
+            {"not_arrived_cycles", "not arrived", "an instruction was still coming from the host"},
+            {"queue_full_cycles", "queue full", "an instruction waited for a place in its queue"},
+            {"issue_cycles", "issue", "earlier instructions were being issued"},
+            {"sync_cycles", "sync", "a semaphore came later than the rows required"},
+            {"program_begin_cycles", "program begin", "before the first matrix instruction"},
+            {"program_end_cycles", "program end", "after the last rows had entered"},
+        };
+        for (const ReasonLabel& label : labels) {
+            if (label.key == key) return label;
+        }
+        throw std::logic_error("a reason for non-matrix cycles without a label");
+    }
 
     void write_layers() {
         if (report_.layers.size() < 2 && !chosen_) return;  // a single layer would repeat the figures above

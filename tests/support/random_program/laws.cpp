@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <string_view>
 
 #include "hw/isa/footprint.h"
@@ -41,6 +42,28 @@ private:
     const Observation& run_;
 };
 
+/// Every non-matrix cycle has one reason, under each tag.
+std::optional<std::string> broken_reasons(const Observation& run) {
+    constexpr std::string_view reasons = "matrix_unit.non_matrix_reasons.";
+    std::map<hw::Tag, std::uint64_t> cycles;
+    std::map<hw::Tag, std::uint64_t> explained;
+    for (const CounterReading& reading : run.counters) {
+        if (reading.value == 0) continue;
+        if (reading.name == "matrix_unit.non_matrix_cycles") cycles[reading.tag] += reading.value;
+        if (reading.name.starts_with(reasons)) explained[reading.tag] += reading.value;
+    }
+    if (cycles != explained) return "the reasons for non-matrix cycles do not sum to these";
+    const Totals totals(run);
+    const auto of = [&](std::string_view reason) { return totals.of(fmt::format("{}{}", reasons, reason)); };
+    if (of("raw_cycles") > totals.of("matrix_unit.raw_stall_cycles")) {
+        return "more cycles have RAW as their reason than are RAW stalls";
+    }
+    if (of("setup_cycles") != totals.of("matrix_unit.setup_stall_cycles")) {
+        return "other cycles have the data setup as their reason than are setup stalls";
+    }
+    return std::nullopt;
+}
+
 std::optional<std::string> broken_partition(const Observation& run, const machine::MachineConfig& machine) {
     const Totals totals(run);
     for (const std::string_view unit :
@@ -56,6 +79,7 @@ std::optional<std::string> broken_partition(const Observation& run, const machin
     if (classes != run.cycles) {
         return fmt::format("the four classes of the matrix unit sum to {} of {} cycles", classes, run.cycles);
     }
+    if (auto broken = broken_reasons(run)) return broken;
     const std::uint64_t cells = totals.of("matrix_unit.useful_macs") + totals.of("matrix_unit.unused_macs");
     if (cells != active * machine.tile_bytes()) {
         return fmt::format("useful and unused MACs sum to {}; {} active cycles have {}", cells, active,

@@ -78,7 +78,7 @@ private:
         if (!unit) return;
         const auto self = static_cast<std::size_t>(*unit);
         const isa::Footprint footprint = isa::footprint(instruction, registers_, program_.geometry);
-        const UnitPositions needed = history_.conflicts(footprint);
+        const UnitPositions needed = history_.conflicts(footprint).any;
         for (std::size_t other = 0; other < isa::unit_count; ++other) {
             if (other == self || needed[other] <= known_[self][other]) continue;
             if (!style_.implied && implied(needed, known_[self], other)) continue;

@@ -26,9 +26,8 @@ public:
     /// Begins the next instruction, on this unit, which comes after the given instructions.
     InstructionNumber begin(std::size_t unit, const VectorClock& behind = {}) {
         order_.merge(unit, behind);
-        order_.issue(unit, next_, behind, 0, 0);
+        order_.issue(unit, next_, behind);
         order_.begin(unit, next_);
-        order_.complete(unit, next_, 0);
         return next_++;
     }
     const VectorClock& vector_clock(std::size_t unit) const { return order_.vector_clock(unit); }

@@ -50,13 +50,31 @@ export const cycleClasses = [
     },
 ];
 
-/// Reasons for non-matrix cycles. They may overlap.
-export const reasons = [
-    { key: 'raw_stall_cycles', name: 'RAW stall', meaning: 'rows were still being written by the activation unit' },
-    { key: 'input_stall_cycles', name: 'input stall', meaning: 'rows were still being delivered by the host' },
-    { key: 'setup_stall_cycles', name: 'setup stall', meaning: 'the data setup was still collecting a line' },
-    { key: 'port_stall_cycles', name: 'port stall', meaning: 'a memory port was taken' },
+/// The reasons for non-matrix cycles; each such cycle has one.
+const reasons = [
+    { key: 'raw_cycles', name: 'RAW', meaning: 'rows were still being written by the activation unit (read after write)' },
+    { key: 'input_cycles', name: 'input', meaning: 'rows were still being delivered by the host' },
+    { key: 'accumulators_cycles', name: 'accumulators', meaning: 'the activation unit was still reading them' },
+    { key: 'output_buffer_cycles', name: 'output buffer', meaning: 'the host had not fetched the results there' },
+    { key: 'input_buffer_cycles', name: 'input buffer', meaning: 'rows for the host\'s data were still in use' },
+    { key: 'vector_work_cycles', name: 'vector work', meaning: 'the activation unit pooled, added or looked up' },
+    { key: 'setup_cycles', name: 'data setup', meaning: 'a line of windows was being collected' },
+    { key: 'port_cycles', name: 'port', meaning: 'a memory port was taken' },
+    { key: 'not_arrived_cycles', name: 'not arrived', meaning: 'an instruction was still coming from the host' },
+    { key: 'queue_full_cycles', name: 'queue full', meaning: 'an instruction waited for a place in its queue' },
+    { key: 'issue_cycles', name: 'issue', meaning: 'earlier instructions were being issued' },
+    { key: 'sync_cycles', name: 'sync', meaning: 'a semaphore came later than the rows required' },
+    { key: 'program_begin_cycles', name: 'program begin', meaning: 'the first matrix instruction had not been issued' },
+    { key: 'program_end_cycles', name: 'program end', meaning: 'the last rows had entered the array' },
 ];
+
+/// The reasons that apply to a `matrix_unit` of the report, with their cycles, the longest first. Reports of earlier
+/// versions have none.
+export function reasonsOf({ non_matrix_reasons: counted = {} }) {
+    return reasons.map((reason) => ({ ...reason, cycles: counted[reason.key] ?? 0 }))
+        .filter(({ cycles }) => cycles > 0)
+        .sort((a, b) => b.cycles - a.cycles);
+}
 
 export const reasonColour = { light: '#5b606b', dark: '#737a86' };
 

@@ -15,9 +15,10 @@ using explain::WhatIf;
 
 namespace {
 
-constexpr Cause causes[] = {Cause::WeightStall, Cause::WeightShift, Cause::Activations,
-                            Cause::Input,       Cause::Setup,       Cause::Ports,
-                            Cause::Idle,        Cause::UnusedCells, Cause::UsefulCells};
+constexpr Cause causes[] = {Cause::WeightStall,  Cause::WeightShift,  Cause::Activations, Cause::Input,
+                            Cause::Accumulators, Cause::OutputBuffer, Cause::VectorWork,  Cause::Setup,
+                            Cause::Ports,        Cause::Issue,        Cause::Sync,        Cause::BeginAndEnd,
+                            Cause::UnusedCells,  Cause::UsefulCells};
 
 run::RunConfig network_run(const std::string& machine) {
     run::RunConfig config;

@@ -2,16 +2,14 @@
 import { chart, legend, nameAxis, rowTip, rowZoom, tip, valueAxis } from '../chart.js';
 import { choice, h, section } from '../dom.js';
 import { grouped, percent, ratio, si } from '../format.js';
-import { cycleClasses, cycleParts, fillOf, lengthOf, reasonColour, reasons, usefulShare } from '../palette.js';
+import { cycleClasses, cycleParts, fillOf, lengthOf, reasonColour, reasonsOf, usefulShare } from '../palette.js';
 
 /// Classes with cycles and share, then the reasons that apply.
 function classTip(name, unit, cycles) {
-    const line = ({ key, name: text, colour }) =>
-        [text, `${grouped(unit[key])} · ${percent(ratio(unit[key], cycles))}`, colour];
-    const why = reasons.filter(({ key }) => unit[key] > 0).map((reason) => ({ ...reason, name: `· ${reason.name}` }));
+    const line = (text, amount, colour) => [text, `${grouped(amount)} · ${percent(ratio(amount, cycles))}`, colour];
     return tip(`${name}: ${grouped(cycles)} cycles`, [
-        ...cycleClasses.map(line),
-        ...why.map(line),
+        ...cycleClasses.map(({ key, name: text, colour }) => line(text, unit[key], colour)),
+        ...reasonsOf(unit).map(({ name: text, cycles: amount }) => line(`· ${text}`, amount)),
         ['cells used when active', percent(usefulShare(unit))],
     ]);
 }
@@ -19,7 +17,7 @@ function classTip(name, unit, cycles) {
 /// One bar for the run and, below, one for each reason why cycles were non-matrix.
 function runChart(report) {
     const unit = report.matrix_unit;
-    const why = reasons.filter(({ key }) => unit[key] > 0);
+    const why = reasonsOf(unit);
     const names = ['run', ...why.map(({ name }) => name)];
     return chart({
         label: 'Cycles of the run by class',
@@ -29,10 +27,9 @@ function runChart(report) {
             legend: legend(colours),
             tooltip: rowTip((row) => {
                 if (row === 0) return classTip('run', unit, report.cycles);
-                const { key, name, meaning } = why[row - 1];
+                const { name, meaning, cycles: amount } = why[row - 1];
                 return tip(`${name}: ${meaning}`,
-                    [['non-matrix', `${grouped(unit[key])} · ${percent(ratio(unit[key], report.cycles))}`,
-                        reasonColour]]);
+                    [['non-matrix', `${grouped(amount)} · ${percent(ratio(amount, report.cycles))}`, reasonColour]]);
             }),
             xAxis: valueAxis(colours, { max: report.cycles, axisLabel: { formatter: (value) => si(value) } }),
             yAxis: nameAxis(colours, names),
@@ -47,10 +44,10 @@ function runChart(report) {
                 })),
                 ...(why.length === 0 ? [] : [{
                     type: 'bar',
-                    name: 'reasons for non-matrix (may overlap)',
+                    name: 'reasons for non-matrix',
                     stack: 'cycles',
                     itemStyle: fillOf(reasonColour, colours),
-                    data: [0, ...why.map(({ key }) => unit[key])],
+                    data: [0, ...why.map(({ cycles: amount }) => amount)],
                 }]),
             ],
         }),

@@ -4,7 +4,7 @@ import {
 } from 'tabulator-tables';
 import { h, section } from '../dom.js';
 import { absent, bytes, grouped, percent, ratio, si, words } from '../format.js';
-import { usefulShare } from '../palette.js';
+import { reasonsOf, usefulShare } from '../palette.js';
 
 Tabulator.registerModule([FilterModule, FormatModule, ResizeColumnsModule, ResizeTableModule, SortModule]);
 
@@ -23,8 +23,7 @@ const columns = [
     ['stall', 'weight stall', percent, 'of the layer\'s cycles: its tile was not whole in the FIFO'],
     ['shift', 'weight shift', percent, 'of the layer\'s cycles: its tile was shifting in'],
     ['other', 'non-matrix', percent, 'of the layer\'s cycles: not issued, or its rows were not there'],
-    ['raw', 'RAW', percent, 'of the layer\'s cycles: its rows were still being activated'],
-    ['input', 'input', percent, 'of the layer\'s cycles: its rows were still coming from the host'],
+    ['reason', 'mostly', String, 'the reason of most of its non-matrix cycles'],
     ['used', 'cells used', percent, 'of the array\'s cells in active cycles'],
     ['macs', 'MACs', (value) => si(value), 'multiply-accumulates of one inference'],
     ['weights', 'weights', bytes, 'weight bytes fetched in the whole run'],
@@ -46,8 +45,7 @@ function rowOf(layer, index) {
         stall: share('weight_stall_cycles'),
         shift: share('weight_shift_cycles'),
         other: share('non_matrix_cycles'),
-        raw: share('raw_stall_cycles'),
-        input: share('input_stall_cycles'),
+        reason: reasonsOf(unit)[0]?.name,
         used: unit.active_cycles > 0 ? usefulShare(unit) : null,
         macs: layer.macs_per_inference,
         weights: layer.weight_bytes,
@@ -63,7 +61,7 @@ function isKnown(rows, field) {
     return rows.some((row) => row[field] !== null && row[field] !== undefined && (field !== 'macs' || row.macs > 0));
 }
 
-const isText = (field) => field === 'name' || field === 'kind';
+const isText = (field) => field === 'name' || field === 'kind' || field === 'reason';
 
 function columnOf([field, title, show]) {
     return {

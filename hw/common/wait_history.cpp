@@ -1,0 +1,199 @@
+#include "hw/common/wait_history.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace systole::hw {
+
+namespace {
+
+using Activity = UnitHistory::Activity;
+
+bool is_work(const UnitHistory::Span& span) {
+    return span.activity == Activity::Work || span.activity == Activity::VectorWork;
+}
+
+/// The cycle in which the results of the instruction at a position were there; 0 if this was forgotten.
+Cycle complete(const UnitHistory& history, isa::Position position) {
+    if (position == 0) return 0;
+    const auto place = history.find(position - 1);
+    return place ? history.spans()[*place].complete : 0;
+}
+
+}  // namespace
+
+void UnitHistory::waited(Activity activity, Cycle until, std::size_t signaller) {
+    if (until <= until_) return;
+    spans_.push_back({.from = until_,
+                      .until = until,
+                      .complete = until,
+                      .activity = activity,
+                      .number = next_,
+                      .signaller = signaller});
+    until_ = until;
+}
+
+void UnitHistory::worked(Activity activity, InstructionNumber number, Tag tag, Cycle until, Cycle complete) {
+    spans_.push_back({.from = until_,
+                      .until = until,
+                      .complete = complete,
+                      .activity = activity,
+                      .tag = tag,
+                      .number = number});
+    until_ = until;
+    next_ = number + 1;
+}
+
+void UnitHistory::forget(Cycle cycle) {
+    while (!spans_.empty() && spans_.front().complete <= cycle) spans_.pop_front();
+}
+
+std::optional<std::size_t> UnitHistory::find(InstructionNumber number) const {
+    std::size_t first = 0;
+    std::size_t end = spans_.size();
+    while (first < end) {
+        const std::size_t middle = first + (end - first) / 2;
+        const Span& span = spans_[middle];
+        // The waits before an instruction come before it, and may have its number.
+        if (span.number < number || (span.number == number && !is_work(span))) {
+            first = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    if (first == spans_.size() || spans_[first].number != number) return std::nullopt;
+    return first;
+}
+
+/// Goes through the cycles of one wait, from its begin to its end.
+class WaitHistory::Explanation {
+public:
+    Explanation(const WaitHistory& history, const Wait& wait, const Count& count)
+        : history_(history), wait_(wait), count_(count), now_(wait.begin) {}
+
+    /// The cycles until an instruction of another unit is complete, if they have not been counted.
+    void wait_for(const UnitHistory& unit, isa::Position position, NonMatrixReason reason) {
+        const Cycle met = std::min(complete(unit, position), wait_.end);
+        if (met <= now_) return;
+        const std::size_t awaited = unit.find(position - 1).value();
+        const auto& spans = unit.spans();
+        for (std::size_t place = 0; place < awaited; ++place) earlier(spans[place], met, reason);
+        if (spans[awaited].activity == Activity::VectorWork) {
+            spend(NonMatrixReason::VectorWork, met, spans[awaited].tag);
+        } else {
+            spend(reason, met, wait_.tag);
+        }
+    }
+
+    void wait_for_issue() { not_issued_until(std::min(wait_.issued, wait_.end)); }
+
+    void wait_for_rest() { spend(NonMatrixReason::Sync, wait_.end, wait_.tag); }
+
+private:
+    /// What the unit did before it began the awaited instruction. `reason` is that of waiting for the latter.
+    void earlier(const UnitHistory::Span& span, Cycle met, NonMatrixReason reason) {
+        const Cycle until = std::min(span.until, met);
+        if (until <= now_) return;
+        switch (span.activity) {
+            case Activity::Work:
+            case Activity::OwnWrites:
+                return spend(reason, until, wait_.tag);
+            case Activity::VectorWork:
+                return spend(NonMatrixReason::VectorWork, until, span.tag);
+            case Activity::NoInstruction:
+                return not_issued_until(until);
+            case Activity::Semaphore:
+                return spend(reason_of(span.signaller, reason), until, wait_.tag);
+            case Activity::Port:
+                return spend(NonMatrixReason::Port, until, wait_.tag);
+        }
+        throw std::logic_error("an activity that explains no wait");
+    }
+
+    /// The reason why a unit waited for a signal, while the matrix unit waited for it for `reason`.
+    static NonMatrixReason reason_of(std::size_t signaller, NonMatrixReason reason) {
+        if (reason == NonMatrixReason::Input) return NonMatrixReason::InputBuffer;
+        switch (static_cast<isa::Unit>(signaller)) {
+            case isa::Unit::HostRead:
+                return NonMatrixReason::Input;
+            case isa::Unit::HostWrite:
+                return NonMatrixReason::OutputBuffer;
+            case isa::Unit::Weights:
+            case isa::Unit::Matrix:
+            case isa::Unit::Activation:
+                return reason;  // sums on their way through the array
+        }
+        throw std::logic_error("a unit that signals for no reason");
+    }
+
+    /// Cycles in which an instruction was missing that had not been issued.
+    void not_issued_until(Cycle end) {
+        if (wait_.begin == 0) return spend(NonMatrixReason::ProgramBegin, end, wait_.tag);
+        const RingQueue<NotIssued>& spans = history_.not_issued_;
+        for (std::size_t place = 0; place < spans.size() && spans[place].from < end; ++place) {
+            spend(NonMatrixReason::Issue, spans[place].from, wait_.tag);
+            const Cycle until = std::min(spans[place].until, end);
+            if (!spans[place].full) {
+                spend(NonMatrixReason::NotArrived, until, wait_.tag);
+            } else {
+                if (spans[place].full == isa::Unit::Activation) activation_held_up(until);
+                spend(NonMatrixReason::QueueFull, until, wait_.tag);
+            }
+        }
+        spend(NonMatrixReason::Issue, end, wait_.tag);
+    }
+
+    /// The queue of the activation unit was full: what kept the unit from taking the next instruction, if
+    /// that was vector work or the output buffer.
+    void activation_held_up(Cycle end) {
+        const auto& spans = history_.activation_.spans();
+        for (std::size_t place = 0; place < spans.size() && spans[place].from < end; ++place) {
+            const UnitHistory::Span& span = spans[place];
+            const bool fetching = span.activity == Activity::Semaphore &&
+                                  span.signaller == static_cast<std::size_t>(isa::Unit::HostWrite);
+            if (span.activity != Activity::VectorWork && !fetching) continue;
+            spend(NonMatrixReason::QueueFull, std::min(span.from, end), wait_.tag);
+            if (fetching) {
+                spend(NonMatrixReason::OutputBuffer, std::min(span.until, end), wait_.tag);
+            } else {
+                spend(NonMatrixReason::VectorWork, std::min(span.until, end), span.tag);
+            }
+        }
+    }
+
+    void spend(NonMatrixReason reason, Cycle until, Tag tag) {
+        if (until <= now_) return;
+        count_(reason, until - now_, tag);
+        now_ = until;
+    }
+
+    const WaitHistory& history_;
+    const Wait& wait_;
+    const Count& count_;
+    Cycle now_;  ///< the cycles before it are counted
+};
+
+WaitHistory::Unmet WaitHistory::unmet(const Wait& wait) const {
+    const auto cycles = [&](const UnitHistory& unit, isa::Position position) {
+        return std::clamp(complete(unit, position), wait.begin, wait.end) - wait.begin;
+    };
+    return {.activations = cycles(activation_, wait.needs.activations),
+            .inputs = cycles(host_read_, wait.needs.inputs)};
+}
+
+void WaitHistory::explain(const Wait& wait, const Count& count) const {
+    Explanation explanation(*this, wait, count);
+    explanation.wait_for(activation_, wait.needs.activations, NonMatrixReason::Raw);
+    explanation.wait_for(host_read_, wait.needs.inputs, NonMatrixReason::Input);
+    explanation.wait_for(activation_, wait.needs.accumulators, NonMatrixReason::Accumulators);
+    explanation.wait_for_issue();
+    explanation.wait_for_rest();
+}
+
+void WaitHistory::forget(Cycle cycle) {
+    host_read_.forget(cycle);
+    activation_.forget(cycle);
+    while (!not_issued_.empty() && not_issued_.front().until <= cycle) not_issued_.pop_front();
+}
+
+}  // namespace systole::hw

@@ -1,0 +1,130 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "hw/base/cycle.h"
+#include "hw/common/counter.h"
+#include "hw/common/order_checker.h"
+#include "hw/common/ring_queue.h"
+#include "hw/isa/access_history.h"
+#include "hw/isa/unit.h"
+
+namespace systole::hw {
+
+/// Why the matrix unit had no rows in a non-matrix cycle. Each such cycle has exactly one reason; rule 8 of
+/// docs/timing.md has their order.
+enum class NonMatrixReason : std::uint8_t {
+    Raw,           ///< the activation unit had not written the rows
+    Input,         ///< the host had not delivered the rows, or parameters of the activation unit
+    Accumulators,  ///< the activation unit still read the accumulators to be written
+    OutputBuffer,  ///< the activation unit waited until the host had fetched the rows that it was to write
+    InputBuffer,   ///< the host's read waited until the rows that it was to write were no longer in use
+    VectorWork,    ///< the activation unit did vector work: counts for the layer of this work
+    Setup,         ///< the data setup was still collecting a line
+    Port,          ///< a memory port was taken
+    NotArrived,    ///< an instruction had not arrived from the host
+    QueueFull,     ///< an instruction could not be issued, because the queue of its unit was full
+    Issue,         ///< the sequencer was issuing earlier instructions
+    Sync,          ///< a semaphore was awaited for longer than the rows require
+    ProgramBegin,  ///< the first matrix instruction had not been issued
+    ProgramEnd,    ///< the last rows had entered the array
+};
+inline constexpr std::size_t non_matrix_reason_count = 14;
+
+/// What a unit did in the cycles of the recent past, for the reasons of the matrix unit's waiting.
+class UnitHistory {
+public:
+    /// What the unit did; all but the first two are waits.
+    enum class Activity : std::uint8_t { Work, VectorWork, NoInstruction, Semaphore, OwnWrites, Port };
+
+    struct Span {
+        Cycle from = 0;
+        Cycle until = 0;
+        Cycle complete = 0;  ///< of work: its results are there
+        Activity activity = Activity::Work;
+        Tag tag = 0;
+        /// Of work: its instruction. Of waits: the next instruction that will begin.
+        InstructionNumber number = 0;
+        std::size_t signaller = 0;  ///< of waits for a semaphore: the unit that signals it
+    };
+
+    /// The unit waited until this cycle, from the end of the last span on; nothing if that is later.
+    void waited(Activity activity, Cycle until, std::size_t signaller = 0);
+    /// The unit works on an instruction from the end of the last span on.
+    void worked(Activity activity, InstructionNumber number, Tag tag, Cycle until, Cycle complete);
+    /// Removes the spans whose results were complete by `cycle`.
+    void forget(Cycle cycle);
+
+    /// The spans in the order of time; each begins where the one before ends.
+    const RingQueue<Span>& spans() const { return spans_; }
+    /// The place of an instruction's span; none if it was forgotten or has not begun.
+    std::optional<std::size_t> find(InstructionNumber number) const;
+
+private:
+    RingQueue<Span> spans_;
+    Cycle until_ = 0;
+    InstructionNumber next_ = 0;
+};
+
+/// The instructions whose results a matrix instruction needs; their positions in the program, counted from 1,
+/// or 0 for none.
+struct MatrixNeeds {
+    isa::Position activations = 0;   ///< writes rows that it reads, in the activation unit
+    isa::Position inputs = 0;        ///< writes rows that it reads, from the host
+    isa::Position accumulators = 0;  ///< reads accumulators that it writes
+};
+
+/// The recent past of the units that the matrix unit waits for. The units report what they do; the matrix
+/// unit asks why it waited.
+class WaitHistory {
+public:
+    /// A wait of the matrix unit for rows: the cycles [begin, end) before a stream of a matrix instruction.
+    struct Wait {
+        Cycle begin = 0;
+        Cycle end = 0;
+        Cycle issued = 0;  ///< the matrix instruction
+        Tag tag = 0;       ///< of the matrix instruction
+        MatrixNeeds needs;
+    };
+    /// The first cycles of a wait in which a need was not met. They may overlap.
+    struct Unmet {
+        Cycle activations = 0;
+        Cycle inputs = 0;
+    };
+    /// Receives cycles with their reason and the tag of the layer for which they count.
+    using Count = std::function<void(NonMatrixReason reason, Cycle cycles, Tag tag)>;
+
+    UnitHistory& host_read() { return host_read_; }
+    UnitHistory& activation() { return activation_; }
+    /// In these cycles the sequencer could not issue an instruction, which had not arrived.
+    void not_arrived(Cycle from, Cycle until) { not_issued(from, until, std::nullopt); }
+    /// In these cycles the sequencer could not issue an instruction, because the queue of its unit was full.
+    void queue_full(Cycle from, Cycle until, isa::Unit unit) { not_issued(from, until, unit); }
+
+    Unmet unmet(const Wait& wait) const;
+    /// Counts each cycle of a wait once.
+    void explain(const Wait& wait, const Count& count) const;
+    /// No later wait begins before this cycle.
+    void forget(Cycle cycle);
+
+private:
+    struct NotIssued {
+        Cycle from = 0;
+        Cycle until = 0;
+        std::optional<isa::Unit> full;  ///< the unit whose queue was full
+    };
+    class Explanation;
+
+    void not_issued(Cycle from, Cycle until, std::optional<isa::Unit> full) {
+        if (from < until) not_issued_.push_back({from, until, full});
+    }
+
+    UnitHistory host_read_;
+    UnitHistory activation_;
+    RingQueue<NotIssued> not_issued_;
+};
+
+}  // namespace systole::hw

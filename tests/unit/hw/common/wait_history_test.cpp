@@ -1,0 +1,168 @@
+// Rule 8 of docs/timing.md: the reason of each cycle of a wait, from what the other units did.
+#include "hw/common/wait_history.h"
+
+#include <catch2/catch.hpp>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "hw/isa/unit.h"
+
+using namespace systole;
+using namespace systole::hw;
+using Activity = UnitHistory::Activity;
+using Reason = NonMatrixReason;
+
+namespace {
+
+constexpr auto host_write = static_cast<std::size_t>(isa::Unit::HostWrite);
+constexpr auto matrix = static_cast<std::size_t>(isa::Unit::Matrix);
+constexpr auto host_read = static_cast<std::size_t>(isa::Unit::HostRead);
+constexpr Tag own = 7;
+
+/// Instruction `number` as its position.
+isa::Position at(InstructionNumber number) {
+    return number + 1;
+}
+
+using Part = std::tuple<Reason, Cycle, Tag>;
+
+std::vector<Part> explain(const WaitHistory& history, const WaitHistory::Wait& wait) {
+    std::vector<Part> parts;
+    history.explain(wait, [&](Reason reason, Cycle cycles, Tag tag) {
+        parts.push_back({reason, cycles, tag});
+    });
+    return parts;
+}
+
+/// A wait for cycles 100 to 199 whose instruction was issued before it.
+WaitHistory::Wait wait_for(const MatrixNeeds& needs) {
+    return {.begin = 100, .end = 200, .issued = 90, .tag = own, .needs = needs};
+}
+
+}  // namespace
+
+TEST_CASE("A wait for activations is RAW from the activation's begin to its results", "[wait_history]") {
+    WaitHistory history;
+    UnitHistory& activation = history.activation();
+    activation.waited(Activity::Semaphore, 120, matrix);
+    activation.worked(Activity::Work, 5, 3, 130, 200);
+    activation.worked(Activity::VectorWork, 6, 4, 180, 250);
+    CHECK(explain(history, wait_for({.activations = at(5)})) ==
+          std::vector<Part>{{Reason::Raw, 20, own}, {Reason::Raw, 80, own}});
+    CHECK(explain(history, wait_for({.accumulators = at(5)})) ==
+          std::vector<Part>{{Reason::Accumulators, 20, own}, {Reason::Accumulators, 80, own}});
+}
+
+TEST_CASE("What the activation unit did before the awaited instruction is the reason", "[wait_history]") {
+    WaitHistory history;
+    UnitHistory& activation = history.activation();
+    activation.worked(Activity::Work, 1, 2, 110, 115);
+    activation.worked(Activity::VectorWork, 2, 3, 125, 130);
+    activation.waited(Activity::NoInstruction, 135);
+    activation.waited(Activity::Semaphore, 150, host_write);
+    activation.waited(Activity::Semaphore, 155, host_read);
+    activation.waited(Activity::OwnWrites, 160);
+    activation.waited(Activity::Port, 170);
+    activation.worked(Activity::Work, 9, 2, 180, 200);
+    CHECK(explain(history, wait_for({.activations = at(9)})) ==
+          std::vector<Part>{{Reason::Raw, 10, own},
+                            {Reason::VectorWork, 15, 3},
+                            {Reason::Issue, 10, own},
+                            {Reason::OutputBuffer, 15, own},
+                            {Reason::Input, 5, own},
+                            {Reason::Raw, 5, own},
+                            {Reason::Port, 10, own},
+                            {Reason::Raw, 30, own}});
+}
+
+TEST_CASE("Awaited vector work counts for its own layer until its results are there", "[wait_history]") {
+    WaitHistory history;
+    history.activation().waited(Activity::NoInstruction, 100);
+    history.activation().worked(Activity::VectorWork, 4, 3, 150, 170);
+    CHECK(explain(history, wait_for({.activations = at(4)})) ==
+          std::vector<Part>{{Reason::VectorWork, 70, 3}, {Reason::Sync, 30, own}});
+}
+
+TEST_CASE("Activations come before input, and input before accumulators", "[wait_history]") {
+    WaitHistory history;
+    history.activation().worked(Activity::Work, 2, 1, 120, 125);
+    history.activation().worked(Activity::Work, 8, 1, 150, 190);
+    history.host_read().waited(Activity::Semaphore, 130, matrix);
+    history.host_read().worked(Activity::Work, 3, 1, 140, 160);
+    const auto wait = wait_for({.activations = at(2), .inputs = at(3), .accumulators = at(8)});
+    CHECK(explain(history, wait) == std::vector<Part>{{Reason::Raw, 25, own},
+                                                      {Reason::InputBuffer, 5, own},
+                                                      {Reason::Input, 30, own},
+                                                      {Reason::Accumulators, 30, own},
+                                                      {Reason::Sync, 10, own}});
+    const WaitHistory::Unmet unmet = history.unmet(wait);
+    CHECK(unmet.activations == 25);
+    CHECK(unmet.inputs == 60);
+}
+
+TEST_CASE("An instruction that was not issued has the sequencer's reason", "[wait_history]") {
+    WaitHistory history;
+    history.not_arrived(90, 110);
+    history.queue_full(115, 140, isa::Unit::Weights);
+    history.not_arrived(170, 300);
+    WaitHistory::Wait wait = wait_for({});
+    wait.issued = 180;
+    CHECK(explain(history, wait) == std::vector<Part>{{Reason::NotArrived, 10, own},
+                                                      {Reason::Issue, 5, own},
+                                                      {Reason::QueueFull, 25, own},
+                                                      {Reason::Issue, 30, own},
+                                                      {Reason::NotArrived, 10, own},
+                                                      {Reason::Sync, 20, own}});
+    wait.begin = 0;
+    CHECK(explain(history, wait) ==
+          std::vector<Part>{{Reason::ProgramBegin, 180, own}, {Reason::Sync, 20, own}});
+}
+
+TEST_CASE("A full queue of the activation unit names the vector work that held it up", "[wait_history]") {
+    WaitHistory history;
+    history.activation().worked(Activity::Work, 1, 2, 120, 122);
+    history.activation().worked(Activity::VectorWork, 2, 3, 140, 142);
+    history.activation().waited(Activity::Semaphore, 150, matrix);
+    history.activation().waited(Activity::Semaphore, 160, host_write);
+    history.activation().worked(Activity::VectorWork, 3, 4, 190, 192);
+    history.queue_full(110, 180, isa::Unit::Activation);
+    WaitHistory::Wait wait = wait_for({});
+    wait.issued = 185;
+    CHECK(explain(history, wait) == std::vector<Part>{{Reason::Issue, 10, own},
+                                                      {Reason::QueueFull, 10, own},
+                                                      {Reason::VectorWork, 20, 3},
+                                                      {Reason::QueueFull, 10, own},
+                                                      {Reason::OutputBuffer, 10, own},
+                                                      {Reason::VectorWork, 20, 4},
+                                                      {Reason::Issue, 5, own},
+                                                      {Reason::Sync, 15, own}});
+}
+
+TEST_CASE("A need that was met before the wait is no reason", "[wait_history]") {
+    WaitHistory history;
+    history.activation().worked(Activity::Work, 2, 1, 60, 100);
+    history.activation().worked(Activity::Work, 4, 1, 70, 104);
+    const auto wait = wait_for({.activations = at(2), .accumulators = at(4)});
+    const std::vector<Part> expected{{Reason::Accumulators, 4, own}, {Reason::Sync, 96, own}};
+    CHECK(explain(history, wait) == expected);
+    history.forget(100);
+    CHECK(history.activation().spans().size() == 1);
+    CHECK(explain(history, wait) == expected);
+    CHECK(history.unmet(wait).activations == 0);
+}
+
+TEST_CASE("A history finds the work of an instruction between waits", "[wait_history]") {
+    UnitHistory history;
+    for (InstructionNumber number = 0; number < 40; number += 3) {
+        const Cycle begin = number * 10;
+        history.waited(Activity::NoInstruction, begin + 4);
+        history.waited(Activity::Port, begin + 6);
+        history.worked(Activity::Work, number, 1, begin + 9, begin + 12);
+    }
+    for (InstructionNumber number = 0; number < 45; ++number) {
+        const auto place = history.find(number);
+        CHECK(place.has_value() == (number % 3 == 0 && number < 40));
+        if (place) CHECK(history.spans()[*place].until == number * 10 + 9);
+    }
+}
