@@ -17,20 +17,20 @@ std::string share(std::uint64_t part, std::uint64_t whole) {
     return report::percent(ratio(part, whole));
 }
 
-/// The wait in cycles a tile. A layer without tiles of its own, which uses those fetched for a layer joined
+/// The wait in cycles per tile. A layer without tiles of its own, which uses those fetched for a layer joined
 /// with it, has the share of its cycles instead.
 std::string waits_for_tiles(const Facts& facts, std::uint64_t waited, std::string_view what) {
     if (facts.fetched.tiles == 0) {
         return fmt::format("{} of its cycles wait for {}", share(waited, facts.cycles()), what);
     }
-    const auto a_tile = [&](std::uint64_t cycles) {
+    const auto per_tile = [&](std::uint64_t cycles) {
         return report::grouped(static_cast<std::uint64_t>(std::llround(ratio(cycles, facts.fetched.tiles))));
     };
-    return fmt::format("{} of {} cycles a tile wait for {} (its rows take {})", a_tile(waited),
-                       a_tile(facts.cycles()), what, a_tile(facts.active_cycles));
+    return fmt::format("{} of {} cycles per tile wait for {} (its rows take {})", per_tile(waited),
+                       per_tile(facts.cycles()), what, per_tile(facts.active_cycles));
 }
 
-/// "12 of 256 columns": the mean over all tiles.
+/// "12 of 256 columns": the mean of all tiles.
 std::string used(std::uint64_t sum, std::uint64_t tiles, std::uint32_t all, std::string_view what) {
     const double mean = ratio(sum, tiles);
     const double rounded = std::round(mean * 10.0) / 10.0;
@@ -42,24 +42,23 @@ std::string used(std::uint64_t sum, std::uint64_t tiles, std::uint32_t all, std:
 std::string outputs(const Facts& facts, const Subject& subject, const machine::MatrixUnitConfig& array) {
     if (subject.kind.empty() || facts.fetched.widest_columns >= array.columns) return {};
     const bool filters = subject.kind == "convolution" || subject.kind == "depthwise_convolution";
-    return fmt::format(", for it has {} {}{}", facts.fetched.widest_columns, filters ? "filter" : "output",
-                       facts.fetched.widest_columns == 1 ? "" : "s");
+    return fmt::format(", as the layer has {} {}{}", facts.fetched.widest_columns,
+                       filters ? "filter" : "output", facts.fetched.widest_columns == 1 ? "" : "s");
 }
 
 std::string underfills(const Facts& facts, const Subject& subject, const machine::MatrixUnitConfig& array) {
     const std::string cells = share(facts.useful_macs, facts.useful_macs + facts.unused_macs);
-    if (facts.fetched.tiles == 0) return fmt::format("Underfills the array: {} of the cells work", cells);
+    const std::string text =
+        fmt::format("Underfills the array: {} of the cells work in an average active cycle", cells);
+    if (facts.fetched.tiles == 0) return text;
     if (2 * facts.fetched.weights < facts.fetched.cells) {
-        return fmt::format(
-            "Underfills the array: {} of its tiles' cells carry a weight, as channels have filters of their "
-            "own "
-            "({} of the cells work)",
-            share(facts.fetched.weights, facts.fetched.cells), cells);
+        return fmt::format("{}, and {} of a tile's cells hold a weight, as each channel has its own filter",
+                           text, share(facts.fetched.weights, facts.fetched.cells));
     }
-    return fmt::format("Underfills the array: its tiles use {} and {}{} ({} of the cells work)",
+    return fmt::format("{}, and an average tile fills {} and {}{}", text,
                        used(facts.fetched.rows, facts.fetched.tiles, array.rows, "rows"),
                        used(facts.fetched.columns, facts.fetched.tiles, array.columns, "columns"),
-                       outputs(facts, subject, array), cells);
+                       outputs(facts, subject, array));
 }
 
 std::string idle(const Facts& facts) {
@@ -82,7 +81,8 @@ std::string sentence(const Facts& facts, Cause cause, const Subject& subject,
         case Cause::WeightStall:
             return "Weight-bound: " + waits_for_tiles(facts, facts.weight_stall_cycles, "weight memory");
         case Cause::WeightShift:
-            return "Shift-bound: " + waits_for_tiles(facts, facts.weight_shift_cycles, "it to shift in");
+            return "Shift-bound: " +
+                   waits_for_tiles(facts, facts.weight_shift_cycles, "the tile to shift in");
         case Cause::Activations:
             return "Activation-bound: " +
                    in_share("the array waits for rows that the activation unit still writes");
@@ -107,11 +107,16 @@ std::string sentence(const Facts& facts, Cause cause, const Subject& subject,
 
 std::string consequence(std::string_view change, std::optional<double> speedup, std::optional<double> run) {
     constexpr double noticeable = 0.005;  // smaller differences are printed as 1.00
-    const std::string of_run = run ? fmt::format(" (the run at {})", report::times(run)) : std::string();
+    const auto is_slower = [](std::optional<double> factor) { return factor && *factor <= 1.0 - noticeable; };
+    const std::string of_run =
+        run ? fmt::format(" (the run {}at {})", is_slower(run) ? "slower, " : "", report::times(run))
+            : std::string();
     if (!speedup) return fmt::format("{} would leave nothing of it{}", change, of_run);
     if (std::abs(*speedup - 1.0) < noticeable)
         return fmt::format("{} would leave it as it is{}", change, of_run);
-    return fmt::format("{} would run it at {} the speed{}", change, report::times(speedup), of_run);
+    return fmt::format("{} would {} {} the speed{}", change,
+                       is_slower(speedup) ? "make it slower, at" : "run it at", report::times(speedup),
+                       of_run);
 }
 
 }  // namespace systole::explain

@@ -65,10 +65,13 @@ std::string to_text(const Explanations& explanations, const terminal::Look& look
         text += layer_text(by_tag.front(), look);  // cycles outside layers come last, as in the report
     }
     if (explanations.what_ifs.empty()) return text;
-    text += '\n' + heading("Simulated for this: the speed of the run, an inference");
+    text += '\n' + heading("Simulated for this: the speed of an inference in the run");
     for (const WhatIf& what_if : explanations.what_ifs) {
-        const std::string speed =
-            what_if.error.empty() ? times(what_if.speedup) : "cannot run: " + what_if.error;
+        constexpr double shown_below_one = 0.995;  // larger factors are printed as 1.00
+        const bool is_slower = what_if.speedup.value_or(1.0) < shown_below_one;
+        const std::string speed = what_if.error.empty()
+                                      ? times(what_if.speedup) + (is_slower ? ", slower" : "")
+                                      : "cannot run: " + what_if.error;
         text += paragraph(fmt::format("{}: {}", what_if.change, speed), look.width());
         for (const std::string& setting : what_if.settings) {
             text += fmt::format("{:{}}--set {}\n", "", 2 * text_indent, setting);

@@ -90,19 +90,19 @@ TEST_CASE("Each layer's sentence has the what-if of its cause, with simulated fi
     CHECK(why.layers[1].cycles == 1000);
     CHECK(why.layers[1].share == Approx(1000.0 / 1200.0));
     CHECK(why.layers[1].speedup == Approx(1000.0 / 200.0));
-    CHECK(
-        why.layers[1].text ==
-        "Weight-bound: 900 of 1,000 cycles a tile wait for weight memory (its rows take 100); 4x the weight "
-        "bandwidth would run it at 5.00x the speed (the run at 3.00x).");
+    CHECK(why.layers[1].text ==
+          "Weight-bound: 900 of 1,000 cycles per tile wait for weight memory (its rows take 100); 4x the "
+          "weight "
+          "bandwidth would run it at 5.00x the speed (the run at 3.00x).");
     // Of the candidates against idle cycles, the one that helps.
     CHECK(why.layers[0].text ==
           "Has no work for the array, which waits 200 cycles; 4x the host's bandwidth would run it at 4.00x "
           "the "
           "speed (the run at 1.14x).");
-    CHECK(
-        why.run.text ==
-        "Weight-bound: 900 of 1,200 cycles a tile wait for weight memory (its rows take 100); 4x the weight "
-        "bandwidth would run it at 3.00x the speed.");
+    CHECK(why.run.text ==
+          "Weight-bound: 900 of 1,200 cycles per tile wait for weight memory (its rows take 100); 4x the "
+          "weight "
+          "bandwidth would run it at 3.00x the speed.");
     // Base, bandwidth, and three against idle cycles; none twice.
     CHECK(table.asked() == 5);
     REQUIRE(why.what_ifs.size() == 4);
@@ -141,7 +141,7 @@ TEST_CASE("A change that cannot run has no figure, but a reason", "[explain]") {
     table.with("weight_memory.bandwidth_gb_per_s", {std::nullopt, "no such memory"});
     const report::Explanations why = explain::explain(any_run(), std::ref(table));
     CHECK(why.layers[1].text ==
-          "Weight-bound: 900 of 1,000 cycles a tile wait for weight memory (its rows take 100).");
+          "Weight-bound: 900 of 1,000 cycles per tile wait for weight memory (its rows take 100).");
     CHECK_FALSE(why.layers[1].what_if);
     REQUIRE(why.what_ifs.size() == 1);
     CHECK_FALSE(why.what_ifs[0].speedup);
