@@ -188,7 +188,7 @@ struct ClaimAgainst {
 /// Shares of the multiply-accumulates that the array could have done (cells × cycles). They sum to 1.
 struct ArrayShares {
     double useful = 0.0;
-    double unused = 0.0;  ///< in active cycles; at 16 bits, cells that wait for their other half count, too
+    double unused = 0.0;  ///< of active cycles: in cells that did no work for the network
     double weight_stall = 0.0;
     double weight_shift = 0.0;
     double non_matrix = 0.0;
