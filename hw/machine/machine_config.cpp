@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <stdexcept>
 
 #include "hw/base/arithmetic.h"
 #include "hw/base/limits.h"
@@ -369,8 +370,13 @@ std::uint64_t MachineConfig::clock_hz() const {
 }
 
 Rate MachineConfig::weight_rate() const {
-    if (weight_memory.model == WeightMemoryModel::Dram) return weight_memory.dram.peak_rate(clock_hz());
-    return make_rate(to_whole(weight_memory.bandwidth_gb_per_s, 1e9), clock_hz());
+    switch (weight_memory.model) {
+        case WeightMemoryModel::Bandwidth:
+            return make_rate(to_whole(weight_memory.bandwidth_gb_per_s, 1e9), clock_hz());
+        case WeightMemoryModel::Dram:
+            return weight_memory.dram.peak_rate(clock_hz());
+    }
+    throw std::logic_error("a model of weight memory without a rate");
 }
 
 Rate MachineConfig::host_read_rate() const {

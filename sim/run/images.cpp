@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 #include <stdexcept>
+#include <variant>
 
 #include "compiler/ir/names.h"
 #include "sim/run/input/read.h"
@@ -52,7 +53,7 @@ std::vector<float> to_floats(const input::Images& images, std::uint64_t first, s
     for (std::size_t pixel = 0; pixel < table.size(); ++pixel) {
         table[pixel] = static_cast<float>(static_cast<double>(pixel) * pixel_scale);
     }
-    const std::uint8_t* const pixels = images.pixels()->data() + begin;
+    const std::uint8_t* const pixels = std::get<std::vector<std::uint8_t>>(images.values).data() + begin;
     std::transform(pixels, pixels + size, floats.begin(), [&](std::uint8_t pixel) { return table[pixel]; });
     return floats;
 }
@@ -89,7 +90,7 @@ void store(const input::Images& images, double pixel_scale, const Storage& stora
     if (const auto* floats = images.floats()) {
         store_all(*floats, 1.0);
     } else {
-        store_all(*images.pixels(), pixel_scale);
+        store_all(std::get<std::vector<std::uint8_t>>(images.values), pixel_scale);
     }
 }
 

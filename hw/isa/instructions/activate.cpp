@@ -4,6 +4,7 @@
 
 #include <array>
 #include <optional>
+#include <stdexcept>
 
 #include "hw/base/arithmetic.h"
 #include "hw/isa/fields.h"
@@ -55,8 +56,18 @@ PixelPart pixel_part(const Registers& registers, const Geometry& geometry, std::
 
 }  // namespace
 
+bool Activate::looks_up() const {
+    switch (function) {
+        case ActivationFunction::Identity:
+            return false;
+        case ActivationFunction::Lookup:
+            return true;
+    }
+    throw std::logic_error("an activation function that does not exist");
+}
+
 void Activate::fields(FieldVisitor& visitor) {
-    bool lookup = function == ActivationFunction::Lookup;
+    bool lookup = looks_up();
     visitor.flags(std::array<FlagsPart, 3>{
         FlagField{.bit = 0, .word = "lookup", .value = lookup, .clear_word = "identity"},
         FlagField{.bit = 1, .word = "load", .value = load_parameters},
@@ -88,7 +99,7 @@ Footprint Activate::footprint(const Registers& registers, const Geometry& geomet
     if (load_parameters) {
         result.buffer_read_other = buffer_rows(registers[Register::ActivationParametersRow],
                                                divide_up(parameter_bytes * part.columns, geometry.rows));
-        if (function == ActivationFunction::Lookup) {
+        if (looks_up()) {
             result.buffer_read_table = buffer_rows(registers[Register::ActivationTableRow],
                                                    divide_up(table_bytes(output), geometry.rows));
         }

@@ -39,6 +39,9 @@ struct Activate {
     /// table.
     DataType output = DataType::Uint8;
 
+    /// Whether the function takes its results from the table.
+    bool looks_up() const;
+
     /// Visits every field, in the order of the encoding.
     void fields(FieldVisitor& visitor);
     /// The unit whose queue takes it; nullopt: the sequencer executes it.

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <fstream>
 #include <iterator>
+#include <stdexcept>
 #include <utility>
 
 #include "compiler/emit/compile.h"
@@ -50,6 +51,7 @@ const isa::HostBuffer* find_buffer(const isa::Program& program, isa::BufferKind 
 /// The border tensor of the program's buffer of that kind, which holds one tensor for each inference. Null if
 /// the program declares none.
 const isa::BorderTensor* border(const isa::Program& program, isa::BufferKind kind, const std::string& name) {
+    if (kind == isa::BufferKind::Constant) throw std::logic_error("constants are no tensors of the border");
     const bool is_input = kind == isa::BufferKind::Input;
     const std::vector<isa::BorderTensor>& tensors = is_input ? program.inputs : program.outputs;
     if (tensors.empty()) return nullptr;

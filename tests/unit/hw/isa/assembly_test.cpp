@@ -184,6 +184,13 @@ TEST_CASE("Metadata has its directives", "[isa][assembly]") {
     CHECK(program.layers == std::vector<LayerInfo>{{"conv2d", "convolution", 97344}, {"a b", "dense", 0}});
 }
 
+TEST_CASE("A tensor of a format without a word has no assembly", "[isa][assembly]") {
+    Program program = assemble(".output scores shape=10\nhalt\n", "x.asm");
+    CHECK(disassemble(program).find(".output scores shape=10\n") != std::string::npos);
+    program.outputs[0].type = systole::DataType::Int32;
+    CHECK_THROWS_WITH(disassemble(program), "tensor scores is int32; assembly has no word for this format");
+}
+
 TEST_CASE("Errors name file, line, column, word and rule", "[isa][assembly]") {
     check_error("nop\n  multiply ub=0", "2:3: multiply: no such instruction or directive");
     check_error("matmul ub=0 acc=0", "1:1: matmul: rows= is missing");
