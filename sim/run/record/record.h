@@ -348,6 +348,13 @@ struct RunRecord {
     std::vector<BufferContents> printed;
     std::vector<std::string> unfilled_buffers;  ///< input buffers that nothing filled: zeros
     Speed speed;
+
+    /// The time of the program on the chip.
+    double seconds() const;
+    /// A counter of cycles as a share of the run's cycles.
+    double share_of_cycles(std::string_view counter) const;
+    /// A counter of multiply-accumulates as a share of those that all cells could have done in the run.
+    double share_of_cells(std::string_view counter) const;
 };
 SYSTOLE_RECORD_FIELDS(RunRecord, schema, spec, cycles, counters, unified_buffer_peak_bytes, program, network,
                       host_work, answers, instruction_times, work, phases, occupancy, pictures, registers,
