@@ -14,16 +14,12 @@ double over(double joules, double seconds) {
     return seconds > 0.0 ? joules / seconds : 0.0;
 }
 
-energy::Joules joules_of_run(const run::RunRecord& record, const machine::MachineConfig& machine) {
-    return energy::joules(energy::events(record.counters, machine), machine, record.cycles);
-}
-
 Energy by_event(const run::RunRecord& record, double seconds) {
     const machine::MachineConfig& machine = record.spec.machine;
-    const energy::Joules joules = joules_of_run(record, machine);
+    const energy::Joules joules = energy::joules_of_run(record, machine);
     machine::MachineConfig uncalibrated_machine = machine;
     uncalibrated_machine.energy->die_dynamic_factor = 1.0;
-    const energy::Joules uncalibrated = joules_of_run(record, uncalibrated_machine);
+    const energy::Joules uncalibrated = energy::joules_of_run(record, uncalibrated_machine);
 
     Energy energy;
     energy.static_joules = joules[energy::Consumer::ChipStatic];
