@@ -28,16 +28,6 @@ nlohmann::json square_matrix(std::uint32_t width) {
             {"output", "matrix"}};
 }
 
-/// The expected throughput of a die of the baseline on the workload.
-double throughput(const baselines::Baseline& baseline, const ir::Graph& graph, std::uint32_t batch) {
-    const auto expected = baselines::expected(baseline, baselines::network_of(graph), batch);
-    if (!expected) {
-        throw machine::ConfigError(fmt::format(
-            "{}: the baseline has no section efficiency, from which its throughput follows", baseline.name));
-    }
-    return expected->inferences_per_second;
-}
-
 }  // namespace
 
 Table Results::table(const std::string& id, const std::map<std::string, double>& numbers) const {
@@ -78,6 +68,7 @@ Results validate(const std::string& target, const run::PathFinder& paths) {
     require_watts(results.cpu, results.gpu);
     const Published& published = results.published;
     results.weights = weights_of(published);
+    results.baseline_errors = baseline_errors(results.cpu, results.gpu, published);
 
     const run::ScratchFolder made;
     ByWorkload<run::RunSpec> workloads;
@@ -92,10 +83,15 @@ Results validate(const std::string& target, const run::PathFinder& paths) {
             const nlohmann::json narrow = with_8_bit_activations(machine::read_json_object(file));
             eight_bit[i].network = made.add(narrow.at("name").get<std::string>() + ".json", narrow.dump());
         }
-        results.cpu_inferences_per_second[i] = throughput(results.cpu, graph, batch);
-        results.gpu_inferences_per_second[i] = throughput(results.gpu, graph, batch);
+        const baselines::Network network = baselines::network_of(graph);
+        if (network.macs() == 0) {
+            throw machine::ConfigError(file.string() + ": the network has no multiply-accumulates");
+        }
+        results.cpu_inferences_per_second[i] =
+            baselines::expected(results.cpu, network, batch)->inferences_per_second;
+        results.gpu_inferences_per_second[i] =
+            baselines::expected(results.gpu, network, batch)->inferences_per_second;
     }
-    results.baseline_errors = baseline_errors(results.cpu, results.gpu, published);
 
     const machine::MachineConfig& machine = results.machine;
     const Simulate simulate = make_simulate();
@@ -125,8 +121,7 @@ Results validate(const std::string& target, const run::PathFinder& paths) {
                                            with_machine(matrix, scaled(machine, Matrix, 2.0))});
     results.largest_batch = others.at(0);
     results.tiling = {others.at(1), others.at(2)};
-    const std::vector<studies::FillPoint> points = studies::fill_points();
-    results.array_fill = studies::study_fill(results.machine, points);
+    results.array_fill = studies::study_fill(results.machine, studies::fill_points());
     return results;
 }
 

@@ -10,12 +10,6 @@
 namespace systole::tables {
 namespace {
 
-double rounded(double value, int digits) {
-    const double power = std::pow(10.0, digits);
-    const double nearest = std::round(value * power) / power;
-    return nearest == 0.0 ? 0.0 : nearest;  // no negative zero
-}
-
 /// The texts of the table: titles, then each row; the first column holds the labels.
 std::vector<std::vector<std::string>> texts_of(const Table& table) {
     std::vector<std::vector<std::string>> lines{table.columns};
@@ -56,6 +50,12 @@ std::string shortened(const std::string& text, std::size_t width) {
 }
 
 }  // namespace
+
+double rounded(double value, int digits) {
+    const double power = std::pow(10.0, digits);
+    const double nearest = std::round(value * power) / power;
+    return nearest == 0.0 ? 0.0 : nearest;  // no negative zero
+}
 
 std::string Cell::text() const {
     if (!words_.empty()) return words_;

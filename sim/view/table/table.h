@@ -11,6 +11,9 @@
 /// A table as data: printed on a terminal, in a page, and as JSON.
 namespace systole::tables {
 
+/// Rounded to so many digits behind the point; never a negative zero.
+double rounded(double value, int digits);
+
 /// A number with the digits that are shown, a text, or nothing ("-").
 class Cell {
 public:
