@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "hw/base/whole_file.h"
 #include "sim/cli/command.h"
 #include "sim/cli/output_options.h"
 #include "sim/view/page/page.h"
@@ -25,7 +26,7 @@ struct ReportCommand {
         read.reserve(reports.size());
         for (const std::string& each : reports) read.push_back(page::read_report(each));
         const fs::path page = out.empty() ? beside(reports.front()) : fs::path(out);
-        report::write_file(page, page::to_html(read));
+        write_file(page, page::to_html(read));
         if (print.quiet) return;
         if (print.json) return print_json({{"page", page.string()}, {"reports", reports}});
         fmt::print("Page in {}\n", page.string());

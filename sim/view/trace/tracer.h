@@ -36,7 +36,7 @@ struct Afterwards {
 class Tracer {
 public:
     /// Program and machine must outlive the object. Throws ConfigError if the program lacks a requested layer
-    /// or if waves cannot show the requested cycles or elements, and TraceError if a file cannot be created.
+    /// or if waves cannot show the requested cycles or elements, and OutputError if a file cannot be created.
     Tracer(const TraceConfig& config, const isa::Program& program, const machine::MachineConfig& machine,
            const std::filesystem::path& folder);
     /// If the run has failed, the files end at the failure.
@@ -49,7 +49,7 @@ public:
     /// The sink of the array's registers; null if no trace shows them.
     hw::RegisterSink* registers() { return waves_ && waves_->has_cells() ? &*waves_ : nullptr; }
 
-    /// The run has ended after `cycles`: completes the files. Throws TraceError, and ConfigError if the
+    /// The run has ended after `cycles`: completes the files. Throws OutputError, and ConfigError if the
     /// window begins after the end of the run.
     void finish(Cycle cycles, const Afterwards& known);
 

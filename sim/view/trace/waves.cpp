@@ -46,6 +46,7 @@ Waves::Waves(const TraceConfig& config, const isa::Program& program, const machi
              std::filesystem::path file)
     : program_(program),
       machine_(machine),
+      name_(file.string()),
       file_(std::move(file)),
       is_open_(config.to == 0),
       window_(window_of(config, is_open_)),
@@ -91,9 +92,6 @@ Waves::Waves(const TraceConfig& config, const isa::Program& program, const machi
       activation_instruction_(number("activation_unit.instruction", last_of(program.instructions.size()))),
       activation_layer_(number("activation_unit.layer", std::numeric_limits<hw::Tag>::max())) {
     for (const Cell& cell : read_cells(config.processing_elements, machine)) add_cell(cell);
-    // Opened here to report an error before the run: SystemC opens the file after it, and ends the process if
-    // it cannot.
-    OutputFile(file_).close();
 }
 
 template <class Signal, class... Rest>
@@ -322,7 +320,8 @@ void Waves::write() {
     const Cycle to = std::min(window_.to, end_.value_or(heard_));
     if (failed_ || to <= window_.from) return;
     for (const auto& signal : signals_) signal->finish();
-    play(signals_, window_.from, to, file_);
+    play(signals_, window_.from, to, file_.place(), name_);
+    file_.commit();
 }
 
 }  // namespace systole::trace

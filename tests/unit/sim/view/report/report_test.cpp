@@ -396,6 +396,6 @@ TEST_CASE("The text fits its columns, whatever the names and numbers", "[report]
 }
 
 TEST_CASE("A report that cannot be written is the user's error", "[report]") {
-    CHECK_THROWS_AS(report::make_folder("/proc/no/such"), report::OutputError);
-    CHECK_THROWS_AS(report::write_file("/proc/no_such_file", "x"), report::OutputError);
+    CHECK_THROWS_AS(report::make_folder("/proc/no/such"), OutputError);
+    CHECK_THROWS_AS(write_file("/proc/no_such_file", "x"), OutputError);
 }

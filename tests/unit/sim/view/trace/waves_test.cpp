@@ -285,9 +285,9 @@ TEST_CASE("A file of waves that cannot be created or completed is an error", "[w
     const machine::MachineConfig machine = four_by_three();
     const Folder folder;
     std::filesystem::create_directories(folder / trace::waves_file);
-    CHECK_THROWS_AS(trace::Tracer({.kinds = {"waves"}}, program, machine, folder.path()), trace::TraceError);
+    CHECK_THROWS_AS(trace::Tracer({.kinds = {"waves"}}, program, machine, folder.path()), OutputError);
     // A device on which there is never any space.
     std::filesystem::create_symlink("/dev/full", folder / "full.vcd");
-    CHECK_THROWS_WITH(trace::play({}, 0, 5, folder / "full.vcd"),
-                      Catch::Contains("cannot be written completely"));
+    CHECK_THROWS_WITH(trace::play({}, 0, 5, folder / "full.vcd", "full.vcd"),
+                      Catch::Contains("full.vcd: cannot be written completely"));
 }
