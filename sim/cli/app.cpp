@@ -1,14 +1,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
 #include <exception>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <systemc>
 #include <vector>
 
 #include "hw/base/user_error.h"
+#include "hw/base/whole_file.h"
 #include "hw/machine/config_error.h"
 #include "hw/machine/config_reader.h"
 #include "sim/cli/command.h"
@@ -30,9 +35,31 @@ int fail(const terminal::Look& look, std::string_view message, int code) {
     while (!line.empty() && line.back() == '\n') line.pop_back();
     std::replace_if(
         line.begin(), line.end(), [](char letter) { return letter == '\n' || letter == '\r'; }, ' ');
-    fmt::print(stderr, "{} {}{}\n", look.paint(terminal::Role::Wrong, "sim:"),
-               code == internal_error ? "internal error: " : "", line);
+    line = fmt::format("{} {}{}\n", look.paint(terminal::Role::Wrong, "sim:"),
+                       code == internal_error ? "internal error: " : "", line);
+    std::fputs(line.c_str(), stderr);  // if stderr is closed, the exit code alone tells
     return code;
+}
+
+/// The error that stdout could not be written: `reason` is errno.
+OutputError stdout_error(int reason) {
+    return OutputError(
+        fmt::format("stdout: cannot be written: {}",
+                    reason == EBADF ? "it is closed" : std::generic_category().message(reason)));
+}
+
+/// Runs a command that prints on stdout. Throws OutputError if anything could not be printed.
+template <class Command>
+int print_whole(const Command& command) {
+    try {
+        const int code = command();
+        errno = 0;
+        if (std::fflush(stdout) != 0) throw stdout_error(errno);
+        return code;
+    } catch (const std::system_error& error) {
+        if (std::ferror(stdout) != 0) throw stdout_error(error.code().value());
+        throw;
+    }
 }
 
 /// CLI11's help, shortened: only the name of its value follows an option, without CLI11's notes on exclusions
@@ -55,6 +82,19 @@ private:
 
     std::size_t room_;
 };
+
+/// An empty path is an error, as in `--out "$UNSET"`, unless the option may stand without a value.
+void refuse_empty_paths(CLI::App& app, const Context& context) {
+    for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+        for (CLI::Option* option : command->get_options([](const CLI::Option*) { return true; })) {
+            const Values values = context.values_of(*option);
+            if (!(values.files || values.folders) || option->get_items_expected_min() == 0) continue;
+            option->check([what = values.folders ? "folder" : "file"](const std::string& given) {
+                return given.empty() ? fmt::format("it is empty; it must name a {}", what) : std::string();
+            });
+        }
+    }
+}
 
 void set_up(CLI::App& app, Context& context) {
     app.description(
@@ -80,6 +120,7 @@ void set_up(CLI::App& app, Context& context) {
     add_schema_command(app, context);
     add_worker_command(app, context);
     add_completion_command(app, context);
+    refuse_empty_paths(app, context);
 }
 
 std::vector<std::string> command_names(const CLI::App& app) {
@@ -113,7 +154,10 @@ int parse_and_run(CLI::App& app, const Context& context, std::vector<std::string
     try {
         app.parse(std::move(arguments));
     } catch (const CLI::Success& asked) {  // --help, --version
-        return app.exit(asked);
+        std::ostringstream text;
+        const int code = app.exit(asked, text, text);
+        fmt::print("{}", text.str());
+        return code;
     } catch (const CLI::ParseError& error) {
         return fail(context.screen.error(), fmt::format("{}; see sim --help", error.what()), user_error);
     }
@@ -127,7 +171,7 @@ int run_app(int argc, const char* const* argv) {
     try {
         CLI::App app;
         set_up(app, context);
-        return parse_and_run(app, context, {argv + 1, argv + argc});
+        return print_whole([&] { return parse_and_run(app, context, {argv + 1, argv + argc}); });
     } catch (const UserError& error) {
         return fail(context.screen.error(), error.what(), user_error);
     } catch (const std::exception& error) {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "hw/base/whole_file.h"
 #include "hw/machine/config_error.h"
 #include "sim/cli/command.h"
 #include "sim/cli/output_options.h"
@@ -22,6 +23,7 @@
 #include "sim/view/report/report.h"
 #include "sim/view/report/report_file.h"
 #include "sim/view/terminal/layout.h"
+#include "sim/view/trace/old_traces.h"
 #include "sim/view/trace/tracer.h"
 
 namespace systole::cli {
@@ -49,8 +51,15 @@ public:
         }
         tracer_->finish(record.cycles, known);
     }
-    /// Closes the files; they end at the failure.
-    void failed() noexcept override { tracer_.reset(); }
+    /// Closes the files; they end at the failure. No report belongs to them.
+    void failed() noexcept override {
+        if (!tracer_) return;
+        const bool has_traces = tracer_->sink() != nullptr;
+        tracer_.reset();
+        if (!has_traces) return;
+        trace::remove_old_traces(config_, folder_);
+        report::remove_report(folder_);
+    }
 
 private:
     const trace::TraceConfig& config_;
@@ -77,7 +86,10 @@ struct RunCommand {
         if (!config.out.empty() && config.explain) why = explained(config);
         report::Report report = report::make_report(simulate(config));
         report.explanations = std::move(why);
-        if (!config.out.empty()) write(report, config.out);
+        if (!config.out.empty()) {
+            trace::remove_old_traces(config.trace, config.out);
+            write(report, config.out);
+        }
         if (print.json) {
             fmt::print("{}\n", report::to_json_text(report));
         } else if (!print.quiet) {
@@ -105,7 +117,7 @@ private:
     static void write(const report::Report& report, const std::string& folder) {
         report::write_report(report, folder);
         const std::vector<page::NamedReport> shown{{.name = folder, .report = report::to_json(report)}};
-        report::write_file(report::page_path(folder), page::to_html(shown));
+        write_file(report::page_path(folder), page::to_html(shown));
     }
 
     /// Absent if the run fails: `simulate` then reports the error and writes the traces up to it.
