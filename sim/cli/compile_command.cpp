@@ -37,6 +37,11 @@ struct CompileCommand {
         }
         const run::RunSpec spec = run::make_spec(config);
         const ir::Graph graph = run::read_model(spec);
+        run::naming_file(spec, graph, [&] { compile(spec, graph); });
+    }
+
+private:
+    void compile(const run::RunSpec& spec, const ir::Graph& graph) const {
         const auto input = run::read_input(spec, graph);
         const ir::Graph quantized = run::quantize(
             graph, spec, input, [&](std::string_view pass, const ir::Graph& after) { dump(pass, after); });
@@ -54,7 +59,6 @@ struct CompileCommand {
         if (text.empty() && dump_after.empty()) print_summary(output, program, print);
     }
 
-private:
     void dump(std::string_view pass, const ir::Graph& graph) const {
         if (dump_after == "all") fmt::print("# after {}\n", pass);
         if (dump_after == "all" || dump_after == pass) fmt::print("{}", to_text(graph));

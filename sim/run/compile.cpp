@@ -1,6 +1,10 @@
 #include "sim/run/compile.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "compiler/frontend/frontend.h"
@@ -30,8 +34,9 @@ passes::Calibration calibration_of(const ir::Graph& graph, const RunSpec& spec,
     if (!spec.data.calibration.empty()) read = read_images(spec.data.calibration);
     const std::optional<NamedImages>& images = read ? read : input;
     if (!images) {
-        throw machine::ConfigError(
-            "quantization needs images that the network typically sees: give --calibration or --input");
+        throw machine::ConfigError(fmt::format(
+            "{}: quantization needs images that the network typically sees: give --calibration or --input",
+            spec.network.value().path.text));
     }
     check_shape(*images, graph.input_map(), graph.name);
     const std::uint64_t count =
@@ -42,6 +47,13 @@ passes::Calibration calibration_of(const ir::Graph& graph, const RunSpec& spec,
 }
 
 }  // namespace
+
+void throw_with_file(const ModelError& error, const RunSpec& spec, const ir::Graph& graph) {
+    std::string_view rule = error.what();
+    const std::string name = graph.name + ": ";
+    if (rule.starts_with(name)) rule.remove_prefix(name.size());
+    throw ModelError(fmt::format("{}: {}", spec.network.value().path.text, rule));
+}
 
 schedule::Target target_of(const machine::MachineConfig& machine) {
     return {.geometry = {.rows = machine.matrix_unit.rows, .columns = machine.matrix_unit.columns},

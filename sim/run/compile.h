@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "compiler/ir/graph.h"
+#include "compiler/ir/model_error.h"
 #include "compiler/passes/pass_manager.h"
 #include "compiler/schedule/target.h"
 #include "hw/machine/machine_config.h"
@@ -33,6 +34,19 @@ std::optional<NamedImages> read_input(const RunSpec& spec, const ir::Graph& grap
 /// each pass. Throws ModelError, InputError.
 ir::Graph quantize(const ir::Graph& graph, const RunSpec& spec, const std::optional<NamedImages>& input,
                    const passes::PassObserver& observer = {});
+
+/// The error, with the network's file in place of the network's name.
+[[noreturn]] void throw_with_file(const ModelError& error, const RunSpec& spec, const ir::Graph& graph);
+
+/// Does a part of the compilation, whose errors then name the network's file.
+template <class Work>
+auto naming_file(const RunSpec& spec, const ir::Graph& graph, const Work& work) {
+    try {
+        return work();
+    } catch (const ModelError& error) {
+        throw_with_file(error, spec, graph);
+    }
+}
 
 /// Batch and number of inferences: as many as there are images; without images the limit, or one batch.
 schedule::Options options_of(const RunSpec& spec, const std::optional<NamedImages>& input);

@@ -338,8 +338,11 @@ Prepared prepare(const RunSpec& spec) {
         }
         prepared.network = baselines::network_of(*prepared.graph);
         if (spec.data.random_input > 0) prepared.input = read_input(spec, *prepared.graph);
-        const mapping::Network network = operators::lower(quantize(*prepared.graph, spec, prepared.input));
-        prepared.program = emit::compile(network, target_of(spec.machine), options_of(spec, prepared.input));
+        prepared.program = naming_file(spec, *prepared.graph, [&] {
+            const mapping::Network network =
+                operators::lower(quantize(*prepared.graph, spec, prepared.input));
+            return emit::compile(network, target_of(spec.machine), options_of(spec, prepared.input));
+        });
     }
     const isa::Program& program = prepared.program;
     const std::string name = name_of(spec, program);
