@@ -74,7 +74,7 @@ public:
         for (const std::string& word : values.words) add(word);
         if (!values.presets.empty()) {
             for (const std::string& name : run::PathFinder({}).names(values.presets)) {
-                add(name, "configs/" + values.presets);
+                add(name, values.presets == "models" ? values.presets : "configs/" + values.presets);
             }
         }
         if (values.folders) completion_.paths = Completion::Paths::Folders;
@@ -203,6 +203,8 @@ _sim_complete() {
     esac
 }
 compdef _sim_complete sim
+# Found in fpath, this text is itself the function of the first completion.
+[[ ${funcstack[1]} != _sim ]] || _sim_complete
 )"},
      {"fish", R"(# Completion of sim's command line: sim completion fish | source
 function __sim_complete

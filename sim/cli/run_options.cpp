@@ -89,7 +89,11 @@ void add_model_options(CLI::App& command, Context& context, RunOptions& options,
         command.add_option("--machine", options.machine, "machine file, or a name in configs/machines")
             ->type_name("FILE");
     context.note(machine, {.presets = "machines", .files = true});
-    command.add_option("--model", options.model, "network file (Keras .h5, graph .json)")->type_name("FILE");
+    CLI::Option* model = command
+                             .add_option("--model", options.model,
+                                         "network file (Keras .h5, graph .json), or a name in models")
+                             ->type_name("FILE");
+    context.note(model, {.presets = "models", .files = true});
     command.add_option("--input", options.input, "images: IDX or NPY (.gz too), PNG, folder of PNG")
         ->type_name("FILE...");
     command.add_option("--random-input", options.random_input, "use made-up input from this seed instead")

@@ -37,7 +37,7 @@ RunSpec make_spec(const RunConfig& config) {
     spec.machine = read_machine(config, paths);
     for (const std::string& name : config.baselines) spec.baselines.push_back(read_baseline(name, paths));
     if (!config.host.empty()) spec.host = read_baseline(config.host, paths);
-    if (!config.model.empty()) spec.network = content_of(paths.find(config.model));
+    if (!config.model.empty()) spec.network = content_of(paths.find(config.model, "models"));
     if (!config.program.empty()) spec.program = content_of(paths.find(config.program));
     spec.compiler = {.batch = std::max(config.batch, 1U), .limit = config.limit};
     spec.data.input = contents_of(config.input, paths);

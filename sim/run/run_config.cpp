@@ -40,7 +40,8 @@ void describe(Visitor& visitor, RunConfig& config) {
     visitor.field(
         {.key = "machine", .meaning = "machine file, or its name in configs/machines", .rule = machine_rule},
         config.machine);
-    visitor.field({.key = "model", .meaning = "network file", .rule = model_rule}, config.model);
+    visitor.field({.key = "model", .meaning = "network file, or its name in models", .rule = model_rule},
+                  config.model);
     visitor.field({.key = "program", .meaning = "program file, instead of a model", .rule = program_rule},
                   config.program);
     visitor.field({"input", "", "files or folders of images"}, config.input);

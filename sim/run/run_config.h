@@ -77,7 +77,8 @@ std::vector<machine::KeyDescription> run_keys();
 machine::MachineConfig read_machine(const RunConfig& config, const PathFinder& paths);
 
 /// The spec of a configuration: names and paths are resolved, and files are identified by their contents. A
-/// file that cannot be read is an error only when it is opened later. Throws ConfigError.
+/// name that is not found is an error here, a file that cannot be read only when it is opened later. Throws
+/// ConfigError.
 RunSpec make_spec(const RunConfig& config);
 
 }  // namespace systole::run

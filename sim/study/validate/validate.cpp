@@ -70,11 +70,13 @@ Table Results::table(const std::string& id, const std::map<std::string, double>&
 
 Results validate(const std::string& target, const run::PathFinder& paths) {
     Results results;
-    results.target = read_target(paths.find(target, "validation"));
-    results.published = read_published(paths.find(results.target.published, "published"));
-    results.machine = machine::read_machine(paths.find(results.target.machine, "machines"));
-    results.cpu = baselines::read_baseline(paths.find(results.target.cpu, "baselines"));
-    results.gpu = baselines::read_baseline(paths.find(results.target.gpu, "baselines"));
+    const std::filesystem::path target_file = paths.find(target, "validation");
+    results.target = read_target(target_file);
+    const run::PathFinder beside(target_file);
+    results.published = read_published(beside.find(results.target.published, "published"));
+    results.machine = machine::read_machine(beside.find(results.target.machine, "machines"));
+    results.cpu = baselines::read_baseline(beside.find(results.target.cpu, "baselines"));
+    results.gpu = baselines::read_baseline(beside.find(results.target.gpu, "baselines"));
     require_watts(results.cpu, results.gpu);
     const Published& published = results.published;
     results.weights = weights_of(published);
@@ -83,7 +85,7 @@ Results validate(const std::string& target, const run::PathFinder& paths) {
     ByWorkload<run::RunSpec> workloads;
     ByWorkload<run::RunSpec> eight_bit;
     for (std::size_t i = 0; i < workload_count; ++i) {
-        const std::filesystem::path file = paths.find(results.target.models[i]);
+        const std::filesystem::path file = beside.find(results.target.models[i], "models");
         const ir::Graph graph =
             frontend::read_network(file, operators::registry(), frontend::WeightValues::Skipped);
         const auto batch = static_cast<std::uint32_t>(published.workloads("table_1.batch")[i]);
