@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
+#include <stdexcept>
 #include <utility>
 
 #include "hw/common/order_checker.h"
@@ -55,6 +57,23 @@ WeightImage weight_image(const isa::Program& program) {
         place += isa::memory_bytes(tile, program.geometry);
     }
     return image;
+}
+
+/// Writes the image into a memory that is not the core's own.
+void write_image(const WeightImage& image, tlm::tlm_fw_transport_if<>& memory) {
+    for (const auto& [address, region] : image.regions()) {
+        tlm::tlm_generic_payload payload;
+        payload.set_write();
+        payload.set_address(address);
+        // The TLM interface carries a writable pointer; a write only reads the bytes.
+        payload.set_data_ptr(const_cast<std::uint8_t*>(region.bytes.data()));
+        payload.set_data_length(static_cast<unsigned>(region.bytes.size()));
+        payload.set_streaming_width(payload.get_data_length());
+        const unsigned written = memory.transport_dbg(payload);
+        if (written == payload.get_data_length()) continue;
+        throw std::logic_error(fmt::format("weight memory: transport_dbg wrote {} of {} bytes at address {}",
+                                           written, payload.get_data_length(), address));
+    }
 }
 
 /// Waits for all jobs at the end of a run, also if an exception ends it.
@@ -110,7 +129,9 @@ Core::Core(const sc_core::sc_module_name& name, const machine::MachineConfig& ma
       unified_buffer_("unified_buffer", machine),
       host_interface_("host_interface", machine, options.values, clock_, semaphores_, order_, workers_,
                       unified_buffer_, ports_, failure_, options.trace),
-      weight_memory_("weight_memory", machine, clock_),
+      weight_memory_(options.weight_memory == nullptr
+                         ? std::make_unique<WeightMemory>("weight_memory", machine, clock_)
+                         : nullptr),
       weight_fifo_("weight_fifo", machine, options.values, clock_, semaphores_, order_, workers_, failure_,
                    options.trace),
       accumulators_("accumulators", machine),
@@ -126,9 +147,15 @@ Core::Core(const sc_core::sc_module_name& name, const machine::MachineConfig& ma
                  failure_, options.trace) {
     for (CommandQueue* queue : queues()) queue->observe(trace_);
     host_interface_.memory.bind(host_memory_.socket);
-    weight_fifo_.memory.bind(weight_memory_.socket);
+    weight_fifo_.memory.bind(weight_memory_ ? weight_memory_->socket : *options.weight_memory);
     host_memory_.load(program);
-    if (options.values == Values::Computed) weight_memory_.load(weight_image(program));
+    if (options.values == Values::Computed) {
+        if (weight_memory_) {
+            weight_memory_->load(weight_image(program));
+        } else {
+            write_image(weight_image(program), *options.weight_memory->get_base_export().operator->());
+        }
+    }
     weight_fifo_.load(program);
     sequencer_.load(program);
 }
@@ -150,7 +177,7 @@ void Core::run(const std::function<void(InstructionNumber)>& progress, Cycle pau
     systolic_data_setup_.finish(end, tag);
     matrix_unit_.finish(end, tag);
     activation_unit_.finish(end, tag);
-    weight_memory_.finish(end, tag);
+    if (weight_memory_) weight_memory_->finish(end, tag);
     if (trace_ != nullptr) trace_->ended(end, tag);
 }
 

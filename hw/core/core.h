@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <systemc>
+#include <tlm>
 #include <vector>
 
 #include "hw/accumulators/accumulators.h"
@@ -43,6 +44,11 @@ struct CoreOptions {
     Values values = Values::Computed;
     TraceSink* trace = nullptr;
     RegisterSink* registers = nullptr;
+    /// A weight memory of the caller's, instead of the one that the machine describes: its TLM-2.0 target
+    /// socket. The core writes the weights into it with transport_dbg, before the run and without time, and
+    /// reads tiles with b_transport. A read's delay is the time until its last byte arrives, 1 ns a cycle.
+    /// The memory may grant direct access, and must outlive the core. examples/own_weight_memory is one.
+    tlm::tlm_target_socket<>* weight_memory = nullptr;
     /// For tests; see Clock::perturb.
     std::function<unsigned()> test_delta_delay;
     /// Number of threads that compute values beside the simulation. It changes only the simulator's own
@@ -105,7 +111,7 @@ private:
     HostMemory host_memory_;
     UnifiedBuffer unified_buffer_;
     HostInterface host_interface_;
-    WeightMemory weight_memory_;
+    std::unique_ptr<WeightMemory> weight_memory_;  ///< null if the caller has given one
     WeightFifo weight_fifo_;
     Accumulators accumulators_;
     MatrixUnit matrix_unit_;
