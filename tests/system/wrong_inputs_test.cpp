@@ -124,3 +124,92 @@ TEST_CASE("Each wrong run, network, program or machine ends with one line that n
          {"--calibration"}},
     });
 }
+
+TEST_CASE("Each wrong place of an output, and each name that is nowhere, ends with one line that names it",
+          "[system]") {
+    const tests::Folder folder;
+    const std::string assembly = folder.file("one.s", "nop\nhalt\n");
+    const std::string program = (folder / "one.tpu").string();
+    REQUIRE(tests::sim("asm " + assembly + " --quiet -o " + program).exit_code == 0);
+    const std::string run = "run " + assembly + " --machine tpu_v1 ";
+    const std::string reported = (folder / "reported").string();
+    REQUIRE(tests::sim(run + "--quiet --no-explain --out " + reported).exit_code == 0);
+    const std::string compile = "compile mnist_cnn --limit 1 --batch 1 -o ";
+    const std::string nowhere = (folder / "none/x").string();
+    const std::string is_folder = (folder / "").string();
+    folder.file("page/report.html/in_the_way", "");
+    folder.file("json/report.json/in_the_way", "");
+    folder.file("csv/instructions.csv/in_the_way", "");
+    const std::string truncated = folder.file(
+        "truncated.h5", tests::text_in(tests::project / "models/mnist_cnn/mnist_cnn.h5").substr(0, 50000));
+    const std::string no_network = folder.file("no_network.json", "{\"schema\": \"sim.graph/1\"}");
+    const std::string no_text = folder.file("no_text.txt", "graph\n");
+
+    check({
+        {"an empty folder of results", run + "--out ''", {"--out", "empty", "folder"}},
+        {"an empty page", "report " + reported + " --out ''", {"--out", "empty", "file"}},
+        {"an empty report", "report ''", {"REPORT", "empty"}},
+        {"an empty program", compile + "''", {"--output", "empty"}},
+        {"an empty assembled program", "asm " + assembly + " -o ''", {"--output", "empty"}},
+        {"an empty text", "disasm " + program + " -o ''", {"--output", "empty"}},
+        {"an empty baseline", "baseline --measure --out ''", {"--out", "empty"}},
+        {"an empty page of keys", "schema --page ''", {"--page", "empty"}},
+        {"an empty page of tables", "validate --page ''", {"--page", "empty"}},
+        {"an empty machine", "run mnist_cnn --machine ''", {"--machine", "empty"}},
+        {"an empty network", "run --machine tpu_v1 --model ''", {"--model", "empty"}},
+        {"a program in no folder", compile + nowhere, {"none/x", "No such file or directory"}},
+        {"a program that is a folder", compile + is_folder, {is_folder, "Is a directory"}},
+        {"a program on a full disk", "asm " + assembly + " -o /dev/full", {"/dev/full", "No space left"}},
+        {"a text on a full disk", "disasm " + program + " -o /dev/full", {"/dev/full", "No space left"}},
+        {"a page of keys on a full disk", "schema --page /dev/full", {"/dev/full", "No space left"}},
+        {"a page on a full disk", "report " + reported + " --out /dev/full", {"/dev/full", "No space left"}},
+        {"a baseline in no folder", "baseline --measure --out " + nowhere, {"none/x", "No such file"}},
+        {"tables in no folder", "validate --json " + nowhere, {"none/x", "No such file"}},
+        {"results in a file", run + "--out " + assembly + "/x", {"one.s/x", "cannot be made"}},
+        {"a folder where the report goes",
+         run + "--out " + (folder / "json").string(),
+         {"report.json", "Is a"}},
+        {"a folder where the page goes",
+         run + "--out " + (folder / "page").string(),
+         {"report.html", "Is a"}},
+        {"a folder where a trace goes",
+         run + "--trace csv --out " + (folder / "csv").string(),
+         {"instructions.csv", "Is a directory"}},
+        {"a full stdout", run + ">/dev/full", {"stdout", "No space left on device"}},
+        {"JSON on a full stdout", run + "--json >/dev/full", {"stdout", "No space left on device"}},
+        {"a closed stdout", run + ">&-", {"stdout", "it is closed"}},
+        {"keys on a full stdout", "schema machine >/dev/full", {"stdout", "No space left on device"}},
+        {"help on a full stdout", "run --help >/dev/full", {"stdout", "No space left on device"}},
+        {"the version on a closed stdout", "--version >&-", {"stdout", "it is closed"}},
+        {"a script on a closed stdout", "completion bash >&-", {"stdout", "it is closed"}},
+        {"a machine that is nowhere",
+         "run " + assembly + " --machine chip",
+         {"chip", "configs/machines/chip.json", "the current folder", "/none/systole",
+          tests::project.string()}},
+        {"a run that is nowhere", "run digits", {"digits", "configs/runs/digits.json", "looked in"}},
+        {"a baseline that is nowhere", "baseline p5", {"p5", "configs/baselines/p5.json", "looked in"}},
+        {"a host that is nowhere", run + "--host p5", {"p5", "configs/baselines/p5.json", "looked in"}},
+        {"a target that is nowhere", "validate v9", {"v9", "configs/validation/v9.json", "looked in"}},
+        {"a network that is nowhere",
+         "run --machine tpu_v1 --model mlp9 --timing-only",
+         {"mlp9", "models/mlp9.*", "models/*/mlp9.*", "looked in"}},
+        {"explaining a network that is nowhere",
+         "explain mnist_cnn --model no.h5",
+         {"no.h5", "no such file"}},
+        {"explaining a truncated network", "explain mnist_cnn --model " + truncated, {"truncated.h5"}},
+        {"explaining a file that is no network",
+         "explain mnist_cnn --model " + no_network,
+         {"no_network.json"}},
+        {"compiling a truncated network", compile + nowhere + " --model " + truncated, {"truncated.h5"}},
+        {"compiling a file that is no network", compile + nowhere + " --model " + no_text, {"no_text.txt"}},
+        {"explaining a network that does not fit",
+         "explain mnist_cnn --set machine.unified_buffer.rows=20",
+         {"models/mnist_cnn/mnist_cnn.h5: ", "unified buffer"}},
+        {"compiling a network that does not fit",
+         "compile mnist_cnn --text schedule --set machine.unified_buffer.rows=20",
+         {"models/mnist_cnn/mnist_cnn.h5: ", "unified buffer"}},
+        {"compiling a network by its name without images",
+         "compile --machine tpu_v1 --model mnist_cnn --text schedule",
+         {"mnist_cnn.h5: ", "--calibration"}},
+    });
+}
