@@ -8,6 +8,7 @@
 #include <csignal>
 #include <iterator>
 #include <mutex>
+#include <ranges>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -44,7 +45,7 @@ bool is_ignored(int signal) {
 [[noreturn]] void end(int signal) {
     Undoings& all = undoings();
     const std::lock_guard lock(all.mutex);  // held to the end: nothing is made or destroyed any more
-    for (auto undo = all.list.rbegin(); undo != all.list.rend(); ++undo) (*undo)();
+    for (const std::function<void()>& undo : all.list | std::views::reverse) undo();
     // Clears a line of progress, or the terminal's "^C".
     std::string line = ::isatty(STDERR_FILENO) == 1 ? "\r\x1b[K" : "";
     for (const Signal& each : ending_signals) {

@@ -76,7 +76,7 @@ fs::path shipped_folder() {
     std::error_code error;
     const fs::path executable = fs::read_symlink("/proc/self/exe", error);
     if (error) return {};
-    const fs::path installed = executable.parent_path().parent_path() / "share/systole";
+    fs::path installed = executable.parent_path().parent_path() / "share/systole";
     if (is_there(installed / "configs")) return installed;
     for (const fs::path& folder : upwards(executable.parent_path())) {
         if (is_there(folder / "configs/machines")) return folder;
@@ -98,11 +98,11 @@ NameFolders name_folders() {
     return folders;
 }
 
-PathFinder::PathFinder(const fs::path& run_file, const NameFolders& others) : shipped_(others.shipped) {
+PathFinder::PathFinder(const fs::path& run_file, const NameFolders& others)
+    : shipped_(others.shipped), where_("the current folder and those above it") {
     std::error_code error;
     const fs::path here = fs::current_path(error);
     folders_.push_back(here);
-    where_ = "the current folder and those above it";
     for (const fs::path& folder : upwards(here)) roots_.push_back({folder});
     if (!run_file.empty()) {
         const fs::path beside = fs::absolute(run_file, error).lexically_normal().parent_path();
@@ -186,7 +186,7 @@ std::set<std::string> PathFinder::names(std::string_view kind) const {
 }
 
 fs::path PathFinder::find(const std::string& given, std::string_view kind) const {
-    const fs::path found = look_up(given, kind);
+    fs::path found = look_up(given, kind);
     if (!found.empty()) return found;
     if (!is_bare(given)) throw machine::ConfigError(fmt::format("{}: there is no such file", given));
     const std::string named = kind == networks ? fmt::format("models/{0}.* or models/*/{0}.*", given)
