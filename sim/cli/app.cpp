@@ -41,11 +41,10 @@ int fail(const terminal::Look& look, std::string_view message, int code) {
     return code;
 }
 
-/// The error that stdout could not be written: `reason` is errno.
-OutputError stdout_error(int reason) {
-    return OutputError(
-        fmt::format("stdout: cannot be written: {}",
-                    reason == EBADF ? "it is closed" : std::generic_category().message(reason)));
+/// `reason` is errno.
+[[noreturn]] void fail_on_stdout(int reason) {
+    const std::string text = reason == EBADF ? "it is closed" : std::generic_category().message(reason);
+    throw OutputError("stdout: cannot be written: " + text);
 }
 
 /// Runs a command that prints on stdout. Throws OutputError if anything could not be printed.
@@ -54,10 +53,10 @@ int print_whole(const Command& command) {
     try {
         const int code = command();
         errno = 0;
-        if (std::fflush(stdout) != 0) throw stdout_error(errno);
+        if (std::fflush(stdout) != 0) fail_on_stdout(errno);
         return code;
     } catch (const std::system_error& error) {
-        if (std::ferror(stdout) != 0) throw stdout_error(error.code().value());
+        if (std::ferror(stdout) != 0) fail_on_stdout(error.code().value());
         throw;
     }
 }

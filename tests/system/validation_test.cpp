@@ -131,7 +131,9 @@ TEST_CASE("An error of a validation is one line", "[system][validate]") {
         CHECK(outcome.out.empty());
         return outcome.err;
     };
-    CHECK(message("tpu_v9") == "sim: tpu_v9: there is no such file, nor a configs/validation/tpu_v9.json\n");
+    CHECK_THAT(
+        message("tpu_v9"),
+        Catch::StartsWith("sim: tpu_v9: there is no such file, nor a configs/validation/tpu_v9.json; "));
     CHECK(message("tpu_v1 --page " + (folder / "p.md").string() + " --template no_such.md") ==
           "sim: no_such.md: cannot be opened\n");
 
@@ -139,7 +141,7 @@ TEST_CASE("An error of a validation is one line", "[system][validate]") {
     const auto with_target = [&] { return message(folder.file("target.json", target.dump())); };
     SECTION("a graph file that is not there") {
         target["models"]["LSTM0"] = "models/no_such.json";
-        CHECK(with_target() == "sim: models/no_such.json: it cannot be opened: No such file or directory\n");
+        CHECK(with_target() == "sim: models/no_such.json: there is no such file\n");
     }
     SECTION("an axis that runs backwards") {
         target["fit"]["host_interface.latency_ns"]["to"] = -1;
@@ -169,7 +171,8 @@ TEST_CASE("An error of a validation is one line", "[system][validate]") {
     }
     SECTION("no baseline of that name") {
         target["gpu"] = "k81";
-        CHECK(with_target() == "sim: k81: there is no such file, nor a configs/baselines/k81.json\n");
+        CHECK_THAT(with_target(),
+                   Catch::StartsWith("sim: k81: there is no such file, nor a configs/baselines/k81.json; "));
     }
 }
 
