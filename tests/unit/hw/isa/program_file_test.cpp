@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <sstream>
 
+#include "hw/base/whole_file.h"
 #include "hw/isa/program_error.h"
 #include "tests/unit/hw/isa/random_program.h"
 
@@ -71,7 +72,7 @@ TEST_CASE("Programs survive a file on disk", "[isa][program_file]") {
     CHECK_THROWS_MATCHES(read_program(path), ProgramError,
                          Message(path.string() + ": cannot be read: No such file or directory"));
     CHECK_THROWS_AS(read_program(std::filesystem::temp_directory_path()), ProgramError);
-    CHECK_THROWS_AS(write_program(program, path / "no such folder"), ProgramError);
+    CHECK_THROWS_AS(write_program(program, path / "no such folder"), systole::OutputError);
 }
 
 TEST_CASE("The file is laid out as specified", "[isa][program_file]") {
