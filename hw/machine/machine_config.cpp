@@ -397,9 +397,9 @@ double MachineConfig::peak_ops_per_second() const {
 MachineConfig read_machine(const nlohmann::json& object, const std::string& file) {
     ConfigReader reader(object, file);
     MachineConfig machine;
+    reader.check_schema(machine.schema);
     describe(reader, machine);
     reader.check_keys();
-    if (machine.schema != "sim.machine/1") reader.fail("schema", "it must be \"sim.machine/1\"");
     validate(machine, file);
     validate_formats(machine.matrix_unit, file);
     if (machine.matrix_unit.engine == Engine::Pe) validate_pe(machine, file);

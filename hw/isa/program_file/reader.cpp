@@ -2,9 +2,8 @@
 #include <zlib.h>
 
 #include <algorithm>
-#include <exception>
-#include <fstream>
 
+#include "hw/base/input_file.h"
 #include "hw/isa/encoding.h"
 #include "hw/isa/program_error.h"
 #include "hw/isa/program_file.h"
@@ -207,22 +206,7 @@ Program read_program(std::span<const std::uint8_t> file, std::string_view name) 
 }
 
 Program read_program(const std::filesystem::path& path) {
-    const auto fail = [&](std::string_view why) {
-        throw ProgramError(fmt::format("{}: cannot be read: {}", path.string(), why));
-    };
-    std::error_code error;
-    const std::uintmax_t size = std::filesystem::file_size(path, error);
-    if (error) fail(error.message());
-    std::vector<std::uint8_t> file;
-    try {
-        file.resize(size);
-    } catch (const std::exception&) {
-        fail("there is not enough memory");
-    }
-    std::ifstream stream(path, std::ios::binary);
-    stream.read(reinterpret_cast<char*>(file.data()), static_cast<std::streamsize>(size));
-    if (!stream) fail("reading failed");
-    return read_program(file, path.string());
+    return read_program(read_input_file<ProgramError, std::vector<std::uint8_t>>(path), path.string());
 }
 
 }  // namespace systole::isa

@@ -169,9 +169,7 @@ std::array<double, 5> Published::figure_11(Curve curve) const {
 Published read_published(const nlohmann::json& object, const std::string& file) {
     ConfigReader reader(object, file);
     Published published;
-    std::string schema;
-    reader.field(needed("schema", "", ""), schema);
-    if (schema != "sim.published/1") reader.fail("schema", "it must be \"sim.published/1\"");
+    reader.check_schema("sim.published/1");
     reader.field(needed("name", "", ""), published.name);
     reader.field(needed("title", "", ""), published.title);
     Object whole{"", published};

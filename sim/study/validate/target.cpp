@@ -87,9 +87,7 @@ void describe(ConfigReader& reader, Tables& tables) {
 Target read_target(const nlohmann::json& object, const std::string& file) {
     ConfigReader reader(object, file);
     Target target;
-    std::string schema;
-    reader.field(needed("schema", "", ""), schema);
-    if (schema != "sim.validation/1") reader.fail("schema", "it must be \"sim.validation/1\"");
+    reader.check_schema("sim.validation/1");
     reader.field(needed("name", "", ""), target.name);
     reader.field(needed("published", "", ""), target.published);
     reader.field(needed("machine", "", ""), target.machine);

@@ -69,7 +69,7 @@ TEST_CASE("Programs survive a file on disk", "[isa][program_file]") {
     CHECK(read_program(path) == program);
     std::filesystem::remove(path);
     CHECK_THROWS_MATCHES(read_program(path), ProgramError,
-                         Message(path.string() + ": cannot be read: No such file or directory"));
+                         Message(path.string() + ": there is no such file"));
     CHECK_THROWS_AS(read_program(std::filesystem::temp_directory_path()), ProgramError);
     CHECK_THROWS_AS(write_program(program, path / "no such folder"), ProgramError);
 }

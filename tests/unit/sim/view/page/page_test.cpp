@@ -181,5 +181,5 @@ TEST_CASE("A report is found in its folder", "[page]") {
     CHECK(of_folder.report == of_file.report);
     CHECK(of_folder.name == folder.string());
     std::filesystem::remove_all(folder);
-    CHECK_THROWS_WITH(page::read_report(folder), folder.string() + ": cannot be opened");
+    CHECK_THROWS_WITH(page::read_report(folder), folder.string() + ": there is no such file");
 }
