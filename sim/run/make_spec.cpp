@@ -27,7 +27,7 @@ machine::MachineConfig read_machine(const RunConfig& config, const PathFinder& p
     nlohmann::json object = machine::read_json_object(path);
     const std::string place =
         config.machine_settings.empty() ? path.string() : path.string() + " and command line";
-    for (const Setting& setting : config.machine_settings) apply(setting, object, place);
+    apply_to_machine(config.machine_settings, object, place);
     return machine::read_machine(object, place);
 }
 
