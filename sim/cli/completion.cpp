@@ -7,14 +7,11 @@
 #include <optional>
 #include <utility>
 
+#include "sim/cli/arguments.h"
 #include "sim/run/path_finder.h"
 
 namespace systole::cli {
 namespace {
-
-bool is_option(std::string_view word) {
-    return word.size() > 1 && word.front() == '-';
-}
 
 /// The option that a word names; "--batch=3" names "--batch".
 const CLI::Option* option_of(const CLI::App& command, const std::string& word) {

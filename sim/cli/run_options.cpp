@@ -75,6 +75,11 @@ std::vector<run::Setting> RunOptions::settings() const {
 
 std::filesystem::path RunOptions::run_file() const {
     if (file.empty() || names_program(file) || names_graph_text(file)) return {};
+    const std::string extension = std::filesystem::path(file).extension();
+    if (extension == ".h5" || extension == ".hdf5") {
+        throw machine::ConfigError(
+            fmt::format("{}: is a network, no run file; write --model {}", file, file));
+    }
     return run::PathFinder({}).find(file, "runs");
 }
 
@@ -104,7 +109,9 @@ void add_model_options(CLI::App& command, Context& context, RunOptions& options,
         .add_option("--calibration", options.calibration, "images to quantize with (first 128 of the input)")
         ->type_name("FILE...");
     CLI::Option* set =
-        command.add_option("--set", options.set, "sets a key of the run, or of the machine: machine.KEY")
+        command
+            .add_option("--set", options.set,
+                        "sets a key of the run, or of the machine: machine.KEY; null unsets it")
             ->type_name("KEY=VALUE")
             ->allow_extra_args(false);
     Values keys{.words = schema::settable_keys()};

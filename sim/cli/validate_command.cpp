@@ -1,11 +1,10 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <string>
 
+#include "hw/base/input_file.h"
 #include "hw/machine/config_error.h"
 #include "sim/cli/command.h"
 #include "sim/cli/output_options.h"
@@ -18,15 +17,6 @@ namespace systole::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string read_text(const fs::path& path) {
-    std::error_code error;
-    std::ifstream file(path, std::ios::binary);
-    if (!file || fs::is_directory(path, error)) {
-        throw machine::ConfigError(fmt::format("{}: cannot be opened", path.string()));
-    }
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
 
 struct ValidateCommand {
     std::string target = "tpu_v1";
@@ -45,7 +35,8 @@ struct ValidateCommand {
         }
         // Read before the long work, so that a wrong place of the template is found at once.
         const fs::path template_path = paths.find(page_template);
-        const std::string text = page.empty() ? std::string() : read_text(template_path);
+        const std::string text =
+            page.empty() ? std::string() : read_input_file<machine::ConfigError>(template_path);
         const validate::Results results = validate::validate(target, paths);
         const nlohmann::ordered_json json = validate::to_json(results);
         const bool json_only = print.json && json_file.empty();

@@ -4,6 +4,7 @@
 
 #include <system_error>
 
+#include "hw/base/user_error.h"
 #include "hw/machine/config_error.h"
 
 namespace systole::run {
@@ -91,10 +92,11 @@ std::set<std::string> PathFinder::names(std::string_view kind) const {
 
 fs::path PathFinder::find(const std::string& given, std::string_view kind) const {
     if (const auto found = look_up(given, kind)) return *found;
+    if (!is_bare(given)) throw machine::ConfigError(fmt::format("{}: there is no such file", given));
+    const std::set<std::string> known = names(kind);
     throw machine::ConfigError(
-        is_bare(given)
-            ? fmt::format("{}: there is no such file, nor a configs/{}/{}.json", given, kind, given)
-            : fmt::format("{}: there is no such file", given));
+        fmt::format("{}: there is no such file, nor a configs/{}/{}.json{}", given, kind, given,
+                    suggestion(given, std::vector<std::string>(known.begin(), known.end()))));
 }
 
 }  // namespace systole::run

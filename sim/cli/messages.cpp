@@ -1,0 +1,30 @@
+#include "sim/cli/messages.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+
+namespace systole::cli {
+namespace {
+
+void print_line(const terminal::Look& look, std::string_view kind, std::string_view message) {
+    std::string line(message);
+    while (!line.empty() && line.back() == '\n') line.pop_back();
+    std::replace_if(
+        line.begin(), line.end(), [](char letter) { return letter == '\n' || letter == '\r'; }, ' ');
+    fmt::print(stderr, "{} {}{}\n", look.paint(terminal::Role::Wrong, "sim:"), kind, line);
+}
+
+}  // namespace
+
+void print_error(const terminal::Look& look, std::string_view message) {
+    print_line(look, "", message);
+}
+
+void print_warning(const terminal::Look& look, std::string_view message) {
+    print_line(look, "warning: ", message);
+}
+
+}  // namespace systole::cli
