@@ -11,6 +11,7 @@
 
 #include "hw/machine/config_error.h"
 #include "sim/cli/command.h"
+#include "sim/cli/messages.h"
 #include "sim/cli/output_options.h"
 #include "sim/cli/progress_line.h"
 #include "sim/cli/run_options.h"
@@ -27,11 +28,13 @@
 namespace systole::cli {
 namespace {
 
-/// Writes the traces that a run asks for, while it runs.
+/// Writes the traces that a run asks for, while it runs, and prints its warnings.
 class TraceFiles final : public run::Observer {
 public:
-    TraceFiles(const trace::TraceConfig& config, std::filesystem::path folder)
-        : config_(config), folder_(std::move(folder)) {}
+    TraceFiles(const trace::TraceConfig& config, std::filesystem::path folder, terminal::Look messages)
+        : config_(config), folder_(std::move(folder)), messages_(messages) {}
+
+    void warn(const std::string& message) override { print_warning(messages_, message); }
 
     void begin(const isa::Program& program, const machine::MachineConfig& machine) override {
         tracer_.emplace(config_, program, machine, folder_);
@@ -55,6 +58,7 @@ public:
 private:
     const trace::TraceConfig& config_;
     const std::filesystem::path folder_;
+    const terminal::Look messages_;
     std::optional<trace::Tracer> tracer_;
 };
 
@@ -118,7 +122,7 @@ private:
     }
 
     run::RunRecord simulate(const run::RunConfig& config) const {
-        TraceFiles traces(config.trace, config.out);
+        TraceFiles traces(config.trace, config.out, screen->error());
         const run::RunSpec spec = run::make_spec(config);
         ProgressLine progress;
         if (print.quiet || !progress.wanted()) return run::run(spec, &traces);

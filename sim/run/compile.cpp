@@ -27,13 +27,14 @@ passes::Calibration calibration_of(const ir::Graph& graph, const RunSpec& spec,
 
     if (!graph.has_weights || operators::is_quantized(graph)) return calibration;
     std::optional<NamedImages> read;
-    if (!spec.data.calibration.empty()) read = read_images(spec.data.calibration);
+    if (!spec.data.calibration.empty()) {
+        read = read_images(spec.data.calibration, graph.input_map(), graph.name);
+    }
     const std::optional<NamedImages>& images = read ? read : input;
     if (!images) {
         throw machine::ConfigError(
             "quantization needs images that the network typically sees: give --calibration or --input");
     }
-    check_shape(*images, graph.input_map(), graph.name);
     const std::uint64_t count =
         read ? images->images.count : std::min<std::uint64_t>(images->images.count, calibration_images);
     calibration.inputs = to_floats(images->images, 0, count, spec.data.input_scale);
@@ -71,15 +72,16 @@ ir::Graph read_model(const RunSpec& spec) {
         frontend::read_network(path, operators::registry(), frontend::WeightValues::Skipped));
 }
 
-std::optional<NamedImages> read_input(const RunSpec& spec) {
+std::optional<NamedImages> read_input(const RunSpec& spec, const ir::FeatureMap& shape,
+                                      const std::string& name) {
     if (spec.data.input.empty()) return std::nullopt;
-    NamedImages images = read_images(spec.data.input);
+    NamedImages images = read_images(spec.data.input, shape, name);
     if (spec.compiler.limit > 0) keep_first(images.images, spec.compiler.limit);
     return images;
 }
 
 std::optional<NamedImages> read_input(const RunSpec& spec, const ir::Graph& graph) {
-    if (spec.data.random_input == 0) return read_input(spec);
+    if (spec.data.random_input == 0) return read_input(spec, graph.input_map(), graph.name);
     return random_images(graph.input_map(), options_of(spec, std::nullopt).inferences, spec.data.random_input,
                          graph.input().type == DataType::Int16 ||
                              (!operators::is_quantized(graph) && graph.input().stored_as == DataType::Int16));
@@ -87,7 +89,6 @@ std::optional<NamedImages> read_input(const RunSpec& spec, const ir::Graph& grap
 
 ir::Graph quantize(const ir::Graph& graph, const RunSpec& spec, const std::optional<NamedImages>& input,
                    const passes::PassObserver& observer) {
-    if (input) check_shape(*input, graph.input_map(), graph.name);
     return passes::prepare(graph, calibration_of(graph, spec, input), observer);
 }
 

@@ -21,10 +21,13 @@ nlohmann::json to_json(const schedule::Target& target);
 /// The run's network; without its weights in a timing-only run. Throws ModelError.
 ir::Graph read_model(const RunSpec& spec);
 
-/// The run's images, up to its limit; none if it names none. Throws InputError.
-std::optional<NamedImages> read_input(const RunSpec& spec);
+/// The run's images, up to its limit, for an input of this shape of the network or program `name`; none if
+/// the run names none. Throws InputError.
+std::optional<NamedImages> read_input(const RunSpec& spec, const ir::FeatureMap& shape,
+                                      const std::string& name);
 
-/// The same, or the made-up input that the run requests instead: as many images as the limit, else one batch.
+/// The same for a network, or the made-up input that the run requests instead: as many images as the limit,
+/// else one batch.
 std::optional<NamedImages> read_input(const RunSpec& spec, const ir::Graph& graph);
 
 /// The network on integers: quantized with the run's calibration images, else with the first of its input.
