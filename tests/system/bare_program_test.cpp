@@ -227,7 +227,7 @@ TEST_CASE("Errors of programs are one line", "[system]") {
     };
     for (const Mistake& mistake : std::vector<Mistake>{
              {bad + " --machine tpu_v1", {"bad.asm:2:3: matmul: acc= is missing"}},
-             {"nowhere.asm --machine tpu_v1", {"nowhere.asm", "cannot be opened"}},
+             {"nowhere.asm --machine tpu_v1", {"nowhere.asm", "there is no such file"}},
              {text, {"machine"}},
              {text + " --machine tpu_v1", {"three.asm", "4 x 4", "256 x 256"}},
              {"run " + text + " --machine tpu_v1 --program x.tpu", {"three.asm", "x.tpu"}},

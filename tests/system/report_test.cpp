@@ -84,7 +84,7 @@ TEST_CASE("A file that is not a report is rejected in one line", "[system][repor
     for (const auto& [file, rule] :
          {std::pair{other, R"(schema is "sim.machine/1"; it must be "sim.report/1")"},
           std::pair{broken, "is not JSON"}, std::pair{empty, "machine is missing; it must be a text"},
-          std::pair{(folder / "nowhere").string(), "cannot be opened"}}) {
+          std::pair{(folder / "nowhere").string(), "there is no such file"}}) {
         const Outcome outcome = sim("report " + file);
         INFO(outcome.err);
         CHECK(outcome.exit_code == 2);
