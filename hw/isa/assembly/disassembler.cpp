@@ -57,6 +57,18 @@ public:
         text_ += buffer.kind == BufferKind::Constant ? values_text(buffer.contents, 1, budget_) : "\n";
     }
 
+    void initial_rows(const Program& program) {
+        for (const InitialRows& initial : program.unified_buffer) {
+            write(".unified_buffer {} {}", initial.first_row, initial.values.size());
+            text_ += values_text(initial.values, 1, budget_);
+        }
+        const std::uint64_t row_bytes = accumulator_row_bytes(program.geometry);
+        for (const InitialRows& initial : program.accumulators) {
+            write(".accumulators {} {}", initial.first_row, row_count(initial, row_bytes));
+            text_ += values_text(initial.values, sizeof(std::int32_t), budget_);
+        }
+    }
+
     void tile(const WeightTile& tile) {
         write(".tile {} {}", tile.rows, tile.columns);
         if (tile.useful_macs != tile.rows * tile.columns) write(" useful={}", tile.useful_macs);
@@ -90,6 +102,7 @@ std::string disassemble(const Program& program) {
     writer.network(program);
     for (const HostBuffer& buffer : program.buffers) writer.buffer(buffer);
     for (const WeightTile& tile : program.tiles) writer.tile(tile);
+    writer.initial_rows(program);
     writer.write("\n");
     const HostLabels labels(program.buffers);
     for (const Instruction& instruction : program.instructions) {

@@ -107,6 +107,19 @@ void write_tiles(ByteWriter& writer, const std::vector<WeightTile>& tiles) {
     }
 }
 
+void write_initial_rows(ByteWriter& writer, const std::vector<InitialRows>& all) {
+    writer.count(all.size());
+    for (const InitialRows& initial : all) {
+        writer.number(initial.first_row, 4);
+        writer.number(initial.values.size(), 8);
+        writer.append(initial.values);
+    }
+}
+
+bool has_initial_rows(const Program& program) {
+    return !program.unified_buffer.empty() || !program.accumulators.empty();
+}
+
 std::vector<std::uint8_t> content_of(const Program& program) {
     ByteWriter writer;
     writer.begin_section(file_format::array_section);
@@ -126,6 +139,12 @@ std::vector<std::uint8_t> content_of(const Program& program) {
     writer.count(program.instructions.size());
     for (const Instruction& instruction : program.instructions) encode(instruction, writer.bytes());
     writer.end_section();
+    if (has_initial_rows(program)) {
+        writer.begin_section(file_format::rows_section);
+        write_initial_rows(writer, program.unified_buffer);
+        write_initial_rows(writer, program.accumulators);
+        writer.end_section();
+    }
     return std::move(writer.bytes());
 }
 
@@ -140,7 +159,7 @@ void write_program(const Program& program, std::ostream& stream) {
     const std::vector<std::uint8_t> content = content_of(program);
     ByteWriter header;
     header.append(file_format::magic);
-    header.number(file_format::version, 4);
+    header.number(has_initial_rows(program) ? file_format::version_with_rows : file_format::version, 4);
     header.number(crc32_z(0, content.data(), content.size()), 4);
     header.number(content.size(), 8);
     put(stream, header.bytes());
