@@ -126,6 +126,7 @@ void ActivationUnit::compute(const isa::Activate& activate, const isa::BoundInst
                                    activate.output);
         }
     }
+    if (activate.length == 0) return;  // it only loads, and its rows have no meaning
     const math::Requantization requantization = parameters_.bind(registers);
     const std::int32_t* const sums = accumulators_.read(activate.accumulator_row, activate.length) +
                                      registers[Register::ActivationFirstColumn];

@@ -75,6 +75,11 @@ public:
     /// The first command in the queue, not taken by cycle `now`. Only kept if there is a trace.
     std::optional<QueueTimes> waiting(Cycle now) const;
 
+    /// The first command in the queue, which may be a `sync` that waits.
+    std::optional<InstructionNumber> first() const {
+        return commands_.empty() ? std::nullopt : std::optional(commands_.front().number);
+    }
+
     /// Sets the sink that is told each command that leaves the queue; null for none.
     void observe(TraceSink* trace) { trace_ = trace; }
 
@@ -82,6 +87,16 @@ private:
     Command take();
 
     void tell(const Command& command);
+
+    /// Executes the first command, a `sync`, whose errors name it.
+    template <class Use>
+    void use_semaphore(Use use) {
+        try {
+            use();
+        } catch (const SharedSemaphore& error) {
+            throw InstructionError(commands_.front().number, error.what());
+        }
+    }
 
     const std::size_t unit_;
     const std::size_t depth_;
@@ -128,12 +143,15 @@ inline Command CommandQueue::next(WaitState& state, UnitCounters& counters) {
         counters.spend(counters.idle_cycles, clock_.now(), tag);
         switch (commands_.front().kind) {
             case Command::Kind::Wait:
-                semaphores_.wait(commands_.front().semaphore, unit_, state);
+                use_semaphore([&] { semaphores_.wait(commands_.front().semaphore, unit_, state); });
                 counters.spend(counters.sync_cycles, clock_.now(), tag);
                 take();
                 break;
             case Command::Kind::Signal:
-                semaphores_.signal(commands_.front().semaphore, unit_, std::max(clock_.now(), complete_at_));
+                use_semaphore([&] {
+                    semaphores_.signal(commands_.front().semaphore, unit_,
+                                       std::max(clock_.now(), complete_at_));
+                });
                 take();
                 break;
             case Command::Kind::Work:

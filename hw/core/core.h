@@ -84,12 +84,18 @@ public:
     math::GemmStatistics gemm() const { return matrix_unit_.gemm(); }
 
 private:
+    void load_initial_rows();
     void simulate(const std::function<void(InstructionNumber)>& progress, Cycle pause);
-    [[noreturn]] void report_stuck() const;
+    [[noreturn]] void report_stuck();
+    /// Throws ProgramError of an instruction, with its line if the program has a text.
+    [[noreturn]] void fail(InstructionNumber number, const std::string& message) const;
     FailureTimes where_it_failed();
     /// The queues, indexed by isa::Unit.
     std::array<CommandQueue*, isa::unit_count> queues();
+    /// "5 (matmul ub=0 acc=0 rows=3)"
     std::string describe(InstructionNumber number) const;
+    /// The same for an instruction that a message names beside its own: with the line, if there is one.
+    std::string describe_other(InstructionNumber number) const;
     /// The rows that two unordered instructions both touch, in words.
     std::string conflict(InstructionNumber earlier, InstructionNumber later) const;
 

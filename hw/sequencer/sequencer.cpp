@@ -120,6 +120,7 @@ void Sequencer::push(const isa::Instruction& instruction, isa::Unit unit, Comman
                          isa::footprint(instruction, *registers_, program_->geometry)};
         check_rows(instruction, command.bound.footprint);
         const isa::Footprint& footprint = command.bound.footprint;
+        if (loaded_values_) loaded_values_->follow(instruction, *registers_, footprint);
         order_.issue(static_cast<std::size_t>(unit), command.number, history_.conflicts(footprint),
                      footprint.buffer_write.first, footprint.buffer_write.last);
         history_.record(footprint, unit, command.number + 1);

@@ -72,7 +72,8 @@ void WeightFifo::run() {
 
 void WeightFifo::fetch(InstructionNumber instruction, std::uint32_t number, Tag tag) {
     while (tiles_.size() == depth_) {
-        const WaitState::Scope scope(wait_state_, "a free slot of the weight FIFO");
+        const WaitState::Scope scope(wait_state_, "a free slot of the weight FIFO for instruction",
+                                     instruction);
         clock_.wait(freed_);
     }
     counters_.spend(counters_.full_cycles, clock_.now(), tag);
