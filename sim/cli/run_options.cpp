@@ -137,7 +137,10 @@ void add_run_only_options(CLI::App& command, Context& context, RunOptions& optio
         ->type_name("N");
     command.add_option("--registers", options.registers, "the registers of the array in cycles all, or A-B")
         ->type_name("CYCLES");
-    command.add_option("--print", options.print, "show a host buffer: NAME, NAME:int8, NAME:int16x4")
+    command
+        .add_option("--print", options.print,
+                    "show a host buffer (NAME, NAME:int8, NAME:int16x4) or rows of the chip (ub:ROW+ROWS, "
+                    "acc:ROW+ROWS)")
         ->type_name("BUFFER")
         ->allow_extra_args(false);
     command.add_flag("--no-explain", options.no_explain,

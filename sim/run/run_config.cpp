@@ -89,10 +89,13 @@ void describe(Visitor& visitor, RunConfig& config) {
                    .meaning = "cycles in which to report the array's registers: all, or FIRST-LAST",
                    .rule = registers_rule},
                   config.registers);
-    visitor.field({.key = "print",
-                   .meaning = "host buffers to report after the run: NAME, NAME:int8, NAME:int16x4",
-                   .rule = print_rule},
-                  config.print);
+    visitor.field(
+        {.key = "print",
+         .meaning =
+             "host buffers or rows of the chip to report after the run: NAME, NAME:int8, NAME:int16x4, "
+             "ub:ROW+ROWS, acc:ROW+ROWS",
+         .rule = print_rule},
+        config.print);
     visitor.field(
         {"explain", "", "report why each layer takes its cycles, and the effect of changes; with out"},
         config.explain);

@@ -7,6 +7,8 @@
 #include <chrono>
 #include <fstream>
 #include <iterator>
+#include <span>
+#include <stdexcept>
 #include <utility>
 
 #include "compiler/emit/compile.h"
@@ -179,7 +181,7 @@ public:
                 "power_windows: the machine has no section energy, from which power over time follows");
         }
         if (observer != nullptr) observer->begin(program, spec.machine);
-        if (observed.instruction_times) listeners_.add(&times_.emplace());
+        if (observed.instruction_times) listeners_.add(&times_.emplace(program));
         if (observed.power_windows > 0) {
             listeners_.add(&activity_.emplace(work_));
         }
@@ -223,6 +225,7 @@ public:
         record.work = std::move(work_);
         if (spans_) record.occupancy = (*std::move(spans_)).occupancy(program_, record.cycles);
         if (phases_) record.phases = phases_->phases();
+        if (register_recorder_) register_recorder_->check(record.cycles);
         record.registers = std::move(registers_);
     }
 
@@ -239,6 +242,23 @@ private:
     hw::RegisterFanOut register_listeners_;
     std::optional<hw::Core> core_;
 };
+
+/// The bytes that a view shows, after the run.
+std::span<const std::uint8_t> bytes_of(const BufferView& view, hw::Core& core) {
+    switch (view.memory) {
+        case Memory::Host:
+            return core.host_bytes(*view.buffer);
+        case Memory::UnifiedBuffer:
+            return {core.unified_buffer().read(view.first_row, view.rows),
+                    view.rows * core.unified_buffer().row_bytes()};
+        case Memory::Accumulators: {
+            const std::int32_t* const sums = core.accumulators().read(view.first_row, view.rows);
+            return {reinterpret_cast<const std::uint8_t*>(sums),
+                    view.rows * core.accumulators().columns() * sizeof(std::int32_t)};
+        }
+    }
+    throw std::logic_error("a memory without bytes");
+}
 
 /// Writes the input to host memory, where the chip fetches it, and records the host's work for it.
 void fill_input(RunRecord& record, const NamedImages& input, const isa::BorderTensor& tensor,
@@ -371,7 +391,9 @@ RunRecord simulate(const RunSpec& spec, const Prepared& prepared, Observer* obse
     FailureNotice notice(observer);  // declared after the objects that the observer refers to
     try {
         std::vector<BufferView> views;  // looked up first, so that errors show before the simulation
-        for (const std::string& text : spec.observed.print) views.push_back(find_view(program, text));
+        for (const std::string& text : spec.observed.print) {
+            views.push_back(find_view(program, spec.machine, text));
+        }
         Simulation simulation(record.spec, program, observer);
         hw::Core& core = simulation.core();
         if (prepared.input) {
@@ -383,7 +405,7 @@ RunRecord simulate(const RunSpec& spec, const Prepared& prepared, Observer* obse
         simulation.run(progress);
         record.speed.simulate = total.seconds() - record.speed.prepare;
         for (const BufferView& view : views) {
-            record.printed.push_back(read_contents(view, core.host_bytes(*view.buffer)));
+            record.printed.push_back(read_contents(view, bytes_of(view, core)));
         }
         if (output_tensor != nullptr) {
             const std::vector<HostWork> work = output_work(program);
@@ -393,6 +415,8 @@ RunRecord simulate(const RunSpec& spec, const Prepared& prepared, Observer* obse
             add_answers(record, prepared, core.host_bytes(*find_buffer(program, isa::BufferKind::Output)));
         }
         std::move(simulation).record(record);
+    } catch (const isa::ProgramErrorAtLine& error) {
+        throw isa::ProgramError(fmt::format("{}:{}: {}", name, error.line, error.what()));
     } catch (const isa::ProgramError& error) {
         throw isa::ProgramError(fmt::format("{}: {}", name, error.what()));
     }

@@ -145,8 +145,8 @@ struct InstructionLine {
     std::uint64_t number = 0;  ///< in the program, from 0
     std::string unit;          ///< the unit whose queue takes it, or "sequencer"
     std::uint32_t repetition = 0;
-    std::optional<Cycle> issued;    ///< put into the unit's queue
-    std::optional<Cycle> begun;     ///< its first row moved
+    std::optional<Cycle> issued;    ///< put into the unit's queue, or executed by the sequencer
+    std::optional<Cycle> begun;     ///< its first row moved; a `sync` was executed
     std::optional<Cycle> released;  ///< the unit could begin the next
     std::optional<Cycle> complete;  ///< its last result was in place; for `halt`, the run's cycles
     std::string text;               ///< assembly
