@@ -86,7 +86,7 @@ std::string to_text(const Table& table, const terminal::Look& look) {
     const auto padded = [&](const std::string& text, std::size_t column) {
         const std::size_t width = widest[column];
         return is_left_aligned(table, column) ? fmt::format("  {:<{}}", shortened(text, width), width)
-                                              : fmt::format("  {:>{}}", text, width);
+                                              : fmt::format("  {:>{}}", shortened(text, width), width);
     };
     std::string text = look.paint(terminal::Role::Heading, terminal::wrapped(table.title, columns)) + '\n';
     const std::vector<std::size_t> parts = parts_of(widest, room);
@@ -132,6 +132,16 @@ nlohmann::ordered_json to_json(const Table& table) {
     }
     if (!table.notes.empty()) json["notes"] = table.notes;
     return json;
+}
+
+std::string csv_field(std::string_view text) {
+    if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+    std::string quoted = "\"";
+    for (const char letter : text) {
+        if (letter == '"') quoted += '"';
+        quoted += letter;
+    }
+    return quoted + '"';
 }
 
 }  // namespace systole::tables

@@ -3,6 +3,8 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "hw/common/fan_out.h"
@@ -25,6 +27,9 @@ inline constexpr const char* timeline_file = "timeline.json.gz";
 inline constexpr const char* csv_file = "instructions.csv";
 inline constexpr const char* text_file = "instructions.txt";
 inline constexpr const char* waves_file = "waves.vcd";
+
+/// The kinds of trace that a run requests, each with the name of its file.
+std::vector<std::pair<std::string_view, std::string_view>> files_of(const TraceConfig& config);
 
 /// Data for the timeline that is known only after the run.
 struct Afterwards {
