@@ -5,9 +5,11 @@
 
 #include "compiler/ir/graph.h"
 #include "compiler/passes/pass_manager.h"
+#include "compiler/schedule/schedule.h"
 #include "compiler/schedule/target.h"
 #include "hw/machine/machine_config.h"
 #include "sim/run/images.h"
+#include "sim/run/record/record.h"
 #include "sim/run/record/spec.h"
 
 /// The calls from runs into the compiler.
@@ -33,6 +35,10 @@ std::optional<NamedImages> read_input(const RunSpec& spec, const ir::Graph& grap
 /// each pass. Throws ModelError, InputError.
 ir::Graph quantize(const ir::Graph& graph, const RunSpec& spec, const std::optional<NamedImages>& input,
                    const passes::PassObserver& observer = {});
+
+/// How the batch goes through the chip. For a batch that was cut, the network is scheduled again with batches
+/// that fit, of which the one that fetches weights for most images is named.
+BatchFacts batch_facts(const mapping::Network& network, const schedule::Schedule& schedule);
 
 /// Batch and number of inferences: as many as there are images; without images the limit, or one batch.
 schedule::Options options_of(const RunSpec& spec, const std::optional<NamedImages>& input);

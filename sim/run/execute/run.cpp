@@ -12,6 +12,7 @@
 #include "compiler/emit/compile.h"
 #include "compiler/operators/lowering.h"
 #include "compiler/reference/executor.h"
+#include "compiler/schedule/schedule.h"
 #include "hw/common/fan_out.h"
 #include "hw/core/core.h"
 #include "hw/isa/assembly.h"
@@ -339,7 +340,10 @@ Prepared prepare(const RunSpec& spec) {
         prepared.network = baselines::network_of(*prepared.graph);
         if (spec.data.random_input > 0) prepared.input = read_input(spec, *prepared.graph);
         const mapping::Network network = operators::lower(quantize(*prepared.graph, spec, prepared.input));
-        prepared.program = emit::compile(network, target_of(spec.machine), options_of(spec, prepared.input));
+        const schedule::Schedule schedule =
+            schedule::make_schedule(network, target_of(spec.machine), options_of(spec, prepared.input));
+        prepared.program = emit::emit_program(network, schedule);
+        prepared.batch = batch_facts(network, schedule);
     }
     const isa::Program& program = prepared.program;
     const std::string name = name_of(spec, program);
@@ -367,6 +371,7 @@ RunRecord simulate(const RunSpec& spec, const Prepared& prepared, Observer* obse
     RunRecord record;
     record.spec = spec;
     record.program = facts_of(program);
+    record.batch = prepared.batch;
     record.network = prepared.network;
     FailureNotice notice(observer);  // declared after the objects that the observer refers to
     try {

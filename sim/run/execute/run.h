@@ -42,6 +42,7 @@ struct Prepared {
     std::optional<ir::Graph> graph;  ///< absent of a program
     std::optional<NetworkWork> network;
     isa::Program program;
+    std::optional<BatchFacts> batch;  ///< absent of a program
     std::optional<NamedImages> input;
     std::vector<std::uint32_t> labels;
 };
