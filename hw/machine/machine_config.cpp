@@ -176,6 +176,13 @@ void describe(Visitor& visitor, PowerConfig& config) {
                   config.busy_watts, RealRange{0, 1e5});
     visitor.field({"tdp_watts", "W", "thermal design power of one chip; 0 if unknown"}, config.tdp_watts,
                   RealRange{0, 1e5});
+    visitor.field(
+        {"clock_mhz", "MHz", "clock at which the watts, and the energy of an event, hold; 0 if unknown"},
+        config.clock_mhz, RealRange{0, 1e5});
+    visitor.field({"array_rows", "cells", "array rows of the chip whose watts these are; 0 if unknown"},
+                  config.array_rows, Range{0, most_array_side});
+    visitor.field({"array_columns", "cells", "array columns of the chip whose watts these are; 0 if unknown"},
+                  config.array_columns, Range{0, most_array_side});
 }
 
 template <class Visitor>
