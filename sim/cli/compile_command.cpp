@@ -17,6 +17,7 @@
 #include "sim/cli/run_options.h"
 #include "sim/run/compile.h"
 #include "sim/run/run_config.h"
+#include "sim/view/report/batching.h"
 
 namespace systole::cli {
 namespace {
@@ -51,7 +52,9 @@ struct CompileCommand {
         if (text == "assembly") fmt::print("{}", isa::disassemble(program));
         if (output.empty()) return;
         isa::write_program(program, std::filesystem::path(output));
-        if (text.empty() && dump_after.empty()) print_summary(output, program, print);
+        if (!text.empty() || !dump_after.empty()) return;
+        print_summary(output, program, print,
+                      report::make_batching(schedule.options.batch, run::batch_facts(network, schedule)));
     }
 
 private:

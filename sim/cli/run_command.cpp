@@ -62,6 +62,7 @@ struct RunCommand {
     RunOptions options;
     OutputOptions print;
     std::vector<std::string> show;
+    bool all_layers = false;
     const terminal::Screen* screen = nullptr;
 
     void operator()() const {
@@ -81,11 +82,8 @@ struct RunCommand {
         if (print.json) {
             fmt::print("{}\n", report::to_json_text(report));
         } else if (!print.quiet) {
-            fmt::print("{}", report::to_text(report, show, screen->out()));
-            if (!config.out.empty()) {
-                fmt::print("Report in {}, its page in {}\n", report::report_path(config.out).string(),
-                           report::page_path(config.out).string());
-            }
+            fmt::print("{}", report::to_text(report, show, screen->out(), all_layers));
+            if (!config.out.empty()) print_files(config);
         }
     }
 
@@ -100,6 +98,15 @@ private:
         if (shows("instructions")) asked.instructions = true;
         if (shows("registers") && asked.registers.empty()) asked.registers = "all";
         return asked;
+    }
+
+    /// Every file that the run wrote.
+    static void print_files(const run::RunConfig& config) {
+        fmt::print("Report in {}, its page in {}\n", report::report_path(config.out).string(),
+                   report::page_path(config.out).string());
+        for (const auto& [kind, file] : trace::files_of(config.trace)) {
+            fmt::print("Trace \"{}\" in {}\n", kind, (std::filesystem::path(config.out) / file).string());
+        }
     }
 
     static void write(const report::Report& report, const std::string& folder) {
@@ -143,6 +150,7 @@ void add_run_command(CLI::App& app, Context& context) {
             ->type_name("PART,...")
             ->excludes(quiet)
             ->excludes(json);
+    add_all_option(*command, run->all_layers)->excludes(quiet)->excludes(json);
     context.only(show, {sections.begin(), sections.end()}, true);
     add_color_option(*command, context);
     command->footer(
