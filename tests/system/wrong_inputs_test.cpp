@@ -124,3 +124,33 @@ TEST_CASE("Each wrong run, network, program or machine ends with one line that n
          {"--calibration"}},
     });
 }
+
+TEST_CASE("Each wrong choice of what a report shows is named", "[system]") {
+    const tests::Folder folder;
+    const std::string program = "run docs/micro_benchmarks/tile_cost.asm --machine tpu_v1 ";
+    const std::string base = (folder / "base").string();
+    const std::string fast = (folder / "fast").string();
+    REQUIRE(tests::sim(program + "--quiet --no-explain --out " + base).exit_code == 0);
+    REQUIRE(tests::sim(program + "--quiet --no-explain --out " + fast).exit_code == 0);
+    const std::string both = "report " + base + " " + fast;
+    const std::string network = "run configs/runs/mnist_cnn.json ";
+
+    check({
+        {"text and CSV", both + " --text --csv", {"--text", "--csv"}},
+        {"CSV into a page", both + " --csv --out " + base + ".html", {"--csv", "--out"}},
+        {"text and silence", both + " --text --quiet", {"--text", "--quiet"}},
+        {"CSV as JSON", both + " --csv --json", {"--csv", "--json"}},
+        {"all layers of a page", both + " --all", {"--all", "--text"}},
+        {"against a report that is not there", both + " --against 3", {"--against is \"3\"", "from 1 to 2"}},
+        {"against none", both + " --csv --against 0", {"--against is \"0\"", "from 1 to 2"}},
+        {"against no name", both + " --text --against ''", {"--against is \"\"", "from 1 to 2"}},
+        {"against a misspelt name", both + " --text --against bsae", {"bsae", "\"base\""}},
+        {"CSV of no report", "report --csv", {"REPORT"}},
+        {"CSV of a missing report", both + "er --csv", {"faster", "cannot be opened"}},
+        {"all layers as JSON", network + "--all --json", {"--all", "--json"}},
+        {"all layers, silently", network + "--quiet --all", {"--all", "--quiet"}},
+        {"all explanations as JSON", "explain mnist_cnn --all --json", {"--all", "--json"}},
+        {"watts of no array", network + "--set machine.power.array_rows=-1", {"power.array_rows", "-1"}},
+        {"watts at no clock", network + "--set machine.power.clock_mhz=slow", {"power.clock_mhz", "slow"}},
+    });
+}
