@@ -1,6 +1,7 @@
 # What a user types. Each target installs the packages it lacks (Debian 12; as root or with sudo).
 JOBS ?= $(shell nproc)
 RUN ?= configs/runs/mnist_cnn.json
+PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 RANDOM_PERCENT ?= 1000
 
@@ -12,10 +13,11 @@ export CCACHE_NOHASHDIR := 1
 packages_build := scripts/packages_build.txt
 packages_test := $(packages_build) scripts/packages_test.txt
 
-.PHONY: help run test sanitize bench figures fuzz random mutants format format-check includes tidy packages-build packages-test clean
+.PHONY: help run install test sanitize bench figures fuzz random mutants format format-check includes tidy packages-build packages-test clean
 
 help:
 	@echo "make run      build the simulator and run $(RUN)   (RUN=another.json)"
+	@echo "make install  build the simulator and the hardware library, and install them into PREFIX=$(PREFIX)"
 	@echo "make test     build everything and run all tests"
 	@echo "make sanitize the same with AddressSanitizer and UndefinedBehaviorSanitizer; random tests make a tenth of the runs"
 	@echo "make bench    build and run the benchmarks"
@@ -32,6 +34,12 @@ run: packages-build
 	cmake --preset release
 	cmake --build --preset release --parallel $(JOBS) --target sim
 	build/release/sim $(RUN)
+
+# DESTDIR=folder stands before PREFIX, for packages.
+install: packages-build
+	cmake --preset release
+	cmake --build --preset release --parallel $(JOBS) --target installed
+	cmake --install build/release --prefix "$(abspath $(PREFIX))"
 
 test: packages-test
 	cmake --preset dev

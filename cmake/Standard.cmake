@@ -15,11 +15,18 @@ if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
     set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE}")
 endif()
 
+include(GNUInstallDirs)
 add_library(systole_options INTERFACE)
-target_include_directories(systole_options INTERFACE "${CMAKE_SOURCE_DIR}")
-target_compile_options(systole_options INTERFACE
-    -Wall -Wextra -Wpedantic -Wshadow -Wconversion
-    $<$<BOOL:${SYSTOLE_WARNINGS_AS_ERRORS}>:-Werror>)
+set_target_properties(systole_options PROPERTIES EXPORT_NAME options)
+target_compile_features(systole_options INTERFACE cxx_std_20)
+target_include_directories(systole_options INTERFACE "$<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}>"
+    "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/systole>")
+# Warnings are for this project, not for those that use the installed library.
+set(warnings -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
+if(SYSTOLE_WARNINGS_AS_ERRORS)
+    list(APPEND warnings -Werror)
+endif()
+target_compile_options(systole_options INTERFACE "$<BUILD_INTERFACE:${warnings}>")
 if(SYSTOLE_SANITIZE)
     target_compile_options(systole_options INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all
         -fno-omit-frame-pointer)
@@ -33,8 +40,9 @@ endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND (SYSTOLE_SANITIZE OR CMAKE_BUILD_TYPE STREQUAL "Release"))
     # Optimization and instrumentation mislead these warnings of g++ 12's flow analysis, inside the
     # headers of its own library and of fmt; the dev preset keeps them.
-    target_compile_options(systole_options INTERFACE -Wno-stringop-overflow -Wno-stringop-overread
-        -Wno-array-bounds -Wno-restrict -Wno-maybe-uninitialized)
+    set(misled -Wno-stringop-overflow -Wno-stringop-overread -Wno-array-bounds -Wno-restrict
+        -Wno-maybe-uninitialized)
+    target_compile_options(systole_options INTERFACE "$<BUILD_INTERFACE:${misled}>")
 endif()
 if(SYSTOLE_FUZZ)
     target_compile_options(systole_options INTERFACE -fsanitize=fuzzer-no-link,address,undefined

@@ -3,6 +3,7 @@
 # A library of the project: target systole_NAME, alias systole::NAME. Each folder of the design is one.
 # Header-only folders give no SOURCES. The libraries below hw/, compiler/ and sim/ are together the targets
 # systole::all_hw, systole::all_compiler and systole::all_sim; what one of these uses below it comes along.
+# Those below hw/ are installed (cmake/Install.cmake), all together as systole::hw.
 function(systole_library name)
     cmake_parse_arguments(PARSE_ARGV 1 library "" "" "SOURCES;LINKS")
     if(library_SOURCES)
@@ -18,8 +19,17 @@ function(systole_library name)
     if(NOT TARGET systole_all_${top})
         add_library(systole_all_${top} INTERFACE)
         add_library(systole::all_${top} ALIAS systole_all_${top})
+        set_target_properties(systole_all_${top} PROPERTIES EXPORT_NAME ${top})
     endif()
     target_link_libraries(systole_all_${top} INTERFACE systole_${name})
+    if(top STREQUAL "hw")
+        set_target_properties(systole_${name} PROPERTIES EXPORT_NAME ${name})
+        install(TARGETS systole_${name} EXPORT systole
+            ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT development)
+        if(library_SOURCES)
+            set_property(GLOBAL APPEND PROPERTY SYSTOLE_HARDWARE_LIBRARIES systole_${name})
+        endif()
+    endif()
 endfunction()
 
 # systole_tests(NAME DIRECTORY folder)
@@ -35,6 +45,11 @@ function(systole_tests name)
         return()
     endif()
     add_executable(${name} ${sources})
+    # Line numbers are enough to find a failed assertion; the rest takes a fifth of the time to compile. With
+    # sanitizers, all code is compiled so.
+    if(NOT SYSTOLE_SANITIZE)
+        target_compile_options(${name} PRIVATE $<$<CONFIG:Debug>:-g1>)
+    endif()
     set(libraries systole::all_hw)
     if(NOT tests_DIRECTORY MATCHES "^unit/hw/")
         list(PREPEND libraries systole::all_compiler)

@@ -49,7 +49,7 @@ STANDARD = {
     "cstddef": "byte max_align_t nullptr_t ptrdiff_t size_t to_integer",
     "cstdint": "int8_t int16_t int32_t int64_t intmax_t intptr_t uint8_t uint16_t uint32_t uint64_t uintmax_t "
                "uintptr_t int_fast32_t uint_fast32_t",
-    "cstdio": "FILE fclose fflush fgets fscanf sscanf fopen fputs fread fwrite printf putchar puts remove rename snprintf "
+    "cstdio": "FILE fclose ferror fflush fgets fscanf sscanf fopen fputs fread fwrite printf putchar puts remove rename snprintf "
               "setvbuf perror size_t",
     "cstdlib": "abort abs aligned_alloc calloc atoi div exit free getenv llabs malloc quick_exit strtod strtol "
                "strtoul strtoull strtoll system _Exit size_t",

@@ -4,18 +4,17 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
+#include <cstdint>
 #include <fstream>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 #include "compiler/frontend/graph_json.h"
 #include "compiler/frontend/keras_h5.h"
-#include "compiler/frontend/text_values.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"
 #include "compiler/ir/text.h"
+#include "hw/base/input_file.h"
 
 namespace systole::frontend {
 namespace {
@@ -30,7 +29,7 @@ struct Format {
 
 /// Reads the text of a graph (compiler/ir/text.h) of one input and one output. Throws ModelError.
 ir::Graph read_graph_text(const std::filesystem::path& path, const ir::OperatorSet& operators) {
-    ir::Graph graph = ir::parse_graph(read_text(path), path.string(), operators);
+    ir::Graph graph = ir::parse_graph(read_input_file<ModelError>(path), path.string(), operators);
     if (graph.inputs.size() != 1 || graph.outputs.size() != 1) {
         throw ModelError(fmt::format("{}: it has {} and {}; a network must have one of each", path.string(),
                                      ir::counted(graph.inputs.size(), "input"),
@@ -57,16 +56,8 @@ constexpr std::array formats{
 
 std::string read_head(const std::filesystem::path& path) {
     constexpr std::size_t head_bytes = 64;
-    std::error_code error;
-    if (std::filesystem::is_directory(path, error)) {
-        throw ModelError(fmt::format("{}: it is a directory; it must be a network file", path.string()));
-    }
-    errno = 0;
+    check_input_file<ModelError>(path);
     std::ifstream file(path, std::ios::binary);
-    if (!file) {
-        throw ModelError(fmt::format("{}: it cannot be opened: {}", path.string(),
-                                     std::generic_category().message(errno)));
-    }
     std::array<char, head_bytes> head{};
     file.read(head.data(), head.size());
     return {head.data(), static_cast<std::size_t>(file.gcount())};

@@ -9,6 +9,7 @@
 #include "compiler/frontend/text_values.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"
+#include "hw/base/input_file.h"
 
 namespace systole::frontend {
 namespace {
@@ -60,7 +61,8 @@ std::uint64_t read_network_seed(const LayerConfig& network) {
 
 /// [n] or [height, width, channels], each at least 1, after a batch of 1.
 ir::Shape read_input_shape(const LayerConfig& config) {
-    constexpr const char* rule = "it must be [n] or [height, width, channels], each an integer, at least 1";
+    constexpr const char* rule =
+        "it must be [n] or [height, width, channels], each an integer from 1 to 4294967295";
     const json* const value = config.find("shape");
     if (value == nullptr || !value->is_array() || (value->size() != 1 && value->size() != 3)) {
         config.fail("shape", rule);
@@ -157,8 +159,7 @@ private:
         const std::string op = config.text("op", "");
         const ir::LayerKind* const kind = builder_.operators.find_layer(builder_.format, op);
         if (kind == nullptr) {
-            config.fail("op", fmt::format("it must be one of {}",
-                                          ir::joined(builder_.operators.layer_names(builder_.format))));
+            config.fail("op", one_of(op, builder_.operators.layer_names(builder_.format)));
         }
         std::vector<ir::ValueId> inputs = read_inputs(config);
         LayerContext context(builder_, *kind, layer, name, std::move(inputs),
@@ -228,7 +229,7 @@ ir::Graph build_json_graph(std::string_view text, const ir::OperatorSet& operato
 
 ir::Graph read_graph_json(const std::filesystem::path& path, const ir::OperatorSet& operators,
                           WeightValues values) {
-    const std::string text = read_text(path);
+    const auto text = read_input_file<ModelError>(path);
     try {
         return build_json_graph(text, operators, values);
     } catch (const ModelError& error) {

@@ -37,8 +37,11 @@ ir::Graph build_keras_graph(std::string_view model_config, const WeightSource& w
     for (const KerasLayer& layer : model.layers) {
         const ir::LayerKind* const kind = operators.find_layer(builder.format, layer.class_name);
         if (kind == nullptr) {
-            throw ModelError(fmt::format("layer {}: class_name is {}; this class of layers is not supported",
-                                         ir::quoted(layer.name), ir::quoted(layer.class_name)));
+            throw ModelError(
+                fmt::format("layer {}: class_name is {}; this class of layers is not supported: "
+                            "docs/operators.md lists those "
+                            "that are",
+                            ir::quoted(layer.name), ir::quoted(layer.class_name)));
         }
         std::vector<ir::ValueId> inputs;
         for (const std::size_t input : layer.inputs) inputs.push_back(results[input]);

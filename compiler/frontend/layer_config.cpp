@@ -19,6 +19,11 @@ std::string layer_place(std::string_view name) {
     return fmt::format("layer {}", ir::quoted(name));
 }
 
+std::string one_of(std::string_view word, const std::vector<std::string>& known) {
+    if (!nearest(word, known).empty()) return "there is no such name" + suggestion(word, known);
+    return fmt::format("it must be one of {}", ir::joined(known));
+}
+
 const json* LayerConfig::find(const char* key) const {
     if (std::ranges::find(asked_, key) == asked_.end()) asked_.emplace_back(key);
     const auto found = config_.find(key);
@@ -45,9 +50,8 @@ void LayerConfig::fail(std::string_view rule) const {
 void LayerConfig::reject_unknown_keys() const {
     for (const auto& [key, value] : config_.items()) {
         if (std::ranges::find(asked_, key) != asked_.end()) continue;
-        const std::string_view near = nearest(key, asked_);
         fail(fmt::format("{} is {}; it is not a known key{}", ir::quoted(key), describe(value),
-                         near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near)));
+                         suggestion(key, asked_)));
     }
 }
 
@@ -55,7 +59,7 @@ std::uint32_t LayerConfig::positive(const char* key, std::optional<std::uint32_t
     const json* const value = find(key);
     if (value == nullptr && absent) return *absent;
     const auto number = value == nullptr ? std::nullopt : as_unsigned(*value);
-    if (!number || *number == 0) fail(key, "it must be an integer, at least 1");
+    if (!number || *number == 0) fail(key, "it must be an integer from 1 to 4294967295");
     return *number;
 }
 
@@ -71,7 +75,7 @@ std::array<std::uint32_t, 2> LayerConfig::positive_pair(
     std::array<std::uint32_t, 2> pair{};
     for (std::size_t i = 0; i < pair.size(); ++i) {
         const auto number = as_unsigned((*value)[i]);
-        if (!number || *number == 0) fail(key, "each must be an integer, at least 1");
+        if (!number || *number == 0) fail(key, "each must be an integer from 1 to 4294967295");
         pair[i] = *number;
     }
     return pair;

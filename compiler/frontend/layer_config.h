@@ -14,6 +14,9 @@ namespace systole::frontend {
 /// "layer "conv1"": the place of a layer in messages.
 std::string layer_place(std::string_view name);
 
+/// The rule for a word that is none of the known ones, for messages: the most similar one, else all.
+std::string one_of(std::string_view word, const std::vector<std::string>& known);
+
 /// Typed access to the configuration of one layer, or to another object of a network file. Every method
 /// throws ModelError with place, key, value and rule; a key that is null counts as absent.
 class LayerConfig {

@@ -146,11 +146,11 @@ ir::ValueId LayerContext::append_function(const char* key, ir::ValueId result) {
     if (is_keras && value->is_object() && value->contains("config")) value = &(*value)["config"];
     if (!value->is_string())
         config_.fail(key, is_keras ? "it must be the name of a function" : "it must be text");
-    const auto function = builder_.operators.find_function(builder_.format, value->get<std::string>());
+    const auto name = value->get<std::string>();
+    const auto function = builder_.operators.find_function(builder_.format, name);
     if (function.op == nullptr) {
-        if (is_keras) config_.fail(key, "this function is not supported");
-        config_.fail(key, fmt::format("it must be one of {}",
-                                      ir::joined(builder_.operators.function_names(builder_.format))));
+        config_.fail(key, is_keras ? "this function is not supported: docs/operators.md lists those that are"
+                                   : one_of(name, builder_.operators.function_names(builder_.format)));
     }
     if (function.op->name() == "identity") return result;
     return append(function.op->name(), function.name->attributes, {result});

@@ -2,43 +2,22 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <fstream>
-#include <iterator>
 #include <limits>
-#include <set>
-#include <system_error>
-#include <vector>
 
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"
+#include "hw/base/json_text.h"
 
 namespace systole::frontend {
 
 using nlohmann::json;
 
 json parse_json(std::string_view text, std::string_view what) {
-    std::vector<std::set<std::string>> keys;  // keys of the objects that are open
-    const auto check = [&](int depth, json::parse_event_t event, json& parsed) {
-        constexpr int deepest = 64;  // values are copied recursively
-        if (depth >= deepest) throw ModelError(fmt::format("{} is nested more than {} deep", what, deepest));
-        if (event == json::parse_event_t::object_start) keys.emplace_back();
-        if (event == json::parse_event_t::object_end) keys.pop_back();
-        if (event == json::parse_event_t::key) {
-            const auto& key = parsed.get_ref<const std::string&>();
-            if (!keys.back().insert(key).second) {
-                throw ModelError(
-                    fmt::format("{} has an object with the key {} twice", what, ir::quoted(key)));
-            }
-        }
-        return true;
-    };
+    constexpr std::size_t deepest = 64;
     try {
-        return json::parse(text, check);
-    } catch (const json::parse_error& error) {
-        throw ModelError(fmt::format("{} is not valid JSON (at byte {})", what, error.byte));
-    } catch (const json::exception&) {
-        throw ModelError(fmt::format("{} is not valid JSON (a number is out of range)", what));
+        return systole::parse_json<json>(text, deepest);
+    } catch (const JsonError& error) {
+        throw ModelError(fmt::format("{} {}", what, error.what()));
     }
 }
 
@@ -60,16 +39,6 @@ std::optional<std::uint32_t> as_unsigned(const json& value) {
     const auto number = value.get<std::uint64_t>();
     if (number > std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
     return static_cast<std::uint32_t>(number);
-}
-
-std::string read_text(const std::filesystem::path& path) {
-    errno = 0;
-    std::ifstream file(path, std::ios::binary);
-    if (!file) {
-        throw ModelError(fmt::format("{}: it cannot be opened: {}", path.string(),
-                                     std::generic_category().message(errno)));
-    }
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
 }  // namespace systole::frontend

@@ -1,13 +1,12 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 
-/// Reading text files of networks, and the JSON values in them.
+/// JSON values in files of networks.
 namespace systole::frontend {
 
 /// Parses JSON. Throws ModelError, beginning with `what`, if the text is not JSON, is nested too deep or has
@@ -19,8 +18,5 @@ std::string describe(const nlohmann::json& value);
 
 /// The value as std::uint32_t; nullopt unless it is an integer of this range.
 std::optional<std::uint32_t> as_unsigned(const nlohmann::json& value);
-
-/// The contents of a file. Throws ModelError, in one line that begins with the path.
-std::string read_text(const std::filesystem::path& path);
 
 }  // namespace systole::frontend

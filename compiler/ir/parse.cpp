@@ -11,6 +11,8 @@
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"
 #include "compiler/ir/text.h"
+#include "hw/base/data_type.h"
+#include "hw/base/user_error.h"
 
 namespace systole::ir {
 namespace {
@@ -163,6 +165,13 @@ private:
     std::size_t line_begin_ = 0;
 };
 
+std::vector<std::string> names_of(const std::vector<const Operator*>& operators) {
+    std::vector<std::string> names;
+    names.reserve(operators.size());
+    for (const Operator* op : operators) names.emplace_back(op->name());
+    return names;
+}
+
 class Parser {
 public:
     Parser(std::string_view text, std::string_view file, const OperatorSet& operators)
@@ -214,7 +223,10 @@ private:
 
     DataType type() {
         const auto found = find_data_type(tokens_.peek_word());
-        if (!found) tokens_.fail("it must be a number format, such as float32");
+        if (!found) {
+            const std::vector<std::string> known(data_type_names.begin(), data_type_names.end());
+            tokens_.fail("it must be a number format" + suggestion(tokens_.peek_word(), known));
+        }
         tokens_.word("a number format");
         return *found;
     }
@@ -323,7 +335,10 @@ private:
         Node node;
         node.outputs = std::move(outputs);
         node.op = operators_.find(tokens_.peek_word());
-        if (node.op == nullptr) tokens_.fail("there is no operator of this name");
+        if (node.op == nullptr) {
+            tokens_.fail("there is no operator of this name" +
+                         suggestion(tokens_.peek_word(), names_of(operators_.all())));
+        }
         tokens_.word("an operator");
         tokens_.expect('(');
         node.inputs = id_list();
@@ -352,7 +367,9 @@ private:
             return {declaration.name,
                     std::visit([&](const auto& absent) { return value_like(absent); }, declaration.absent)};
         }
-        tokens_.fail(fmt::format("it must be an attribute of {}", op.name()));
+        std::vector<std::string> known;
+        for (const AttributeDeclaration& declaration : op.attributes()) known.emplace_back(declaration.name);
+        tokens_.fail(fmt::format("it must be an attribute of {}{}", op.name(), suggestion(name, known)));
     }
 
     Attribute value_like(std::int64_t) { return tokens_.number<std::int64_t>("an integer"); }

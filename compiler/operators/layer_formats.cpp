@@ -69,7 +69,8 @@ std::array<std::uint32_t, 4> json_sides(const ir::LayerReader& layer, const char
 }
 
 ir::Shape json_shape(const ir::LayerReader& layer, const char* key) {
-    constexpr const char* rule = "it must be [n] or [height, width, channels], each an integer, at least 1";
+    constexpr const char* rule =
+        "it must be [n] or [height, width, channels], each an integer from 1 to 4294967295";
     const auto values = layer.is_list(key) ? layer.integers(key) : std::nullopt;
     if (!values || (values->size() != 1 && values->size() != 3)) layer.fail(key, rule);
     std::vector<std::uint32_t> extents{1};

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <stdexcept>
 
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/integer_types.h"
@@ -32,6 +33,16 @@ void for_each_window_pixel(const float* image, const ir::FeatureMap& map, const 
             visit(image + (y * map.width + x) * map.channels);
         }
     }
+}
+
+isa::VectorOperation operation_of(PoolKind kind) {
+    switch (kind) {
+        case PoolKind::Max:
+            return isa::VectorOperation::MaxPool;
+        case PoolKind::Average:
+            return isa::VectorOperation::AveragePool;
+    }
+    throw std::logic_error("a kind of pooling without an operation");
 }
 
 ir::Window whole_image(const ir::FeatureMap& map) {
@@ -139,17 +150,22 @@ void Pool::execute(const IntegerCall& call) const {
                     sum += pixels[pixel * channels + c];
                     ++count;
                 });
-                output[element + c] = kind_ == PoolKind::Max ? largest : rounded_mean(sum, count);
+                switch (kind_) {
+                    case PoolKind::Max:
+                        output[element + c] = largest;
+                        break;
+                    case PoolKind::Average:
+                        output[element + c] = rounded_mean(sum, count);
+                        break;
+                }
             }
         });
     }
 }
 
 void Pool::lower(const ir::NodeView& node, Lowering& lowering) const {
-    const auto operation =
-        kind_ == PoolKind::Max ? isa::VectorOperation::MaxPool : isa::VectorOperation::AveragePool;
     lowering.add_layer(node.node(), node.node().output(),
-                       mapping::Pooling{operation, ir::window_of(node.node()), false});
+                       mapping::Pooling{operation_of(kind_), ir::window_of(node.node()), false});
 }
 
 void Pool::evaluate(const FloatCall& call) const {
@@ -164,19 +180,23 @@ void Pool::evaluate(const FloatCall& call) const {
             const ir::WindowSpan rows = vertical_span(input, window, y);
             for (std::uint32_t x = 0; x < result.width; ++x, output += channels) {
                 const ir::WindowSpan columns = horizontal_span(input, window, x);
-                if (kind_ == PoolKind::Max) {
-                    std::fill_n(output, channels, std::numeric_limits<float>::lowest());
-                    for_each_window_pixel(pixels, input, rows, columns, [&](const float* pixel) {
-                        for (std::size_t c = 0; c < channels; ++c) output[c] = std::max(output[c], pixel[c]);
-                    });
-                } else {
-                    std::fill_n(output, channels, 0.0F);
-                    for_each_window_pixel(pixels, input, rows, columns, [&](const float* pixel) {
-                        for (std::size_t c = 0; c < channels; ++c) output[c] += pixel[c];
-                    });
-                    const auto count = static_cast<float>(rows.last - rows.first) *
-                                       static_cast<float>(columns.last - columns.first);
-                    for (std::size_t c = 0; c < channels; ++c) output[c] /= count;
+                const auto count = static_cast<float>(rows.last - rows.first) *
+                                   static_cast<float>(columns.last - columns.first);
+                switch (kind_) {
+                    case PoolKind::Max:
+                        std::fill_n(output, channels, std::numeric_limits<float>::lowest());
+                        for_each_window_pixel(pixels, input, rows, columns, [&](const float* pixel) {
+                            for (std::size_t c = 0; c < channels; ++c)
+                                output[c] = std::max(output[c], pixel[c]);
+                        });
+                        break;
+                    case PoolKind::Average:
+                        std::fill_n(output, channels, 0.0F);
+                        for_each_window_pixel(pixels, input, rows, columns, [&](const float* pixel) {
+                            for (std::size_t c = 0; c < channels; ++c) output[c] += pixel[c];
+                        });
+                        for (std::size_t c = 0; c < channels; ++c) output[c] /= count;
+                        break;
                 }
             }
         }

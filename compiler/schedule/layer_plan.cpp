@@ -27,10 +27,16 @@ void check_ids(const LayerView& view) {
 void check_weight_memory(const mapping::Network& network, const Target& target, std::uint64_t tiles) {
     const isa::Geometry& array = target.geometry;
     const std::uint64_t tile_bytes = std::uint64_t{array.rows} * array.columns;
-    if (tiles > target.weight_memory_bytes / tile_bytes) {
+    constexpr std::uint64_t most_tiles = std::numeric_limits<std::uint32_t>::max();
+    if (tiles > most_tiles) {
         throw ModelError(
-            fmt::format("{}: its weights take {} tiles of {} x {} bytes; the weight memory has {} bytes",
-                        network.name, tiles, array.rows, array.columns, target.weight_memory_bytes));
+            fmt::format("{}: its weights take {} tiles of {} x {} bytes; there may be at most {}",
+                        network.name, tiles, array.rows, array.columns, most_tiles));
+    }
+    if (tiles > target.weight_memory_bytes / tile_bytes) {
+        throw ModelError(fmt::format(
+            "{}: its weights take {} tiles of {} x {} bytes, {} bytes in all; the weight memory has {} bytes",
+            network.name, tiles, array.rows, array.columns, tiles * tile_bytes, target.weight_memory_bytes));
     }
 }
 
@@ -127,9 +133,9 @@ std::vector<LayerPlan> plan_layers(const mapping::Network& network, const Target
         }
         layer_plan.first_weight_tile = static_cast<std::uint32_t>(tiles);
         tiles += layer_plan.tiling.tiles;
-        check_weight_memory(network, target, tiles);
         plans.push_back(std::move(layer_plan));
     }
+    check_weight_memory(network, target, tiles);
     cut_segments(network, target, joined_to, plans);
     return plans;
 }
@@ -141,12 +147,6 @@ std::uint32_t lay_out_constants(const mapping::Network& network, const Target& t
     const auto take = [&](std::uint64_t bytes) {
         const std::uint64_t row = next_row;
         next_row += divide_up(bytes, row_bytes);
-        if (next_row > target.unified_buffer_rows) {
-            throw ModelError(
-                fmt::format("{}: requantization parameters and tables take {} bytes and more; the unified "
-                            "buffer has {}",
-                            network.name, next_row * row_bytes, target.unified_buffer_rows * row_bytes));
-        }
         return static_cast<std::uint32_t>(row);
     };
     for (std::size_t i = 0; i < plans.size(); ++i) {
@@ -157,6 +157,11 @@ std::uint32_t lay_out_constants(const mapping::Network& network, const Target& t
         }
         if (const auto* table = lookup_table(network.layers[i]))
             plans[i].table_row = take(table_bytes(*table).size());
+    }
+    if (next_row > target.unified_buffer_rows) {
+        throw ModelError(
+            fmt::format("{}: requantization parameters and tables take {} bytes; the unified buffer has {}",
+                        network.name, next_row * row_bytes, target.unified_buffer_rows * row_bytes));
     }
     return static_cast<std::uint32_t>(next_row);
 }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <variant>
 
 #include "compiler/schedule/lowering.h"
 
@@ -25,8 +26,9 @@ void check_table(const mapping::Elementwise& work, const LayerView& view) {
     view.require(work.table.has_value(), "a lookup must have a table");
     view.require(view.input().shape.elements() == view.output().shape.elements(),
                  "a lookup keeps the number of elements");
-    const bool wide = std::holds_alternative<mapping::WideTable>(*work.table);
-    view.require((bytes_of(view.input().type) == 2) == wide && (bytes_of(view.output().type) == 2) == wide,
+    const std::size_t entry_bytes =
+        std::visit([](const auto& entries) { return sizeof(entries[0]); }, *work.table);
+    view.require(bytes_of(view.input().type) == entry_bytes && bytes_of(view.output().type) == entry_bytes,
                  "a lookup's input and output are as wide as its table's entries");
 }
 

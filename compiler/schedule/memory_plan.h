@@ -33,6 +33,8 @@ struct TensorPlacement {
 struct MemoryPlan {
     /// A batch that does not fit goes through the network in several slices of at most this many images.
     std::uint32_t images_per_slice = 0;
+    /// The most images of one slice that fit the unified buffer if every layer processes the whole slice.
+    std::uint64_t images_that_fit = 0;
     /// Input and output have rows of their own: while one slice is computed, the input of the next arrives
     /// and the output of the previous one leaves.
     bool overlap_transfers = false;

@@ -216,8 +216,8 @@ Schedule make_schedule(const mapping::Network& network, const Target& target, co
     schedule.layers = plan_layers(network, target);
     std::vector<std::uint32_t> tiles;
     for (const LayerPlan& plan : schedule.layers) {
-        tiles.push_back(plan.tiling.tiles);
-        schedule.weight_tiles += plan.tiling.tiles;
+        tiles.push_back(static_cast<std::uint32_t>(plan.tiling.tiles));
+        schedule.weight_tiles += tiles.back();
     }
     schedule.constant_rows = lay_out_constants(network, target, schedule.layers);
     schedule.memory = plan_memory(network, target, options, schedule.constant_rows, tiles);

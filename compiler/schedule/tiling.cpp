@@ -46,8 +46,10 @@ Tiling dense_tiling(std::span<const std::uint64_t> inputs, std::uint32_t channel
         for (std::uint32_t input = 0; input < inputs.size(); ++input) {
             const auto tiles =
                 static_cast<std::uint32_t>(divide_up(inputs[input], std::uint64_t{geometry.rows}));
-            column.runs.push_back(
-                {.input = input, .first_element_tile = 0, .tiles = tiles, .first_weight_tile = tiling.tiles});
+            column.runs.push_back({.input = input,
+                                   .first_element_tile = 0,
+                                   .tiles = tiles,
+                                   .first_weight_tile = static_cast<std::uint32_t>(tiling.tiles)});
             tiling.tiles += tiles;
         }
     }
@@ -72,7 +74,8 @@ Tiling depthwise_tiling(const ir::Window& window, std::uint32_t input_channels,
             const std::uint64_t first_tile = std::max(next_tile, (base + first_input) / geometry.rows);
             const std::uint64_t last_tile = (base + last_input) / geometry.rows;
             for (std::uint64_t tile = first_tile; tile <= last_tile; ++tile) {
-                append_tile(column, static_cast<std::uint32_t>(tile), tiling.tiles++);
+                append_tile(column, static_cast<std::uint32_t>(tile),
+                            static_cast<std::uint32_t>(tiling.tiles++));
                 next_tile = tile + 1;
             }
         }

@@ -35,7 +35,7 @@ struct ColumnTile {
 struct Tiling {
     std::uint64_t elements = 0;  ///< of all inputs
     std::uint32_t channels = 0;
-    std::uint32_t tiles = 0;
+    std::uint64_t tiles = 0;  ///< may be too many for a program, whose tiles have numbers of 32 bits
     std::vector<ColumnTile> columns;
     /// The index of each input's first element among all elements, and the end of the last input.
     std::vector<std::uint64_t> input_bounds;

@@ -101,6 +101,20 @@ void compute_elementwise(const isa::Vector& vector, const isa::BoundInstruction&
     throw std::logic_error("an element-wise operation without a case");
 }
 
+math::Pooling pooling_of(isa::VectorOperation operation) {
+    switch (operation) {
+        case isa::VectorOperation::MaxPool:
+            return math::Pooling::Max;
+        case isa::VectorOperation::AveragePool:
+            return math::Pooling::Average;
+        case isa::VectorOperation::Add:
+        case isa::VectorOperation::Multiply:
+        case isa::VectorOperation::Lookup:
+            break;
+    }
+    throw std::logic_error("a pooling operation without a case");
+}
+
 }  // namespace
 
 void ActivationUnit::compute(const isa::BoundInstruction& bound, std::uint8_t* written) {
@@ -119,13 +133,14 @@ void ActivationUnit::compute(const isa::Activate& activate, const isa::BoundInst
     if (activate.load_parameters) {
         const isa::RowRange& rows = bound.footprint.buffer_read_other;
         parameters_.load(buffer_.read(rows.first, rows.last - rows.first), columns);
-        if (activate.function == isa::ActivationFunction::Lookup) {
+        if (activate.looks_up()) {
             const isa::RowRange& table = bound.footprint.buffer_read_table;
             const std::uint64_t table_rows = table.last - table.first;
             parameters_.load_table({buffer_.read(table.first, table_rows), table_rows * row_bytes},
                                    activate.output);
         }
     }
+    if (activate.length == 0) return;  // it only loads, and its rows have no meaning
     const math::Requantization requantization = parameters_.bind(registers);
     const std::int32_t* const sums = accumulators_.read(activate.accumulator_row, activate.length) +
                                      registers[Register::ActivationFirstColumn];
@@ -147,7 +162,7 @@ void ActivationUnit::compute(const isa::Activate& activate, const isa::BoundInst
         const std::int32_t* const in = sums + done * accumulators_.columns();
         math::requantize_rows(in, accumulators_.columns(), pixels, columns, requantization, activate.output,
                               out, pixel_bytes);
-        if (activate.function == isa::ActivationFunction::Lookup) {
+        if (activate.looks_up()) {
             for (std::size_t p = 0; p < pixels; ++p) {
                 const std::span results(out + p * pixel_bytes, columns * bytes_of(activate.output));
                 if (bytes_of(activate.output) == 2) {
@@ -170,8 +185,7 @@ void ActivationUnit::compute(const isa::Vector& vector, const isa::BoundInstruct
     const std::uint8_t* const source = buffer_.read(read.first, read.last - read.first);
     const auto geometry = isa::window_geometry(registers, row_bytes);
     const math::PoolingRules rules{
-        .operation =
-            vector.operation == isa::VectorOperation::MaxPool ? math::Pooling::Max : math::Pooling::Average,
+        .operation = pooling_of(vector.operation),
         .elements = vector.elements,
         .count_padding = vector.count_padding,
         .pad_value = static_cast<std::uint8_t>(registers[Register::WindowPadValue])};

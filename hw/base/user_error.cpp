@@ -22,25 +22,48 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     return row[b.size()];
 }
 
+std::string in_small_letters(std::string_view text) {
+    std::string small(text);
+    for (char& letter : small) {
+        if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+    }
+    return small;
+}
+
 }  // namespace
 
-std::string_view nearest(std::string_view word, std::span<const std::string> known) {
+std::string_view nearest(std::string_view given, std::span<const std::string> known) {
+    if (given.empty()) return {};
+    const std::string word = in_small_letters(given);
     std::string_view best;
     std::size_t best_distance = std::max<std::size_t>(2, word.size() / 2) + 1;
-    for (const std::string& candidate : known) {
+    for (const std::string& each : known) {
+        const std::string candidate = in_small_letters(each);
         // A key that contains the other ("depth", "depth_tiles") is similar, however long the rest is.
-        const bool part =
-            candidate.find(word) != std::string::npos || word.find(candidate) != std::string_view::npos;
+        constexpr std::size_t least_part = 3;
+        const bool part = candidate.find(word) != std::string::npos ||
+                          (candidate.size() >= least_part && word.find(candidate) != std::string::npos);
         // So is a key with a similar beginning ("clok", "clock_mhz").
         const std::size_t beginning =
             1 + edit_distance(word, std::string_view(candidate).substr(0, word.size() + 1));
         const std::size_t distance = part ? 1 : std::min(edit_distance(word, candidate), beginning);
         if (distance < best_distance) {
             best_distance = distance;
-            best = candidate;
+            best = each;
         }
     }
     return best;
+}
+
+std::string suggestion(std::string_view word, std::span<const std::string> known) {
+    constexpr std::size_t few = 12;
+    if (const std::string_view near = nearest(word, known); !near.empty()) {
+        return "; did you mean \"" + std::string(near) + "\"?";
+    }
+    if (known.empty() || known.size() > few) return {};
+    std::string listed;
+    for (const std::string& each : known) listed += (listed.empty() ? "" : ", ") + each;
+    return (known.size() == 1 ? "; there is only " : "; there are ") + listed;
 }
 
 }  // namespace systole

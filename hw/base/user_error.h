@@ -15,8 +15,12 @@ public:
     using std::runtime_error::runtime_error;
 };
 
-/// For suggestions in messages: the word of `known` that is most similar to `word`, or empty if none is
-/// similar.
-std::string_view nearest(std::string_view word, std::span<const std::string> known);
+/// For suggestions in messages: the word of `known` that is most similar to `given`, whatever the case of its
+/// letters, or empty if none is similar.
+std::string_view nearest(std::string_view given, std::span<const std::string> known);
+
+/// The end of a message about an unknown word: "; did you mean "batch"?" if a known word is similar, else
+/// "; there are a, b, c" if they are few, else nothing.
+std::string suggestion(std::string_view word, std::span<const std::string> known);
 
 }  // namespace systole

@@ -77,6 +77,11 @@ public:
     /// The first command in the queue, not taken by cycle `now`. Only kept if there is a trace.
     std::optional<QueueTimes> waiting(Cycle now) const;
 
+    /// The first command in the queue, which may be a `sync` that waits.
+    std::optional<InstructionNumber> first() const {
+        return commands_.empty() ? std::nullopt : std::optional(commands_.front().number);
+    }
+
     /// Sets the sink that is told each command that leaves the queue; null for none.
     void observe(TraceSink* trace) { trace_ = trace; }
     /// Sets the history that is told the waits of `next`; null for none.
@@ -88,6 +93,16 @@ private:
         if (history_ != nullptr) history_->waited(activity, clock_.now(), signaller);
     }
     void tell(const Command& command);
+
+    /// Executes the first command, a `sync`, whose errors name it.
+    template <class Use>
+    void use_semaphore(Use use) {
+        try {
+            use();
+        } catch (const SharedSemaphore& error) {
+            throw InstructionError(commands_.front().number, error.what());
+        }
+    }
 
     const std::size_t unit_;
     const std::size_t depth_;
@@ -136,14 +151,19 @@ inline Command CommandQueue::next(WaitState& state, UnitCounters& counters) {
         waited(UnitHistory::Activity::NoInstruction);
         switch (commands_.front().kind) {
             case Command::Kind::Wait: {
-                const std::size_t signaller = semaphores_.wait(commands_.front().semaphore, unit_, state);
+                std::size_t signaller = 0;
+                use_semaphore(
+                    [&] { signaller = semaphores_.wait(commands_.front().semaphore, unit_, state); });
                 counters.spend(counters.sync_cycles, clock_.now(), tag);
                 waited(UnitHistory::Activity::Semaphore, signaller);
                 take();
                 break;
             }
             case Command::Kind::Signal:
-                semaphores_.signal(commands_.front().semaphore, unit_, std::max(clock_.now(), complete_at_));
+                use_semaphore([&] {
+                    semaphores_.signal(commands_.front().semaphore, unit_,
+                                       std::max(clock_.now(), complete_at_));
+                });
                 take();
                 break;
             case Command::Kind::Work:

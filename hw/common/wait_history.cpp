@@ -147,7 +147,9 @@ private:
     /// that was vector work or the output buffer.
     void activation_held_up(Cycle end) {
         const auto& spans = history_.activation_.spans();
-        for (std::size_t place = 0; place < spans.size() && spans[place].from < end; ++place) {
+        // Spans that are over stay so: the explanation only goes on in time.
+        while (first_ < spans.size() && spans[first_].until <= now_) ++first_;
+        for (std::size_t place = first_; place < spans.size() && spans[place].from < end; ++place) {
             const UnitHistory::Span& span = spans[place];
             const bool fetching = span.activity == Activity::Semaphore &&
                                   span.signaller == static_cast<std::size_t>(isa::Unit::HostWrite);
@@ -170,7 +172,8 @@ private:
     const WaitHistory& history_;
     const Wait& wait_;
     const Count& count_;
-    Cycle now_;  ///< the cycles before it are counted
+    Cycle now_;              ///< the cycles before it are counted
+    std::size_t first_ = 0;  ///< the activation unit's spans before it are over
 };
 
 WaitHistory::Unmet WaitHistory::unmet(const Wait& wait) const {

@@ -3,12 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 #include <iterator>
+#include <memory>
+#include <span>
+#include <stdexcept>
 #include <utility>
+#include <vector>
 
 #include "hw/common/order_checker.h"
 #include "hw/common/ports.h"
 #include "hw/common/unit_module.h"
+#include "hw/core/stuck.h"
 #include "hw/isa/assembly.h"
 #include "hw/isa/program_error.h"
 #include "hw/timing/matrix_unit.h"
@@ -57,6 +64,43 @@ WeightImage weight_image(const isa::Program& program) {
     return image;
 }
 
+/// Writes bytes into a memory that is not the core's own.
+void write_bytes(std::uint64_t address, std::span<const std::uint8_t> bytes,
+                 tlm::tlm_fw_transport_if<>& memory) {
+    tlm::tlm_generic_payload payload;
+    payload.set_write();
+    payload.set_address(address);
+    // The TLM interface carries a writable pointer; a write only reads the bytes.
+    payload.set_data_ptr(const_cast<std::uint8_t*>(bytes.data()));
+    payload.set_data_length(static_cast<unsigned>(bytes.size()));
+    payload.set_streaming_width(payload.get_data_length());
+    const unsigned written = memory.transport_dbg(payload);
+    if (written == payload.get_data_length()) return;
+    throw std::logic_error(fmt::format("weight memory: transport_dbg wrote {} of {} bytes at address {}",
+                                       written, payload.get_data_length(), address));
+}
+
+/// Writes the image, up to the end of its last tile: a fetch reads whole tiles, also of fewer rows.
+void write_image(const WeightImage& image, std::uint64_t total_bytes, tlm::tlm_fw_transport_if<>& memory) {
+    std::uint64_t end = 0;
+    for (const auto& [address, region] : image.regions()) {
+        write_bytes(address, region.bytes, memory);
+        end = std::max(end, address + region.bytes.size());
+    }
+    if (end < total_bytes) write_bytes(end, std::vector<std::uint8_t>(total_bytes - end), memory);
+}
+
+void check_initial_rows(const std::vector<isa::InitialRows>& all, std::string_view memory,
+                        std::uint64_t row_bytes, std::uint64_t rows) {
+    for (const isa::InitialRows& initial : all) {
+        const std::uint64_t count = isa::row_count(initial, row_bytes);
+        if (initial.first_row <= rows && count <= rows - initial.first_row) continue;
+        throw isa::ProgramError(
+            fmt::format("the program begins with values in {} rows {} to {}; the machine has {} rows", memory,
+                        initial.first_row, initial.first_row + count - 1, rows));
+    }
+}
+
 /// Waits for all jobs at the end of a run, also if an exception ends it.
 class JobsDone {
 public:
@@ -83,6 +127,9 @@ const isa::Program& check_fits(const isa::Program& program, const machine::Machi
             fmt::format("the program's {} weight tiles take {} bytes; the weight memory has {}",
                         program.tiles.size(), bytes, machine.weight_memory.bytes));
     }
+    check_initial_rows(program.unified_buffer, "unified-buffer", geometry.rows, machine.unified_buffer.rows);
+    check_initial_rows(program.accumulators, "accumulator", isa::accumulator_row_bytes(geometry),
+                       machine.accumulators.rows);
     timing::check_formats(program, machine);
     if (values == Values::Computed) {
         const auto empty = std::find_if(program.tiles.begin(), program.tiles.end(),
@@ -110,7 +157,9 @@ Core::Core(const sc_core::sc_module_name& name, const machine::MachineConfig& ma
       unified_buffer_("unified_buffer", machine),
       host_interface_("host_interface", machine, options.values, clock_, semaphores_, order_, workers_,
                       unified_buffer_, ports_, waits_, failure_, options.trace),
-      weight_memory_("weight_memory", machine, clock_),
+      weight_memory_(options.weight_memory == nullptr
+                         ? std::make_unique<WeightMemory>("weight_memory", machine, clock_)
+                         : nullptr),
       weight_fifo_("weight_fifo", machine, options.values, clock_, semaphores_, order_, workers_, failure_,
                    options.trace),
       accumulators_("accumulators", machine),
@@ -126,11 +175,33 @@ Core::Core(const sc_core::sc_module_name& name, const machine::MachineConfig& ma
                  waits_, failure_, options.trace) {
     for (CommandQueue* queue : queues()) queue->observe(trace_);
     host_interface_.memory.bind(host_memory_.socket);
-    weight_fifo_.memory.bind(weight_memory_.socket);
+    weight_fifo_.memory.bind(weight_memory_ ? weight_memory_->socket : *options.weight_memory);
     host_memory_.load(program);
-    if (options.values == Values::Computed) weight_memory_.load(weight_image(program));
+    if (options.values == Values::Computed) {
+        if (weight_memory_) {
+            weight_memory_->load(weight_image(program));
+        } else {
+            write_image(weight_image(program), weight_image_bytes(program),
+                        *options.weight_memory->get_base_export().operator->());
+        }
+    }
     weight_fifo_.load(program);
-    sequencer_.load(program);
+    sequencer_.load(program, options.values);
+    load_initial_rows();
+}
+
+void Core::load_initial_rows() {
+    for (const isa::InitialRows& initial : program_.unified_buffer) {
+        const std::uint64_t rows = isa::row_count(initial, unified_buffer_.row_bytes());
+        std::copy(initial.values.begin(), initial.values.end(),
+                  unified_buffer_.write(initial.first_row, rows));
+    }
+    static_assert(std::endian::native == std::endian::little, "sums are kept as they lie in the program");
+    for (const isa::InitialRows& initial : program_.accumulators) {
+        const std::uint64_t rows = isa::row_count(initial, isa::accumulator_row_bytes(program_.geometry));
+        std::memcpy(accumulators_.write(initial.first_row, rows), initial.values.data(),
+                    initial.values.size());
+    }
 }
 
 void Core::run(const std::function<void(InstructionNumber)>& progress, Cycle pause) {
@@ -150,7 +221,7 @@ void Core::run(const std::function<void(InstructionNumber)>& progress, Cycle pau
     systolic_data_setup_.finish(end, tag);
     matrix_unit_.finish(end, tag);
     activation_unit_.finish(end, tag);
-    weight_memory_.finish(end, tag);
+    if (weight_memory_) weight_memory_->finish(end, tag);
     if (trace_ != nullptr) trace_->ended(end, tag);
 }
 
@@ -167,16 +238,24 @@ void Core::simulate(const std::function<void(InstructionNumber)>& progress, Cycl
             if (in_steps) progress(sequencer_.issued());
         } while (in_steps && sc_core::sc_pending_activity());
     } catch (const OrderViolation& violation) {
-        throw isa::ProgramError(
-            fmt::format("instruction {} is not ordered behind instruction {}, and both touch {}; a sync "
-                        "between their units is missing",
-                        describe(violation.later), describe(violation.earlier),
-                        conflict(violation.earlier, violation.later)));
+        fail(violation.later,
+             fmt::format("instruction {} is not ordered behind instruction {}, and both touch {}; a sync "
+                         "between their units is missing",
+                         describe(violation.later), describe_other(violation.earlier),
+                         conflict(violation.earlier, violation.later)));
     } catch (const InstructionError& error) {
-        throw isa::ProgramError(fmt::format("instruction {}: {}", describe(error.number), error.what()));
-    } catch (const SharedSemaphore& error) {
-        throw isa::ProgramError(error.what());
+        fail(error.number, fmt::format("instruction {}: {}", describe(error.number), error.what()));
+    } catch (const isa::ProgramError& error) {
+        // The sequencer's: of the instruction that it issues next, or of the last if there is none.
+        const InstructionNumber last = program_.instructions.size();
+        fail(std::min(sequencer_.issued(), last == 0 ? 0 : last - 1), error.what());
     }
+}
+
+void Core::fail(InstructionNumber number, const std::string& message) const {
+    const std::size_t line = isa::line_of(program_, number);
+    if (line > 0) throw isa::ProgramErrorAtLine(message, line);
+    throw isa::ProgramError(message);
 }
 
 FailureTimes Core::where_it_failed() {
@@ -196,6 +275,12 @@ std::array<CommandQueue*, isa::unit_count> Core::queues() {
 
 std::string Core::describe(InstructionNumber number) const {
     return fmt::format("{} ({})", number, isa::to_string(program_.instructions.at(number)));
+}
+
+std::string Core::describe_other(InstructionNumber number) const {
+    const std::size_t line = isa::line_of(program_, number);
+    if (line == 0) return describe(number);
+    return fmt::format("{} (line {}: {})", number, line, isa::to_string(program_.instructions.at(number)));
 }
 
 std::string Core::conflict(InstructionNumber earlier, InstructionNumber later) const {
@@ -235,18 +320,24 @@ std::string Core::conflict(InstructionNumber earlier, InstructionNumber later) c
     return "rows of an instruction before";
 }
 
-void Core::report_stuck() const {
-    std::string waits;
-    for (const WaitState* state :
-         {&sequencer_.wait_state(), &host_interface_.read_wait_state(), &host_interface_.write_wait_state(),
-          &weight_fifo_.wait_state(), &systolic_data_setup_.wait_state(), &activation_unit_.wait_state(),
-          &matrix_unit_.weight_wait_state()}) {
-        if (state->what().empty() || state->what() == "an instruction") continue;
-        const bool numbered = state->what().ends_with("semaphore") || state->what().ends_with("instruction");
-        waits += fmt::format("{}{} waits for {}{}", waits.empty() ? "" : "; ", state->unit(), state->what(),
-                             numbered ? fmt::format(" {}", state->number()) : "");
+void Core::report_stuck() {
+    StuckProgram stuck{.program = program_, .issued = sequencer_.issued(), .waiting = {}};
+    const std::array<const WaitState*, isa::unit_count> states{
+        &host_interface_.read_wait_state(), &host_interface_.write_wait_state(), &weight_fifo_.wait_state(),
+        &systolic_data_setup_.wait_state(), &activation_unit_.wait_state()};
+    const auto all_queues = queues();
+    for (std::size_t unit = 0; unit < isa::unit_count; ++unit) {
+        // A unit waits with an instruction that it has taken, or its queue with the first of its commands.
+        const bool has_taken_one = states[unit]->what().ends_with("for instruction");
+        stuck.waiting[unit] = has_taken_one ? states[unit]->number() : all_queues[unit]->first();
     }
-    throw isa::ProgramError(fmt::format("the program cannot finish: {}", waits));
+    const std::vector<StuckWait> waits = waits_of(stuck);
+    std::string text;
+    for (const StuckWait& wait : waits) {
+        text += fmt::format("{}{} waits in instruction {} {}", text.empty() ? "" : "; ", wait.unit,
+                            text.empty() ? describe(wait.number) : describe_other(wait.number), wait.reason);
+    }
+    fail(waits.front().number, fmt::format("the program cannot finish: {}", text));
 }
 
 std::vector<PlacedCounters> Core::counters() const {

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <systemc>
+#include <tlm>
 #include <vector>
 
 #include "hw/accumulators/accumulators.h"
@@ -44,6 +45,12 @@ struct CoreOptions {
     Values values = Values::Computed;
     TraceSink* trace = nullptr;
     RegisterSink* registers = nullptr;
+    /// A weight memory of the caller's, instead of the one that the machine describes: its TLM-2.0 target
+    /// socket. The core writes the weights into it with transport_dbg, before the run and without time, and
+    /// reads tiles with b_transport. A read's delay is the time until its last byte arrives, 1 ns a cycle.
+    /// The memory may grant direct access; then, and in runs without values, a read asks for its delay alone,
+    /// with a null data pointer. The memory must outlive the core. examples/own_weight_memory is one.
+    tlm::tlm_target_socket<>* weight_memory = nullptr;
     /// For tests; see Clock::perturb.
     std::function<unsigned()> test_delta_delay;
     /// Number of threads that compute values beside the simulation. It changes only the simulator's own
@@ -85,12 +92,18 @@ public:
     math::GemmStatistics gemm() const { return matrix_unit_.gemm(); }
 
 private:
+    void load_initial_rows();
     void simulate(const std::function<void(InstructionNumber)>& progress, Cycle pause);
-    [[noreturn]] void report_stuck() const;
+    [[noreturn]] void report_stuck();
+    /// Throws ProgramError of an instruction, with its line if the program has a text.
+    [[noreturn]] void fail(InstructionNumber number, const std::string& message) const;
     FailureTimes where_it_failed();
     /// The queues, indexed by isa::Unit.
     std::array<CommandQueue*, isa::unit_count> queues();
+    /// "5 (matmul ub=0 acc=0 rows=3)"
     std::string describe(InstructionNumber number) const;
+    /// The same for an instruction that a message names beside its own: with the line, if there is one.
+    std::string describe_other(InstructionNumber number) const;
     /// The rows that two unordered instructions both touch, in words.
     std::string conflict(InstructionNumber earlier, InstructionNumber later) const;
 
@@ -107,7 +120,7 @@ private:
     HostMemory host_memory_;
     UnifiedBuffer unified_buffer_;
     HostInterface host_interface_;
-    WeightMemory weight_memory_;
+    std::unique_ptr<WeightMemory> weight_memory_;  ///< null if the caller has given one
     WeightFifo weight_fifo_;
     Accumulators accumulators_;
     MatrixUnit matrix_unit_;

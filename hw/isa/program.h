@@ -60,6 +60,24 @@ struct HostBuffer {
     bool operator==(const HostBuffer&) const = default;
 };
 
+/// The contents of on-chip rows before the first instruction; all other rows hold zeros.
+struct InitialRows {
+    std::uint64_t first_row = 0;
+    /// From the first byte of the first row on. Unified buffer: bytes. Accumulators: whole rows of int32,
+    /// little endian.
+    std::vector<std::uint8_t> values = {};
+
+    bool operator==(const InitialRows&) const = default;
+};
+
+/// The lines of the text from which a program was assembled, for messages. They are not part of the program:
+/// a program read from a file has none and is equal to the one that was written.
+struct SourceLines {
+    std::vector<std::uint32_t> of_instructions;  ///< from 1, by instruction; empty: there is no text
+
+    bool operator==(const SourceLines&) const { return true; }
+};
+
 /// A quantized tensor at the border between host and chip: real = scale * (stored - zero_point).
 struct BorderTensor {
     std::string name;
@@ -94,6 +112,10 @@ struct Program {
     std::vector<Instruction> instructions;
     std::vector<WeightTile> tiles;
     std::vector<HostBuffer> buffers;
+    // No two entries of a memory have a row in common.
+    std::vector<InitialRows> unified_buffer;
+    std::vector<InitialRows> accumulators;
+    SourceLines lines;
 
     // Describes the network to reports; hand-written programs leave it empty.
     std::string model;
@@ -106,6 +128,17 @@ struct Program {
 
     bool operator==(const Program&) const = default;
 };
+
+/// Rows that the values take, with `row_bytes` bytes each.
+std::uint64_t row_count(const InitialRows& initial, std::uint64_t row_bytes);
+
+/// Bytes of an accumulator row.
+constexpr std::uint64_t accumulator_row_bytes(const Geometry& geometry) {
+    return std::uint64_t{geometry.columns} * sizeof(std::int32_t);
+}
+
+/// The line of an instruction in the text it was assembled from; 0 if there is none.
+std::size_t line_of(const Program& program, std::size_t instruction);
 
 /// The name of a tag in reports: the layer's name, "(outside layers)" for tag 0, "tag 7" if the program has
 /// no name for it.

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstddef>
+#include <string>
+
 #include "hw/base/user_error.h"
 
 namespace systole::isa {
@@ -9,6 +12,16 @@ namespace systole::isa {
 class ProgramError : public UserError {
 public:
     using UserError::UserError;
+};
+
+/// The same, at a line of the text from which the program was assembled. The message names neither file nor
+/// line: the catcher, who knows the file's name, puts both in front of it.
+class ProgramErrorAtLine : public ProgramError {
+public:
+    ProgramErrorAtLine(const std::string& message, std::size_t text_line)
+        : ProgramError(message), line(text_line) {}
+
+    const std::size_t line;  ///< from 1
 };
 
 }  // namespace systole::isa

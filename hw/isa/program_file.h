@@ -17,6 +17,7 @@ namespace systole::isa {
 /// Writes the program as a `.tpu` file (layout: docs/isa.md). Throws ProgramError if the program
 /// breaks a rule (see `validate`) or writing fails.
 void write_program(const Program& program, std::ostream& stream);
+/// Writes a whole file; throws OutputError if that fails (see hw/base/whole_file.h).
 void write_program(const Program& program, const std::filesystem::path& path);
 
 /// Reads the program of a `.tpu` file; it passes `validate`. Throws ProgramError "name: byte N: ..." at the
@@ -32,6 +33,8 @@ namespace systole::isa::file_format {
 /// Like PNG's: a byte above 127, a name, both kinds of line end, and the DOS end-of-file character.
 inline constexpr std::array<std::uint8_t, 8> magic = {0x89, 'T', 'P', 'U', '\r', '\n', 0x1a, '\n'};
 inline constexpr std::uint32_t version = 1;
+/// Of a program with initial rows, which go into a section of their own at the end.
+inline constexpr std::uint32_t version_with_rows = 2;
 
 /// Magic, version, CRC-32 of the content, length of the content.
 inline constexpr std::size_t header_bytes = magic.size() + 4 + 4 + 8;
@@ -43,5 +46,6 @@ inline constexpr Tag network_section = {'N', 'E', 'T', 'W'};
 inline constexpr Tag buffer_section = {'B', 'U', 'F', 'S'};
 inline constexpr Tag tile_section = {'T', 'I', 'L', 'E'};
 inline constexpr Tag code_section = {'C', 'O', 'D', 'E'};
+inline constexpr Tag rows_section = {'R', 'O', 'W', 'S'};
 
 }  // namespace systole::isa::file_format

@@ -6,7 +6,10 @@
 #include <array>
 #include <cmath>
 #include <unordered_set>
+#include <utility>
 
+#include "hw/base/arithmetic.h"
+#include "hw/base/limits.h"
 #include "hw/isa/assembly.h"
 #include "hw/isa/assembly/lexer.h"
 #include "hw/isa/field_checker.h"
@@ -37,6 +40,32 @@ void check_buffers(const std::vector<HostBuffer>& buffers) {
             fail("host buffer " + quoted(by_address[i]->name), "it overlaps " + quoted(before.name));
         }
     }
+}
+
+/// `broken` finds the broken rule of an entry.
+template <class Broken>
+void check_initial_rows(const std::string& memory, const std::vector<InitialRows>& all,
+                        std::uint64_t row_bytes, Broken broken) {
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;
+    for (const InitialRows& initial : all) {
+        const auto part = fmt::format("initial rows of the {} from {} on", memory, initial.first_row);
+        if (const auto rule = broken(initial)) fail(part, *rule);
+        ranges.emplace_back(initial.first_row, initial.first_row + row_count(initial, row_bytes));
+    }
+    std::sort(ranges.begin(), ranges.end());
+    for (std::size_t i = 1; i < ranges.size(); ++i) {
+        if (ranges[i - 1].second <= ranges[i].first) continue;
+        fail(fmt::format("initial rows of the {} from {} on", memory, ranges[i].first),
+             fmt::format("they overlap those from {} on", ranges[i - 1].first));
+    }
+}
+
+std::optional<std::string> rows_beyond(const InitialRows& initial, std::uint64_t row_bytes,
+                                       std::uint64_t limit) {
+    if (initial.values.empty()) return "there are no values";
+    const std::uint64_t rows = row_count(initial, row_bytes);
+    if (rows <= limit && initial.first_row <= limit - rows) return std::nullopt;
+    return fmt::format("{} rows from {} on; addresses end at row {}", rows, initial.first_row, limit - 1);
 }
 
 void check_instruction(const Program& program, std::size_t index) {
@@ -117,6 +146,18 @@ std::optional<std::string> broken_rule(const BorderTensor& tensor) {
     return std::nullopt;
 }
 
+std::optional<std::string> broken_rule_of_buffer(const InitialRows& initial, const Geometry& geometry) {
+    return rows_beyond(initial, geometry.rows, buffer_row_limit);
+}
+
+std::optional<std::string> broken_rule_of_accumulators(const InitialRows& initial, const Geometry& geometry) {
+    const std::uint64_t row_bytes = accumulator_row_bytes(geometry);
+    if (initial.values.size() % row_bytes != 0) {
+        return fmt::format("the values are {} bytes; a row takes {}", initial.values.size(), row_bytes);
+    }
+    return rows_beyond(initial, row_bytes, accumulator_row_limit);
+}
+
 std::optional<std::string> broken_rule(const Instruction& instruction, const Program& program) {
     if (const auto* read = std::get_if<ReadWeights>(&instruction)) {
         if (std::uint64_t{read->first_tile} + read->tiles > program.tiles.size()) {
@@ -139,6 +180,11 @@ void validate(const Program& program) {
         }
     }
     check_buffers(program.buffers);
+    const Geometry& geometry = program.geometry;
+    check_initial_rows("unified buffer", program.unified_buffer, geometry.rows,
+                       [&](const InitialRows& each) { return broken_rule_of_buffer(each, geometry); });
+    check_initial_rows("accumulators", program.accumulators, accumulator_row_bytes(geometry),
+                       [&](const InitialRows& each) { return broken_rule_of_accumulators(each, geometry); });
     for (const auto* tensors : {&program.inputs, &program.outputs}) {
         for (const BorderTensor& tensor : *tensors) {
             if (const auto rule = broken_rule(tensor)) fail("tensor " + quoted(tensor.name), *rule);
@@ -150,6 +196,15 @@ void validate(const Program& program) {
 std::span<const std::string_view> buffer_kind_names() {
     static constexpr std::array<std::string_view, 3> names = {"input", "output", "constant"};
     return names;
+}
+
+std::uint64_t row_count(const InitialRows& initial, std::uint64_t row_bytes) {
+    return divide_up(std::uint64_t{initial.values.size()}, row_bytes);
+}
+
+std::size_t line_of(const Program& program, std::size_t instruction) {
+    const auto& lines = program.lines.of_instructions;
+    return instruction < lines.size() ? lines[instruction] : 0;
 }
 
 std::string layer_name(const Program& program, std::uint16_t tag) {

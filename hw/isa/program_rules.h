@@ -17,11 +17,14 @@ std::optional<std::string> broken_rule(const Geometry& geometry);
 std::optional<std::string> broken_rule(const WeightTile& tile, const Geometry& geometry);
 std::optional<std::string> broken_rule(const HostBuffer& buffer);
 std::optional<std::string> broken_rule(const BorderTensor& tensor);
+std::optional<std::string> broken_rule_of_buffer(const InitialRows& initial, const Geometry& geometry);
+std::optional<std::string> broken_rule_of_accumulators(const InitialRows& initial, const Geometry& geometry);
 std::optional<std::string> broken_rule(const Instruction& instruction, const Program& program);
 
 /// Checks the rules of all parts of a program, instructions included, and the rules between parts: host
-/// buffers have different names and do not overlap, the tiles of `read_weights` exist, and so do the layers
-/// of tags if layers are given. Throws ProgramError with part, value and rule.
+/// buffers have different names and do not overlap, nor do initial rows of a memory; the tiles of
+/// `read_weights` exist, and so do the layers of tags if layers are given. Throws ProgramError with part,
+/// value and rule.
 void validate(const Program& program);
 
 }  // namespace systole::isa

@@ -1,5 +1,12 @@
 #include "hw/machine/config_description.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "hw/base/user_error.h"
+#include "hw/machine/config_error.h"
+
 namespace systole::machine {
 
 using Type = KeyDescription::Type;
@@ -54,6 +61,24 @@ void ConfigDescriber::field(const Field& field, const std::vector<std::string>& 
 void ConfigDescriber::texts(const Field& field, const std::map<std::string, std::string>& value) {
     KeyDescription& key = add(field, Type::TextsByName);
     if (!value.empty()) key.value_if_absent = value;
+}
+
+void check_known(std::string_view dotted, std::span<const KeyDescription> keys, const std::string& file) {
+    std::string_view rest = dotted;
+    while (!rest.empty()) {
+        const std::string_view name = rest.substr(0, rest.find('.'));
+        rest.remove_prefix(std::min(name.size() + 1, rest.size()));
+        const auto found = std::ranges::find(keys, name, &KeyDescription::name);
+        const bool is_whole = rest.empty();
+        if (found != keys.end() && (is_whole || found->type == Type::TextsByName)) return;
+        if (found == keys.end() || found->type != Type::Section) {
+            std::vector<std::string> known;
+            for (const KeyDescription& key : keys) known.push_back(key.name);
+            throw ConfigError(fmt::format("{}: {} is not a known key{}", file, dotted,
+                                          found == keys.end() ? suggestion(name, known) : ""));
+        }
+        keys = found->keys;
+    }
 }
 
 }  // namespace systole::machine

@@ -107,4 +107,8 @@ std::vector<KeyDescription> keys_of() {
     return std::move(describer).keys();
 }
 
+/// Throws ConfigError, beginning with `file`, unless the dotted key ("weight_memory.model") is one of `keys`,
+/// a section of them, or a text in one.
+void check_known(std::string_view dotted, std::span<const KeyDescription> keys, const std::string& file);
+
 }  // namespace systole::machine

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <numeric>
 #include <utility>
 
+#include "hw/base/input_file.h"
+#include "hw/base/json_text.h"
 #include "hw/base/user_error.h"
 #include "hw/machine/config_error.h"
 
@@ -26,37 +26,21 @@ std::string shown(const nlohmann::json& value) {
 
 template <typename Json>
 Json parse(std::string_view text, const std::string& file) {
-    // Deep nesting would exhaust the stack of recursive readers; no file needs it.
-    constexpr int deepest = 32;
-    const auto limit_depth = [&](int depth, typename Json::parse_event_t, Json&) {
-        if (depth > deepest) throw ConfigError(fmt::format("{}: objects nest deeper than {}", file, deepest));
-        return true;
-    };
+    constexpr std::size_t deepest = 32;
     try {
-        Json object = Json::parse(text, limit_depth);
-        if (!object.is_object()) {
-            throw ConfigError(fmt::format("{}: is {}; a JSON object is needed", file, shown(object)));
-        }
-        return object;
-    } catch (const nlohmann::json::exception& parse) {
-        std::string what = parse.what();
-        std::replace(what.begin(), what.end(), '\n', ' ');
-        const auto start = what.find("] ");  // removes the library's "[json.exception...]"
-        throw ConfigError(fmt::format("{}: is not JSON: {}", file,
-                                      start == std::string::npos ? what : what.substr(start + 2)));
+        Json object = parse_json<Json>(text, deepest);
+        if (object.is_object()) return object;
+        throw JsonError(fmt::format("is {}; a JSON object is needed", shown(object)));
+    } catch (const JsonError& error) {
+        throw ConfigError(fmt::format("{}: {}", file, error.what()));
     }
 }
 
 }  // namespace
 
 std::string read_json_text(const std::filesystem::path& path) {
-    std::error_code error;
-    if (std::filesystem::is_directory(path, error)) {
-        throw ConfigError(fmt::format("{}: is a directory; a JSON file is needed", path.string()));
-    }
-    std::ifstream stream(path, std::ios::binary);
-    if (!stream) throw ConfigError(fmt::format("{}: cannot be opened", path.string()));
-    return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+    constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30U;
+    return read_input_file<ConfigError>(path, most_bytes);
 }
 
 nlohmann::json read_json_object(const std::filesystem::path& path) {
@@ -106,6 +90,11 @@ const nlohmann::json* ConfigReader::find_list(const Field& field) {
     const nlohmann::json* value = find(field);
     if (value != nullptr && !value->is_array()) fail(field.key, "it must be a list of objects");
     return value;
+}
+
+void ConfigReader::check_schema(std::string_view schema) {
+    const nlohmann::json* value = find({.key = "schema"});
+    if (value == nullptr || *value != schema) fail("schema", fmt::format("it must be \"{}\"", schema));
 }
 
 std::uint64_t ConfigReader::whole_number(const Field& field, const nlohmann::json& value, Range range) const {
@@ -202,10 +191,7 @@ void ConfigReader::read_choice(const Field& field, std::size_t& index,
 void ConfigReader::check_keys() const {
     for (const auto& [key, value] : object_.items()) {
         if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
-        const std::string_view suggestion = nearest(key, known_);
-        fail(key, suggestion.empty()
-                      ? std::string("it is not a known key")
-                      : fmt::format("it is not a known key; did you mean \"{}\"?", suggestion));
+        fail(key, "it is not a known key" + suggestion(key, known_));
     }
     for (const std::string& key : missing_) require(key);
 }

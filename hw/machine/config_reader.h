@@ -14,7 +14,7 @@
 
 namespace systole::machine {
 
-/// The text of a file. Throws ConfigError if it is missing or a directory.
+/// The text of a file. Throws ConfigError if it is missing or not a regular file.
 std::string read_json_text(const std::filesystem::path& path);
 /// Reads a JSON file. Throws ConfigError if it is missing, not JSON, or not an object.
 nlohmann::json read_json_object(const std::filesystem::path& path);
@@ -30,6 +30,10 @@ class ConfigReader {
 public:
     /// Messages begin with file and path: "tpu_v1.json: weight_fifo".
     ConfigReader(const nlohmann::json& object, std::string file, std::string path = {});
+
+    /// To be called before all fields are read, so that a file of another kind is named as such. Throws
+    /// ConfigError unless the key "schema" is `schema`.
+    void check_schema(std::string_view schema);
 
     void field(const Field& field, std::uint32_t& value, Range range);
     void field(const Field& field, std::uint64_t& value, Range range);

@@ -58,50 +58,58 @@ template <class Visitor>
 void describe(Visitor& visitor, DramConfig& config) {
     // Products of the bounds below fit 64 bits, even with clocks counted in femtoseconds.
     constexpr std::uint32_t most_clocks = 1'000'000;
-    visitor.field({"channels", "channels", "each with buses and banks of its own"}, config.channels,
-                  Range{1, 64});
-    visitor.field({"banks", "banks", "of a channel, each with one row open at a time"}, config.banks,
+    visitor.field({"channels", "channels", "independent channels, each with its own buses and banks"},
+                  config.channels, Range{1, 64});
+    visitor.field({"banks", "banks", "banks of a channel; each has one row open at a time"}, config.banks,
                   Range{1, 1024});
-    visitor.field({"row_bytes", "bytes", "a row (page) of a bank, over all devices of the channel"},
-                  config.row_bytes, Range{1, 1U << 30U});
+    visitor.field(
+        {"row_bytes", "bytes", "size of a row (page) of a bank, summed over all devices of the channel"},
+        config.row_bytes, Range{1, 1U << 30U});
     visitor.field({.key = "bus_bits",
                    .unit = "bits",
-                   .meaning = "data bus of a channel",
+                   .meaning = "width of a channel's data bus",
                    .rule = "it must be whole bytes"},
                   config.bus_bits, Range{8, 1024});
     // At least 4: bursts of two transfers would fill the command bus, which is not modelled.
-    visitor.field({"burst_length", "transfers", "on the data bus for each read command, two a clock"},
-                  config.burst_length, Range{4, 64});
+    visitor.field(
+        {"burst_length", "transfers", "transfers that a read command makes on the data bus, two per clock"},
+        config.burst_length, Range{4, 64});
     visitor.field({"clock_ns", "ns", "period of the memory clock"}, config.clock_ns, RealRange{0.1, 10});
     visitor.field({"channel_interleave_bytes", "bytes",
-                   "consecutive addresses in one channel before the next channel's turn"},
+                   "consecutive bytes that lie in one channel before the next channel follows"},
                   config.channel_interleave_bytes, Range{1, std::uint64_t{1} << 40U});
     visitor.field({"bank_interleave_bytes", "bytes",
-                   "consecutive bytes of a channel in one bank before the next bank's turn"},
+                   "consecutive bytes of a channel that lie in one bank before the next bank follows"},
                   config.bank_interleave_bytes, Range{1, std::uint64_t{1} << 40U});
-    visitor.field({"queue_bursts", "bursts", "the controller of a channel sees ahead, to open rows"},
+    visitor.field({"queue_bursts", "bursts",
+                   "waiting bursts that the controller of a channel looks at, to open their rows early"},
                   config.queue_bursts, Range{1, 1U << 20U});
-    visitor.field({"trcd_clocks", "clocks", "tRCD: from a row's activation to its first read"},
+    visitor.field({"trcd_clocks", "clocks", "tRCD: least time from opening a row to its first read"},
                   config.trcd_clocks, Range{1, most_clocks});
-    visitor.field({"trp_clocks", "clocks", "tRP: from a bank's precharge to its next activation"},
+    visitor.field({"trp_clocks", "clocks",
+                   "tRP: least time from closing a row (precharge) to opening the bank's next row"},
                   config.trp_clocks, Range{1, most_clocks});
-    visitor.field({"cl_clocks", "clocks", "CL: from a read command to its first data"}, config.cl_clocks,
+    visitor.field({"cl_clocks", "clocks", "CL: time from a read command to its first data"}, config.cl_clocks,
                   Range{1, most_clocks});
-    visitor.field({"tccd_clocks", "clocks", "tCCD: from a read command to the next"}, config.tccd_clocks,
-                  Range{1, most_clocks});
-    visitor.field({"tras_clocks", "clocks", "tRAS: from a row's activation to its bank's precharge"},
+    visitor.field({"tccd_clocks", "clocks", "tCCD: least time from a read command to the next one"},
+                  config.tccd_clocks, Range{1, most_clocks});
+    visitor.field({"tras_clocks", "clocks", "tRAS: least time from opening a row to closing it"},
                   config.tras_clocks, Range{1, most_clocks});
-    visitor.field({"trc_clocks", "clocks", "tRC: from a bank's activation to its next, or to a refresh"},
+    visitor.field({"trc_clocks", "clocks",
+                   "tRC: least time from opening a row to opening the bank's next row, or to a refresh"},
                   config.trc_clocks, Range{1, most_clocks});
-    visitor.field({"trrd_clocks", "clocks", "tRRD: from an activation to the next one of any bank"},
-                  config.trrd_clocks, Range{1, most_clocks});
-    visitor.field({"tfaw_clocks", "clocks", "tFAW: from an activation to the fourth one after it"},
-                  config.tfaw_clocks, Range{1, most_clocks});
-    visitor.field({"trtp_clocks", "clocks", "tRTP: from a read command to its bank's precharge"},
+    visitor.field(
+        {"trrd_clocks", "clocks", "tRRD: least time from opening a row to opening the next one, in any bank"},
+        config.trrd_clocks, Range{1, most_clocks});
+    visitor.field(
+        {"tfaw_clocks", "clocks", "tFAW: least time from opening a row to opening the fourth row after it"},
+        config.tfaw_clocks, Range{1, most_clocks});
+    visitor.field({"trtp_clocks", "clocks", "tRTP: least time from a read command to closing its row"},
                   config.trtp_clocks, Range{1, most_clocks});
-    visitor.field({"trefi_clocks", "clocks", "tREFI: from one refresh to the next; 0 for a DRAM without"},
+    visitor.field({"trefi_clocks", "clocks",
+                   "tREFI: time from one refresh to the next; 0 if the memory needs no refresh"},
                   config.trefi_clocks, Range{0, 1'000'000'000});
-    visitor.field({"trfc_clocks", "clocks", "tRFC: from a refresh to the next activation"},
+    visitor.field({"trfc_clocks", "clocks", "tRFC: least time from a refresh to opening a row"},
                   config.trfc_clocks, Range{0, most_clocks});
 }
 

@@ -36,27 +36,35 @@ void describe(Visitor& visitor, EnergyConfig& config) {
     visitor.field({"process_nm", "nm", "feature size of the chip's process"}, config.process_nm,
                   RealRange{7.0, 45.0});
     visitor.field({"die_dynamic_factor", "",
-                   "the die's dynamic energy over what its events add up to: the one calibrated number"},
+                   "factor on the energy of each event on the die; the only calibrated number"},
                   config.die_dynamic_factor, RealRange{0.01, 100.0});
-    visitor.field({"unused_mac_fraction", "", "of a multiply-accumulate, taken by a cell that does none"},
+    visitor.field({"unused_mac_fraction", "",
+                   "energy of an unused cell in an active cycle, as a share of a multiply-accumulate's"},
                   config.unused_mac_fraction, RealRange{0.0, 1.0});
-    visitor.field({"host_link_pj_per_byte", "pJ", "the chip's end of the host link, each direction"},
+    visitor.field({"host_link_pj_per_byte", "pJ",
+                   "energy per byte at the chip's end of the host link, in each direction"},
                   config.host_link_pj_per_byte, picojoules);
-    visitor.field(of_the_table("mac_pj", "8-bit multiplication and 32-bit addition of a cell"), config.mac_pj,
-                  picojoules);
-    visitor.field(of_the_table("int32_add_pj", "32-bit addition, in accumulators and activation unit"),
-                  config.int32_add_pj, picojoules);
-    visitor.field(of_the_table("int32_multiply_pj", "32-bit multiplication of the activation unit"),
-                  config.int32_multiply_pj, picojoules);
-    visitor.field(of_the_table("unified_buffer_pj_per_byte", "a byte read or written"),
+    visitor.field(
+        of_the_table("mac_pj",
+                     "energy of a multiply-accumulate in a cell: 8-bit multiplication, 32-bit addition"),
+        config.mac_pj, picojoules);
+    visitor.field(
+        of_the_table("int32_add_pj", "energy of a 32-bit addition in accumulators or activation unit"),
+        config.int32_add_pj, picojoules);
+    visitor.field(
+        of_the_table("int32_multiply_pj", "energy of a 32-bit multiplication in the activation unit"),
+        config.int32_multiply_pj, picojoules);
+    visitor.field(of_the_table("unified_buffer_pj_per_byte", "energy per byte read or written"),
                   config.unified_buffer_pj_per_byte, picojoules);
-    visitor.field(of_the_table("accumulators_pj_per_byte", "a byte of a sum read or written"),
-                  config.accumulators_pj_per_byte, picojoules);
-    visitor.field(of_the_table("weight_fifo_pj_per_byte", "a byte read or written"),
+    visitor.field(
+        of_the_table("accumulators_pj_per_byte", "energy per byte of a sum that is read or written"),
+        config.accumulators_pj_per_byte, picojoules);
+    visitor.field(of_the_table("weight_fifo_pj_per_byte", "energy per byte read or written"),
                   config.weight_fifo_pj_per_byte, picojoules);
-    visitor.field(of_the_table("instruction_buffer_pj_per_byte", "a byte read or written"),
+    visitor.field(of_the_table("instruction_buffer_pj_per_byte", "energy per byte read or written"),
                   config.instruction_buffer_pj_per_byte, picojoules);
-    visitor.field(of_the_table("weight_memory_pj_per_byte", "a byte of weight memory, its link included"),
+    visitor.field(of_the_table("weight_memory_pj_per_byte",
+                               "energy per byte read from weight memory, its link to the chip included"),
                   config.weight_memory_pj_per_byte, picojoules);
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <stdexcept>
 
 #include "hw/base/arithmetic.h"
 #include "hw/base/limits.h"
@@ -176,6 +177,13 @@ void describe(Visitor& visitor, PowerConfig& config) {
                   config.busy_watts, RealRange{0, 1e5});
     visitor.field({"tdp_watts", "W", "thermal design power of one chip; 0 if unknown"}, config.tdp_watts,
                   RealRange{0, 1e5});
+    visitor.field(
+        {"clock_mhz", "MHz", "clock at which the watts, and the energy of an event, hold; 0 if unknown"},
+        config.clock_mhz, RealRange{0, 1e5});
+    visitor.field({"array_rows", "cells", "array rows of the chip whose watts these are; 0 if unknown"},
+                  config.array_rows, Range{0, most_array_side});
+    visitor.field({"array_columns", "cells", "array columns of the chip whose watts these are; 0 if unknown"},
+                  config.array_columns, Range{0, most_array_side});
 }
 
 template <class Visitor>
@@ -369,8 +377,13 @@ std::uint64_t MachineConfig::clock_hz() const {
 }
 
 Rate MachineConfig::weight_rate() const {
-    if (weight_memory.model == WeightMemoryModel::Dram) return weight_memory.dram.peak_rate(clock_hz());
-    return make_rate(to_whole(weight_memory.bandwidth_gb_per_s, 1e9), clock_hz());
+    switch (weight_memory.model) {
+        case WeightMemoryModel::Bandwidth:
+            return make_rate(to_whole(weight_memory.bandwidth_gb_per_s, 1e9), clock_hz());
+        case WeightMemoryModel::Dram:
+            return weight_memory.dram.peak_rate(clock_hz());
+    }
+    throw std::logic_error("a model of weight memory without a rate");
 }
 
 Rate MachineConfig::host_read_rate() const {
@@ -397,9 +410,9 @@ double MachineConfig::peak_ops_per_second() const {
 MachineConfig read_machine(const nlohmann::json& object, const std::string& file) {
     ConfigReader reader(object, file);
     MachineConfig machine;
+    reader.check_schema(machine.schema);
     describe(reader, machine);
     reader.check_keys();
-    if (machine.schema != "sim.machine/1") reader.fail("schema", "it must be \"sim.machine/1\"");
     validate(machine, file);
     validate_formats(machine.matrix_unit, file);
     if (machine.matrix_unit.engine == Engine::Pe) validate_pe(machine, file);

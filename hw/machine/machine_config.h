@@ -111,6 +111,10 @@ struct PowerConfig {
     double idle_watts = 0.0;
     double busy_watts = 0.0;
     double tdp_watts = 0.0;
+    // The chip that the watts are of, and at whose voltage events have their energy. 0 if unknown.
+    double clock_mhz = 0.0;
+    std::uint32_t array_rows = 0;
+    std::uint32_t array_columns = 0;
 };
 
 /// The server that holds the chip, for performance per watt with the host included.

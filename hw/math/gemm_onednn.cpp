@@ -38,7 +38,7 @@ bool exact_on_extremes(DataType a_format, std::uint8_t a_value, std::int8_t b_va
 
 void gemm_onednn(const GemmProblem& problem) {
     const auto& [a, b, c, ldc, m, n, k, accumulate] = problem;
-    if (bytes_of(a.type) != 1 || b.type != DataType::Int8) {
+    if ((a.type != DataType::Uint8 && a.type != DataType::Int8) || b.type != DataType::Int8) {
         throw std::logic_error("gemm_onednn: operands must be 8-bit, the second one signed");
     }
     const auto dimension = [](std::size_t value) { return static_cast<dnnl_dim_t>(value); };

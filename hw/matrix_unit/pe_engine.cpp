@@ -20,14 +20,26 @@ PeArray::Shape shape_of(const machine::MachineConfig& machine) {
             .write = machine.accumulators.write_cycles};
 }
 
-/// Reads a little-endian 16-bit weight.
-std::int16_t int16_element(const std::uint8_t* bytes) {
-    return static_cast<std::int16_t>(bytes[0] | bytes[1] << 8);
-}
-
 std::int16_t byte_element(std::uint8_t byte, bool is_signed) {
     if (is_signed) return static_cast<std::int8_t>(byte);
     return byte;
+}
+
+/// Reads a weight of a row; 16-bit weights are little endian.
+std::int16_t weight_element(const std::uint8_t* row, std::size_t column, DataType type) {
+    switch (type) {
+        case DataType::Int8:
+            return byte_element(row[column], true);
+        case DataType::Int16:
+            return static_cast<std::int16_t>(row[2 * column] | row[2 * column + 1] << 8);
+        case DataType::Uint8:
+        case DataType::Uint16:
+        case DataType::Int32:
+        case DataType::Bfloat16:
+        case DataType::Float32:
+            break;
+    }
+    throw std::logic_error("weights of a format that the cells do not hold");
 }
 
 }  // namespace
@@ -199,8 +211,7 @@ void PeEngine::enter_word() {
     if (head_->values != nullptr && row < head_->rows) {
         const std::uint8_t* bytes = head_->values + row * head_->row_bytes;
         for (std::size_t c = 0; c < head_->columns; ++c) {
-            words_[c] =
-                head_->type == DataType::Int16 ? int16_element(bytes + 2 * c) : byte_element(bytes[c], true);
+            words_[c] = weight_element(bytes, c, head_->type);
         }
     }
     array_.shift_in(words_);

@@ -135,6 +135,7 @@ void Sequencer::push(const isa::Instruction& instruction, isa::Unit unit, Comman
                          isa::footprint(instruction, *registers_, program_->geometry)};
         check_rows(instruction, command.bound.footprint);
         const isa::Footprint& footprint = command.bound.footprint;
+        if (loaded_values_) loaded_values_->follow(instruction, *registers_, footprint);
         const isa::Conflicts conflicts = history_.conflicts(footprint);
         order_.issue(static_cast<std::size_t>(unit), command.number, conflicts.any);
         if (unit == isa::Unit::Matrix) command.needs = needs_of(conflicts);

@@ -15,10 +15,12 @@
 #include "hw/common/trace.h"
 #include "hw/common/unit_counters.h"
 #include "hw/common/unit_module.h"
+#include "hw/common/value_workers.h"
 #include "hw/common/wait_history.h"
 #include "hw/common/wait_state.h"
 #include "hw/isa/access_history.h"
 #include "hw/isa/footprint.h"
+#include "hw/isa/loaded_values.h"
 #include "hw/isa/program.h"
 #include "hw/isa/unit.h"
 #include "hw/machine/machine_config.h"
@@ -46,8 +48,12 @@ public:
               OrderChecker& order, InstructionPath& path, std::array<Sink*, isa::unit_count> units,
               WaitHistory& waits, Failure& failure, TraceSink* trace = nullptr);
 
-    /// The program must outlive the run.
-    void load(const isa::Program& program) { program_ = &program; }
+    /// The program must outlive the run. In a run with values, an `activate` that uses what nothing has
+    /// written is an error.
+    void load(const isa::Program& program, Values values) {
+        program_ = &program;
+        if (values == Values::Computed) loaded_values_.emplace(program, accumulator_rows_);
+    }
 
     bool halted() const { return halted_; }
     /// The cycle in which the program ended.
@@ -94,6 +100,7 @@ private:
     std::uint64_t buffered_bytes_ = 0;
     RingQueue<Cycle> arrivals_;  ///< arrival cycles of the instructions in the buffer
     isa::ProgramHistory history_;
+    std::optional<isa::LoadedValues> loaded_values_;  ///< only in a run with values
     std::shared_ptr<isa::Registers> registers_ = std::make_shared<isa::Registers>();
     bool registers_issued_ = false;  ///< an issued instruction refers to them: they must not change
     Tag tag_ = 0;

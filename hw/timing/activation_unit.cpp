@@ -14,7 +14,7 @@ ActivationCost activation_cost(const isa::Activate& activate, const isa::Registe
                                const machine::MachineConfig& machine) {
     const std::uint64_t row_bytes = machine.matrix_unit.rows;
     const std::uint64_t columns = registers[Register::ActivationColumns];
-    const bool looks_up = activate.function == isa::ActivationFunction::Lookup;
+    const bool looks_up = activate.looks_up();
     const std::uint64_t writes = divide_up(columns * bytes_of(activate.output), row_bytes);
     std::uint64_t loads = 0;
     if (activate.load_parameters) {

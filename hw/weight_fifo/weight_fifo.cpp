@@ -1,5 +1,9 @@
 #include "hw/weight_fifo/weight_fifo.h"
 
+#include <fmt/format.h>
+
+#include <stdexcept>
+
 #include "hw/common/tag_extension.h"
 #include "hw/isa/unit.h"
 #include "hw/timing/matrix_unit.h"
@@ -71,7 +75,8 @@ void WeightFifo::run() {
 
 void WeightFifo::fetch(InstructionNumber instruction, std::uint32_t number, Tag tag) {
     while (tiles_.size() == depth_) {
-        const WaitState::Scope scope(wait_state_, "a free slot of the weight FIFO");
+        const WaitState::Scope scope(wait_state_, "a free slot of the weight FIFO for instruction",
+                                     instruction);
         clock_.wait(freed_);
     }
     counters_.spend(counters_.full_cycles, clock_.now(), tag);
@@ -104,7 +109,10 @@ void WeightFifo::fetch(InstructionNumber instruction, std::uint32_t number, Tag 
     sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
     memory->b_transport(payload, delay);
     payload.clear_extension(&counted_for);
-    sc_assert(payload.is_response_ok());
+    if (!payload.is_response_ok()) {  // only a memory of the user's (CoreOptions) does this
+        throw std::logic_error(fmt::format("weight memory: reading {} bytes at address {} gives {}", bytes,
+                                           stored.address, payload.get_response_string()));
+    }
     tile.whole_at = clock_.after(delay);
     tile.bytes = bytes;
     tile.tag = tag;

@@ -30,6 +30,8 @@ public:
         return {data, bytes};
     }
 
+    /// All regions, by address.
+    const std::map<std::uint64_t, Region>& regions() const { return regions_; }
     /// The region that contains the address, or null.
     const Region* find(std::uint64_t address) const;
     /// Reads bytes from an address on; bytes between regions are zero.

@@ -1,18 +1,25 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
 #include <exception>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <systemc>
 #include <vector>
 
 #include "hw/base/user_error.h"
+#include "hw/base/whole_file.h"
 #include "hw/machine/config_error.h"
 #include "hw/machine/config_reader.h"
+#include "sim/cli/arguments.h"
 #include "sim/cli/command.h"
 #include "sim/cli/completion.h"
+#include "sim/cli/messages.h"
 #include "sim/cli/run_options.h"
 #include "sim/run/path_finder.h"
 #include "sim/view/terminal/layout.h"
@@ -24,15 +31,29 @@ constexpr int success = 0;
 constexpr int user_error = 2;
 constexpr int internal_error = 70;  // EX_SOFTWARE
 
-/// Prints the message as one line, even if a name in it has line breaks.
 int fail(const terminal::Look& look, std::string_view message, int code) {
-    std::string line(message);
-    while (!line.empty() && line.back() == '\n') line.pop_back();
-    std::replace_if(
-        line.begin(), line.end(), [](char letter) { return letter == '\n' || letter == '\r'; }, ' ');
-    fmt::print(stderr, "{} {}{}\n", look.paint(terminal::Role::Wrong, "sim:"),
-               code == internal_error ? "internal error: " : "", line);
+    print_error(look, fmt::format("{}{}", code == internal_error ? "internal error: " : "", message));
     return code;
+}
+
+/// `reason` is errno.
+[[noreturn]] void fail_on_stdout(int reason) {
+    const std::string text = reason == EBADF ? "it is closed" : std::generic_category().message(reason);
+    throw OutputError("stdout: cannot be written: " + text);
+}
+
+/// Runs a command that prints on stdout. Throws OutputError if anything could not be printed.
+template <class Command>
+int print_whole(const Command& command) {
+    try {
+        const int code = command();
+        errno = 0;
+        if (std::fflush(stdout) != 0) fail_on_stdout(errno);
+        return code;
+    } catch (const std::system_error& error) {
+        if (std::ferror(stdout) != 0) fail_on_stdout(error.code().value());
+        throw;
+    }
 }
 
 /// CLI11's help, shortened: only the name of its value follows an option, without CLI11's notes on exclusions
@@ -91,16 +112,18 @@ std::vector<std::string> command_names(const CLI::App& app) {
 /// Inserts `run` if the first word is not a command but names a run file or a program.
 std::vector<std::string> expand_shorthand(std::vector<std::string> arguments, CLI::App& app) {
     const std::string& first = arguments.front();
-    const std::vector<std::string> commands = command_names(app);
     if (first.starts_with('-') || command_of(app, first) != nullptr) return arguments;
-    if (first.ends_with(".json") || names_program(first) || run::PathFinder({}).knows(first, "runs")) {
+    if (first.ends_with(".json") || first.ends_with(".h5") || names_program(first) ||
+        run::PathFinder({}).knows(first, "runs")) {
         arguments.insert(arguments.begin(), "run");
         return arguments;
     }
-    const std::string_view suggestion = nearest(first, commands);
-    throw machine::ConfigError(fmt::format(
-        "{}: it is neither a command, a run file nor a program{}", first,
-        suggestion.empty() ? "; see sim --help" : fmt::format("; did you mean \"{}\"?", suggestion)));
+    std::vector<std::string> known = command_names(app);
+    for (const std::string& name : run::PathFinder({}).names("runs")) known.push_back(name);
+    const std::string_view similar = nearest(first, known);
+    throw machine::ConfigError(
+        fmt::format("{}: it is neither a command, a run file nor a program{}", first,
+                    similar.empty() ? "; see sim --help" : fmt::format("; did you mean \"{}\"?", similar)));
 }
 
 int parse_and_run(CLI::App& app, const Context& context, std::vector<std::string> arguments) {
@@ -109,13 +132,21 @@ int parse_and_run(CLI::App& app, const Context& context, std::vector<std::string
         return success;
     }
     arguments = expand_shorthand(std::move(arguments), app);
+    check_arguments(app, arguments);
+    const CLI::App* const command = command_of(app, arguments.front());
+    const std::string whose = command_text(command == nullptr ? app : *command);
     std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
     try {
         app.parse(std::move(arguments));
     } catch (const CLI::Success& asked) {  // --help, --version
-        return app.exit(asked);
+        std::ostringstream text;
+        const int code = app.exit(asked, text, text);
+        fmt::print("{}", text.str());
+        return code;
     } catch (const CLI::ParseError& error) {
-        return fail(context.screen.error(), fmt::format("{}; see sim --help", error.what()), user_error);
+        const std::string message = error.what();
+        const std::string hint = message.ends_with('?') ? "" : fmt::format("; see {} --help", whose);
+        return fail(context.screen.error(), message + hint, user_error);
     }
     return success;
 }
@@ -127,7 +158,7 @@ int run_app(int argc, const char* const* argv) {
     try {
         CLI::App app;
         set_up(app, context);
-        return parse_and_run(app, context, {argv + 1, argv + argc});
+        return print_whole([&] { return parse_and_run(app, context, {argv + 1, argv + argc}); });
     } catch (const UserError& error) {
         return fail(context.screen.error(), error.what(), user_error);
     } catch (const std::exception& error) {

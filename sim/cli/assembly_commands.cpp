@@ -4,12 +4,12 @@
 #include <memory>
 #include <string>
 
+#include "hw/base/whole_file.h"
 #include "hw/isa/assembly.h"
 #include "hw/isa/program_file.h"
 #include "sim/cli/command.h"
 #include "sim/cli/output_options.h"
 #include "sim/run/execute/run.h"
-#include "sim/view/report/report_file.h"
 
 namespace systole::cli {
 namespace {
@@ -21,7 +21,7 @@ struct Files {
 
 void print_disassembled(const isa::Program& program, const std::string& output, bool json) {
     const std::string text = isa::disassemble(program);
-    if (!output.empty()) report::write_file(output, text);
+    if (!output.empty()) write_file(output, text);
     if (json) {
         nlohmann::ordered_json data = program_json(program);
         data["instructions"] = isa::instruction_texts(program);

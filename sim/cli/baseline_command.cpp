@@ -2,17 +2,18 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "compiler/frontend/frontend.h"
 #include "compiler/operators/operator.h"
+#include "hw/base/whole_file.h"
 #include "hw/machine/config_error.h"
 #include "sim/cli/command.h"
 #include "sim/cli/output_options.h"
 #include "sim/run/path_finder.h"
 #include "sim/study/measure/measure.h"
 #include "sim/view/report/baseline_text.h"
-#include "sim/view/report/report_file.h"
 
 namespace systole::cli {
 namespace {
@@ -20,7 +21,7 @@ namespace {
 struct BaselineCommand {
     std::string file;
     bool measure = false;
-    std::string model = "models/mnist_cnn/mnist_cnn.h5";
+    std::string model = "mnist_cnn";
     std::uint32_t batch = 256;
     double minimum_seconds = 0.5;
     std::string out;
@@ -42,14 +43,16 @@ struct BaselineCommand {
 private:
     void measure_this_computer() const {
         const ir::Graph graph =
-            frontend::read_network(run::PathFinder({}).find(model), operators::registry());
-        if (!out.empty()) report::write_file(out, "");  // an error in the path shows before the measurement
+            frontend::read_network(run::PathFinder({}).find(model, "models"), operators::registry());
+        std::optional<WholeFile> written;
+        if (!out.empty()) written.emplace(out);  // an error in the path shows before the measurement
         const measure::Measurement measurement =
             measure::measure(graph, batch, {.minimum_seconds = minimum_seconds});
         const baselines::Baseline baseline = measure::to_baseline(measurement);
         show(baseline, [&] { return measure::to_text(measurement, screen->out()); });
-        if (out.empty()) return;
-        report::write_file(out, baselines::to_json(baseline).dump(2) + "\n");
+        if (!written) return;
+        written->write(baselines::to_json(baseline).dump(2) + "\n");
+        written->commit();
         if (!print.quiet && !print.json) fmt::print("Baseline in {}\n", out);
     }
 
@@ -72,9 +75,11 @@ void add_baseline_command(CLI::App& app, Context& context) {
     auto* measure = command->add_flag("--measure", baseline->measure, "measure this computer");
     context.note(file, {.presets = "baselines", .files = true});
     measure->excludes(file);
-    command->add_option("--model", baseline->model, "network whose matrix products to run (mnist_cnn)")
-        ->type_name("FILE")
-        ->needs(measure);
+    CLI::Option* model =
+        command->add_option("--model", baseline->model, "network whose matrix products to run (mnist_cnn)")
+            ->type_name("FILE")
+            ->needs(measure);
+    context.note(model, {.presets = "models", .files = true});
     command->add_option("--batch", baseline->batch, "inferences that go through it together (256)")
         ->type_name("N")
         ->check(CLI::Range(1U, 1U << 20U))

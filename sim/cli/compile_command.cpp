@@ -13,10 +13,13 @@
 #include "hw/machine/config_error.h"
 #include "hw/timing/matrix_unit.h"
 #include "sim/cli/command.h"
+#include "sim/cli/messages.h"
 #include "sim/cli/output_options.h"
 #include "sim/cli/run_options.h"
 #include "sim/run/compile.h"
+#include "sim/run/images.h"
 #include "sim/run/run_config.h"
+#include "sim/view/report/batching.h"
 
 namespace systole::cli {
 namespace {
@@ -27,6 +30,7 @@ struct CompileCommand {
     std::string output;
     std::string text;        ///< "schedule", "assembly" or empty
     std::string dump_after;  ///< a pass, "all" or empty
+    const terminal::Screen* screen = nullptr;
 
     void operator()() const {
         const run::RunConfig config = options.config();
@@ -37,7 +41,13 @@ struct CompileCommand {
         }
         const run::RunSpec spec = run::make_spec(config);
         const ir::Graph graph = run::read_model(spec);
+        run::naming_file(spec, graph, [&] { compile(spec, graph); });
+    }
+
+private:
+    void compile(const run::RunSpec& spec, const ir::Graph& graph) const {
         const auto input = run::read_input(spec, graph);
+        if (!spec.data.input.empty()) warn_of_scale(spec, graph, *input);
         const ir::Graph quantized = run::quantize(
             graph, spec, input, [&](std::string_view pass, const ir::Graph& after) { dump(pass, after); });
         if (output.empty() && text.empty()) return;
@@ -51,10 +61,20 @@ struct CompileCommand {
         if (text == "assembly") fmt::print("{}", isa::disassemble(program));
         if (output.empty()) return;
         isa::write_program(program, std::filesystem::path(output));
-        if (text.empty() && dump_after.empty()) print_summary(output, program, print);
+        if (!text.empty() || !dump_after.empty()) return;
+        print_summary(output, program, print,
+                      report::make_batching(schedule.options.batch, run::batch_facts(network, schedule)));
     }
 
-private:
+    /// A network that is quantized already does not read the values of its input.
+    void warn_of_scale(const run::RunSpec& spec, const ir::Graph& graph,
+                       const run::NamedImages& input) const {
+        if (operators::is_quantized(graph)) return;
+        const double scale = spec.data.input_scale;
+        const auto warning = run::scale_warning(input, scale, run::most_pixel * scale);
+        if (warning) print_warning(screen->error(), *warning);
+    }
+
     void dump(std::string_view pass, const ir::Graph& graph) const {
         if (dump_after == "all") fmt::print("# after {}\n", pass);
         if (dump_after == "all" || dump_after == pass) fmt::print("{}", to_text(graph));
@@ -66,6 +86,7 @@ private:
 void add_compile_command(CLI::App& app, Context& context) {
     CLI::App* command = app.add_subcommand("compile", "Compile a network to a program (.tpu)");
     const auto compile = std::make_shared<CompileCommand>();
+    compile->screen = &context.screen;
     add_model_options(*command, context, compile->options,
                       "run file, or the text of a graph (.txt); options override its keys");
     command->add_option("-o,--output", compile->output, "the program file")->type_name("FILE.tpu");

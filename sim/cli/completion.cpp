@@ -7,14 +7,11 @@
 #include <optional>
 #include <utility>
 
+#include "sim/cli/arguments.h"
 #include "sim/run/path_finder.h"
 
 namespace systole::cli {
 namespace {
-
-bool is_option(std::string_view word) {
-    return word.size() > 1 && word.front() == '-';
-}
 
 /// The option that a word names; "--batch=3" names "--batch".
 const CLI::Option* option_of(const CLI::App& command, const std::string& word) {
@@ -74,7 +71,7 @@ public:
         for (const std::string& word : values.words) add(word);
         if (!values.presets.empty()) {
             for (const std::string& name : run::PathFinder({}).names(values.presets)) {
-                add(name, "configs/" + values.presets);
+                add(name, values.presets == "models" ? values.presets : "configs/" + values.presets);
             }
         }
         if (values.folders) completion_.paths = Completion::Paths::Folders;
@@ -203,6 +200,8 @@ _sim_complete() {
     esac
 }
 compdef _sim_complete sim
+# Found in fpath, this text is itself the function of the first completion.
+[[ ${funcstack[1]} != _sim ]] || _sim_complete
 )"},
      {"fish", R"(# Completion of sim's command line: sim completion fish | source
 function __sim_complete

@@ -21,9 +21,10 @@ Values Context::values_of(const CLI::Option& option) const {
 void Context::only(CLI::Option* option, std::vector<std::string> words, bool listed) {
     option->check([words](const std::string& given) {
         if (std::find(words.begin(), words.end(), given) != words.end()) return std::string();
-        const std::string_view near = nearest(given, words);
-        return near.empty() ? fmt::format("{} is not one of {}", given, fmt::join(words, ", "))
-                            : fmt::format("there is no {}; did you mean \"{}\"?", given, near);
+        if (nearest(given, words).empty()) {
+            return fmt::format("{} is not one of {}", given, fmt::join(words, ", "));
+        }
+        return fmt::format("there is no {}{}", given, suggestion(given, words));
     });
     if (listed) option->delimiter(',')->allow_extra_args(false);
     note(option, {.words = std::move(words), .listed = listed});

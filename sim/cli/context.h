@@ -15,7 +15,7 @@ namespace systole::cli {
 /// The values of an option that a shell can complete.
 struct Values {
     std::vector<std::string> words = {};  ///< valid words; after one that ends in "=" a value follows
-    std::string presets = {};             ///< a name in this folder of configs/
+    std::string presets = {};             ///< a name of this kind (sim/run/path_finder.h)
     bool files = false;
     bool folders = false;
     bool listed = false;  ///< several words are allowed, separated by commas

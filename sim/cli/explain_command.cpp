@@ -17,12 +17,13 @@ namespace {
 struct ExplainCommand {
     RunOptions options;
     OutputOptions print;
+    bool all_layers = false;
     const terminal::Screen* screen = nullptr;
 
     void operator()() const {
         const report::Explanations why = explained(options.config());
         if (print.json) return print_json(report::to_json(why));
-        fmt::print("{}", report::to_text(why, screen->out()));
+        fmt::print("{}", report::to_text(why, screen->out(), all_layers));
     }
 
 private:
@@ -44,7 +45,8 @@ void add_explain_command(CLI::App& app, Context& context) {
     explain->screen = &context.screen;
     add_model_options(*command, context, explain->options,
                       "run file, whose keys options override; or a program");
-    add_json_option(*command, explain->print, "the explanations");
+    add_all_option(*command, explain->all_layers)
+        ->excludes(add_json_option(*command, explain->print, "the explanations"));
     add_color_option(*command, context);
     command->footer(
         "Examples:\n"

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "sim/view/terminal/layout.h"
+
 namespace systole::cli {
 
 CLI::Option* add_quiet_option(CLI::App& command, OutputOptions& options) {
@@ -14,6 +16,10 @@ CLI::Option* add_quiet_option(CLI::App& command, OutputOptions& options) {
 
 CLI::Option* add_json_option(CLI::App& command, OutputOptions& options, const std::string& what) {
     return command.add_flag("--json", options.json, fmt::format("print {} instead of text", what));
+}
+
+CLI::Option* add_all_option(CLI::App& command, bool& all) {
+    return command.add_flag("--all", all, "list all layers, not only the ten with most cycles");
 }
 
 void add_color_option(CLI::App& command, Context& context) {
@@ -59,19 +65,26 @@ nlohmann::ordered_json program_json(const isa::Program& program) {
     return json;
 }
 
-void print_summary(const std::string& file, const isa::Program& program, const OutputOptions& options) {
+void print_summary(const std::string& file, const isa::Program& program, const OutputOptions& options,
+                   const std::optional<report::Batching>& batching) {
     if (options.quiet) return;
     if (options.json) {
         nlohmann::ordered_json json = program_json(program);
         json["file"] = file;
+        if (batching) json["batching"] = report::to_json(*batching);
         return print_json(json);
     }
     fmt::print("{}: {} instructions, {} weight tiles", file, program.instructions.size(),
                program.tiles.size());
     if (program.inferences > 0) {
-        fmt::print(", {} inferences in batches of {}", program.inferences, program.batch);
+        fmt::print(", {} inferences {}", program.inferences,
+                   report::batches_text(batching, program.batch, program.inferences));
     }
     fmt::print("\n");
+    if (batching && !batching->text.empty()) {
+        constexpr std::size_t columns = 80;
+        fmt::print("{}\n", terminal::beside("  batch: ", batching->text, columns));
+    }
 }
 
 }  // namespace systole::cli

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "hw/isa/program.h"
 #include "sim/cli/context.h"
+#include "sim/view/report/batching.h"
 
 namespace systole::cli {
 
@@ -18,6 +20,8 @@ struct OutputOptions {
 CLI::Option* add_quiet_option(CLI::App& command, OutputOptions& options);
 /// --json: prints `what` as JSON on stdout.
 CLI::Option* add_json_option(CLI::App& command, OutputOptions& options, const std::string& what);
+/// --all: in texts of large networks.
+CLI::Option* add_all_option(CLI::App& command, bool& all);
 /// --color: for commands that print text for people.
 void add_color_option(CLI::App& command, Context& context);
 
@@ -27,7 +31,9 @@ void print_json(const nlohmann::ordered_json& json);
 /// Array size, amounts and layers of a program.
 nlohmann::ordered_json program_json(const isa::Program& program);
 
-/// Prints a summary of a program that was written to a file: a line, JSON, or nothing.
-void print_summary(const std::string& file, const isa::Program& program, const OutputOptions& options);
+/// Prints a summary of a program that was written to a file: a line, JSON, or nothing. With `batching`, it
+/// says what became of the batch.
+void print_summary(const std::string& file, const isa::Program& program, const OutputOptions& options,
+                   const std::optional<report::Batching>& batching = {});
 
 }  // namespace systole::cli

@@ -9,8 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "hw/base/whole_file.h"
 #include "hw/machine/config_error.h"
 #include "sim/cli/command.h"
+#include "sim/cli/messages.h"
 #include "sim/cli/output_options.h"
 #include "sim/cli/progress_line.h"
 #include "sim/cli/run_options.h"
@@ -22,16 +24,19 @@
 #include "sim/view/report/report.h"
 #include "sim/view/report/report_file.h"
 #include "sim/view/terminal/layout.h"
+#include "sim/view/trace/old_traces.h"
 #include "sim/view/trace/tracer.h"
 
 namespace systole::cli {
 namespace {
 
-/// Writes the traces that a run asks for, while it runs.
+/// Writes the traces that a run asks for, while it runs, and prints its warnings.
 class TraceFiles final : public run::Observer {
 public:
-    TraceFiles(const trace::TraceConfig& config, std::filesystem::path folder)
-        : config_(config), folder_(std::move(folder)) {}
+    TraceFiles(const trace::TraceConfig& config, std::filesystem::path folder, terminal::Look messages)
+        : config_(config), folder_(std::move(folder)), messages_(messages) {}
+
+    void warn(const std::string& message) override { print_warning(messages_, message); }
 
     void begin(const isa::Program& program, const machine::MachineConfig& machine) override {
         tracer_.emplace(config_, program, machine, folder_);
@@ -49,12 +54,20 @@ public:
         }
         tracer_->finish(record.cycles, known);
     }
-    /// Closes the files; they end at the failure.
-    void failed() noexcept override { tracer_.reset(); }
+    /// Closes the files; they end at the failure. No report belongs to them.
+    void failed() noexcept override {
+        if (!tracer_) return;
+        const bool has_traces = tracer_->sink() != nullptr;
+        tracer_.reset();
+        if (!has_traces) return;
+        trace::remove_old_traces(config_, folder_);
+        report::remove_report(folder_);
+    }
 
 private:
     const trace::TraceConfig& config_;
     const std::filesystem::path folder_;
+    const terminal::Look messages_;
     std::optional<trace::Tracer> tracer_;
 };
 
@@ -62,6 +75,7 @@ struct RunCommand {
     RunOptions options;
     OutputOptions print;
     std::vector<std::string> show;
+    bool all_layers = false;
     const terminal::Screen* screen = nullptr;
 
     void operator()() const {
@@ -77,15 +91,12 @@ struct RunCommand {
         if (!config.out.empty() && config.explain) why = explained(config);
         report::Report report = report::make_report(simulate(config));
         report.explanations = std::move(why);
-        if (!config.out.empty()) write(report, config.out);
+        if (!config.out.empty()) write(report, config);
         if (print.json) {
             fmt::print("{}\n", report::to_json_text(report));
         } else if (!print.quiet) {
-            fmt::print("{}", report::to_text(report, show, screen->out()));
-            if (!config.out.empty()) {
-                fmt::print("Report in {}, its page in {}\n", report::report_path(config.out).string(),
-                           report::page_path(config.out).string());
-            }
+            fmt::print("{}", report::to_text(report, show, screen->out(), all_layers));
+            if (!config.out.empty()) print_files(config);
         }
     }
 
@@ -102,10 +113,31 @@ private:
         return asked;
     }
 
-    static void write(const report::Report& report, const std::string& folder) {
-        report::write_report(report, folder);
+    /// Every file that the run wrote.
+    static void print_files(const run::RunConfig& config) {
+        fmt::print("Report in {}, its page in {}\n", report::report_path(config.out).string(),
+                   report::page_path(config.out).string());
+        for (const auto& [kind, file] : trace::files_of(config.trace)) {
+            fmt::print("Trace \"{}\" in {}\n", kind, (std::filesystem::path(config.out) / file).string());
+        }
+    }
+
+    /// Report and page get their names together, or the folder keeps none: traces of this run are there.
+    static void write(const report::Report& report, const run::RunConfig& config) {
+        const std::string& folder = config.out;
         const std::vector<page::NamedReport> shown{{.name = folder, .report = report::to_json(report)}};
-        report::write_file(report::page_path(folder), page::to_html(shown));
+        try {
+            WholeFile json(report::report_path(folder));
+            WholeFile page(report::page_path(folder));
+            json.write(report::to_json_text(report) + "\n");
+            page.write(page::to_html(shown));
+            trace::remove_old_traces(config.trace, folder);
+            json.commit();
+            page.commit();
+        } catch (const OutputError&) {
+            if (!config.trace.kinds.empty()) report::remove_report(folder);
+            throw;
+        }
     }
 
     /// Absent if the run fails: `simulate` then reports the error and writes the traces up to it.
@@ -118,7 +150,7 @@ private:
     }
 
     run::RunRecord simulate(const run::RunConfig& config) const {
-        TraceFiles traces(config.trace, config.out);
+        TraceFiles traces(config.trace, config.out, screen->error());
         const run::RunSpec spec = run::make_spec(config);
         ProgressLine progress;
         if (print.quiet || !progress.wanted()) return run::run(spec, &traces);
@@ -143,6 +175,7 @@ void add_run_command(CLI::App& app, Context& context) {
             ->type_name("PART,...")
             ->excludes(quiet)
             ->excludes(json);
+    add_all_option(*command, run->all_layers)->excludes(quiet)->excludes(json);
     context.only(show, {sections.begin(), sections.end()}, true);
     add_color_option(*command, context);
     command->footer(

@@ -75,6 +75,11 @@ std::vector<run::Setting> RunOptions::settings() const {
 
 std::filesystem::path RunOptions::run_file() const {
     if (file.empty() || names_program(file) || names_graph_text(file)) return {};
+    const std::string extension = std::filesystem::path(file).extension();
+    if (extension == ".h5" || extension == ".hdf5") {
+        throw machine::ConfigError(
+            fmt::format("{}: is a network, no run file; write --model {}", file, file));
+    }
     return run::PathFinder({}).find(file, "runs");
 }
 
@@ -89,7 +94,11 @@ void add_model_options(CLI::App& command, Context& context, RunOptions& options,
         command.add_option("--machine", options.machine, "machine file, or a name in configs/machines")
             ->type_name("FILE");
     context.note(machine, {.presets = "machines", .files = true});
-    command.add_option("--model", options.model, "network file (Keras .h5, graph .json)")->type_name("FILE");
+    CLI::Option* model = command
+                             .add_option("--model", options.model,
+                                         "network file (Keras .h5, graph .json), or a name in models")
+                             ->type_name("FILE");
+    context.note(model, {.presets = "models", .files = true});
     command.add_option("--input", options.input, "images: IDX or NPY (.gz too), PNG, folder of PNG")
         ->type_name("FILE...");
     command.add_option("--random-input", options.random_input, "use made-up input from this seed instead")
@@ -104,7 +113,9 @@ void add_model_options(CLI::App& command, Context& context, RunOptions& options,
         .add_option("--calibration", options.calibration, "images to quantize with (first 128 of the input)")
         ->type_name("FILE...");
     CLI::Option* set =
-        command.add_option("--set", options.set, "sets a key of the run, or of the machine: machine.KEY")
+        command
+            .add_option("--set", options.set,
+                        "sets a key of the run, or of the machine: machine.KEY; null unsets it")
             ->type_name("KEY=VALUE")
             ->allow_extra_args(false);
     Values keys{.words = schema::settable_keys()};
@@ -137,7 +148,10 @@ void add_run_only_options(CLI::App& command, Context& context, RunOptions& optio
         ->type_name("N");
     command.add_option("--registers", options.registers, "the registers of the array in cycles all, or A-B")
         ->type_name("CYCLES");
-    command.add_option("--print", options.print, "show a host buffer: NAME, NAME:int8, NAME:int16x4")
+    command
+        .add_option("--print", options.print,
+                    "show a host buffer (NAME, NAME:int8, NAME:int16x4) or rows of the chip (ub:ROW+ROWS, "
+                    "acc:ROW+ROWS)")
         ->type_name("BUFFER")
         ->allow_extra_args(false);
     command.add_flag("--no-explain", options.no_explain,

@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "compiler/operators/operator.h"
+#include "hw/base/whole_file.h"
 #include "hw/machine/config_error.h"
 #include "sim/cli/command.h"
 #include "sim/cli/output_options.h"
 #include "sim/cli/schema/documents.h"
-#include "sim/view/report/report_file.h"
 
 namespace systole::cli {
 namespace {
@@ -25,8 +25,8 @@ struct SchemaCommand {
         if (name.empty() && page.empty() && operators_page.empty()) {
             throw machine::ConfigError("sim schema needs a kind of file, or --page FILE.md for all of them");
         }
-        if (!page.empty()) report::write_file(page, schema::reference_page());
-        if (!operators_page.empty()) report::write_file(operators_page, operators::operators_page());
+        if (!page.empty()) write_file(page, schema::reference_page());
+        if (!operators_page.empty()) write_file(operators_page, operators::operators_page());
         if (name.empty()) return;
         const schema::Document& document = schema::document(name);
         if (print.json) return print_json(schema::json_schema(document));

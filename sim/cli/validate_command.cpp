@@ -1,32 +1,23 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "hw/base/input_file.h"
+#include "hw/base/whole_file.h"
 #include "hw/machine/config_error.h"
 #include "sim/cli/command.h"
 #include "sim/cli/output_options.h"
 #include "sim/run/path_finder.h"
 #include "sim/study/validate/output.h"
 #include "sim/study/validate/validate.h"
-#include "sim/view/report/report_file.h"
 
 namespace systole::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string read_text(const fs::path& path) {
-    std::error_code error;
-    std::ifstream file(path, std::ios::binary);
-    if (!file || fs::is_directory(path, error)) {
-        throw machine::ConfigError(fmt::format("{}: cannot be opened", path.string()));
-    }
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
 
 struct ValidateCommand {
     std::string target = "tpu_v1";
@@ -43,17 +34,26 @@ struct ValidateCommand {
                 fmt::format("--json {0}: it is a target, not a file to write; write: sim validate {0} --json",
                             json_file));
         }
-        // Read before the long work, so that a wrong place of the template is found at once.
+        // Opened before the long work, so that a wrong place is found at once.
         const fs::path template_path = paths.find(page_template);
-        const std::string text = page.empty() ? std::string() : read_text(template_path);
+        const std::string text =
+            page.empty() ? std::string() : read_input_file<machine::ConfigError>(template_path);
+        std::optional<WholeFile> json_out;
+        std::optional<WholeFile> page_out;
+        if (!json_file.empty()) json_out.emplace(json_file);
+        if (!page.empty()) page_out.emplace(page);
         const validate::Results results = validate::validate(target, paths);
         const nlohmann::ordered_json json = validate::to_json(results);
         const bool json_only = print.json && json_file.empty();
         if (json_only) print_json(json);
         if (!json_only && !print.quiet) fmt::print("{}", validate::to_text(results, screen->out()));
-        if (!json_file.empty()) report::write_file(json_file, json.dump(2) + '\n');
-        if (!page.empty()) {
-            report::write_file(page, validate::to_page(results, text, template_path.string()));
+        if (json_out) {
+            json_out->write(json.dump(2) + '\n');
+            json_out->commit();
+        }
+        if (page_out) {
+            page_out->write(validate::to_page(results, text, template_path.string()));
+            page_out->commit();
         }
     }
 };

@@ -7,12 +7,6 @@ namespace {
 
 constexpr std::size_t word_bytes = 4;
 
-std::int32_t little_endian_word(std::span<const std::uint8_t> bytes) {
-    std::uint32_t word = 0;
-    for (std::size_t i = 0; i < word_bytes; ++i) word |= std::uint32_t{bytes[i]} << (8 * i);
-    return static_cast<std::int32_t>(word);
-}
-
 /// Sets the first `columns` values from that number of words, and the others to 0.
 void load_words(std::span<const std::uint8_t> bytes, std::size_t columns, std::vector<std::int32_t>& values) {
     std::fill(values.begin(), values.end(), 0);
@@ -20,6 +14,12 @@ void load_words(std::span<const std::uint8_t> bytes, std::size_t columns, std::v
 }
 
 }  // namespace
+
+std::int32_t little_endian_word(std::span<const std::uint8_t> bytes) {
+    std::uint32_t word = 0;
+    for (std::size_t i = 0; i < word_bytes; ++i) word |= std::uint32_t{bytes[i]} << (8 * i);
+    return static_cast<std::int32_t>(word);
+}
 
 void ActivationParameters::load(std::span<const std::uint8_t> bytes, std::size_t columns) {
     const std::size_t array_bytes = columns * word_bytes;

@@ -26,6 +26,9 @@ struct ActivationParameters {
     math::InterpolatedTable interpolated_table{};
 };
 
+/// The little-endian 32-bit number that `bytes` begins with.
+std::int32_t little_endian_word(std::span<const std::uint8_t> bytes);
+
 /// The table that `bytes` begins with.
 math::LookupTable table_of(std::span<const std::uint8_t> bytes);
 

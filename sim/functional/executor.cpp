@@ -48,7 +48,9 @@ void execute_checked(const isa::Instruction& instruction, const machine::MatrixU
     }
     std::visit(
         [&state](const auto& each) {
-            state.check_fits(each.footprint(state.registers, state.array));
+            const isa::Footprint touched = each.footprint(state.registers, state.array);
+            state.check_fits(touched);
+            state.loaded.follow(each, state.registers, touched);
             execute(each, state);
         },
         instruction);

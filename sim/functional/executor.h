@@ -29,9 +29,9 @@ public:
     /// no such buffer.
     std::span<std::uint8_t> host_bytes(const isa::HostBuffer& buffer);
 
-    /// Executes the program until it halts. Every run begins with a chip whose memories are zeros; host
-    /// memory stays as it is. Throws ProgramError with number and text of the instruction that cannot be
-    /// executed.
+    /// Executes the program until it halts. Every run begins with a chip whose memories are zeros, except
+    /// for the program's initial rows; host memory stays as it is. Throws ProgramError with number and text
+    /// of the instruction that cannot be executed.
     void run();
 
     // The contents of the chip's memories, row by row, until the next run.

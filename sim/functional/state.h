@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "hw/isa/footprint.h"
+#include "hw/isa/loaded_values.h"
 #include "hw/isa/program.h"
 #include "hw/isa/registers.h"
 #include "hw/machine/machine_config.h"
@@ -13,8 +14,10 @@
 
 namespace systole::functional {
 
-/// All that instructions read and write. The chip's memories begin as zeros.
+/// All that instructions read and write. The chip's memories begin as zeros, except for the program's initial
+/// rows.
 struct State {
+    /// Throws ProgramError if the machine has not all initial rows.
     State(const isa::Program& program, const machine::MachineConfig& machine, HostMemory& host_memory);
 
     std::uint64_t row_bytes() const { return unified_buffer.row_elements(); }
@@ -29,6 +32,7 @@ struct State {
     RowMemory<std::int32_t> accumulators;
     WeightQueue weights;
     ActivationParameters parameters;
+    isa::LoadedValues loaded;
 };
 
 }  // namespace systole::functional

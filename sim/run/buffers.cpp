@@ -30,56 +30,121 @@ std::string names_of(const isa::Program& program) {
     return names.empty() ? "none" : names;
 }
 
-/// "TYPE" or "TYPExCOLUMNS".
-std::optional<BufferView> read_type(std::string_view text) {
+/// A number from `minimum` on, or nullopt.
+std::optional<std::uint64_t> read_number(std::string_view text, std::uint64_t minimum) {
+    const char* const end = text.data() + text.size();
+    std::uint64_t value = 0;
+    const auto [stopped, error] = std::from_chars(text.data(), end, value);
+    if (error != std::errc() || stopped != end || value < minimum) return std::nullopt;
+    return value;
+}
+
+/// Sets type and columns from "TYPE" or "TYPExCOLUMNS"; false for another text.
+bool read_type(std::string_view text, BufferView& view) {
     const std::size_t cross = text.find('x');
     const auto type = std::find_if(types.begin(), types.end(),
                                    [&](DataType each) { return name_of(each) == text.substr(0, cross); });
-    if (type == types.end()) return std::nullopt;
-    BufferView view{.buffer = nullptr, .type = *type, .columns = 0};
-    if (cross == std::string_view::npos) return view;
-    const std::string_view number = text.substr(cross + 1);
-    const char* const end = number.data() + number.size();
-    const auto [stopped, error] = std::from_chars(number.data(), end, view.columns);
-    if (error != std::errc() || stopped != end || view.columns == 0) return std::nullopt;
-    return view;
+    if (type == types.end()) return false;
+    view.type = *type;
+    if (cross == std::string_view::npos) return true;
+    const auto columns = read_number(text.substr(cross + 1), 1);
+    view.columns = columns.value_or(0);
+    return columns.has_value();
 }
+
+/// A memory of the chip as it is named in requests.
+struct ChipMemory {
+    Memory memory;
+    std::string_view prefix;
+    std::string_view name;
+    std::uint64_t rows = 0;
+    std::uint64_t row_bytes = 0;
+};
+
+/// The text of a request, for messages.
+class Request {
+public:
+    explicit Request(std::string_view text) : text_(text) {}
+
+    [[noreturn]] void fail(const std::string& rule) const {
+        throw isa::ProgramError(fmt::format("print \"{}\": {}", text_, rule));
+    }
+
+    void set_type(std::string_view text, BufferView& view) const {
+        if (read_type(text, view)) return;
+        fail("after the colon it must have uint8, int8, int16 or int32, and may have columns, as in int8x4");
+    }
+
+    void check_whole(const BufferView& view, std::uint64_t bytes) const {
+        if (bytes % bytes_of(view.type) == 0) return;
+        fail(fmt::format("{} bytes are not a whole number of {}", bytes, name_of(view.type)));
+    }
+
+    /// "ROW", "ROW+ROWS", "ROW+ROWS:TYPE"; `rest` is the text behind the memory's name.
+    BufferView chip_view(const ChipMemory& memory, std::string_view rest) const {
+        const std::size_t colon = rest.find(':');
+        const std::string_view range = rest.substr(0, colon);
+        const std::size_t plus = range.find('+');
+        const auto first = read_number(range.substr(0, plus), 0);
+        const auto rows = plus == std::string_view::npos ? std::optional<std::uint64_t>(1)
+                                                         : read_number(range.substr(plus + 1), 1);
+        if (!first || !rows) fail(fmt::format("{}: must have ROW or ROW+ROWS behind it", memory.prefix));
+        if (*first >= memory.rows || *rows > memory.rows - *first) {
+            fail(fmt::format("{} has rows 0 to {}", memory.name, memory.rows - 1));
+        }
+        const bool is_sums = memory.memory == Memory::Accumulators;
+        BufferView view{.memory = memory.memory,
+                        .place = fmt::format("{}:{}", memory.prefix, range),
+                        .first_row = *first,
+                        .rows = *rows,
+                        .type = is_sums ? DataType::Int32 : DataType::Uint8};
+        if (colon != std::string_view::npos) set_type(rest.substr(colon + 1), view);
+        if (is_sums && view.type != DataType::Int32) fail("accumulators are int32");
+        check_whole(view, *rows * memory.row_bytes);
+        return view;
+    }
+
+private:
+    std::string_view text_;
+};
 
 }  // namespace
 
-BufferView find_view(const isa::Program& program, std::string_view text) {
-    const auto fail = [&](const std::string& rule) {
-        throw isa::ProgramError(fmt::format("print \"{}\": {}", text, rule));
-    };
-    BufferView view{.buffer = find_buffer(program, text), .type = DataType::Uint8, .columns = 0};
+BufferView find_view(const isa::Program& program, const machine::MachineConfig& machine,
+                     std::string_view text) {
+    const Request request(text);
+    BufferView view{.buffer = find_buffer(program, text)};
     if (view.buffer == nullptr) {  // the name of a buffer may itself contain a colon
         const std::size_t colon = text.rfind(':');
         const std::string_view name = text.substr(0, colon);
-        const isa::HostBuffer* buffer = find_buffer(program, name);
-        if (buffer == nullptr) {
-            fail(fmt::format("there is no host buffer \"{}\"; there are: {}", name, names_of(program)));
+        view.buffer = find_buffer(program, name);
+        if (view.buffer == nullptr) {
+            for (const ChipMemory& memory :
+                 {ChipMemory{Memory::UnifiedBuffer, "ub", "the unified buffer", machine.unified_buffer.rows,
+                             machine.matrix_unit.rows},
+                  ChipMemory{Memory::Accumulators, "acc", "the accumulator memory", machine.accumulators.rows,
+                             isa::accumulator_row_bytes(program.geometry)}}) {
+                const std::size_t first = text.find(':');
+                if (text.substr(0, first) != memory.prefix) continue;
+                return request.chip_view(memory,
+                                         first == std::string_view::npos ? "" : text.substr(first + 1));
+            }
+            request.fail(
+                fmt::format("there is no host buffer \"{}\"; there are: {}; ub:ROW+ROWS and acc:ROW+ROWS "
+                            "show rows of the chip",
+                            name, names_of(program)));
         }
-        const auto type = read_type(text.substr(colon + 1));
-        if (!type) {
-            fail(
-                "after the colon it must have uint8, int8, int16 or int32, and may have columns, as in "
-                "int8x4");
-        }
-        view = *type;
-        view.buffer = buffer;
+        request.set_type(text.substr(colon + 1), view);
     }
-    if (view.buffer->bytes % bytes_of(view.type) != 0) {
-        fail(fmt::format("{} bytes are not a whole number of {}", view.buffer->bytes, name_of(view.type)));
-    }
+    view.place = view.buffer->name;
+    request.check_whole(view, view.buffer->bytes);
     return view;
 }
 
 BufferContents read_contents(const BufferView& view, std::span<const std::uint8_t> bytes) {
     const unsigned width = bytes_of(view.type);
-    BufferContents contents{.name = view.buffer->name,
-                            .type = std::string(name_of(view.type)),
-                            .columns = view.columns,
-                            .values = {}};
+    BufferContents contents{
+        .name = view.place, .type = std::string(name_of(view.type)), .columns = view.columns, .values = {}};
     contents.values.reserve(bytes.size() / width);
     for (std::size_t first = 0; first < bytes.size(); first += width) {
         std::int64_t value = 0;

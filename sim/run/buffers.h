@@ -2,25 +2,37 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "hw/base/data_type.h"
 #include "hw/isa/program.h"
+#include "hw/machine/machine_config.h"
 #include "sim/run/record/record.h"
 
-/// Views of the program's host buffers for users.
+/// Views of the program's host buffers and of the chip's memories for users.
 namespace systole::run {
 
-/// A buffer that was requested as "NAME", "NAME:TYPE", or "NAME:TYPExCOLUMNS".
+/// The memories whose contents can be shown.
+enum class Memory : std::uint8_t { Host, UnifiedBuffer, Accumulators };
+
+/// A part of a memory that was requested as "PLACE", "PLACE:TYPE", or "PLACE:TYPExCOLUMNS". A place is the
+/// name of a host buffer, or rows of the chip: "ub:ROW+ROWS" or "acc:ROW+ROWS", "ub:ROW" for one row.
 struct BufferView {
-    const isa::HostBuffer* buffer = nullptr;  ///< of the program
-    DataType type = DataType::Uint8;          ///< uint8, int8, int16 or int32
-    std::uint64_t columns = 0;                ///< elements of a printed line; 0: as many as fit
+    Memory memory = Memory::Host;
+    const isa::HostBuffer* buffer = nullptr;  ///< of the program; null for rows of the chip
+    std::string place = {};                   ///< as it was requested
+    std::uint64_t first_row = 0;              ///< of rows of the chip
+    std::uint64_t rows = 0;
+    DataType type = DataType::Uint8;  ///< uint8, int8, int16 or int32; of accumulators, int32
+    std::uint64_t columns = 0;        ///< elements of a printed line; 0: as many as fit
 };
 
-/// The view that a text requests; its type is uint8 if the text names none. Throws ProgramError, which names
-/// the text, if there is no such buffer or type, or if the buffer is not a whole number of elements.
-BufferView find_view(const isa::Program& program, std::string_view text);
+/// The view that a text requests; without a type in the text it is uint8, or int32 for accumulators. Throws
+/// ProgramError, which names the text, if there are no such buffer, rows or type, or if the part is not a
+/// whole number of elements.
+BufferView find_view(const isa::Program& program, const machine::MachineConfig& machine,
+                     std::string_view text);
 
 /// The values of a view's bytes.
 BufferContents read_contents(const BufferView& view, std::span<const std::uint8_t> bytes);

@@ -1,6 +1,10 @@
 #include "sim/run/compile.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "compiler/frontend/frontend.h"
@@ -27,13 +31,15 @@ passes::Calibration calibration_of(const ir::Graph& graph, const RunSpec& spec,
 
     if (!graph.has_weights || operators::is_quantized(graph)) return calibration;
     std::optional<NamedImages> read;
-    if (!spec.data.calibration.empty()) read = read_images(spec.data.calibration);
+    if (!spec.data.calibration.empty()) {
+        read = read_images(spec.data.calibration, graph.input_map(), graph.name);
+    }
     const std::optional<NamedImages>& images = read ? read : input;
     if (!images) {
-        throw machine::ConfigError(
-            "quantization needs images that the network typically sees: give --calibration or --input");
+        throw machine::ConfigError(fmt::format(
+            "{}: quantization needs images that the network typically sees: give --calibration or --input",
+            spec.network.value().path.text));
     }
-    check_shape(*images, graph.input_map(), graph.name);
     const std::uint64_t count =
         read ? images->images.count : std::min<std::uint64_t>(images->images.count, calibration_images);
     calibration.inputs = to_floats(images->images, 0, count, spec.data.input_scale);
@@ -42,6 +48,13 @@ passes::Calibration calibration_of(const ir::Graph& graph, const RunSpec& spec,
 }
 
 }  // namespace
+
+void throw_with_file(const ModelError& error, const RunSpec& spec, const ir::Graph& graph) {
+    std::string_view rule = error.what();
+    const std::string name = graph.name + ": ";
+    if (rule.starts_with(name)) rule.remove_prefix(name.size());
+    throw ModelError(fmt::format("{}: {}", spec.network.value().path.text, rule));
+}
 
 schedule::Target target_of(const machine::MachineConfig& machine) {
     return {.geometry = {.rows = machine.matrix_unit.rows, .columns = machine.matrix_unit.columns},
@@ -71,15 +84,16 @@ ir::Graph read_model(const RunSpec& spec) {
         frontend::read_network(path, operators::registry(), frontend::WeightValues::Skipped));
 }
 
-std::optional<NamedImages> read_input(const RunSpec& spec) {
+std::optional<NamedImages> read_input(const RunSpec& spec, const ir::FeatureMap& shape,
+                                      const std::string& name) {
     if (spec.data.input.empty()) return std::nullopt;
-    NamedImages images = read_images(spec.data.input);
+    NamedImages images = read_images(spec.data.input, shape, name);
     if (spec.compiler.limit > 0) keep_first(images.images, spec.compiler.limit);
     return images;
 }
 
 std::optional<NamedImages> read_input(const RunSpec& spec, const ir::Graph& graph) {
-    if (spec.data.random_input == 0) return read_input(spec);
+    if (spec.data.random_input == 0) return read_input(spec, graph.input_map(), graph.name);
     return random_images(graph.input_map(), options_of(spec, std::nullopt).inferences, spec.data.random_input,
                          graph.input().type == DataType::Int16 ||
                              (!operators::is_quantized(graph) && graph.input().stored_as == DataType::Int16));
@@ -87,7 +101,6 @@ std::optional<NamedImages> read_input(const RunSpec& spec, const ir::Graph& grap
 
 ir::Graph quantize(const ir::Graph& graph, const RunSpec& spec, const std::optional<NamedImages>& input,
                    const passes::PassObserver& observer) {
-    if (input) check_shape(*input, graph.input_map(), graph.name);
     return passes::prepare(graph, calibration_of(graph, spec, input), observer);
 }
 

@@ -4,10 +4,13 @@
 #include <optional>
 
 #include "compiler/ir/graph.h"
+#include "compiler/ir/model_error.h"
 #include "compiler/passes/pass_manager.h"
+#include "compiler/schedule/schedule.h"
 #include "compiler/schedule/target.h"
 #include "hw/machine/machine_config.h"
 #include "sim/run/images.h"
+#include "sim/run/record/record.h"
 #include "sim/run/record/spec.h"
 
 /// The calls from runs into the compiler.
@@ -21,10 +24,13 @@ nlohmann::json to_json(const schedule::Target& target);
 /// The run's network; without its weights in a timing-only run. Throws ModelError.
 ir::Graph read_model(const RunSpec& spec);
 
-/// The run's images, up to its limit; none if it names none. Throws InputError.
-std::optional<NamedImages> read_input(const RunSpec& spec);
+/// The run's images, up to its limit, for an input of this shape of the network or program `name`; none if
+/// the run names none. Throws InputError.
+std::optional<NamedImages> read_input(const RunSpec& spec, const ir::FeatureMap& shape,
+                                      const std::string& name);
 
-/// The same, or the made-up input that the run requests instead: as many images as the limit, else one batch.
+/// The same for a network, or the made-up input that the run requests instead: as many images as the limit,
+/// else one batch.
 std::optional<NamedImages> read_input(const RunSpec& spec, const ir::Graph& graph);
 
 /// The network on integers: quantized with the run's calibration images, else with the first of its input.
@@ -33,6 +39,23 @@ std::optional<NamedImages> read_input(const RunSpec& spec, const ir::Graph& grap
 /// each pass. Throws ModelError, InputError.
 ir::Graph quantize(const ir::Graph& graph, const RunSpec& spec, const std::optional<NamedImages>& input,
                    const passes::PassObserver& observer = {});
+
+/// The error, with the network's file in place of the network's name.
+[[noreturn]] void throw_with_file(const ModelError& error, const RunSpec& spec, const ir::Graph& graph);
+
+/// Does a part of the compilation, whose errors then name the network's file.
+template <class Work>
+auto naming_file(const RunSpec& spec, const ir::Graph& graph, const Work& work) {
+    try {
+        return work();
+    } catch (const ModelError& error) {
+        throw_with_file(error, spec, graph);
+    }
+}
+
+/// How the batch goes through the chip. For a batch that was cut, the network is scheduled again with batches
+/// that fit, of which the one that fetches weights for most images is named.
+BatchFacts batch_facts(const mapping::Network& network, const schedule::Schedule& schedule);
 
 /// Batch and number of inferences: as many as there are images; without images the limit, or one batch.
 schedule::Options options_of(const RunSpec& spec, const std::optional<NamedImages>& input);

@@ -7,21 +7,35 @@
 #include <cmath>
 #include <filesystem>
 #include <stdexcept>
+#include <variant>
 
 #include "compiler/ir/names.h"
 #include "sim/run/input/read.h"
 
 namespace systole::run {
+namespace {
 
-NamedImages read_images(const std::vector<Content>& files) {
+/// The extents that are not 1.
+std::vector<std::uint32_t> sides_of(const ir::FeatureMap& map) {
+    std::vector<std::uint32_t> sides{map.height, map.width, map.channels};
+    std::erase(sides, 1U);
+    return sides;
+}
+
+}  // namespace
+
+NamedImages read_images(const std::vector<Content>& files, const ir::FeatureMap& shape,
+                        const std::string& model) {
     std::vector<std::filesystem::path> found;
     found.reserve(files.size());
     for (const Content& file : files) found.emplace_back(file.path.text);
     std::string name = found.empty() ? "" : found.front().string();
     if (found.size() > 1) name += fmt::format(" and {} more", found.size() - 1);
-    input::Images images = input::read_images(found);
+    input::Images images = input::read_images(found, shape.elements());
     const std::uint64_t count = images.count;
-    return {.name = std::move(name), .images = std::move(images), .in_files = count};
+    NamedImages named{.name = std::move(name), .images = std::move(images), .in_files = count};
+    check_shape(named, shape, model);
+    return named;
 }
 
 void keep_first(input::Images& images, std::uint64_t count) {
@@ -33,8 +47,10 @@ void keep_first(input::Images& images, std::uint64_t count) {
 void check_shape(const NamedImages& named, const ir::FeatureMap& shape, const std::string& model) {
     const input::Images& images = named.images;
     const ir::FeatureMap image{images.height, images.width, images.channels};
-    const bool is_vector = shape.height == 1 && shape.width == 1;
-    if (image == shape || (is_vector && image.elements() == shape.elements())) return;
+    const std::vector<std::uint32_t> given = sides_of(image);
+    const std::vector<std::uint32_t> wanted = sides_of(shape);
+    const bool is_either_vector = std::min(given.size(), wanted.size()) <= 1;
+    if (given == wanted || (is_either_vector && image.elements() == shape.elements())) return;
     throw input::InputError(fmt::format("{}: the images are {}; {} takes {}", named.name, ir::to_text(image),
                                         model, ir::to_text(shape)));
 }
@@ -52,9 +68,35 @@ std::vector<float> to_floats(const input::Images& images, std::uint64_t first, s
     for (std::size_t pixel = 0; pixel < table.size(); ++pixel) {
         table[pixel] = static_cast<float>(static_cast<double>(pixel) * pixel_scale);
     }
-    const std::uint8_t* const pixels = images.pixels()->data() + begin;
+    const std::uint8_t* const pixels = std::get<std::vector<std::uint8_t>>(images.values).data() + begin;
     std::transform(pixels, pixels + size, floats.begin(), [&](std::uint8_t pixel) { return table[pixel]; });
     return floats;
+}
+
+std::optional<std::string> scale_warning(const NamedImages& named, double pixel_scale, double highest) {
+    // A dark image ends far below the highest number, and a bright one at it: 0 to 255 in place of 0 to 1, or
+    // the reverse, differs more.
+    constexpr double too_large = 16.0;
+    constexpr double too_small = 1.0 / 128.0;
+    const auto is_off = [&](double reached) {
+        return reached > 0.0 && (reached > too_large * highest || reached <= too_small * highest);
+    };
+    if (const auto* floats = named.images.floats()) {
+        const auto [least, most] = std::minmax_element(floats->begin(), floats->end());
+        if (*least < 0.0F || *most > most_pixel || !is_off(*most))
+            return std::nullopt;  // other data, or right
+        return fmt::format(
+            "{}: the largest value is {}; the network expects pixels up to {:.4g}, and floats are taken as "
+            "they "
+            "are (--input-scale is for 8-bit pixels)",
+            named.name, *most, highest);
+    }
+    const std::uint8_t most = *std::max_element(named.images.pixels()->begin(), named.images.pixels()->end());
+    if (!is_off(most * pixel_scale)) return std::nullopt;
+    return fmt::format(
+        "{}: the largest 8-bit pixel is {}, which stands for {:.4g}; the network expects up to {:.4g} "
+        "(--input-scale is {:.4g})",
+        named.name, most, most * pixel_scale, highest, pixel_scale);
 }
 
 bool stored_unchanged(const input::Images& images, double pixel_scale, const Storage& storage) {
@@ -89,7 +131,7 @@ void store(const input::Images& images, double pixel_scale, const Storage& stora
     if (const auto* floats = images.floats()) {
         store_all(*floats, 1.0);
     } else {
-        store_all(*images.pixels(), pixel_scale);
+        store_all(std::get<std::vector<std::uint8_t>>(images.values), pixel_scale);
     }
 }
 

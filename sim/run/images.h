@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,19 +21,28 @@ struct NamedImages {
     std::uint64_t in_files = 0;  ///< images in the files; `images` may hold fewer
 };
 
-/// Reads the files, in order. Throws InputError.
-NamedImages read_images(const std::vector<Content>& files);
+/// Reads the files, in order, for a network whose input has this shape. Throws InputError, also as
+/// `check_shape` does.
+NamedImages read_images(const std::vector<Content>& files, const ir::FeatureMap& shape,
+                        const std::string& model);
 
 /// Keeps the first `count` images.
 void keep_first(input::Images& images, std::uint64_t count);
 
-/// Throws InputError unless the images have the shape or, if the network's input is a vector, its number of
-/// values.
+/// Throws InputError unless the images have the shape, apart from extents of 1, or, if they or the network's
+/// input are vectors, its number of values.
 void check_shape(const NamedImages& named, const ir::FeatureMap& shape, const std::string& model);
 
 /// Image `first` and the following ones as the network's input: pixels times `pixel_scale`, floats unchanged.
 std::vector<float> to_floats(const input::Images& images, std::uint64_t first, std::uint64_t count,
                              double pixel_scale);
+
+/// The largest 8-bit pixel.
+inline constexpr double most_pixel = 255.0;
+
+/// A warning for values that are probably of another scale than the network expects: pixels from 0 to 255
+/// where it expects 0 to 1, or the reverse. `highest` is the largest number that it expects for a pixel.
+std::optional<std::string> scale_warning(const NamedImages& named, double pixel_scale, double highest);
 
 /// How a tensor stores real numbers: real = scale * (stored - zero_point).
 struct Storage {

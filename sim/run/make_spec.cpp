@@ -27,7 +27,7 @@ machine::MachineConfig read_machine(const RunConfig& config, const PathFinder& p
     nlohmann::json object = machine::read_json_object(path);
     const std::string place =
         config.machine_settings.empty() ? path.string() : path.string() + " and command line";
-    for (const Setting& setting : config.machine_settings) apply(setting, object, place);
+    apply_to_machine(config.machine_settings, object, place);
     return machine::read_machine(object, place);
 }
 
@@ -37,7 +37,7 @@ RunSpec make_spec(const RunConfig& config) {
     spec.machine = read_machine(config, paths);
     for (const std::string& name : config.baselines) spec.baselines.push_back(read_baseline(name, paths));
     if (!config.host.empty()) spec.host = read_baseline(config.host, paths);
-    if (!config.model.empty()) spec.network = content_of(paths.find(config.model));
+    if (!config.model.empty()) spec.network = content_of(paths.find(config.model, "models"));
     if (!config.program.empty()) spec.program = content_of(paths.find(config.program));
     spec.compiler = {.batch = std::max(config.batch, 1U), .limit = config.limit};
     spec.data.input = contents_of(config.input, paths);

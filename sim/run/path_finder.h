@@ -1,7 +1,6 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -9,19 +8,33 @@
 
 namespace systole::run {
 
-/// Finds the files that a run names. One rule for all of them: a relative path is looked for in the
-/// current folder, then in the run file's folder, then in the folders above the run file. A bare name,
-/// without folder and extension ("tpu_v1"), that is no such file is looked for as configs/KIND/NAME.json
-/// in the same folders, and in those above the current one.
+/// Where names are looked up besides the current folder and that of the run file.
+struct NameFolders {
+    std::vector<std::filesystem::path> of_user;  ///< $XDG_CONFIG_HOME/systole, then those of SYSTOLE_PATH
+    std::filesystem::path shipped;               ///< the project's files, found from the executable
+};
+
+/// The folders that environment and executable of this process give. PREFIX/bin/sim ships
+/// PREFIX/share/systole, and the binary of a build its checkout.
+NameFolders name_folders();
+
+/// Finds the files that a run names. One rule for all of them: a relative path is looked for in the current
+/// folder, then in the run file's folder and those above it; at last, if it names a folder
+/// ("models/isca17/mlp0.json"), among the files that the project ships.
+///
+/// A bare name, without folder and extension ("tpu_v1"), that is no such file is looked for as
+/// configs/KIND/NAME.json in the current folder and those above it, in the run file's folder and those above
+/// it, and in NameFolders; a folder of the user may have KIND/NAME.json as well. Networks are the kind
+/// "models": the file is models/NAME or models/FOLDER/NAME with the extension of a network.
 class PathFinder {
 public:
     /// `run_file` is empty if there is none.
-    explicit PathFinder(const std::filesystem::path& run_file);
+    explicit PathFinder(const std::filesystem::path& run_file, const NameFolders& others = name_folders());
 
     /// The file, or the path as it was given if there is no such file; opening it then throws.
     std::filesystem::path find(const std::string& given) const;
-    /// The same for a file that may be given by its bare name; `kind` is a folder of configs/. Throws
-    /// ConfigError if there is neither such a file nor such a name.
+    /// The same for a file that may be given by its bare name. Throws ConfigError if there is neither such a
+    /// file nor such a name.
     std::filesystem::path find(const std::string& given, std::string_view kind) const;
     /// Whether there is such a file or such a name.
     bool knows(const std::string& given, std::string_view kind) const;
@@ -29,10 +42,20 @@ public:
     std::set<std::string> names(std::string_view kind) const;
 
 private:
-    std::optional<std::filesystem::path> look_up(const std::string& given, std::string_view kind) const;
+    /// A folder in which names are looked up.
+    struct Root {
+        std::filesystem::path folder;
+        bool is_of_user = false;
+    };
 
-    std::vector<std::filesystem::path> folders_;       ///< for paths
-    std::vector<std::filesystem::path> name_folders_;  ///< for bare names
+    static std::vector<std::filesystem::path> folders_of(const Root& root, std::string_view kind);
+    /// Empty if there is none.
+    std::filesystem::path look_up(const std::string& given, std::string_view kind) const;
+
+    std::vector<std::filesystem::path> folders_;  ///< for paths
+    std::filesystem::path shipped_;               ///< for paths, at last
+    std::vector<Root> roots_;                     ///< for bare names
+    std::string where_;                           ///< the roots, for messages
 };
 
 }  // namespace systole::run

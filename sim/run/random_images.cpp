@@ -12,7 +12,8 @@ NamedImages random_images(const ir::FeatureMap& shape, std::uint64_t count, std:
                           bool takes_16_bits) {
     const std::string name = fmt::format("random_input {}", seed);
     if (count > std::numeric_limits<std::uint32_t>::max()) {
-        throw input::InputError(fmt::format("{}: {} inputs are too many", name, count));
+        throw input::InputError(fmt::format("{}: {} inputs are too many; there may be at most {}", name,
+                                            count, std::numeric_limits<std::uint32_t>::max()));
     }
     input::Images images{.count = static_cast<std::uint32_t>(count),
                          .height = shape.height,

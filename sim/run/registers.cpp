@@ -53,4 +53,11 @@ void RegisterRecorder::cycle(Cycle cycle, const hw::ArrayRegisters& registers) {
          .partial_sums = {registers.partial_sums.begin(), registers.partial_sums.end()}});
 }
 
+void RegisterRecorder::check(Cycle cycles) const {
+    // Registers may still move in the cycle in which the program ends, or behind it.
+    if (range_.first <= cycles || !dump_.cycles.empty()) return;
+    throw machine::ConfigError(fmt::format(
+        "registers: cycle {} is behind the end; the program ends in cycle {}", range_.first, cycles));
+}
+
 }  // namespace systole::run

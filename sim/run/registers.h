@@ -28,6 +28,9 @@ public:
     RegisterRecorder(const CycleRange& range, RegisterDump& dump) : range_(range), dump_(dump) {}
 
     void cycle(Cycle cycle, const hw::ArrayRegisters& registers) override;
+    /// The program took `cycles` cycles. Throws ConfigError if the range begins behind them and nothing was
+    /// recorded.
+    void check(Cycle cycles) const;
 
 private:
     CycleRange range_;

@@ -40,7 +40,8 @@ void describe(Visitor& visitor, RunConfig& config) {
     visitor.field(
         {.key = "machine", .meaning = "machine file, or its name in configs/machines", .rule = machine_rule},
         config.machine);
-    visitor.field({.key = "model", .meaning = "network file", .rule = model_rule}, config.model);
+    visitor.field({.key = "model", .meaning = "network file, or its name in models", .rule = model_rule},
+                  config.model);
     visitor.field({.key = "program", .meaning = "program file, instead of a model", .rule = program_rule},
                   config.program);
     visitor.field({"input", "", "files or folders of images"}, config.input);
@@ -89,10 +90,13 @@ void describe(Visitor& visitor, RunConfig& config) {
                    .meaning = "cycles in which to report the array's registers: all, or FIRST-LAST",
                    .rule = registers_rule},
                   config.registers);
-    visitor.field({.key = "print",
-                   .meaning = "host buffers to report after the run: NAME, NAME:int8, NAME:int16x4",
-                   .rule = print_rule},
-                  config.print);
+    visitor.field(
+        {.key = "print",
+         .meaning =
+             "host buffers or rows of the chip to report after the run: NAME, NAME:int8, NAME:int16x4, "
+             "ub:ROW+ROWS, acc:ROW+ROWS",
+         .rule = print_rule},
+        config.print);
     visitor.field(
         {"explain", "", "report why each layer takes its cycles, and the effect of changes; with out"},
         config.explain);
@@ -103,19 +107,21 @@ namespace {
 
 constexpr std::string_view machine_prefix = "machine.";
 
-/// Drops the keys that belong to the replaced value of `key` and mean nothing without it.
-void drop_dependent_keys(std::string_view key, nlohmann::json& object) {
+/// Drops the keys that belong to the replaced value of a key and mean nothing without it.
+void drop_dependent_keys(const Setting& setting, nlohmann::json& object) {
+    const std::string_view key = setting.key;
     const auto drop = [&](std::initializer_list<const char*> keys) {
         for (const char* other : keys) object.erase(other);
     };
+    if (key == "input") drop({"labels"});
+    if (setting.value.is_null()) return;  // nothing takes its place
     if (key == "program") drop({"model", "batch", "calibration", "float_reference"});
     if (key == "model") drop({"program"});
-    if (key == "input") drop({"labels", "random_input"});
+    if (key == "input") drop({"random_input"});
     if (key == "random_input") drop({"labels", "input"});
 }
 
 void validate(const RunConfig& config, const ConfigReader& reader) {
-    if (config.schema != "sim.run/1") reader.fail("schema", "it must be \"sim.run/1\"");
     if (config.machine.empty()) reader.fail("machine", machine_rule);
     if (config.model.empty() && config.program.empty()) {
         reader.fail("model", model_rule);
@@ -171,10 +177,12 @@ RunConfig read_run(const std::filesystem::path& file, std::span<const Setting> s
             config.machine_settings.push_back({setting.key.substr(machine_prefix.size()), setting.value});
             continue;
         }
-        drop_dependent_keys(setting.key, object);
+        if (setting.value.is_null()) machine::check_known(setting.key, run_keys(), place);
+        drop_dependent_keys(setting, object);
         apply(setting, object, place);
     }
     ConfigReader reader(object, place);
+    reader.check_schema(config.schema);
     describe(reader, config);
     reader.check_keys();
     validate(config, reader);

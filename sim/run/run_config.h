@@ -26,9 +26,14 @@ struct Setting {
 /// otherwise. Throws ConfigError if the key is missing.
 Setting parse_setting(std::string_view text);
 
-/// Sets the key in the object and creates missing objects on its path. `file` leads the messages. Throws
-/// ConfigError if a value on the path is not an object.
+/// Sets the key in the object and creates missing objects on its path; the value null removes the key. `file`
+/// leads the messages. Throws ConfigError if a value on the path is not an object.
 void apply(const Setting& setting, nlohmann::json& object, const std::string& file);
+
+/// Applies settings to the object of a machine file. The choice of another weight_memory.model drops the
+/// key of the file that belongs to the other one, and a key that is removed loses its source. Throws
+/// ConfigError as `apply` does, and for the removal of a key that no machine has.
+void apply_to_machine(std::span<const Setting> settings, nlohmann::json& machine, const std::string& file);
 
 /// A run as configs/runs/*.json and the command line describe it. Paths are stored as given; PathFinder
 /// finds the files.
@@ -77,7 +82,8 @@ std::vector<machine::KeyDescription> run_keys();
 machine::MachineConfig read_machine(const RunConfig& config, const PathFinder& paths);
 
 /// The spec of a configuration: names and paths are resolved, and files are identified by their contents. A
-/// file that cannot be read is an error only when it is opened later. Throws ConfigError.
+/// name that is not found is an error here, a file that cannot be read only when it is opened later. Throws
+/// ConfigError.
 RunSpec make_spec(const RunConfig& config);
 
 }  // namespace systole::run

@@ -14,8 +14,8 @@
 namespace {
 
 /// The input is the content: behind a header that fits it, which the fuzzer could not guess.
-std::vector<std::uint8_t> sealed(const std::uint8_t* data, std::size_t size) {
-    std::vector<std::uint8_t> file = {0x89, 'T', 'P', 'U', '\r', '\n', 0x1a, '\n', 1, 0, 0, 0};
+std::vector<std::uint8_t> sealed(const std::uint8_t* data, std::size_t size, std::uint8_t version) {
+    std::vector<std::uint8_t> file = {0x89, 'T', 'P', 'U', '\r', '\n', 0x1a, '\n', version, 0, 0, 0};
     const auto append = [&](std::uint64_t value, unsigned bytes) {
         for (unsigned i = 0; i < bytes; ++i) file.push_back(static_cast<std::uint8_t>(value >> (8 * i)));
     };
@@ -38,6 +38,7 @@ void check(const std::vector<std::uint8_t>& file) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     check({data, data + size});
-    check(sealed(data, size));
+    check(sealed(data, size, 1));
+    check(sealed(data, size, 2));
     return 0;
 }

@@ -10,6 +10,9 @@ test('si takes the prefix that leaves one to three digits before the point', () 
     assert.equal(format.si(12.34), '12.3');
     assert.equal(format.si(999.96), '1.00 k');
     assert.equal(format.si(-2.5e-9, 'J'), '-2.50 nJ');
+    assert.equal(format.si(0.975), '0.975');
+    assert.equal(format.si(0.713, 'inf/s'), '0.713 inf/s');
+    assert.equal(format.si(0.713, 's'), '713 ms');
     assert.equal(format.si(1e-15, 's'), '0.00 ps');
     assert.equal(format.si(null, 's'), format.absent);
     assert.equal(format.si(undefined), format.absent);

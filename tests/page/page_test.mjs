@@ -354,6 +354,69 @@ test('what one of two reports does not have is one dash, and nothing is said of 
     await shown.leave();
 });
 
+test('differences are to the report that the reader chooses', async () => {
+    const slow = reports.slowDigits();
+    const { shown, figures } = await sideBySide(digits, slow);
+    assert.ok(figures.time.other.includes('+'), figures.time.other);
+    await shown.locator('#against').selectOption({ label: 'slow_digits' });
+    const time = shown.locator('[aria-label="Figures"] tbody tr', { has: shown.locator('th', { hasText: /^time$/ }) });
+    assert.ok((await time.locator('td').first().textContent()).includes('−'));
+    assert.equal(await time.locator('td').last().locator('span').count(), 0);
+    await shown.leave();
+
+    const file = path.join(reports.output, 'against_second.html');
+    reports.sim('report', digits, slow, '--against', '2', '--out', file);
+    const other = await open(browser, file);
+    assert.equal(await other.locator('#against').inputValue(), '1');
+    await other.leave();
+});
+
+test('a run of another network is neither better nor worse', async () => {
+    const { shown, figures } = await sideBySide(digits, reports.convolutions());
+    for (const [name, { verdict }] of Object.entries(figures)) {
+        assert.ok(verdict === 'quiet' || verdict === 'none', `${name}: ${verdict}`);
+    }
+    await shown.leave();
+});
+
+/// Copies of the digits' report with other cycles, and the page of them all.
+async function manyReports(count) {
+    const folders = Array.from({ length: count }, (_, index) => reports.altered(digits, `run_${index}`, (its) => {
+        its.cycles += 1000 * index;
+        its.layers[0].cycles += 1000 * index;
+        its.configuration.machine.weight_fifo.depth_tiles += index;
+    }));
+    const file = path.join(reports.output, `many_${count}.html`);
+    reports.sim('report', ...folders, '--out', file);
+    const shown = await open(browser, file);
+    const screenshots = path.join(reports.output, 'screenshots');
+    mkdirSync(screenshots, { recursive: true });
+    const { y, height } = await shown.locator('#comparison').boundingBox();
+    await shown.screenshot({ path: path.join(screenshots, `side_by_side_${count}.png`), fullPage: true,
+        clip: { x: 0, y: 0, width: 1400, height: Math.ceil(y + height + 20) } });
+    return shown;
+}
+
+test('four reports have a column each, and twenty a row each, in full', async () => {
+    const four = await manyReports(4);
+    assert.deepEqual(await four.locator('[aria-label="Figures"] thead th').allTextContents(),
+        ['', 'run_0', 'run_1', 'run_2', 'run_3']);
+    const isWhole = (region) => region.scrollWidth <= region.clientWidth;
+    assert.ok(await four.locator('[aria-label="Figures"]').evaluate(isWhole));
+    assert.deepEqual(await poorCharts(four), []);
+    await four.leave();
+
+    const twenty = await manyReports(20);
+    const rows = twenty.locator('[aria-label="Figures"] tbody tr');
+    assert.equal(await rows.count(), 20);
+    assert.equal(await rows.last().locator('th').textContent(), 'run_19');
+    assert.ok(await twenty.locator('[aria-label="Figures"]').evaluate(isWhole));
+    assert.equal(await twenty.locator('[aria-label="Differing keys"] tbody tr').count(), 20);
+    assert.deepEqual(await poorCharts(twenty), []);
+    assert.equal(await twenty.evaluate(() => document.documentElement.scrollWidth), 1400);
+    await twenty.leave();
+});
+
 test('a program without a network has a page, too', async () => {
     const shown = await open(browser, page(reports.assembly()));
     const columns = await shown.locator('.tabulator-col').evaluateAll((all) =>

@@ -23,10 +23,10 @@ public:
                   std::function<unsigned()> test_delta_delay = {})
         : Chip(machine, isa::assemble(text, "test"), std::move(test_delta_delay)) {}
     Chip(const machine::MachineConfig& machine, isa::Program program,
-         std::function<unsigned()> test_delta_delay = {})
+         std::function<unsigned()> test_delta_delay = {}, hw::Values values = hw::Values::Computed)
         : program_(std::move(program)),
-          core_("core", machine, program_, {.trace = this, .test_delta_delay = std::move(test_delta_delay)}) {
-    }
+          core_("core", machine, program_,
+                {.values = values, .trace = this, .test_delta_delay = std::move(test_delta_delay)}) {}
 
     void run() { core_.run(); }
 
@@ -58,6 +58,15 @@ private:
     std::vector<hw::TileTimes> tiles_;
     std::vector<hw::MatrixIdleTimes> matrix_idle_;
     hw::Core core_;
+};
+
+/// A chip without values, for programs that are about time alone: their `activate` need not find sums and
+/// parameters that the program has written.
+class TimedChip : public Chip {
+public:
+    explicit TimedChip(const machine::MachineConfig& machine, const std::string& text,
+                       std::function<unsigned()> test_delta_delay = {})
+        : Chip(machine, isa::assemble(text, "test"), std::move(test_delta_delay), hw::Values::TimingOnly) {}
 };
 
 /// Cycles of the four classes into which each cycle of the matrix unit falls.

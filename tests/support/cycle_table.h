@@ -97,7 +97,7 @@ public:
         return all;
     }
 
-    const Chip& chip() const { return chip_; }
+    const TimedChip& chip() const { return chip_; }
 
 private:
     /// The name of each instruction, in order; empty if it has no comment.
@@ -294,7 +294,7 @@ private:
 
     const machine::MachineConfig machine_;
     const std::vector<std::string> names_;
-    Chip chip_;
+    TimedChip chip_;
 };
 
 }  // namespace systole::tests

@@ -27,7 +27,8 @@ struct InterpretedMachine {
 };
 
 /// Executes programs element by element, as the instructions' comments define them, without time: slow and as
-/// simple as possible. Memories have random contents at first, and accesses outside of them are errors.
+/// simple as possible. Memories have contents of no meaning at first, except for the program's initial rows,
+/// and accesses outside of them are errors.
 class ProgramInterpreter {
 public:
     ProgramInterpreter(const isa::Program& program, const InterpretedMachine& machine,
@@ -37,6 +38,18 @@ public:
           columns_(program.geometry.columns),
           buffer_(std::size_t{machine.unified_buffer_rows} * row_bytes_, 0xA5),
           accumulators_(std::size_t{machine.accumulator_rows} * columns_, 0x5A5A5A5A) {
+        for (const isa::InitialRows& initial : program.unified_buffer) {
+            for (std::size_t i = 0; i < initial.values.size(); ++i)
+                byte(initial.first_row, i) = initial.values[i];
+        }
+        for (const isa::InitialRows& initial : program.accumulators) {
+            for (std::size_t i = 0; i * 4 < initial.values.size(); ++i) {
+                std::uint32_t word = 0;
+                for (std::size_t b = 0; b < 4; ++b)
+                    word |= std::uint32_t{initial.values[i * 4 + b]} << (8 * b);
+                sum(initial.first_row + i / columns_, i % columns_) = static_cast<std::int32_t>(word);
+            }
+        }
         for (const isa::HostBuffer& buffer : program.buffers) {
             host_end_ = std::max<std::size_t>(host_end_, buffer.address + buffer.bytes);
         }

@@ -1,10 +1,12 @@
 // The commands that pages show print the output that the pages show.
 #include <catch2/catch.hpp>
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "tests/system/console_blocks.h"
+#include "tests/system/install.h"
 #include "tests/system/sim_process.h"
 
 namespace systole::tests {
@@ -38,8 +40,20 @@ TEST_CASE("docs/micro_benchmarks.md shows the output of its commands", "[system]
     check_page("docs/micro_benchmarks.md", 5);
 }
 
-TEST_CASE("docs/tutorial.md shows the output of its commands", "[system]") {
-    check_page("docs/tutorial.md", 12);
+TEST_CASE("docs/tutorial.md shows the output of its commands, for an installed sim in an empty folder",
+          "[system]") {
+    const Folder folder;
+    const std::filesystem::path prefix = install("simulator", folder);
+    std::filesystem::create_directory(folder / "empty");
+    const std::vector<Command> commands = commands_of(project / "docs/tutorial.md");
+    CHECK(commands.size() >= 12);
+    for (const Command& command : commands) {
+        INFO("sim " << command.arguments);
+        const Outcome outcome = bash("exec sim " + command.arguments, folder / "empty", prefix / "bin");
+        CHECK(outcome.err.empty());
+        CHECK(outcome.exit_code == 0);
+        CHECK(outcome.out == command.output);
+    }
 }
 
 TEST_CASE("README.md shows the output of its command", "[system]") {

@@ -59,7 +59,7 @@ TEST_CASE("A report explains the cycles of each layer", "[system][explain]") {
     CHECK(report["explanation"]["text"] == json_of("explain --json mnist_cnn --limit 64 --batch 16")["text"]);
 
     const std::string text = sim("explain mnist_cnn --limit 64 --batch 16").out;
-    CHECK(text.find("12 filters (") != std::string::npos);
+    CHECK(text.find("12 of 256 columns, as the layer has 12") != std::string::npos);
     CHECK(text.find("would run it at") != std::string::npos);
 }
 

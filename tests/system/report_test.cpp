@@ -1,4 +1,6 @@
 // report.json with the data of its page, and the page beside it.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdint>
@@ -8,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/csv.h"
 #include "tests/system/sim_process.h"
 
 namespace systole::tests {
@@ -76,6 +79,71 @@ TEST_CASE("sim report puts several reports into one page", "[system][report]") {
     CHECK(carried[1]["report"]["configuration"]["machine"]["clock_mhz"] == 1400);
 }
 
+TEST_CASE("sim report compares several reports as text and as CSV", "[system][report]") {
+    const Folder folder;
+    const std::string program = "docs/micro_benchmarks/tile_cost.asm --machine tpu_v1";
+    const Json first = run_into(folder / "a", program);
+    const Json second = run_into(folder / "b", program + " --set machine.weight_memory.bandwidth_gb_per_s=3");
+    const std::string both = "report " + (folder / "a").string() + " " + (folder / "b").string();
+
+    const Outcome text = sim(both + " --text --against 2");
+    INFO(text.err);
+    CHECK(text.exit_code == 0);
+    CHECK(text.out.starts_with("2 reports side by side; differences are to b\n"));
+    for (const char* const words : {"cycles", "Cycles by layer", " weight_memory.bandwidth_gb_per_s "}) {
+        INFO(words);
+        CHECK(text.out.find(words) != std::string::npos);
+    }
+    const Csv csv = read_csv(sim(both + " --csv").out);
+    REQUIRE(csv.lines.size() == 2);
+    CHECK(csv.lines[1].at("report") == "b");
+    CHECK(csv.lines[1].at("cycles") == std::to_string(second["cycles"].get<std::uint64_t>()));
+    CHECK(std::stod(csv.lines[1].at("cycles_difference")) ==
+          Approx(second["cycles"].get<double>() / first["cycles"].get<double>() - 1.0));
+    CHECK(csv.lines[1].at("machine.weight_memory.bandwidth_gb_per_s") == "3");
+    CHECK_FALSE(std::filesystem::exists(folder / "both.html"));
+}
+
+TEST_CASE("A batch that does not fit says what was done, and a smaller one is as fast", "[system][report]") {
+    const std::string network = "--machine tpu_v1 --model models/isca17/mlp0.json --timing-only ";
+    const Json asked = report_of(network + "--batch 1000 --set machine.unified_buffer.rows=10000");
+    const Json& batching = asked["batching"];
+    CHECK(batching["asked"] == 1000);
+    CHECK(batching["limited_by"] == "unified_buffer");
+    const std::uint64_t limit = batching["limit"];
+    CHECK(limit < 1000);
+    CHECK(batching["at_a_time"] <= limit);
+    CHECK(batching["slices"].get<std::uint64_t>() == (1000 + limit - 1) / limit);
+
+    const Outcome text =
+        sim("run " + network + "--batch 1000 --set machine.unified_buffer.rows=10000 --show summary");
+    CHECK(text.out.find(fmt::format("batches of 1,000, {} at a time", batching["at_a_time"].get<int>())) !=
+          std::string::npos);
+    CHECK(text.out.find(fmt::format("unified buffer holds {}", limit)) != std::string::npos);
+
+    const Json better = report_of(
+        fmt::format("{}--batch {} --limit 1000 --set machine.unified_buffer.rows=10000", network, limit));
+    CHECK(better["batching"]["text"] == "");
+    CHECK(better["inferences_per_second"] >= asked["inferences_per_second"]);
+}
+
+TEST_CASE("A run with --out lists every file that it wrote", "[system][report]") {
+    const Folder folder;
+    const std::filesystem::path out = folder / "r";
+    const Outcome outcome =
+        sim("run docs/micro_benchmarks/tile_cost.asm --machine tpu_v1 --trace csv,timeline --out " +
+            out.string());
+    INFO(outcome.err);
+    REQUIRE(outcome.exit_code == 0);
+    std::size_t files = 0;
+    for (const auto& file : std::filesystem::directory_iterator(out)) {
+        ++files;
+        INFO(file.path());
+        CHECK(outcome.out.find(file.path().string()) != std::string::npos);
+    }
+    CHECK(files == 4);
+}
+
 TEST_CASE("A file that is not a report is rejected in one line", "[system][report]") {
     const Folder folder;
     const std::string other = folder.file("other.json", R"({"schema": "sim.machine/1"})");
@@ -84,7 +152,7 @@ TEST_CASE("A file that is not a report is rejected in one line", "[system][repor
     for (const auto& [file, rule] :
          {std::pair{other, R"(schema is "sim.machine/1"; it must be "sim.report/1")"},
           std::pair{broken, "is not JSON"}, std::pair{empty, "machine is missing; it must be a text"},
-          std::pair{(folder / "nowhere").string(), "cannot be opened"}}) {
+          std::pair{(folder / "nowhere").string(), "there is no such file"}}) {
         const Outcome outcome = sim("report " + file);
         INFO(outcome.err);
         CHECK(outcome.exit_code == 2);

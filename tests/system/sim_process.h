@@ -48,15 +48,18 @@ struct Outcome {
     nlohmann::ordered_json json() const { return nlohmann::ordered_json::parse(out); }
 };
 
-/// A script for bash, in a folder, that finds `sim` by its name.
-inline Outcome bash(const std::string& script, const std::filesystem::path& where) {
+/// A script for bash, in a folder, that finds `sim` by its name; `programs` is the folder of `sim`. Only the
+/// script itself gives folders of the user.
+inline Outcome bash(
+    const std::string& script, const std::filesystem::path& where,
+    const std::filesystem::path& programs = std::filesystem::path(SYSTOLE_SIM).parent_path()) {
     const Folder folder;
     const std::string file = folder.file("script", script);
     const std::string out = (folder / "out").string();
     const std::string err = (folder / "err").string();
-    const std::string path = std::filesystem::path(SYSTOLE_SIM).parent_path().string();
-    const std::string command = "cd '" + where.string() + "' && PATH='" + path + "':\"$PATH\" bash " + file +
-                                " >" + out + " 2>" + err + " </dev/null";
+    const std::string command = "cd '" + where.string() + "' && SYSTOLE_PATH= XDG_CONFIG_HOME='" +
+                                (folder / "none").string() + "' PATH='" + programs.string() +
+                                "':\"$PATH\" bash " + file + " >" + out + " 2>" + err + " </dev/null";
     const int status = std::system(command.c_str());
     REQUIRE(WIFEXITED(status));
     return {WEXITSTATUS(status), text_in(out), own_messages(text_in(err))};

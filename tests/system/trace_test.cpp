@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "tests/support/csv.h"
 #include "tests/support/timeline.h"
@@ -87,8 +88,20 @@ TEST_CASE("The instruction trace has a line for each instruction and repetition"
     CHECK(files_in(folder / "") ==
           std::set<std::string>{"instructions.csv", "instructions.txt", "report.html", "report.json"});
     const Csv csv = read_csv(text_in(folder / "instructions.csv"));
-    // The report's table counts in the same way.
-    CHECK(csv.lines.size() == report.at("instruction_times").size());
+    // The report's table has the same lines with the same times, of sync and of the sequencer's, too.
+    const nlohmann::json& times = report.at("instruction_times");
+    CHECK(csv.lines.size() == times.size());
+    std::map<std::pair<std::string, std::string>, nlohmann::json> by_number;
+    for (const nlohmann::json& line : times) {
+        by_number[{line.at("number").dump(), line.at("repetition").dump()}] = line;
+    }
+    for (const auto& line : csv.lines) {
+        const nlohmann::json& same = by_number.at({line.at("number"), line.at("repetition")});
+        for (const char* const key : {"issued", "begun", "released", "complete"}) {
+            INFO(line.at("number") << " " << line.at("instruction") << " " << key);
+            REQUIRE(same.at(key).dump() == line.at(key));
+        }
+    }
     const std::string text = text_in(folder / "instructions.txt");
     CHECK(static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) == csv.lines.size() + 1);
     const nlohmann::json& counted = report.at("matrix_unit");

@@ -1,11 +1,13 @@
 #include "compiler/frontend/keras/child_process.h"
 
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <system_error>
@@ -20,6 +22,7 @@ void limit(__rlimit_resource resource, rlim_t value) {
 
 /// Writes the text of `work` and ends the process, without buffers and exit handlers: they are not its own.
 [[noreturn]] void be_child(const std::function<std::string()>& work, unsigned cpu_seconds, int to) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // ends with its parent, whose signals are blocked here
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_CPU, cpu_seconds);
     std::string text;

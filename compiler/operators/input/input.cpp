@@ -14,7 +14,7 @@ ir::ValueId read_keras_input(ir::LayerReader& layer) {
     const auto values = layer.is_list(key) ? *layer.integers(key) : ir::LayerReader::Integers{};
     for (std::size_t i = 1; i < values.size(); ++i) {
         if (!values[i] || *values[i] < 1) {
-            layer.fail(key, "all but the first must be integers, at least 1");
+            layer.fail(key, "all but the first must be integers from 1 to 4294967295");
         }
         extents.push_back(static_cast<std::uint32_t>(*values[i]));
     }

@@ -21,7 +21,7 @@ ir::ValueId flatten_input(ir::LayerReader& layer) {
 
 /// Reads a Keras Reshape; one extent may be -1 and then follows from the others.
 ir::ValueId read_keras_reshape(ir::LayerReader& layer) {
-    constexpr const char* rule = "each must be an integer, at least 1, or -1 once";
+    constexpr const char* rule = "each must be an integer from 1 to 4294967295, or -1 once";
     if (!layer.has("target_shape")) layer.fail("target_shape", "it must be given");
     if (!layer.is_list("target_shape")) layer.fail("target_shape", "it must be a list");
     std::uint64_t known = 1;

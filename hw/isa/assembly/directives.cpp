@@ -6,8 +6,11 @@
 #include <array>
 #include <charconv>
 #include <iterator>
+#include <stdexcept>
 #include <variant>
 
+#include "hw/base/arithmetic.h"
+#include "hw/base/limits.h"
 #include "hw/isa/assembly/lexer.h"
 #include "hw/isa/fields.h"
 #include "hw/isa/program_rules.h"
@@ -65,17 +68,19 @@ bool Directives::take(Operands& operands) {
         std::string_view name;
         void (Directives::*handle)(Operands&);
     };
-    static constexpr std::array<Entry, 8> entries = {{{".array", &Directives::array},
-                                                      {".model", &Directives::model},
-                                                      {".input", &Directives::input},
-                                                      {".output", &Directives::output},
-                                                      {".host_operation", &Directives::host_operation},
-                                                      {".layer", &Directives::layer},
-                                                      {".buffer", &Directives::buffer},
-                                                      {".tile", &Directives::tile}}};
+    static constexpr std::array<Entry, 11> entries = {{{".array", &Directives::array},
+                                                       {".model", &Directives::model},
+                                                       {".input", &Directives::input},
+                                                       {".output", &Directives::output},
+                                                       {".host_operation", &Directives::host_operation},
+                                                       {".layer", &Directives::layer},
+                                                       {".buffer", &Directives::buffer},
+                                                       {".unified_buffer", &Directives::unified_buffer},
+                                                       {".accumulators", &Directives::accumulators},
+                                                       {".constant", &Directives::constant},
+                                                       {".tile", &Directives::tile}}};
     if (open_) {
-        auto& bytes = open_->is_tile ? program_.tiles.back().values : program_.buffers.back().contents;
-        if (append_values(operands, bytes, budget_)) {
+        if (append_values(operands, open_values(), open_->element, budget_)) {
             operands.finish();
             return true;
         }
@@ -91,15 +96,39 @@ bool Directives::take(Operands& operands) {
 
 void Directives::close() {
     if (!open_) return;
-    const auto rule = open_->is_tile ? broken_rule(program_.tiles.back(), program_.geometry)
-                                     : broken_rule(program_.buffers.back());
-    if (rule) fail_at(open_->place, *rule);
+    if (const auto rule = broken_rule_of_open()) fail_at(open_->place, *rule);
     open_.reset();
+}
+
+std::vector<std::uint8_t>& Directives::open_values() {
+    switch (open_->kind) {
+        case Kind::Tile:
+            return program_.tiles.back().values;
+        case Kind::HostBuffer:
+            return program_.buffers.back().contents;
+        case Kind::UnifiedBuffer:
+            return program_.unified_buffer.back().values;
+        case Kind::Accumulators:
+            return program_.accumulators.back().values;
+    }
+    throw std::logic_error("a declaration of no kind");
+}
+
+std::optional<std::string> Directives::broken_rule_of_open() const {
+    if (open_->kind == Kind::Tile) return broken_rule(program_.tiles.back(), program_.geometry);
+    if (open_->kind == Kind::HostBuffer) return broken_rule(program_.buffers.back());
+    const bool is_buffer = open_->kind == Kind::UnifiedBuffer;
+    const InitialRows& initial = is_buffer ? program_.unified_buffer.back() : program_.accumulators.back();
+    if (initial.values.size() == open_->bytes) return std::nullopt;
+    return fmt::format("the values are {} bytes; they must be {}", initial.values.size(), open_->bytes);
 }
 
 void Directives::array(Operands& operands) {
     if (has_array_) operands.fail("there is one for a program");
     if (!program_.tiles.empty()) operands.fail("must stand above the first .tile");
+    if (!program_.unified_buffer.empty() || !program_.accumulators.empty()) {
+        operands.fail("must stand above the first .unified_buffer and .accumulators");
+    }
     has_array_ = true;
     program_.geometry.rows = static_cast<std::uint32_t>(operands.number("rows", 1, largest_array_side));
     program_.geometry.columns = static_cast<std::uint32_t>(operands.number("columns", 1, largest_array_side));
@@ -149,14 +178,16 @@ void Directives::buffer(Operands& operands) {
     buffer.kind = static_cast<BufferKind>(operands.choice("kind", buffer_kind_names()));
     buffer.address = operands.number("address", 0, host_memory_limit - 1);
     buffer.bytes = operands.number("bytes", 1, host_memory_limit - buffer.address);
+    if (constants_.has(buffer.name)) operands.fail(name, "a constant has this name");
     if (!addresses_.emplace(buffer.name, buffer.address).second) operands.fail(name, "the name is taken");
     if (buffer.name.empty()) operands.fail(name, "the name is empty");
     check_overlap(operands, name, buffer);
     buffer_at_.emplace(buffer.address, program_.buffers.size());
     const bool is_constant = buffer.kind == BufferKind::Constant;
-    if (is_constant) buffer.contents = generated_values(operands, buffer.bytes, 1, budget_);
+    const ElementRules byte;
+    if (is_constant) buffer.contents = generated_values(operands, buffer.bytes, byte, budget_);
     program_.buffers.push_back(std::move(buffer));
-    if (is_constant) open_ = Open{.place = operands.place(), .is_tile = false};
+    if (is_constant) open_ = Open{.place = operands.place(), .kind = Kind::HostBuffer, .element = byte};
 }
 
 /// The buffers declared so far do not overlap, so a new one can only overlap its two neighbours.
@@ -182,9 +213,52 @@ void Directives::tile(Operands& operands) {
     const std::uint64_t elements = std::uint64_t{tile.rows} * tile.columns;
     tile.useful_macs = static_cast<std::uint32_t>(operands.keyed_number("useful", elements, 0, elements));
     tile.type = operands.keyed_number("bytes", 1, 1, 2) == 1 ? DataType::Int8 : DataType::Int16;
-    tile.values = generated_values(operands, elements * bytes_of(tile.type), bytes_of(tile.type), budget_);
+    const ElementRules weight{.bytes = bytes_of(tile.type), .is_signed = true};
+    tile.values = generated_values(operands, elements * weight.bytes, weight, budget_);
     program_.tiles.push_back(std::move(tile));
-    open_ = Open{.place = operands.place(), .is_tile = true};
+    open_ = Open{.place = operands.place(), .kind = Kind::Tile, .element = weight};
+}
+
+void Directives::unified_buffer(Operands& operands) {
+    const std::uint64_t row_bytes = program_.geometry.rows;
+    DeclaredRows declared{.first = operands.number("row", 0, buffer_row_limit - 1), .row_bytes = row_bytes};
+    declared.bytes = operands.number("bytes", 1, (buffer_row_limit - declared.first) * row_bytes);
+    initial_rows(operands, declared, Kind::UnifiedBuffer, program_.unified_buffer, unified_buffer_rows_);
+}
+
+void Directives::accumulators(Operands& operands) {
+    const std::uint64_t row_bytes = accumulator_row_bytes(program_.geometry);
+    DeclaredRows declared{.first = operands.number("row", 0, accumulator_row_limit - 1),
+                          .row_bytes = row_bytes};
+    declared.bytes = operands.number("rows", 1, accumulator_row_limit - declared.first) * row_bytes;
+    initial_rows(operands, declared, Kind::Accumulators, program_.accumulators, accumulator_rows_);
+}
+
+void Directives::initial_rows(Operands& operands, const DeclaredRows& declared, Kind kind,
+                              std::vector<InitialRows>& all, RowRanges& taken) {
+    const std::uint64_t end = declared.first + divide_up(declared.bytes, declared.row_bytes);
+    const auto behind = taken.lower_bound(end);
+    if (behind != taken.begin() && std::prev(behind)->second > declared.first) {
+        operands.fail(fmt::format("it overlaps rows {} to {} of the statement of this name above",
+                                  std::prev(behind)->first, std::prev(behind)->second - 1));
+    }
+    taken.emplace(declared.first, end);
+    const ElementRules element = kind == Kind::Accumulators
+                                     ? ElementRules{.bytes = sizeof(std::int32_t), .is_signed = true}
+                                     : ElementRules{};
+    all.push_back({.first_row = declared.first,
+                   .values = generated_values(operands, declared.bytes, element, budget_)});
+    open_ = Open{.place = operands.place(), .kind = kind, .element = element, .bytes = declared.bytes};
+}
+
+void Directives::constant(Operands& operands) {
+    const Token& name = operands.word("name");
+    if (name.is_quoted || !is_name(name.value)) {
+        operands.fail(name, "a constant's name is a letter or _, then letters, digits and _ . : / -");
+    }
+    if (constants_.has(name.value) || addresses_.contains(name.value))
+        operands.fail(name, "the name is taken");
+    constants_.add(name.value, operands.whole_number("value"));
 }
 
 }  // namespace systole::isa

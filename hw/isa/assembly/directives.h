@@ -4,7 +4,10 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
+#include <vector>
 
+#include "hw/isa/assembly/constants.h"
 #include "hw/isa/assembly/instruction_text.h"
 #include "hw/isa/assembly/operands.h"
 #include "hw/isa/assembly/values.h"
@@ -15,7 +18,8 @@ namespace systole::isa {
 /// Builds the parts of a program other than instructions, from the statements that begin with a dot.
 class Directives {
 public:
-    explicit Directives(Program& program) : program_(program) {}
+    /// Both must outlive the object. Constants are added where they are declared.
+    Directives(Program& program, Constants& constants) : program_(program), constants_(constants) {}
 
     /// Processes the statement and returns true if it is a directive. Throws ProgramError with its place.
     bool take(Operands& operands);
@@ -23,8 +27,8 @@ public:
     /// The host buffers declared so far.
     const HostAddresses& addresses() const { return addresses_; }
 
-    /// Checks the rules of the tile or buffer declared last, because later statements cannot add values to
-    /// it. Repeated calls have no effect.
+    /// Checks the rules of the declaration with values that came last, because later statements cannot add
+    /// values to it. Repeated calls have no effect.
     void close();
 
 private:
@@ -36,15 +40,39 @@ private:
     void host_operation(Operands& operands);
     void buffer(Operands& operands);
     void tile(Operands& operands);
+    void unified_buffer(Operands& operands);
+    void accumulators(Operands& operands);
+    void constant(Operands& operands);
     void check_overlap(Operands& operands, const Token& name, const HostBuffer& buffer) const;
+
+    /// Declarations with values; each is the last of its kind in the program.
+    enum class Kind : std::uint8_t { Tile, HostBuffer, UnifiedBuffer, Accumulators };
     /// The declaration to which values may still be added.
     struct Open {
         Place place;
-        bool is_tile = false;  ///< true: the last tile; false: the last buffer
+        Kind kind = Kind::Tile;
+        ElementRules element;
+        std::uint64_t bytes = 0;  ///< of initial rows, as declared
     };
+    std::vector<std::uint8_t>& open_values();
+    std::optional<std::string> broken_rule_of_open() const;
+
+    /// The rows of a memory with initial contents: the end of each range by its first row.
+    using RowRanges = std::map<std::uint64_t, std::uint64_t>;
+    struct DeclaredRows {
+        std::uint64_t first = 0;
+        std::uint64_t bytes = 0;
+        std::uint64_t row_bytes = 1;
+    };
+    /// Takes the values of initial rows that are declared in the statement.
+    void initial_rows(Operands& operands, const DeclaredRows& declared, Kind kind,
+                      std::vector<InitialRows>& all, RowRanges& taken);
 
     Program& program_;
+    Constants& constants_;
     HostAddresses addresses_;
+    RowRanges unified_buffer_rows_;
+    RowRanges accumulator_rows_;
     std::map<std::uint64_t, std::size_t> buffer_at_;  ///< index of a buffer by its address
     GenerationBudget budget_;
     std::optional<Open> open_;

@@ -1,15 +1,36 @@
 #include <fmt/format.h>
 
 #include <iterator>
+#include <string_view>
 
 #include "hw/isa/assembly.h"
 #include "hw/isa/assembly/instruction_text.h"
 #include "hw/isa/assembly/lexer.h"
 #include "hw/isa/assembly/values.h"
+#include "hw/isa/program_error.h"
 #include "hw/isa/program_rules.h"
 
 namespace systole::isa {
 namespace {
+
+/// The word for the number format of a tensor; uint8 needs none.
+std::string_view type_word(const BorderTensor& tensor) {
+    switch (tensor.type) {
+        case DataType::Uint8:
+            return "";
+        case DataType::Int8:
+            return " signed";
+        case DataType::Int16:
+            return " wide";
+        case DataType::Uint16:
+        case DataType::Int32:
+        case DataType::Bfloat16:
+        case DataType::Float32:
+            break;
+    }
+    throw ProgramError(fmt::format("tensor {} is {}; assembly has no word for this format",
+                                   as_word(tensor.name), name_of(tensor.type)));
+}
 
 class Writer {
 public:
@@ -27,9 +48,7 @@ public:
         }
         if (tensor.scale != 1.0) write(" scale={}", tensor.scale);
         if (tensor.zero_point != 0) write(" zero_point={}", tensor.zero_point);
-        if (tensor.type == DataType::Int8) write(" signed");
-        if (tensor.type == DataType::Int16) write(" wide");
-        write("\n");
+        write("{}\n", type_word(tensor));
     }
 
     void network(const Program& program) {
@@ -55,6 +74,18 @@ public:
         write(".buffer {} {} {:#x} {}", as_word(buffer.name),
               buffer_kind_names()[static_cast<std::size_t>(buffer.kind)], buffer.address, buffer.bytes);
         text_ += buffer.kind == BufferKind::Constant ? values_text(buffer.contents, 1, budget_) : "\n";
+    }
+
+    void initial_rows(const Program& program) {
+        for (const InitialRows& initial : program.unified_buffer) {
+            write(".unified_buffer {} {}", initial.first_row, initial.values.size());
+            text_ += values_text(initial.values, 1, budget_);
+        }
+        const std::uint64_t row_bytes = accumulator_row_bytes(program.geometry);
+        for (const InitialRows& initial : program.accumulators) {
+            write(".accumulators {} {}", initial.first_row, row_count(initial, row_bytes));
+            text_ += values_text(initial.values, sizeof(std::int32_t), budget_);
+        }
     }
 
     void tile(const WeightTile& tile) {
@@ -90,6 +121,7 @@ std::string disassemble(const Program& program) {
     writer.network(program);
     for (const HostBuffer& buffer : program.buffers) writer.buffer(buffer);
     for (const WeightTile& tile : program.tiles) writer.tile(tile);
+    writer.initial_rows(program);
     writer.write("\n");
     const HostLabels labels(program.buffers);
     for (const Instruction& instruction : program.instructions) {

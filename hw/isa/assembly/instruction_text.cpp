@@ -32,7 +32,9 @@ public:
 
     void host_address(std::uint64_t& address) override {
         const Token& token = operands_.word("host address");
-        if (token.value.empty() || (token.value.front() >= '0' && token.value.front() <= '9')) {
+        const bool begins_with_digit =
+            token.value.empty() || (token.value.front() >= '0' && token.value.front() <= '9');
+        if (begins_with_digit || operands_.is_number(token)) {
             address = operands_.number(token, 0, host_memory_limit - 1);
             return;
         }

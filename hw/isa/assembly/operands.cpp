@@ -3,23 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <optional>
 
 #include "hw/isa/fields.h"
 
 namespace systole::isa {
 namespace {
-
-std::optional<std::uint64_t> unsigned_number(std::string_view text) {
-    const bool is_hexadecimal = text.starts_with("0x");
-    if (is_hexadecimal) text.remove_prefix(2);
-    const char* const end = text.data() + text.size();
-    std::uint64_t value = 0;
-    const auto [stopped, error] = std::from_chars(text.data(), end, value, is_hexadecimal ? 16 : 10);
-    if (error != std::errc() || stopped != end) return std::nullopt;
-    return value;
-}
 
 std::string listed(std::span<const std::string_view> words) {
     std::string text;
@@ -32,8 +20,8 @@ std::string listed(std::span<const std::string_view> words) {
 
 }  // namespace
 
-Operands::Operands(const Statement& statement, std::string_view file)
-    : statement_(statement), file_(file), taken_(statement.tokens.size()) {
+Operands::Operands(const Statement& statement, std::string_view file, const Constants& constants)
+    : statement_(statement), file_(file), constants_(constants), taken_(statement.tokens.size()) {
     taken_.front() = true;
 }
 
@@ -83,12 +71,23 @@ std::size_t Operands::choice(std::string_view what, std::span<const std::string_
     return static_cast<std::size_t>(found - words.begin());
 }
 
+std::optional<WholeNumber> Operands::find_number(const Token& token, std::string_view text) const {
+    if (token.is_quoted) return std::nullopt;
+    const auto found = constants_.number(text);
+    if (!found && is_name(text.substr(0, text.find('+'))) &&
+        !constants_.has(text.substr(0, text.find('+')))) {
+        fail(token, fmt::format("there is no constant {}; a number must stand here",
+                                text.substr(0, text.find('+'))));
+    }
+    return found;
+}
+
 std::uint64_t Operands::number(const Token& token, std::uint64_t minimum, std::uint64_t maximum) const {
-    const auto value = token.is_quoted ? std::nullopt : unsigned_number(token.value);
-    if (!value || *value < minimum || *value > maximum) {
+    const auto value = find_number(token, token.value);
+    if (!value || value->is_negative || value->magnitude < minimum || value->magnitude > maximum) {
         fail(token, fmt::format("must be a whole number from {} to {}", minimum, maximum));
     }
-    return *value;
+    return value->magnitude;
 }
 
 std::uint64_t Operands::number(std::string_view what, std::uint64_t minimum, std::uint64_t maximum) {
@@ -101,16 +100,33 @@ std::uint64_t Operands::keyed_number(std::string_view key, std::uint64_t absent,
     return token == nullptr ? absent : number(*token, minimum, maximum);
 }
 
+std::uint64_t Operands::bounded(const Token& token, std::string_view text, std::uint64_t most_negative,
+                                std::uint64_t largest, std::string_view hint) const {
+    const auto value = find_number(token, text);
+    if (!value || value->magnitude > (value->is_negative ? most_negative : largest)) {
+        constexpr std::size_t longest = 40;
+        fail(token, fmt::format("{} must be a whole number from {}{} to {}{}", text.substr(0, longest),
+                                most_negative == 0 ? "" : "-", most_negative, largest, hint));
+    }
+    return value->is_negative ? 0 - value->magnitude : value->magnitude;
+}
+
 std::uint64_t Operands::bits(const Token& token, std::string_view text, unsigned bytes) const {
     const std::uint64_t largest = largest_of(static_cast<std::uint8_t>(bytes));
-    const std::uint64_t most_negative = largest / 2 + 1;
-    const bool is_negative = text.starts_with('-');
-    const auto size = token.is_quoted ? std::nullopt : unsigned_number(text.substr(is_negative ? 1 : 0));
-    if (!size || *size > (is_negative ? most_negative : largest)) {
-        fail(token, fmt::format("{} must be a whole number from -{} to {}", text.substr(0, 40), most_negative,
-                                largest));
-    }
-    return (is_negative ? 0 - *size : *size) & largest;
+    return bounded(token, text, largest / 2 + 1, largest, {}) & largest;
+}
+
+std::uint64_t Operands::integer(const Token& token, std::string_view text, unsigned bytes, bool is_signed,
+                                std::string_view hint) const {
+    const std::uint64_t mask = largest_of(static_cast<std::uint8_t>(bytes));
+    return bounded(token, text, is_signed ? mask / 2 + 1 : 0, is_signed ? mask / 2 : mask, hint) & mask;
+}
+
+WholeNumber Operands::whole_number(std::string_view what) {
+    const Token& token = word(what);
+    const auto value = find_number(token, token.value);
+    if (!value) fail(token, "must be a whole number");
+    return *value;
 }
 
 void Operands::finish() const {

@@ -63,9 +63,31 @@ void append_hex(const Operands& operands, const Token& token, std::vector<std::u
     }
 }
 
+struct IntegerStatement {
+    std::string_view name;
+    unsigned element_bytes = 1;
+    bool is_signed = true;
+};
+constexpr std::array<IntegerStatement, 6> integer_statements = {{{".int8", 1, true},
+                                                                 {".uint8", 1, false},
+                                                                 {".int16", 2, true},
+                                                                 {".uint16", 2, false},
+                                                                 {".int32", 4, true},
+                                                                 {".uint32", 4, false}}};
+
+std::uint64_t integer_of(const Operands& operands, const Token& token, const std::string& value,
+                         const IntegerStatement& statement, const ElementRules& element) {
+    if (!statement.is_signed) return operands.integer(token, value, statement.element_bytes, false);
+    if (!element.is_signed) return operands.bits(token, value, statement.element_bytes);
+    return operands.integer(
+        token, value, statement.element_bytes, true,
+        fmt::format("; .u{} takes larger ones, as the same bits", statement.name.substr(1)));
+}
+
 /// `VALUE` or `COUNT*VALUE`.
-void append_integers(const Operands& operands, const Token& token, unsigned element_bytes,
-                     std::vector<std::uint8_t>& bytes, GenerationBudget& budget) {
+void append_integers(const Operands& operands, const Token& token, const IntegerStatement& statement,
+                     const ElementRules& element, std::vector<std::uint8_t>& bytes,
+                     GenerationBudget& budget) {
     const std::size_t star = token.value.find('*');
     std::uint64_t count = 1;
     if (star != std::string::npos) {
@@ -74,16 +96,10 @@ void append_integers(const Operands& operands, const Token& token, unsigned elem
         count = operands.number(times, 1, GenerationBudget::bytes_of_text);
     }
     const std::string value = star == std::string::npos ? token.value : token.value.substr(star + 1);
-    const std::uint64_t bits = operands.bits(token, value, element_bytes);
-    take_budget(operands, token, count * element_bytes, budget);
-    for (std::uint64_t i = 0; i < count; ++i) append_element(bytes, bits, element_bytes);
+    const std::uint64_t bits = integer_of(operands, token, value, statement, element);
+    take_budget(operands, token, count * statement.element_bytes, budget);
+    for (std::uint64_t i = 0; i < count; ++i) append_element(bytes, bits, statement.element_bytes);
 }
-
-struct IntegerStatement {
-    std::string_view name;
-    unsigned element_bytes;
-};
-constexpr std::array<IntegerStatement, 3> integer_statements = {{{".int8", 1}, {".int16", 2}, {".int32", 4}}};
 
 bool all_elements_equal(const std::vector<std::uint8_t>& bytes, unsigned element_bytes) {
     return std::equal(bytes.begin() + element_bytes, bytes.end(), bytes.begin());
@@ -110,8 +126,8 @@ bool GenerationBudget::take(std::uint64_t bytes) {
     return true;
 }
 
-std::vector<std::uint8_t> generated_values(Operands& operands, std::uint64_t bytes, unsigned element_bytes,
-                                           GenerationBudget& budget) {
+std::vector<std::uint8_t> generated_values(Operands& operands, std::uint64_t bytes,
+                                           const ElementRules& element, GenerationBudget& budget) {
     const Token* const generator = operands.word_if_any("fill VALUE or random SEED");
     if (generator == nullptr) return {};
     if (generator->text != "fill" && generator->text != "random") {
@@ -120,10 +136,13 @@ std::vector<std::uint8_t> generated_values(Operands& operands, std::uint64_t byt
     take_budget(operands, *generator, bytes, budget);
     if (generator->text == "random") return random_values(operands.number("seed", 0, UINT64_MAX), bytes);
     const Token& value = operands.word("value");
-    return filled_values(operands.bits(value, value.value, element_bytes), element_bytes, bytes);
+    const std::uint64_t bits = element.is_signed ? operands.integer(value, value.value, element.bytes, true)
+                                                 : operands.bits(value, value.value, element.bytes);
+    return filled_values(bits, element.bytes, bytes);
 }
 
-bool append_values(Operands& operands, std::vector<std::uint8_t>& bytes, GenerationBudget& budget) {
+bool append_values(Operands& operands, std::vector<std::uint8_t>& bytes, const ElementRules& element,
+                   GenerationBudget& budget) {
     constexpr std::string_view what = "values";
     if (operands.name() == ".data") {
         for (const Token* token = &operands.word(what); token != nullptr;
@@ -132,11 +151,11 @@ bool append_values(Operands& operands, std::vector<std::uint8_t>& bytes, Generat
         }
         return true;
     }
-    for (const auto& [name, element_bytes] : integer_statements) {
-        if (operands.name() != name) continue;
+    for (const IntegerStatement& statement : integer_statements) {
+        if (operands.name() != statement.name) continue;
         for (const Token* token = &operands.word(what); token != nullptr;
              token = operands.word_if_any(what)) {
-            append_integers(operands, *token, element_bytes, bytes, budget);
+            append_integers(operands, *token, statement, element, bytes, budget);
         }
         return true;
     }
@@ -147,7 +166,7 @@ std::string values_text(const std::vector<std::uint8_t>& bytes, unsigned element
                         GenerationBudget& budget) {
     if (!all_elements_equal(bytes, element_bytes) || !budget.take(bytes.size())) return hex_lines(bytes);
     std::int32_t value = static_cast<std::int8_t>(bytes.at(element_bytes - 1));
-    if (element_bytes == 2) value = value * 256 + bytes.at(0);
+    for (unsigned i = element_bytes - 1; i > 0; --i) value = value * 256 + bytes.at(i - 1);
     return fmt::format(" fill {}\n", value);
 }
 

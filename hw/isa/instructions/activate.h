@@ -28,7 +28,7 @@ struct Activate {
 
     std::uint16_t accumulator_row = 0;
     std::uint32_t unified_buffer_row = 0;  ///< 3 bytes encoded
-    std::uint16_t length = 0;              ///< rows; at least 1
+    std::uint16_t length = 0;  ///< rows; 0 with `load_parameters`: loads them and activates nothing
     std::uint32_t first_output = 0;
     ActivationFunction function = ActivationFunction::Identity;
     /// First read the parameters (int32 bias, int32 multiplier, int8 shift: three arrays of
@@ -38,6 +38,9 @@ struct Activate {
     /// Number format of the results. uint8 and int8 are written alike; with int16, Lookup uses the 16-bit
     /// table.
     DataType output = DataType::Uint8;
+
+    /// Whether the function takes its results from the table.
+    bool looks_up() const;
 
     /// Visits every field, in the order of the encoding.
     void fields(FieldVisitor& visitor);

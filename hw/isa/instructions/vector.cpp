@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <stdexcept>
 
 #include "hw/base/arithmetic.h"
 #include "hw/isa/fields.h"
@@ -27,6 +28,32 @@ constexpr std::array<std::string_view, 5> operation_names = {"add", "multiply", 
                                                              "average_pool"};
 
 }  // namespace
+
+bool Vector::is_pooling() const {
+    switch (operation) {
+        case VectorOperation::Add:
+        case VectorOperation::Multiply:
+        case VectorOperation::Lookup:
+            return false;
+        case VectorOperation::MaxPool:
+        case VectorOperation::AveragePool:
+            return true;
+    }
+    throw std::logic_error("a vector operation that does not exist");
+}
+
+bool Vector::has_other() const {
+    switch (operation) {
+        case VectorOperation::Add:
+        case VectorOperation::Multiply:
+            return true;
+        case VectorOperation::Lookup:
+        case VectorOperation::MaxPool:
+        case VectorOperation::AveragePool:
+            return false;
+    }
+    throw std::logic_error("a vector operation that does not exist");
+}
 
 void Vector::fields(FieldVisitor& visitor) {
     visitor.choice("operation", operation_names, operation);

@@ -48,13 +48,9 @@ struct Vector {
     bool count_padding = false;
 
     /// MaxPool or AveragePool: `length` counts output lines.
-    bool is_pooling() const {
-        return operation == VectorOperation::MaxPool || operation == VectorOperation::AveragePool;
-    }
-    /// Add or Multiply: `other_row` is read.
-    bool has_other() const {
-        return operation == VectorOperation::Add || operation == VectorOperation::Multiply;
-    }
+    bool is_pooling() const;
+    /// Add or Multiply: `other_row` is read. Element-wise work without it is a lookup.
+    bool has_other() const;
 
     /// Visits every field, in the order of the encoding.
     void fields(FieldVisitor& visitor);

@@ -2,9 +2,8 @@
 #include <zlib.h>
 
 #include <algorithm>
-#include <exception>
-#include <fstream>
 
+#include "hw/base/input_file.h"
 #include "hw/isa/encoding.h"
 #include "hw/isa/program_error.h"
 #include "hw/isa/program_file.h"
@@ -14,17 +13,24 @@
 namespace systole::isa {
 namespace {
 
-/// Checks magic, version, length and checksum; returns a reader of the content.
-ByteReader open_content(std::span<const std::uint8_t> file) {
+/// The content of a file, behind its header.
+struct Content {
+    ByteReader bytes;
+    std::uint32_t version = 0;
+};
+
+/// Checks magic, version, length and checksum.
+Content open_content(std::span<const std::uint8_t> file) {
     ByteReader header(file, 0, file.size());
     if (!std::ranges::equal(header.bytes(file_format::magic.size(), "magic"), file_format::magic)) {
         ByteReader::fail_at(0, "not a program file: the first 8 bytes are not those of one");
     }
     const std::size_t version_at = header.position();
     const std::uint32_t version = header.number32("version");
-    if (version != file_format::version) {
-        ByteReader::fail_at(version_at, fmt::format("version is {}; this program reads version {}", version,
-                                                    file_format::version));
+    if (version != file_format::version && version != file_format::version_with_rows) {
+        ByteReader::fail_at(version_at,
+                            fmt::format("version is {}; this program reads versions {} and {}", version,
+                                        file_format::version, file_format::version_with_rows));
     }
     const std::size_t sum_at = header.position();
     const std::uint32_t written_sum = header.number32("CRC-32");
@@ -40,7 +46,7 @@ ByteReader open_content(std::span<const std::uint8_t> file) {
         ByteReader::fail_at(sum_at, fmt::format("CRC-32 of the content is {:#010x}; the header says {:#010x}",
                                                 sum, written_sum));
     }
-    return header;
+    return {.bytes = header, .version = version};
 }
 
 ByteReader open_section(std::span<const std::uint8_t> file, ByteReader& content,
@@ -160,8 +166,27 @@ std::vector<Instruction> read_code(std::span<const std::uint8_t> file, ByteReade
     return instructions;
 }
 
+InitialRows read_initial_rows(ByteReader& reader) {
+    InitialRows initial;
+    initial.first_row = reader.number32("first initial row");
+    initial.values = copy(reader.bytes(reader.number64("bytes of initial rows"), "values of initial rows"));
+    return initial;
+}
+
+void read_rows_section(std::span<const std::uint8_t> file, ByteReader& content, Program& program) {
+    constexpr std::size_t smallest = 12;
+    ByteReader rows = open_section(file, content, file_format::rows_section);
+    program.unified_buffer = list<InitialRows>(rows, smallest, "initial rows", read_initial_rows);
+    program.accumulators = list<InitialRows>(rows, smallest, "initial rows", read_initial_rows);
+    rows.finish("the section of initial rows");
+    if (program.unified_buffer.empty() && program.accumulators.empty()) {
+        rows.fail(
+            fmt::format("there are no initial rows; the file must be of version {}", file_format::version));
+    }
+}
+
 Program read_content(std::span<const std::uint8_t> file) {
-    ByteReader content = open_content(file);
+    auto [content, version] = open_content(file);
     Program program;
 
     ByteReader array = open_section(file, content, file_format::array_section);
@@ -191,6 +216,7 @@ Program read_content(std::span<const std::uint8_t> file) {
     program.instructions = read_code(file, code);
     code.finish("the code section");
 
+    if (version == file_format::version_with_rows) read_rows_section(file, content, program);
     content.finish("the file");
     validate(program);
     return program;
@@ -207,22 +233,7 @@ Program read_program(std::span<const std::uint8_t> file, std::string_view name) 
 }
 
 Program read_program(const std::filesystem::path& path) {
-    const auto fail = [&](std::string_view why) {
-        throw ProgramError(fmt::format("{}: cannot be read: {}", path.string(), why));
-    };
-    std::error_code error;
-    const std::uintmax_t size = std::filesystem::file_size(path, error);
-    if (error) fail(error.message());
-    std::vector<std::uint8_t> file;
-    try {
-        file.resize(size);
-    } catch (const std::exception&) {
-        fail("there is not enough memory");
-    }
-    std::ifstream stream(path, std::ios::binary);
-    stream.read(reinterpret_cast<char*>(file.data()), static_cast<std::streamsize>(size));
-    if (!stream) fail("reading failed");
-    return read_program(file, path.string());
+    return read_program(read_input_file<ProgramError, std::vector<std::uint8_t>>(path), path.string());
 }
 
 }  // namespace systole::isa

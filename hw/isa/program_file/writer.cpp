@@ -3,9 +3,13 @@
 
 #include <algorithm>
 #include <bit>
-#include <fstream>
+#include <ostream>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
+#include "hw/base/whole_file.h"
 #include "hw/isa/encoding.h"
 #include "hw/isa/program_error.h"
 #include "hw/isa/program_file.h"
@@ -107,6 +111,19 @@ void write_tiles(ByteWriter& writer, const std::vector<WeightTile>& tiles) {
     }
 }
 
+void write_initial_rows(ByteWriter& writer, const std::vector<InitialRows>& all) {
+    writer.count(all.size());
+    for (const InitialRows& initial : all) {
+        writer.number(initial.first_row, 4);
+        writer.number(initial.values.size(), 8);
+        writer.append(initial.values);
+    }
+}
+
+bool has_initial_rows(const Program& program) {
+    return !program.unified_buffer.empty() || !program.accumulators.empty();
+}
+
 std::vector<std::uint8_t> content_of(const Program& program) {
     ByteWriter writer;
     writer.begin_section(file_format::array_section);
@@ -126,11 +143,26 @@ std::vector<std::uint8_t> content_of(const Program& program) {
     writer.count(program.instructions.size());
     for (const Instruction& instruction : program.instructions) encode(instruction, writer.bytes());
     writer.end_section();
+    if (has_initial_rows(program)) {
+        writer.begin_section(file_format::rows_section);
+        write_initial_rows(writer, program.unified_buffer);
+        write_initial_rows(writer, program.accumulators);
+        writer.end_section();
+    }
     return std::move(writer.bytes());
 }
 
-void put(std::ostream& stream, const std::vector<std::uint8_t>& bytes) {
-    stream.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+std::vector<std::uint8_t> header_of(const Program& program, const std::vector<std::uint8_t>& content) {
+    ByteWriter header;
+    header.append(file_format::magic);
+    header.number(has_initial_rows(program) ? file_format::version_with_rows : file_format::version, 4);
+    header.number(crc32_z(0, content.data(), content.size()), 4);
+    header.number(content.size(), 8);
+    return std::move(header.bytes());
+}
+
+std::string_view text_of(const std::vector<std::uint8_t>& bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 }  // namespace
@@ -138,25 +170,21 @@ void put(std::ostream& stream, const std::vector<std::uint8_t>& bytes) {
 void write_program(const Program& program, std::ostream& stream) {
     validate(program);
     const std::vector<std::uint8_t> content = content_of(program);
-    ByteWriter header;
-    header.append(file_format::magic);
-    header.number(file_format::version, 4);
-    header.number(crc32_z(0, content.data(), content.size()), 4);
-    header.number(content.size(), 8);
-    put(stream, header.bytes());
-    put(stream, content);
+    stream << text_of(header_of(program, content)) << text_of(content);
     if (!stream) throw ProgramError("the program file cannot be written");
 }
 
 void write_program(const Program& program, const std::filesystem::path& path) {
-    std::ofstream stream(path, std::ios::binary);
     try {
-        write_program(program, stream);
-        stream.close();
-        if (!stream) throw ProgramError("the program file cannot be written");
+        validate(program);
     } catch (const ProgramError& error) {
         throw ProgramError(fmt::format("{}: {}", path.string(), error.what()));
     }
+    WholeFile file(path);
+    const std::vector<std::uint8_t> content = content_of(program);
+    file.write(text_of(header_of(program, content)));
+    file.write(text_of(content));
+    file.commit();
 }
 
 }  // namespace systole::isa

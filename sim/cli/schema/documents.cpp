@@ -20,10 +20,21 @@ namespace {
 void add_paths(std::vector<std::string>& paths, const std::string& before,
                const std::vector<KeyDescription>& keys) {
     for (const KeyDescription& key : keys) {
-        if (key.type == Type::Section) {
-            add_paths(paths, before + key.name + ".", key.keys);
-        } else if (key.type != Type::TextsByName) {
-            paths.push_back(before + key.name);
+        switch (key.type) {
+            case Type::Section:
+                add_paths(paths, before + key.name + ".", key.keys);
+                break;
+            case Type::WholeNumber:
+            case Type::Number:
+            case Type::Switch:
+            case Type::Text:
+            case Type::ListOfTexts:
+            case Type::Choice:
+            case Type::Sections:
+                paths.push_back(before + key.name);
+                break;
+            case Type::TextsByName:  // their names are not keys
+                break;
         }
     }
 }

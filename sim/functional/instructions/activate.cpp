@@ -19,7 +19,7 @@ void load_parameters(const isa::Activate& activate, State& state) {
         state.unified_buffer.rows(registers[isa::Register::ActivationParametersRow],
                                   divide_up(isa::parameter_bytes * columns, state.row_bytes())),
         columns);
-    if (activate.function == isa::ActivationFunction::Lookup) {
+    if (activate.looks_up()) {
         const auto bytes =
             state.unified_buffer.rows(registers[isa::Register::ActivationTableRow],
                                       divide_up(isa::table_bytes(activate.output), state.row_bytes()));
@@ -58,7 +58,7 @@ void write_pixels(const isa::Activate& activate, const Pixels& pixels, State& st
 
     math::requantize_rows(sums, state.accumulators.row_elements(), pixels.count, columns, parameters,
                           activate.output, out.data(), pixel_bytes);
-    if (activate.function == isa::ActivationFunction::Lookup) {
+    if (activate.looks_up()) {
         for (std::uint64_t pixel = 0; pixel < pixels.count; ++pixel) {
             const auto values = out.subspan(pixel * pixel_bytes, columns * bytes_of(activate.output));
             if (bytes_of(activate.output) == 2) {

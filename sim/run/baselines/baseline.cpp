@@ -107,9 +107,9 @@ void drop_unknown(nlohmann::ordered_json& object) {
 Baseline read_baseline(const nlohmann::json& object, const std::string& file) {
     machine::ConfigReader reader(object, file);
     Baseline baseline;
+    reader.check_schema(baseline.schema);
     describe(reader, baseline);
     reader.check_keys();
-    if (baseline.schema != "sim.baseline/1") reader.fail("schema", "it must be \"sim.baseline/1\"");
     const Efficiency& efficiency = baseline.efficiency;
     const auto fail = [&](const char* key, const char* rule) {
         machine::ConfigReader(object.at("efficiency"), file, "efficiency").fail(key, rule);

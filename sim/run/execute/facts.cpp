@@ -177,6 +177,7 @@ std::vector<InstructionLine> instruction_lines(const isa::Program& program,
                 line.begun = (*next)->begun;
                 line.released = (*next)->released;
                 line.complete = (*next)->complete;
+                if (std::holds_alternative<isa::Halt>(instruction)) line.released = line.complete = end;
                 lines.push_back(line);
                 ++line.repetition;
             }

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
+#include "hw/isa/footprint.h"
 #include "hw/isa/unit.h"
 
 namespace systole::run {
@@ -61,6 +63,31 @@ void PhaseRecorder::matrix_idle(const hw::MatrixIdleTimes& times) {
     if (seen_first_) return;
     seen_first_ = true;
     phases_.head = times.idle.without_rows;
+}
+
+void TimesRecorder::issued(const hw::IssueTimes& times) {
+    if (isa::unit_of(program_.instructions[times.number])) return;
+    times_.push_back({.number = times.number,
+                      .tag = times.tag,
+                      .issued = times.issued,
+                      .begun = times.issued,
+                      .released = times.issued,
+                      .complete = times.issued});
+}
+
+void TimesRecorder::queued(const hw::QueueTimes& times) {
+    const isa::Instruction& instruction = program_.instructions[times.number];
+    if (!std::holds_alternative<isa::SyncWait>(instruction) &&
+        !std::holds_alternative<isa::SyncSignal>(instruction)) {
+        return;
+    }
+    times_.push_back({.unit = times.unit,
+                      .number = times.number,
+                      .tag = times.tag,
+                      .issued = times.issued,
+                      .begun = times.taken,
+                      .released = times.taken,
+                      .complete = times.taken});
 }
 
 }  // namespace systole::run

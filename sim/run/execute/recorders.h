@@ -60,13 +60,20 @@ private:
     bool seen_first_ = false;
 };
 
-/// Records the times of all instructions.
+/// Records the times of all instructions. A `sync` and what the sequencer executes take no time: they begin
+/// and are complete in the cycle in which they are executed.
 class TimesRecorder final : public hw::TraceListener {
 public:
+    /// The program must outlive the recorder.
+    explicit TimesRecorder(const isa::Program& program) : program_(program) {}
+
     void instruction(const hw::InstructionTimes& times) override { times_.push_back(times); }
+    void issued(const hw::IssueTimes& times) override;
+    void queued(const hw::QueueTimes& times) override;
     const std::vector<hw::InstructionTimes>& times() const { return times_; }
 
 private:
+    const isa::Program& program_;
     std::vector<hw::InstructionTimes> times_;
 };
 

@@ -5,13 +5,15 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
-#include <iterator>
+#include <span>
+#include <stdexcept>
 #include <utility>
 
 #include "compiler/emit/compile.h"
 #include "compiler/operators/lowering.h"
 #include "compiler/reference/executor.h"
+#include "compiler/schedule/schedule.h"
+#include "hw/base/input_file.h"
 #include "hw/common/fan_out.h"
 #include "hw/core/core.h"
 #include "hw/isa/assembly.h"
@@ -50,6 +52,7 @@ const isa::HostBuffer* find_buffer(const isa::Program& program, isa::BufferKind 
 /// The border tensor of the program's buffer of that kind, which holds one tensor for each inference. Null if
 /// the program declares none.
 const isa::BorderTensor* border(const isa::Program& program, isa::BufferKind kind, const std::string& name) {
+    if (kind == isa::BufferKind::Constant) throw std::logic_error("constants are no tensors of the border");
     const bool is_input = kind == isa::BufferKind::Input;
     const std::vector<isa::BorderTensor>& tensors = is_input ? program.inputs : program.outputs;
     if (tensors.empty()) return nullptr;
@@ -78,17 +81,45 @@ ir::FeatureMap shape_of(const isa::BorderTensor& tensor) {
     return shape;
 }
 
-/// The labels of the input's images. The file must have one for each image, also for those beyond the limit.
-std::vector<std::uint32_t> read_labels(const RunSpec& spec, const NamedImages& input) {
-    if (!spec.data.labels) return {};
+/// The labels of the input's images, whose file must have one for each image, also for those beyond the
+/// limit.
+std::vector<std::uint32_t> read_labels(const RunSpec& spec, const std::optional<NamedImages>& input) {
+    if (!spec.data.labels || !input) return {};
     const std::string& path = spec.data.labels->path.text;
     std::vector<std::uint32_t> labels = input::read_labels(path);
-    if (labels.size() != input.in_files) {
+    if (labels.size() != input->in_files) {
         throw input::InputError(fmt::format("{}: there are {} labels; {} has {} images", path, labels.size(),
-                                            input.name, input.in_files));
+                                            input->name, input->in_files));
     }
-    labels.resize(input.images.count);
     return labels;
+}
+
+/// Throws unless each label is a class of the output.
+void check_labels(const RunSpec& spec, const Prepared& prepared, const isa::BorderTensor* output,
+                  const std::string& name) {
+    if (prepared.labels.empty()) return;
+    if (output == nullptr || !gives_classes(*output)) {
+        throw isa::ProgramError(fmt::format(
+            "{}: labels need an output that is a vector of two or more; its output is not", name));
+    }
+    const std::uint32_t classes = output->shape.back();
+    const auto wrong =
+        std::ranges::find_if(prepared.labels, [&](std::uint32_t label) { return label >= classes; });
+    if (wrong == prepared.labels.end()) return;
+    throw input::InputError(fmt::format("{}: label {} is {}; {} has {} classes, 0 to {}",
+                                        spec.data.labels->path.text, wrong - prepared.labels.begin(), *wrong,
+                                        name, classes, classes - 1));
+}
+
+/// Warns of input of another scale than the network or program expects.
+void check_scale(const RunSpec& spec, const isa::BorderTensor* input, Prepared& prepared) {
+    if (spec.data.input.empty() || spec.timing_only || input == nullptr) return;
+    const bool is_calibrated = prepared.graph && !operators::is_quantized(*prepared.graph);
+    const double highest = is_calibrated ? most_pixel * spec.data.input_scale
+                                         : input->scale * (highest_of(input->type) - input->zero_point);
+    if (auto warning = scale_warning(*prepared.input, spec.data.input_scale, highest)) {
+        prepared.warnings.push_back(*std::move(warning));
+    }
 }
 
 std::vector<std::uint32_t> float_predictions(const ir::Graph& graph, const input::Images& images,
@@ -112,24 +143,26 @@ void check_program_input(const std::optional<NamedImages>& input, const isa::Bor
         throw isa::ProgramError(
             fmt::format("{}: the program takes images; give --input, --random-input or --timing-only", name));
     }
-    if (tensor == nullptr) {
-        throw isa::ProgramError(fmt::format("{}: the program takes no images; it declares no input", name));
-    }
     if (input->images.count != program.inferences) {
         throw isa::ProgramError(fmt::format("{}: the program was made for {} images; {} has {}", name,
                                             program.inferences, input->name, input->images.count));
     }
-    check_shape(*input, shape_of(*tensor), name);
 }
 
-NamedImages random_program_input(const RunSpec& spec, const isa::Program& program,
-                                 const isa::BorderTensor* tensor, const std::string& name) {
+/// The images of a program's run: files or made-up ones.
+std::optional<NamedImages> program_input(const RunSpec& spec, const isa::Program& program,
+                                         const isa::BorderTensor* tensor, const std::string& name) {
+    const bool is_random = spec.data.random_input > 0;
+    if (spec.data.input.empty() && !is_random) return std::nullopt;
     if (tensor == nullptr) {
         throw isa::ProgramError(
-            fmt::format("{}: the program takes no input, so --random-input does not apply", name));
+            is_random ? fmt::format("{}: the program takes no input, so --random-input does not apply", name)
+                      : fmt::format("{}: the program takes no images; it declares no input", name));
     }
+    const ir::FeatureMap shape = shape_of(*tensor);
+    if (!is_random) return read_input(spec, shape, name);
     const std::uint64_t count = spec.compiler.limit > 0 ? spec.compiler.limit : program.inferences;
-    return random_images(shape_of(*tensor), count, spec.data.random_input, bytes_of(tensor->type) == 2);
+    return random_images(shape, count, spec.data.random_input, bytes_of(tensor->type) == 2);
 }
 
 /// The name of the program or network in messages.
@@ -179,7 +212,7 @@ public:
                 "power_windows: the machine has no section energy, from which power over time follows");
         }
         if (observer != nullptr) observer->begin(program, spec.machine);
-        if (observed.instruction_times) listeners_.add(&times_.emplace());
+        if (observed.instruction_times) listeners_.add(&times_.emplace(program));
         if (observed.power_windows > 0) {
             listeners_.add(&activity_.emplace(work_));
         }
@@ -223,6 +256,7 @@ public:
         record.work = std::move(work_);
         if (spans_) record.occupancy = (*std::move(spans_)).occupancy(program_, record.cycles);
         if (phases_) record.phases = phases_->phases();
+        if (register_recorder_) register_recorder_->check(record.cycles);
         record.registers = std::move(registers_);
     }
 
@@ -239,6 +273,23 @@ private:
     hw::RegisterFanOut register_listeners_;
     std::optional<hw::Core> core_;
 };
+
+/// The bytes that a view shows, after the run.
+std::span<const std::uint8_t> bytes_of(const BufferView& view, hw::Core& core) {
+    switch (view.memory) {
+        case Memory::Host:
+            return core.host_bytes(*view.buffer);
+        case Memory::UnifiedBuffer:
+            return {core.unified_buffer().read(view.first_row, view.rows),
+                    view.rows * core.unified_buffer().row_bytes()};
+        case Memory::Accumulators: {
+            const std::int32_t* const sums = core.accumulators().read(view.first_row, view.rows);
+            return {reinterpret_cast<const std::uint8_t*>(sums),
+                    view.rows * core.accumulators().columns() * sizeof(std::int32_t)};
+        }
+    }
+    throw std::logic_error("a memory without bytes");
+}
 
 /// Writes the input to host memory, where the chip fetches it, and records the host's work for it.
 void fill_input(RunRecord& record, const NamedImages& input, const isa::BorderTensor& tensor,
@@ -297,15 +348,11 @@ std::uint64_t peak_rss_bytes() {
 }  // namespace
 
 isa::Program read_program(const std::filesystem::path& path) {
-    std::error_code error;
-    std::ifstream stream(path, std::ios::binary);
-    if (!stream || std::filesystem::is_directory(path, error)) {
-        throw isa::ProgramError(fmt::format("{}: cannot be opened", path.string()));
-    }
-    constexpr int first_byte_of_program_files = 0x89;  // above every byte of assembly text
-    if (stream.peek() == first_byte_of_program_files) return isa::read_program(path);
-    const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-    return isa::assemble(text, path.string());
+    const auto bytes = read_input_file<isa::ProgramError, std::vector<std::uint8_t>>(path);
+    constexpr std::uint8_t first_byte_of_program_files = 0x89;  // above every byte of assembly text
+    const bool is_binary = !bytes.empty() && bytes.front() == first_byte_of_program_files;
+    if (is_binary || path.extension() == ".tpu") return isa::read_program(bytes, path.string());
+    return isa::assemble(std::string(bytes.begin(), bytes.end()), path.string());
 }
 
 std::string prepared_key(const RunSpec& spec) {
@@ -320,13 +367,10 @@ std::string prepared_key(const RunSpec& spec) {
 
 Prepared prepare(const RunSpec& spec) {
     Prepared prepared;
-    // Data first, so that errors in it show before the compilation.
-    prepared.input = read_input(spec);
-    if (prepared.input) prepared.labels = read_labels(spec, *prepared.input);
     if (spec.program) {
         prepared.program = named_program(*spec.program);
     } else {
-        if (!prepared.input && spec.data.random_input == 0 && !spec.timing_only) {
+        if (spec.data.input.empty() && spec.data.random_input == 0 && !spec.timing_only) {
             throw machine::ConfigError(
                 "a run computes on images: give --input, --random-input or --timing-only");
         }
@@ -337,23 +381,31 @@ Prepared prepare(const RunSpec& spec) {
                 prepared.graph->name));
         }
         prepared.network = baselines::network_of(*prepared.graph);
-        if (spec.data.random_input > 0) prepared.input = read_input(spec, *prepared.graph);
-        const mapping::Network network = operators::lower(quantize(*prepared.graph, spec, prepared.input));
-        prepared.program = emit::compile(network, target_of(spec.machine), options_of(spec, prepared.input));
+        // Data before the compilation, which takes longer, so that errors in it show first.
+        prepared.input = read_input(spec, *prepared.graph);
+        prepared.labels = read_labels(spec, prepared.input);
+        prepared.program = naming_file(spec, *prepared.graph, [&] {
+            const mapping::Network network =
+                operators::lower(quantize(*prepared.graph, spec, prepared.input));
+            const schedule::Schedule schedule =
+                schedule::make_schedule(network, target_of(spec.machine), options_of(spec, prepared.input));
+            prepared.batch = batch_facts(network, schedule);
+            return emit::emit_program(network, schedule);
+        });
     }
     const isa::Program& program = prepared.program;
     const std::string name = name_of(spec, program);
     check_host_operations(program);
     const isa::BorderTensor* input_tensor = border(program, isa::BufferKind::Input, name);
     const isa::BorderTensor* output_tensor = border(program, isa::BufferKind::Output, name);
-    if (spec.program && spec.data.random_input > 0) {
-        prepared.input = random_program_input(spec, program, input_tensor, name);
+    if (spec.program) {
+        prepared.input = program_input(spec, program, input_tensor, name);
+        prepared.labels = read_labels(spec, prepared.input);
     }
     check_program_input(prepared.input, input_tensor, program, name, spec.timing_only);
-    if (!prepared.labels.empty() && (output_tensor == nullptr || !gives_classes(*output_tensor))) {
-        throw isa::ProgramError(fmt::format(
-            "{}: labels need an output that is a vector of two or more; its output is not", name));
-    }
+    check_labels(spec, prepared, output_tensor, name);
+    if (!prepared.labels.empty()) prepared.labels.resize(prepared.input->images.count);
+    check_scale(spec, input_tensor, prepared);
     return prepared;
 }
 
@@ -367,11 +419,14 @@ RunRecord simulate(const RunSpec& spec, const Prepared& prepared, Observer* obse
     RunRecord record;
     record.spec = spec;
     record.program = facts_of(program);
+    record.batch = prepared.batch;
     record.network = prepared.network;
     FailureNotice notice(observer);  // declared after the objects that the observer refers to
     try {
         std::vector<BufferView> views;  // looked up first, so that errors show before the simulation
-        for (const std::string& text : spec.observed.print) views.push_back(find_view(program, text));
+        for (const std::string& text : spec.observed.print) {
+            views.push_back(find_view(program, spec.machine, text));
+        }
         Simulation simulation(record.spec, program, observer);
         hw::Core& core = simulation.core();
         if (prepared.input) {
@@ -383,7 +438,7 @@ RunRecord simulate(const RunSpec& spec, const Prepared& prepared, Observer* obse
         simulation.run(progress);
         record.speed.simulate = total.seconds() - record.speed.prepare;
         for (const BufferView& view : views) {
-            record.printed.push_back(read_contents(view, core.host_bytes(*view.buffer)));
+            record.printed.push_back(read_contents(view, bytes_of(view, core)));
         }
         if (output_tensor != nullptr) {
             const std::vector<HostWork> work = output_work(program);
@@ -393,6 +448,8 @@ RunRecord simulate(const RunSpec& spec, const Prepared& prepared, Observer* obse
             add_answers(record, prepared, core.host_bytes(*find_buffer(program, isa::BufferKind::Output)));
         }
         std::move(simulation).record(record);
+    } catch (const isa::ProgramErrorAtLine& error) {
+        throw isa::ProgramError(fmt::format("{}:{}: {}", name, error.line, error.what()));
     } catch (const isa::ProgramError& error) {
         throw isa::ProgramError(fmt::format("{}: {}", name, error.what()));
     }
@@ -408,6 +465,9 @@ RunRecord run(const RunSpec& spec, Observer* observer, const Progress& progress)
     const Stopwatch time;
     const Prepared prepared = prepare(spec);
     const double seconds = time.seconds();
+    if (observer != nullptr) {
+        for (const std::string& warning : prepared.warnings) observer->warn(warning);
+    }
     RunRecord record = simulate(spec, prepared, observer, progress);
     record.speed.prepare += seconds;
     record.speed.total += seconds;

@@ -22,6 +22,8 @@ namespace systole::run {
 class Observer {
 public:
     virtual ~Observer() = default;
+    /// Something about the run's input is probably not what was meant. The run goes on.
+    virtual void warn(const std::string& message) = 0;
     /// The run is about to begin. Program and machine live until `finish` or `failed` has returned.
     virtual void begin(const isa::Program& program, const machine::MachineConfig& machine) = 0;
     /// The sink of the run's events, or null. Called after `begin`.
@@ -42,8 +44,10 @@ struct Prepared {
     std::optional<ir::Graph> graph;  ///< absent of a program
     std::optional<NetworkWork> network;
     isa::Program program;
+    std::optional<BatchFacts> batch;  ///< absent of a program
     std::optional<NamedImages> input;
     std::vector<std::uint32_t> labels;
+    std::vector<std::string> warnings;  ///< about input that is probably not what was meant
 };
 
 /// The key under which another run can use the same prepared inputs. It covers the spec, but only the parts

@@ -14,10 +14,15 @@ ScratchFolder::ScratchFolder() {
         throw std::system_error(errno, std::generic_category(), pattern);
     }
     path_ = pattern;
+    removed_.emplace([this] { remove(); });
 }
 
 ScratchFolder::~ScratchFolder() {
-    std::error_code ignored;  // a destructor must not throw; files that remain do no harm
+    remove();
+}
+
+void ScratchFolder::remove() const {
+    std::error_code ignored;  // files that remain do no harm
     std::filesystem::remove_all(path_, ignored);
 }
 

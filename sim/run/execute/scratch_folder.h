@@ -1,14 +1,16 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "hw/base/interruption.h"
 #include "sim/run/record/content.h"
 
 namespace systole::run {
 
-/// A folder for files of this process alone. The destructor removes it.
+/// A folder for files of this process alone. The destructor removes it, and so does an interruption.
 class ScratchFolder {
 public:
     /// Throws std::system_error if no folder can be created.
@@ -22,7 +24,10 @@ public:
     Content add(const std::string& name, std::string_view text) const;
 
 private:
+    void remove() const;
+
     std::filesystem::path path_;
+    std::optional<UndoneOnInterruption> removed_;
 };
 
 }  // namespace systole::run

@@ -45,8 +45,9 @@ public:
 
     void serve() {
         while (const std::optional<std::string> message = read_message(in_)) {
-            const std::string_view body = std::string_view(*message).substr(1);
-            switch (message->front()) {
+            const char kind = message->empty() ? '\0' : message->front();
+            const std::string_view body = std::string_view(*message).substr(message->empty() ? 0 : 1);
+            switch (kind) {
                 case content_message:
                     keep(body);
                     break;
@@ -54,7 +55,7 @@ public:
                     if (!write_message(out_, answer(body))) return;
                     break;
                 default:
-                    throw RecordError("a message of an unknown kind");
+                    throw RecordError("stdin: a message is of an unknown kind");
             }
         }
     }
@@ -67,13 +68,13 @@ private:
     void keep(std::string_view message) {
         const std::uint64_t header_bytes = read_length(message);
         message.remove_prefix(length_bytes);
-        if (header_bytes > message.size()) throw RecordError("the content ends within its header");
+        if (header_bytes > message.size()) throw RecordError("stdin: the content ends within its header");
         const auto content = from_bytes<ContentHeader>(message.substr(0, header_bytes));
         message.remove_prefix(header_bytes);
         const fs::path place = place_of(content.name, content.hash);
         fs::create_directories(content.is_folder ? place : place.parent_path());
         for (const FileHeader& file : content.files) {
-            if (file.bytes > message.size()) throw RecordError("the content ends within a file");
+            if (file.bytes > message.size()) throw RecordError("stdin: the content ends within a file");
             std::ofstream copy(content.is_folder ? place / file.name : place, std::ios::binary);
             copy.write(message.data(), static_cast<std::streamsize>(file.bytes));
             message.remove_prefix(file.bytes);

@@ -45,6 +45,11 @@ WorkerProcess::WorkerProcess(const std::filesystem::path& folder, const std::vec
         socket_.close();
         be_worker(theirs.number(), folder / std::to_string(::getpid()));
     }
+    // Waits for its end, so that it writes no more files.
+    killed_.emplace([process = process_] {
+        ::kill(process, SIGKILL);
+        ::waitpid(process, nullptr, 0);
+    });
 }
 
 WorkerProcess::~WorkerProcess() {
@@ -67,6 +72,7 @@ std::string WorkerProcess::ending() {
 }
 
 int WorkerProcess::wait() {
+    killed_.reset();  // its number may soon be another's
     int status = 0;
     while (::waitpid(process_, &status, 0) < 0) {
         if (errno != EINTR) break;

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "hw/base/interruption.h"
 #include "sim/run/execute/process.h"
 #include "sim/run/execute/scratch_folder.h"
 #include "sim/run/record/spec.h"
@@ -54,6 +55,7 @@ private:
 
     Descriptor socket_;
     pid_t process_ = -1;
+    std::optional<UndoneOnInterruption> killed_;
     std::set<std::pair<std::string, std::string>> sent_;  ///< contents
 };
 

@@ -61,7 +61,7 @@ std::size_t ByteStream::read(std::span<std::uint8_t> out) {
 
 void ByteStream::read_exactly(std::span<std::uint8_t> out, std::string_view what) {
     const std::size_t has = read(out);
-    if (has < out.size()) fail_truncated(what, has, out.size());
+    if (has < out.size()) throw InputError(fmt::format("{}: the file ends within the {}", file_, what));
 }
 
 void ByteStream::expect_end(std::string_view what) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,8 +24,9 @@ Images read_idx_images(ByteStream& stream);
 std::vector<std::uint32_t> read_idx_labels(ByteStream& stream);
 
 /// A NumPy file of images: shape (H, W), (N, H, W) or (N, H, W, C) in C order; |u1 gives pixels, <f4 and
-/// <f8 give floats. Throws InputError for values that are not finite as 32-bit floats.
-Images read_npy_images(ByteStream& stream);
+/// <f8 give floats. Shape (N, values) gives N vectors, if the network takes so many `values` and does not
+/// take N * values. Throws InputError for values that are not finite as 32-bit floats.
+Images read_npy_images(ByteStream& stream, std::optional<std::uint64_t> values = std::nullopt);
 
 /// A NumPy file of labels: shape (N,); |u1, <i4 or <i8, from 0 to 2^32 - 1.
 std::vector<std::uint32_t> read_npy_labels(ByteStream& stream);

@@ -38,9 +38,13 @@ std::vector<std::uint32_t> read_integers(ByteStream& stream, std::uint32_t count
     return labels;
 }
 
-Images with_shape(const std::vector<std::uint32_t>& shape, const std::string& file) {
+Images with_shape(const std::vector<std::uint32_t>& shape, std::optional<std::uint64_t> values,
+                  const std::string& file) {
     switch (shape.size()) {
         case 2:
+            if (values == shape[1] && values != std::uint64_t{shape[0]} * shape[1]) {
+                return {.count = shape[0], .height = 1, .width = shape[1], .channels = 1, .values = {}};
+            }
             return {.count = 1, .height = shape[0], .width = shape[1], .channels = 1, .values = {}};
         case 3:
             return {.count = shape[0], .height = shape[1], .width = shape[2], .channels = 1, .values = {}};
@@ -57,9 +61,9 @@ Images with_shape(const std::vector<std::uint32_t>& shape, const std::string& fi
 
 }  // namespace
 
-Images read_npy_images(ByteStream& stream) {
+Images read_npy_images(ByteStream& stream, std::optional<std::uint64_t> values) {
     const NpyHeader header = read_npy_header(stream);
-    Images images = with_shape(header.shape, stream.file());
+    Images images = with_shape(header.shape, values, stream.file());
     if (header.descr == "|u1") {
         const std::uint64_t size = checked_size(images, sizeof(std::uint8_t), stream.file());
         images.values = stream.read_values<std::uint8_t>(size, "NPY image data");

@@ -90,8 +90,9 @@ private:
         const char* begin = text_.data() + position_;
         const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), value);
         if (error == std::errc::result_out_of_range) {
-            throw InputError(fmt::format("{}: a dimension of the shape is larger than {}; that is the limit",
-                                         file_, std::numeric_limits<std::uint32_t>::max()));
+            throw InputError(fmt::format("{}: a dimension of the shape is {}; it must be at most {}", file_,
+                                         std::string_view(begin, end),
+                                         std::numeric_limits<std::uint32_t>::max()));
         }
         if (error != std::errc()) fail("a dimension of the shape is not a whole number");
         position_ += static_cast<std::size_t>(end - begin);

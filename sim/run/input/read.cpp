@@ -1,11 +1,11 @@
 #include "sim/run/input/read.h"
 
 #include <algorithm>
-#include <fstream>
 #include <optional>
 #include <system_error>
 #include <utility>
 
+#include "hw/base/input_file.h"
 #include "sim/run/input/byte_stream.h"
 #include "sim/run/input/formats.h"
 
@@ -15,26 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::vector<std::uint8_t> read_file(const fs::path& path) {
-    std::error_code error;
-    const fs::file_status status = fs::status(path, error);
-    if (status.type() == fs::file_type::not_found) {
-        throw InputError(fmt::format("{}: there is no such file", path.string()));
-    }
-    if (error) throw InputError(fmt::format("{}: {}", path.string(), error.message()));
-    if (!fs::is_regular_file(status)) {
-        throw InputError(fmt::format("{}: is not a regular file", path.string()));
-    }
-    const std::uintmax_t size = fs::file_size(path, error);
-    if (error) throw InputError(fmt::format("{}: {}", path.string(), error.message()));
-    if (size > max_input_bytes) {
-        throw InputError(
-            fmt::format("{}: takes {} bytes; the limit is {}", path.string(), size, max_input_bytes));
-    }
-    std::vector<std::uint8_t> bytes(size);
-    std::ifstream file(path, std::ios::binary);
-    file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size));
-    if (!file) throw InputError(fmt::format("{}: cannot be read", path.string()));
-    return bytes;
+    return read_input_file<InputError, std::vector<std::uint8_t>>(path, max_input_bytes);
 }
 
 std::vector<fs::path> png_files(const fs::path& directory) {
@@ -73,27 +54,31 @@ private:
 
 }  // namespace
 
-Images parse_images(std::span<const std::uint8_t> bytes, std::string_view file) {
+Images parse_images(std::span<const std::uint8_t> bytes, std::string_view file,
+                    std::optional<std::uint64_t> values) {
+    if (bytes.empty())
+        throw InputError(fmt::format("{}: is empty; it must be an IDX, NPY or PNG file", file));
     if (is_png(bytes)) return read_png(bytes, file);
     ByteStream stream(bytes, file);
-    if (is_npy(stream)) return read_npy_images(stream);
+    if (is_npy(stream)) return read_npy_images(stream, values);
     if (is_idx(stream)) return read_idx_images(stream);
     throw InputError(fmt::format("{}: the first bytes are not those of an IDX, NPY or PNG file", file));
 }
 
 std::vector<std::uint32_t> parse_labels(std::span<const std::uint8_t> bytes, std::string_view file) {
+    if (bytes.empty()) throw InputError(fmt::format("{}: is empty; it must be an IDX or NPY file", file));
     ByteStream stream(bytes, file);
     if (is_npy(stream)) return read_npy_labels(stream);
     if (is_idx(stream)) return read_idx_labels(stream);
     throw InputError(fmt::format("{}: the first bytes are not those of an IDX or NPY file", file));
 }
 
-Images read_images(std::span<const fs::path> paths) {
+Images read_images(std::span<const fs::path> paths, std::optional<std::uint64_t> values) {
     Batch batch;
     for (const fs::path& path : paths) {
         std::error_code ignored;  // a path that cannot be read is opened as a file, which throws the reason
         if (!fs::is_directory(path, ignored)) {
-            batch.add(parse_images(read_file(path), path.string()), path);
+            batch.add(parse_images(read_file(path), path.string(), values), path);
             continue;
         }
         for (const fs::path& file : png_files(path)) {

@@ -11,6 +11,8 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "hw/base/input_file.h"
+
 namespace systole::run {
 namespace {
 
@@ -45,8 +47,8 @@ private:
 };
 
 std::optional<std::string> hash_of_file(const fs::path& path) {
+    if (input_fault(path)) return std::nullopt;
     std::ifstream file(path, std::ios::binary);
-    if (!file) return std::nullopt;
     Hash hash;
     std::vector<char> piece(std::size_t{1} << 20U);
     while (file) {

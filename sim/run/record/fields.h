@@ -5,20 +5,22 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "hw/base/user_error.h"
+
 /// One list of fields a struct, from which it goes to JSON (json.h) and to bytes (bytes.h), and back.
 namespace systole::run {
 
 /// A serialized record or spec is invalid: it has another schema, a missing or additional key, or a value of
 /// another type.
-class RecordError : public std::runtime_error {
-    using std::runtime_error::runtime_error;
+class RecordError : public UserError {
+public:
+    using UserError::UserError;
 };
 
 // The usual recursion of a macro over its arguments, up to 64 of them.

@@ -43,6 +43,18 @@ std::uint64_t NetworkWork::weights() const {
     return sum;
 }
 
+double RunRecord::seconds() const {
+    return static_cast<double>(cycles) / static_cast<double>(spec.machine.clock_hz());
+}
+
+double RunRecord::share_of_cycles(std::string_view counter) const {
+    return static_cast<double>(counters.at(counter).value()) / static_cast<double>(cycles);
+}
+
+double RunRecord::share_of_cells(std::string_view counter) const {
+    return share_of_cycles(counter) / static_cast<double>(spec.machine.tile_bytes());
+}
+
 RunRecord read_record(std::string_view bytes) {
     auto record = from_bytes<RunRecord>(bytes);
     if (record.schema != RunRecord::current_schema) throw RecordError("schema: it is " + record.schema);

@@ -145,8 +145,8 @@ struct InstructionLine {
     std::uint64_t number = 0;  ///< in the program, from 0
     std::string unit;          ///< the unit whose queue takes it, or "sequencer"
     std::uint32_t repetition = 0;
-    std::optional<Cycle> issued;    ///< put into the unit's queue
-    std::optional<Cycle> begun;     ///< its first row moved
+    std::optional<Cycle> issued;    ///< put into the unit's queue, or executed by the sequencer
+    std::optional<Cycle> begun;     ///< its first row moved; a `sync` was executed
     std::optional<Cycle> released;  ///< the unit could begin the next
     std::optional<Cycle> complete;  ///< its last result was in place; for `halt`, the run's cycles
     std::string text;               ///< assembly
@@ -232,6 +232,24 @@ struct Occupancy {
     bool operator==(const Occupancy&) const = default;
 };
 SYSTOLE_RECORD_FIELDS(Occupancy, values, weight_fifo_tiles)
+
+/// How the batch of a network goes through the chip, as the compiler planned it.
+struct BatchFacts {
+    std::uint64_t images = 0;     ///< of a full batch: that asked for, or all inferences if they are fewer
+    std::uint64_t at_a_time = 0;  ///< images that go through the network together, at most
+    std::uint64_t that_fit = 0;   ///< images that the unified buffer holds at a time
+    std::uint64_t grouped_layers = 0;  ///< the first layers, which take these images in groups; 0: none
+    std::uint64_t group = 0;           ///< images of a group, at most; 0: no groups
+    /// Rows for which a layer with several tiles a column fetches its weights: half of the accumulators.
+    std::uint64_t rows_a_fetch = 0;
+    double images_a_fetch = 0.0;  ///< images for which a weight tile is fetched, mean; 0 without weights
+    /// Of a batch that was cut: a batch that fits, and its images a fetch; 0 if the batch was not cut.
+    std::uint64_t fitting_batch = 0;
+    double fitting_images_a_fetch = 0.0;
+    bool operator==(const BatchFacts&) const = default;
+};
+SYSTOLE_RECORD_FIELDS(BatchFacts, images, at_a_time, that_fit, grouped_layers, group, rows_a_fetch,
+                      images_a_fetch, fitting_batch, fitting_images_a_fetch)
 
 /// Work of the host.
 struct HostWork {
@@ -336,6 +354,7 @@ struct RunRecord {
     Counters counters;
     std::uint64_t unified_buffer_peak_bytes = 0;
     ProgramFacts program;
+    std::optional<BatchFacts> batch;     ///< absent for a program
     std::optional<NetworkWork> network;  ///< its work on any processor; absent for a program
     std::vector<HostWork> host_work;
     Answers answers;
@@ -348,10 +367,17 @@ struct RunRecord {
     std::vector<BufferContents> printed;
     std::vector<std::string> unfilled_buffers;  ///< input buffers that nothing filled: zeros
     Speed speed;
+
+    /// The time of the program on the chip.
+    double seconds() const;
+    /// A counter of cycles as a share of the run's cycles.
+    double share_of_cycles(std::string_view counter) const;
+    /// A counter of multiply-accumulates as a share of those that all cells could have done in the run.
+    double share_of_cells(std::string_view counter) const;
 };
-SYSTOLE_RECORD_FIELDS(RunRecord, schema, spec, cycles, counters, unified_buffer_peak_bytes, program, network,
-                      host_work, answers, instruction_times, work, phases, occupancy, pictures, registers,
-                      printed, unfilled_buffers, speed)
+SYSTOLE_RECORD_FIELDS(RunRecord, schema, spec, cycles, counters, unified_buffer_peak_bytes, program, batch,
+                      network, host_work, answers, instruction_times, work, phases, occupancy, pictures,
+                      registers, printed, unfilled_buffers, speed)
 
 /// Throws RecordError where the schema is not the current one.
 RunRecord read_record(std::string_view bytes);

@@ -17,12 +17,6 @@ namespace {
     throw machine::ConfigError(fmt::format("{}: trace.{} is {}; {}", place, key, value, rule));
 }
 
-std::string one_of_the_kinds(const std::string& wrong) {
-    const std::string_view near = nearest(wrong, trace_kinds());
-    if (!near.empty()) return fmt::format("there is no such trace; did you mean \"{}\"?", near);
-    return fmt::format("there is no such trace; there are {}", fmt::join(trace_kinds(), ", "));
-}
-
 }  // namespace
 
 const std::vector<std::string>& trace_kinds() {
@@ -38,7 +32,8 @@ void TraceConfig::validate(const std::string& place) const {
     const std::vector<std::string>& known = trace_kinds();
     for (const std::string& kind : kinds) {
         if (std::find(known.begin(), known.end(), kind) == known.end()) {
-            fail(place, "kinds", fmt::format("\"{}\"", kind), one_of_the_kinds(kind));
+            fail(place, "kinds", fmt::format("\"{}\"", kind),
+                 "there is no such trace" + suggestion(kind, known));
         }
     }
     if (to != 0 && to <= from) {

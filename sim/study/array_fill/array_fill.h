@@ -21,6 +21,8 @@ struct ArticleCnn {
     /// Not in the article: factor on the filters of the convolutions and on the units of the hidden dense
     /// layer (12, 24, 64 and 200 in the article).
     std::uint32_t width_multiplier = 1;
+
+    bool operator==(const ArticleCnn&) const = default;
 };
 
 /// The network as a graph file.
@@ -30,6 +32,8 @@ ir::Graph article_cnn(const ArticleCnn& which);
 struct FillPoint {
     ArticleCnn network;
     std::uint32_t batch = 1;
+
+    bool operator==(const FillPoint&) const = default;
 };
 
 /// The cycles of two batches, as shares of the run's cycles; `useful` is a share of cells × cycles.
@@ -44,6 +48,8 @@ struct FillRow {
     double non_matrix = 0.0;
     double inferences_per_second = 0.0;
     std::string error;  ///< the reason why it does not run on this machine; the figures are then 0
+
+    bool operator==(const FillRow&) const = default;
 };
 
 /// The article's axis, SIZE_MULTIPLIER 1 to 8 at several batches, which does not fill the array, and a second
@@ -57,9 +63,5 @@ std::vector<FillRow> study_fill(const machine::MachineConfig& machine, std::span
 
 /// The first row whose useful share is above `share`; rows are in the order of their points.
 std::optional<FillRow> first_above(std::span<const FillRow> rows, double share);
-
-/// A table of 80 columns and one sentence for each axis.
-std::string to_text(std::span<const FillRow> rows);
-nlohmann::ordered_json to_json(std::span<const FillRow> rows);
 
 }  // namespace systole::studies

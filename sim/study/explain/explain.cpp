@@ -10,6 +10,7 @@
 
 #include "sim/run/path_finder.h"
 #include "sim/run/run_config.h"
+#include "sim/study/explain/accumulator_change.h"
 #include "sim/study/explain/cause.h"
 #include "sim/study/explain/what_if.h"
 
@@ -36,10 +37,12 @@ public:
     /// Adds the changes that might help against the causes of these cycles.
     void want(const Facts& facts) {
         for (const Cause cause : causes_of(facts)) {
-            for (WhatIf& candidate : what_ifs(cause, situation_)) {
-                if (!find(candidate.change)) changes_.push_back({std::move(candidate), {}});
-            }
+            for (WhatIf& candidate : what_ifs(cause, situation_)) want(std::move(candidate));
         }
+    }
+
+    void want(WhatIf candidate) {
+        if (!find(candidate.change)) changes_.push_back({std::move(candidate), {}});
     }
 
     void simulate(const Simulate& simulate) {
@@ -185,6 +188,8 @@ report::Explanations explain(const run::RunConfig& config, const Simulate& simul
     Changes changes(situation);
     changes.want(base.run);
     for (const TagFacts& layer : base.tags) changes.want(layer.facts);
+    const std::optional<WhatIf> unchanged = without_accumulator_change(situation);
+    if (unchanged) changes.want(*unchanged);
     changes.simulate(simulate);
 
     const Explainer explainer(base, changes, situation.machine);
@@ -196,7 +201,14 @@ report::Explanations explain(const run::RunConfig& config, const Simulate& simul
         report::WhatIf shown{.change = changes.what_if(i).change,
                              .settings = {},
                              .speedup = explainer.speedup_of_run(i),
-                             .error = changes.answer(i).error};
+                             .error = changes.answer(i).error,
+                             .remark = {}};
+        const std::uint32_t rows = situation.machine.accumulators.rows;
+        shown.remark = why_slower(changes.what_if(i), rows, shown.speedup);
+        if (unchanged && shown.change == unchanged->change) {
+            const std::string slower = warning(*unchanged, rows, shown.speedup);
+            if (!slower.empty()) explanations.run.text += " " + slower;
+        }
         for (const run::Setting& setting : changes.what_if(i).settings) {
             shown.settings.push_back(to_text(setting));
         }

@@ -30,7 +30,7 @@ std::string waits_for_tiles(const Facts& facts, std::uint64_t waited, std::strin
                        per_tile(facts.cycles()), what, per_tile(facts.active_cycles));
 }
 
-/// "12 of 256 columns": the mean over all tiles.
+/// "12 of 256 columns": the mean of all tiles.
 std::string used(std::uint64_t sum, std::uint64_t tiles, std::uint32_t all, std::string_view what) {
     const double mean = ratio(sum, tiles);
     const double rounded = std::round(mean * 10.0) / 10.0;
@@ -42,24 +42,23 @@ std::string used(std::uint64_t sum, std::uint64_t tiles, std::uint32_t all, std:
 std::string outputs(const Facts& facts, const Subject& subject, const machine::MatrixUnitConfig& array) {
     if (subject.kind.empty() || facts.fetched.widest_columns >= array.columns) return {};
     const bool filters = subject.kind == "convolution" || subject.kind == "depthwise_convolution";
-    return fmt::format(", for it has {} {}{}", facts.fetched.widest_columns, filters ? "filter" : "output",
-                       facts.fetched.widest_columns == 1 ? "" : "s");
+    return fmt::format(", as the layer has {} {}{}", facts.fetched.widest_columns,
+                       filters ? "filter" : "output", facts.fetched.widest_columns == 1 ? "" : "s");
 }
 
 std::string underfills(const Facts& facts, const Subject& subject, const machine::MatrixUnitConfig& array) {
     const std::string cells = share(facts.useful_macs, facts.useful_macs + facts.unused_macs);
-    if (facts.fetched.tiles == 0) return fmt::format("Underfills the array: {} of the cells work", cells);
+    std::string text =
+        fmt::format("Underfills the array: {} of the cells work in an average active cycle", cells);
+    if (facts.fetched.tiles == 0) return text;
     if (2 * facts.fetched.weights < facts.fetched.cells) {
-        return fmt::format(
-            "Underfills the array: {} of its tiles' cells carry a weight, as channels have filters of their "
-            "own "
-            "({} of the cells work)",
-            share(facts.fetched.weights, facts.fetched.cells), cells);
+        return fmt::format("{}, and {} of a tile's cells hold a weight, as each channel has its own filter",
+                           text, share(facts.fetched.weights, facts.fetched.cells));
     }
-    return fmt::format("Underfills the array: its tiles use {} and {}{} ({} of the cells work)",
+    return fmt::format("{}, and an average tile fills {} and {}{}", text,
                        used(facts.fetched.rows, facts.fetched.tiles, array.rows, "rows"),
                        used(facts.fetched.columns, facts.fetched.tiles, array.columns, "columns"),
-                       outputs(facts, subject, array), cells);
+                       outputs(facts, subject, array));
 }
 
 }  // namespace
@@ -73,7 +72,8 @@ std::string sentence(const Facts& facts, Cause cause, const Subject& subject,
         case Cause::WeightStall:
             return "Weight-bound: " + waits_for_tiles(facts, facts.weight_stall_cycles, "weight memory");
         case Cause::WeightShift:
-            return "Shift-bound: " + waits_for_tiles(facts, facts.weight_shift_cycles, "it to shift in");
+            return "Shift-bound: " +
+                   waits_for_tiles(facts, facts.weight_shift_cycles, "the tile to shift in");
         case Cause::Activations:
             return "Activation-bound: " +
                    in_share("the array waits for rows that the activation unit still writes");
@@ -112,15 +112,17 @@ std::string sentence(const Facts& facts, Cause cause, const Subject& subject,
 }
 
 std::string consequence(std::string_view change, std::optional<double> speedup, std::optional<double> run) {
-    const std::string of_run = run ? fmt::format(" (the run at {})", report::times(run)) : std::string();
+    constexpr double noticeable = 0.005;  // smaller differences are printed as 1.00
+    const auto is_slower = [](std::optional<double> factor) { return factor && *factor <= 1.0 - noticeable; };
+    const std::string of_run =
+        run ? fmt::format(" (the run {}at {})", is_slower(run) ? "slower, " : "", report::times(run))
+            : std::string();
     if (!speedup) return fmt::format("{} would leave nothing of it{}", change, of_run);
     if (std::abs(*speedup - 1.0) < noticeable_change)
         return fmt::format("{} would leave it as it is{}", change, of_run);
-    if (*speedup < 1.0) {
-        return fmt::format("{} would slow it down to {} of the speed{}", change, report::percent(*speedup),
-                           of_run);
-    }
-    return fmt::format("{} would run it at {} the speed{}", change, report::times(speedup), of_run);
+    return fmt::format("{} would {} {} the speed{}", change,
+                       is_slower(speedup) ? "make it slower, at" : "run it at", report::times(speedup),
+                       of_run);
 }
 
 }  // namespace systole::explain

@@ -20,12 +20,15 @@ constexpr std::uint32_t times_more = 4;
 WhatIf more_weight_bandwidth(const machine::MachineConfig& machine) {
     std::string change = fmt::format("{}x the weight bandwidth", times_more);
     const machine::WeightMemoryConfig& memory = machine.weight_memory;
-    if (memory.model == machine::WeightMemoryModel::Dram) {
-        return {std::move(change),
-                {{"machine.weight_memory.dram.channels", memory.dram.channels * times_more}}};
+    switch (memory.model) {
+        case machine::WeightMemoryModel::Dram:
+            return {std::move(change),
+                    {{"machine.weight_memory.dram.channels", memory.dram.channels * times_more}}};
+        case machine::WeightMemoryModel::Bandwidth:
+            return {std::move(change),
+                    {{"machine.weight_memory.bandwidth_gb_per_s", memory.bandwidth_gb_per_s * times_more}}};
     }
-    return {std::move(change),
-            {{"machine.weight_memory.bandwidth_gb_per_s", memory.bandwidth_gb_per_s * times_more}}};
+    throw std::logic_error("a weight memory without a bandwidth to multiply");
 }
 
 WhatIf more_host_bandwidth(const machine::MachineConfig& machine) {

@@ -9,23 +9,25 @@
 
 #include "sim/run/baselines/baseline.h"
 #include "sim/run/baselines/expected.h"
+#include "sim/run/baselines/fit_efficiency.h"
 #include "sim/study/validate/published.h"
 
 /// The efficiency models of CPU and GPU: fitted to published figures, and compared with them.
 namespace systole::validate {
 
-enum class Processor : std::uint8_t { Cpu, Gpu };
-
-/// The quantity of a figure. A multiply-accumulate counts as two operations in TeraOps/s.
-enum class Measure : std::uint8_t { TeraOps, InferencesPerSecond };
+/// Where the figures of a processor are published.
+struct Processor {
+    std::string_view key;  ///< in table_4
+    int figure = 0;        ///< number of its roofline
+};
+inline constexpr Processor cpu_die{"cpu", 6};
+inline constexpr Processor gpu_die{"gpu", 7};
 
 /// A published figure of one die.
 struct PublishedThroughput {
     std::string source;  ///< "Figure 6", "Table 4", ...
-    baselines::Network network;
-    std::uint32_t batch = 0;
-    Measure measure = Measure::InferencesPerSecond;
-    double value = 0.0;
+    std::string unit;    ///< "TOPS" (a multiply-accumulate counts as two operations), "inf/s"
+    baselines::KnownThroughput known;
     double latency_ms = 0.0;  ///< 99th percentile; 0: not published
 };
 
@@ -34,22 +36,12 @@ struct PublishedThroughput {
 /// The place of a point, in multiply-accumulates per weight byte, gives the batch, with weights of 4 bytes.
 /// MLP0 is an exception: its batch is Table 4's within the limit of latency, whose 5,482 inferences/s on the
 /// CPU are Figure 6's 0.2 TeraOps/s, though the figure draws the point at the place of a batch of 32.
-std::vector<PublishedThroughput> published_throughput(const Published& published, Processor processor);
+std::vector<PublishedThroughput> published_throughput(const Published& published, const Processor& processor);
 
 /// The workload with its weights divided equally among its layers, because only their sum is published. The
 /// TPU's batch and its multiply-accumulates per weight byte give the number of uses of each weight.
 /// Activations are not published; the model assumes that they stay on the die.
 baselines::Network evenly_shared(const Published& published, std::size_t workload);
-
-/// The expected value, in the unit of the published one.
-double value_of(const baselines::Expected& expected, Measure measure);
-
-/// The three numbers of an efficiency (peak_share in steps of 0.01, memory_share of 0.05, layer_microseconds
-/// of 5 up to 400) with the least sum of squared logarithms of ours / published; the rest stays as in the
-/// baseline. Of equals the one nearest to the limits of the hardware. Every row counts the same. At least one
-/// row.
-baselines::Efficiency fit_efficiency(const baselines::Baseline& baseline,
-                                     std::span<const PublishedThroughput> rows);
 
 /// A published figure and the model's figure.
 struct BaselineErrorRow {
@@ -77,16 +69,5 @@ struct BaselineErrors {
 /// Both baselines, with the efficiencies that their files give. Throws ConfigError if one has none.
 BaselineErrors baseline_errors(const baselines::Baseline& cpu, const baselines::Baseline& gpu,
                                const Published& published);
-
-/// Absolute errors of some rows.
-struct ErrorSummary {
-    double least = 0.0;
-    double mean = 0.0;
-    double most = 0.0;
-    std::optional<double> held_out_mean = {};
-};
-
-/// The errors of one baseline's rows, or of all rows if the name is empty. Absent if there are no rows.
-std::optional<ErrorSummary> summarize(std::span<const BaselineErrorRow> rows, std::string_view baseline = {});
 
 }  // namespace systole::validate

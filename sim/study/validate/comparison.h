@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <span>
 
 #include "sim/study/validate/validate.h"
 #include "sim/view/table/table.h"
@@ -12,15 +13,11 @@
 /// watts against load, and errors.
 namespace systole::validate {
 
-/// MLP0's part of the weight of the two MLPs. Not published: it is the part with which the weighted means of
-/// Table 6 result from its six ratios, by each of its first two rows. Their mean is used.
-struct MlpSplit {
-    double by_gpu_over_cpu = 0.0;
-    double by_tpu_over_cpu = 0.0;
-
-    double used() const { return (by_gpu_over_cpu + by_tpu_over_cpu) / 2.0; }
-};
-MlpSplit mlp_split(const Published& published);
+/// MLP0's part of the weight of the two MLPs. Not published: it is the part with which the weighted mean of a
+/// row of Table 6 results from the row's six ratios.
+double mlp0_part(const Published& published, Ratio row);
+/// The mean by the first two rows, which is used.
+double mlp0_part(const Published& published);
 
 /// Weights by deployment (Table 1): the share of a pair is published, MLP0's part of its pair follows from
 /// Table 6, and the other pairs are split evenly. Divided by their sum, as the pairs are not all that is
@@ -28,7 +25,7 @@ MlpSplit mlp_split(const Published& published);
 ByWorkload<double> weights_of(const Published& published);
 
 double weighted_mean(const ByWorkload<double>& weights, const ByWorkload<double>& values);
-double arithmetic_mean(const ByWorkload<double>& values);
+double arithmetic_mean(std::span<const double> values);
 /// Of positive values.
 double geometric_mean(const ByWorkload<double>& values);
 
@@ -47,7 +44,7 @@ ByWorkload<double> relative_performance(const Results& results, Ratio ratio);
 double host_share(const Published& published, std::size_t workload);
 
 /// Inferences per second with the host's share of Table 5 in addition to our chip's time.
-double inferences_per_second_with_host(const Results& results, std::size_t workload);
+ByWorkload<double> inferences_per_second_with_host(const Results& results);
 
 /// Speed-up of a faster chip when the host takes as long as before: Table 5's share of the slower chip's time
 /// in addition to both.
@@ -60,8 +57,8 @@ ByWorkload<double> prime_speedup(const Results& results);
 /// server_ratio_names.
 enum Bar : std::size_t { TotalGm, TotalWm, IncrementalGm, IncrementalWm };
 using EfficiencyBars = std::array<std::array<double, server_ratio_names.size()>, efficiency_keys.size()>;
-/// A mean of performance per die, times dies of a server, over its thermal design power; incremental without
-/// the watts of the CPU server that hosts the accelerators.
+/// baselines::performance_per_watt, from a mean of performance per die. Throws ConfigError for published
+/// watts from which it does not follow.
 EfficiencyBars server_efficiency(const Results& results);
 /// Ours over published, minus 1.
 EfficiencyBars efficiency_errors(const Results& results);

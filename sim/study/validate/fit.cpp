@@ -11,17 +11,24 @@
 #include <stdexcept>
 #include <utility>
 
-#include "sim/study/validate/records.h"
-
 namespace systole::validate {
 namespace {
 
 /// A place on the finest grid: an index on each axis.
 using Point = std::array<std::uint32_t, 3>;
-using Workloads = std::vector<std::size_t>;
+/// Some indices on each axis; they stand for all points with these.
+using Indices = std::array<std::vector<std::uint32_t>, 3>;
+/// The errors of the workloads that were simulated at a point.
+using Errors = ByWorkload<std::optional<double>>;
 
-Workloads all_workloads() {
-    return {MLP0, MLP1, LSTM0, LSTM1, CNN0, CNN1};
+/// Mean absolute error; absent if one of the workloads was not simulated.
+std::optional<double> mean_error(const Workloads& workloads, const Errors& errors) {
+    double sum = 0.0;
+    for (const std::size_t workload : workloads) {
+        if (!errors[workload]) return std::nullopt;
+        sum += std::abs(*errors[workload]);
+    }
+    return sum / static_cast<double>(workloads.size());
 }
 
 /// All simulations of a fit; the sets of workloads that are fitted share them.
@@ -37,42 +44,24 @@ public:
           workloads_(workloads),
           simulate_(simulate) {}
 
-    /// Simulates every point of the grid as it is given.
-    void try_grid() {
-        std::array<std::vector<std::uint32_t>, 3> places;
-        for (std::size_t axis = 0; axis < places.size(); ++axis) {
-            for (std::uint32_t i = 0; i < axes_[axis].steps; ++i) places[axis].push_back(i * finest_);
+    /// Simulates the grid as it is given, then around the best point of each set, then all workloads at the
+    /// best points.
+    void run(const std::vector<Workloads>& sets) {
+        Indices grid;
+        for (std::size_t axis = 0; axis < grid.size(); ++axis) {
+            for (std::uint32_t i = 0; i < axes_[axis].steps; ++i) grid[axis].push_back(i * finest_);
         }
-        want(places, all_workloads());
+        want(grid, all_workloads);
         simulate();
-    }
-
-    /// Moves the best point of each set, by `step` on each axis, until it has no better neighbour.
-    void try_around(std::vector<Workloads> sets, std::uint32_t step) {
-        while (!sets.empty()) {
-            std::map<Workloads, Point> centres;
-            for (const Workloads& set : sets) {
-                const Point centre = centres[set] = best(set);
-                want({around(centre, 0, step), around(centre, 1, step), around(centre, 2, step)}, set);
-            }
-            simulate();
-            std::erase_if(sets, [&](const Workloads& set) { return best(set) == centres[set]; });
-        }
-    }
-
-    /// Simulates all workloads at the best point of each set: the held-out ones may be missing there.
-    void try_best(const std::vector<Workloads>& sets) {
-        for (const Workloads& set : sets) {
-            const Point point = best(set);
-            want({{{point[0]}, {point[1]}, {point[2]}}}, all_workloads());
-        }
+        for (std::uint32_t step = finest_ / 2; step > 0; step /= 2) try_around(sets, step);
+        for (const Workloads& set : sets) want(around(best(set), 0), all_workloads);
         simulate();
     }
 
     Fit result(const Workloads& set) const {
         const Point point = best(set);
         const Errors& errors = errors_.at(point);
-        Workloads others = all_workloads();
+        Workloads others = all_workloads;
         std::erase_if(others, [&](std::size_t i) { return std::ranges::count(set, i) > 0; });
         return {.fitted = set,
                 .parameters = parameters(point),
@@ -81,26 +70,35 @@ public:
                 .held_out_error = others.empty() ? 0.0 : mean_error(others, errors).value()};
     }
 
-    std::uint32_t finest() const { return finest_; }
     std::size_t simulations() const { return simulations_; }
 
 private:
-    /// The errors of the workloads that were simulated at a point.
-    using Errors = ByWorkload<std::optional<double>>;
-
-    /// The place of the centre on one axis, and its neighbours inside the grid.
-    std::vector<std::uint32_t> around(const Point& centre, std::size_t axis, std::uint32_t step) const {
-        std::vector<std::uint32_t> places{centre[axis]};
-        if (centre[axis] >= step) places.push_back(centre[axis] - step);
-        if (centre[axis] + step <= (axes_[axis].steps - 1) * finest_) places.push_back(centre[axis] + step);
-        return places;
+    /// Moves the best point of each set, by `step` on each axis, until it has no better neighbour.
+    void try_around(std::vector<Workloads> sets, std::uint32_t step) {
+        while (!sets.empty()) {
+            std::map<Workloads, Point> centres;
+            for (const Workloads& set : sets) want(around(centres[set] = best(set), step), set);
+            simulate();
+            std::erase_if(sets, [&](const Workloads& set) { return best(set) == centres[set]; });
+        }
     }
 
-    /// Notes the workloads that were not yet simulated at the points with these places on the axes.
-    void want(const std::array<std::vector<std::uint32_t>, 3>& places, const Workloads& workloads) {
-        for (const std::uint32_t i : places[0]) {
-            for (const std::uint32_t j : places[1]) {
-                for (const std::uint32_t k : places[2]) {
+    /// The point and its neighbours inside the grid.
+    Indices around(const Point& point, std::uint32_t step) const {
+        Indices indices;
+        for (std::size_t axis = 0; axis < point.size(); ++axis) {
+            indices[axis].push_back(point[axis]);
+            if (point[axis] >= step) indices[axis].push_back(point[axis] - step);
+            if (point[axis] + step < fine(axis).steps) indices[axis].push_back(point[axis] + step);
+        }
+        return indices;
+    }
+
+    /// Notes the workloads that were not yet simulated at the points with these indices.
+    void want(const Indices& indices, const Workloads& workloads) {
+        for (const std::uint32_t i : indices[0]) {
+            for (const std::uint32_t j : indices[1]) {
+                for (const std::uint32_t k : indices[2]) {
                     for (const std::size_t workload : workloads) {
                         if (!errors_[{i, j, k}][workload]) wanted_.insert({{i, j, k}, workload});
                     }
@@ -123,23 +121,13 @@ private:
         wanted_.clear();
     }
 
-    Parameters parameters(const Point& point) const {
-        const auto value = [&](std::size_t axis) {
-            GridAxis fine = axes_[axis];
-            fine.steps = (fine.steps - 1) * finest_ + 1;
-            return fine.value(point[axis]);
-        };
-        return {value(0), value(1), value(2)};
+    /// The axis with the steps of the finest grid.
+    GridAxis fine(std::size_t axis) const {
+        return {axes_[axis].from, axes_[axis].to, (axes_[axis].steps - 1) * finest_ + 1};
     }
 
-    /// Mean absolute error; absent if one of the workloads was not simulated.
-    static std::optional<double> mean_error(const Workloads& workloads, const Errors& errors) {
-        double sum = 0.0;
-        for (const std::size_t workload : workloads) {
-            if (!errors[workload]) return std::nullopt;
-            sum += std::abs(*errors[workload]);
-        }
-        return sum / static_cast<double>(workloads.size());
+    Parameters parameters(const Point& point) const {
+        return {fine(0).value(point[0]), fine(1).value(point[1]), fine(2).value(point[2])};
     }
 
     /// The point with the least error; of equals, the first in the order of the axes.
@@ -156,7 +144,7 @@ private:
     }
 
     const std::array<GridAxis, 3> axes_;
-    const std::uint32_t finest_;  ///< places of the finest grid from one step of the given grid to the next
+    const std::uint32_t finest_;  ///< indices from one step of the given grid to the next
     const machine::MachineConfig& machine_;
     const ByWorkload<double>& useful_percent_;
     const ByWorkload<run::RunSpec>& workloads_;
@@ -174,7 +162,7 @@ std::vector<Workloads> fit_sets() {
             for (std::size_t k = j + 1; k < workload_count; ++k) sets.push_back({i, j, k});
         }
     }
-    sets.push_back(all_workloads());
+    sets.push_back(all_workloads);
     return sets;
 }
 
@@ -213,9 +201,7 @@ Fits fit(const FitGrid& grid, const machine::MachineConfig& machine, const ByWor
          const ByWorkload<run::RunSpec>& workloads, const Simulate& simulate) {
     Search search(grid, machine, useful_percent, workloads, simulate);
     const std::vector<Workloads> sets = fit_sets();
-    search.try_grid();
-    for (std::uint32_t step = search.finest() / 2; step > 0; step /= 2) search.try_around(sets, step);
-    search.try_best(sets);
+    search.run(sets);
 
     Fits fits;
     fits.all = search.result(sets.back());

@@ -32,7 +32,7 @@ CyclesErrors cycles_errors(const ByWorkload<double>& useful_percent, const ByWor
 
 /// Parameters that were fitted to some workloads.
 struct Fit {
-    std::vector<std::size_t> fitted;
+    Workloads fitted;
     Parameters parameters{};
     ByWorkload<double> errors{};  ///< of total cycles, signed, of all workloads
     double fitted_error = 0.0;    ///< mean absolute

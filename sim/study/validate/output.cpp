@@ -1,18 +1,16 @@
 #include "sim/study/validate/output.h"
 
-#include <fmt/format.h>
+#include <map>
+#include <utility>
 
-#include <cmath>
-#include <set>
-
-#include "hw/machine/config_error.h"
+#include "sim/view/table/page.h"
 
 namespace systole::validate {
 namespace {
 
 /// To a millionth: the same text on every computer.
 double rounded(double value) {
-    return std::round(value * 1e6) / 1e6 + 0.0;
+    return tables::rounded(value, 6);
 }
 
 nlohmann::ordered_json parameters_json(const Parameters& parameters) {
@@ -33,7 +31,7 @@ nlohmann::ordered_json to_json(const Fit& fit) {
 
 std::vector<Table> all_tables(const Results& results) {
     std::vector<Table> all;
-    for (const auto tables : {counter_tables, performance_tables, efficiency_tables, study_tables}) {
+    for (const auto tables : {counter_tables, performance_tables, study_tables}) {
         for (Table& table : tables(results)) all.push_back(std::move(table));
     }
     return all;
@@ -71,43 +69,10 @@ nlohmann::ordered_json to_json(const Results& results) {
     return json;
 }
 
-std::string fill(std::string_view text, const std::map<std::string, std::string>& tables,
-                 const std::string& file) {
-    std::string page;
-    std::set<std::string> shown;
-    for (;;) {
-        const std::size_t begin = text.find("{{");
-        page += text.substr(0, begin);
-        if (begin == std::string_view::npos) break;
-        const std::size_t end = text.find("}}", begin);
-        if (end == std::string_view::npos) {
-            const std::string_view beginning = text.substr(begin, 40);
-            throw machine::ConfigError(fmt::format("{}: a placeholder is not closed: {}", file,
-                                                   beginning.substr(0, beginning.find('\n'))));
-        }
-        const std::string name(text.substr(begin + 2, end - begin - 2));
-        const auto table = tables.find(name);
-        if (table == tables.end()) {
-            throw machine::ConfigError(
-                fmt::format("{}: {{{{{}}}}} is no placeholder that anything stands for", file, name));
-        }
-        shown.insert(name);
-        page += table->second;
-        text.remove_prefix(end + 2);
-        if (table->second.ends_with('\n') && text.starts_with('\n')) text.remove_prefix(1);
-    }
-    for (const auto& [name, table] : tables) {
-        if (!shown.contains(name)) {
-            throw machine::ConfigError(fmt::format("{}: {{{{{}}}}} is nowhere in it", file, name));
-        }
-    }
-    return page;
-}
-
 std::string to_page(const Results& results, std::string_view page_template, const std::string& file) {
-    std::map<std::string, std::string> tables;
-    for (const Table& table : all_tables(results)) tables[table.id] = to_markdown(table);
-    return fill(page_template, tables, file);
+    std::map<std::string, std::string> by_id;
+    for (const Table& table : all_tables(results)) by_id[table.id] = to_markdown(table);
+    return tables::filled_page(page_template, by_id, file);
 }
 
 }  // namespace systole::validate

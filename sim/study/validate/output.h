@@ -1,6 +1,5 @@
 #pragma once
 
-#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -16,10 +15,8 @@ namespace systole::validate {
 
 /// The score, total cycles, the fits, the workloads, and the counters of Tables 3 and 8.
 std::vector<Table> counter_tables(const Results& results);
-/// Roofline, throughput, latency, and performance against CPU and GPU.
+/// Roofline, throughput, latency, performance against CPU and GPU, also per watt, and watts against load.
 std::vector<Table> performance_tables(const Results& results);
-/// Performance per watt, and watts against load.
-std::vector<Table> efficiency_tables(const Results& results);
 /// Other machines and networks, the abstract's claim, and contradictions of the article.
 std::vector<Table> study_tables(const Results& results);
 
@@ -36,11 +33,7 @@ std::string to_text(const Results& results, const terminal::Look& look = {});
 /// "held_out_mean", in fractions; "fit" with its parameters; "peak_tera_ops" of the machine, for the figures.
 nlohmann::ordered_json to_json(const Results& results);
 
-/// The page: the template with the table `id` in the place of each {{id}}. Throws ConfigError, led by `file`,
-/// for a placeholder without a table, for one that is not closed, and for a table that the template does not
-/// show.
-std::string fill(std::string_view text, const std::map<std::string, std::string>& tables,
-                 const std::string& file);
+/// The page: the template with our tables (sim/view/table/page.h). Throws ConfigError, led by `file`.
 std::string to_page(const Results& results, std::string_view page_template, const std::string& file);
 
 }  // namespace systole::validate

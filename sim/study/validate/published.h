@@ -10,6 +10,9 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
+
+#include "hw/machine/config_reader.h"
 
 /// Figures that were published about the real chip, and about a CPU and a GPU: configs/published/*.json,
 /// schema sim.published/1.
@@ -20,6 +23,10 @@ inline constexpr std::size_t workload_count = 6;
 inline constexpr std::array<std::string_view, workload_count> workload_names{"MLP0",  "MLP1", "LSTM0",
                                                                              "LSTM1", "CNN0", "CNN1"};
 enum Workload : std::size_t { MLP0, MLP1, LSTM0, LSTM1, CNN0, CNN1 };
+
+/// Some of the workloads.
+using Workloads = std::vector<std::size_t>;
+inline const Workloads all_workloads{MLP0, MLP1, LSTM0, LSTM1, CNN0, CNN1};
 
 template <class T>
 using ByWorkload = std::array<T, workload_count>;
@@ -77,26 +84,11 @@ inline constexpr std::array<std::string_view, 5> curve_names{"memory", "clock", 
 inline constexpr std::array<std::string_view, 5> scale_names{"0.25", "0.5", "1", "2", "4"};
 inline constexpr std::array<double, 5> scales{0.25, 0.5, 1.0, 2.0, 4.0};
 
-/// How well the numbers of a section are known.
-enum class Confidence : std::uint8_t {
-    Seen,       ///< printed in the article
-    Digitized,  ///< read off a figure
-    Derived,    ///< computed from printed numbers
-};
-inline constexpr std::array<std::string_view, 3> confidence_names{"seen", "digitized", "derived"};
-
-/// The source of a section of the file.
-struct Citation {
-    std::string source;
-    Confidence confidence = Confidence::Seen;
-};
-
 /// All numbers, by their path in the file. published.cpp declares the paths and their ranges; reading a path
 /// that is not declared throws std::logic_error.
 struct Published {
     std::string name;
     std::string title;
-    std::map<std::string, Citation, std::less<>> citations;  ///< by section
     std::map<std::string, double, std::less<>> numbers;
 
     /// A number: "table_2.peak_tops".
@@ -112,13 +104,28 @@ struct Published {
     ByWorkload<double> workloads(std::string_view object) const { return row(object, workload_names); }
 
     // The rows that several tables use.
-    ByWorkload<double> table_3(std::size_t row) const;  ///< by index into table_3_rows
-    ByWorkload<double> table_6(Ratio ratio) const;      ///< performance per die, with the host's time
-    std::array<double, 11> figure_10(PowerCurve curve) const;
-    std::array<double, 5> figure_11(Curve curve) const;  ///< weighted mean, over that at scale 1
+    /// By index into table_3_rows.
+    ByWorkload<double> table_3(std::size_t row) const {
+        return workloads("table_3." + std::string(table_3_rows.at(row).key));
+    }
+    /// Performance per die, with the host's time.
+    ByWorkload<double> table_6(Ratio ratio) const {
+        return workloads("table_6." + std::string(ratio_keys.at(ratio)));
+    }
+    auto figure_9(std::size_t bar) const {  ///< by index into efficiency_keys
+        return row("figure_9." + std::string(efficiency_keys.at(bar)), server_ratio_names);
+    }
+    auto figure_10(PowerCurve curve) const {
+        return row("figure_10." + std::string(power_curve_keys.at(curve)), load_names);
+    }
+    /// Weighted mean, over that at scale 1.
+    auto figure_11(Curve curve) const {
+        return row("figure_11." + std::string(curve_names.at(curve)), scale_names);
+    }
 };
 
-/// From JSON; `file` leads the messages. Every number is needed. Throws ConfigError.
+/// From JSON; `file` leads the messages. Every number is needed, and each section says the source of its
+/// numbers. Throws ConfigError.
 Published read_published(const nlohmann::json& object, const std::string& file);
 Published read_published(const std::filesystem::path& path);
 

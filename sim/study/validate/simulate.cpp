@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <stdexcept>
@@ -9,7 +10,7 @@
 
 #include "hw/machine/config_error.h"
 #include "sim/run/execute/executor.h"
-#include "sim/study/validate/records.h"
+#include "sim/view/energy/run_energy.h"
 
 namespace systole::validate {
 namespace {
@@ -33,6 +34,16 @@ void scale_array(machine::MachineConfig& machine, double scale) {
 
 void scale_accumulators(machine::MachineConfig& machine, double scale) {
     machine.accumulators.rows = times(machine.accumulators.rows, scale, "accumulators.rows");
+}
+
+double batch_macs(const run::RunRecord& record) {
+    return static_cast<double>(record.network.value().macs() * record.program.inferences);
+}
+
+/// Without the host's time.
+double device_seconds(const run::RunRecord& record) {
+    const Cycle cycles = record.cycles - host_only_cycles(record);
+    return static_cast<double>(cycles) / static_cast<double>(record.spec.machine.clock_hz());
 }
 
 }  // namespace
@@ -76,6 +87,44 @@ ByWorkload<run::RunRecord> run_all(const ByWorkload<run::RunSpec>& workloads,
     std::vector<run::RunRecord> records =
         simulate(by_workload([&](std::size_t i) { return with_machine(workloads[i], machine); }));
     return by_workload([&](std::size_t i) { return std::move(records.at(i)); });
+}
+
+Cycle host_only_cycles(const run::RunRecord& record) {
+    const run::Phases& phases = record.phases.value();
+    return phases.head + record.cycles - std::min(record.cycles, phases.last_result);
+}
+
+double inferences_per_second(const run::RunRecord& record) {
+    return record.program.batch / record.seconds();
+}
+
+double tera_ops(const run::RunRecord& record) {
+    return 2.0 * batch_macs(record) / record.seconds() / 1e12;
+}
+
+double macs_per_weight_byte(const run::RunRecord& record) {
+    return batch_macs(record) / static_cast<double>(record.program.tile_bytes);
+}
+
+double useful_share(const run::RunRecord& record) {
+    return record.share_of_cells(table_3_rows[useful_row].counter);
+}
+
+ByWorkload<double> table_3_values(std::size_t row, const ByWorkload<run::RunRecord>& records) {
+    const std::string_view counter = table_3_rows.at(row).counter;
+    if (counter.empty()) return of_each(records, tera_ops);
+    const bool counts_cells = counter.ends_with("_macs");
+    return of_each(records, [&](const run::RunRecord& record) {
+        return 100.0 * (counts_cells ? record.share_of_cells(counter) : record.share_of_cycles(counter));
+    });
+}
+
+Watts die_watts(const run::RunRecord& record) {
+    const machine::MachineConfig& machine = record.spec.machine;
+    if (!machine.energy) return {};
+    const energy::Joules joules = energy::joules_of_run(record, machine);
+    return {.idle = joules[energy::Consumer::ChipStatic] / record.seconds(),
+            .busy = joules.on_die() / record.seconds()};
 }
 
 ByWorkload<double> speedup(const ByWorkload<run::RunRecord>& faster, const ByWorkload<run::RunRecord>& than) {

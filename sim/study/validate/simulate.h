@@ -11,7 +11,8 @@
 #include "sim/run/record/record.h"
 #include "sim/study/validate/published.h"
 
-/// Runs of the workloads on the machine and on others.
+/// Runs of the workloads on the machine and on others, and the quantities of their records that are compared
+/// with published ones.
 namespace systole::validate {
 
 /// Runs specs and returns their records, with phases, in the order of the specs. Tests pass functions with
@@ -32,6 +33,36 @@ nlohmann::json with_8_bit_activations(nlohmann::json network);
 /// The workloads on one machine.
 ByWorkload<run::RunRecord> run_all(const ByWorkload<run::RunSpec>& workloads,
                                    const machine::MachineConfig& machine, const Simulate& simulate);
+
+/// Cycles in which the chip only waits for its first input or only sends its last output.
+Cycle host_only_cycles(const run::RunRecord& record);
+double inferences_per_second(const run::RunRecord& record);
+/// 10^12 operations per second; a multiply-accumulate that the network asks for counts as two.
+double tera_ops(const run::RunRecord& record);
+/// Multiply-accumulates of the batch for each byte of the weight tiles' used cells; each tile counts once.
+double macs_per_weight_byte(const run::RunRecord& record);
+/// Row 2 of Table 3: useful multiply-accumulates, of all that the cells could do. A fraction. A 16-bit
+/// multiply-accumulate takes several cell cycles and counts in each.
+double useful_share(const run::RunRecord& record);
+/// Row of Table 3 by index into table_3_rows: per cent of cycles, or 10^12 operations per second.
+ByWorkload<double> table_3_values(std::size_t row, const ByWorkload<run::RunRecord>& records);
+
+/// `quantity(record)` of each record.
+template <class Quantity>
+ByWorkload<double> of_each(const ByWorkload<run::RunRecord>& records, const Quantity& quantity) {
+    return by_workload([&](std::size_t i) { return static_cast<double>(quantity(records[i])); });
+}
+
+/// Watts that grow evenly with the load.
+struct Watts {
+    double idle = 0.0;
+    double busy = 0.0;
+
+    double at(double load) const { return idle + load * (busy - idle); }
+    double share_at(double load) const { return at(load) / busy; }
+};
+/// Watts of the die: static, and static with dynamic. 0 if the machine has no section `energy`.
+Watts die_watts(const run::RunRecord& record);
 
 /// Performance of one machine over another's, without the host's time.
 ByWorkload<double> speedup(const ByWorkload<run::RunRecord>& faster, const ByWorkload<run::RunRecord>& than);

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "hw/machine/config_error.h"
 #include "hw/machine/config_reader.h"
 
 // ConfigReader finds each `describe` through the type of its structure.
@@ -87,9 +88,7 @@ void describe(ConfigReader& reader, Tables& tables) {
 Target read_target(const nlohmann::json& object, const std::string& file) {
     ConfigReader reader(object, file);
     Target target;
-    std::string schema;
-    reader.field(needed("schema", "", ""), schema);
-    if (schema != "sim.validation/1") reader.fail("schema", "it must be \"sim.validation/1\"");
+    reader.check_schema("sim.validation/1");
     reader.field(needed("name", "", ""), target.name);
     reader.field(needed("published", "", ""), target.published);
     reader.field(needed("machine", "", ""), target.machine);
@@ -101,6 +100,9 @@ Target read_target(const nlohmann::json& object, const std::string& file) {
     reader.section(needed("targets", "", ""), target.targets);
     Tables tables{target.tables};
     reader.section(needed("tables", "", ""), tables);
+    if (target.tables["statements"].notes.size() < statement_reasons) {
+        throw machine::ConfigError(file + ": tables.statements.notes must end with three reasons");
+    }
     reader.texts({"sources", "", ""}, target.sources);
     reader.check_keys();
     return target;

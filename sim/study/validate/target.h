@@ -50,6 +50,10 @@ struct Targets {
     double efficiency_error = 0.0;   ///< of each bar of Figure 9
 };
 
+/// So many notes of the table "statements", at its end, are the reasons for what may not hold: memory, clock,
+/// and larger arrays. The table shows those that are needed.
+inline constexpr std::size_t statement_reasons = 3;
+
 struct Target {
     std::string name;
     std::string published;           ///< in configs/published

@@ -28,16 +28,6 @@ nlohmann::json square_matrix(std::uint32_t width) {
             {"output", "matrix"}};
 }
 
-/// The expected throughput of a die of the baseline on the workload.
-double throughput(const baselines::Baseline& baseline, const ir::Graph& graph, std::uint32_t batch) {
-    const auto expected = baselines::expected(baseline, baselines::network_of(graph), batch);
-    if (!expected) {
-        throw machine::ConfigError(fmt::format(
-            "{}: the baseline has no section efficiency, from which its throughput follows", baseline.name));
-    }
-    return expected->inferences_per_second;
-}
-
 }  // namespace
 
 Table Results::table(const std::string& id, const std::map<std::string, double>& numbers) const {
@@ -70,20 +60,23 @@ Table Results::table(const std::string& id, const std::map<std::string, double>&
 
 Results validate(const std::string& target, const run::PathFinder& paths) {
     Results results;
-    results.target = read_target(paths.find(target, "validation"));
-    results.published = read_published(paths.find(results.target.published, "published"));
-    results.machine = machine::read_machine(paths.find(results.target.machine, "machines"));
-    results.cpu = baselines::read_baseline(paths.find(results.target.cpu, "baselines"));
-    results.gpu = baselines::read_baseline(paths.find(results.target.gpu, "baselines"));
+    const std::filesystem::path target_file = paths.find(target, "validation");
+    results.target = read_target(target_file);
+    const run::PathFinder beside(target_file);
+    results.published = read_published(beside.find(results.target.published, "published"));
+    results.machine = machine::read_machine(beside.find(results.target.machine, "machines"));
+    results.cpu = baselines::read_baseline(beside.find(results.target.cpu, "baselines"));
+    results.gpu = baselines::read_baseline(beside.find(results.target.gpu, "baselines"));
     require_watts(results.cpu, results.gpu);
     const Published& published = results.published;
     results.weights = weights_of(published);
+    results.baseline_errors = baseline_errors(results.cpu, results.gpu, published);
 
     const run::ScratchFolder made;
     ByWorkload<run::RunSpec> workloads;
     ByWorkload<run::RunSpec> eight_bit;
     for (std::size_t i = 0; i < workload_count; ++i) {
-        const std::filesystem::path file = paths.find(results.target.models[i]);
+        const std::filesystem::path file = beside.find(results.target.models[i], "models");
         const ir::Graph graph =
             frontend::read_network(file, operators::registry(), frontend::WeightValues::Skipped);
         const auto batch = static_cast<std::uint32_t>(published.workloads("table_1.batch")[i]);
@@ -92,10 +85,15 @@ Results validate(const std::string& target, const run::PathFinder& paths) {
             const nlohmann::json narrow = with_8_bit_activations(machine::read_json_object(file));
             eight_bit[i].network = made.add(narrow.at("name").get<std::string>() + ".json", narrow.dump());
         }
-        results.cpu_inferences_per_second[i] = throughput(results.cpu, graph, batch);
-        results.gpu_inferences_per_second[i] = throughput(results.gpu, graph, batch);
+        const baselines::Network network = baselines::network_of(graph);
+        if (network.macs() == 0) {
+            throw machine::ConfigError(file.string() + ": the network has no multiply-accumulates");
+        }
+        results.cpu_inferences_per_second[i] =
+            baselines::expected(results.cpu, network, batch)->inferences_per_second;
+        results.gpu_inferences_per_second[i] =
+            baselines::expected(results.gpu, network, batch)->inferences_per_second;
     }
-    results.baseline_errors = baseline_errors(results.cpu, results.gpu, published);
 
     const machine::MachineConfig& machine = results.machine;
     const Simulate simulate = make_simulate();
@@ -125,8 +123,7 @@ Results validate(const std::string& target, const run::PathFinder& paths) {
                                            with_machine(matrix, scaled(machine, Matrix, 2.0))});
     results.largest_batch = others.at(0);
     results.tiling = {others.at(1), others.at(2)};
-    const std::vector<studies::FillPoint> points = studies::fill_points();
-    results.array_fill = studies::study_fill(results.machine, points);
+    results.array_fill = studies::study_fill(results.machine, studies::fill_points());
     return results;
 }
 

@@ -12,7 +12,6 @@
 #include "sim/study/validate/baseline_errors.h"
 #include "sim/study/validate/fit.h"
 #include "sim/study/validate/published.h"
-#include "sim/study/validate/records.h"
 #include "sim/study/validate/simulate.h"
 #include "sim/study/validate/target.h"
 #include "sim/view/table/table.h"

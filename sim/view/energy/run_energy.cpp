@@ -73,4 +73,8 @@ Joules joules(const std::vector<Event>& events, const machine::MachineConfig& ma
     return sum;
 }
 
+Joules joules_of_run(const run::RunRecord& record, const machine::MachineConfig& machine) {
+    return joules(events(record.counters, machine), machine, record.cycles);
+}
+
 }  // namespace systole::energy

@@ -62,4 +62,8 @@ std::vector<Event> events(const run::Counters& counters, const machine::MachineC
 Joules joules(const std::vector<Event>& events, const machine::MachineConfig& machine, std::uint64_t cycles,
               std::optional<run::Tag> tag = {});
 
+/// The energy of the whole run on a machine with a section `energy`: the record's own, or one that differs in
+/// this section.
+Joules joules_of_run(const run::RunRecord& record, const machine::MachineConfig& machine);
+
 }  // namespace systole::energy

@@ -1,6 +1,11 @@
 #include "sim/view/page/page.h"
 
+#include <initializer_list>
 #include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "sim/view/page/side_by_side.h"
 
 namespace systole::page {
 namespace {
@@ -31,6 +36,21 @@ void replace_all(std::string& text, std::string_view what, std::string_view by) 
     text = replaced.append(text, begin);
 }
 
+/// The page with data in its places, which have the order of the list.
+std::string filled(std::string_view page,
+                   std::initializer_list<std::pair<std::string_view, std::string>> places) {
+    std::string html;
+    for (const auto& [place, data] : places) {
+        const std::size_t at = page.find(place);
+        if (at == std::string_view::npos) {
+            throw std::logic_error("the embedded page has no place for its data");
+        }
+        html.append(page.substr(0, at)).append(data);
+        page.remove_prefix(at + place.size());
+    }
+    return html.append(page);
+}
+
 }  // namespace
 
 std::string to_script_text(const Json& json) {
@@ -43,19 +63,15 @@ std::string to_script_text(const Json& json) {
     return text;
 }
 
-std::string to_html(std::span<const NamedReport> reports) {
-    constexpr std::string_view place = "@REPORTS@";
-    const std::string_view page = embedded_page();
-    const std::size_t at = page.find(place);
-    if (at == std::string_view::npos) throw std::logic_error("the embedded page has no place for reports");
+std::string to_html(std::span<const NamedReport> reports, std::size_t against) {
+    const std::vector<std::string> names = short_names(reports);
     Json shown = Json::array();
-    for (const NamedReport& each : reports) {
-        shown.push_back({{"name", each.name}, {"report", as_shown(each.report)}});
+    for (std::size_t i = 0; i < reports.size(); ++i) {
+        shown.push_back({{"name", names[i]}, {"report", as_shown(reports[i].report)}});
     }
-    std::string html(page.substr(0, at));
-    html += to_script_text(shown);
-    html += page.substr(at + place.size());
-    return html;
+    const Json compared = reports.size() > 1 ? to_json(side_by_side(reports, against)) : Json(nullptr);
+    return filled(embedded_page(),
+                  {{"@REPORTS@", to_script_text(shown)}, {"@SIDE_BY_SIDE@", to_script_text(compared)}});
 }
 
 }  // namespace systole::page

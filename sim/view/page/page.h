@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -22,14 +23,16 @@ NamedReport read_report(const std::filesystem::path& file_or_folder);
 /// Reads and checks the text of a report; `file` leads the messages. Throws ConfigError.
 nlohmann::ordered_json parse_report(std::string_view text, const std::string& file);
 
-/// The page of one or more reports, which are compared with the first. It does not contain the data that it
-/// does not show: times of instructions, registers, contents of buffers, all but the first predictions.
-std::string to_html(std::span<const NamedReport> reports);
+/// The page of one or more reports. It first shows differences to the report with the index `against`; the
+/// reader can choose another. It does not contain the data that it does not show: times of instructions,
+/// registers, contents of buffers, all but the first predictions.
+std::string to_html(std::span<const NamedReport> reports, std::size_t against = 0);
 
 /// JSON that is safe inside a <script> of a page: no part of it ends the element or begins a comment.
 std::string to_script_text(const nlohmann::ordered_json& json);
 
-/// The page without reports, as bundled when the program was built: HTML with the place `@REPORTS@`.
+/// The page without reports, as bundled when the program was built: HTML with the places `@REPORTS@` and
+/// `@SIDE_BY_SIDE@`.
 std::string_view embedded_page();
 
 }  // namespace systole::page

@@ -30,6 +30,7 @@ struct WhatIf {
     std::vector<std::string> settings;  ///< KEY=VALUE, as --set takes them
     std::optional<double> speedup;      ///< of an inference of the run; absent if it cannot run
     std::string error;                  ///< why it cannot run
+    std::string remark;                 ///< why it has this effect; empty where the change tells
 };
 
 struct Explanations {
@@ -42,10 +43,12 @@ struct Explanations {
 /// is null if no cycle is left.
 nlohmann::ordered_json to_json(const Explanation& explanation, const std::vector<WhatIf>& what_ifs);
 
-/// The explanation of the run, and {"what_ifs": [{"change", "settings", "speedup", "error"}]}.
+/// The explanation of the run, and {"what_ifs": [{"change", "settings", "speedup", "error", "remark"}]}.
 nlohmann::ordered_json to_json(const Explanations& explanations);
 
 /// The explanations as text. Lines have at most the width of the look, except settings, which are not broken.
-std::string to_text(const Explanations& explanations, const terminal::Look& look = {});
+/// Of many layers it explains the main ones (main_layers.h), unless all are wanted.
+std::string to_text(const Explanations& explanations, const terminal::Look& look = {},
+                    bool all_layers = false);
 
 }  // namespace systole::report

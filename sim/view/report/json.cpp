@@ -85,7 +85,8 @@ Json energy(const std::optional<Energy>& energy) {
                 {"watts", energy->watts},
                 {"by_unit", Json::object()},
                 {"static_joules", energy->static_joules},
-                {"dynamic_joules", energy->dynamic_joules}};
+                {"dynamic_joules", energy->dynamic_joules},
+                {"notes", energy->notes}};
     for (const auto& [unit, joules] : energy->by_unit) object["by_unit"][unit] = joules;
     if (const auto& events = energy->events) {
         object["die_watts"] = events->die_watts;
@@ -270,6 +271,7 @@ Json to_json(const Report& report) {
     json["model"] = report.model;
     json["batch"] = report.batch;
     json["inferences"] = report.inferences;
+    if (report.batching) json["batching"] = to_json(*report.batching);
     json["cycles"] = report.cycles;
     json["seconds"] = report.seconds;
     json["inferences_per_second"] = or_null(report.inferences_per_second);

@@ -307,6 +307,8 @@ Report make_report(const run::RunRecord& record) {
     report.inferences = program.inferences;
     if (program.batch > 0) report.batches = divide_up(program.inferences, program.batch);
 
+    if (record.batch) report.batching = make_batching(program.batch, *record.batch);
+
     report.cycles = record.cycles;
     report.clock_mhz = machine.clock_mhz;
     report.seconds = seconds_of(report.cycles, machine);

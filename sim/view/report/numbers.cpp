@@ -8,6 +8,26 @@
 
 namespace systole::report {
 
+namespace {
+
+/// "12.3 ms": a number and its unit, which may be empty.
+std::string with_unit(double value, int decimals, std::string_view unit) {
+    return fmt::format("{:.{}f}{}{}", value, decimals, unit.empty() ? "" : " ", unit);
+}
+
+/// Whether a part of the unit has a name of its own: 0.5 s are 500 ms, but half an inference is 0.5.
+bool has_parts(std::string_view unit) {
+    return unit == "s" || unit == "J" || unit == "W";
+}
+
+/// Decimals that show three significant digits of a number between 0 and 1.
+int decimals_below_one(double size) {
+    constexpr int most = 12;
+    return std::min(most, 2 - static_cast<int>(std::floor(std::log10(size))));
+}
+
+}  // namespace
+
 std::string grouped(std::uint64_t value) {
     std::string digits = fmt::format("{}", value);
     for (std::size_t place = digits.size(); place > 3;) {
@@ -45,16 +65,32 @@ std::string si(std::optional<double> value, std::string_view unit) {
                                               {1e-6, "u"},
                                               {1e-9, "n"}}};
     const double size = std::abs(*value);
+    if (size > 0.0 && size < 1.0 && !has_parts(unit)) {
+        return with_unit(*value, decimals_below_one(size), unit);
+    }
     // A number that rounding would print as 1000 takes the next larger prefix.
     constexpr double rounding = 0.9995;
-    const auto found = std::find_if(prefixes.begin(), prefixes.end(), [&](const Prefix& prefix) {
-        return size >= prefix.factor * (prefix.factor == 1.0 ? 1.0 : rounding);
-    });
+    const auto found = std::find_if(prefixes.begin(), prefixes.end(),
+                                    [&](const Prefix& prefix) { return size >= prefix.factor * rounding; });
     const Prefix prefix = size == 0.0 ? Prefix{1.0, ""} : found == prefixes.end() ? prefixes.back() : *found;
     const double scaled = *value / prefix.factor;
     const int decimals = std::abs(scaled) >= 99.95 ? 0 : std::abs(scaled) >= 9.995 ? 1 : 2;
-    const std::string name = std::string(prefix.letter) + std::string(unit);
-    return fmt::format("{:.{}f}{}{}", scaled, decimals, name.empty() ? "" : " ", name);
+    return with_unit(scaled, decimals, std::string(prefix.letter) + std::string(unit));
+}
+
+std::string amount(std::optional<double> value, std::string_view unit) {
+    constexpr double whole_from = 100.0;
+    if (!value || *value < whole_from) return si(value, unit);
+    const std::string whole = grouped(static_cast<std::uint64_t>(std::llround(*value)));
+    return unit.empty() ? whole : fmt::format("{} {}", whole, unit);
+}
+
+std::optional<std::string> difference(std::optional<double> value, std::optional<double> reference) {
+    if (!value || !reference) return std::nullopt;
+    if (*value == *reference) return "same";
+    if (*reference == 0.0) return std::nullopt;
+    const double percentage = 100.0 * (*value / *reference - 1.0);
+    return fmt::format("{:+.{}f} %", percentage, std::abs(percentage) >= 10.0 ? 0 : 1);
 }
 
 std::string bytes(std::uint64_t value) {

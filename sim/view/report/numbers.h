@@ -17,8 +17,16 @@ std::string percent(std::optional<double> share);
 /// A ratio with up to three digits: "27.3x".
 std::string times(std::optional<double> factor);
 
-/// Three or four significant digits and an SI prefix: 0.00123 s is "1.23 ms", 2.5e9 of "" is "2.5 G".
+/// Three or four significant digits and an SI prefix: 0.00123 s is "1.23 ms", 2.5e9 of "" is "2.5 G". Only
+/// s, J and W have prefixes for parts: 0.975 of "" is "0.975".
 std::string si(std::optional<double> value, std::string_view unit);
+
+/// A count or a rate: a whole number from 100 on, three significant digits below: "395,740 inf/s", "0.713".
+std::string amount(std::optional<double> value, std::string_view unit);
+
+/// The difference of two numbers in percent, with its sign: "-1.3 %"; "same" if they are equal. Absent if one
+/// is absent or the reference is 0.
+std::optional<std::string> difference(std::optional<double> value, std::optional<double> reference);
 
 /// Bytes with a binary prefix: "24.0 MiB".
 std::string bytes(std::uint64_t value);

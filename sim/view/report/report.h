@@ -16,6 +16,7 @@
 #include "sim/view/energy/power_over_time.h"
 #include "sim/view/energy/run_energy.h"
 #include "sim/view/occupancy/occupancy.h"
+#include "sim/view/report/batching.h"
 #include "sim/view/report/explanations.h"
 #include "sim/view/terminal/look.h"
 
@@ -134,6 +135,7 @@ struct Energy {
     std::optional<double> joules_per_inference;
     std::vector<std::pair<std::string, double>> by_unit;  ///< joules; they sum to those of the run
     std::optional<EventEnergy> events;                    ///< absent where watts are the published ones
+    std::vector<std::string> notes;  ///< sentences: what does not follow the machine's array and clock
 
     double joules() const { return static_joules + dynamic_joules; }
 };
@@ -189,7 +191,7 @@ struct ClaimAgainst {
 /// Shares of the multiply-accumulates that the array could have done (cells × cycles). They sum to 1.
 struct ArrayShares {
     double useful = 0.0;
-    double unused = 0.0;  ///< in active cycles; at 16 bits, cells that wait for their other half count, too
+    double unused = 0.0;  ///< of active cycles: in cells that did no work for the network
     double weight_stall = 0.0;
     double weight_shift = 0.0;
     double non_matrix = 0.0;
@@ -232,6 +234,7 @@ struct Report {
     std::uint32_t batch = 0;
     std::uint64_t inferences = 0;
     std::uint64_t batches = 0;
+    std::optional<Batching> batching;  ///< absent for a program
 
     std::uint64_t cycles = 0;
     double clock_mhz = 0.0;
@@ -286,6 +289,11 @@ struct Report {
 std::optional<energy::PowerOverTime> power_over_time(const run::RunRecord& record);
 /// Absent if the machine has neither a section `energy` nor published watts.
 std::optional<Energy> make_energy(const run::RunRecord& record, double seconds);
+/// What static power and the energy of an event do not follow: sentences for a machine whose array or clock
+/// differs from that of the chip whose watts it has. A machine that does not say which chip that is (`power`)
+/// is compared with its file: `settings` are the keys that the run changed.
+std::vector<std::string> energy_notes(const machine::MachineConfig& machine,
+                                      std::span<const std::string> settings);
 /// The energy of one tag; `cycles` are the matrix unit's cycles under it. Absent without a section `energy`.
 std::optional<energy::Joules> energy_under(const run::RunRecord& record, run::Tag tag, std::uint64_t cycles);
 
@@ -329,8 +337,9 @@ nlohmann::ordered_json to_json(const Report& report);
 /// The parts of the text, in their order: "summary", "matrix_unit", "layers", ...
 std::vector<std::string_view> section_names();
 
-/// Text with the named sections, in the order of section_names, or with all of them.
+/// Text with the named sections, in the order of section_names, or with all of them. Of many layers it lists
+/// the main ones (main_layers.h), unless all are wanted.
 std::string to_text(const Report& report, std::span<const std::string> sections = {},
-                    const terminal::Look& look = {});
+                    const terminal::Look& look = {}, bool all_layers = false);
 
 }  // namespace systole::report

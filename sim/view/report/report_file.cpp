@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <fstream>
+#include <string>
+#include <string_view>
 #include <system_error>
 
 namespace systole::report {
@@ -14,17 +15,6 @@ void make_folder(const std::filesystem::path& folder) {
     if (!error && std::filesystem::is_directory(folder)) return;
     throw OutputError(fmt::format("{}: the folder cannot be made: {}", folder.string(),
                                   error ? error.message() : "a file has that name"));
-}
-
-void write_file(const std::filesystem::path& path, const std::string& contents) {
-    errno = 0;
-    std::ofstream file(path, std::ios::binary);
-    file << contents;
-    file.close();
-    if (!file) {
-        throw OutputError(
-            fmt::format("{}: cannot be written: {}", path.string(), std::generic_category().message(errno)));
-    }
 }
 
 std::string to_json_text(const Report& report) {
@@ -41,9 +31,16 @@ std::filesystem::path page_path(const std::filesystem::path& folder) {
     return folder / "report.html";
 }
 
-void write_report(const Report& report, const std::filesystem::path& folder) {
-    make_folder(folder);
-    write_file(report_path(folder), to_json_text(report) + "\n");
+void remove_report(const std::filesystem::path& folder) noexcept {
+    constexpr std::string_view beginning =
+        "{\n  \"schema\": \"sim.report/";  // not that of another program's file
+    std::ifstream file(report_path(folder), std::ios::binary);
+    std::string found(beginning.size(), '\0');
+    file.read(found.data(), static_cast<std::streamsize>(found.size()));
+    if (found != beginning) return;
+    std::error_code error;
+    std::filesystem::remove(report_path(folder), error);
+    std::filesystem::remove(page_path(folder), error);
 }
 
 }  // namespace systole::report

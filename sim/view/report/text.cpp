@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "sim/view/report/main_layers.h"
 #include "sim/view/report/numbers.h"
 #include "sim/view/report/report.h"
 #include "sim/view/terminal/layout.h"
@@ -24,11 +25,8 @@ std::optional<double> share_of(std::uint64_t part, std::uint64_t whole) {
     return static_cast<double>(part) / static_cast<double>(whole);
 }
 
-/// Inferences a second: a whole number if it has enough digits.
 std::string inference_rate(std::optional<double> rate) {
-    constexpr double whole_from = 100.0;
-    if (!rate || *rate < whole_from) return si(rate, "inf/s");
-    return grouped(static_cast<std::uint64_t>(std::llround(*rate))) + " inf/s";
+    return amount(rate, "inf/s");
 }
 
 /// A whole number in at most `width` characters; with an SI prefix if it has too many digits.
@@ -45,8 +43,8 @@ std::string bare_percent(std::optional<double> share) {
 
 class Writer {
 public:
-    Writer(const Report& report, const terminal::Look& look)
-        : report_(report), look_(look), columns_(look.width()) {}
+    Writer(const Report& report, const terminal::Look& look, bool all_layers)
+        : report_(report), look_(look), columns_(look.width()), all_layers_(all_layers) {}
 
     /// A part of the text. Each begins with an empty line, which is removed from the first.
     struct Section {
@@ -104,10 +102,16 @@ private:
         if (r.inferences == 0) {
             line("{}", heading(title));
         } else {
-            const std::string amount = fmt::format("{} inference{} in batches of {}", grouped(r.inferences),
-                                                   r.inferences == 1 ? "" : "s", grouped(r.batch));
+            const std::string amount =
+                fmt::format("{} inference{} {}", grouped(r.inferences), r.inferences == 1 ? "" : "s",
+                            batches_text(r.batching, r.batch, r.inferences));
             const bool one_line = title.size() + 2 + amount.size() <= columns_;
-            line("{}:{}{}", heading(title), one_line ? " " : "\n  ", amount);
+            if (one_line) {
+                line("{}: {}", heading(title), amount);
+            } else {
+                line("{}:", heading(title));
+                note(2, amount);
+            }
         }
         for (const auto& [key, value] : r.machine_settings) {
             line("  with {} = {}", fitted(key, first), fitted(value, second));
@@ -117,6 +121,7 @@ private:
         entry("time", si(r.seconds, "s"),
               fmt::format("{} cycles at {:g} MHz", grouped(r.cycles), r.clock_mhz));
         if (r.inferences > 0) {
+            write_batching();
             entry("throughput", inference_rate(r.inferences_per_second), "");
             entry(
                 "latency", si(r.seconds_per_batch, "s"),
@@ -125,10 +130,21 @@ private:
         entry("performance", si(tera(r.achieved_tops), "OPS"),
               fmt::format("{} of the peak of {}", percent(r.peak_share), si(r.peak_tops * 1e12, "OPS")));
         if (r.roofline) {
-            entry("MAC/weight byte", si(r.roofline->macs_per_weight_byte, ""),
+            entry("MAC/weight byte", amount(r.roofline->macs_per_weight_byte, ""),
                   fmt::format("at most {} here; ridge at {}", si(r.roofline->bound_tops * 1e12, "OPS"),
-                              grouped(static_cast<std::uint64_t>(std::llround(r.roofline->ridge)))));
+                              amount(r.roofline->ridge, "")));
         }
+    }
+
+    /// "in batches of 256".
+    /// What became of a batch that does not fit.
+    void write_batching() {
+        if (!report_.batching || report_.batching->text.empty()) return;
+        const Batching& batching = *report_.batching;
+        const std::uint64_t together = batching.slices > 1 ? batching.done.at_a_time : batching.done.group;
+        entry("batch", fmt::format("{} at a time", grouped(together)),
+              fmt::format("of {} asked for", grouped(batching.asked)));
+        note(4, fmt::format("({})", batching.text));
     }
 
     static std::optional<double> tera(std::optional<double> tops) {
@@ -159,7 +175,8 @@ private:
         constexpr std::size_t most = 8;
         const std::size_t count = std::min(most, report_.predictions.size());
         std::string shown;
-        for (std::size_t i = 0; i < count; ++i) {
+        std::size_t i = 0;
+        for (; i < count; ++i) {
             std::string one = fmt::format("{}", report_.predictions[i]);
             if (i < report_.first_probabilities.size()) {
                 one += fmt::format(" ({:.0f} %)", 100.0F * report_.first_probabilities[i]);
@@ -167,7 +184,7 @@ private:
             if (shown.size() + one.size() > columns_ - 26) break;  // "  predictions" and ", ..."
             shown += (shown.empty() ? "" : ", ") + one;
         }
-        if (report_.predictions.size() > count) shown += ", ...";
+        if (report_.predictions.size() > i) shown += ", ...";
         line("  {:<18}{}", "predictions", shown);
     }
 
@@ -213,18 +230,18 @@ private:
     };
     static const ReasonLabel& label_of(std::string_view key) {
         static constexpr ReasonLabel labels[] = {
-            {"raw_cycles", "RAW", "rows were still being activated (read after write)"},
+            {"raw_cycles", "RAW", "rows were still being activated"},
             {"input_cycles", "input", "rows were still coming from the host"},
-            {"accumulators_cycles", "accumulators", "still being read by the activation unit"},
-            {"output_buffer_cycles", "output buffer", "results there had not gone to the host"},
-            {"input_buffer_cycles", "input buffer", "rows for the host's data were still in use"},
-            {"vector_work_cycles", "vector work", "the activation unit pooled, added or looked up"},
-            {"setup_cycles", "data setup", "a line of windows was being collected"},
+            {"accumulators_cycles", "accumulators", "sums there were still being read"},
+            {"output_buffer_cycles", "output buffer", "results there were not fetched yet"},
+            {"input_buffer_cycles", "input buffer", "rows for the host's data were in use"},
+            {"vector_work_cycles", "vector work", "pooling or element-wise work"},
+            {"setup_cycles", "data setup", "a line of windows was being read"},
             {"port_cycles", "port", "a memory port was taken"},
-            {"not_arrived_cycles", "not arrived", "an instruction was still coming from the host"},
-            {"queue_full_cycles", "queue full", "an instruction waited for a place in its queue"},
-            {"issue_cycles", "issue", "earlier instructions were being issued"},
-            {"sync_cycles", "sync", "a semaphore came later than the rows required"},
+            {"not_arrived_cycles", "not arrived", "an instruction was still on its way"},
+            {"queue_full_cycles", "queue full", "an instruction's queue was full"},
+            {"issue_cycles", "issue", "earlier instructions went before it"},
+            {"sync_cycles", "sync", "a semaphore came later than the rows"},
             {"program_begin_cycles", "program begin", "before the first matrix instruction"},
             {"program_end_cycles", "program end", "after the last rows had entered"},
         };
@@ -241,10 +258,43 @@ private:
         line("{}{}{:>{}}{}{}{}", heading("Layers"), std::string(widths.before_cycles() - 6, ' '), "cycles",
              LayerWidths::cycles, widths.run > 0 ? "  % run" : "",
              class_cells({" active", " stall", " shift", " other"}), widths.used > 0 ? "  used" : "");
-        for (const Layer& layer : report_.layers) write_layer(layer, widths);
+        const LayerLines lines = layer_lines();
+        for (const std::size_t i : lines.listed) write_layer(report_.layers[i], widths);
+        if (!lines.others.empty()) write_layer(sum_of(lines.others), widths);
         note(2, widths.used > 0
                     ? "(in % of the layer's cycles; used: useful MACs of the cells in active cycles)"
                     : "(in % of the layer's cycles)");
+        if (!lines.others.empty()) write_others(lines.others);
+    }
+
+    LayerLines layer_lines() const {
+        std::vector<std::uint64_t> cycles;
+        cycles.reserve(report_.layers.size());
+        for (const Layer& layer : report_.layers) cycles.push_back(layer.matrix_unit.cycles());
+        return main_layers(cycles, all_layers_);
+    }
+
+    /// The layers that share a line, as one.
+    Layer sum_of(const std::vector<std::size_t>& layers) const {
+        Layer sum;
+        sum.name = fmt::format("({} others)", layers.size());
+        sum.matrix_unit = report_.layers[layers.front()].matrix_unit;
+        for (const std::size_t i : std::span(layers).subspan(1)) {
+            sum.matrix_unit += report_.layers[i].matrix_unit;
+        }
+        sum.share = share_of(sum.matrix_unit.cycles(), report_.cycles);
+        sum.array_utilization =
+            share_of(sum.matrix_unit.useful_macs, sum.matrix_unit.useful_macs + sum.matrix_unit.unused_macs);
+        return sum;
+    }
+
+    /// Says what the line of others leaves out.
+    void write_others(const std::vector<std::size_t>& others) {
+        const auto without = std::ranges::count_if(
+            others, [&](std::size_t i) { return report_.layers[i].matrix_unit.cycles() == 0; });
+        const std::string idle =
+            without > 0 ? fmt::format(", {} of them without cycles", without) : std::string();
+        note(2, fmt::format("({} others{}; --all lists them)", others.size(), idle));
     }
 
     /// The widths of the columns that depend on the terminal, in characters; 0 if there is no room for one.
@@ -333,7 +383,15 @@ private:
             return;
         }
         const Energy& energy = *report_.energy;
-        if (energy.events) return write_event_energy(energy, *energy.events);
+        if (energy.events) {
+            write_event_energy(energy, *energy.events);
+        } else {
+            write_published_energy(energy);
+        }
+        for (const std::string& each : energy.notes) note(2, fmt::format("({})", each));
+    }
+
+    void write_published_energy(const Energy& energy) {
         entry("chip", si(energy.joules(), "J"),
               fmt::format("{} static, {} dynamic", si(energy.static_joules, "J"),
                           si(energy.dynamic_joules, "J")));
@@ -458,6 +516,7 @@ private:
     const Report& report_;
     const terminal::Look look_;
     const std::size_t columns_;
+    const bool all_layers_;
     bool chosen_ = false;  ///< the user chose the sections
     std::string text_;
 };
@@ -484,8 +543,9 @@ std::vector<std::string_view> section_names() {
     return names;
 }
 
-std::string to_text(const Report& report, std::span<const std::string> sections, const terminal::Look& look) {
-    return Writer(report, look).write(sections);
+std::string to_text(const Report& report, std::span<const std::string> sections, const terminal::Look& look,
+                    bool all_layers) {
+    return Writer(report, look, all_layers).write(sections);
 }
 
 }  // namespace systole::report

@@ -10,12 +10,6 @@
 namespace systole::tables {
 namespace {
 
-double rounded(double value, int digits) {
-    const double power = std::pow(10.0, digits);
-    const double nearest = std::round(value * power) / power;
-    return nearest == 0.0 ? 0.0 : nearest;  // no negative zero
-}
-
 /// The texts of the table: titles, then each row; the first column holds the labels.
 std::vector<std::vector<std::string>> texts_of(const Table& table) {
     std::vector<std::vector<std::string>> lines{table.columns};
@@ -57,6 +51,12 @@ std::string shortened(const std::string& text, std::size_t width) {
 
 }  // namespace
 
+double rounded(double value, int digits) {
+    const double power = std::pow(10.0, digits);
+    const double nearest = std::round(value * power) / power;
+    return nearest == 0.0 ? 0.0 : nearest;  // no negative zero
+}
+
 std::string Cell::text() const {
     if (!words_.empty()) return words_;
     if (!value_) return "-";
@@ -86,7 +86,7 @@ std::string to_text(const Table& table, const terminal::Look& look) {
     const auto padded = [&](const std::string& text, std::size_t column) {
         const std::size_t width = widest[column];
         return is_left_aligned(table, column) ? fmt::format("  {:<{}}", shortened(text, width), width)
-                                              : fmt::format("  {:>{}}", text, width);
+                                              : fmt::format("  {:>{}}", shortened(text, width), width);
     };
     std::string text = look.paint(terminal::Role::Heading, terminal::wrapped(table.title, columns)) + '\n';
     const std::vector<std::size_t> parts = parts_of(widest, room);
@@ -132,6 +132,16 @@ nlohmann::ordered_json to_json(const Table& table) {
     }
     if (!table.notes.empty()) json["notes"] = table.notes;
     return json;
+}
+
+std::string csv_field(std::string_view text) {
+    if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+    std::string quoted = "\"";
+    for (const char letter : text) {
+        if (letter == '"') quoted += '"';
+        quoted += letter;
+    }
+    return quoted + '"';
 }
 
 }  // namespace systole::tables

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -10,6 +11,9 @@
 
 /// A table as data: printed on a terminal, in a page, and as JSON.
 namespace systole::tables {
+
+/// Rounded to so many digits behind the point; never a negative zero.
+double rounded(double value, int digits);
 
 /// A number with the digits that are shown, a text, or nothing ("-").
 class Cell {
@@ -25,6 +29,12 @@ public:
         return cell;
     }
     static Cell words(std::string text) { return {{}, 0, std::move(text)}; }
+    /// A number that is text already, with its unit: aligned like numbers.
+    static Cell figure(std::string text) {
+        Cell cell = words(std::move(text));
+        cell.figure_ = true;
+        return cell;
+    }
     static Cell yes(bool is) { return words(is ? "yes" : "no"); }
     /// Whether a demand is met. "no" is bad news.
     static Cell met(bool is) {
@@ -37,7 +47,7 @@ public:
     std::string text() const;
     /// Rounded as it is shown.
     nlohmann::ordered_json json() const;
-    bool is_words() const { return !words_.empty(); }
+    bool is_words() const { return !words_.empty() && !figure_; }
     bool failed() const { return failed_; }
 
 private:
@@ -48,6 +58,7 @@ private:
     int digits_ = 0;
     bool signed_ = false;
     bool failed_ = false;
+    bool figure_ = false;
     std::string words_;
 };
 using Cells = std::vector<Cell>;
@@ -94,5 +105,8 @@ std::string to_text(const Table& table, const terminal::Look& look = {});
 /// GitHub's Markdown, without the title.
 std::string to_markdown(const Table& table);
 nlohmann::ordered_json to_json(const Table& table);
+
+/// A text as a field of CSV (RFC 4180): in quotes if it has a comma, a quote or a line end.
+std::string csv_field(std::string_view text);
 
 }  // namespace systole::tables

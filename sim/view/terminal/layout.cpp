@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "sim/view/terminal/characters.h"
 #include "sim/view/terminal/look.h"
 
 namespace systole::terminal {
@@ -15,7 +16,10 @@ std::vector<std::string_view> words_of(std::string_view text, std::size_t longes
     for (;;) {
         text.remove_prefix(std::min(text.find_first_not_of(" \n"), text.size()));
         if (text.empty()) return words;
-        const std::size_t end = std::min({text.find_first_of(" \n"), text.size(), longest});
+        std::size_t end = std::min({text.find_first_of(" \n"), text.size(), longest});
+        // Not within a character of several bytes.
+        while (end > 1 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xc0U) == 0x80U)
+            --end;
         words.push_back(text.substr(0, end));
         text.remove_prefix(end);
     }
@@ -46,11 +50,17 @@ std::size_t sum(std::span<const std::size_t> widths) {
 }  // namespace
 
 std::string fitted(std::string_view text, std::size_t width) {
-    std::string shown(text.substr(0, width));
-    for (char& letter : shown) {
-        if (letter < ' ' || letter > '~') letter = '?';
+    std::string shown;
+    std::string shortened;  // what is shown if the text takes more
+    std::size_t columns = 0;
+    while (!text.empty()) {
+        const Character character = first_character(text);
+        columns += character.columns;
+        if (columns > width) return width > 0 ? shortened + '~' : "";
+        shown += character.is_printable ? text.substr(0, character.bytes) : "?";
+        if (columns < width) shortened = shown;
+        text.remove_prefix(character.bytes);
     }
-    if (text.size() > width && width > 0) shown.back() = '~';
     return shown;
 }
 

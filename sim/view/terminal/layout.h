@@ -9,8 +9,7 @@
 /// Fits texts into a number of columns.
 namespace systole::terminal {
 
-/// A text cut to `width` characters, with "~" at the cut; a character that is not printable ASCII becomes
-/// "?".
+/// A text cut to `width` columns, with "~" at the cut; what is not printable becomes "?".
 std::string fitted(std::string_view text, std::size_t width);
 
 /// A text in lines of at most `width` characters, broken at blanks; a longer word is not broken. All lines

@@ -4,6 +4,8 @@
 
 #include <stdexcept>
 
+#include "sim/view/terminal/characters.h"
+
 namespace systole::terminal {
 namespace {
 
@@ -46,10 +48,12 @@ std::string Look::paint(Role role, std::string_view text) const {
 std::size_t columns_of(std::string_view text) {
     std::size_t columns = 0;
     bool in_escape = false;
-    for (const char letter : text) {
-        if (letter == '\x1b') in_escape = true;
-        if (!in_escape) ++columns;
-        if (letter == 'm') in_escape = false;
+    while (!text.empty()) {
+        const Character character = first_character(text);
+        if (text.front() == '\x1b') in_escape = true;
+        if (!in_escape) columns += character.columns;
+        if (text.front() == 'm') in_escape = false;
+        text.remove_prefix(character.bytes);
     }
     return columns;
 }

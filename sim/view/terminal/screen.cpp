@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <stdexcept>
 
 namespace systole::terminal {
 namespace {
@@ -22,6 +23,19 @@ std::optional<std::size_t> number_in(const std::string& text) {
     const auto [stopped, error] = std::from_chars(text.data(), end, number);
     if (error != std::errc() || stopped != end || number == 0) return std::nullopt;
     return number;
+}
+
+bool shows_colours(const TerminalEnvironment& environment, Colours colours) {
+    switch (colours) {
+        case Colours::Auto:
+            return environment.is_terminal && !environment.term.empty() && environment.term != "dumb" &&
+                   environment.no_color.empty();
+        case Colours::Always:
+            return true;
+        case Colours::Never:
+            return false;
+    }
+    throw std::logic_error("a choice of colours that does not exist");
 }
 
 }  // namespace
@@ -41,10 +55,7 @@ TerminalEnvironment terminal_environment(int descriptor) {
 
 Look look_in(const TerminalEnvironment& environment, Colours colours) {
     Look look;
-    const bool has_colours =
-        environment.is_terminal && !environment.term.empty() && environment.term != "dumb";
-    look.colours = colours == Colours::Always ||
-                   (colours == Colours::Auto && has_colours && environment.no_color.empty());
+    look.colours = shows_colours(environment, colours);
     if (environment.is_terminal) {
         look.columns = number_in(environment.columns);
         if (!look.columns) look.columns = environment.window_columns;

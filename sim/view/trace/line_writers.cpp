@@ -6,6 +6,7 @@
 
 #include "hw/isa/assembly/instruction_text.h"
 #include "hw/isa/program.h"
+#include "sim/view/table/table.h"
 
 namespace systole::trace {
 
@@ -32,16 +33,7 @@ void CsvLines::line(const InstructionLine& line, const isa::Instruction& instruc
 }
 
 void CsvLines::field(std::string_view text) {
-    if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
-        text_ << text;
-        return;
-    }
-    text_ << '"';
-    for (const char letter : text) {
-        if (letter == '"') text_ << '"';
-        text_ << letter;
-    }
-    text_ << '"';
+    text_ << tables::csv_field(text);
 }
 
 namespace {

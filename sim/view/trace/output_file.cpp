@@ -1,37 +1,16 @@
 #include "sim/view/trace/output_file.h"
 
-#include <fmt/format.h>
 #include <isa-l/igzip_lib.h>
 
-#include <cerrno>
 #include <stdexcept>
-#include <system_error>
 #include <utility>
 
 namespace systole::trace {
 
-OutputFile::OutputFile(std::filesystem::path path) : path_(std::move(path)) {
-    errno = 0;
-    file_.open(path_, std::ios::binary);
-    check();
-}
-
-void OutputFile::put(std::string_view bytes) {
-    errno = 0;
-    file_.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    check();
-}
+OutputFile::OutputFile(std::filesystem::path path) : file_(std::move(path)) {}
 
 void OutputFile::close() {
-    errno = 0;
-    file_.close();
-    check();
-}
-
-void OutputFile::check() const {
-    if (file_) return;
-    throw TraceError(
-        fmt::format("{}: cannot be written: {}", path_.string(), std::generic_category().message(errno)));
+    file_.commit();
 }
 
 namespace {

@@ -2,46 +2,36 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "hw/base/user_error.h"
+#include "hw/base/whole_file.h"
 #include "sim/view/trace/worker.h"
 
 struct isal_zstream;
 
 namespace systole::trace {
 
-/// A trace cannot be written. The message is one line: file and reason.
-class TraceError : public UserError {
-public:
-    using UserError::UserError;
-};
-
-/// A file that is written from front to back. All functions throw TraceError, "file: cannot be written: why".
+/// A file that is written from front to back, and has its name when it is closed. All functions throw
+/// OutputError, "file: cannot be written: why".
 class OutputFile {
 public:
-    /// Creates the file, or truncates it.
     explicit OutputFile(std::filesystem::path path);
     virtual ~OutputFile() = default;
     OutputFile(const OutputFile&) = delete;
     OutputFile& operator=(const OutputFile&) = delete;
 
     virtual void write(std::string_view bytes) { put(bytes); }
-    /// Completes the file: no call may follow.
+    /// Completes the file and gives it its name: no call may follow.
     virtual void close();
 
 protected:
-    void put(std::string_view bytes);
+    void put(std::string_view bytes) { file_.write(bytes); }
 
 private:
-    void check() const;
-
-    const std::filesystem::path path_;
-    std::ofstream file_;
+    WholeFile file_;
 };
 
 /// Compresses the file as gzip (RFC 1952) in its own thread: an error may be thrown by a later call than the

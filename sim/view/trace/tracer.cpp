@@ -10,6 +10,13 @@
 
 namespace systole::trace {
 
+std::vector<std::pair<std::string_view, std::string_view>> files_of(const TraceConfig& config) {
+    std::vector<std::pair<std::string_view, std::string_view>> files{
+        {"timeline", timeline_file}, {"csv", csv_file}, {"text", text_file}, {"waves", waves_file}};
+    std::erase_if(files, [&](const auto& file) { return !config.has(file.first); });
+    return files;
+}
+
 Tracer::Tracer(const TraceConfig& config, const isa::Program& program, const machine::MachineConfig& machine,
                const std::filesystem::path& folder)
     : window_(config, program), program_(program) {

@@ -3,6 +3,8 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "hw/common/fan_out.h"
@@ -26,6 +28,9 @@ inline constexpr const char* csv_file = "instructions.csv";
 inline constexpr const char* text_file = "instructions.txt";
 inline constexpr const char* waves_file = "waves.vcd";
 
+/// The kinds of trace that a run requests, each with the name of its file.
+std::vector<std::pair<std::string_view, std::string_view>> files_of(const TraceConfig& config);
+
 /// Data for the timeline that is known only after the run.
 struct Afterwards {
     std::optional<energy::PowerOverTime> power = {};
@@ -36,7 +41,7 @@ struct Afterwards {
 class Tracer {
 public:
     /// Program and machine must outlive the object. Throws ConfigError if the program lacks a requested layer
-    /// or if waves cannot show the requested cycles or elements, and TraceError if a file cannot be created.
+    /// or if waves cannot show the requested cycles or elements, and OutputError if a file cannot be created.
     Tracer(const TraceConfig& config, const isa::Program& program, const machine::MachineConfig& machine,
            const std::filesystem::path& folder);
     /// If the run has failed, the files end at the failure.
@@ -49,7 +54,7 @@ public:
     /// The sink of the array's registers; null if no trace shows them.
     hw::RegisterSink* registers() { return waves_ && waves_->has_cells() ? &*waves_ : nullptr; }
 
-    /// The run has ended after `cycles`: completes the files. Throws TraceError, and ConfigError if the
+    /// The run has ended after `cycles`: completes the files. Throws OutputError, and ConfigError if the
     /// window begins after the end of the run.
     void finish(Cycle cycles, const Afterwards& known);
 

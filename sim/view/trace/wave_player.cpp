@@ -11,7 +11,7 @@
 #include <systemc>
 #include <utility>
 
-#include "sim/view/trace/output_file.h"
+#include "hw/base/whole_file.h"
 
 namespace systole::trace {
 namespace {
@@ -106,7 +106,7 @@ private:
 };
 
 /// SystemC does not report write errors, so this checks that the file ends with the time of its last cycle.
-void check_whole(const std::filesystem::path& file, Cycle to) {
+void check_whole(const std::filesystem::path& file, const std::string& name, Cycle to) {
     constexpr Cycle units_in_cycle = 10;
     const std::string last = fmt::format("#{}\n", to * units_in_cycle);
     std::ifstream stream(file, std::ios::binary);
@@ -114,14 +114,14 @@ void check_whole(const std::filesystem::path& file, Cycle to) {
     std::string end(last.size(), '\0');
     stream.read(end.data(), static_cast<std::streamsize>(end.size()));
     if (end != last) {
-        throw TraceError(fmt::format("{}: cannot be written completely; is the disk full?", file.string()));
+        throw OutputError(fmt::format("{}: cannot be written completely; is the disk full?", name));
     }
 }
 
 }  // namespace
 
 void play(const std::vector<std::unique_ptr<WaveSignal>>& signals, Cycle from, Cycle to,
-          const std::filesystem::path& file) {
+          const std::filesystem::path& file, const std::string& name) {
     // Suppresses SystemC's message that the time unit was set.
     sc_core::sc_report_handler::set_actions(sc_core::SC_ID_TRACING_TIMESCALE_UNIT_, sc_core::SC_INFO,
                                             sc_core::SC_DO_NOTHING);
@@ -136,7 +136,7 @@ void play(const std::vector<std::unique_ptr<WaveSignal>>& signals, Cycle from, C
         player.trace_into(*trace);
         sc_core::sc_start();
     }
-    check_whole(file, to);
+    check_whole(file, name, to);
 }
 
 }  // namespace systole::trace

@@ -59,6 +59,7 @@ void drive_slices(const isa::ImageSlices& slices, PortCycles cycles, DrivenSigna
 /// Drives the rows of the results of `activate`, pixel by pixel.
 void drive_pixels(const isa::Activate& activate, const isa::Registers& registers, PortCycles cycles,
                   std::uint64_t row_bytes, DrivenSignal& rows) {
+    if (activate.length == 0) return;
     const Cycle pixel_cycles = (cycles.end - cycles.begin) / activate.length;
     const std::uint64_t pixels_of_image = registers[Register::ActivationOutputsPerImage];
     Cycle begin = cycles.begin;
@@ -126,7 +127,7 @@ void stream_writes(const hw::StreamTimes& times, DrivenSignal& rows) {
     const std::uint64_t pieces = has_gaps ? times.lines : 1;
     const std::uint64_t rows_of_piece = has_gaps ? times.line_rows : times.lines * times.line_rows;
     for (std::uint64_t piece = 0; piece < pieces; ++piece) {
-        const Cycle begin = times.summed + piece * times.line_cycles;
+        const Cycle begin = sums_written(times) + piece * times.line_cycles;
         rows.drive({.begin = begin,
                     .end = begin + rows_of_piece * times.passes,
                     .first = times.accumulator_row + piece * rows_of_piece,

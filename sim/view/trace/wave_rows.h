@@ -22,6 +22,12 @@ struct PortCycles {
 void stream_reads(const isa::BoundInstruction& bound, const hw::StreamTimes& times, std::uint64_t repetition,
                   std::uint64_t row_bytes, DrivenSignal& rows);
 
+/// The cycle in which a stream's first sums are written: the last before they can be read, as for writes of
+/// the unified buffer.
+constexpr Cycle sums_written(const hw::StreamTimes& times) {
+    return times.summed - 1;
+}
+
 /// The accumulator rows to which a stream's sums are written.
 void stream_writes(const hw::StreamTimes& times, DrivenSignal& rows);
 

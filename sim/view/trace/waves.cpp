@@ -46,6 +46,7 @@ Waves::Waves(const TraceConfig& config, const isa::Program& program, const machi
              std::filesystem::path file)
     : program_(program),
       machine_(machine),
+      name_(file.string()),
       file_(std::move(file)),
       is_open_(config.to == 0),
       window_(window_of(config, is_open_)),
@@ -91,9 +92,6 @@ Waves::Waves(const TraceConfig& config, const isa::Program& program, const machi
       activation_instruction_(number("activation_unit.instruction", last_of(program.instructions.size()))),
       activation_layer_(number("activation_unit.layer", std::numeric_limits<hw::Tag>::max())) {
     for (const Cell& cell : read_cells(config.processing_elements, machine)) add_cell(cell);
-    // Opened here to report an error before the run: SystemC opens the file after it, and ends the process if
-    // it cannot.
-    OutputFile(file_).close();
 }
 
 template <class Signal, class... Rest>
@@ -209,11 +207,13 @@ void Waves::activation_unit(const hw::InstructionTimes& times) {
     table_reads(bound, {times.begun, times.loaded}, buffer_activation_read_.number);
     if (const auto* activate = std::get_if<isa::Activate>(&bound.instruction)) {
         sums_read_.flag.hold(times.loaded, times.released);
-        sums_read_.number.drive({.begin = times.loaded,
-                                 .end = times.released,
-                                 .first = activate->accumulator_row,
-                                 .step = 1,
-                                 .every = (times.released - times.loaded) / activate->length});
+        if (activate->length > 0) {
+            sums_read_.number.drive({.begin = times.loaded,
+                                     .end = times.released,
+                                     .first = activate->accumulator_row,
+                                     .step = 1,
+                                     .every = (times.released - times.loaded) / activate->length});
+        }
     } else {
         buffer_activation_read_.flag.hold(times.loaded, times.released);
         vector_reads(std::get<isa::Vector>(bound.instruction), *bound.registers,
@@ -280,7 +280,8 @@ void Waves::stream(const hw::StreamTimes& times) {
         for (Cycle line = times.begun; line < end; line += times.line_cycles) enter_line(line, times);
     } else {
         active_.hold(times.begun, end);
-        sums_write_.flag.hold(times.summed, times.summed + (end - times.begun));
+        const Cycle written = sums_written(times);
+        sums_write_.flag.hold(written, written + (end - times.begun));
     }
     buffer_setup_read_.flag.hold(times.begun, end);
     stream_reads(bound_[times.number], times, repetition_, machine_.matrix_unit.rows,
@@ -295,7 +296,7 @@ void Waves::enter_line(Cycle begin, const hw::StreamTimes& times) {
     active_.hold(begin, entered);
     non_matrix_.hold(entered, end);
     setup_stall_.hold(entered, end);
-    const Cycle latency = times.summed - times.begun;
+    const Cycle latency = sums_written(times) - times.begun;
     sums_write_.flag.hold(begin + latency, entered + latency);
 }
 
@@ -322,7 +323,8 @@ void Waves::write() {
     const Cycle to = std::min(window_.to, end_.value_or(heard_));
     if (failed_ || to <= window_.from) return;
     for (const auto& signal : signals_) signal->finish();
-    play(signals_, window_.from, to, file_);
+    play(signals_, window_.from, to, file_.place(), name_);
+    file_.commit();
 }
 
 }  // namespace systole::trace

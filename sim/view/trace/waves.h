@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "hw/base/whole_file.h"
 #include "hw/common/registers.h"
 #include "hw/common/trace.h"
 #include "hw/isa/program.h"
@@ -32,7 +33,7 @@ public:
     static constexpr std::size_t most_bytes = std::size_t{1} << 28U;
 
     /// Program and machine must outlive the object. Throws ConfigError where the window is too wide or the
-    /// machine has no such processing elements, TraceError where the file cannot be made.
+    /// machine has no such processing elements, OutputError where the file cannot be made.
     Waves(const TraceConfig& config, const isa::Program& program, const machine::MachineConfig& machine,
           std::filesystem::path file);
 
@@ -90,7 +91,8 @@ private:
 
     const isa::Program& program_;
     const machine::MachineConfig& machine_;
-    const std::filesystem::path file_;
+    const std::string name_;  ///< of the file
+    WholeFile file_;
     const bool is_open_;  ///< the window ends with the run
     const WaveWindow window_;
     std::vector<std::unique_ptr<WaveSignal>> signals_;  ///< declared before the references to its elements

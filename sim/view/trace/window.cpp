@@ -38,9 +38,8 @@ void choose(const std::string& layer, const std::vector<std::string>& names, std
         found = true;
     }
     if (found) return;
-    const std::string_view near = nearest(layer, names);
     throw machine::ConfigError(fmt::format("trace.layers is \"{}\"; the program has no such layer{}", layer,
-                                           near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near)));
+                                           suggestion(layer, names)));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "hw/base/arithmetic.h"
 #include "hw/isa/program_error.h"
 #include "hw/isa/rows.h"
 #include "tests/support/random_program/data.h"
@@ -13,6 +14,8 @@ namespace systole::tests {
 Draft::Draft(const machine::MachineConfig& machine, Choices& choices) : machine_(machine), choices_(choices) {
     program_.geometry = {.rows = machine.matrix_unit.rows, .columns = machine.matrix_unit.columns};
     draw_buffers();
+    draw_initial_rows();
+    loaded_.emplace(program_, machine_.accumulators.rows);
 }
 
 void Draft::draw_buffers() {
@@ -31,6 +34,24 @@ void Draft::draw_buffers() {
     add_buffer("out", isa::BufferKind::Output, choices_.from(1, 600));
     if (choices_.chance(50)) add_buffer("second", isa::BufferKind::Constant, choices_.from(1, 200));
     if (choices_.chance(30)) add_buffer("third", isa::BufferKind::Output, choices_.from(1, 90));
+}
+
+void Draft::draw_initial_rows() {
+    // Often all sums, so that every row can be activated; else some rows, or none.
+    const std::uint64_t sums = machine_.accumulators.rows;
+    const std::uint64_t sums_rows =
+        choices_.chance(50) ? sums : choices_.from(0, std::min<std::uint64_t>(sums, 9));
+    if (sums_rows > 0) {
+        const std::uint64_t bytes = sums_rows * isa::accumulator_row_bytes(program_.geometry);
+        program_.accumulators.push_back({.first_row = choices_.from(0, sums - sums_rows),
+                                         .values = random_bytes(bytes, sizeof(std::int32_t), choices_)});
+    }
+    if (!choices_.chance(30)) return;
+    const std::uint64_t bytes =
+        choices_.from(1, std::min<std::uint64_t>(machine_.unified_buffer_bytes(), 300));
+    const std::uint64_t rows = divide_up(bytes, std::uint64_t{program_.geometry.rows});
+    program_.unified_buffer.push_back({.first_row = choices_.from(0, machine_.unified_buffer.rows - rows),
+                                       .values = random_bytes(bytes, 1, choices_)});
 }
 
 void Draft::add(const isa::Instruction& instruction, TileRun tiles) {
@@ -58,6 +79,7 @@ void Draft::add_fitting(Attempt attempt) {
         drawn_ = {};
         const auto instruction = (this->*attempt)();
         if (!instruction || !fits(*instruction)) continue;
+        loaded_->follow(*instruction, wanted_, isa::footprint(*instruction, wanted_, program_.geometry));
         want_registers();
         add(*instruction, drawn_);
         return;
@@ -67,17 +89,20 @@ void Draft::add_fitting(Attempt attempt) {
 bool Draft::fits(const isa::Instruction& instruction) const {
     try {
         const isa::Footprint rows = isa::footprint(instruction, wanted_, program_.geometry);
+        if (rows.accumulator_read.last > machine_.accumulators.rows ||
+            rows.accumulator_write.last > machine_.accumulators.rows) {
+            return false;
+        }
+        isa::LoadedValues(*loaded_).follow(instruction, wanted_, rows);
         const auto within = [](const isa::RowRange& range, std::uint64_t limit) {
             return range.empty() || range.last <= limit;
         };
         return within(rows.buffer_read, machine_.unified_buffer.rows) &&
                within(rows.buffer_read_other, machine_.unified_buffer.rows) &&
                within(rows.buffer_read_table, machine_.unified_buffer.rows) &&
-               within(rows.buffer_write, machine_.unified_buffer.rows) &&
-               within(rows.accumulator_read, machine_.accumulators.rows) &&
-               within(rows.accumulator_write, machine_.accumulators.rows);
+               within(rows.buffer_write, machine_.unified_buffer.rows);
     } catch (const isa::ProgramError&) {
-        return false;  // the fields make no sense under the registers
+        return false;  // the fields make no sense under the registers, or it uses what nothing has written
     }
 }
 

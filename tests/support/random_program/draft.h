@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "hw/isa/footprint.h"
+#include "hw/isa/loaded_values.h"
 #include "hw/isa/program.h"
 #include "hw/machine/machine_config.h"
 #include "tests/support/random_program/choices.h"
@@ -56,6 +57,7 @@ private:
     template <class Transfer>
     isa::Instruction transfer();
     void draw_buffers();
+    void draw_initial_rows();
     void draw_windows(bool inside);
     void draw_output_range();
     /// Takes tiles for the repetitions of a matrix instruction, each of which streams `elements` elements;
@@ -83,6 +85,7 @@ private:
     std::vector<DraftInstruction> instructions_;
     isa::Registers registers_;
     isa::Registers wanted_;
+    std::optional<isa::LoadedValues> loaded_;
     TileRun drawn_;
     std::optional<std::uint32_t> in_array_;  ///< the tile used last
 };

@@ -187,8 +187,10 @@ std::optional<isa::Instruction> Draft::activate() {
         .function = lookup ? isa::ActivationFunction::Lookup : isa::ActivationFunction::Identity,
         .load_parameters = choices_.chance(60),
         .output = choices_.chance(30) ? DataType::Int16 : DataType::Uint8};
+    // Without rows, it loads alone.
+    const std::uint64_t fewest = activate.load_parameters && choices_.chance(10) ? 0 : 1;
     activate.length = choices_.number<std::uint16_t>(
-        1, std::min<std::uint64_t>(machine_.accumulators.rows, choices_.chance(50) ? 6 : 60));
+        fewest, std::min<std::uint64_t>(machine_.accumulators.rows, choices_.chance(50) ? 6 : 60));
     const std::uint64_t columns = choices_.from(1, program_.geometry.columns);
     const std::uint64_t offset = choices_.chance(60) ? 0 : choices_.from(0, 7);
     const std::uint64_t end = offset + columns * bytes_of(activate.output);

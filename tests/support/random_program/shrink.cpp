@@ -18,6 +18,9 @@ public:
         do {
             progress_ = false;
             simplify_sync();
+            // Before the instructions: values that these make are simpler than those that are there at first.
+            for (const bool unified_buffer : {true, false})
+                take(without_initial_rows(best(), unified_buffer));
             remove_instructions();
             simplify_fields();
             simplify_data();

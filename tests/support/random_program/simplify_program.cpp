@@ -169,6 +169,14 @@ std::optional<Case> with_plain_tile(const Case& from, std::size_t tile) {
     return result;
 }
 
+std::optional<Case> without_initial_rows(const Case& from, bool unified_buffer) {
+    Case result = from;
+    auto& rows = unified_buffer ? result.program.unified_buffer : result.program.accumulators;
+    if (rows.empty()) return std::nullopt;
+    rows.clear();
+    return result;
+}
+
 std::optional<Case> with_plain_buffer(const Case& from, std::size_t buffer) {
     Case result = from;
     auto& contents = result.program.buffers[buffer].contents;

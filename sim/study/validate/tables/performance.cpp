@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "sim/study/validate/comparison.h"
 #include "sim/study/validate/output.h"
@@ -8,6 +9,9 @@
 
 namespace systole::validate {
 namespace {
+
+constexpr std::size_t tenth = 1;  ///< index into `loads`
+constexpr std::size_t full = loads.size() - 1;
 
 Table roofline_table(const Results& results) {
     const Published& published = results.published;
@@ -37,12 +41,11 @@ Table throughput_table(const Results& results) {
     theirs[MLP0] = published.at("table_4.tpu.within_limit.inferences_per_second");
     theirs[MLP1] = published.at("section_8.mlp1_inferences_per_second");
     theirs[CNN1] = published.at("section_8.cnn1_inferences_per_second");
-    const auto with_host = [&](std::size_t i) { return inferences_per_second_with_host(results, i); };
     table.add("IPS published", theirs, 0);
     table.add("IPS ours, chip alone", of_each(results.base, inferences_per_second), 0);
-    table.add("IPS ours, with Table 5", by_workload(with_host), 0);
+    table.add("IPS ours, with Table 5", inferences_per_second_with_host(results), 0);
     table.add("ms a batch, chip alone",
-              of_each(results.base, [](const auto& record) { return 1e3 * seconds(record); }), 3);
+              of_each(results.base, [](const auto& record) { return 1e3 * record.seconds(); }), 3);
     return table;
 }
 
@@ -65,8 +68,8 @@ void add_latency_rows(Table& table, const Published& published, const std::strin
     };
     table.add(fmt::format("{} published", batch),
               {{}, {}, {}, Cell::number(published.at(path + ".p99_ms"), 1), Cell::number(throughput, 0)});
-    add("ours, chip", seconds(ours));
-    add("ours, chip + host", seconds(ours) * (1.0 + host_share(published, MLP0)));
+    add("ours, chip", ours.seconds());
+    add("ours, chip + host", ours.seconds() * (1.0 + host_share(published, MLP0)));
 }
 
 Table table_4(const Results& results) {
@@ -80,8 +83,8 @@ Table table_4(const Results& results) {
 Table table_5(const Results& results) {
     Table table = results.table("table_5");
     const auto link_percent = [](const run::RunRecord& record) {
-        return 100.0 * (share_of_cycles(record, "host_read.busy_cycles") +
-                        share_of_cycles(record, "host_write.busy_cycles"));
+        return 100.0 * (record.share_of_cycles("host_read.busy_cycles") +
+                        record.share_of_cycles("host_write.busy_cycles"));
     };
     const auto kibibytes = [&](const char* counter) {
         return of_each(results.base, [&](const run::RunRecord& record) {
@@ -99,17 +102,16 @@ Table table_6(const Results& results) {
     const Published& published = results.published;
     const auto& cpu = results.cpu_inferences_per_second;
     const auto& gpu = results.gpu_inferences_per_second;
-    const auto tpu = by_workload([&](std::size_t i) { return inferences_per_second_with_host(results, i); });
+    const auto tpu = inferences_per_second_with_host(results);
     const auto over = [](const ByWorkload<double>& first, const ByWorkload<double>& second) {
         return by_workload([&](std::size_t i) { return first[i] / second[i]; });
     };
     const std::array<ByWorkload<double>, 3> models{over(gpu, cpu), over(tpu, cpu), over(tpu, gpu)};
     const auto geometric = published.row("table_6.geometric_mean", ratio_names);
     const auto weighted = published.row("table_6.weighted_mean", ratio_names);
-    const MlpSplit split = mlp_split(published);
-    Table table = results.table("table_6", {{"tpu_over_cpu", 100.0 * split.by_tpu_over_cpu},
-                                            {"gpu_over_cpu", 100.0 * split.by_gpu_over_cpu},
-                                            {"used", 100.0 * split.used()}});
+    Table table = results.table("table_6", {{"tpu_over_cpu", 100.0 * mlp0_part(published, TpuOverCpu)},
+                                            {"gpu_over_cpu", 100.0 * mlp0_part(published, GpuOverCpu)},
+                                            {"used", 100.0 * mlp0_part(published)}});
     for (const Ratio ratio : {GpuOverCpu, TpuOverCpu, TpuOverGpu}) {
         table.add(fmt::format("{} published", ratio_names[ratio]),
                   joined(numbers(published.table_6(ratio), 1),
@@ -118,6 +120,20 @@ Table table_6(const Results& results) {
             table.add("  ours", factors_and_means(relative_performance(results, ratio), results.weights, 1));
         }
         table.add("  all by models", factors_and_means(models[ratio], results.weights, 1));
+    }
+    return table;
+}
+
+Table figure_9_table(const Results& results) {
+    const EfficiencyBars ours = server_efficiency(results);
+    const EfficiencyBars errors = efficiency_errors(results);
+    Table table = results.table("figure_9");
+    constexpr std::array<const char*, efficiency_keys.size()> names{"total, GM", "total, WM",
+                                                                    "incremental, GM", "incremental, WM"};
+    for (std::size_t bar = 0; bar < names.size(); ++bar) {
+        table.add(fmt::format("{}, published", names[bar]), results.published.figure_9(bar), 1);
+        table.add("  ours", ours[bar], 1);
+        table.add("  error %", differences(errors[bar], 0, 100.0));
     }
     return table;
 }
@@ -141,20 +157,77 @@ Table baselines_table(const Results& results) {
     for (const BaselineErrorRow& row : errors.ratio) add(row, "GPU/CPU");
 
     for (const baselines::Baseline* baseline : {&results.cpu, &results.gpu}) {
-        const auto summary = summarize(errors.throughput, baseline->name);
-        if (!summary) continue;
+        std::vector<double> sizes;
+        std::vector<double> held_out;
+        for (const BaselineErrorRow& row : errors.throughput) {
+            if (row.baseline != baseline->name) continue;
+            sizes.push_back(100.0 * std::abs(row.error()));
+            held_out.push_back(100.0 * std::abs(row.held_out_error.value()));
+        }
         const std::string note =
             fmt::format("{}: throughput is off by {:.0f} to {:.0f} %, mean {:.0f} %; held out {:.0f} %.",
-                        baseline->name, 100.0 * summary->least, 100.0 * summary->most, 100.0 * summary->mean,
-                        100.0 * summary->held_out_mean.value());
+                        baseline->name, std::ranges::min(sizes), std::ranges::max(sizes),
+                        arithmetic_mean(sizes), arithmetic_mean(held_out));
         table.notes.insert(table.notes.end() - 1, note);  // the last one gives the reason
     }
     return table;
 }
 
+Table figure_10_table(const Results& results) {
+    const Published& published = results.published;
+    Table table = results.table("figure_10", {{"busy_gpu", results.gpu.power.busy_watts}});
+    for (std::size_t i = 0; i < loads.size(); ++i) {
+        Cells cells;
+        for (const PowerCurve curve : {TpuWatts, TpuWithHostWatts, GpuWatts, GpuWithHostWatts, CpuWatts}) {
+            cells.push_back(Cell::number(published.figure_10(curve)[i], 0));
+            cells.push_back(Cell::number(watts(results, curve, CNN0).at(loads[i]), 1));
+        }
+        table.add(std::string(load_names[i]), std::move(cells));
+    }
+    return table;
+}
+
+Table figure_10_text_table(const Results& results) {
+    const Published& published = results.published;
+    Table table = results.table("figure_10_text");
+    const auto add = [&](Workload workload, const char* said, PowerCurve curve, const char* name) {
+        const Cell text =
+            *said == '\0' ? Cell() : Cell::number(published.at(fmt::format("figure_10_text.{}", said)), 0);
+        const auto points = published.figure_10(curve);
+        const Cell figure = workload == CNN0 ? Cell::percent(points[tenth] / points[full], 0) : Cell();
+        const double ours = watts(results, curve, workload).share_at(loads[tenth]);
+        table.add(fmt::format("{}, {}", workload_names[workload], name),
+                  {text, figure, Cell::percent(ours, 0)});
+    };
+    add(CNN0, "cnn0_percent_at_tenth_load.TPU", TpuWatts, "TPU");
+    add(CNN0, "", TpuWithHostWatts, "TPU + host/2");
+    add(CNN0, "cnn0_percent_at_tenth_load.CPU", CpuWatts, "CPU");
+    add(CNN0, "cnn0_percent_at_tenth_load.GPU", GpuWatts, "GPU");
+    add(CNN0, "", GpuWithHostWatts, "GPU + host/4");
+    add(LSTM1, "lstm1_percent_at_tenth_load.TPU", TpuWatts, "TPU");
+    add(LSTM1, "lstm1_percent_at_tenth_load.CPU", CpuWatts, "CPU");
+    add(LSTM1, "lstm1_percent_at_tenth_load.GPU", GpuWatts, "GPU");
+
+    const double tpu_dies = published.at("table_2.tpu_dies");
+    const double cpu_dies = published.at("table_2.cpu_dies");
+    const auto more = [&](double with_tpus, double cpu) {
+        return Cell::percent(with_tpus * tpu_dies / (cpu * cpu_dies) - 1.0, 0);
+    };
+    table.add("TPU server over CPU server, watts %",
+              {Cell::words(fmt::format("<{}", published.count("figure_10_text.tpu_server_extra_percent"))),
+               more(published.figure_10(TpuWithHostWatts)[full], published.figure_10(CpuWatts)[full]),
+               more(watts(results, TpuWithHostWatts, CNN0).busy, watts(results, CpuWatts, CNN0).busy)});
+    table.add("  performance of CNN0, times",
+              {Cell::number(published.at("figure_10_text.tpu_server_cnn0_times"), 0),
+               {},
+               Cell::number(relative_performance(results, TpuOverCpu)[CNN0] * tpu_dies / cpu_dies, 0)});
+    return table;
+}
+
 std::vector<Table> performance_tables(const Results& results) {
     return {roofline_table(results), throughput_table(results), table_4(results),
-            table_5(results),        table_6(results),          baselines_table(results)};
+            table_5(results),        table_6(results),          baselines_table(results),
+            figure_9_table(results), figure_10_table(results),  figure_10_text_table(results)};
 }
 
 }  // namespace systole::validate

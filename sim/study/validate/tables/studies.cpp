@@ -20,6 +20,8 @@ constexpr double half_full = 0.5;   ///< share of the peak: "begins to fill the 
 constexpr std::size_t doubled = 3;  ///< index into `scales`
 constexpr std::size_t fourfold = 4;
 
+const Workloads memory_bound{MLP0, MLP1, LSTM0, LSTM1};
+
 Table figure_11_table(const Results& results) {
     Table table = results.table("figure_11");
     const auto add = [&](const char* label, const Sensitivity& ours, Curve curve) {
@@ -39,60 +41,39 @@ Table figure_11_table(const Results& results) {
     return table;
 }
 
-/// The reason why memory x4 gives MLPs and LSTMs more than published.
-std::string why_memory(const Results& results) {
-    const ByWorkload<double> published = results.published.table_3(5);
-    const auto of_four = [](const auto& value) {
-        return fmt::format("{:.0f}, {:.0f}, {:.0f} and {:.0f} %", value(MLP0), value(MLP1), value(LSTM0),
-                           value(LSTM1));
+/// The numbers in the reasons why statements do not hold.
+std::map<std::string, double> reasons(const Results& results) {
+    const Sensitivity& ours = results.eight_bit_sensitivity;
+    const auto published = [&](Curve curve, std::size_t scale) {
+        return results.published.figure_11(curve)[scale];
     };
-    // Figure 11 leaves out the cycles in which the chip waits only for the host.
-    const auto without_host = [&](std::size_t i) {
-        const run::RunRecord& ours = results.base[i];
-        const auto host = static_cast<double>(host_only_cycles(ours));
-        const auto non_matrix =
-            static_cast<double>(ours.counters.at("matrix_unit.non_matrix_cycles").value());
-        return 100.0 * (non_matrix - host) / (static_cast<double>(ours.cycles) - host);
-    };
-    double gain = 0.0;
-    for (const std::size_t i : {MLP0, MLP1, LSTM0, LSTM1}) {
-        const double kept = published[i] / 100.0;
-        gain += 1.0 / (kept + (1.0 - kept) / scales[fourfold]);
-    }
-    return fmt::format(
-        "Why memory x4 gives MLPs and LSTMs more: what does not wait for weights does not shrink with them, "
-        "and ours has less of it. Table 3 has {} of their cycles non-matrix, ours without the host's time "
-        "{}. With the article's, and all other cycles a fourth, x{:.1f} would remain.",
-        of_four([&](std::size_t i) { return published[i]; }), of_four(without_host), gain / 4.0);
-}
-
-/// The reason why the clock alone gives CNNs less than published.
-std::string why_clock(const Results& results) {
     // The factor that a published mean leaves to the CNNs if MLPs and LSTMs stay as they are.
     const auto left_to_cnns = [&](Curve curve) {
         const double cnns = results.weights[CNN0] + results.weights[CNN1];
-        return (results.published.figure_11(curve)[fourfold] - (1.0 - cnns)) / cnns;
+        return (published(curve, fourfold) - (1.0 - cnns)) / cnns;
     };
-    return fmt::format(
-        "Why the clock alone does less for CNNs: the figure's own means say so. With x1 for MLPs and LSTMs "
-        "they leave the CNNs x{:.1f} with the clock alone and x{:.1f} with more accumulators, which the "
-        "text's number is of. Without, a convolution's rows do not fit, its weights are fetched again, and "
-        "it waits for them.",
-        left_to_cnns(Clock), left_to_cnns(ClockPlus));
-}
-
-/// The reason why not every network is worse on a larger array.
-std::string why_larger(const Results& results) {
-    const Sensitivity& ours = results.eight_bit_sensitivity;
-    const auto published = [&](Curve curve) { return results.published.figure_11(curve)[doubled]; };
     const auto mean = [&](Curve curve) { return weighted_mean(results.weights, ours[curve][doubled]); };
-    return fmt::format(
-        "Why not each network is worse on 512x512: it depends on how its layers fill tiles, and their shapes "
-        "are not published. Rows of accumulators decide how often a convolution's weights are fetched: with "
-        "four times as many, CNN1 does better (x{:.2f}) than without (x{:.2f}). Of the published curves, "
-        "too, the one with accumulators lies above the other, by {:.2f}; ours by {:.2f}.",
-        ours[MatrixPlus][doubled][CNN1], ours[Matrix][doubled][CNN1],
-        published(MatrixPlus) - published(Matrix), mean(MatrixPlus) - mean(Matrix));
+    std::map<std::string, double> numbers{
+        {"clock_left_to_cnns", left_to_cnns(Clock)},
+        {"clock_plus_left_to_cnns", left_to_cnns(ClockPlus)},
+        {"matrix_cnn1", ours[Matrix][doubled][CNN1]},
+        {"matrix_plus_cnn1", ours[MatrixPlus][doubled][CNN1]},
+        {"published_matrix_plus_gain", published(MatrixPlus, doubled) - published(Matrix, doubled)},
+        {"matrix_plus_gain", mean(MatrixPlus) - mean(Matrix)}};
+    double gain = 0.0;
+    for (const std::size_t i : memory_bound) {
+        // Figure 11 leaves out the cycles in which the chip waits only for the host.
+        const run::RunRecord& record = results.base[i];
+        const auto host = static_cast<double>(host_only_cycles(record));
+        const auto non_matrix =
+            static_cast<double>(record.counters.at("matrix_unit.non_matrix_cycles").value());
+        numbers[fmt::format("non_matrix_{}", workload_names[i])] =
+            100.0 * (non_matrix - host) / (static_cast<double>(record.cycles) - host);
+        const double kept = results.published.table_3(5)[i] / 100.0;
+        gain += 1.0 / (kept + (1.0 - kept) / scales[fourfold]);
+    }
+    numbers["memory_gain"] = gain / static_cast<double>(memory_bound.size());
+    return numbers;
 }
 
 Table prime_table(const Results& results) {
@@ -208,11 +189,9 @@ Table contradictions_table(const Results& results) {
 }  // namespace
 
 Table statements_table(const Results& results) {
-    using Workloads = std::vector<std::size_t>;
-    const Workloads all{MLP0, MLP1, LSTM0, LSTM1, CNN0, CNN1};
-    const Workloads memory_bound{MLP0, MLP1, LSTM0, LSTM1};
+    const Workloads& all = all_workloads;
     const Workloads cnns{CNN0, CNN1};
-    Table table = results.table("statements");
+    Table table = results.table("statements", reasons(results));
     // Adds our factors of the named workloads. `rule` decides by their mean and the largest of them.
     const auto add = [&](std::string label, const Workloads& named, Curve curve, std::size_t scale,
                          const auto& rule) {
@@ -253,9 +232,11 @@ Table statements_table(const Results& results) {
     const bool larger_holds = add("512x512: slightly worse", all, Matrix, doubled, slightly_worse);
     const bool plus_holds = add("512x512+: slightly worse", all, MatrixPlus, doubled, slightly_worse);
 
-    if (!memory_holds) table.notes.push_back(why_memory(results));
-    if (!clock_holds) table.notes.push_back(why_clock(results));
-    if (!larger_holds || !plus_holds) table.notes.push_back(why_larger(results));
+    // The last notes are the reasons; those for what holds are left out.
+    auto reason = table.notes.end() - statement_reasons;
+    for (const bool holds : {memory_holds, clock_holds, larger_holds && plus_holds}) {
+        reason = holds ? table.notes.erase(reason) : reason + 1;
+    }
     return table;
 }
 

@@ -317,13 +317,14 @@ TEST_CASE("A network that does not fit is a ModelError in one line", "[compiler]
     CHECK(message(target, {}) == "compiled");
     target.weight_memory_bytes = tiles * 64 - 1;
     CHECK(message(target, {}) ==
-          "net.h5: its weights take 39 tiles of 8 x 8 bytes; the weight memory has 2495 bytes");
+          "net.h5: its weights take 39 tiles of 8 x 8 bytes, 2496 bytes in all; the weight memory has 2495 "
+          "bytes");
 
     target.weight_memory_bytes = 1 << 20;
     const std::uint32_t constant_rows = 9 + 9 + 5;
     target.unified_buffer_rows = constant_rows - 1;
     CHECK(message(target, {}) ==
-          "net.h5: requantization parameters and tables take 184 bytes and more; the unified buffer has 176");
+          "net.h5: requantization parameters and tables take 184 bytes; the unified buffer has 176");
     target.unified_buffer_rows = constant_rows + 13 + 3 - 1;
     CHECK(message(target, {}) ==
           "net.h5: tensor \"scores\": one image of this tensor and of those that live at the same time needs "

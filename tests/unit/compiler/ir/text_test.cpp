@@ -157,15 +157,15 @@ TEST_CASE("Text that is wrong is refused with file, line, column, token and rule
     CHECK(error_of("graph small\n") == "net.txt:1:7: \"small\": it must be a name in quotes");
     CHECK(error_of("graph \"small\n") == "net.txt:1:7: \"\"\": the name must end in its line");
     CHECK(error_of(replaced(small, "dense(", "dence(")) ==
-          "net.txt:8:6: \"dence\": there is no operator of this name");
+          "net.txt:8:6: \"dence\": there is no operator of this name; did you mean \"dense\"?");
     CHECK(error_of(replaced(small, "{maximum 6.0}", "{limit 6.0}")) ==
-          "net.txt:9:20: \"limit\": it must be an attribute of relu");
+          "net.txt:9:20: \"limit\": it must be an attribute of relu; there is only maximum");
     CHECK(error_of(replaced(small, "{maximum 6.0}", "{maximum -6.0}")) ==
           "net.txt:9:33: \"end of line\": attribute maximum is -6.0; it must be at least 0");
     CHECK(error_of(replaced(small, "1x3", "1x3x")) ==
           "net.txt:4:12: \"1x3x\": it must be a shape of at most 6 extents, such as 1x28x28x1");
     CHECK(error_of(replaced(small, "float32 3x2", "float31 3x2")) ==
-          "net.txt:5:4: \"float31\": it must be a number format, such as float32");
+          "net.txt:5:4: \"float31\": it must be a number format; did you mean \"float32\"?");
     CHECK(error_of(replaced(small, "%1 float32", "%2 float32")) ==
           "net.txt:5:4: \"float32\": the line must be that of value %1");
     CHECK(error_of(replaced(small, ", 4.0]", "]")) ==

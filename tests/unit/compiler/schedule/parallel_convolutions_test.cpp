@@ -245,8 +245,9 @@ TEST_CASE("Joined weights need the weight memory that they take together", "[com
     small.weight_memory_bytes = 32;
     CHECK(make_schedule(builder.network(), small, {}).weight_tiles == 1);
     small.weight_memory_bytes = 31;
-    CHECK_THROWS_WITH(make_schedule(builder.network(), small, {}),
-                      "made: its weights take 1 tiles of 8 x 4 bytes; the weight memory has 31 bytes");
+    CHECK_THROWS_WITH(
+        make_schedule(builder.network(), small, {}),
+        "made: its weights take 1 tiles of 8 x 4 bytes, 32 bytes in all; the weight memory has 31 bytes");
 }
 
 TEST_CASE("Segments are each layer's channels once, in fewer tiles and no more activations than apart",

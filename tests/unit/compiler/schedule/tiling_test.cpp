@@ -89,7 +89,7 @@ TEST_CASE("A depthwise tiling has exactly the tiles in which channels meet thems
     const std::uint32_t seed = 6;
     INFO("seed " << seed);
     std::mt19937 random(seed);
-    std::uint32_t left_out = 0;
+    std::uint64_t left_out = 0;
     for (std::uint32_t run = 0; run < tests::random_runs(200); ++run) {
         const Geometry geometry{.rows = static_cast<std::uint32_t>(random() % 30 + 1),
                                 .columns = static_cast<std::uint32_t>(random() % 30 + 1)};

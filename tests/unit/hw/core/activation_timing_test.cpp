@@ -11,8 +11,8 @@
 
 using namespace systole;
 using tests::activation_setup;
-using tests::Chip;
 using tests::odd_machine;
+using tests::TimedChip;
 
 namespace {
 
@@ -24,7 +24,7 @@ const std::string activation_head = ".array 7 5\n" + activation_setup(5) +
                                     "set activation.parameters_row 200\n" + "set activation.table_row 210\n";
 
 std::vector<hw::InstructionTimes> run(const machine::MachineConfig& machine, const std::string& text) {
-    Chip chip(machine, text + "halt\n");
+    TimedChip chip(machine, text + "halt\n");
     chip.run();
     return chip.times(isa::Unit::Activation);
 }
@@ -132,10 +132,10 @@ TEST_CASE("Rule 7: a reader of the buffer begins when the results are there, and
     machine::MachineConfig machine = odd_machine();
     machine.activation_unit.latency_cycles = latency;
     // A product reads what an activation wrote.
-    Chip chip(machine, activation_head + ".tile 7 5 random 1\nread_weights tile=0\n" +
-                           fmt::format("activate acc=0 ub=0 rows={} first=0 identity\n", rows) +
-                           "sync.signal activation sem=3\nsync.wait matrix sem=3\n"
-                           "matmul ub=0 acc=40 rows=1\nhalt\n");
+    TimedChip chip(machine, activation_head + ".tile 7 5 random 1\nread_weights tile=0\n" +
+                                fmt::format("activate acc=0 ub=0 rows={} first=0 identity\n", rows) +
+                                "sync.signal activation sem=3\nsync.wait matrix sem=3\n"
+                                "matmul ub=0 acc=40 rows=1\nhalt\n");
     machine.weight_memory.bandwidth_gb_per_s = 7000;
     machine.weight_memory.latency_cycles = 0;
     chip.run();

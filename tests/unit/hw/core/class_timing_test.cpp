@@ -12,8 +12,8 @@
 
 using namespace systole;
 using tests::activation_setup;
-using tests::Chip;
 using tests::odd_machine;
+using tests::TimedChip;
 
 namespace {
 
@@ -27,13 +27,13 @@ struct Idle {
     Cycle sum() const { return non_matrix + stall + shift; }
 };
 
-Idle idle_of(const Chip& chip, hw::Tag tag) {
+Idle idle_of(const TimedChip& chip, hw::Tag tag) {
     return {chip->counter("matrix_unit.non_matrix_cycles").value(tag),
             chip->counter("matrix_unit.weight_stall_cycles").value(tag),
             chip->counter("matrix_unit.weight_shift_cycles").value(tag)};
 }
 
-void check_partition(const Chip& chip) {
+void check_partition(const TimedChip& chip) {
     CHECK(tests::matrix_unit_cycles(*chip) == chip->cycles());
     CHECK(chip->counter("matrix_unit.useful_macs").value() +
               chip->counter("matrix_unit.unused_macs").value() ==
@@ -63,8 +63,9 @@ TEST_CASE(
     unsigned without = 0;
     for (unsigned n = 0; n < 150; ++n) {
         CAPTURE(n);
-        Chip chip(machine, class_head + "tag 1\nread_weights tile=0\nmatmul ub=0 acc=0 rows=60\n" + nops(n) +
-                               "tag 2\nread_weights tile=0\nmatmul ub=0 acc=0 rows=3\ntag 3\nhalt\n");
+        TimedChip chip(machine, class_head + "tag 1\nread_weights tile=0\nmatmul ub=0 acc=0 rows=60\n" +
+                                    nops(n) +
+                                    "tag 2\nread_weights tile=0\nmatmul ub=0 acc=0 rows=3\ntag 3\nhalt\n");
         chip.run();
         const auto streams = chip.times(isa::Unit::Matrix);
         const hw::TileTimes& tile = chip.tiles().at(1);
@@ -108,9 +109,9 @@ TEST_CASE("Rule 8: a product that is issued a cycle later costs a cycle without 
     unsigned hidden = 0;
     for (unsigned n = 0; n < 60; ++n) {
         CAPTURE(n);
-        Chip chip(machine, class_head + "tag 1\nread_weights tile=0\nread_weights tile=0\n" +
-                               fmt::format("matmul ub=0 acc=0 rows={}\n", rows) + nops(n) +
-                               "tag 2\nmatmul ub=0 acc=0 rows=3\ntag 3\nhalt\n");
+        TimedChip chip(machine, class_head + "tag 1\nread_weights tile=0\nread_weights tile=0\n" +
+                                    fmt::format("matmul ub=0 acc=0 rows={}\n", rows) + nops(n) +
+                                    "tag 2\nmatmul ub=0 acc=0 rows=3\ntag 3\nhalt\n");
         chip.run();
         const auto streams = chip.times(isa::Unit::Matrix);
         REQUIRE(streams.size() == 2);
@@ -135,10 +136,10 @@ TEST_CASE("Rule 8: input that the host delivers a cycle later is a cycle of inpu
         machine::MachineConfig machine = odd_machine();
         machine.host_interface.read_gb_per_s = 4.2;  // 6 bytes a cycle
         machine.host_interface.latency_cycles = latency;
-        Chip chip(machine, class_head +
-                               "read_weights tile=0\nread_host in ub=0 block=210\n"
-                               "sync.signal host_read sem=0\nsync.wait matrix sem=0\n"
-                               "matmul ub=0 acc=0 rows=30\nhalt\n");
+        TimedChip chip(machine, class_head +
+                                    "read_weights tile=0\nread_host in ub=0 block=210\n"
+                                    "sync.signal host_read sem=0\nsync.wait matrix sem=0\n"
+                                    "matmul ub=0 acc=0 rows=30\nhalt\n");
         chip.run();
         const auto read = chip.times(isa::Unit::HostRead).at(0);
         const auto stream = chip.times(isa::Unit::Matrix).at(0);
@@ -167,12 +168,12 @@ TEST_CASE("Rule 8: rows that the activation unit writes a cycle later are a cycl
         CAPTURE(rows, latency);
         machine::MachineConfig machine = odd_machine();
         machine.activation_unit.latency_cycles = latency;
-        Chip chip(machine, class_head +
-                               "tag 1\nread_weights tile=0\nmatmul ub=0 acc=0 rows=11\n"
-                               "sync.signal matrix sem=0\nsync.wait activation sem=0\n" +
-                               fmt::format("activate acc=0 ub=40 rows={} first=0 identity\n", rows) +
-                               "sync.signal activation sem=1\nsync.wait matrix sem=1\n"
-                               "tag 2\nmatmul ub=40 acc=32 rows=2 keep\ntag 3\nhalt\n");
+        TimedChip chip(machine, class_head +
+                                    "tag 1\nread_weights tile=0\nmatmul ub=0 acc=0 rows=11\n"
+                                    "sync.signal matrix sem=0\nsync.wait activation sem=0\n" +
+                                    fmt::format("activate acc=0 ub=40 rows={} first=0 identity\n", rows) +
+                                    "sync.signal activation sem=1\nsync.wait matrix sem=1\n"
+                                    "tag 2\nmatmul ub=40 acc=32 rows=2 keep\ntag 3\nhalt\n");
         chip.run();
         const auto streams = chip.times(isa::Unit::Matrix);
         const auto activate = chip.times(isa::Unit::Activation).at(0);

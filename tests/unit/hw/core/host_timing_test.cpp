@@ -14,8 +14,8 @@
 using namespace systole;
 using tests::activation_setup;
 using tests::Bandwidth;
-using tests::Chip;
 using tests::odd_machine;
+using tests::TimedChip;
 
 namespace {
 
@@ -70,9 +70,9 @@ TEST_CASE("Rule 5: written data arrive the latency after their last byte left, a
     constexpr std::uint64_t transfers = 20;
     for (std::uint64_t k = 0; k < transfers; ++k)
         text += fmt::format("write_host out ub={} block=37\n", 6 * k);
-    Chip chip(machine, text +
-                           "sync.signal host_write sem=1\nsync.wait activation sem=1\n"
-                           "activate acc=0 ub=200 rows=1 first=0 identity\nhalt\n");
+    TimedChip chip(machine, text +
+                                "sync.signal host_write sem=1\nsync.wait activation sem=1\n"
+                                "activate acc=0 ub=200 rows=1 first=0 identity\nhalt\n");
     chip.run();
     const auto writes = chip.times(isa::Unit::HostWrite);
     REQUIRE(writes.size() == transfers);
@@ -95,7 +95,7 @@ TEST_CASE("Rule 5: instructions go before data, both at the exact rate", "[timin
     constexpr std::uint64_t transfers = 12;
     std::string text = host_head;
     for (std::uint64_t k = 0; k < transfers; ++k) text += fmt::format("read_host in ub={} block=41\n", 6 * k);
-    Chip chip(machine, text + "halt\n");
+    TimedChip chip(machine, text + "halt\n");
     chip.run();
     // They fit the buffer: all are on the link from the first cycle on, and data follow the last.
     std::uint64_t bytes = 0;
@@ -123,7 +123,7 @@ TEST_CASE("Rule 5: a transfer under way stops while an instruction passes, one t
     std::string text =
         fmt::format("{}read_host in ub=0 block={}\nwrite_host out ub=100 block=1\n", buffers, block);
     for (int i = 0; i < 5; ++i) text += "set activation.columns 5\n";
-    Chip chip(machine, text + "halt\n");
+    TimedChip chip(machine, text + "halt\n");
     chip.run();
     const auto read = chip.times(isa::Unit::HostRead).at(0);
     const auto write = chip.times(isa::Unit::HostWrite).at(0);
@@ -154,7 +154,7 @@ TEST_CASE("Rule 5: an instruction is issued when it has arrived and the one befo
             "interrupt\nset activation.columns 5\ninterrupt\nvector add dst=9 src=1 rows=1\nnop\ntag 3\n"
             "activate acc=0 ub=0 rows=1 first=0 identity\nwrite_host out ub=99 block=1\n";
     }
-    Chip chip(machine, text + "halt\n");
+    TimedChip chip(machine, text + "halt\n");
     chip.run();
     const std::vector<Cycle> expected = issues(chip.program(), {buffer, issue, latency, link});
     for (const isa::Unit unit : {isa::Unit::HostWrite, isa::Unit::Activation}) {
@@ -185,7 +185,7 @@ TEST_CASE("Rule 5: a full queue delays all later instructions until its unit tak
                                  : "write_host out ub=0 block=17\n";
     for (std::size_t i = unit == isa::Unit::Matrix ? 1 : 0; i < count; ++i) text += each;
     // What follows is of another unit, whose queue is empty.
-    Chip chip(machine, text + "read_host in ub=200 block=1\nhalt\n");
+    TimedChip chip(machine, text + "read_host in ub=200 block=1\nhalt\n");
     chip.run();
     const auto times = chip.times(unit);
     REQUIRE(times.size() == count);

@@ -123,9 +123,10 @@ TEST_CASE("Rule 8: a multiply-accumulate counts once, however many passes it tak
 
 TEST_CASE("The rows a program touched are the same without values", "[timing]") {
     const isa::Program program = isa::assemble(
-        ".array 7 5\n.buffer in input 0x0 70\n.tile 7 5 random 1\n" + tests::activation_setup(5) +
+        ".array 7 5\n.buffer in input 0x0 70\n.accumulators 0 30 fill 1\n" + tests::activation_setup(5) +
+            "set activation.parameters_row 90\n"
             "read_host in ub=0 block=70\nactivate acc=0 ub=20 rows=30 first=0 "
-            "identity\nvector add dst=60 src=100 other=110 rows=3\nhalt\n",
+            "identity load\nvector add dst=60 src=100 other=110 rows=3\nhalt\n",
         "test");
     const auto touched = [&](hw::Values values) {
         tests::FreshSimulation simulation;

@@ -10,7 +10,7 @@
 #include "tests/support/chip.h"
 
 using namespace systole;
-using tests::Chip;
+using tests::TimedChip;
 
 namespace {
 
@@ -76,16 +76,16 @@ TEST_CASE("Rule 1: the last sums are complete in the formula's cycle and not bef
                     machine.matrix_unit.setup_cycles = setup;
                     machine.accumulators.write_cycles = write;
                     machine.weight_memory.latency_cycles = 100;  // everything is issued before it begins
-                    Chip chip(machine,
-                              head(array, precision) +
-                                  fmt::format("set activation.columns 1\nset activation.pixel_bytes 1\n"
-                                              "set activation.outputs_per_image 9\nread_weights tile=0\n"
-                                              "matmul ub=0 acc=0 rows={0} {1}\n"
-                                              "sync.signal matrix sem=7\n"
-                                              "matmul ub=0 acc=40 rows=1 keep {1}\n"
-                                              "sync.wait activation sem=7\n"
-                                              "activate acc={2} ub=100 rows=1 first=0 identity\nhalt\n",
-                                              rows, precision.flags, rows - 1));
+                    TimedChip chip(machine,
+                                   head(array, precision) +
+                                       fmt::format("set activation.columns 1\nset activation.pixel_bytes 1\n"
+                                                   "set activation.outputs_per_image 9\nread_weights tile=0\n"
+                                                   "matmul ub=0 acc=0 rows={0} {1}\n"
+                                                   "sync.signal matrix sem=7\n"
+                                                   "matmul ub=0 acc=40 rows=1 keep {1}\n"
+                                                   "sync.wait activation sem=7\n"
+                                                   "activate acc={2} ub=100 rows=1 first=0 identity\nhalt\n",
+                                                   rows, precision.flags, rows - 1));
                     chip.run();
                     const auto streams = chip.times(isa::Unit::Matrix);
                     const auto reader = chip.times(isa::Unit::Activation).at(0);
@@ -121,7 +121,7 @@ TEST_CASE("Rule 2: streams of R + 1 cycles hide a shift, a cycle less shows a cy
         // Each has a tag of its own, by which its cycles are counted.
         for (int i = 1; i <= products; ++i)
             text += fmt::format("tag {}\nmatmul ub=0 acc=0 rows={} {}\n", i, rows, precision.flags);
-        Chip chip(machine, text + "halt\n");
+        TimedChip chip(machine, text + "halt\n");
         chip.run();
         const auto streams = chip.times(isa::Unit::Matrix);
         REQUIRE(streams.size() == products);
@@ -149,12 +149,12 @@ TEST_CASE("Rule 2: repetitions take a tile each, and keep takes none", "[timing]
     machine.sequencer.issue_cycles = 0;
     const std::uint64_t rows = GENERATE(1U, 4U, 5U, 6U);
     CAPTURE(engine, rows);
-    Chip chip(machine, head(array, precisions[0]) +
-                           fmt::format("read_weights tile=0\nread_weights tile=0\nread_weights tile=0\n"
-                                       "matmul ub=0 acc=0 rows={0} repeat=2\n"
-                                       "matmul ub=0 acc=0 rows={0} keep\n"
-                                       "matmul ub=0 acc=0 rows={0} keep\nhalt\n",
-                                       rows));
+    TimedChip chip(machine, head(array, precisions[0]) +
+                                fmt::format("read_weights tile=0\nread_weights tile=0\nread_weights tile=0\n"
+                                            "matmul ub=0 acc=0 rows={0} repeat=2\n"
+                                            "matmul ub=0 acc=0 rows={0} keep\n"
+                                            "matmul ub=0 acc=0 rows={0} keep\nhalt\n",
+                                            rows));
     chip.run();
     const auto streams = chip.times(isa::Unit::Matrix);
     REQUIRE(streams.size() == 5);

@@ -13,6 +13,7 @@ using namespace systole;
 using tests::activation_setup;
 using tests::Chip;
 using tests::odd_machine;
+using tests::TimedChip;
 
 namespace {
 
@@ -43,12 +44,12 @@ std::string head() {
 TEST_CASE("Rule 8: a product that waits for accumulators names them, not the rows", "[timing]") {
     machine::MachineConfig machine = odd_machine();
     machine.activation_unit.latency_cycles = GENERATE(0U, 3U, 50U);
-    Chip chip(machine, head() +
-                           "tag 1\nread_weights tile=0\nmatmul ub=0 acc=0 rows=20\n"
-                           "sync.signal matrix sem=0\nsync.wait activation sem=0\n"
-                           "activate acc=0 ub=40 rows=20 first=0 identity\n"
-                           "sync.signal activation sem=1\nsync.wait matrix sem=1\n"
-                           "tag 2\nmatmul ub=0 acc=0 rows=20 keep\ntag 3\nhalt\n");
+    TimedChip chip(machine, head() +
+                                "tag 1\nread_weights tile=0\nmatmul ub=0 acc=0 rows=20\n"
+                                "sync.signal matrix sem=0\nsync.wait activation sem=0\n"
+                                "activate acc=0 ub=40 rows=20 first=0 identity\n"
+                                "sync.signal activation sem=1\nsync.wait matrix sem=1\n"
+                                "tag 2\nmatmul ub=0 acc=0 rows=20 keep\ntag 3\nhalt\n");
     chip.run();
     const auto streams = chip.times(isa::Unit::Matrix);
     CHECK(reasons_of(chip, 2) ==
@@ -58,13 +59,13 @@ TEST_CASE("Rule 8: a product that waits for accumulators names them, not the row
 
 TEST_CASE("Rule 8: pooling before a product counts for the pooling layer", "[timing]") {
     machine::MachineConfig machine = odd_machine();
-    Chip chip(machine, head() +
-                           "tag 1\nread_weights tile=0\nmatmul ub=0 acc=0 rows=2\n"
-                           "sync.signal matrix sem=0\nsync.wait activation sem=0\n"
-                           "activate acc=0 ub=40 rows=2 first=0 identity\n"
-                           "tag 2\nvector add dst=150 src=40 other=100 rows=30\n"
-                           "sync.signal activation sem=1\nsync.wait matrix sem=1\n"
-                           "tag 3\nmatmul ub=150 acc=8 rows=2 keep\ntag 4\nhalt\n");
+    TimedChip chip(machine, head() +
+                                "tag 1\nread_weights tile=0\nmatmul ub=0 acc=0 rows=2\n"
+                                "sync.signal matrix sem=0\nsync.wait activation sem=0\n"
+                                "activate acc=0 ub=40 rows=2 first=0 identity\n"
+                                "tag 2\nvector add dst=150 src=40 other=100 rows=30\n"
+                                "sync.signal activation sem=1\nsync.wait matrix sem=1\n"
+                                "tag 3\nmatmul ub=150 acc=8 rows=2 keep\ntag 4\nhalt\n");
     chip.run();
     const auto streams = chip.times(isa::Unit::Matrix);
     const auto work = chip.times(isa::Unit::Activation);
@@ -76,18 +77,18 @@ TEST_CASE("Rule 8: pooling before a product counts for the pooling layer", "[tim
 TEST_CASE("Rule 8: results that the host has not fetched delay a product", "[timing]") {
     machine::MachineConfig machine = odd_machine();
     machine.host_interface.write_gb_per_s = 0.05;
-    Chip chip(machine, head() +
-                           "tag 1\nread_weights tile=0\nmatmul ub=0 acc=0 rows=10\n"
-                           "sync.signal matrix sem=0\nsync.wait activation sem=0\n"
-                           "activate acc=0 ub=40 rows=10 first=0 identity\n"
-                           "sync.signal activation sem=1\nsync.wait host_write sem=1\n"
-                           "write_host out ub=40 block=70\nsync.signal host_write sem=2\n"
-                           "tag 2\nmatmul ub=0 acc=16 rows=10 keep\n"
-                           "sync.signal matrix sem=3\nsync.wait activation sem=3\n"
-                           "sync.wait activation sem=2\n"
-                           "activate acc=16 ub=40 rows=10 first=0 identity\n"
-                           "sync.signal activation sem=4\nsync.wait matrix sem=4\n"
-                           "tag 3\nmatmul ub=40 acc=0 rows=10 keep\ntag 4\nhalt\n");
+    TimedChip chip(machine, head() +
+                                "tag 1\nread_weights tile=0\nmatmul ub=0 acc=0 rows=10\n"
+                                "sync.signal matrix sem=0\nsync.wait activation sem=0\n"
+                                "activate acc=0 ub=40 rows=10 first=0 identity\n"
+                                "sync.signal activation sem=1\nsync.wait host_write sem=1\n"
+                                "write_host out ub=40 block=70\nsync.signal host_write sem=2\n"
+                                "tag 2\nmatmul ub=0 acc=16 rows=10 keep\n"
+                                "sync.signal matrix sem=3\nsync.wait activation sem=3\n"
+                                "sync.wait activation sem=2\n"
+                                "activate acc=16 ub=40 rows=10 first=0 identity\n"
+                                "sync.signal activation sem=4\nsync.wait matrix sem=4\n"
+                                "tag 3\nmatmul ub=40 acc=0 rows=10 keep\ntag 4\nhalt\n");
     chip.run();
     const auto streams = chip.times(isa::Unit::Matrix);
     const auto activations = chip.times(isa::Unit::Activation);
@@ -105,13 +106,14 @@ TEST_CASE("Rule 8: results that the host has not fetched delay a product", "[tim
 TEST_CASE("Rule 8: input that waits for a place in the buffer says so", "[timing]") {
     machine::MachineConfig machine = odd_machine();
     machine.host_interface.read_gb_per_s = 7.0;
-    Chip chip(machine, head() +
-                           "tag 1\nread_weights tile=0\nread_host in ub=0 block=70\n"
-                           "sync.signal host_read sem=0\nsync.wait matrix sem=0\n"
-                           "matmul ub=0 acc=0 rows=10\n"
-                           "sync.signal matrix sem=1\nsync.wait host_read sem=1\n"
-                           "read_host in ub=0 block=70\nsync.signal host_read sem=2\nsync.wait matrix sem=2\n"
-                           "tag 2\nmatmul ub=0 acc=16 rows=10 keep\ntag 3\nhalt\n");
+    TimedChip chip(machine,
+                   head() +
+                       "tag 1\nread_weights tile=0\nread_host in ub=0 block=70\n"
+                       "sync.signal host_read sem=0\nsync.wait matrix sem=0\n"
+                       "matmul ub=0 acc=0 rows=10\n"
+                       "sync.signal matrix sem=1\nsync.wait host_read sem=1\n"
+                       "read_host in ub=0 block=70\nsync.signal host_read sem=2\nsync.wait matrix sem=2\n"
+                       "tag 2\nmatmul ub=0 acc=16 rows=10 keep\ntag 3\nhalt\n");
     chip.run();
     const auto streams = chip.times(isa::Unit::Matrix);
     const auto reads = chip.times(isa::Unit::HostRead);
@@ -126,11 +128,11 @@ TEST_CASE("Rule 8: input that waits for a place in the buffer says so", "[timing
 TEST_CASE("Rule 8: a wait for a semaphore without need of rows is a reason of its own", "[timing]") {
     machine::MachineConfig machine = odd_machine();
     machine.host_interface.read_gb_per_s = 1.4;  // 2 bytes a cycle
-    Chip chip(machine, head() +
-                           "tag 1\nread_weights tile=0\nmatmul ub=0 acc=0 rows=10\n"
-                           "read_host in ub=100 block=700\nsync.signal host_read sem=0\n"
-                           "sync.wait matrix sem=0\n"
-                           "tag 2\nmatmul ub=0 acc=16 rows=10 keep\ntag 3\nhalt\n");
+    TimedChip chip(machine, head() +
+                                "tag 1\nread_weights tile=0\nmatmul ub=0 acc=0 rows=10\n"
+                                "read_host in ub=100 block=700\nsync.signal host_read sem=0\n"
+                                "sync.wait matrix sem=0\n"
+                                "tag 2\nmatmul ub=0 acc=16 rows=10 keep\ntag 3\nhalt\n");
     chip.run();
     const auto streams = chip.times(isa::Unit::Matrix);
     const Cycle ready = std::max(streams.at(0).released, streams.at(1).issued);
@@ -143,19 +145,20 @@ TEST_CASE("Rule 8: an instruction that the sequencer holds names the full queue 
     SECTION("a queue is full") {
         machine.sequencer.queue_depth = 1;
         machine.host_interface.read_gb_per_s = 1.4;
-        Chip chip(machine, head() +
-                               "tag 1\nread_weights tile=0\nmatmul ub=0 acc=0 rows=10\n"
-                               "read_host in ub=100 block=700\nread_host in ub=100 block=700\n"
-                               "read_host in ub=100 block=700\nread_host in ub=100 block=700\n"
-                               "tag 2\nmatmul ub=0 acc=16 rows=10 keep\ntag 3\nhalt\n");
+        TimedChip chip(machine, head() +
+                                    "tag 1\nread_weights tile=0\nmatmul ub=0 acc=0 rows=10\n"
+                                    "read_host in ub=100 block=700\nread_host in ub=100 block=700\n"
+                                    "read_host in ub=100 block=700\nread_host in ub=100 block=700\n"
+                                    "tag 2\nmatmul ub=0 acc=16 rows=10 keep\ntag 3\nhalt\n");
         chip.run();
         CHECK(reasons_of(chip, 2)["queue_full_cycles"] > 0);
     }
     SECTION("it has not arrived") {
         machine.host_interface.read_gb_per_s = 0.02;
-        Chip chip(machine, head() +
-                               "tag 1\nread_weights tile=0\nmatmul ub=0 acc=0 rows=2\n"
-                               "nop\nnop\nnop\nnop\ntag 2\nmatmul ub=0 acc=16 rows=10 keep\ntag 3\nhalt\n");
+        TimedChip chip(machine,
+                       head() +
+                           "tag 1\nread_weights tile=0\nmatmul ub=0 acc=0 rows=2\n"
+                           "nop\nnop\nnop\nnop\ntag 2\nmatmul ub=0 acc=16 rows=10 keep\ntag 3\nhalt\n");
         chip.run();
         CHECK(reasons_of(chip, 2)["not_arrived_cycles"] > 0);
     }

@@ -10,9 +10,9 @@
 
 using namespace systole;
 using tests::activation_setup;
-using tests::Chip;
 using tests::odd_latency;
 using tests::odd_machine;
+using tests::TimedChip;
 
 namespace {
 
@@ -47,7 +47,7 @@ struct Begun {
 };
 
 Begun run(const machine::MachineConfig& machine, const std::string& text, isa::Unit first, isa::Unit second) {
-    Chip chip(machine, text);
+    TimedChip chip(machine, text);
     chip.run();
     return {chip.times(first).at(0).begun, chip.times(second).at(0).begun};
 }
@@ -188,7 +188,7 @@ TEST_CASE("Rule 6: the buffer's write port is taken while results or the host's 
                                  "read_host in ub=40 block=700 count=2\n" + nops(count) +
                                  "activate acc=0 ub=0 rows=8 first=0 identity\nhalt\n";
         const Begun asked = run(wide, text, isa::Unit::HostRead, isa::Unit::Activation);
-        Chip chip(tight, text);
+        TimedChip chip(tight, text);
         chip.run();
         const auto read = chip.times(isa::Unit::HostRead).at(0);
         const auto activate = chip.times(isa::Unit::Activation).at(0);
@@ -225,7 +225,7 @@ TEST_CASE("Rule 6: a unit does not wait for itself", "[timing][ports]") {
         std::string text =
             ".array 256 256\n.tile 256 256 fill 1\nread_weights tile=0\nmatmul ub=0 acc=0 rows=64\n";
         for (int i = 0; i < 30; ++i) text += "matmul ub=0 acc=0 rows=64 keep\n";
-        Chip chip(machine, text + "halt\n");
+        TimedChip chip(machine, text + "halt\n");
         chip.run();
         const auto products = chip.times(isa::Unit::Matrix);
         REQUIRE(products.size() == 31);
@@ -234,9 +234,10 @@ TEST_CASE("Rule 6: a unit does not wait for itself", "[timing][ports]") {
     }
     SECTION("repetitions that add to one bank with one port") {
         machine.accumulators.ports = 1;
-        Chip chip(machine,
-                  ".array 256 256\n.tile 256 256 fill 1\nread_weights tile=0 count=1\nread_weights tile=0\n"
-                  "read_weights tile=0\nread_weights tile=0\nmatmul ub=0 acc=0 rows=300 repeat=3\nhalt\n");
+        TimedChip chip(
+            machine,
+            ".array 256 256\n.tile 256 256 fill 1\nread_weights tile=0 count=1\nread_weights tile=0\n"
+            "read_weights tile=0\nread_weights tile=0\nmatmul ub=0 acc=0 rows=300 repeat=3\nhalt\n");
         chip.run();
         const auto repetitions = chip.times(isa::Unit::Matrix);
         REQUIRE(repetitions.size() == 4);
@@ -247,7 +248,7 @@ TEST_CASE("Rule 6: a unit does not wait for itself", "[timing][ports]") {
         std::string text = ".array 256 256\n" + activation_setup(256);
         for (int i = 0; i < 10; ++i) text += "activate acc=0 ub=0 rows=2 first=0 identity\n";
         machine.unified_buffer.write_ports = 1;
-        Chip chip(machine, text + "halt\n");
+        TimedChip chip(machine, text + "halt\n");
         chip.run();
         const auto results = chip.times(isa::Unit::Activation);
         REQUIRE(results.size() == 10);
@@ -281,7 +282,7 @@ TEST_CASE("Rule 6: which unit waits does not depend on the order in which System
         }
     }
     const auto all_times = [&](std::function<unsigned()> test_delta_delay) {
-        Chip chip(machine, text + "halt\n", std::move(test_delta_delay));
+        TimedChip chip(machine, text + "halt\n", std::move(test_delta_delay));
         chip.run();
         std::vector<std::uint64_t> cycles;
         for (const isa::Unit unit :

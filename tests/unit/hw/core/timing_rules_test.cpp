@@ -8,8 +8,8 @@
 
 using namespace systole;
 using tests::activation_setup;
-using tests::Chip;
 using tests::odd_machine;
+using tests::TimedChip;
 
 namespace {
 
@@ -30,10 +30,10 @@ TEST_CASE("Rule 1: the last sums are complete latency cycles after the last pass
     const auto precision = GENERATE(Flags{"", 1, false}, Flags{"wide_a", 2, false}, Flags{"wide_w", 2, true},
                                     Flags{"wide_a wide_w", 4, true});
     CAPTURE(rows, precision.flags);
-    Chip chip(odd_machine(), (precision.wide_weights ? wide_head : rules_head) +
-                                 "set multiply.row_stride 2\n" +
-                                 "read_weights tile=0\nmatmul ub=0 acc=0 rows=" + std::to_string(rows) + " " +
-                                 precision.flags + "\nhalt\n");
+    TimedChip chip(odd_machine(), (precision.wide_weights ? wide_head : rules_head) +
+                                      "set multiply.row_stride 2\n" +
+                                      "read_weights tile=0\nmatmul ub=0 acc=0 rows=" + std::to_string(rows) +
+                                      " " + precision.flags + "\nhalt\n");
     chip.run();
     const auto multiply = chip.times(isa::Unit::Matrix).at(0);
     CHECK(multiply.released == multiply.begun + rows * precision.passes);
@@ -49,9 +49,9 @@ TEST_CASE("Rule 1: rows take the passes that the machine lists for their formats
     machine.matrix_unit.engine = engine;
     machine.matrix_unit.formats = {{.activations = DataType::Uint8, .weights = DataType::Int8, .passes = 3},
                                    {.activations = DataType::Int16, .weights = DataType::Int8, .passes = 5}};
-    Chip chip(machine, rules_head +
-                           "read_weights tile=0\nmatmul ub=0 acc=0 rows=4\n"
-                           "matmul ub=0 acc=4 rows=2 keep signed wide_a\nhalt\n");
+    TimedChip chip(machine, rules_head +
+                                "read_weights tile=0\nmatmul ub=0 acc=0 rows=4\n"
+                                "matmul ub=0 acc=4 rows=2 keep signed wide_a\nhalt\n");
     chip.run();
     const auto multiplies = chip.times(isa::Unit::Matrix);
     CHECK(multiplies.at(0).released == multiplies[0].begun + 4 * 3);
@@ -63,7 +63,7 @@ TEST_CASE("Rule 1: rows take the passes that the machine lists for their formats
 TEST_CASE("A program that multiplies formats the machine does not list is refused", "[timing]") {
     const auto refused = [](const std::string& matmul) {
         try {
-            const Chip chip(odd_machine(), rules_head + "read_weights tile=0\n" + matmul + "\nhalt\n");
+            const TimedChip chip(odd_machine(), rules_head + "read_weights tile=0\n" + matmul + "\nhalt\n");
         } catch (const isa::ProgramError& error) {
             return std::string(error.what());
         }
@@ -78,10 +78,10 @@ TEST_CASE("A program that multiplies formats the machine does not list is refuse
 }
 
 TEST_CASE("Rule 1: back to back, products leave no bubble", "[timing]") {
-    Chip chip(odd_machine(),
-              rules_head +
-                  "read_weights tile=0\nmatmul ub=0 acc=0 rows=5\nmatmul ub=0 acc=0 rows=1 keep\n"
-                  "matmul ub=0 acc=8 rows=9 keep accumulate\nmatmul ub=0 acc=8 rows=2 keep\nhalt\n");
+    TimedChip chip(odd_machine(),
+                   rules_head +
+                       "read_weights tile=0\nmatmul ub=0 acc=0 rows=5\nmatmul ub=0 acc=0 rows=1 keep\n"
+                       "matmul ub=0 acc=8 rows=9 keep accumulate\nmatmul ub=0 acc=8 rows=2 keep\nhalt\n");
     chip.run();
     const auto multiplies = chip.times(isa::Unit::Matrix);
     for (std::size_t i = 1; i < multiplies.size(); ++i)
@@ -89,7 +89,7 @@ TEST_CASE("Rule 1: back to back, products leave no bubble", "[timing]") {
 }
 
 TEST_CASE("Rule 2: a shift takes as many cycles as the array has rows and needs the tile whole", "[timing]") {
-    Chip chip(odd_machine(), rules_head + "read_weights tile=0\nmatmul ub=0 acc=0 rows=1\nhalt\n");
+    TimedChip chip(odd_machine(), rules_head + "read_weights tile=0\nmatmul ub=0 acc=0 rows=1\nhalt\n");
     chip.run();
     const auto fetch = chip.times(isa::Unit::Weights).at(0);
     const auto multiply = chip.times(isa::Unit::Matrix).at(0);
@@ -105,7 +105,7 @@ TEST_CASE("Rule 2: the shadow plane is free one cycle after the switch", "[timin
     std::string text = rules_head;
     for (int i = 0; i < 6; ++i)
         text += "read_weights tile=0\nmatmul ub=0 acc=0 rows=" + std::to_string(rows) + "\n";
-    Chip chip(machine, text + "halt\n");
+    TimedChip chip(machine, text + "halt\n");
     chip.run();
     const auto multiplies = chip.times(isa::Unit::Matrix);
     // The next tile shifts in from the cycle after the switch on: 1 + 7 cycles, or the rows, if more.
@@ -123,7 +123,7 @@ TEST_CASE("Rule 3: a fetch waits for a free slot, and a slot is free when its ti
     CAPTURE(depth);
     std::string text = rules_head;
     for (std::uint64_t i = 0; i <= depth; ++i) text += "read_weights tile=0\n";
-    Chip chip(machine, text + "halt\n");
+    TimedChip chip(machine, text + "halt\n");
     chip.run();
     const auto fetches = chip.times(isa::Unit::Weights);
     REQUIRE(fetches.size() == depth + 1);
@@ -136,9 +136,9 @@ TEST_CASE("Rule 3: a fetch waits for a free slot, and a slot is free when its ti
 
 TEST_CASE("Rule 7: an accumulator row a cycle, in the buffer after the pipeline's latency", "[timing]") {
     const auto rows = GENERATE(1U, 2U, 33U);
-    Chip chip(odd_machine(), rules_head + activation_setup(5) +
-                                 "activate acc=0 ub=0 rows=" + std::to_string(rows) +
-                                 " first=0 identity\nactivate acc=40 ub=100 rows=3 first=0 identity\nhalt\n");
+    TimedChip chip(odd_machine(),
+                   rules_head + activation_setup(5) + "activate acc=0 ub=0 rows=" + std::to_string(rows) +
+                       " first=0 identity\nactivate acc=40 ub=100 rows=3 first=0 identity\nhalt\n");
     chip.run();
     const auto activates = chip.times(isa::Unit::Activation);
     CHECK(activates[0].complete == activates[0].begun + rows + 6);
@@ -146,9 +146,9 @@ TEST_CASE("Rule 7: an accumulator row a cycle, in the buffer after the pipeline'
 }
 
 TEST_CASE("Rule 7: rows of more bytes than a buffer access take as many cycles as accesses", "[timing]") {
-    Chip chip(odd_machine(), rules_head + activation_setup(5) +
-                                 "set activation.pixel_bytes 10\nset output.maximum 32767\n"
-                                 "activate acc=0 ub=0 rows=4 first=0 identity wide\nhalt\n");
+    TimedChip chip(odd_machine(), rules_head + activation_setup(5) +
+                                      "set activation.pixel_bytes 10\nset output.maximum 32767\n"
+                                      "activate acc=0 ub=0 rows=4 first=0 identity wide\nhalt\n");
     chip.run();
     const auto activate = chip.times(isa::Unit::Activation).at(0);
     CHECK(activate.released == activate.begun + 4 * 2);  // 10 bytes in accesses of 7
@@ -157,15 +157,15 @@ TEST_CASE("Rule 7: rows of more bytes than a buffer access take as many cycles a
 TEST_CASE("Rule 8: the four classes are all cycles, whatever the program waits for", "[timing]") {
     machine::MachineConfig machine = odd_machine();
     machine.host_interface.read_gb_per_s = 0.31;
-    Chip chip(machine, rules_head + ".buffer in input 0x0 140\n" + activation_setup(5) +
-                           "set activation.pixel_bytes 7\n"
-                           "read_host in ub=0 block=7 count=20\nsync.signal host_read sem=0\n"
-                           "read_weights tile=0\nread_weights tile=0\n"
-                           "sync.wait matrix sem=0\nmatmul ub=0 acc=0 rows=20\n"
-                           "sync.signal matrix sem=1\nsync.wait activation sem=1\n"
-                           "activate acc=0 ub=20 rows=20 first=0 identity\n"
-                           "sync.signal activation sem=2\nsync.wait matrix sem=2\n"
-                           "matmul ub=20 acc=32 rows=20\nhalt\n");
+    TimedChip chip(machine, rules_head + ".buffer in input 0x0 140\n" + activation_setup(5) +
+                                "set activation.pixel_bytes 7\n"
+                                "read_host in ub=0 block=7 count=20\nsync.signal host_read sem=0\n"
+                                "read_weights tile=0\nread_weights tile=0\n"
+                                "sync.wait matrix sem=0\nmatmul ub=0 acc=0 rows=20\n"
+                                "sync.signal matrix sem=1\nsync.wait activation sem=1\n"
+                                "activate acc=0 ub=20 rows=20 first=0 identity\n"
+                                "sync.signal activation sem=2\nsync.wait matrix sem=2\n"
+                                "matmul ub=20 acc=32 rows=20\nhalt\n");
     chip.run();
     CHECK(tests::matrix_unit_cycles(*chip) == chip->cycles());
     const auto multiplies = chip.times(isa::Unit::Matrix);

@@ -8,7 +8,7 @@
 #include "tests/support/chip.h"
 
 using namespace systole;
-using tests::Chip;
+using tests::TimedChip;
 
 namespace {
 
@@ -54,7 +54,7 @@ TEST_CASE("The cycles of each unit sum to those of the run, in total and over th
     machine.host_interface.latency_cycles = 31;
     machine.sequencer.queue_depth = depth;
     machine.sequencer.instruction_buffer_bytes = 64;
-    Chip chip(machine, program());
+    TimedChip chip(machine, program());
     chip.run();
 
     constexpr std::array<std::string_view, 6> units{"sequencer",   "host_read",           "host_write",

@@ -39,10 +39,7 @@ const std::string wrong_head =
     ".array 8 6\n.buffer in input 0x0 64\n.buffer out output 0x1000 64\n.tile 8 6 random 3\n.tile 8 6 random "
     "4\n";
 
-/// The beginning of the message for a program that can never finish, and its end if no tile is in the FIFO.
 const std::string stuck = "the program cannot finish: ";
-const std::string all_issued = stuck + "sequencer waits for all units to finish; ";
-const std::string no_tile = "; weight shift waits for a weight tile";
 
 /// The error message of all engines for a program; the test fails if they differ.
 std::string error_of(const isa::Program& program, const machine::MachineConfig& machine) {
@@ -100,7 +97,7 @@ void check_named(const isa::Program& program, const tests::OrderRelation& relati
         CHECK(names_pair);
     } else if (!names_pair) {
         CHECK_THAT(error, Contains("the program cannot finish: "));
-        CHECK_THAT(error, Contains("waits for"));
+        CHECK_THAT(error, Contains(" waits in instruction "));
     }
 }
 
@@ -238,6 +235,9 @@ TEST_CASE("An address outside a memory is refused with the instruction's number,
         FieldRaiser raiser(name, beyond);
         std::size_t number = 0;
         for (; number < program.instructions.size() && !raiser.raised(); ++number) {
+            // Without rows, the rows' addresses have no meaning.
+            const auto* activate = std::get_if<isa::Activate>(&program.instructions[number]);
+            if (activate != nullptr && activate->length == 0) continue;
             std::visit([&](auto& each) { each.fields(raiser); }, program.instructions[number]);
         }
         if (!raiser.raised()) continue;
@@ -250,20 +250,48 @@ TEST_CASE("An address outside a memory is refused with the instruction's number,
     CHECK(refused >= tests::random_share(81));
 }
 
-TEST_CASE("A wait without a signal ends the run with what each unit waits for", "[order]") {
+// The cause is named first, then all others that wait; the text's first line is line 6.
+TEST_CASE("A wait without a signal ends the run with this wait as the cause", "[order]") {
     CHECK(error_of("sync.wait matrix sem=7\nhalt\n") ==
-          all_issued + "matrix waits for semaphore 7" + no_tile);
+          stuck +
+              "matrix waits in instruction 0 (sync.wait matrix sem=7) for semaphore 7, which no instruction "
+              "signals any more; sequencer waits in instruction 1 (line 7: halt) for all units to finish");
+    // A wait behind a wait: the second would be over if the first were.
+    CHECK(error_of("sync.wait activation sem=1\nsync.wait matrix sem=7\nsync.signal matrix sem=1\nhalt\n") ==
+          stuck +
+              "matrix waits in instruction 1 (sync.wait matrix sem=7) for semaphore 7, which no instruction "
+              "signals any more; activation waits in instruction 0 (line 6: sync.wait activation sem=1) for "
+              "semaphore 1, which instruction 2 signals; sequencer waits in instruction 3 (line 9: halt) for "
+              "all units to finish");
+    // What stands behind halt is never issued.
+    CHECK_THAT(error_of("sync.wait matrix sem=7\nhalt\nsync.signal activation sem=7\n"),
+               Contains("which no instruction signals any more"));
 }
 
-TEST_CASE("Units that wait for each other end the run with what each waits for", "[order]") {
-    CHECK(error_of("sync.wait matrix sem=1\nsync.signal matrix sem=2\nsync.wait activation sem=2\n"
-                   "sync.signal activation sem=1\nhalt\n") ==
-          all_issued + "matrix waits for semaphore 1; activation waits for semaphore 2" + no_tile);
+TEST_CASE("Units that wait for each other end the run with all of the circle", "[order]") {
+    CHECK(error_of("sync.wait matrix sem=1\nsync.signal matrix sem=2\nsync.wait activation "
+                   "sem=2\nsync.signal activation sem=1\nhalt\n") ==
+          stuck +
+              "matrix waits in instruction 0 (sync.wait matrix sem=1) for semaphore 1, which instruction 3 "
+              "signals; activation waits in instruction 2 (line 8: sync.wait activation sem=2) for semaphore "
+              "2, which instruction 1 signals; sequencer waits in instruction 4 (line 10: halt) for all "
+              "units to finish");
+    CHECK_THAT(error_of("sync.wait matrix sem=1\nsync.signal matrix sem=1\nhalt\n"),
+               Contains("matrix waits in instruction 0 (sync.wait matrix sem=1) for semaphore 1, which "
+                        "instruction 1 signals"));
 }
 
 TEST_CASE("A product whose tile is never fetched ends the run with what it waits for", "[order]") {
-    CHECK(error_of("read_weights tile=0\nmatmul ub=0 acc=0 rows=3 repeat=1\nhalt\n") ==
-          all_issued + "matrix waits for a weight tile for instruction 1" + no_tile);
+    CHECK(
+        error_of("read_weights tile=0\nmatmul ub=0 acc=0 rows=3 repeat=1\nhalt\n") ==
+        stuck +
+            "matrix waits in instruction 1 (matmul ub=0 acc=0 rows=3 repeat=1) for a weight tile, which no "
+            "read_weights fetches; sequencer waits in instruction 2 (line 8: halt) for all units to finish");
+    CHECK_THAT(
+        error_of("sync.wait weights sem=3\nread_weights tile=0\nmatmul ub=0 acc=0 rows=3\nhalt\n"),
+        Contains(stuck +
+                 "weights waits in instruction 0 (sync.wait weights sem=3) for semaphore 3, which no") &&
+            Contains("rows=3) for a weight tile, which instruction 1 fetches"));
 }
 
 TEST_CASE("Tiles that nobody takes and a full FIFO cannot hold end the run with the waiting units",
@@ -273,8 +301,15 @@ TEST_CASE("Tiles that nobody takes and a full FIFO cannot hold end the run with 
     const std::string fits = "read_weights tile=0 count=2\nhalt\n";
     CHECK(error_of(fits, machine).empty());  // one in the FIFO, one in the shadow plane
     CHECK(error_of("read_weights tile=0\n" + fits, machine) ==
-          all_issued +
-              "weights waits for a free slot of the weight FIFO; weight shift waits for a free weight plane");
+          stuck +
+              "weights waits in instruction 1 (read_weights tile=0 count=2) for a free slot of the weight "
+              "FIFO, whose tiles no instruction takes; sequencer waits in instruction 2 (line 8: halt) for "
+              "all units to finish");
+    CHECK_THAT(error_of("sync.wait matrix sem=0\nread_weights tile=0\nread_weights tile=0 count=2\nmatmul "
+                        "ub=0 acc=0 rows=1 repeat=2\nhalt\n",
+                        machine),
+               Contains(stuck + "matrix waits in instruction 0") &&
+                   Contains("weights waits in instruction 2") && Contains("whose tiles instruction 3 takes"));
 }
 
 TEST_CASE("A full queue before the instruction that would free it ends the run with the waiting units",
@@ -282,16 +317,58 @@ TEST_CASE("A full queue before the instruction that would free it ends the run w
     machine::MachineConfig machine = small_machine();
     machine.sequencer.queue_depth = 2;
     const std::string text =
-        "sync.wait host_read sem=1\nread_host in ub=0 block=8\nread_host in ub=8 block=8\n"
-        "sync.signal host_write sem=1\nhalt\n";
+        "sync.wait host_read sem=1\nread_host in ub=0 block=8\nread_host in ub=8 block=8\nsync.signal "
+        "host_write sem=1\nhalt\n";
     // The wait and one read lie in the queue; the second read has no place, and the signal is behind it.
     CHECK(error_of(text, machine) ==
           stuck +
-              "sequencer waits for a place in the queue of the unit of instruction 2; "
-              "host_read waits for semaphore 1" +
-              no_tile);
+              "host_read waits in instruction 0 (sync.wait host_read sem=1) for semaphore 1, which "
+              "instruction 3 (not issued yet) signals; sequencer waits in instruction 2 (line 8: read_host "
+              "0x0 ub=8 block=8) for a place in the queue of host_read");
     machine.sequencer.queue_depth = 3;
     CHECK(error_of(text, machine).empty());
+}
+
+TEST_CASE("Errors of a program with a text have the line of the instruction", "[order]") {
+    const auto line_of_error = [](const std::string& text) -> std::size_t {
+        const isa::Program program = isa::assemble(wrong_head + text, "test");
+        const tests::FreshSimulation simulation;
+        hw::Core core("core", small_machine(), program, {.test_delta_delay = {}});
+        try {
+            core.run();
+        } catch (const isa::ProgramErrorAtLine& error) {
+            return error.line;
+        }
+        return 0;
+    };
+    CHECK(line_of_error("nop; nop\nsync.wait matrix sem=7\nhalt\n") == 7);
+    CHECK(line_of_error("nop\nmatmul ub=0 acc=0 rows=33 keep\nhalt\n") == 7);
+    CHECK(line_of_error("nop\n\nmatmul ub=0 acc=0 rows=3 keep\nhalt\n") == 8);
+    CHECK(line_of_error("read_host 5000 ub=0 block=8\nhalt\n") == 6);
+    CHECK(line_of_error("read_host in ub=0 block=8\nwrite_host out ub=0 block=8\nhalt\n") == 7);
+    CHECK(line_of_error("sync.signal matrix sem=1\nsync.signal activation sem=1\nhalt\n") == 7);
+    CHECK(line_of_error("nop\nnop\n") == 7);  // the last, without halt
+    CHECK(line_of_error("activate acc=0 ub=0 rows=1\nhalt\n") == 6);
+}
+
+TEST_CASE("What nothing has written cannot be activated, with every engine as without time", "[order]") {
+    const std::string settings =
+        "set activation.columns 2; set activation.pixel_bytes 2; set activation.outputs_per_image 8\n"
+        "read_weights tile=0; matmul ub=8 acc=4 rows=2; sync.signal matrix sem=0; sync.wait activation "
+        "sem=0\n";
+    const auto check_refused = [](const std::string& text, const std::string& rule) {
+        CAPTURE(text);
+        const isa::Program program = isa::assemble(wrong_head + text, "test");
+        CHECK_THAT(error_of(program, small_machine()), Catch::EndsWith(rule));
+        CHECK_THAT(functional_error(program, small_machine()), Catch::EndsWith(rule));
+    };
+    check_refused(settings + "activate acc=3 ub=0 rows=2 load; halt\n",
+                  "nothing has written accumulator row 3; a product or .accumulators must come before");
+    check_refused(settings + "activate acc=4 ub=0 rows=2; halt\n",
+                  "there are no parameters in the activation unit; load must be given first");
+    CHECK(error_of(".accumulators 2 2 fill 9\n" + settings + "activate acc=2 ub=0 rows=4 load; halt\n")
+              .empty());
+    CHECK(error_of(settings + "activate acc=0 ub=0 rows=0 load; activate acc=4 ub=0 rows=2; halt\n").empty());
 }
 
 TEST_CASE("A program without weights can be timed but not computed", "[order]") {

@@ -158,6 +158,126 @@ TEST_CASE("Tiles and constants take their values from generators or lists", "[is
     CHECK(program.buffers[1].contents == std::vector<std::uint8_t>{0xfe, 0xff, 0x02, 0x01});
 }
 
+TEST_CASE("Integers are of their type in tiles and accumulators, bytes of either sign elsewhere",
+          "[isa][assembly]") {
+    const auto check_accepted = [](const std::string& text) {
+        CAPTURE(text);
+        CHECK_NOTHROW(assemble(text, "x.asm"));
+    };
+    const Program program = assemble(".tile 1 2\n.uint8 255\n.int8 -128\n", "x.asm");
+    CHECK(program.tiles[0].values == std::vector<std::uint8_t>{0xff, 0x80});
+    check_accepted(".buffer b constant 0 2\n.int8 255 -128");
+    check_accepted(".unified_buffer 0 2\n.int8 255 -128");
+    check_accepted(".buffer b constant 0 2 fill 255");
+    check_accepted(".tile 1 1 bytes=2\n.int16 -32768");
+    check_error(
+        ".tile 1 1\n.int8 255",
+        "2:7: 255: 255 must be a whole number from -128 to 127; .uint8 takes larger ones, as the same bits");
+    check_error(
+        ".tile 1 1 bytes=2\n.int16 32768",
+        "2:8: 32768: 32768 must be a whole number from -32768 to 32767; .uint16 takes larger ones, as the "
+        "same bits");
+    check_error(".tile 1 1 fill 128", "1:16: 128: 128 must be a whole number from -128 to 127");
+    check_error(".tile 1 1\n.uint8 256", "2:8: 256: 256 must be a whole number from 0 to 255");
+    check_error(".tile 1 1\n.uint8 -1", "2:8: -1: -1 must be a whole number from 0 to 255");
+    check_error(".accumulators 0 1 fill 2147483648",
+                "1:24: 2147483648: 2147483648 must be a whole number from -2147483648 to 2147483647");
+    check_error(".buffer b constant 0 1\n.int8 256", "2:7: 256: 256 must be a whole number from -128 to 255");
+}
+
+TEST_CASE("Initial rows are declared with their values", "[isa][assembly]") {
+    const Program program = assemble(
+        ".array 4 2\n.unified_buffer 3 6\n.data 0102030405\n.uint8 255\n.unified_buffer 0 4 fill -1\n"
+        ".accumulators 7 2\n.int32 1 -1 2*3\n.accumulators 9 1 fill -5\n",
+        "x.asm");
+    CHECK(program.unified_buffer ==
+          std::vector<InitialRows>{{3, {1, 2, 3, 4, 5, 255}}, {0, {255, 255, 255, 255}}});
+    CHECK(program.accumulators ==
+          std::vector<InitialRows>{{7, {1, 0, 0, 0, 255, 255, 255, 255, 3, 0, 0, 0, 3, 0, 0, 0}},
+                                   {9, {251, 255, 255, 255, 251, 255, 255, 255}}});
+    CHECK(assemble(disassemble(program), "again.asm") == program);
+    const std::string array = ".array 4 2\n";
+    check_error(array + ".unified_buffer 16777216 1 fill 0",
+                "2:17: 16777216: must be a whole number from 0 to 16777215");
+    check_error(array + ".unified_buffer 16777215 5 fill 0", "2:26: 5: must be a whole number from 1 to 4");
+    check_error(array + ".accumulators 65536 1 fill 0",
+                "2:15: 65536: must be a whole number from 0 to 65535");
+    check_error(array + ".accumulators 65535 2 fill 0", "2:21: 2: must be a whole number from 1 to 1");
+    check_error(array + ".unified_buffer 0 5 fill 0\n.unified_buffer 1 1 fill 0",
+                "3:1: .unified_buffer: it overlaps rows 0 to 1 of the statement of this name above");
+    check_error(array + ".accumulators 3 2 fill 0\n.accumulators 2 2 fill 0",
+                "3:1: .accumulators: it overlaps rows 3 to 4 of the statement of this name above");
+    CHECK_NOTHROW(assemble(array + ".accumulators 3 2 fill 0\n.accumulators 2 1 fill 0", "x.asm"));
+    check_error(array + ".unified_buffer 0 2\nhalt",
+                "2:1: .unified_buffer: the values are 0 bytes; they must be 2");
+    check_error(array + ".accumulators 0 1\n.int32 1",
+                "2:1: .accumulators: the values are 4 bytes; they must be 8");
+    check_error(".accumulators 0 1 fill 0\n.array 4 2",
+                "2:1: .array: must stand above the first .unified_buffer and .accumulators");
+}
+
+TEST_CASE("Constants stand for numbers, with or without an offset", "[isa][assembly]") {
+    const Program program = assemble(
+        ".constant rows 16\n.constant low -128\n.constant more rows+4\n.constant base 0x1000\n"
+        ".array rows rows\n.tile 1 rows\n.int8 rows*low\n.buffer in input base 64\n"
+        "matmul ub=more acc=rows+1 rows=rows\nset output.minimum low\nset output.maximum low+200\n"
+        "read_host base+3 ub=0 block=1\n",
+        "x.asm");
+    CHECK(program.geometry == Geometry{16, 16});
+    CHECK(program.tiles[0].values == std::vector<std::uint8_t>(16, 0x80));
+    CHECK(program.instructions ==
+          std::vector<Instruction>{
+              MatrixMultiply{.unified_buffer_row = 20, .accumulator_row = 17, .length = 16},
+              SetConfig{.reg = Register::OutputMinimum, .value = 0U - 128},
+              SetConfig{.reg = Register::OutputMaximum, .value = 72},
+              ReadHostMemory{.host_address = 0x1003, .block_bytes = 1}});
+    check_error(".constant a 1\n.constant a 2", "2:11: a: the name is taken");
+    check_error(".buffer a input 0 1\n.constant a 2", "2:11: a: the name is taken");
+    check_error(".constant a 2\n.buffer a input 0 1", "2:9: a: a constant has this name");
+    check_error(".constant 2a 1",
+                "1:11: 2a: a constant's name is a letter or _, then letters, digits and _ . : / -");
+    check_error(".constant a", "1:1: .constant: value is missing");
+    check_error(".constant a 1.5", "1:13: 1.5: must be a whole number");
+    check_error("tag b", "1:5: b: there is no constant b; a number must stand here");
+    check_error(".constant b 65536\ntag b", "2:5: b: must be a whole number from 0 to 65535");
+    check_error(".constant b -1\ntag b", "2:5: b: must be a whole number from 0 to 65535");
+    check_error(".constant b 1\ntag b+", "2:5: b+: must be a whole number from 0 to 65535");
+    check_error(".constant b 18446744073709551615\n.constant c b+1", "2:13: b+1: must be a whole number");
+}
+
+TEST_CASE("Statements between .repeat and .end are repeated", "[isa][assembly]") {
+    const Program program = assemble(
+        ".array 2 2\n.repeat 2; .tile 1 2\n.repeat 2\n.int8 3\n.end\n.end\n"
+        ".repeat 2\nnop count=2\n.repeat 3\nhalt\n.end; tag 1\n.end\ntag 2\n",
+        "x.asm");
+    REQUIRE(program.tiles.size() == 2);
+    CHECK(program.tiles[1].values == std::vector<std::uint8_t>{3, 3});
+    const std::vector<Instruction> once{Nop{}, Nop{}, Halt{}, Halt{}, Halt{}, DebugTag{.tag = 1}};
+    std::vector<Instruction> twice = once;
+    twice.insert(twice.end(), once.begin(), once.end());
+    twice.emplace_back(DebugTag{.tag = 2});
+    CHECK(program.instructions == twice);
+    // Each has the line of its statement.
+    CHECK(program.lines.of_instructions ==
+          std::vector<std::uint32_t>{8, 8, 10, 10, 10, 11, 8, 8, 10, 10, 10, 11, 13});
+    CHECK(assemble(".repeat 1000000\n.end", "x.asm") == Program());
+
+    check_error(".repeat 2\nnop", "1:1: .repeat: .end is missing");
+    check_error(".repeat 2\n.repeat 2\nnop\n.end", "1:1: .repeat: .end is missing");
+    check_error("nop\n.end", "2:1: .end: there is no .repeat above it");
+    check_error(".repeat\nnop\n.end", "1:1: .repeat: count is missing");
+    check_error(".repeat 0\nnop\n.end", "1:9: 0: must be a whole number from 1 to 1048576");
+    check_error(".repeat 2\nnop\n.end now", "3:6: now: .end takes no operands");
+    check_error(".repeat 2\nnop\nfoo\n.end", "3:1: foo: no such instruction or directive");
+    check_error(".repeat 1024\n.repeat 1024\nnop\n.end\n.end",
+                "2:1: .repeat: a text repeats at most 1048576 statements");
+    check_error("nop count=0", "1:5: count=0: must be a whole number from 1 to 1048576");
+    check_error("nop count=1048576\nnop count=3", "2:1: nop: a text repeats at most 1048576 statements");
+    std::string deep;
+    for (int i = 0; i < 17; ++i) deep += ".repeat 1\n";
+    check_error(deep, "17:1: .repeat: at most 16 .repeat lie in each other");
+}
+
 TEST_CASE("Random values are those of splitmix64", "[isa][assembly]") {
     // The generator's published first two outputs for seed 1234567.
     const Program program = assemble(".buffer c constant 0 16 random 1234567", "x.asm");
@@ -184,6 +304,13 @@ TEST_CASE("Metadata has its directives", "[isa][assembly]") {
     CHECK(program.layers == std::vector<LayerInfo>{{"conv2d", "convolution", 97344}, {"a b", "dense", 0}});
 }
 
+TEST_CASE("A tensor of a format without a word has no assembly", "[isa][assembly]") {
+    Program program = assemble(".output scores shape=10\nhalt\n", "x.asm");
+    CHECK(disassemble(program).find(".output scores shape=10\n") != std::string::npos);
+    program.outputs[0].type = systole::DataType::Int32;
+    CHECK_THROWS_WITH(disassemble(program), "tensor scores is int32; assembly has no word for this format");
+}
+
 TEST_CASE("Errors name file, line, column, word and rule", "[isa][assembly]") {
     check_error("nop\n  multiply ub=0", "2:3: multiply: no such instruction or directive");
     check_error("matmul ub=0 acc=0", "1:1: matmul: rows= is missing");
@@ -200,6 +327,8 @@ TEST_CASE("Errors name file, line, column, word and rule", "[isa][assembly]") {
         "matmul ub=0 acc=0 rows=1 ub=2",
         "1:26: ub=2: not an operand of matmul, or one too many; it takes accumulate, keep, signed, wide_a, "
         "activations, wide_w, weights, repeat, ub, acc, rows");
+    check_error("activate acc=0 ub=0 rows=0", "1:1: activate: rows is 0; it must be at least 1 without load");
+    CHECK_NOTHROW(one("activate acc=0 ub=0 rows=0 load"));
     check_error("activate acc=0 ub=0 rows=1 lookup identity", "1:1: activate: identity contradicts lookup");
     check_error("matmul acc=0 ub=0 rows=1 signed activations=int8",
                 "1:33: activations=int8: contradicts signed");

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <sstream>
 
+#include "hw/base/whole_file.h"
 #include "hw/isa/program_error.h"
 #include "tests/unit/hw/isa/random_program.h"
 
@@ -38,7 +39,8 @@ Program small_program() {
             std::any_of(program.buffers.begin(), program.buffers.end(),
                         [](const HostBuffer& buffer) { return buffer.kind == BufferKind::Constant; });
         if (has_constant && !program.tiles.empty() && !program.layers.empty() && !program.inputs.empty() &&
-            !program.host_operations.empty() && program.instructions.size() > 10) {
+            !program.host_operations.empty() && !program.unified_buffer.empty() &&
+            !program.accumulators.empty() && program.instructions.size() > 10) {
             return program;
         }
     }
@@ -69,9 +71,9 @@ TEST_CASE("Programs survive a file on disk", "[isa][program_file]") {
     CHECK(read_program(path) == program);
     std::filesystem::remove(path);
     CHECK_THROWS_MATCHES(read_program(path), ProgramError,
-                         Message(path.string() + ": cannot be read: No such file or directory"));
+                         Message(path.string() + ": there is no such file"));
     CHECK_THROWS_AS(read_program(std::filesystem::temp_directory_path()), ProgramError);
-    CHECK_THROWS_AS(write_program(program, path / "no such folder"), ProgramError);
+    CHECK_THROWS_AS(write_program(program, path / "no such folder"), systole::OutputError);
 }
 
 TEST_CASE("The file is laid out as specified", "[isa][program_file]") {
@@ -91,6 +93,35 @@ TEST_CASE("The file is laid out as specified", "[isa][program_file]") {
     Bytes expected = {0x89, 'T', 'P', 'U', 13, 10, 26, 10, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     expected.insert(expected.end(), content.begin(), content.end());
     CHECK(file_of(program) == sealed(expected));
+}
+
+TEST_CASE("Initial rows are a section at the end, in a file of version 2", "[isa][program_file]") {
+    Program program;
+    program.geometry = {.rows = 3, .columns = 2};
+    program.instructions = {Halt{}};
+    const Bytes before = file_of(program);
+    CHECK(before[8] == 1);
+    program.unified_buffer = {{.first_row = 5, .values = {7, 8, 9, 10}}};
+    program.accumulators = {{.first_row = 258, .values = {1, 0, 0, 0, 255, 255, 255, 255}}};
+    const Bytes rows = {'R', 'O', 'W', 'S', 48,  0,   0,   0,  0, 0, 0, 0,                           //
+                        1,   0,   0,   0,   5,   0,   0,   0,  4, 0, 0, 0, 0, 0, 0, 0, 7, 8, 9, 10,  //
+                        1,   0,   0,   0,   2,   1,   0,   0,  8, 0, 0, 0, 0, 0, 0, 0,               //
+                        1,   0,   0,   0,   255, 255, 255, 255};
+    Bytes expected = before;
+    expected[8] = 2;
+    expected.insert(expected.end(), rows.begin(), rows.end());
+    expected[before.size() + 4] = static_cast<std::uint8_t>(rows.size() - 12);
+    CHECK(file_of(program) == sealed(expected));
+    CHECK(read_program(sealed(expected), "rows.tpu") == program);
+    // Each program has one file: without rows, it is of version 1.
+    Bytes empty = before;
+    empty[8] = 2;
+    const Bytes no_rows = {'R', 'O', 'W', 'S', 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    empty.insert(empty.end(), no_rows.begin(), no_rows.end());
+    CHECK_THROWS_WITH(read_program(sealed(empty), "x.tpu"),
+                      Contains("there are no initial rows; the file must be of version 1"));
+    empty[8] = 1;
+    CHECK_THROWS_WITH(read_program(sealed(empty), "x.tpu"), Contains("20 bytes too many in the file"));
 }
 
 TEST_CASE("A file cut anywhere is an error", "[isa][program_file]") {
@@ -145,8 +176,8 @@ TEST_CASE("Errors of a file name it, the byte, the value and the rule", "[isa][p
     check({}, "0: magic takes 8 bytes; 0 are left");
     check(Bytes(100), "0: not a program file: the first 8 bytes are not those of one");
     Bytes changed = file;
-    changed[8] = 2;
-    check(changed, "8: version is 2; this program reads version 1");
+    changed[8] = 3;
+    check(changed, "8: version is 3; this program reads versions 1 and 2");
     changed = file;
     changed.back() = 0x01;
     CHECK_THROWS_WITH(read_program(changed, "x.tpu"),

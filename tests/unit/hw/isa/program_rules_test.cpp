@@ -23,6 +23,8 @@ Program sound() {
     program.buffers = {
         {.name = "in", .kind = BufferKind::Input, .address = 8, .bytes = 8, .contents = {}},
         {.name = "c", .kind = BufferKind::Constant, .address = 0, .bytes = 2, .contents = {1, 2}}};
+    program.unified_buffer = {{.first_row = 8, .values = {1, 2, 3, 4, 5}}, {.first_row = 2, .values = {1}}};
+    program.accumulators = {{.first_row = 9, .values = std::vector<std::uint8_t>(24)}};
     program.layers = {{.name = "dense", .kind = "dense", .macs = 1}};
     program.inputs = {{.name = "x", .shape = {2, 4}}};
     program.instructions = {DebugTag{.tag = 1}, ReadWeights{.first_tile = 0, .tiles = 1}};
@@ -56,6 +58,22 @@ TEST_CASE("Each rule of a program is held", "[isa][rules]") {
                  "tile 0: useful is 7; it must be at most rows * columns, which is 6");
     check_broken([](Program& p) { p.tiles[0].values.pop_back(); },
                  "tile 0: the values are 11 bytes; they must be rows * columns * bytes, which is 12");
+    check_broken([](Program& p) { p.unified_buffer[1].values.clear(); },
+                 "initial rows of the unified buffer from 2 on: there are no values");
+    check_broken([](Program& p) { p.unified_buffer[1].first_row = 9; },
+                 "initial rows of the unified buffer from 9 on: they overlap those from 8 on");
+    check_broken(
+        [](Program& p) { p.unified_buffer[0].first_row = 0xffffff; },
+        "initial rows of the unified buffer from 16777215 on: 2 rows from 16777215 on; addresses end at "
+        "row 16777215");
+    check_broken([](Program& p) { p.accumulators[0].values.pop_back(); },
+                 "initial rows of the accumulators from 9 on: the values are 23 bytes; a row takes 12");
+    check_broken(
+        [](Program& p) { p.accumulators[0].first_row = 0xffff; },
+        "initial rows of the accumulators from 65535 on: 2 rows from 65535 on; addresses end at row 65535");
+    check_broken(
+        [](Program& p) { p.accumulators.push_back({.first_row = 10, .values = p.accumulators[0].values}); },
+        "initial rows of the accumulators from 10 on: they overlap those from 9 on");
     check_broken([](Program& p) { p.buffers[0].name.clear(); }, "host buffer \"\": the name is empty");
     check_broken([](Program& p) { p.buffers[0].name = p.buffers[1].name; },
                  "host buffer \"c\": the name is taken");
@@ -94,6 +112,8 @@ TEST_CASE("Each rule of a program is held", "[isa][rules]") {
 TEST_CASE("Programs at the bounds of the rules are valid", "[isa][rules]") {
     Program program = sound();
     program.geometry = {.rows = 4096, .columns = 4096};
+    program.unified_buffer = {{.first_row = 0xffffff, .values = std::vector<std::uint8_t>(4096)}};
+    program.accumulators = {{.first_row = 0xffff, .values = std::vector<std::uint8_t>(4 * 4096)}};
     program.buffers[0].address = 0xfffffffff8;
     program.inputs[0].shape = {1U << 20, 1U << 20};
     CHECK_NOTHROW(validate(program));

@@ -57,6 +57,7 @@ public:
         for (std::uint64_t i = from(0, 2); i > 0; --i) program.outputs.push_back(tensor());
         for (std::uint64_t i = from(0, 2); i > 0; --i) program.host_operations.push_back({name(), name()});
         add_buffers(program);
+        add_initial_rows(program);
         for (std::uint64_t i = from(0, 3); i > 0; --i) program.tiles.push_back(tile(program.geometry));
         for (std::uint64_t i = from(0, 60); i > 0; --i) add_instruction(program);
         return program;
@@ -100,12 +101,13 @@ private:
             each = {row(), number16(), number16(), number16(1), matrix_flags(), number8()};
             if (each.flags.keep_weights) each.repeat = 0;
         } else if constexpr (std::is_same_v<Each, Activate>) {
+            const bool load = coin();
             each = {number16(),
                     row(),
-                    number16(1),
+                    number16(load ? 0 : 1),
                     number32(0, UINT32_MAX),
                     static_cast<ActivationFunction>(number8(1)),
-                    coin(),
+                    load,
                     vector_type()};
         } else if constexpr (std::is_same_v<Each, Vector>) {
             each.operation = static_cast<VectorOperation>(number8(4));
@@ -171,6 +173,23 @@ private:
             if (buffer.kind == BufferKind::Constant) buffer.contents = bytes(buffer.bytes, 1);
             address = buffer.address + buffer.bytes;
             program.buffers.push_back(std::move(buffer));
+        }
+    }
+
+    void add_initial_rows(Program& program) {
+        std::uint64_t row = 0;
+        for (std::uint64_t i = coin() ? 0 : from(0, 2); i > 0; --i) {
+            row += from(0, 1000);
+            program.unified_buffer.push_back({.first_row = row, .values = bytes(from(1, 100), 1)});
+            row += row_count(program.unified_buffer.back(), program.geometry.rows);
+        }
+        row = 0;
+        for (std::uint64_t i = coin() ? 0 : from(0, 2); i > 0; --i) {
+            row += from(0, 1000);
+            const std::uint64_t rows = from(1, 3);
+            program.accumulators.push_back(
+                {.first_row = row, .values = bytes(rows * accumulator_row_bytes(program.geometry), 4)});
+            row += rows;
         }
     }
 

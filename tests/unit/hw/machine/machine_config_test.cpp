@@ -255,6 +255,6 @@ TEST_CASE("Files that are missing, empty, no JSON or hostile are errors in one l
         CHECK(message.find('\n') == std::string::npos);
     }
     std::filesystem::remove_all(folder);
-    CHECK_THROWS_WITH(read_machine(path), Contains("cannot be opened"));
+    CHECK_THROWS_WITH(read_machine(path), Contains("there is no such file"));
     CHECK_THROWS_WITH(read_machine(folder.parent_path()), Contains("is a directory"));
 }

@@ -88,28 +88,51 @@ TEST_CASE("Columns of one row become pixels of several tensors, each with its ow
     CHECK(run.buffer_row(10) == Bytes{0, 13, 0, 0});
 }
 
-TEST_CASE("Parameters stay until the next load, which clears the columns it does not load") {
-    Run run(std::string(three_rows) + R"(
+TEST_CASE("Parameters stay until the next load, which replaces all of them") {
+    const std::string text = std::string(three_rows) + R"(
         activate acc=1 ub=8 rows=1 load
         read_host one_column ub=1 block=9
         activate acc=1 ub=9 rows=1
         set activation.columns 1
         activate acc=1 ub=10 rows=1 load
-        set activation.columns 2
-        activate acc=1 ub=11 rows=1
-        halt)");
+        )";
+    Run run(text + "halt");
     run.executor.run();
     CHECK(run.buffer_row(8) == Bytes{0, bits(9), bits(-13), 0});
     CHECK(run.buffer_row(9) == run.buffer_row(8));
-    // (10 - 5) * 4 / 2 + 3; nothing of column 1 but the zero point.
-    CHECK(run.buffer_row(10) == Bytes{0, 13, 0, 0});
-    CHECK(run.buffer_row(11) == Bytes{0, 13, 3, 0});
+    CHECK(run.buffer_row(10) == Bytes{0, 13, 0, 0});  // (10 - 5) * 4 / 2 + 3
+    Run more_columns(text + "set activation.columns 2; activate acc=1 ub=11 rows=1; halt");
+    CHECK_THROWS_WITH(more_columns.executor.run(), Catch::Contains("the last load was of 1 columns"));
 }
 
-TEST_CASE("Without a load, activate writes the zero point") {
-    Run run(std::string(three_rows) + "activate acc=1 ub=8 rows=1; halt");
+TEST_CASE("With rows=0, load reads parameters and activates nothing") {
+    Run run(std::string(three_rows) + R"(
+        activate acc=7 ub=8 rows=0 load
+        read_host one_column ub=1 block=9
+        activate acc=1 ub=9 rows=1
+        halt)");
     run.executor.run();
-    CHECK(run.buffer_row(8) == Bytes{0, 3, 3, 0});
+    CHECK(run.buffer_row(8) == Bytes{0, 0, 0, 0});
+    CHECK(run.buffer_row(9) == Bytes{0, bits(9), bits(-13), 0});
+}
+
+TEST_CASE("Initial rows are in the memories before the first instruction") {
+    Run run(R"(
+        .array 4 3
+        .unified_buffer 1 18
+          .int32 2 4 0x40000000 0x40000000
+          .int8 0 1
+        .unified_buffer 9 3 fill 8
+        .accumulators 1 2
+          .int32 10 -20 30  100 -200 300
+        set activation.parameters_row 1; set output.zero_point 3
+        set activation.columns 2; set activation.pixel_bytes 4; set activation.outputs_per_image 2
+        set output.minimum -128; set output.maximum 127
+        activate acc=1 ub=8 rows=2 load
+        halt)");
+    run.executor.run();
+    CHECK(run.buffer_row(8) == Bytes{bits(9), bits(-13), 0, 0});
+    CHECK(run.buffer_row(9) == Bytes{bits(51 + 3), bits(-128), 8, 0});
 }
 
 TEST_CASE("The table is indexed by the low byte, and stays until the next load with lookup") {
@@ -216,15 +239,21 @@ public:
         if (images == 0 || parameter_rows > buffer_rows) return;
         const std::uint32_t first = random_.from(0, images * outputs - 1);
         const std::uint32_t length = random_.from(1, std::min(images * outputs - first, accumulator_rows));
-        const isa::Activate activate{
+        isa::Activate activate{
             .accumulator_row = static_cast<std::uint16_t>(random_.from(0, accumulator_rows - length)),
             .unified_buffer_row = random_.from(0, buffer_rows - images * image_rows),
             .length = static_cast<std::uint16_t>(length),
             .first_output = first,
             .function = lookup ? isa::ActivationFunction::Lookup : isa::ActivationFunction::Identity,
-            .load_parameters = random_.coin(),
+            .load_parameters = random_.coin() || !is_loaded(columns, lookup, wide),
             .output = wide ? DataType::Int16 : DataType::Uint8};
         if (activate.load_parameters) load(columns, lookup, wide);
+        if (activate.load_parameters && random_.coin()) {
+            // The same in two instructions.
+            program.instructions.emplace_back(activate);
+            std::get<isa::Activate>(program.instructions.back()).length = 0;
+            activate.load_parameters = false;
+        }
         for (std::uint32_t i = 0; i < length; ++i) {
             const std::uint32_t output = first + i;
             const std::size_t pixel =
@@ -270,7 +299,12 @@ private:
         return wrap(element_of(bytes, 0, true, false) + 65536 * element_of(bytes, 1, true, false));
     }
 
+    bool is_loaded(std::uint32_t columns, bool lookup, bool wide) const {
+        return columns <= columns_ && (!lookup || (wide ? has_interpolated_table_ : has_table_));
+    }
+
     void load(std::uint32_t columns, bool lookup, bool wide) {
+        columns_ = columns;
         const std::size_t row = registers_[isa::Register::ActivationParametersRow];
         for (std::uint32_t c = 0; c < program.geometry.columns; ++c) {
             const bool loaded = c < columns;
@@ -281,6 +315,7 @@ private:
                                : 0;
         }
         if (!lookup) return;
+        (wide ? has_interpolated_table_ : has_table_) = true;
         const std::size_t table =
             registers_[isa::Register::ActivationTableRow] * std::size_t{program.geometry.rows};
         for (std::size_t i = 0; !wide && i < table_.size(); ++i) table_[i] = buffer[table + i];
@@ -297,6 +332,9 @@ private:
     std::vector<std::int64_t> shift_;
     std::array<std::uint8_t, 256> table_{};
     std::array<std::int64_t, 513> interpolated_table_{};
+    std::uint32_t columns_ = 0;  ///< whose parameters are loaded
+    bool has_table_ = false;
+    bool has_interpolated_table_ = false;
 };
 
 }  // namespace

@@ -108,7 +108,7 @@ TEST_CASE("Rows lie inside the accumulators") {
                 "instruction 1: matmul ub=0 acc=7 rows=2: accumulator rows 7 to 8; the machine has 8 rows");
     const std::string settings =
         "set activation.columns 1; set activation.pixel_bytes 1; set activation.outputs_per_image 4\n";
-    check_runs(settings + "activate acc=6 ub=0 rows=2; halt");
+    check_runs(".accumulators 6 2 fill 0\n" + settings + "activate acc=6 ub=0 rows=2 load; halt");
     check_error(settings + "activate acc=7 ub=0 rows=2; halt",
                 "instruction 3: activate ub=0 acc=7 rows=2 identity: accumulator rows 7 to 8; the machine "
                 "has 8 rows");
@@ -129,6 +129,58 @@ TEST_CASE("Keeping weights needs a tile in the array") {
     check_error("read_weights tile=0; matmul ub=0 acc=0 rows=1 keep; halt",
                 "instruction 1: matmul ub=0 acc=0 rows=1 keep: there are no weights in the array; keep must "
                 "follow a use of a tile");
+}
+
+TEST_CASE("activate needs sums, parameters and a table that the program has written") {
+    const std::string sums = ".accumulators 1 2 fill 5\n";
+    const std::string settings =
+        "set activation.columns 2; set activation.pixel_bytes 4; set activation.outputs_per_image 4\n";
+    const auto refused = [](const std::string& instruction, const std::string& rule) {
+        return "instruction 3: " + instruction + ": " + rule;
+    };
+    check_runs(sums + settings + "activate acc=1 ub=0 rows=2 load; activate acc=1 ub=0 rows=1; halt");
+    check_error(
+        sums + settings + "activate acc=2 ub=0 rows=2 load; halt",
+        refused("activate ub=0 acc=2 rows=2 identity load",
+                "nothing has written accumulator row 3; a product or .accumulators must come before"));
+    check_error(
+        sums + settings + "activate acc=0 ub=0 rows=1 load; halt",
+        refused("activate ub=0 acc=0 rows=1 identity load",
+                "nothing has written accumulator row 0; a product or .accumulators must come before"));
+    check_error(sums + settings + "activate acc=1 ub=0 rows=2; halt",
+                refused("activate ub=0 acc=1 rows=2 identity",
+                        "there are no parameters in the activation unit; load must be given first"));
+    const std::string one =
+        "set activation.columns 1\nactivate acc=0 ub=0 rows=0 load\nset activation.columns 2\n";
+    check_error(
+        sums + settings + one + "activate acc=1 ub=0 rows=1; halt",
+        "instruction 6: activate ub=0 acc=1 rows=1 identity: activation.columns is 2; the last load was of "
+        "1 columns");
+    check_error(
+        sums + settings + "activate acc=1 ub=0 rows=1 load; activate acc=1 ub=0 rows=1 lookup; halt",
+        "instruction 4: activate ub=0 acc=1 rows=1 lookup: there is no table for 8 bits in the activation "
+        "unit; lookup must be given with load first");
+    check_error(
+        sums + settings + "activate acc=1 ub=0 rows=1 load; activate acc=1 ub=0 rows=1 lookup wide; halt",
+        "instruction 4: activate ub=0 acc=1 rows=1 lookup wide: there is no table for 16 bits in the "
+        "activation unit; lookup must be given with load first");
+    check_runs("read_weights tile=0; matmul ub=0 acc=4 rows=2 accumulate\n" + settings +
+               "activate acc=4 ub=0 rows=2 load; halt");
+}
+
+TEST_CASE("Initial rows lie inside the machine's memories") {
+    const auto error = [](const std::string& text) -> std::string {
+        try {
+            Run run(declarations + text + "halt");
+        } catch (const isa::ProgramError& thrown) {
+            return thrown.what();
+        }
+        return "none";
+    };
+    CHECK(error(".unified_buffer 15 4 fill 1\n.accumulators 7 1 fill 1\n") == "none");
+    CHECK(error(".unified_buffer 15 5 fill 1\n") ==
+          "initial unified-buffer rows 15 to 16; the machine has 16 rows");
+    CHECK(error(".accumulators 7 2 fill 1\n") == "initial accumulator rows 7 to 8; the machine has 8 rows");
 }
 
 TEST_CASE("The width of weights is that of the tile") {

@@ -6,12 +6,26 @@
 
 using namespace systole;
 using Catch::Matchers::Contains;
-using run::find_view;
 
 namespace {
 
+/// Rows of 4 bytes in the unified buffer and of 3 sums in the accumulators.
+machine::MachineConfig small_machine() {
+    machine::MachineConfig machine;
+    machine.matrix_unit.rows = 4;
+    machine.matrix_unit.columns = 3;
+    machine.unified_buffer.rows = 16;
+    machine.accumulators.rows = 8;
+    return machine;
+}
+
+run::BufferView find_view(const isa::Program& program, std::string_view text) {
+    return run::find_view(program, small_machine(), text);
+}
+
 isa::Program with_buffers() {
     isa::Program program;
+    program.geometry = {.rows = 4, .columns = 3};
     program.buffers = {{.name = "in", .kind = isa::BufferKind::Input, .address = 0, .bytes = 12},
                        {.name = "in:int8", .kind = isa::BufferKind::Output, .address = 100, .bytes = 3},
                        {.name = "odd", .kind = isa::BufferKind::Output, .address = 200, .bytes = 6}};
@@ -42,6 +56,38 @@ TEST_CASE("A view names a buffer, a type and columns", "[run]") {
     CHECK(find_view(program, "in:int8x1").buffer == &program.buffers[0]);
 }
 
+TEST_CASE("A view names rows of the unified buffer or of the accumulators", "[run]") {
+    isa::Program program = with_buffers();
+    const run::BufferView bytes = find_view(program, "ub:3+2");
+    CHECK(bytes.memory == run::Memory::UnifiedBuffer);
+    CHECK(bytes.place == "ub:3+2");
+    CHECK(bytes.first_row == 3);
+    CHECK(bytes.rows == 2);
+    CHECK(bytes.type == DataType::Uint8);
+    const run::BufferView typed = find_view(program, "ub:15:int16x2");
+    CHECK(typed.place == "ub:15");
+    CHECK(typed.rows == 1);
+    CHECK(typed.type == DataType::Int16);
+    CHECK(typed.columns == 2);
+    const run::BufferView sums = find_view(program, "acc:0+8");
+    CHECK(sums.memory == run::Memory::Accumulators);
+    CHECK(sums.rows == 8);
+    CHECK(sums.type == DataType::Int32);
+    CHECK(find_view(program, "acc:7:int32x3").columns == 3);
+    check_error("ub:16", "the unified buffer has rows 0 to 15");
+    check_error("ub:15+2", "the unified buffer has rows 0 to 15");
+    check_error("acc:8", "the accumulator memory has rows 0 to 7");
+    check_error("acc:0+18446744073709551615", "the accumulator memory has rows 0 to 7");
+    check_error("acc:0:int16", "accumulators are int32");
+    check_error("ub:0:float", "after the colon");
+    for (const char* text : {"ub", "ub:", "ub:+1", "ub:x", "acc:1+", "acc:1+0", "acc:-1", "acc:1+2+3"}) {
+        check_error(text, "must have ROW or ROW+ROWS behind it");
+    }
+    // A host buffer of that name goes first.
+    program.buffers[0].name = "acc:1";
+    CHECK(find_view(program, "acc:1").buffer == &program.buffers[0]);
+}
+
 TEST_CASE("An invalid view is a ProgramError", "[run]") {
     check_error("out", "there is no host buffer \"out\"; there are: in, in:int8, odd");
     check_error("", "there is no host buffer \"\"");
@@ -51,7 +97,7 @@ TEST_CASE("An invalid view is a ProgramError", "[run]") {
     }
     check_error("odd:int32", "6 bytes are not a whole number of int32");
     CHECK_NOTHROW(find_view(with_buffers(), "odd:int16"));
-    CHECK_THROWS_WITH(find_view(isa::Program(), "in"), Contains("there are: none"));
+    CHECK_THROWS_WITH(find_view(isa::Program(), "in"), Contains("there are: none; ub:ROW+ROWS"));
 }
 
 TEST_CASE("Contents are little endian, and signed except for uint8", "[run]") {

@@ -35,6 +35,48 @@ TEST_CASE("Images must have the network's shape, or its number of values if it t
     CHECK_THROWS_AS(run::check_shape(images, {1, 1, 7}, "net"), input::InputError);
 }
 
+TEST_CASE("Vectors and images of as many values fit each other", "[run]") {
+    const run::NamedImages vectors{.name = "v.npy", .images = pixels(2, 1, 6, std::vector<std::uint8_t>(12))};
+    CHECK_NOTHROW(run::check_shape(vectors, {2, 3, 1}, "net"));
+    CHECK_NOTHROW(run::check_shape(vectors, {1, 1, 6}, "net"));
+    CHECK_NOTHROW(run::check_shape(vectors, {6, 1, 1}, "net"));
+    CHECK_THROWS_WITH(run::check_shape(vectors, {2, 4, 1}, "net"),
+                      "v.npy: the images are 1x6x1; net takes 2x4x1");
+    const run::NamedImages series{.name = "s.npy", .images = pixels(1, 2, 3, std::vector<std::uint8_t>(6))};
+    CHECK_NOTHROW(run::check_shape(series, {1, 2, 3}, "net"));
+    CHECK_THROWS_WITH(run::check_shape(series, {1, 3, 2}, "net"),
+                      "s.npy: the images are 2x3x1; net takes 1x3x2");
+}
+
+TEST_CASE("Values of another scale than the network expects give a warning", "[run]") {
+    const auto of_floats = [](std::vector<float> values, double highest) {
+        return run::scale_warning({.name = "f", .images = floats(std::move(values))}, 1 / 255.0, highest);
+    };
+    const auto of_pixels = [](std::vector<std::uint8_t> values, double scale, double highest) {
+        const auto width = static_cast<std::uint32_t>(values.size());
+        return run::scale_warning({.name = "p", .images = pixels(1, 1, width, std::move(values))}, scale,
+                                  highest);
+    };
+    CHECK(of_floats({0, 255}, 1.0) ==
+          "f: the largest value is 255; the network expects pixels up to 1, and floats are taken as they are "
+          "(--input-scale is for 8-bit pixels)");
+    CHECK(of_floats({0, 17}, 1.0));
+    CHECK_FALSE(of_floats({0, 16}, 1.0));    // perhaps standardized
+    CHECK_FALSE(of_floats({-1, 255}, 1.0));  // no pixels
+    CHECK_FALSE(of_floats({0, 256}, 1.0));
+    CHECK_FALSE(of_floats({0, 0}, 255.0));
+    CHECK(of_floats({0, 1}, 255.0));
+    CHECK_FALSE(of_floats({0, 2}, 255.0));
+    CHECK(of_pixels({0, 1}, 1 / 255.0, 1.0) ==
+          "p: the largest 8-bit pixel is 1, which stands for 0.003922; the network expects up to 1 "
+          "(--input-scale is 0.003922)");
+    CHECK_FALSE(of_pixels({0, 2}, 1 / 255.0, 1.0));
+    CHECK_FALSE(of_pixels({0, 0}, 1 / 255.0, 1.0));
+    CHECK_FALSE(of_pixels({255}, 1 / 255.0, 1.0));
+    CHECK(of_pixels({255}, 1.0, 1.0));
+    CHECK(of_pixels({255}, 1 / 255.0, 255.0));
+}
+
 TEST_CASE("Pixels are stored unchanged if the tensor has their scale and zero point", "[run]") {
     const input::Images images = pixels(2, 1, 2, {0, 1, 128, 255});
     const run::Storage same{.scale = 1 / 255.0};

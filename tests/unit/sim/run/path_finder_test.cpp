@@ -59,6 +59,41 @@ TEST_CASE("Without a run file only the current folder counts", "[run]") {
     CHECK(paths.find("models/net.h5") == "models/net.h5");
 }
 
+TEST_CASE("Names are found in the folders of the user and of the project, the nearest first", "[run]") {
+    const Place place;
+    const fs::path root = place.root();
+    const run::NameFolders folders{.of_user = {root / "own", root / "shared"}, .shipped = root / "repo"};
+    const run::PathFinder paths({}, folders);
+    CHECK(paths.find("chip", "machines") == root / "repo/configs/machines/chip.json");
+    CHECK(paths.find("net", "models") == root / "repo/models/net.h5");
+    CHECK(paths.find("models/net.h5") == root / "repo/models/net.h5");
+    CHECK(paths.find("net.h5") == "net.h5");  // a path without folder is not looked up there
+
+    for (const char* folder :
+         {"shared/configs/machines", "shared/machines", "own/machines", "own/models/nets"}) {
+        fs::create_directories(root / folder);
+    }
+    std::ofstream(root / "shared/configs/machines/chip.json") << "x";
+    CHECK(paths.find("chip", "machines") == root / "shared/configs/machines/chip.json");
+    std::ofstream(root / "shared/machines/chip.json") << "x";
+    CHECK(paths.find("chip", "machines") == root / "shared/machines/chip.json");
+    std::ofstream(root / "own/machines/chip.json") << "x";
+    CHECK(paths.find("chip", "machines") == root / "own/machines/chip.json");
+    std::ofstream(root / "own/models/nets/net.json") << "x";
+    std::ofstream(root / "own/models/nets/notes.md") << "x";
+    CHECK(paths.find("net", "models") == root / "own/models/nets/net.json");
+    CHECK(paths.names("models") == std::set<std::string>{"net"});
+    CHECK(paths.names("machines") == std::set<std::string>{"chip"});
+    CHECK_THROWS_WITH(
+        paths.find("chop", "machines"),
+        "chop: there is no such file, nor a configs/machines/chop.json; looked in the current folder "
+        "and those above it, " +
+            (root / "own").string() + ", " + (root / "shared").string() + ", " + (root / "repo").string() +
+            "; did you mean \"chip\"?");
+    fs::create_directory("chip");  // a folder is no machine
+    CHECK(paths.find("chip", "machines") == root / "own/machines/chip.json");
+}
+
 TEST_CASE("A bare name stands for a file in configs", "[run]") {
     const Place place;
     const run::PathFinder paths(place.root() / "repo/configs/runs/run.json");

@@ -42,6 +42,14 @@ TEST_CASE("The registers of the cycles in a range are recorded, and no others", 
     CHECK(dump.cycles.back().partial_sums == std::vector<std::int32_t>{-7, 2});
 }
 
+TEST_CASE("A range of cycles behind the end of the program is an error", "[run]") {
+    run::RegisterDump dump;
+    const run::RegisterRecorder recorder({.first = 40, .last = 50}, dump);
+    CHECK_NOTHROW(recorder.check(40));
+    CHECK_THROWS_WITH(recorder.check(39),
+                      "registers: cycle 40 is behind the end; the program ends in cycle 39");
+}
+
 TEST_CASE("Registers of too many cycles are an error", "[run]") {
     run::RegisterDump dump;
     run::RegisterRecorder recorder({}, dump);

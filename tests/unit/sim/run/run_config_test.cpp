@@ -88,6 +88,50 @@ TEST_CASE("A setting creates the objects on its path and rejects other values", 
           }) == "file: a.c cannot be set; a is not an object");
 }
 
+TEST_CASE("The value null removes a key, and its source", "[run]") {
+    nlohmann::json object = {{"a", 1}, {"b", {{"c", 2}, {"d", 3}}}};
+    run::apply({"b.c", nullptr}, object, "file");
+    run::apply({"a", nullptr}, object, "file");
+    run::apply({"x.y", nullptr}, object, "file");
+    run::apply({"b.d.e", nullptr}, object, "file");
+    CHECK(object == nlohmann::json({{"b", {{"d", 3}}}}));
+
+    nlohmann::json machine = {
+        {"clock_mhz", 700},
+        {"power", {{"idle_watts", 1}, {"busy_watts", 2}}},
+        {"sources", {{"clock_mhz", "a"}, {"power.idle_watts", "b"}, {"power.busy_watts", "c"}}}};
+    const auto apply = [&](const std::vector<Setting>& settings) {
+        run::apply_to_machine(settings, machine, "m.json");
+    };
+    apply({{"clock_mhz", nullptr}, {"power.idle_watts", nullptr}});
+    CHECK(machine ==
+          nlohmann::json({{"power", {{"busy_watts", 2}}}, {"sources", {{"power.busy_watts", "c"}}}}));
+    apply({{"power", {{"idle_watts", 5}}}});
+    CHECK(machine == nlohmann::json({{"power", {{"idle_watts", 5}}}, {"sources", nlohmann::json::object()}}));
+    CHECK(error_of([&] {
+              apply({{"power.busi_watts", nullptr}});
+          }) == "m.json: power.busi_watts is not a known key; did you mean \"busy_watts\"?");
+    CHECK(error_of([&] { apply({{"clock_mhz.x", nullptr}}); }) == "m.json: clock_mhz.x is not a known key");
+}
+
+TEST_CASE("Another model of the weight memory drops the key of the file's model", "[run]") {
+    const auto memory = [](nlohmann::json before, const std::vector<Setting>& settings) {
+        nlohmann::json machine = {{"weight_memory", std::move(before)}};
+        run::apply_to_machine(settings, machine, "m.json");
+        return machine.at("weight_memory");
+    };
+    const nlohmann::json bandwidth = {{"bytes", 8}, {"bandwidth_gb_per_s", 30}};
+    const nlohmann::json dram = {{"bytes", 8}, {"model", "dram"}, {"dram", {{"banks", 4}}}};
+    CHECK(memory(bandwidth, {{"weight_memory.model", "dram"}}) ==
+          nlohmann::json({{"bytes", 8}, {"model", "dram"}}));
+    CHECK(memory(dram, {{"weight_memory.model", "bandwidth"}}) ==
+          nlohmann::json({{"bytes", 8}, {"model", "bandwidth"}}));
+    CHECK(memory(dram, {{"weight_memory.model", "dram"}}) == dram);
+    // A setting is never dropped, wherever it stands.
+    CHECK(memory(bandwidth, {{"weight_memory.bandwidth_gb_per_s", 20}, {"weight_memory.model", "dram"}}) ==
+          nlohmann::json({{"bytes", 8}, {"model", "dram"}, {"bandwidth_gb_per_s", 20}}));
+}
+
 TEST_CASE("A single file need not be in a list", "[run]") {
     CHECK(read(least).input == std::vector<std::string>{"i.png"});
     CHECK(read(least_and({"input", {"a.png", "b.png"}})).input == std::vector<std::string>{"a.png", "b.png"});
@@ -134,7 +178,11 @@ TEST_CASE("A broken run is refused with its key and the rule", "[run]") {
     CHECK(error_of([] {
               run::read_run(shipped, std::vector<Setting>{{"timing_only", true}, {"float_reference", true}});
           }).find("mnist_cnn.json and command line: float_reference is true;") != std::string::npos);
-    CHECK(error_of([] { run::read_run("nowhere.json", {}); }) == "nowhere.json: cannot be opened");
+    CHECK(error_of([] { run::read_run("nowhere.json", {}); }) == "nowhere.json: there is no such file");
+    CHECK(refusal(least_and({"bacth", nullptr})) ==
+          "command line: bacth is not a known key; did you mean \"batch\"?");
+    CHECK(refusal(least_and({"machine", nullptr})) ==
+          "command line: machine is missing; a run needs a machine, as in \"tpu_v1\"");
 }
 
 TEST_CASE("A run file and its written form are the same run", "[run]") {

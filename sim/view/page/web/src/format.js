@@ -18,9 +18,13 @@ function digits(value) {
 const prefixes = [[1e15, 'P'], [1e12, 'T'], [1e9, 'G'], [1e6, 'M'], [1e3, 'k'], [1, ''], [1e-3, 'm'], [1e-6, 'µ'],
     [1e-9, 'n'], [1e-12, 'p']];
 
-/// Significant digits and an SI prefix: 0.00123 of "s" is "1.23 ms".
+/// The units whose parts have names: 0.5 s are 500 ms, but half an inference is 0.5.
+const unitsWithParts = ['s', 'J', 'W'];
+
+/// Significant digits and an SI prefix: 0.00123 of "s" is "1.23 ms"; 0.975 without unit is "0.975".
 export function si(value, unit = '') {
     if (!isNumber(value)) return absent;
+    if (value !== 0 && Math.abs(value) < 1 && !unitsWithParts.includes(unit)) return `${value.toPrecision(3)} ${unit}`.trim();
     const rounding = 0.9995; // 999.9 m is 1
     const [factor, prefix] = value === 0 ? [1, '']
         : prefixes.find(([least]) => Math.abs(value) >= least * rounding) ?? prefixes.at(-1);

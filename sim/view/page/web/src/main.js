@@ -23,17 +23,10 @@ import { themeSwitch } from './theme.js';
 const sections = [headline, cycles, explanations, roofline, layers, machine, energy, memory, bufferMap, predictions,
     counters, configuration];
 
-/// The paths without the folders that all of them share, and without the name of the report's file.
-function withShortNames(named) {
-    const parts = named.map(({ name }) => name.replace(/\/+$/, '').replace(/\/report\.json$/, '').split('/'));
-    const isShared = (depth) => parts.every((each) => each.length > depth + 1 && each[depth] === parts[0][depth]);
-    let shared = 0;
-    while (isShared(shared)) ++shared;
-    return named.map(({ report }, index) => ({ name: parts[index].slice(shared).join('/'), report }));
-}
+const dataOf = (id) => JSON.parse(document.getElementById(id).textContent);
 
 /// Each is {"name", "report"}.
-const reports = withShortNames(JSON.parse(document.getElementById('reports').textContent));
+const reports = dataOf('reports');
 
 const page = document.getElementById('page');
 const links = h('nav', { 'aria-label': 'Sections' });
@@ -77,7 +70,7 @@ page.append(
     h('main', null, compared, view),
     footer());
 if (reports.length > 1) {
-    compared.append(comparison(reports), h('div', { class: 'row' }, h('h3', null, 'In detail'),
+    compared.append(comparison(dataOf('side-by-side')), h('div', { class: 'row' }, h('h3', null, 'In detail'),
         choice('Report', reports.map(({ name }, index) => ({ value: index, name })),
             (index) => show(reports[index].report))));
 }

@@ -164,7 +164,7 @@ TEST_CASE("An NPY header with wrong sizes allocates no memory, and the error nam
               parse_images(npy("|u1", "(4294967295, 4294967295, 4294967295)", {}), "a");
           }).find("that is the limit") != std::string::npos);
     CHECK(error_of([] { parse_images(npy("|u1", "(4294967296, 1)", {}), "a"); }) ==
-          "a: a dimension of the shape is larger than 4294967295; that is the limit");
+          "a: a dimension of the shape is 4294967296; it must be at most 4294967295");
     // 2^32 bytes are allowed, so 2^30 floats are and 2^29 + 1 doubles are not.
     CHECK(error_of([] { parse_images(npy("<f4", "(1073741824, 1)", counted(3)), "a"); }) ==
           "a: the NPY image data has 3 bytes; its header says 4294967296");

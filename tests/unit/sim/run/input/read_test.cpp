@@ -66,10 +66,10 @@ TEST_CASE("A file without images is rejected by name", "[input][read]") {
     CHECK(error_of([&] { read({directory.path()}); }) ==
           directory.path().string() + ": the directory is empty; it must hold PNG files");
     CHECK(error_of([&] { read_labels(directory.path()); }) ==
-          directory.path().string() + ": is not a regular file");
+          directory.path().string() + ": is a directory; it must be a regular file");
     const fs::path empty = directory.write("empty", {});
     CHECK(error_of([&] { read({empty}); }) ==
-          empty.string() + ": the first bytes are not those of an IDX, NPY or PNG file");
+          empty.string() + ": is empty; it must be an IDX, NPY or PNG file");
     CHECK(error_of([&] { read({directory.path()}); }) ==
           empty.string() + ": is not a PNG file; a directory of images holds nothing else");
 }

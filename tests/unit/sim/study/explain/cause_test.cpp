@@ -111,16 +111,15 @@ TEST_CASE("The sentence of a layer that underfills the array names the used part
                             .weights = 17 * 24,
                             .widest_columns = 12}};
     CHECK(sentence_of(facts, "convolution") ==
-          "Underfills the array: its tiles use 17 of 256 rows and 12 of 256 columns, for it has 12 filters "
-          "(0.4 % "
-          "of the cells work)");
-    CHECK(sentence_of(facts, "dense").find("for it has 12 outputs") != std::string::npos);
-    CHECK(sentence_of(facts, "").find("for it has") == std::string::npos);
+          "Underfills the array: 0.4 % of the cells work in an average active cycle, and an average tile "
+          "fills 17 of 256 rows and 12 of 256 columns, as the layer has 12 filters");
+    CHECK(sentence_of(facts, "dense").find("as the layer has 12 outputs") != std::string::npos);
+    CHECK(sentence_of(facts, "").find("as the layer has") == std::string::npos);
     // 256 + 16 columns: the widest tile is full, and no number of filters follows from one tile.
     facts.fetched.columns = 272;
     facts.fetched.widest_columns = 256;
     const std::string wide = sentence_of(facts, "convolution");
-    CHECK(wide.find("136 of 256 columns (") != std::string::npos);
+    CHECK(wide.ends_with("136 of 256 columns"));
 }
 
 TEST_CASE("Tiles that are mostly zeros are not called full", "[explain]") {
@@ -135,9 +134,8 @@ TEST_CASE("Tiles that are mostly zeros are not called full", "[explain]") {
                                   .weights = 9 * 256,
                                   .widest_columns = 256}};
     CHECK(sentence_of(facts, "depthwise_convolution") ==
-          "Underfills the array: 0.4 % of its tiles' cells carry a weight, as channels have filters of their "
-          "own (0.4 "
-          "% of the cells work)");
+          "Underfills the array: 0.4 % of the cells work in an average active cycle, and 0.4 % of a tile's "
+          "cells hold a weight, as each channel has its own filter");
 }
 
 TEST_CASE("Every cause has a sentence with its figure", "[explain]") {
@@ -187,6 +185,10 @@ TEST_CASE("A consequence names the speed of the layer and of the run", "[explain
           "4x the batch would run it at 3.14x the speed (the run at 2.20x)");
     CHECK(explain::consequence("2x the clock", 1.004, {}) == "2x the clock would leave it as it is");
     CHECK(explain::consequence("2x the clock", 0.994, 2.0) ==
-          "2x the clock would slow it down to 99.4 % of the speed (the run at 2.00x)");
+          "2x the clock would make it slower, at 0.99x the speed (the run at 2.00x)");
+    CHECK(explain::consequence("a smaller array", 1.06, 0.81) ==
+          "a smaller array would run it at 1.06x the speed (the run slower, at 0.81x)");
+    CHECK(explain::consequence("a smaller array", 0.5, {}) ==
+          "a smaller array would make it slower, at 0.50x the speed");
     CHECK(explain::consequence("X", {}, 1.5) == "X would leave nothing of it (the run at 1.50x)");
 }

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/study/explain/accumulator_change.h"
 #include "tests/unit/hw/machine/machine_files.h"
 
 using namespace systole;
@@ -175,4 +176,61 @@ TEST_CASE("The text of explanations keeps its width", "[explain]") {
     }
     CHECK(longest <= width);
     CHECK(longest > width / 2);
+}
+
+TEST_CASE("An accumulator change of the run is undone, and a slower one says why", "[explain]") {
+    run::RunConfig config = any_run();
+    config.machine_settings.push_back({"accumulators.rows", 16384});
+    Table table(simulation_of(idle(1200), stalled(900)));
+    table.with("accumulators.rows", {simulation_of(idle(2000), stalled(900)), {}});
+    const report::Explanations why = explain::explain(config, std::ref(table));
+    const std::string change = "the 4,096 accumulators of the machine file";
+    const auto undone = std::ranges::find(why.what_ifs, change, &report::WhatIf::change);
+    REQUIRE(undone != why.what_ifs.end());
+    CHECK(undone->settings == std::vector<std::string>{"machine.accumulators.rows=4096"});
+    CHECK(undone->remark.find("each piece fetches the weights again") != std::string::npos);
+    CHECK(report::to_text(why).find("slower, because") != std::string::npos);
+    CHECK(to_json(why)["what_ifs"].back()["remark"] == undone->remark);
+
+    config.machine_settings.back().value = 4096;  // as in the file
+    const report::Explanations same = explain::explain(config, Table(simulation_of({}, stalled(900))));
+    CHECK(std::ranges::find(same.what_ifs, change, &report::WhatIf::change) == same.what_ifs.end());
+}
+
+TEST_CASE("A slower change of the accumulators has a reason, other changes have none", "[explain]") {
+    const explain::WhatIf more{"4x the accumulators", {{"machine.accumulators.rows", 16384}}};
+    CHECK(explain::why_slower(more, 4096, 0.97).find("until the whole last piece is activated") !=
+          std::string::npos);
+    CHECK(explain::why_slower(more, 4096, 1.03).empty());
+    CHECK(explain::why_slower(more, 4096, 0.999).empty());
+    CHECK(explain::why_slower(more, 4096, std::nullopt).empty());
+    const explain::WhatIf without{"the 4,096 accumulators of the machine file",
+                                  {{"machine.accumulators.rows", 4096}}};
+    CHECK(explain::warning(without, 16384, 1.02) ==
+          "The change to 16,384 accumulators makes the run slower, because a layer is computed in pieces of "
+          "a part of "
+          "the accumulators; larger pieces fetch weights less often, but the next layer waits until the "
+          "whole last "
+          "piece is activated: the 4,096 accumulators of the machine file would run it at 1.02x the speed.");
+    CHECK(explain::warning(without, 1024, 2.0).find("each piece fetches the weights again") !=
+          std::string::npos);
+    CHECK(explain::warning(without, 16384, 1.001).empty());
+    CHECK(explain::why_slower({"2x the clock", {{"machine.clock_mhz", 1400}}}, 4096, 0.5).empty());
+}
+
+TEST_CASE("Of many layers, the text explains ten, or all", "[explain]") {
+    Simulation base = simulation_of(idle(200), stalled(900));
+    for (unsigned i = 0; i < 20; ++i) {
+        base.tags.push_back({.name = "layer_" + std::to_string(i), .kind = "dense", .facts = stalled(i)});
+    }
+    Table table(base);
+    const report::Explanations why = explain::explain(any_run(), std::ref(table));
+    const std::string text = report::to_text(why);
+    CHECK(text.find("layer_19 (") != std::string::npos);
+    CHECK(text.find("layer_5 (") == std::string::npos);
+    CHECK(text.find("\n12 other layers (") != std::string::npos);
+    CHECK(text.find("--all explains each") != std::string::npos);
+    const std::string all = report::to_text(why, {}, true);
+    CHECK(all.find("layer_5 (") != std::string::npos);
+    CHECK(all.find("other layers") == std::string::npos);
 }

@@ -8,25 +8,26 @@ namespace {
 
 TEST_CASE("The batch of a point follows from its place and 4-byte weights, except MLP0's",
           "[sim][validate]") {
-    const auto cpu = published_throughput(shipped_figures(), Processor::Cpu);
-    const auto gpu = published_throughput(shipped_figures(), Processor::Gpu);
+    const auto cpu = published_throughput(shipped_figures(), cpu_die);
+    const auto gpu = published_throughput(shipped_figures(), gpu_die);
     REQUIRE(cpu.size() == 8);
     REQUIRE(gpu.size() == 8);
     const std::array<std::uint32_t, 8> cpu_batches{16, 60, 64, 64, 8, 257, 16, 64};
     const std::array<std::uint32_t, 8> gpu_batches{16, 60, 64, 80, 8, 260, 16, 64};
     for (std::size_t i = 0; i < 8; ++i) {
         INFO(i);
-        CHECK(cpu[i].batch == cpu_batches[i]);
-        CHECK(gpu[i].batch == gpu_batches[i]);
-        CHECK(cpu[i].measure == (i < 6 ? Measure::TeraOps : Measure::InferencesPerSecond));
-        CHECK(cpu[i].network.name == (i < 6 ? workload_names[i] : "MLP0"));
+        CHECK(cpu[i].known.batch == cpu_batches[i]);
+        CHECK(gpu[i].known.batch == gpu_batches[i]);
+        CHECK(cpu[i].unit == (i < 6 ? "TOPS" : "inf/s"));
+        CHECK((cpu[i].known.figure == &baselines::Expected::tops) == (i < 6));
+        CHECK(cpu[i].known.network.name == (i < 6 ? workload_names[i] : "MLP0"));
     }
     CHECK(cpu[2].source == "Figure 6");
-    CHECK(cpu[2].value == 1.1);
+    CHECK(cpu[2].known.value == 1.1);
     CHECK(gpu[1].source == "Figure 7");
-    CHECK(gpu[1].value == 0.2);
+    CHECK(gpu[1].known.value == 0.2);
     CHECK(gpu[7].source == "Table 4");
-    CHECK(gpu[7].value == 36465);
+    CHECK(gpu[7].known.value == 36465);
     CHECK(gpu[7].latency_ms == 8.3);
     CHECK(gpu[1].latency_ms == 0.0);
 }

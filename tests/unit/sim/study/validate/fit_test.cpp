@@ -5,7 +5,7 @@
 #include <functional>
 #include <set>
 
-#include "sim/study/validate/records.h"
+#include "sim/study/validate/simulate.h"
 #include "tests/unit/sim/study/validate/shipped.h"
 
 namespace systole::validate {

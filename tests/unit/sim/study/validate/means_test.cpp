@@ -8,9 +8,8 @@ namespace {
 
 TEST_CASE("MLP0's part of its pair's weight makes Table 6's weighted means", "[sim][validate]") {
     const Published published = shipped_figures();
-    const MlpSplit split = mlp_split(published);
-    CHECK(split.by_tpu_over_cpu == Approx(0.9465).margin(1e-3));
-    CHECK(split.by_gpu_over_cpu == Approx(0.9557).margin(1e-3));
+    CHECK(mlp0_part(published, TpuOverCpu) == Approx(0.9465).margin(1e-3));
+    CHECK(mlp0_part(published, GpuOverCpu) == Approx(0.9557).margin(1e-3));
 
     const ByWorkload<double> weights = weights_of(published);
     double sum = 0.0;

@@ -36,6 +36,15 @@ TEST_CASE("The rule of Figure 9 reproduces the printed bars of GPU and TPU", "[s
     }
 }
 
+TEST_CASE("An accelerator's server has more watts than its host", "[sim][validate]") {
+    Results results = perfect();
+    results.published.name = "mine";
+    results.published.numbers.at("tpu_prime.server_tdp_watts") = 504;
+    CHECK_THROWS_WITH(
+        server_efficiency(results),
+        "mine: table_2 and tpu_prime: a server with accelerators must have more watts than its host");
+}
+
 TEST_CASE("The host's time does not shorten", "[sim][validate]") {
     const Results results = perfect();
     const ByWorkload<double> fast = with_host_time({4, 4, 4, 4, 4, 4}, results.published);
@@ -50,7 +59,7 @@ TEST_CASE("The host's time does not shorten", "[sim][validate]") {
 TEST_CASE("The host's share is on top of the chip's time", "[sim][validate]") {
     const Results results = perfect();  // 10^6 batches of one inference a second
     CHECK(host_share(results.published, MLP1) == Approx(0.76));
-    CHECK(inferences_per_second_with_host(results, MLP1) == Approx(1e6 / 1.76));
+    CHECK(inferences_per_second_with_host(results)[MLP1] == Approx(1e6 / 1.76));
 }
 
 }  // namespace

@@ -22,11 +22,9 @@ TEST_CASE("The shipped published figures are read", "[sim][validate]") {
     CHECK(read.table_6(TpuOverGpu)[MLP1] == 60.0);
     CHECK(read.at("figure_9.incremental_wm.TPU'/GPU") == 68);
     CHECK(read.figure_11(MatrixPlus)[4] == 0.75);
-    CHECK(read.citations.at("figure_11").confidence == Confidence::Digitized);
     CHECK(read.count("table_4.tpu.at_maximum.batch") == 250);
     CHECK(read.at("table_4.gpu.within_limit.p99_ms") == 6.7);
     CHECK(read.at("figure_6.tera_ops.LSTM0") == 1.1);
-    CHECK(read.citations.at("figure_7_places").confidence == Confidence::Digitized);
     CHECK(read.figure_10(GpuWithHostWatts)[10] == 151);
 }
 
@@ -76,6 +74,10 @@ TEST_CASE("An error in published figures is one line", "[sim][validate]") {
         object["table_6"]["tpu_over_cpu"]["CNN0"] = 0;
         CHECK(message() ==
               "p.json: table_6.tpu_over_cpu.CNN0 is 0; it must be a number from 1e-06 to 1000000000000");
+    }
+    SECTION("half a die") {
+        object["table_2"]["tpu_dies"] = 3.5;
+        CHECK(message() == "p.json: table_2.tpu_dies is 3.5; it must be a whole number from 1 to 65536");
     }
     SECTION("half a layer") {
         object["table_1"]["vector"]["LSTM0"] = 33.5;

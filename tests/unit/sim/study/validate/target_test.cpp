@@ -31,6 +31,10 @@ TEST_CASE("An error in the tables of a target is one line", "[sim][validate]") {
         object["tables"]["roof"] = nullptr;
         CHECK(message() == "t.json: tables.roof is null; it is not a known key; did you mean \"roofline\"?");
     }
+    SECTION("a table of statements without the reasons") {
+        object["tables"]["statements"]["notes"] = {"One.", "Two."};
+        CHECK(message() == "t.json: tables.statements.notes must end with three reasons");
+    }
     SECTION("a table without columns") {
         object["tables"]["claim"].erase("columns");
         CHECK(message() == "t.json: tables.claim.columns is missing; it is needed");

@@ -17,7 +17,7 @@
 using namespace systole;
 using energy::Consumer;
 using energy::Joules;
-using tests::Chip;
+using tests::TimedChip;
 
 namespace {
 
@@ -49,7 +49,7 @@ TEST_CASE("Each unit's energy is its events times the energy of one", "[energy]"
     machine::MachineConfig machine = tests::tpu_v1();
     machine.energy->die_dynamic_factor = 1.0;
     const energy::EventEnergies each = energy::event_energies(machine);
-    Chip chip(machine, plain);
+    TimedChip chip(machine, plain);
     chip.run();
     const Joules joules = joules_of(*chip, machine);
     const auto check = [&](Consumer consumer, double picojoules) {
@@ -80,7 +80,7 @@ TEST_CASE("Each unit's energy is its events times the energy of one", "[energy]"
 TEST_CASE("Calibration scales the die's dynamic energy, and neither static power nor weight memory",
           "[energy]") {
     machine::MachineConfig machine = tests::tpu_v1();
-    Chip chip(machine, plain);
+    TimedChip chip(machine, plain);
     chip.run();
     machine.energy->die_dynamic_factor = 1.0;
     const Joules before = joules_of(*chip, machine);
@@ -99,7 +99,7 @@ TEST_CASE("Vector work, pooling and tables take the energies of their operations
     machine.energy->die_dynamic_factor = 1.0;
     const energy::EventEnergies each = energy::event_energies(machine);
     const auto activation_joules = [&](const std::string& work) {
-        Chip chip(machine, ".array 256 256\n" + work + "halt\n");
+        TimedChip chip(machine, ".array 256 256\n" + work + "halt\n");
         chip.run();
         return joules_of(*chip, machine)[Consumer::ActivationUnit] / picojoule;
     };

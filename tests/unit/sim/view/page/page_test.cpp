@@ -7,46 +7,13 @@
 #include <vector>
 
 #include "hw/machine/config_error.h"
+#include "tests/unit/sim/view/page/small_report.h"
 
 using namespace systole;
+using tests::small_report;
 using Json = nlohmann::ordered_json;
 
 namespace {
-
-/// The smallest valid report.
-Json small_report() {
-    const Json unit{{"active_cycles", 6},     {"weight_stall_cycles", 3}, {"weight_shift_cycles", 2},
-                    {"non_matrix_cycles", 1}, {"raw_stall_cycles", 1},    {"input_stall_cycles", 0},
-                    {"useful_macs", 5},       {"unused_macs", 7}};
-    return {{"schema", "sim.report/1"},
-            {"machine", "m"},
-            {"model", "n"},
-            {"batch", 1},
-            {"inferences", 1},
-            {"cycles", 12},
-            {"seconds", 0.5},
-            {"inferences_per_second", 2.0},
-            {"seconds_per_batch", 0.5},
-            {"tops", {{"achieved", 0.25}, {"peak", 1.0}}},
-            {"matrix_unit", unit},
-            {"traffic", Json::object()},
-            {"memory", Json::object()},
-            {"layers",
-             {{{"name", "l"}, {"kind", "dense"}, {"cycles", 12}, {"share", 1.0}, {"matrix_unit", unit}}}},
-            {"energy",
-             {{"joules", nullptr},
-              {"watts", nullptr},
-              {"joules_per_inference", nullptr},
-              {"by_unit", Json::object()}}},
-            {"comparison", Json::array()},
-            {"predictions", Json::array()},
-            {"accuracy", nullptr},
-            {"timing_only", false},
-            {"host_operations", Json::array()},
-            {"simulator", Json::object()},
-            {"configuration",
-             {{"run", Json::object()}, {"machine", Json::object()}, {"baselines", Json::array()}}}};
-}
 
 /// The reports in the page, read back from its <script>.
 Json reports_in(const std::string& html) {
@@ -73,8 +40,10 @@ std::string error_of(const Json& report) {
 
 }  // namespace
 
-TEST_CASE("The embedded page is whole and has one place for reports", "[page]") {
+TEST_CASE("The embedded page is whole and has places for its data", "[page]") {
     const std::string_view page = page::embedded_page();
+    CHECK(page.find("@REPORTS@") < page.find("@SIDE_BY_SIDE@"));
+    CHECK(page.find("@SIDE_BY_SIDE@") != std::string_view::npos);
     CHECK(page.starts_with("<!doctype html>"));
     CHECK(page.ends_with("</html>\n"));
     const std::size_t place = page.find("@REPORTS@");
@@ -181,5 +150,5 @@ TEST_CASE("A report is found in its folder", "[page]") {
     CHECK(of_folder.report == of_file.report);
     CHECK(of_folder.name == folder.string());
     std::filesystem::remove_all(folder);
-    CHECK_THROWS_WITH(page::read_report(folder), folder.string() + ": cannot be opened");
+    CHECK_THROWS_WITH(page::read_report(folder), folder.string() + ": there is no such file");
 }

@@ -26,12 +26,33 @@ TEST_CASE("Quantities have three digits and a prefix", "[report]") {
     CHECK(si(0.0, "s") == "0.00 s");
     CHECK(si(0.00123, "s") == "1.23 ms");
     CHECK(si(0.0123, "s") == "12.3 ms");
-    CHECK(si(0.99951, "s") == "1000 ms");
+    CHECK(si(0.99951, "s") == "1.00 s");
     CHECK(si(1.0, "s") == "1.00 s");
     CHECK(si(91.75e12, "OPS") == "91.8 TOPS");
     CHECK(si(2.5e9, "") == "2.50 G");
     CHECK(si(226.0, "") == "226");
     CHECK(si(1e-12, "s") == "0.00 ns");
+}
+
+TEST_CASE("What is counted has no prefix for parts", "[report]") {
+    CHECK(si(0.975, "") == "0.975");
+    CHECK(si(0.0123, "") == "0.0123");
+    CHECK(si(0.713, "inf/s") == "0.713 inf/s");
+    CHECK(amount(0.713, "inf/s") == "0.713 inf/s");
+    CHECK(amount(0.2, "") == "0.200");
+    CHECK(amount(12.34, "inf/s") == "12.3 inf/s");
+    CHECK(amount(1406.4, "") == "1,406");
+    CHECK(amount(395740.2, "inf/s") == "395,740 inf/s");
+    CHECK(amount(std::nullopt, "") == "-");
+}
+
+TEST_CASE("A difference has a sign, and is absent where there is none", "[report]") {
+    CHECK(difference(110.0, 100.0) == "+10 %");
+    CHECK(difference(98.7, 100.0) == "-1.3 %");
+    CHECK(difference(7.0, 7.0) == "same");
+    CHECK_FALSE(difference(7.0, 0.0));
+    CHECK_FALSE(difference(std::nullopt, 1.0));
+    CHECK_FALSE(difference(1.0, std::nullopt));
 }
 
 TEST_CASE("Bytes have binary prefixes", "[report]") {

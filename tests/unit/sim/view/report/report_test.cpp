@@ -1,5 +1,8 @@
 #include "sim/view/report/report.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <regex>
@@ -396,6 +399,87 @@ TEST_CASE("The text fits its columns, whatever the names and numbers", "[report]
 }
 
 TEST_CASE("A report that cannot be written is the user's error", "[report]") {
-    CHECK_THROWS_AS(report::make_folder("/proc/no/such"), report::OutputError);
-    CHECK_THROWS_AS(report::write_file("/proc/no_such_file", "x"), report::OutputError);
+    CHECK_THROWS_AS(report::make_folder("/proc/no/such"), OutputError);
+    CHECK_THROWS_AS(write_file("/proc/no_such_file", "x"), OutputError);
+}
+
+TEST_CASE("Predictions that do not fit the line are announced by dots", "[report]") {
+    report::Report report;
+    report.inferences = 7;
+    report.predictions = {1, 2, 3, 4, 5, 6, 7};
+    const std::vector<std::string> summary{"summary"};
+    CHECK_THAT(report::to_text(report, summary), Catch::Contains("1, 2, 3, 4, 5, 6, 7\n"));
+    report.first_probabilities.assign(7, 1.0F);
+    CHECK_THAT(report::to_text(report, summary),
+               Catch::Contains("1 (100 %), 2 (100 %), 3 (100 %), 4 (100 %), 5 (100 %), ...\n"));
+    report.predictions.resize(9);
+    report.first_probabilities.clear();
+    CHECK_THAT(report::to_text(report, summary), Catch::Contains("6, 7, 0, ...\n"));
+}
+
+TEST_CASE("Numbers below 1 are printed plainly", "[report]") {
+    report::Report report;
+    report.inferences = 1;
+    report.inferences_per_second = 0.713;
+    report.roofline = {.macs_per_weight_byte = 0.975, .ridge = 0.25, .bound_tops = 1.0, .peak_tops = 1.0};
+    const std::string text = report::to_text(report, std::vector<std::string>{"summary"});
+    CHECK_THAT(text, Catch::Contains(" 0.713 inf/s\n"));
+    CHECK_THAT(text, Catch::Contains(" 0.975   at most 1.00 TOPS here; ridge at 0.250\n"));
+}
+
+TEST_CASE("Of many layers, ten have lines, and one line sums the others", "[report]") {
+    std::string program = head;
+    constexpr int layers = 14;
+    for (int i = 1; i <= layers; ++i) {
+        program += fmt::format("read_weights tile=0\ntag {}\nmatmul ub=0 acc=0 rows={}\n", i, 2000 + i);
+    }
+    const Finished finished(program + "halt\n");
+    const report::Report report = report::make_report(finished.result);
+    const std::vector<std::string> sections{"layers"};
+    const auto lines = [](const std::string& text) { return std::count(text.begin(), text.end(), '\n'); };
+    const std::string text = report::to_text(report, sections);
+    CHECK(lines(text) == 1 + 10 + 1 + 2);
+    CHECK_THAT(text, Catch::Contains(fmt::format("({} others", report.layers.size() - 10)) &&
+                         Catch::Contains("--all lists them)"));
+    CHECK_THAT(text, !Catch::Contains("tag 2 "));
+    const std::string all = report::to_text(report, sections, {}, true);
+    CHECK(lines(all) == 1 + static_cast<std::ptrdiff_t>(report.layers.size()) + 1);
+    CHECK_THAT(all, Catch::Contains("tag 2 ") && !Catch::Contains("others"));
+    check_width(text);
+}
+
+TEST_CASE("A changed array or clock has notes on static power and the energy of events", "[report]") {
+    Finished finished(head + work);
+    machine::MachineConfig& machine = finished.result.spec.machine;
+    CHECK(report::make_report(finished.result).energy->notes.empty());
+
+    machine.matrix_unit.columns = 128;
+    machine.clock_mhz = 1400;
+    std::vector<std::string> notes = report::energy_notes(machine, {});
+    REQUIRE(notes.size() == 2);
+    CHECK(notes[0] ==
+          "static power, 28 W, is that of an array of 256 x 256: it does not follow the array's size, "
+          "now 256 x 128");
+    CHECK(notes[1] ==
+          "static power, 28 W, and the energy of each event are those of 700 MHz and its voltage: 1400 "
+          "MHz may need a higher voltage or another design, which take more");
+    const report::Report changed = report::make_report(finished.result);
+    CHECK(report::to_json(changed)["energy"]["notes"] == notes);
+    CHECK_THAT(report::to_text(changed), Catch::Contains("(static power, 28 W, is that of an array"));
+    check_width(report::to_text(changed));
+
+    machine.clock_mhz = 350;
+    CHECK_THAT(report::energy_notes(machine, {})[1], Catch::Contains("350 MHz may have another voltage"));
+    machine.energy.reset();
+    CHECK_THAT(report::energy_notes(machine, {})[0], Catch::StartsWith("power, 40 W, is that of an array"));
+
+    // A machine that does not say which chip was measured: the run's own changes count.
+    machine.power.clock_mhz = 0;
+    machine.power.array_rows = 0;
+    CHECK(report::energy_notes(machine, {}).empty());
+    const std::vector<std::string> set{"clock_mhz", "matrix_unit.rows"};
+    notes = report::energy_notes(machine, set);
+    REQUIRE(notes.size() == 2);
+    CHECK_THAT(notes[0], Catch::Contains("the unchanged array"));
+    CHECK_THAT(notes[1], Catch::Contains("the unchanged clock"));
 }

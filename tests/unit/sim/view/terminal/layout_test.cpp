@@ -19,6 +19,14 @@ TEST_CASE("Names fit their column and are printable", "[terminal]") {
     CHECK(fitted("a\nb\x1b", 8) == "a?b?");
     CHECK(fitted("", 8).empty());
     CHECK(fitted("conv2d", 0).empty());
+    CHECK(fitted("Größe", 5) == "Größe");
+    CHECK(fitted("Größen", 5) == "Größ~");
+    CHECK(fitted("画像", 4) == "画像");  // two columns each
+    CHECK(fitted("画像", 3) == "画~");
+    CHECK(fitted("画像", 2) == "~");
+    CHECK(fitted("a\xffz\xc3", 8) == "a?z?");       // not UTF-8
+    CHECK(fitted("\xc1\xa1", 8) == "??");           // a form that is too long
+    CHECK(fitted("a\xe2\x80\xae z", 8) == "a? z");  // would turn the line around
 }
 
 TEST_CASE("Paragraphs are wrapped between words", "[terminal]") {

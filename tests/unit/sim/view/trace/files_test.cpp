@@ -41,7 +41,7 @@ TEST_CASE("A file that cannot be created or written is an error that names it", 
     const Folder folder;
     const std::string missing = (folder / "none/file").string();
     CHECK_THROWS_WITH(trace::OutputFile(missing), missing + ": cannot be written: No such file or directory");
-    CHECK_THROWS_AS(trace::GzipFile(missing), trace::TraceError);
+    CHECK_THROWS_AS(trace::GzipFile(missing), OutputError);
     if (!std::filesystem::exists("/dev/full")) return;
     const auto fill = [](trace::OutputFile& file) {
         const std::string much(1U << 20U, 'x');
@@ -63,7 +63,7 @@ TEST_CASE("A text buffer writes numbers and words of any length, in pieces that 
          << std::int64_t{-9223372036854775807 - 1} << std::int32_t{-7} << 0U << '\n'
          << long_word << '\n';
     text.end_line();
-    CHECK(std::filesystem::file_size(folder / "text") > long_word.size());
+    CHECK(std::filesystem::directory_iterator(folder.path())->file_size() > long_word.size());
     text << "last\n";
     text.flush();
     file.close();

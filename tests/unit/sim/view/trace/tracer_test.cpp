@@ -173,7 +173,7 @@ TEST_CASE("A run that fails shows the unfinished work of its units and the count
         const tests::FreshSimulation simulation;
         trace::Tracer whole({.kinds = {"timeline"}}, program, small_machine(), folder.path());
         hw::Core core("core", small_machine(), program, {.trace = whole.sink(), .test_delta_delay = {}});
-        CHECK_THROWS_WITH(core.run(), Catch::Contains("waits for a weight tile"));
+        CHECK_THROWS_WITH(core.run(), Catch::Contains("for a weight tile"));
     }
     const ReadTimeline timeline = tests::read_timeline(folder / trace::timeline_file);
     CHECK(tests::overlap(timeline).value_or("") == "");

@@ -118,25 +118,12 @@ std::size_t cycles_outside(const std::vector<ReadVcd::Value>& rows, Cycle begin,
     return outside;
 }
 
-/// The cycle in which the last sum of a stream is written.
-Cycle last_sum_of(const hw::StreamTimes& stream) {
-    return stream.summed + (stream.lines - 1) * stream.line_cycles + stream.line_rows * stream.passes - 1;
-}
-
 void check_rows(const ReadVcd& waves, const isa::Program& program, const hw::Core& core,
                 const WaveListener& heard) {
     const auto footprints = footprints_of(program);
     const auto setup_reads = waves.by_cycle("unified_buffer.setup_read_row");
-    auto sums_written = waves.by_cycle("accumulators.write_row");
-    // Where the program ends with a product, its last sums are there in the cycle of the end.
-    std::uint64_t shown = waves.count("accumulators.write");
-    const Cycle last_sum = heard.streams.empty() ? 0 : last_sum_of(heard.streams.back());
-    if (last_sum == core.cycles() && !heard.streams.empty()) {
-        const hw::StreamTimes& last = heard.streams.back();
-        sums_written.emplace_back(last.accumulator_row + last.lines * last.line_rows - 1);
-        ++shown;
-    }
-    CHECK(shown == core.counter("accumulators.pass_writes").value());
+    const auto sums_written = waves.by_cycle("accumulators.write_row");
+    CHECK(waves.count("accumulators.write") == core.counter("accumulators.pass_writes").value());
     for (const hw::StreamTimes& stream : heard.streams) {
         CAPTURE(stream.number);
         const isa::Footprint& rows = footprints.at(stream.number);
@@ -144,7 +131,7 @@ void check_rows(const ReadVcd& waves, const isa::Program& program, const hw::Cor
         CHECK(cycles_outside(setup_reads, stream.begun, stream.begun + span, {rows.buffer_read}) == 0);
         // Each row in as many cycles as it has passes, from the first to the last.
         for (std::uint64_t row = 0; row < stream.lines * stream.line_rows; ++row) {
-            const Cycle line = stream.summed + row / stream.line_rows * stream.line_cycles;
+            const Cycle line = stream.summed - 1 + row / stream.line_rows * stream.line_cycles;
             const Cycle first = line + row % stream.line_rows * stream.passes;
             for (Cycle cycle = first; cycle < first + stream.passes; ++cycle) {
                 REQUIRE(sums_written.at(cycle) == stream.accumulator_row + row);
@@ -163,6 +150,7 @@ void check_rows(const ReadVcd& waves, const isa::Program& program, const hw::Cor
         CHECK(cycles_outside(reads, times.begun, activates ? times.loaded : times.released,
                              {rows.buffer_read, rows.buffer_read_other, rows.buffer_read_table}) == 0);
         CHECK(cycles_outside(writes, times.loaded + latency, times.complete, {rows.buffer_write}) == 0);
+        if (times.loaded == times.released) continue;  // it only loads
         CHECK(writes.at(times.loaded + latency) == rows.buffer_write.first);
         if (!activates) continue;
         CHECK(cycles_outside(sums_read, times.loaded, times.released, {rows.accumulator_read}) == 0);

@@ -80,7 +80,7 @@ TEST_CASE("Stalls, shifts and streams are in the cycles of docs/timing.md", "[wa
     CHECK(row("weight_fifo.tiles") == "22222222221111111111110000000");
     CHECK(row("weight_fifo.whole") == "00000011110000000011110000000");
     CHECK(drawn(waves, "matrix_unit.shift_tile", 18, 48) == ".0000........2222........1111.");
-    CHECK(drawn(waves, "accumulators.write_row", 32, 37) == ".012.");
+    CHECK(drawn(waves, "accumulators.write_row", 31, 36) == ".012.");
     CHECK(drawn(waves, "unified_buffer.host_in", 16, 27) == "01111111100");
     CHECK(drawn(waves, "matrix_unit.input_stall", 22, 27) == "11100");
 }
@@ -109,7 +109,7 @@ TEST_CASE("Row signals follow the rows that pass through a port", "[waves]") {
             };
             const hw::StreamTimes& stream = heard.streams.at(0);
             CHECK(row("unified_buffer.setup_read_row", stream.begun, 7) == "114477.");
-            CHECK(row("accumulators.write_row", stream.summed, 7) == "556677.");
+            CHECK(row("accumulators.write_row", stream.summed - 1, 7) == "556677.");
             const auto activation = [&](hw::InstructionNumber number) {
                 for (const hw::InstructionTimes& times : heard.instructions) {
                     if (times.number == number) return times;
@@ -128,6 +128,39 @@ TEST_CASE("Row signals follow the rows that pass through a port", "[waves]") {
             CHECK(row("unified_buffer.activation_read_row", vector.begun, 4) == "40404141");
             CHECK(row("unified_buffer.activation_write_row", vector.begun + 3, 4) == "2233");
         });
+}
+
+TEST_CASE("A write is shown in the last cycle before its rows can be read, in every memory", "[waves]") {
+    const isa::Program program = isa::assemble(
+        ".array 4 3\n.buffer in input 0 12\n.tile 4 3 fill 1\n"
+        "set activation.columns 3\nset activation.pixel_bytes 4\nset activation.outputs_per_image 3\n"
+        "set activation.parameters_row 40\n"
+        "read_weights tile=0\nread_host in ub=0 block=12\nsync.signal host_read sem=0\n"
+        "sync.wait matrix sem=0\nmatmul ub=0 acc=5 rows=3\nsync.signal matrix sem=1\n"
+        "sync.wait activation sem=1\nactivate acc=5 ub=32 rows=3 load\nhalt\n",
+        "test");
+    machine::MachineConfig machine = four_by_three();
+    machine.activation_unit.latency_cycles = 5;
+    const Folder folder;
+    std::map<hw::InstructionNumber, Cycle> complete;
+    run_with_waves(program, machine, {.kinds = {"waves"}}, folder,
+                   [&](const hw::Core&, const WaveListener& heard) {
+                       for (const hw::InstructionTimes& times : heard.instructions) {
+                           complete[times.number] = times.complete;
+                       }
+                   });
+    const ReadVcd waves = read_waves(folder);
+    // The write of the last row, and then none.
+    const auto check_last_write = [&](const std::string& port, hw::InstructionNumber number) {
+        CAPTURE(port);
+        CHECK(waves.at(port, complete.at(number) - 1) == 1);
+        if (complete.at(number) < waves.end_cycle()) CHECK(waves.at(port, complete.at(number)) == 0);
+    };
+    check_last_write("unified_buffer.host_in", 5);
+    check_last_write("accumulators.write", 8);
+    check_last_write("unified_buffer.activation_write", 11);
+    CHECK(waves.at("accumulators.write_row", complete.at(8) - 1) == 7);
+    CHECK(waves.at("unified_buffer.activation_write_row", complete.at(11) - 1) == 34);
 }
 
 // By hand: [3 5] streamed against [1 2; -4 6], a row a cycle.
@@ -285,9 +318,9 @@ TEST_CASE("A file of waves that cannot be created or completed is an error", "[w
     const machine::MachineConfig machine = four_by_three();
     const Folder folder;
     std::filesystem::create_directories(folder / trace::waves_file);
-    CHECK_THROWS_AS(trace::Tracer({.kinds = {"waves"}}, program, machine, folder.path()), trace::TraceError);
+    CHECK_THROWS_AS(trace::Tracer({.kinds = {"waves"}}, program, machine, folder.path()), OutputError);
     // A device on which there is never any space.
     std::filesystem::create_symlink("/dev/full", folder / "full.vcd");
-    CHECK_THROWS_WITH(trace::play({}, 0, 5, folder / "full.vcd"),
-                      Catch::Contains("cannot be written completely"));
+    CHECK_THROWS_WITH(trace::play({}, 0, 5, folder / "full.vcd", "full.vcd"),
+                      Catch::Contains("full.vcd: cannot be written completely"));
 }

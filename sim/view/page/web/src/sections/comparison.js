@@ -1,142 +1,155 @@
-// Compares several reports: figures, layers, and differences of their configurations.
+// Compares several reports: figures, layers, and differences of their configurations. sim/view/page/side_by_side.h
+// computes the figures; the reader chooses the report to which differences are shown.
 import { chart, legend, nameAxis, rowTip, rowZoom, tip, valueAxis } from '../chart.js';
 import { h, mainSection, table } from '../dom.js';
-import { absent, bytes, difference, grouped, percent, ratio, si, times } from '../format.js';
+import { absent, bytes, difference, grouped, percent, si, times } from '../format.js';
 import { colourOf, fillOf } from '../palette.js';
-import { flatten } from './configuration.js';
-import { bufferUse } from './memory.js';
 
-/// The properties that reports must share for their figures to be comparable.
-function commonOf(reports) {
-    const areSame = (read) => reports.every(({ report }) => read(report) === read(reports[0].report));
-    const sameWork = areSame((r) => r.inferences);
-    return {
-        sameClock: areSame((r) => r.configuration.machine.clock_mhz),
-        sameWork,
-        /// Totals of different numbers of inferences are compared for each of them, if all have some.
-        eachInference: !sameWork && reports.every(({ report }) => report.inferences > 0),
-        heldKnown: reports.every(({ report }) => bufferUse(report).isHeld),
-    };
-}
-
-/// A total of the run, or its part of one inference where the reports differ in their number.
-const totalOf = ({ eachInference }, read) => (r) => (eachInference ? ratio(read(r), r.inferences) : read(r));
-
-/// A compared figure: its name, its value in a report, its format, and whether more is better (1), worse (-1) or
-/// neither (0). Cycles are neither if clocks differ, because a slower clock takes fewer.
-function figuresOf(common) {
-    const { sameClock, sameWork, eachInference, heldKnown } = common;
-    const less = sameWork || eachInference ? -1 : 0;
-    const total = (name, read, show, better) =>
-        [eachInference ? `${name} an inference` : name, totalOf(common, read), show, better];
-    const share = (name, key, better) =>
-        [name, (r) => ratio(r.matrix_unit[key], r.cycles), percent, sameClock ? better : 0];
-    return [
-        ['inferences', (r) => r.inferences || null, grouped, 0],
-        total('cycles', (r) => r.cycles, grouped, sameClock ? less : 0),
-        total('time', (r) => r.seconds, (value) => si(value, 's'), less),
-        ['throughput', (r) => r.inferences_per_second, (value) => si(value, 'inf/s'), 1],
-        ['latency of a batch', (r) => r.seconds_per_batch, (value) => si(value, 's'), -1],
-        ['performance', (r) => r.tops.achieved, (value) => si(value * 1e12, 'OPS'), 1],
-        ['peak', (r) => r.tops.peak, (value) => si(value * 1e12, 'OPS'), 0],
-        share('array active', 'active_cycles', 1),
-        share('weight stall', 'weight_stall_cycles', -1),
-        share('weight shift', 'weight_shift_cycles', -1),
-        share('non-matrix', 'non_matrix_cycles', -1),
-        total('weight bytes', (r) => r.traffic.weight_bytes, bytes, less),
-        heldKnown ? ['unified buffer, peak', (r) => bufferUse(r).bytes, bytes, 0]
-            : ['unified buffer, rows ever used', (r) => r.memory.unified_buffer_peak_bytes, bytes, 0],
-        ['energy an inference', (r) => r.energy.joules_per_inference, (value) => si(value, 'J'), -1],
-        ['power', (r) => r.energy.watts, (value) => si(value, 'W'), 0],
-        ['accuracy', (r) => r.accuracy, percent, 1],
-    ];
-}
-
-/// Speedup over each baseline that the first report names.
-function speedups(reports) {
-    return reports[0].report.comparison.map(({ baseline }) => [`speedup over ${baseline}, at least`,
-        (report) => report.comparison.find((each) => each.baseline === baseline)?.speedup ?? null, times, 1]);
-}
+/// Up to this number, reports are columns; more reports are rows.
+const mostColumns = 4;
 
 const isThere = (value) => value !== null && value !== undefined;
-const shownOf = (value, show) => (isThere(value) ? show(value) : absent);
 
-/// A figure, and its difference from that of the first report if both have it.
-function cell(value, reference, show, better) {
-    const text = difference(value, reference);
-    if (text === absent) return shownOf(value, show);
-    const isBetter = better * (value - reference) > 0;
-    const verdict = better === 0 || value === reference ? 'quiet' : isBetter ? 'better' : 'worse';
-    return [show(value), ' ', h('span', { class: verdict }, text)];
+const shows = { count: grouped, bytes, share: percent, times };
+const showOf = (format) => shows[format] ?? ((value) => si(value, format));
+
+/// A figure of a report and, unless the report is the reference, its difference. Only figures of the same network are
+/// called better or worse.
+function cell({ values, format, better }, index, { networks, against }) {
+    const [value, reference] = [values[index], values[against]];
+    const shown = isThere(value) ? showOf(format)(value) : absent;
+    const text = index === against ? absent : difference(value, reference);
+    if (text === absent) return shown;
+    const isJudged = better !== 0 && value !== reference && networks[index] === networks[against];
+    const verdict = !isJudged ? 'quiet' : better * (value - reference) > 0 ? 'better' : 'worse';
+    return [shown, ' ', h('span', { class: verdict }, text)];
 }
 
-function figureTable(reports, common) {
-    const rows = [...figuresOf(common), ...speedups(reports)]
-        .filter(([, read]) => reports.some(({ report }) => isThere(read(report))))
-        .map(([name, read, show, better]) => {
-            const reference = read(reports[0].report);
-            return [name, shownOf(reference, show),
-                ...reports.slice(1).map(({ report }) => cell(read(report), reference, show, better))];
-        });
-    return table(['', ...reports.map(({ name }) => name)], rows, { class: 'numbers', label: 'Figures' });
+/// A table with a row for each of `rows` or, if there are too many reports for columns, for each report. `cellOf(row,
+/// report)` makes a cell.
+function sidewaysTable(names, rows, nameOf, cellOf, attributes) {
+    if (names.length <= mostColumns) {
+        return table(['', ...names], rows.map((row) => [nameOf(row), ...names.map((_, index) => cellOf(row, index))]),
+            attributes);
+    }
+    return table(['', ...rows.map(nameOf)], names.map((name, index) => [name, ...rows.map((row) => cellOf(row, index))]),
+        { ...attributes, class: `${attributes.class} many` });
 }
 
-/// Every layer name of any report, in the order of the first that has it.
-function layerNames(reports) {
-    return [...new Set(reports.flatMap(({ report }) => report.layers.map(({ name }) => name)))];
+const isSame = ({ values }) => values.every((value) => isThere(value) && value === values[0]);
+
+/// In a table of many reports, figures that are the same in all of them are not worth a column.
+function figureTable(compared) {
+    const { names, figures } = compared;
+    const same = names.length > mostColumns ? figures.filter(isSame) : [];
+    const shown = figures.filter((figure) => !same.includes(figure));
+    const all = same.map(({ name, format, values }) => `${name} ${showOf(format)(values[0])}`).join(', ');
+    return [
+        sidewaysTable(names, shown, ({ name }) => name, (figure, index) => cell(figure, index, compared),
+            { class: 'numbers', label: 'Figures' }),
+        same.length > 0 ? h('p', { class: 'meaning' }, `The same in all: ${all}.`) : null];
 }
 
-function layerChart(reports, common) {
-    const names = layerNames(reports);
+const differenceTo = (values, index, against) =>
+    (index === against ? '' : ` ${difference(values[index], values[against])}`);
+
+/// Bars of a few reports, side by side for each layer.
+function groupedLayers(compared) {
+    const { names, layers } = compared;
     const shown = 16;
-    const cyclesOf = (report, name) => totalOf(common, () => report.layers.filter((layer) => layer.name === name)
-        .reduce((sum, layer) => sum + layer.cycles, 0))(report);
-    const columns = reports.map(({ report }) => names.map((name) => cyclesOf(report, name)));
-    return chart({
-        label: 'Cycles of each layer in each report',
-        height: 80 + Math.min(names.length, shown) * (14 + 14 * reports.length),
+    return {
+        height: 80 + Math.min(layers.length, shown) * (14 + 14 * names.length),
         option: (colours, width) => ({
             grid: { left: width < 600 ? 90 : 160, right: 40, top: 34, bottom: 28 },
             legend: legend(colours, { type: 'scroll' }),
-            tooltip: rowTip((row) => tip(names[row], reports.map(({ name }, index) => [name,
-                `${grouped(columns[index][row])} ${index === 0 ? '' : difference(columns[index][row], columns[0][row])}`,
+            tooltip: rowTip((row) => tip(layers[row].name, names.map((name, index) => [name,
+                `${grouped(layers[row].cycles[index])}${differenceTo(layers[row].cycles, index, compared.against)}`,
                 colourOf(index)]))),
             xAxis: valueAxis(colours, { axisLabel: { formatter: (value) => si(value) } }),
-            yAxis: nameAxis(colours, names, { axisLabel: { width: width < 600 ? 80 : 150 } }),
-            dataZoom: rowZoom(colours, names.length, shown),
-            series: reports.map(({ name }, index) => ({
+            yAxis: nameAxis(colours, layers.map(({ name }) => name), { axisLabel: { width: width < 600 ? 80 : 150 } }),
+            dataZoom: rowZoom(colours, layers.length, shown),
+            series: names.map((name, index) => ({
                 type: 'bar',
                 name,
                 itemStyle: fillOf(colourOf(index), colours),
-                data: columns[index],
+                data: layers.map(({ cycles }) => cycles[index]),
             })),
         }),
-    });
+    };
 }
 
-/// Keys that are not compared: the output folder, and settings of the machine, which the machine itself shows.
-const saysNothing = (key) => key === 'run.out' || key.startsWith('run.machine_settings');
+/// The layers with most cycles, and the sum of the others.
+function mainLayers(layers) {
+    const most = 9; // with the others, as many as there are colours
+    const total = ({ cycles }) => cycles.reduce((sum, value) => sum + value, 0);
+    const sorted = [...layers].sort((one, other) => total(other) - total(one));
+    const main = layers.filter((layer) => sorted.indexOf(layer) < most);
+    const others = sorted.slice(most);
+    if (others.length === 0) return main;
+    const sum = layers[0].cycles.map((_, index) => others.reduce((all, { cycles }) => all + cycles[index], 0));
+    return [...main, { name: `${others.length} others`, cycles: sum }];
+}
+
+/// A bar for each of many reports, divided into its layers.
+function stackedLayers(compared) {
+    const { names, layers } = compared;
+    const main = mainLayers(layers);
+    const sums = names.map((_, index) => layers.reduce((sum, { cycles }) => sum + cycles[index], 0));
+    return {
+        height: 90 + 26 * names.length,
+        option: (colours, width) => ({
+            grid: { left: width < 600 ? 90 : 160, right: 40, top: 34, bottom: 28 },
+            legend: legend(colours, { type: 'scroll' }),
+            tooltip: rowTip((row) => tip(`${names[row]}: ${grouped(sums[row])}${differenceTo(sums, row, compared.against)}`,
+                main.map(({ name, cycles }, place) => [name, grouped(cycles[row]), colourOf(place)]))),
+            xAxis: valueAxis(colours, { axisLabel: { formatter: (value) => si(value) } }),
+            yAxis: nameAxis(colours, names, { axisLabel: { width: width < 600 ? 80 : 150 } }),
+            series: main.map(({ name, cycles }, place) => ({
+                type: 'bar',
+                name,
+                stack: 'cycles',
+                barMaxWidth: 18,
+                itemStyle: fillOf(colourOf(place), colours),
+                data: cycles,
+            })),
+        }),
+    };
+}
+
+function layerChart(compared) {
+    const drawn = compared.names.length <= mostColumns ? groupedLayers(compared) : stackedLayers(compared);
+    return chart({ label: 'Cycles of each layer in each report', ...drawn });
+}
 
 /// The keys whose values differ between the reports.
-function configurationTable(reports) {
-    const all = reports.map(({ report }) => new Map(
-        ['run', 'machine'].flatMap((part) => flatten(report.configuration[part], part))));
-    const keys = [...new Set(all.flatMap((values) => [...values.keys()]))].filter((key) => !saysNothing(key)
-        && all.some((values) => values.get(key) !== all[0].get(key)));
+function configurationTable({ names, keys }) {
     if (keys.length === 0) return h('p', null, 'Their configurations are the same.');
-    const show = (value) => (value === undefined ? 'not there' : value === null || value === '' ? absent : String(value));
-    return table(['key', ...reports.map(({ name }) => name)],
-        keys.map((key) => [key, ...all.map((values) => show(values.get(key)))]), { label: 'Differing keys' });
+    const show = (value) => (!isThere(value) ? 'not there' : value === '' ? absent : value);
+    return sidewaysTable(names, keys, ({ key }) => key, ({ values }, index) => show(values[index]),
+        { class: 'keys', label: 'Differing keys' });
 }
 
-/// Of two or more.
-export function comparison(reports) {
-    const common = commonOf(reports);
-    return mainSection('comparison', `${reports.length} reports side by side`,
-        `Differences are to the first, ${reports[0].name}.`,
-        h('div', { class: 'columns' },
-            h('div', null, h('h3', null, 'Figures'), figureTable(reports, common)),
-            h('div', null, h('h3', null, 'Differences of the configurations'), configurationTable(reports))),
-        h('h3', null, common.eachInference ? 'Cycles an inference by layer' : 'Cycles by layer'),
-        layerChart(reports, common));
+function referenceChoice({ names, against }, choose) {
+    return h('div', { class: 'row' },
+        h('label', { for: 'against' }, 'Differences are to'),
+        h('select', { id: 'against', oninput: (event) => choose(Number(event.currentTarget.value)) },
+            names.map((name, index) => h('option', { value: index, selected: index === against }, name))));
+}
+
+/// Of two or more; `compared` as SideBySide has it.
+export function comparison(compared) {
+    const figures = h('div', null, figureTable(compared));
+    const layers = layerChart(compared);
+    const choose = (against) => {
+        compared.against = against;
+        figures.replaceChildren(h('div', null, figureTable(compared)));
+    };
+    const areDifferent = compared.networks.some((network) => network !== compared.networks[0]);
+    return mainSection('comparison', `${compared.names.length} reports side by side`,
+        'Green is better and red is worse than the report that you choose; gray, neither can be said'
+        + `${areDifferent ? ', as of a run of another network' : ''}.`,
+        referenceChoice(compared, choose),
+        h('h3', null, 'Figures'), figures,
+        h('h3', null, compared.each_inference ? 'Cycles an inference by layer' : 'Cycles by layer'), layers,
+        h('h3', null, 'Differences of the configurations'), configurationTable(compared));
 }

@@ -2,7 +2,7 @@
 import { h, section } from '../dom.js';
 
 /// Dotted keys with their values and sources, in the report's order.
-export function flatten(object, prefix = '') {
+function flatten(object, prefix = '') {
     if (object === null || typeof object !== 'object') return [[prefix, object]];
     if (Array.isArray(object) && object.every((each) => each === null || typeof each !== 'object')) {
         return [[prefix, object.join(', ')]];

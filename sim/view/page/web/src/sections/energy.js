@@ -121,6 +121,7 @@ export function energy(report) {
         ? 'From the chip\'s published watts, idle and busy.'
         : 'Each event of a unit has its energy; the static share is the energy of an idle chip.';
     return section('energy', 'Energy', `${si(used.joules, 'J')} in the run, ${si(used.watts, 'W')} on average. ${basis}`,
+        (used.notes ?? []).map((note) => h('p', { class: 'meaning' }, `Note: ${note}.`)),
         h('h3', null, 'By unit'), unitChart(used), layerChart(report.layers),
         powerChart(used.power_over_time, report.cycles));
 }

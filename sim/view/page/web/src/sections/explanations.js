@@ -12,9 +12,9 @@ function list(layers) {
 }
 
 function whatIfs(all) {
-    const rows = all.map(({ change, speedup, settings, error }) => [
+    const rows = all.map(({ change, speedup, settings, error, remark }) => [
         change,
-        speedup === null ? error || '-' : times(speedup),
+        (speedup === null ? error || '-' : times(speedup)) + (remark ? `, ${remark}` : ''),
         h('code', null, settings.map((setting) => `--set ${setting}`).join(' '))]);
     return h('details', null, h('summary', null, 'Changes that were simulated'),
         table(['change', 'speed of the run', 'as an option of sim run'], rows,

@@ -94,6 +94,7 @@ function baselineTable(report) {
 function remarks(report) {
     const made = [];
     if (report.timing_only) made.push('Timing only: no values were computed, so there are no answers.');
+    if (report.batching?.text) made.push(`The batch of ${grouped(report.batching.images)}: ${report.batching.text}.`);
     for (const name of report.unfilled_buffers ?? []) made.push(`Input buffer ${name} was not filled: zeros.`);
     for (const operation of report.host_operations) {
         made.push(`Left to the host, not in the times above: ${operation.kind} (${operation.layer})`
@@ -104,9 +105,17 @@ function remarks(report) {
     return h('ul', { class: 'remarks' }, made.map((text) => h('li', null, text)));
 }
 
+/// "in batches of 256". A program does not say how many images go through the network together.
+function batchesOf({ batch, inferences, batching }) {
+    if (!batching) return `compiled for batches of ${grouped(batch)}`;
+    if (batch > inferences) return `in one batch; ${grouped(batch)} asked for`;
+    const { slices, at_a_time: together } = batching;
+    return `in batches of ${grouped(batch)}${slices > 1 ? `, ${grouped(together)} at a time` : ''}`;
+}
+
 export function headline(report) {
-    const meaning = report.inferences > 0
-        ? `${counted(report.inferences, 'inference')} in batches of ${grouped(report.batch)}` : 'a program of its own';
+    const meaning = report.inferences > 0 ? `${counted(report.inferences, 'inference')} ${batchesOf(report)}`
+        : 'a program of its own';
     return mainSection('headline', `${report.model} on ${report.machine}`, meaning,
         h('div', { class: 'cards' }, cards(report)),
         report.comparison.length > 0 ? h('div', { class: 'cards' }, baselineCards(report)) : null,

@@ -1,0 +1,4 @@
+# find_package(systole): the hardware library. systole::hw is all of it, systole::core the chip, systole::isa
+# programs, and so on: a target for each folder of hw/. Headers are included as "hw/core/core.h".
+include("${CMAKE_CURRENT_LIST_DIR}/HardwareDependencies.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/systole-targets.cmake")

@@ -1,0 +1,96 @@
+#include "hw/base/whole_file.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+#include <system_error>
+#include <utility>
+
+namespace systole {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void fail(const fs::path& path, const std::string& reason) {
+    throw OutputError(fmt::format("{}: cannot be written: {}", path.string(), reason));
+}
+
+std::string reason_of(int error) {
+    // A stream may fail without a reason of the system.
+    return error == 0 ? "unknown reason" : std::generic_category().message(error);
+}
+
+/// /dev/stdout leads to a regular file if the shell sends it there; that file must not be replaced, because
+/// it is open.
+bool is_descriptor(const fs::path& path) {
+    std::error_code error;
+    const std::string place = fs::absolute(path, error).lexically_normal().string();
+    return place.starts_with("/dev/std") || place.starts_with("/dev/fd/") || place.starts_with("/proc/");
+}
+
+/// The temporary name: hidden, of this process, and with the same extension.
+fs::path part_of(const fs::path& target) {
+    constexpr std::size_t longest = 200;  // file systems allow 255
+    std::string name = target.filename().string();
+    if (name.size() > longest) name.erase(0, name.size() - longest);
+    return target.parent_path() / fmt::format(".part-{}-{}", ::getpid(), name);
+}
+
+}  // namespace
+
+WholeFile::WholeFile(fs::path path) : path_(std::move(path)), target_(path_), place_(path_) {
+    if (path_.empty()) fail("\"\"", "the name is empty");
+    std::error_code error;
+    const fs::file_status status = fs::status(path_, error);
+    if (fs::is_directory(status)) fail(path_, reason_of(EISDIR));
+    const bool is_there = fs::exists(status);
+    const bool replaced = (!is_there || fs::is_regular_file(status)) && !is_descriptor(path_);
+    if (replaced && is_there) {
+        if (::access(path_.c_str(), W_OK) != 0) fail(path_, reason_of(errno));
+        target_ = fs::canonical(path_, error);
+        if (error) fail(path_, error.message());
+    }
+    if (replaced) {
+        place_ = part_of(target_);
+        unfinished_.emplace([part = place_] { ::unlink(part.c_str()); });
+    }
+    errno = 0;
+    file_.open(place_, std::ios::binary);
+    check();
+    if (replaced && is_there) fs::permissions(place_, status.permissions(), error);  // as before, if allowed
+}
+
+WholeFile::~WholeFile() {
+    if (unfinished_) ::unlink(place_.c_str());
+}
+
+void WholeFile::write(std::string_view bytes) {
+    errno = 0;
+    file_.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    check();
+}
+
+void WholeFile::commit() {
+    errno = 0;
+    file_.close();
+    check();
+    if (!unfinished_) return;
+    std::error_code error;
+    fs::rename(place_, target_, error);
+    if (error) fail(path_, error.message());
+    unfinished_.reset();
+}
+
+void WholeFile::check() const {
+    if (!file_) fail(path_, reason_of(errno));
+}
+
+void write_file(const fs::path& path, std::string_view contents) {
+    WholeFile file(path);
+    file.write(contents);
+    file.commit();
+}
+
+}  // namespace systole

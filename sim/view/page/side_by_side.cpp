@@ -1,0 +1,359 @@
+#include "sim/view/page/side_by_side.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <system_error>
+#include <utility>
+
+#include "hw/base/user_error.h"
+#include "hw/machine/config_error.h"
+
+namespace systole::page {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Value = std::optional<double>;
+
+/// The number at a place of the report; absent if there is none.
+Value number_at(const Json& report, const char* place) {
+    const Json::json_pointer pointer(place);
+    if (!report.contains(pointer)) return std::nullopt;
+    const Json& value = report.at(pointer);
+    return value.is_number() ? Value(value.get<double>()) : std::nullopt;
+}
+
+Value quotient(Value numerator, Value denominator) {
+    if (!numerator || !denominator || !(*denominator > 0.0)) return std::nullopt;
+    return *numerator / *denominator;
+}
+
+template <class Read>
+bool all_same(std::span<const NamedReport> reports, Read read) {
+    return std::ranges::all_of(
+        reports, [&](const NamedReport& each) { return read(each.report) == read(reports.front().report); });
+}
+
+/// The peak occupancy of the unified buffer; absent if the run did not record it.
+Value held_at_most(const Json& report) {
+    const Json::json_pointer place("/memory/over_time/unified_buffer_bytes");
+    if (!report.contains(place) || report.at(place).empty()) return std::nullopt;
+    double most = 0.0;
+    for (const Json& window : report.at(place)) {
+        if (!window.is_number()) return std::nullopt;
+        most = std::max(most, window.get<double>());
+    }
+    return most;
+}
+
+/// The properties that reports must share for their figures to be comparable.
+struct Common {
+    explicit Common(std::span<const NamedReport> reports)
+        : same_clock(all_same(
+              reports, [](const Json& r) { return number_at(r, "/configuration/machine/clock_mhz"); })),
+          same_work(all_same(reports, [](const Json& r) { return number_at(r, "/inferences"); })),
+          each_inference(!same_work &&
+                         std::ranges::all_of(reports,
+                                             [](const NamedReport& each) {
+                                                 return number_at(each.report, "/inferences").value_or(0.0) >
+                                                        0.0;
+                                             })),
+          held_known(std::ranges::all_of(
+              reports, [](const NamedReport& each) { return held_at_most(each.report).has_value(); })) {}
+
+    bool same_clock;
+    bool same_work;
+    bool each_inference;
+    bool held_known;
+
+    /// A total of the run, or its part of one inference.
+    Value total(const Json& report, Value value) const {
+        return each_inference ? quotient(value, number_at(report, "/inferences")) : value;
+    }
+};
+
+/// Collects the figures of all reports.
+class Figures {
+public:
+    Figures(std::span<const NamedReport> reports, const Common& common)
+        : reports_(reports), common_(common) {}
+
+    template <class Read>
+    void add(std::string name, std::string_view format, int better, Read read) {
+        Figure figure{.name = std::move(name), .format = format, .better = better, .values = {}};
+        for (const NamedReport& each : reports_) figure.values.push_back(read(each.report));
+        const auto is_known = [](const Value& value) { return value.has_value(); };
+        if (std::ranges::any_of(figure.values, is_known)) figures_.push_back(std::move(figure));
+    }
+
+    void add(std::string name, std::string_view format, int better, const char* place, double factor = 1.0) {
+        add(std::move(name), format, better, [&](const Json& report) {
+            const Value value = number_at(report, place);
+            return value ? Value(*value * factor) : std::nullopt;
+        });
+    }
+
+    /// A total, of which less is better if the work is the same.
+    void add_total(const std::string& name, std::string_view format, bool is_merit, const char* place) {
+        const int less = is_merit && (common_.same_work || common_.each_inference) ? -1 : 0;
+        add(common_.each_inference ? name + " an inference" : name, format, less,
+            [&](const Json& report) { return common_.total(report, number_at(report, place)); });
+    }
+
+    /// The cycles of a class of the matrix unit, as a share of all. A slower clock shifts the shares.
+    void add_class(const std::string& name, const char* place, int better) {
+        add(name, "share", common_.same_clock ? better : 0, [&](const Json& report) {
+            return quotient(number_at(report, place), number_at(report, "/cycles"));
+        });
+    }
+
+    std::vector<Figure> take() && { return std::move(figures_); }
+
+private:
+    std::span<const NamedReport> reports_;
+    const Common& common_;
+    std::vector<Figure> figures_;
+};
+
+Value speedup_over(const Json& report, const std::string& baseline) {
+    for (const Json& each : report["comparison"]) {
+        if (each["baseline"] == baseline) return number_at(each, "/speedup");
+    }
+    return std::nullopt;
+}
+
+/// The baselines of all reports, in the order in which they first appear.
+std::vector<std::string> baselines_of(std::span<const NamedReport> reports) {
+    std::vector<std::string> names;
+    for (const NamedReport& each : reports) {
+        for (const Json& comparison : each.report["comparison"]) {
+            std::string name = comparison["baseline"];
+            if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+        }
+    }
+    return names;
+}
+
+std::vector<Figure> figures_of(std::span<const NamedReport> reports, const Common& common) {
+    Figures figures(reports, common);
+    constexpr double tera = 1e12;
+    figures.add("inferences", "count", 0, [](const Json& report) {
+        const Value count = number_at(report, "/inferences");
+        return count.value_or(0.0) > 0.0 ? count : std::nullopt;
+    });
+    figures.add_total("cycles", "count", common.same_clock, "/cycles");
+    figures.add_total("time", "s", true, "/seconds");
+    figures.add("throughput", "inf/s", 1, "/inferences_per_second");
+    figures.add("latency of a batch", "s", -1, "/seconds_per_batch");
+    figures.add("performance", "OPS", 1, "/tops/achieved", tera);
+    figures.add("peak", "OPS", 0, "/tops/peak", tera);
+    figures.add_class("array active", "/matrix_unit/active_cycles", 1);
+    figures.add_class("weight stall", "/matrix_unit/weight_stall_cycles", -1);
+    figures.add_class("weight shift", "/matrix_unit/weight_shift_cycles", -1);
+    figures.add_class("non-matrix", "/matrix_unit/non_matrix_cycles", -1);
+    figures.add_total("weight bytes", "bytes", true, "/traffic/weight_bytes");
+    if (common.held_known) {
+        figures.add("unified buffer, peak", "bytes", 0, held_at_most);
+    } else {
+        figures.add("unified buffer, rows ever used", "bytes", 0, "/memory/unified_buffer_peak_bytes");
+    }
+    figures.add("energy an inference", "J", -1, "/energy/joules_per_inference");
+    figures.add("power", "W", 0, "/energy/watts");
+    figures.add("accuracy", "share", 1, "/accuracy");
+    for (const std::string& baseline : baselines_of(reports)) {
+        figures.add(fmt::format("least speedup over {}", baseline), "times", 1,
+                    [&](const Json& report) { return speedup_over(report, baseline); });
+    }
+    return std::move(figures).take();
+}
+
+/// What makes two networks the same: name, layers, and their work.
+Json identity_of(const Json& report) {
+    Json identity = Json::array({report["model"]});
+    for (const Json& layer : report["layers"]) {
+        const Value macs = number_at(layer, "/macs_per_inference");
+        if (macs.value_or(0.0) > 0.0) identity.push_back({layer["name"], *macs});
+    }
+    return identity;
+}
+
+std::vector<std::size_t> networks_of(std::span<const NamedReport> reports) {
+    std::map<std::string, std::size_t> first;
+    std::vector<std::size_t> networks;
+    constexpr auto replace = Json::error_handler_t::replace;
+    for (std::size_t i = 0; i < reports.size(); ++i) {
+        const std::string identity = identity_of(reports[i].report).dump(-1, ' ', false, replace);
+        networks.push_back(first.try_emplace(identity, i).first->second);
+    }
+    return networks;
+}
+
+std::vector<LayerCycles> layers_of(std::span<const NamedReport> reports, const Common& common) {
+    std::vector<LayerCycles> layers;
+    std::map<std::string, std::size_t> places;
+    for (std::size_t i = 0; i < reports.size(); ++i) {
+        const Json& report = reports[i].report;
+        for (const Json& layer : report["layers"]) {
+            const std::string name = layer["name"];
+            const auto [place, is_new] = places.try_emplace(name, layers.size());
+            if (is_new) layers.push_back({.name = name, .cycles = std::vector<Value>(reports.size())});
+            Value& cycles = layers[place->second].cycles[i];
+            const Value more = common.total(report, number_at(layer, "/cycles"));
+            cycles = cycles.value_or(0.0) + more.value_or(0.0);  // a program may name two tags alike
+        }
+    }
+    return layers;
+}
+
+/// A value of the configuration as text.
+std::string text_of(const Json& value) {
+    if (value.is_null()) return {};
+    if (value.is_string()) return value.get<std::string>();
+    if (value.is_number_float()) return fmt::format("{}", value.get<double>());
+    return value.dump();
+}
+
+using Keys = std::vector<std::pair<std::string, std::string>>;
+
+/// Dotted keys with their values, in the report's order. A list of plain values is one value.
+void flatten(const Json& value, const std::string& path, Keys& keys) {
+    const auto is_plain = [](const Json& each) { return !each.is_structured(); };
+    if (!value.is_structured()) {
+        keys.emplace_back(path, text_of(value));
+        return;
+    }
+    if (value.is_array() && std::all_of(value.begin(), value.end(), is_plain)) {
+        std::vector<std::string> texts;
+        for (const Json& each : value) texts.push_back(text_of(each));
+        keys.emplace_back(path, fmt::format("{}", fmt::join(texts, ", ")));
+        return;
+    }
+    for (const auto& [key, each] : value.items()) {
+        if (key != "sources") flatten(each, fmt::format("{}.{}", path, key), keys);
+    }
+}
+
+/// The output folder says nothing, and the machine itself shows what was set.
+bool says_nothing(std::string_view key) {
+    return key == "run.out" || key.starts_with("run.machine_settings");
+}
+
+std::vector<DifferingKey> differing_keys(std::span<const NamedReport> reports) {
+    std::vector<DifferingKey> keys;
+    std::map<std::string, std::size_t> places;
+    for (std::size_t i = 0; i < reports.size(); ++i) {
+        Keys flat;
+        for (const char* const part : {"run", "machine"}) {
+            flatten(reports[i].report["configuration"][part], part, flat);
+        }
+        for (auto& [key, value] : flat) {
+            if (says_nothing(key)) continue;
+            const auto [place, is_new] = places.try_emplace(key, keys.size());
+            if (is_new) {
+                keys.push_back(
+                    {.key = key, .values = std::vector<std::optional<std::string>>(reports.size())});
+            }
+            keys[place->second].values[i] = std::move(value);
+        }
+    }
+    std::erase_if(keys, [](const DifferingKey& key) {
+        return std::ranges::all_of(key.values,
+                                   [&](const auto& value) { return value == key.values.front(); });
+    });
+    return keys;
+}
+
+/// The parts of the report's path, without that of its file.
+std::vector<std::string> parts_of(const std::string& name) {
+    std::vector<std::string> parts;
+    for (std::size_t begin = 0; begin <= name.size();) {
+        const std::size_t end = std::min(name.find('/', begin), name.size());
+        parts.push_back(name.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    while (parts.size() > 1 && parts.back().empty()) parts.pop_back();
+    if (parts.size() > 1 && parts.back() == "report.json") parts.pop_back();
+    return parts;
+}
+
+}  // namespace
+
+std::vector<std::string> short_names(std::span<const NamedReport> reports) {
+    std::vector<std::vector<std::string>> parts;
+    for (const NamedReport& each : reports) parts.push_back(parts_of(each.name));
+    const auto is_shared = [&](std::size_t depth) {
+        return std::ranges::all_of(parts, [&](const auto& each) {
+            return each.size() > depth + 1 && each[depth] == parts.front()[depth];
+        });
+    };
+    std::size_t shared = 0;
+    while (is_shared(shared)) ++shared;
+    std::vector<std::string> names;
+    names.reserve(parts.size());
+    for (const auto& each : parts) {
+        names.push_back(fmt::format("{}", fmt::join(std::span(each).subspan(shared), "/")));
+    }
+    return names;
+}
+
+std::size_t find_report(std::span<const NamedReport> reports, const std::string& name_or_number) {
+    const std::vector<std::string> names = short_names(reports);
+    for (std::size_t i = 0; i < reports.size(); ++i) {
+        if (name_or_number == reports[i].name || name_or_number == names[i]) return i;
+    }
+    std::size_t number = 0;
+    const char* const end = name_or_number.data() + name_or_number.size();
+    const auto [rest, error] = std::from_chars(name_or_number.data(), end, number);
+    if (error == std::errc() && rest == end && number >= 1 && number <= reports.size()) return number - 1;
+
+    const std::string_view near =
+        name_or_number.empty() ? std::string_view() : nearest(name_or_number, names);
+    const std::string hint = near.empty() ? std::string() : fmt::format("; did you mean \"{}\"?", near);
+    throw machine::ConfigError(
+        fmt::format("--against is \"{}\"; it must be the name of a report, or its number from 1 to {}{}",
+                    name_or_number, reports.size(), hint));
+}
+
+SideBySide side_by_side(std::span<const NamedReport> reports, std::size_t against) {
+    const Common common(reports);
+    SideBySide compared{.names = short_names(reports),
+                        .models = {},
+                        .networks = networks_of(reports),
+                        .against = against,
+                        .each_inference = common.each_inference,
+                        .figures = figures_of(reports, common),
+                        .layers = layers_of(reports, common),
+                        .keys = differing_keys(reports)};
+    for (const NamedReport& each : reports) compared.models.push_back(each.report["model"]);
+    return compared;
+}
+
+Json to_json(const SideBySide& compared) {
+    const auto optional = [](const auto& value) -> Json { return value ? Json(*value) : Json(nullptr); };
+    const auto list = [&](const auto& values) {
+        Json array = Json::array();
+        for (const auto& value : values) array.push_back(optional(value));
+        return array;
+    };
+    Json json{{"names", compared.names},     {"networks", compared.networks},
+              {"against", compared.against}, {"each_inference", compared.each_inference},
+              {"figures", Json::array()},    {"layers", Json::array()},
+              {"keys", Json::array()}};
+    for (const Figure& each : compared.figures) {
+        json["figures"].push_back({{"name", each.name},
+                                   {"format", each.format},
+                                   {"better", each.better},
+                                   {"values", list(each.values)}});
+    }
+    for (const LayerCycles& each : compared.layers) {
+        json["layers"].push_back({{"name", each.name}, {"cycles", list(each.cycles)}});
+    }
+    for (const DifferingKey& each : compared.keys) {
+        json["keys"].push_back({{"key", each.key}, {"values", list(each.values)}});
+    }
+    return json;
+}
+
+}  // namespace systole::page

@@ -1,0 +1,180 @@
+// Several reports side by side as text and as CSV.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+
+#include "sim/view/page/side_by_side.h"
+#include "sim/view/report/main_layers.h"
+#include "sim/view/report/numbers.h"
+#include "sim/view/table/table.h"
+
+namespace systole::page {
+namespace {
+
+using tables::Cell;
+using tables::Cells;
+using tables::Table;
+using Value = std::optional<double>;
+
+std::string text_of(Value value, std::string_view format) {
+    const auto whole = [](double number) { return static_cast<std::uint64_t>(std::llround(number)); };
+    if (!value) return "-";
+    if (format == "count") return report::grouped(whole(*value));
+    if (format == "bytes") return report::bytes(whole(*value));
+    if (format == "share") return report::percent(value);
+    if (format == "times") return report::times(value);
+    return report::si(value, format);
+}
+
+/// A value of each report, with the difference to that of `against` behind it.
+Cells cells_of(const std::vector<Value>& values, std::string_view format, std::size_t against) {
+    Cells cells;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        std::string text = text_of(values[i], format);
+        const auto difference = report::difference(values[i], values[against]);
+        if (i != against && difference) text += fmt::format(" ({})", *difference);
+        cells.push_back(Cell::figure(std::move(text)));
+    }
+    return cells;
+}
+
+Table table_of(const SideBySide& compared, std::string title) {
+    Table table{.id = {}, .title = std::move(title), .columns = {""}};
+    table.columns.insert(table.columns.end(), compared.names.begin(), compared.names.end());
+    return table;
+}
+
+Table figure_table(const SideBySide& compared) {
+    const std::size_t count = compared.names.size();
+    Table table =
+        table_of(compared, count == 1 ? "Figures"
+                                      : fmt::format("{} reports side by side; differences are to {}", count,
+                                                    compared.names[compared.against]));
+    for (const Figure& figure : compared.figures) {
+        table.add(figure.name, cells_of(figure.values, figure.format, compared.against));
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+        if (compared.is_comparable(i)) continue;
+        table.notes.push_back(fmt::format("{} runs another network, {}: no figure of it is better or worse.",
+                                          compared.names[i], compared.models[i]));
+    }
+    return table;
+}
+
+Table layer_table(const SideBySide& compared, bool all_layers) {
+    Table table =
+        table_of(compared, compared.each_inference ? "Cycles an inference by layer" : "Cycles by layer");
+    std::vector<std::uint64_t> sums;
+    for (const LayerCycles& layer : compared.layers) {
+        double sum = 0.0;
+        for (const Value cycles : layer.cycles) sum += cycles.value_or(0.0);
+        sums.push_back(static_cast<std::uint64_t>(std::llround(sum)));
+    }
+    const report::LayerLines lines = report::main_layers(sums, all_layers);
+    for (const std::size_t i : lines.listed) {
+        table.add(compared.layers[i].name, cells_of(compared.layers[i].cycles, "count", compared.against));
+    }
+    if (lines.others.empty()) return table;
+    std::vector<Value> others(compared.names.size());
+    for (const std::size_t i : lines.others) {
+        for (std::size_t report = 0; report < others.size(); ++report) {
+            const Value cycles = compared.layers[i].cycles[report];
+            if (cycles) others[report] = others[report].value_or(0.0) + *cycles;
+        }
+    }
+    table.add(fmt::format("({} others)", lines.others.size()), cells_of(others, "count", compared.against));
+    table.notes.push_back(fmt::format("({} others: --all lists them)", lines.others.size()));
+    return table;
+}
+
+/// Keys of the machine are most of the keys, and long; like the text of a run, this one leaves out
+/// "machine.".
+std::string label_of(const std::string& key) {
+    constexpr std::string_view machine = "machine.";
+    return key.starts_with(machine) ? key.substr(machine.size()) : key;
+}
+
+Table key_table(const SideBySide& compared) {
+    Table table = table_of(compared, "Differences of the configurations");
+    for (const DifferingKey& key : compared.keys) {
+        Cells cells;
+        for (const auto& value : key.values) cells.push_back(Cell::words(value.value_or("not there")));
+        table.add(label_of(key.key), std::move(cells));
+    }
+    return table;
+}
+
+/// The column of a figure: "cycles_an_inference".
+std::string column_of(std::string name) {
+    std::erase(name, ',');
+    std::ranges::replace(name, ' ', '_');
+    return name;
+}
+
+class CsvLine {
+public:
+    void add(std::string_view text) {
+        line_ += (is_first_ ? "" : ",") + tables::csv_field(text);
+        is_first_ = false;
+    }
+    void add(Value value) { add(value ? fmt::format("{}", *value) : std::string()); }
+
+    std::string take() && { return std::move(line_) + '\n'; }
+
+private:
+    std::string line_;
+    bool is_first_ = true;
+};
+
+std::string csv_titles(const SideBySide& compared) {
+    CsvLine line;
+    line.add("report");
+    line.add("model");
+    for (const Figure& figure : compared.figures) {
+        line.add(column_of(figure.name));
+        line.add(column_of(figure.name) + "_difference");
+    }
+    for (const LayerCycles& layer : compared.layers) line.add("cycles of " + layer.name);
+    for (const DifferingKey& key : compared.keys) line.add(key.key);
+    return std::move(line).take();
+}
+
+std::string csv_line(const SideBySide& compared, std::size_t report) {
+    CsvLine line;
+    line.add(compared.names[report]);
+    line.add(compared.models[report]);
+    for (const Figure& figure : compared.figures) {
+        const Value value = figure.values[report];
+        const Value reference = figure.values[compared.against];
+        const bool has_difference = value && reference && *reference != 0.0;
+        line.add(value);
+        line.add(has_difference ? Value(*value / *reference - 1.0) : Value());
+    }
+    for (const LayerCycles& layer : compared.layers) line.add(layer.cycles[report]);
+    for (const DifferingKey& key : compared.keys) line.add(key.values[report].value_or(""));
+    return std::move(line).take();
+}
+
+}  // namespace
+
+std::string to_text(const SideBySide& compared, const terminal::Look& look, bool all_layers) {
+    // A file has room for any number of columns, yet people read it.
+    const terminal::Look narrow{.colours = look.colours, .columns = look.width()};
+    std::string text = tables::to_text(figure_table(compared), narrow);
+    if (!compared.layers.empty()) text += '\n' + tables::to_text(layer_table(compared, all_layers), narrow);
+    if (compared.names.size() > 1 && !compared.keys.empty()) {
+        text += '\n' + tables::to_text(key_table(compared), narrow);
+    }
+    return text;
+}
+
+std::string to_csv(const SideBySide& compared) {
+    std::string text = csv_titles(compared);
+    for (std::size_t i = 0; i < compared.names.size(); ++i) text += csv_line(compared, i);
+    return text;
+}
+
+}  // namespace systole::page

@@ -1,0 +1,151 @@
+// A weight memory of the caller's in place of the chip's own.
+#include <tlm_utils/simple_target_socket.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "hw/core/core.h"
+#include "hw/isa/assembly.h"
+#include "tests/support/fresh_simulation.h"
+
+using namespace systole;
+
+namespace {
+
+/// A memory of 1 byte a cycle after its latency, as the chip's own; it can fail, and grant direct access.
+class OwnMemory final : public sc_core::sc_module {
+public:
+    OwnMemory(const sc_core::sc_module_name& name, std::size_t bytes, bool is_direct)
+        : sc_module(name), bytes_(bytes), is_direct_(is_direct) {
+        socket.register_transport_dbg(this, &OwnMemory::load);
+        socket.register_b_transport(this, &OwnMemory::read);
+        socket.register_get_direct_mem_ptr(this, &OwnMemory::grant);
+    }
+
+    tlm_utils::simple_target_socket<OwnMemory> socket{"socket"};
+    bool fails = false;
+
+private:
+    unsigned load(tlm::tlm_generic_payload& tile) {
+        if (!tile.is_write() || tile.get_address() + tile.get_data_length() > bytes_.size()) return 0;
+        std::copy_n(tile.get_data_ptr(), tile.get_data_length(), bytes_.data() + tile.get_address());
+        return tile.get_data_length();
+    }
+    void read(tlm::tlm_generic_payload& tile, sc_core::sc_time& delay) {
+        if (tile.get_data_ptr() != nullptr) {
+            std::copy_n(bytes_.data() + tile.get_address(), tile.get_data_length(), tile.get_data_ptr());
+        }
+        const sc_core::sc_time now = sc_core::sc_time_stamp();
+        free_ = std::max(free_, now + delay + sc_core::sc_time(latency, sc_core::SC_NS)) +
+                sc_core::sc_time(tile.get_data_length(), sc_core::SC_NS);
+        delay = free_ - now;
+        tile.set_response_status(fails ? tlm::TLM_GENERIC_ERROR_RESPONSE : tlm::TLM_OK_RESPONSE);
+    }
+    bool grant(tlm::tlm_generic_payload&, tlm::tlm_dmi& access) {
+        access.allow_read();
+        access.set_dmi_ptr(bytes_.data());
+        access.set_start_address(0);
+        access.set_end_address(bytes_.size() - 1);
+        return is_direct_;
+    }
+
+    static constexpr double latency = 20;
+    std::vector<unsigned char> bytes_;
+    const bool is_direct_;
+    sc_core::sc_time free_;
+};
+
+/// Multiplies a row of four elements, four times, with tiles of 4 x 4 and of 4 x 3.
+const std::string four_products =
+    ".array 4 4\n"
+    ".buffer in constant 0 16\n .int8 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n"
+    ".buffer parameters constant 16 36\n .int32 4*0 4*0x40000000\n .int8 4*1\n"
+    ".buffer out output 64 4\n"
+    ".tile 4 4\n .int8 1 0 0 0  0 1 0 0  0 0 1 0  0 0 0 1\n"
+    ".tile 4 4 fill 2; .tile 4 3 fill -1; .tile 4 4 fill -2\n"
+    "set activation.columns 4; set activation.pixel_bytes 4; set activation.outputs_per_image 1\n"
+    "set activation.parameters_row 8; set output.minimum -128; set output.maximum 127\n"
+    "read_weights tile=0 count=4\n"
+    "read_host in ub=0 block=16; read_host parameters ub=8 block=36; sync.signal host_read sem=0\n"
+    "sync.wait matrix sem=0; matmul ub=0 acc=0 rows=1 repeat=3; sync.signal matrix sem=1\n"
+    "sync.wait activation sem=1; activate ub=20 acc=0 rows=1 load; sync.signal activation sem=2\n"
+    "sync.wait host_write sem=2; write_host out ub=20 block=4\n"
+    "halt\n";
+
+struct Result {
+    Cycle cycles = 0;
+    std::vector<std::uint8_t> out;
+
+    bool operator==(const Result&) const = default;
+};
+
+machine::MachineConfig byte_a_cycle() {
+    machine::MachineConfig machine;
+    machine.matrix_unit.rows = machine.matrix_unit.columns = 4;
+    machine.clock_mhz = 1000;
+    machine.weight_memory.bandwidth_gb_per_s = 1;  // 1 byte a cycle
+    machine.weight_memory.latency_cycles = 20;
+    return machine;
+}
+
+Result run_on(tlm::tlm_target_socket<>* memory, hw::Values values = hw::Values::Computed) {
+    const isa::Program program = isa::assemble(four_products, "test");
+    hw::CoreOptions options;
+    options.values = values;
+    options.weight_memory = memory;
+    hw::Core core("core", byte_a_cycle(), program, options);
+    core.run();
+    if (values == hw::Values::TimingOnly) return {.cycles = core.cycles(), .out = {}};
+    const auto out = core.host_bytes(program.buffers.back());
+    return {.cycles = core.cycles(), .out = {out.begin(), out.end()}};
+}
+
+Result run_with_own(bool is_direct, hw::Values values = hw::Values::Computed) {
+    const tests::FreshSimulation simulation;
+    OwnMemory memory("memory", 64, is_direct);
+    return run_on(&memory.socket, values);
+}
+
+Result run_without(hw::Values values = hw::Values::Computed) {
+    const tests::FreshSimulation simulation;
+    return run_on(nullptr, values);
+}
+
+}  // namespace
+
+TEST_CASE("A weight memory of the caller's that is as fast as the chip's own gives the same cycles and bits",
+          "[hw][core]") {
+    const Result chips_own = run_without();
+    const auto signed_byte = [&](std::size_t i) {
+        return int{static_cast<std::int8_t>(chips_own.out.at(i))};
+    };
+    CHECK(signed_byte(0) == 1 + 2 * 26 - 42 - 2 * 58 + 0);
+    CHECK(signed_byte(3) == 4 + 2 * 26 - 2 * 58);
+    CHECK(run_with_own(false) == chips_own);
+    CHECK(run_with_own(true) == chips_own);
+}
+
+TEST_CASE("A run without values asks the caller's memory for times only", "[hw][core]") {
+    CHECK(run_with_own(false, hw::Values::TimingOnly) == run_without(hw::Values::TimingOnly));
+}
+
+TEST_CASE("A weight memory that fails is an error that names the address", "[hw][core]") {
+    const tests::FreshSimulation simulation;
+    OwnMemory memory("memory", 64, false);
+    memory.fails = true;
+    CHECK_THROWS_WITH(run_on(&memory.socket),
+                      "weight memory: reading 16 bytes at address 0 gives TLM_GENERIC_ERROR_RESPONSE");
+}
+
+TEST_CASE("A weight memory that does not take the weights is an error", "[hw][core]") {
+    const tests::FreshSimulation simulation;
+    OwnMemory memory("memory", 40, false);
+    CHECK_THROWS_WITH(run_on(&memory.socket),
+                      "weight memory: transport_dbg wrote 0 of 16 bytes at address 32");
+}
