@@ -21,7 +21,8 @@ isa::Program emit_program(const mapping::Network& network, const schedule::Sched
     const HostMemory memory = lay_out_host_memory(network, schedule);
     isa::Program program;
     program.geometry = schedule.target.geometry;
-    program.instructions = synchronize(Emitter(network, schedule, memory).emit(), program.geometry);
+    program.instructions = synchronize(Emitter(network, schedule, memory).emit(), program.geometry,
+                                       schedule.target.mapping.order);
     program.tiles = weight_image(network, schedule);
     program.buffers = host_buffers(memory, schedule.options.inferences, constant_rows(network, schedule));
     program.model = network.name;

@@ -30,18 +30,25 @@ struct Frame {
 /// Determines, instruction by instruction, which units have to wait for which.
 class OrderFinder {
 public:
-    OrderFinder(std::size_t instructions, const isa::Geometry& geometry)
-        : geometry_(geometry), frames_(instructions + 1), clocks_at_(instructions + 1) {}
+    OrderFinder(std::size_t instructions, const isa::Geometry& geometry, schedule::LayerOrder order)
+        : geometry_(geometry), order_(order), frames_(instructions + 1), clocks_at_(instructions + 1) {}
 
     void add(const isa::Instruction& instruction, Position position) {
         if (const auto* config = std::get_if<isa::SetConfig>(&instruction)) {
             registers_.set(config->reg, config->value);
         }
+        if (const auto* tag = std::get_if<isa::DebugTag>(&instruction)) begin_layer(tag->tag);
         const std::optional<Unit> unit = isa::unit_of(instruction);
         if (!unit) return;
         const Footprint footprint = isa::footprint(instruction, registers_, geometry_);
         const auto self = static_cast<std::size_t>(*unit);
-        order_behind(history_.conflicts(footprint).any, self, position);
+        UnitPositions needed = history_.conflicts(footprint).any;
+        if (waits_for_layer_[self]) {
+            constexpr auto activation = static_cast<std::size_t>(Unit::Activation);
+            needed[activation] = std::max(needed[activation], clocks_[activation][activation]);
+            waits_for_layer_.reset(self);
+        }
+        order_behind(needed, self, position);
         clocks_[self][self] = position;
         clocks_at_[position] = clocks_[self];
         history_.record(footprint, *unit, position);
@@ -50,6 +57,16 @@ public:
     const Frame& frame(Position position) const { return frames_[position]; }
 
 private:
+    void begin_layer(std::uint16_t tag) {
+        if (tag == 0 || tag == layer_) return;
+        layer_ = tag;
+        if (order_ == schedule::LayerOrder::Rows) return;
+        waits_for_layer_.set(static_cast<std::size_t>(Unit::Matrix));
+        if (order_ == schedule::LayerOrder::LayerAndWeights) {
+            waits_for_layer_.set(static_cast<std::size_t>(Unit::Weights));
+        }
+    }
+
     /// Makes the instruction wait for those of `needed` that are not yet ordered before it.
     void order_behind(const UnitPositions& needed, std::size_t self, Position position) {
         UnitPositions missing{};
@@ -79,6 +96,9 @@ private:
     }
 
     const isa::Geometry& geometry_;
+    schedule::LayerOrder order_;
+    std::uint16_t layer_ = 0;  ///< tag of the layer whose instructions are added
+    UnitSet waits_for_layer_;  ///< units whose next instruction comes after the layers before
     isa::Registers registers_;
     isa::ProgramHistory history_;
     std::vector<Frame> frames_;  ///< by position
@@ -92,11 +112,11 @@ private:
 }  // namespace
 
 std::vector<isa::Instruction> synchronize(const std::vector<isa::Instruction>& instructions,
-                                          const isa::Geometry& geometry) {
+                                          const isa::Geometry& geometry, schedule::LayerOrder order) {
     if (instructions.size() >= std::numeric_limits<Position>::max()) {
         throw std::logic_error("too many instructions to put in order");
     }
-    OrderFinder finder(instructions.size(), geometry);
+    OrderFinder finder(instructions.size(), geometry, order);
     Position position = 0;
     for (const isa::Instruction& instruction : instructions) {
         if (std::holds_alternative<isa::SyncWait>(instruction) ||

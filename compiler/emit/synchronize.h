@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "compiler/schedule/target.h"
 #include "hw/isa/instruction.h"
 #include "hw/isa/program.h"
 #include "hw/isa/unit.h"
@@ -24,9 +25,14 @@ constexpr std::uint8_t semaphore_of(isa::Unit signaller, isa::Unit waiter) {
 /// Counting semaphores suffice because the instructions of one unit that another unit waits for come in
 /// ascending order, so the k-th wait of a pair of units belongs to the k-th signal.
 ///
+/// With another `order` than Rows, the first matrix work of each layer, or also its first fetch of weights,
+/// comes after all activations of the layers before it. A layer begins where debug_tag changes to a tag above
+/// 0.
+///
 /// `instructions` must not contain sync. Throws ProgramError for invalid instructions (see isa::footprint),
 /// std::logic_error for sync.
 std::vector<isa::Instruction> synchronize(const std::vector<isa::Instruction>& instructions,
-                                          const isa::Geometry& geometry);
+                                          const isa::Geometry& geometry,
+                                          schedule::LayerOrder order = schedule::LayerOrder::Rows);
 
 }  // namespace systole::emit

@@ -115,7 +115,7 @@ std::vector<LayerPlan> plan_layers(const mapping::Network& network, const Target
                                      network.layers.size(), most_layers));
     }
     for (const mapping::Layer& layer : network.layers) check_ids({network, layer, target});
-    const std::vector<std::uint32_t> joined_to = group_parallel_convolutions(network, target.geometry);
+    const std::vector<std::uint32_t> joined_to = group_parallel_convolutions(network, target);
     const std::vector<std::uint32_t> channels = joined_channels(network, joined_to);
     std::vector<LayerPlan> plans;
     std::uint64_t tiles = 0;

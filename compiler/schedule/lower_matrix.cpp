@@ -114,7 +114,10 @@ void plan_dense(const mapping::MatrixProduct& product, const LayerView& view, La
 std::uint32_t accumulator_parts(const LayerLowering& context) {
     const std::vector<ColumnTile>& columns = context.plan.tiling.columns;
     if (!std::all_of(columns.begin(), columns.end(), is_single_tile)) return AccumulatorParts::halves;
-    std::uint32_t parts = context.accumulators.parts_behind(context.view.target.activation_delay);
+    const Target& target = context.view.target;
+    std::uint32_t parts = target.mapping.parts_by_delay
+                              ? context.accumulators.parts_behind(target.activation_delay)
+                              : AccumulatorParts::quarters;
     while (parts > AccumulatorParts::halves &&
            context.view.output().shape.width > context.accumulators.part(parts)) {
         parts /= 2;

@@ -119,7 +119,7 @@ std::uint32_t last_reading_step(const mapping::Network& network, std::span<const
 std::vector<Lifetime> tensor_lifetimes(const mapping::Network& network, const Target& target,
                                        bool overlap_transfers) {
     std::vector<Lifetime> lifetimes(network.tensors.size());
-    const std::vector<std::uint32_t> joined_to = group_parallel_convolutions(network, target.geometry);
+    const std::vector<std::uint32_t> joined_to = group_parallel_convolutions(network, target);
     const std::vector<TensorPart> parts = place_parts(network);
     const std::vector<std::uint64_t> rows = rows_of_images(network, target, parts);
     const auto write = [&](mapping::TensorId id, std::uint32_t step) {
@@ -169,7 +169,10 @@ MemoryPlan plan_memory(const mapping::Network& network, const Target& target, co
         const auto limit = static_cast<std::uint32_t>(std::min<std::uint64_t>(fit, batch));
         const std::vector<Piece> slices = cut_evenly(batch, limit);
         plan.images_per_slice = slices.front().count;
-        const auto groups = find_sub_batches(lifetimes, batch, rows, tiles, all_tiles * (slices.size() - 1));
+        std::optional<SubBatches> groups;
+        if (target.mapping.group_first_layers) {
+            groups = find_sub_batches(lifetimes, batch, rows, tiles, all_tiles * (slices.size() - 1));
+        }
         plan.groups = groups.value_or(SubBatches{});
         if (groups) plan.images_per_slice = batch;
     };

@@ -27,18 +27,20 @@ bool saves_column_tiles(std::uint64_t filters, std::uint64_t more, const isa::Ge
 }  // namespace
 
 std::vector<std::uint32_t> group_parallel_convolutions(const mapping::Network& network,
-                                                       const isa::Geometry& geometry) {
+                                                       const Target& target) {
     std::vector<std::uint32_t> joined_to;
     std::map<mapping::TensorId, std::vector<Group>> groups_by_input;
     for (std::uint32_t l = 0; l < network.layers.size(); ++l) {
         const mapping::Layer& layer = network.layers[l];
         joined_to.push_back(l);
         const auto* const product = std::get_if<mapping::MatrixProduct>(&layer.work);
+        if (!target.mapping.join_convolutions) continue;
         if (product == nullptr || !mapping::is_convolution(*product)) continue;
         const std::uint64_t filters = network.tensors[layer.output].shape.channels;
         std::vector<Group>& groups = groups_by_input[layer.inputs[0]];
         const auto joined = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
-            return group.window == *product->window && saves_column_tiles(group.filters, filters, geometry);
+            return group.window == *product->window &&
+                   saves_column_tiles(group.filters, filters, target.geometry);
         });
         if (joined == groups.end()) {
             groups.push_back({.first = l, .window = *product->window, .filters = filters});

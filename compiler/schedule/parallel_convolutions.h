@@ -15,8 +15,8 @@ namespace systole::schedule {
 /// A convolution is joined to the first one, in the order of the layers, with which its filters take fewer
 /// column tiles than separately. So pixels are streamed less often. The number of activated accumulator rows
 /// does not grow: each joined layer adds at most one border inside a column tile and saves at least one
-/// column tile. Layer and tensor ids must be valid.
-std::vector<std::uint32_t> group_parallel_convolutions(const mapping::Network& network,
-                                                       const isa::Geometry& geometry);
+/// column tile. Layer and tensor ids must be valid. Without Mapping::join_convolutions, each layer is
+/// computed by itself.
+std::vector<std::uint32_t> group_parallel_convolutions(const mapping::Network& network, const Target& target);
 
 }  // namespace systole::schedule

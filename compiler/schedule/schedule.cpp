@@ -66,8 +66,7 @@ void check_size(const Schedule& schedule, std::uint64_t operations) {
 
 /// The last step that reads a part of the network's input.
 std::uint32_t last_step_of_input(const mapping::Network& network, const Schedule& schedule) {
-    const std::vector<std::uint32_t> joined_to =
-        group_parallel_convolutions(network, schedule.target.geometry);
+    const std::vector<std::uint32_t> joined_to = group_parallel_convolutions(network, schedule.target);
     std::uint32_t last = 0;
     for (const HostPart& part : schedule.memory.inputs) {
         last = std::max(last, last_reading_step(network, joined_to, part.tensor));

@@ -6,8 +6,25 @@
 
 namespace systole::schedule {
 
-/// The properties of the machine that the compiler needs. The caller sets them from a valid machine
-/// configuration. All except the delay are at least 1.
+/// What the matrix work of a layer waits for when the layer before it ends.
+enum class LayerOrder : std::uint8_t {
+    Rows,             ///< the rows of the unified buffer that it reads
+    Layer,            ///< all activations of the layer before it
+    LayerAndWeights,  ///< the same, and its first weights are not fetched before
+};
+
+/// Choices of the compiler. They change instructions and cycles, never answers.
+struct Mapping {
+    bool join_convolutions = true;   ///< see parallel_convolutions.h
+    bool parts_by_delay = true;      ///< see AccumulatorParts::parts_behind; otherwise quarters
+    bool group_first_layers = true;  ///< see SubBatches; otherwise batches that do not fit go in slices
+    LayerOrder order = LayerOrder::Rows;
+
+    bool operator==(const Mapping&) const = default;
+};
+
+/// The properties of the machine that the compiler needs, and how it maps networks to it. The caller sets the
+/// properties from a valid machine configuration. All except the delay are at least 1.
 struct Target {
     isa::Geometry geometry;
     std::uint32_t accumulator_rows = 4096;      ///< of `geometry.columns` sums
@@ -16,6 +33,7 @@ struct Target {
     /// Cycles from a row's entry into the array until its activations are in the unified buffer, without any
     /// stalls.
     std::uint64_t activation_delay = 0;
+    Mapping mapping = {};
 
     bool operator==(const Target&) const = default;
 };

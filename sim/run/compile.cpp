@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -47,6 +48,18 @@ passes::Calibration calibration_of(const ir::Graph& graph, const RunSpec& spec,
     return calibration;
 }
 
+schedule::LayerOrder schedule_order(LayerOrder order) {
+    switch (order) {
+        case LayerOrder::Rows:
+            return schedule::LayerOrder::Rows;
+        case LayerOrder::Layer:
+            return schedule::LayerOrder::Layer;
+        case LayerOrder::LayerAndWeights:
+            return schedule::LayerOrder::LayerAndWeights;
+    }
+    throw std::logic_error("an order of layers that does not exist");
+}
+
 }  // namespace
 
 void throw_with_file(const ModelError& error, const RunSpec& spec, const ir::Graph& graph) {
@@ -56,25 +69,35 @@ void throw_with_file(const ModelError& error, const RunSpec& spec, const ir::Gra
     throw ModelError(fmt::format("{}: {}", spec.network.value().path.text, rule));
 }
 
-schedule::Target target_of(const machine::MachineConfig& machine) {
+schedule::Target target_of(const machine::MachineConfig& machine, const Mapping& mapping) {
+    const auto& [join_convolutions, parts_by_delay, group_first_layers, order] = mapping;
     return {.geometry = {.rows = machine.matrix_unit.rows, .columns = machine.matrix_unit.columns},
             .accumulator_rows = machine.accumulators.rows,
             .unified_buffer_rows = machine.unified_buffer.rows,
             .weight_memory_bytes = machine.weight_memory.bytes,
-            .activation_delay = timing::matrix_latency(machine) + machine.activation_latency()};
+            .activation_delay = timing::matrix_latency(machine) + machine.activation_latency(),
+            .mapping = {.join_convolutions = join_convolutions,
+                        .parts_by_delay = parts_by_delay,
+                        .group_first_layers = group_first_layers,
+                        .order = schedule_order(order)}};
 }
 
 nlohmann::json to_json(const schedule::Target& target) {
     // The bindings name every field, so a new field does not compile until it is written here.
-    const auto& [geometry, accumulator_rows, unified_buffer_rows, weight_memory_bytes, activation_delay] =
-        target;
+    const auto& [geometry, accumulator_rows, unified_buffer_rows, weight_memory_bytes, activation_delay,
+                 mapping] = target;
     const auto& [rows, columns] = geometry;
+    const auto& [join_convolutions, parts_by_delay, group_first_layers, order] = mapping;
     return {{"rows", rows},
             {"columns", columns},
             {"accumulator_rows", accumulator_rows},
             {"unified_buffer_rows", unified_buffer_rows},
             {"weight_memory_bytes", weight_memory_bytes},
-            {"activation_delay", activation_delay}};
+            {"activation_delay", activation_delay},
+            {"join_convolutions", join_convolutions},
+            {"parts_by_delay", parts_by_delay},
+            {"group_first_layers", group_first_layers},
+            {"order", order}};
 }
 
 ir::Graph read_model(const RunSpec& spec) {

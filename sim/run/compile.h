@@ -16,8 +16,8 @@
 /// The calls from runs into the compiler.
 namespace systole::run {
 
-/// The properties of the machine that the compiler reads.
-schedule::Target target_of(const machine::MachineConfig& machine);
+/// The properties of the machine that the compiler reads, and its choices.
+schedule::Target target_of(const machine::MachineConfig& machine, const Mapping& mapping);
 /// The whole target as JSON: targets with the same JSON have the same programs.
 nlohmann::json to_json(const schedule::Target& target);
 

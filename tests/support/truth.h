@@ -22,7 +22,10 @@ namespace systole::tests {
 
 using Bytes = std::vector<std::uint8_t>;
 
-using run::target_of;
+/// The target of a machine, with the compiler's usual choices.
+inline schedule::Target target_of(const machine::MachineConfig& machine) {
+    return run::target_of(machine, {});
+}
 
 inline const isa::HostBuffer& buffer_of(const isa::Program& program, isa::BufferKind kind) {
     return *std::find_if(program.buffers.begin(), program.buffers.end(),

@@ -362,7 +362,7 @@ std::string prepared_key(const RunSpec& spec) {
     seen.observed = {};
     seen.host.reset();
     seen.baselines.clear();
-    return hash_of(to_json(target_of(spec.machine)).dump() + compared_bytes(seen));
+    return hash_of(to_json(target_of(spec.machine, spec.compiler.mapping)).dump() + compared_bytes(seen));
 }
 
 Prepared prepare(const RunSpec& spec) {
@@ -387,8 +387,8 @@ Prepared prepare(const RunSpec& spec) {
         prepared.program = naming_file(spec, *prepared.graph, [&] {
             const mapping::Network network =
                 operators::lower(quantize(*prepared.graph, spec, prepared.input));
-            const schedule::Schedule schedule =
-                schedule::make_schedule(network, target_of(spec.machine), options_of(spec, prepared.input));
+            const schedule::Schedule schedule = schedule::make_schedule(
+                network, target_of(spec.machine, spec.compiler.mapping), options_of(spec, prepared.input));
             prepared.batch = batch_facts(network, schedule);
             return emit::emit_program(network, schedule);
         });

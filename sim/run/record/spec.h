@@ -1,8 +1,10 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hw/machine/machine_config.h"
@@ -19,13 +21,29 @@ void read_record_json(const nlohmann::ordered_json& json, MachineConfig& machine
 
 namespace systole::run {
 
+/// What the matrix work of a layer waits for: see schedule::LayerOrder.
+enum class LayerOrder : std::uint8_t { Rows, Layer, LayerAndWeights };
+constexpr std::array<std::string_view, 3> names_of(LayerOrder) {
+    return {"rows", "layer", "layer_and_weights"};
+}
+
+/// Choices of the compiler: see schedule::Mapping.
+struct Mapping {
+    bool join_convolutions = true;
+    bool parts_by_delay = true;
+    bool group_first_layers = true;
+    LayerOrder order = LayerOrder::Rows;
+};
+SYSTOLE_RECORD_FIELDS(Mapping, join_convolutions, parts_by_delay, group_first_layers, order)
+
 /// The options for the compiler.
 struct CompilerOptions {
     std::uint32_t batch = 1;  ///< images that go through the network together
     std::uint64_t limit =
         0;  ///< the first images only, 0: all; without images the number of inferences, 0: one batch
+    Mapping mapping = {};
 };
-SYSTOLE_RECORD_FIELDS(CompilerOptions, batch, limit)
+SYSTOLE_RECORD_FIELDS(CompilerOptions, batch, limit, mapping)
 
 /// The input of the network.
 struct RunData {

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "hw/isa/footprint.h"
+#include "hw/isa/registers.h"
 #include "tests/support/random_runs.h"
 
 namespace systole::emit {
@@ -295,6 +296,62 @@ TEST_CASE("Each ordered pair of units has a semaphore of its own", "[compiler][e
         }
     }
     CHECK(semaphores.size() == isa::unit_count * isa::unit_count);
+}
+
+namespace {
+
+/// Two layers of one tile each: input of the second is not what the first writes.
+std::vector<Instruction> two_layers() {
+    const auto layer = [](std::uint16_t tag, std::uint32_t input, std::uint16_t sums, std::uint32_t output) {
+        isa::MatrixMultiply multiply;
+        multiply.unified_buffer_row = input;
+        multiply.accumulator_row = sums;
+        multiply.length = 4;
+        isa::Activate activate;
+        activate.accumulator_row = sums;
+        activate.unified_buffer_row = output;
+        activate.length = 4;
+        return std::vector<Instruction>{isa::DebugTag{.tag = tag},
+                                        isa::ReadWeights{.first_tile = tag, .tiles = 1}, multiply, activate};
+    };
+    std::vector<Instruction> program{
+        isa::SetConfig{.reg = isa::Register::ActivationColumns, .value = 8},
+        isa::SetConfig{.reg = isa::Register::ActivationPixelBytes, .value = 8},
+        isa::SetConfig{.reg = isa::Register::ActivationOutputsPerImage, .value = 1},
+        isa::SetConfig{.reg = isa::Register::ActivationImageRows, .value = 1}};
+    for (const auto& part : {layer(1, 0, 0, 100), layer(2, 50, 8, 200)}) {
+        program.insert(program.end(), part.begin(), part.end());
+    }
+    return program;
+}
+
+/// The units that wait for the activation unit anywhere in the program.
+std::set<Unit> waiters_for_activation(schedule::LayerOrder order) {
+    std::set<Unit> waiters;
+    for (const Instruction& instruction : synchronize(two_layers(), geometry, order)) {
+        const auto* wait = std::get_if<isa::SyncWait>(&instruction);
+        if (wait != nullptr && wait->semaphore == semaphore_of(Unit::Activation, wait->unit)) {
+            waiters.insert(wait->unit);
+        }
+    }
+    return waiters;
+}
+
+}  // namespace
+
+TEST_CASE("Layers in order: matrix work, or also its weights, waits for the activations before it",
+          "[compiler][emit][sync]") {
+    CHECK(waiters_for_activation(schedule::LayerOrder::Rows).empty());
+    CHECK(waiters_for_activation(schedule::LayerOrder::Layer) == std::set<Unit>{Unit::Matrix});
+    CHECK(waiters_for_activation(schedule::LayerOrder::LayerAndWeights) ==
+          std::set<Unit>{Unit::Matrix, Unit::Weights});
+    // Work of the same layer, before and after a transfer (tag 0), is not ordered further.
+    std::vector<Instruction> program = two_layers();
+    for (Instruction& instruction : program) {
+        if (auto* tag = std::get_if<isa::DebugTag>(&instruction)) tag->tag = 1;
+    }
+    CHECK(synchronize(program, geometry, schedule::LayerOrder::LayerAndWeights) ==
+          synchronize(program, geometry, schedule::LayerOrder::Rows));
 }
 
 }  // namespace systole::emit

@@ -88,7 +88,7 @@ Target target(std::uint32_t columns) {
 JoinedTo joined_to_of(const std::vector<std::uint32_t>& filters, std::uint32_t columns) {
     ParallelBuilder builder;
     for (const std::uint32_t count : filters) builder.convolution(0, count);
-    return group_parallel_convolutions(builder.network(), {.rows = 8, .columns = columns});
+    return group_parallel_convolutions(builder.network(), target(columns));
 }
 
 std::uint32_t column_tiles(std::uint32_t channels, std::uint32_t columns) {
@@ -107,6 +107,17 @@ TEST_CASE("Parallel convolutions are joined where they take fewer column tiles t
     // Across column tiles: 2 and 2 apart, 3 together.
     CHECK(joined_to_of({300, 400}, 256) == JoinedTo{0, 0});
     CHECK(joined_to_of({6, 6}, 4) == JoinedTo{0, 0});
+}
+
+TEST_CASE("Parallel convolutions stay apart where the mapping does not join them",
+          "[compiler][schedule][parallel]") {
+    ParallelBuilder builder;
+    builder.convolution(0, 64);
+    builder.convolution(0, 64);
+    Target apart = target(256);
+    CHECK(group_parallel_convolutions(builder.network(), apart) == JoinedTo{0, 0});
+    apart.mapping.join_convolutions = false;
+    CHECK(group_parallel_convolutions(builder.network(), apart) == JoinedTo{0, 1});
 }
 
 TEST_CASE("A convolution is joined to the first with which it saves a column tile",
@@ -128,7 +139,7 @@ TEST_CASE("Only convolutions of the same tensor and the same windows are paralle
     builder.convolution(0, 2, {.kernel_height = 2});                                    // layer 7
     builder.convolution(0, 2, {.kernel_height = 1, .kernel_width = 1, .stride_y = 1});  // layer 8
     builder.convolution(first, 2);                                                      // layer 9
-    CHECK(group_parallel_convolutions(builder.network(), {.rows = 8, .columns = 16}) ==
+    CHECK(group_parallel_convolutions(builder.network(), target(16)) ==
           JoinedTo{0, 1, 2, 3, 4, 5, 6, 1, 0, 3});
 }
 
@@ -142,9 +153,9 @@ TEST_CASE("More filters than can be counted are not joined", "[compiler][schedul
     for (const TensorId output : {1U, 2U}) {
         network.layers.push_back({.name = "l", .inputs = {0}, .output = output, .work = convolution});
     }
-    CHECK(group_parallel_convolutions(network, {.rows = 8, .columns = 4096}) == JoinedTo{0, 1});
+    CHECK(group_parallel_convolutions(network, target(4096)) == JoinedTo{0, 1});
     network.tensors[1].shape.channels -= 1;
-    CHECK(group_parallel_convolutions(network, {.rows = 8, .columns = 4096}) == JoinedTo{0, 0});
+    CHECK(group_parallel_convolutions(network, target(4096)) == JoinedTo{0, 0});
 }
 
 TEST_CASE("The text of a schedule shows joined convolutions, which stream pixels once",
