@@ -59,11 +59,10 @@ class Network:
         return "{\n " + ",\n ".join(lines) + "\n}\n"
 
 
-def mlp0():
+def mlp0(widths=(2016, 2016, 1776, 2288, 2016, 2016)):
     # Table 1: 5 FC of 20M weights in all, so about 2000 wide. Table 3: 0.024 of the active multiply-accumulates
     # unused, so close below multiples of 256. Section 7: an array of 512 x 512 is worse for every network, so not
     # all widths fill multiples of 512: one layer a tile narrower, one a tile wider.
-    widths = [2016, 2016, 1776, 2288, 2016, 2016]
     return multilayer_perceptron("mlp0", widths)
 
 
@@ -75,7 +74,7 @@ def mlp1():
 
 
 def multilayer_perceptron(name, widths):
-    network = Network(name, widths[:1])
+    network = Network(name, list(widths[:1]))
     value = "input"
     for i, width in enumerate(widths[1:]):
         value = network.dense(f"fc{i + 1}", value, width, "relu")  # Table 1: ReLU
@@ -112,19 +111,18 @@ def lstm_layer(network, i, inputs, c, width):
     return new_h, new_c
 
 
-def lstm0():
+def lstm0(inputs=512, first_width=1280, bits=16):
     # Table 1: 24 FC; an LSTM layer has 4, its gates, so 6 layers. 52M weights are about 1024 wide, and as Table 3 has
     # no unused multiply-accumulates, multiples of 256. Section 7: an array of 512 x 512 is worse for every network, so
     # not all widths are multiples of 512. Residual connections keep layers 2 to 6 at one width; the first is a tile
     # wider, and 52M weights leave it 512 inputs.
-    inputs = 512
-    widths = [1280, 1024, 1024, 1024, 1024, 1024]
+    widths = [first_width] + 5 * [1024]
     # Table 1: 34 vector layers, 5 for each LSTM layer and 4 more: residual connections from the third layer on, as
     # Google's translation network has them (Wu et al. 2016, arXiv 1609.08144), which one of the two LSTMs belongs to.
     first_residual = 3
 
     # 16 bits: Table 3's operations per second are half of what its useful multiply-accumulates make.
-    network = Network("lstm0", [0], activation_bits=16)
+    network = Network("lstm0", [0], activation_bits=bits)
     slices = Slices(network)
     x = slices.take("x", inputs)
     states = []
@@ -138,7 +136,7 @@ def lstm0():
     return network
 
 
-def lstm1():
+def lstm1(recurrent_bits=16, other_bits=8):
     layers = 5  # Table 1: 19 vector layers; 5 LSTM layers have 25 with our 5 each, 20 where tanh(c) is not counted
     width = 600  # section 7: 600 x 600 matrices; Table 3: 0.6 of the active multiply-accumulates in use, 0.61 with
     # each 600 x 600 matrix in 3 x 3 tiles of its own
@@ -148,14 +146,14 @@ def lstm1():
     # Bits: the reference derives 1.64 passes a row. The recurrent part is 16-bit as LSTM0 is, the FC before it is
     # 8-bit behind the two that take the network's input: 1.68.
 
-    network = Network("lstm1", [0], activation_bits=16)
+    network = Network("lstm1", [0], activation_bits=recurrent_bits)
     slices = Slices(network)
     halves = [slices.take("left", width), slices.take("right", width)]
     made = []
     for i in range(1, fully_connected + 1):
         # The second takes the network's input, too: both inputs of a layer have as many bits.
         inputs = made[-2:] if len(made) >= 2 else halves
-        bits = {} if i == fully_connected else {"activation_bits": 8}
+        bits = {} if other_bits == recurrent_bits or i == fully_connected else {"activation_bits": other_bits}
         made.append(network.add(f"fc{i}", "dense", inputs, units=width, activation="tanh", **bits))
     context = x = made[-1]
     states = []
@@ -183,7 +181,7 @@ def cnn0():
     return network
 
 
-def cnn1():
+def cnn1(pointwise_behind="4d", units=(6144, 6144, 6144, 1000)):
     image = [224, 224, 3]
     # Batch-normalizing Inception ("derives from Inception V2"): Ioffe & Szegedy 2015, arXiv 1502.03167, Figure
     # 5. The filters are those printed; the printed depths of 4c, 4d and 4e are not their sums, which count here.
@@ -201,7 +199,7 @@ def cnn1():
         "5b": (352, 192, 320, 192, 224, "max", 128),
     }
     pointwise = [1024, 1024, 1024]  # Table 1: 72 convolutions; the modules and what is before them have 69
-    units = [6144, 6144, 6144, 1000]  # Table 1: 4 FC, 100M weights in all
+    # units: Table 1: 4 FC, 100M weights in all
 
     network = Network("cnn1", image)
     value = network.convolution("conv1", "input", 7, 64, stride=2)
@@ -213,7 +211,7 @@ def cnn1():
         value = inception_module(network, name, value, *sizes)
         # Where no fact says. Table 3: 0.51 of the active multiply-accumulates are unused; behind the last
         # module of 7 x 7 pixels it were 0.57, here, behind the last of 14 x 14, it is 0.53.
-        if name == "4d":
+        if name == pointwise_behind:
             for i, filters in enumerate(pointwise):
                 value = network.convolution(f"pointwise{i + 1}", value, 1, filters)
     value = network.add("global_pool", "global_average_pool", value)  # Table 1: 13 pools with the modules' 10
@@ -238,6 +236,19 @@ def inception_module(network, name, source, direct, reduce, filters, double_redu
     return network.add(name, "concat", branches)
 
 
+def choices():
+    """The networks with one choice turned the other way, which `sim validate tpu_v1 --choices` runs (docs/validation.md)."""
+    return {
+        "mlp0_square": mlp0(widths=6 * [2048]),
+        "lstm0_square": lstm0(inputs=1024, first_width=1024),
+        "lstm0_8_bit": lstm0(bits=8),
+        "lstm1_8_bit": lstm1(recurrent_bits=8, other_bits=8),
+        "lstm1_16_bit": lstm1(recurrent_bits=16, other_bits=16),
+        "cnn1_pointwise_last": cnn1(pointwise_behind="5b"),
+        "cnn1_tapered": cnn1(units=(8192, 6144, 4096, 1000)),
+    }
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", nargs="?", type=pathlib.Path, default=pathlib.Path(__file__).parent)
@@ -245,6 +256,9 @@ def main():
     networks = [mlp0(), mlp1(), lstm0(), lstm1(), cnn0(), cnn1()]
     for network in networks:
         (arguments.folder / f"{network.head['name']}.json").write_text(network.text(), encoding="ascii")
+    (arguments.folder / "choices").mkdir(exist_ok=True)
+    for name, network in choices().items():
+        (arguments.folder / "choices" / f"{name}.json").write_text(network.text(), encoding="ascii")
 
 
 if __name__ == "__main__":
