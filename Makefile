@@ -9,6 +9,8 @@ RANDOM_PERCENT ?= 1000
 export SYSTEMC_DISABLE_COPYRIGHT_MESSAGE := 1
 # What one clone has compiled, another takes from ccache.
 export CCACHE_NOHASHDIR := 1
+# Without these, it leaves out what uses precompiled headers.
+export CCACHE_SLOPPINESS := pch_defines,time_macros
 
 packages_build := scripts/packages_build.txt
 packages_test := $(packages_build) scripts/packages_test.txt

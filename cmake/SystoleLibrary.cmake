@@ -45,11 +45,7 @@ function(systole_tests name)
         return()
     endif()
     add_executable(${name} ${sources})
-    # Line numbers are enough to find a failed assertion; the rest takes a fifth of the time to compile. With
-    # sanitizers, all code is compiled so.
-    if(NOT SYSTOLE_SANITIZE)
-        target_compile_options(${name} PRIVATE $<$<CONFIG:Debug>:-g1>)
-    endif()
+    target_precompile_headers(${name} REUSE_FROM systole_test_headers)
     set(libraries systole::all_hw)
     if(NOT tests_DIRECTORY MATCHES "^unit/hw/")
         list(PREPEND libraries systole::all_compiler)
