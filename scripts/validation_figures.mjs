@@ -106,12 +106,12 @@ draw('total_cycles', 'Error of total cycles', {
 });
 
 const splits = tables.fits.rows.slice(0, 20);
-draw('held_out', 'Fitted to three workloads, held against the other three', {
+draw('splits', 'Fitted to three workloads, compared with the other three', {
     xAxis: categories('split, in the order of the table', splits.map((_, i) => i + 1)),
     yAxis: beside('mean error of total cycles, %'),
     series: [
         bars('the three fitted to', splits.map((split) => split[4]), gray),
-        bars('the three held out', splits.map((split) => split[5]), blue),
+        bars('the other three', splits.map((split) => split[5]), blue),
     ],
 });
 

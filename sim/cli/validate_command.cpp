@@ -11,6 +11,7 @@
 #include "sim/cli/command.h"
 #include "sim/cli/output_options.h"
 #include "sim/run/path_finder.h"
+#include "sim/study/validate/choices.h"
 #include "sim/study/validate/output.h"
 #include "sim/study/validate/validate.h"
 
@@ -25,7 +26,9 @@ struct ValidateCommand {
     OutputOptions print;
     const terminal::Screen* screen = nullptr;
     std::string page;
-    std::string page_template = "docs/validation.template.md";
+    std::string page_template;
+    bool choices = false;
+    bool refit = false;
 
     void operator()() const {
         const run::PathFinder paths({});
@@ -35,25 +38,34 @@ struct ValidateCommand {
                             json_file));
         }
         // Opened before the long work, so that a wrong place is found at once.
-        const fs::path template_path = paths.find(page_template);
+        const std::string named =
+            choices ? "docs/validation_choices.template.md" : "docs/validation.template.md";
+        const fs::path template_path =
+            page.empty() ? fs::path() : paths.find(page_template.empty() ? named : page_template);
         const std::string text =
             page.empty() ? std::string() : read_input_file<machine::ConfigError>(template_path);
         std::optional<WholeFile> json_out;
         std::optional<WholeFile> page_out;
         if (!json_file.empty()) json_out.emplace(json_file);
         if (!page.empty()) page_out.emplace(page);
-        const validate::Results results = validate::validate(target, paths);
-        const nlohmann::ordered_json json = validate::to_json(results);
-        const bool json_only = print.json && json_file.empty();
-        if (json_only) print_json(json);
-        if (!json_only && !print.quiet) fmt::print("{}", validate::to_text(results, screen->out()));
-        if (json_out) {
-            json_out->write(json.dump(2) + '\n');
-            json_out->commit();
-        }
-        if (page_out) {
-            page_out->write(validate::to_page(results, text, template_path.string()));
-            page_out->commit();
+        const auto finish = [&](const auto& results) {
+            const nlohmann::ordered_json json = validate::to_json(results);
+            const bool json_only = print.json && json_file.empty();
+            if (json_only) print_json(json);
+            if (!json_only && !print.quiet) fmt::print("{}", validate::to_text(results, screen->out()));
+            if (json_out) {
+                json_out->write(json.dump(2) + '\n');
+                json_out->commit();
+            }
+            if (page_out) {
+                page_out->write(validate::to_page(results, text, template_path.string()));
+                page_out->commit();
+            }
+        };
+        if (choices) {
+            finish(validate::study_choices(target, paths, refit));
+        } else {
+            finish(validate::validate(target, paths));
         }
     }
 };
@@ -76,15 +88,23 @@ void add_validate_command(CLI::App& app, Context& context) {
     context.note(json, {.files = true});
     command->add_option("--page", validate->page, "write the tables as a page")->type_name("FILE.md");
     command->add_option("--template", validate->page_template, "the page's prose")->type_name("FILE.md");
+    CLI::Option* choices = command->add_flag(
+        "--choices", validate->choices,
+        "instead: turn each choice that was made with published counters in view the other way");
+    command
+        ->add_flag("--refit", validate->refit,
+                   "with --choices: also fit the free parameters again to each, and run Figure 11 (minutes)")
+        ->needs(choices);
     add_quiet_option(*command, validate->print);
     add_color_option(*command, context);
     command->footer(
         "Examples:\n"
         "  sim validate tpu_v1\n"
         "  sim validate tpu_v1 --json validation.json\n"
-        "  sim validate tpu_v1 --page docs/validation.md\n\n"
-        "The six workloads of the ISCA 2017 paper run on configs/machines/tpu_v1.json;\n"
-        "three parameters are fitted to three of them and checked with the other three.");
+        "  sim validate tpu_v1 --page docs/validation.md\n"
+        "  sim validate tpu_v1 --choices\n\n"
+        "The six workloads of the ISCA 2017 paper run with published parameters alone, then\n"
+        "with three fitted ones, beside models that need no simulator.");
     command->callback([validate, json] {
         validate->print.json = json->count() > 0;
         (*validate)();

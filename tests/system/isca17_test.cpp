@@ -68,6 +68,14 @@ TEST_CASE("The workload files are those that their script writes", "[system][isc
         CHECK(tests::text_in(made / fmt::format("{}.json", workload.name)) ==
               tests::text_in(file_of(workload)));
     }
+    int choices = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(folder / "choices")) {
+        CAPTURE(entry.path());
+        ++choices;
+        CHECK(tests::text_in(made / ("choices/" + entry.path().filename().string())) ==
+              tests::text_in(entry.path()));
+    }
+    CHECK(choices == std::distance(std::filesystem::directory_iterator(made / "choices"), {}));
 }
 
 TEST_CASE("The workloads have the layers and weights of the paper", "[system][isca17]") {

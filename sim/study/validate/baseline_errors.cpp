@@ -43,10 +43,10 @@ void add_errors(BaselineErrors& errors, const Baseline& baseline, const Publishe
         for (std::size_t j = 0; j < rows.size(); ++j) {
             if (j != i) others.push_back(rows[j].known);
         }
-        Baseline held_out = baseline;
-        held_out.efficiency = baselines::fit_efficiency(baseline, others);
+        Baseline left_out = baseline;
+        left_out.efficiency = baselines::fit_efficiency(baseline, others);
         const Expected ours = *expected_at(baseline, network, batch);
-        const Expected unseen = *expected_at(held_out, network, batch);
+        const Expected unseen = *expected_at(left_out, network, batch);
         BaselineErrorRow error{.source = row.source,
                                .baseline = baseline.name,
                                .workload = network.name,
@@ -54,13 +54,13 @@ void add_errors(BaselineErrors& errors, const Baseline& baseline, const Publishe
                                .unit = row.unit,
                                .published = value,
                                .ours = ours.*figure,
-                               .held_out_error = unseen.*figure / value - 1.0};
+                               .left_out_error = unseen.*figure / value - 1.0};
         errors.throughput.push_back(error);
         if (!(row.latency_ms > 0.0) || !ours.latency_seconds) continue;
         error.unit = "ms";
         error.published = row.latency_ms;
         error.ours = *ours.latency_seconds * 1e3;
-        error.held_out_error.reset();
+        error.left_out_error.reset();
         errors.latency.push_back(error);
     }
     const baselines::Network mlp0 = evenly_shared(published, MLP0);

@@ -54,7 +54,7 @@ struct BaselineErrorRow {
     double ours = 0.0;
     /// The error with an efficiency that is fitted to the other rows of the baseline; absent for figures that
     /// are not fitted.
-    std::optional<double> held_out_error = {};
+    std::optional<double> left_out_error = {};
 
     double error() const { return ours / published - 1.0; }
 };

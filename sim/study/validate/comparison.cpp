@@ -32,9 +32,12 @@ double mlp0_part(const Published& published) {
 }
 
 ByWorkload<double> weights_of(const Published& published) {
+    return weights_of(published, mlp0_part(published));
+}
+
+ByWorkload<double> weights_of(const Published& published, double mlp0) {
     const auto pairs = published.row("table_1.deployed_percent", pair_names);
     const double sum = pairs[0] + pairs[1] + pairs[2];
-    const double mlp0 = mlp0_part(published);
     return {pairs[0] * mlp0 / sum, pairs[0] * (1.0 - mlp0) / sum, pairs[1] / 2.0 / sum,
             pairs[1] / 2.0 / sum,  pairs[2] / 2.0 / sum,          pairs[2] / 2.0 / sum};
 }
@@ -58,10 +61,11 @@ Cells factors_and_means(const ByWorkload<double>& factors, const ByWorkload<doub
     return joined(numbers(factors, digits), numbers(means, digits));
 }
 
-double table_3_difference(std::size_t row, const Results& results) {
-    const ByWorkload<double> published = results.published.table_3(row);
-    const ByWorkload<double> ours = table_3_values(row, results.base);
-    return arithmetic_mean(by_workload([&](std::size_t i) { return std::abs(ours[i] - published[i]); }));
+double table_3_difference(std::size_t row, const Published& published,
+                          const ByWorkload<run::RunRecord>& records) {
+    const ByWorkload<double> theirs = published.table_3(row);
+    const ByWorkload<double> ours = table_3_values(row, records);
+    return arithmetic_mean(by_workload([&](std::size_t i) { return std::abs(ours[i] - theirs[i]); }));
 }
 
 ByWorkload<double> relative_performance(const Results& results, Ratio ratio) {
@@ -188,12 +192,13 @@ void require_watts(const baselines::Baseline& cpu, const baselines::Baseline& gp
     require(gpu, "power.busy_watts", gpu.power.busy_watts);
 }
 
-SensitivityErrors sensitivity_errors(const Results& results, const Sensitivity& ours) {
+SensitivityErrors sensitivity_errors(const Published& published, const ByWorkload<double>& weights,
+                                     const Sensitivity& ours) {
     SensitivityErrors errors{};
     for (std::size_t curve = 0; curve < curve_names.size(); ++curve) {
-        const auto published = results.published.figure_11(static_cast<Curve>(curve));
+        const auto theirs = published.figure_11(static_cast<Curve>(curve));
         for (std::size_t i = 0; i < scales.size(); ++i) {
-            errors[curve][i] = weighted_mean(results.weights, ours[curve][i]) / published[i] - 1.0;
+            errors[curve][i] = weighted_mean(weights, ours[curve][i]) / theirs[i] - 1.0;
         }
     }
     return errors;

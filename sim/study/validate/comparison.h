@@ -23,6 +23,8 @@ double mlp0_part(const Published& published);
 /// Table 6, and the other pairs are split evenly. Divided by their sum, as the pairs are not all that is
 /// deployed.
 ByWorkload<double> weights_of(const Published& published);
+/// The same with another part for MLP0.
+ByWorkload<double> weights_of(const Published& published, double mlp0_part);
 
 double weighted_mean(const ByWorkload<double>& weights, const ByWorkload<double>& values);
 double arithmetic_mean(std::span<const double> values);
@@ -33,7 +35,8 @@ double geometric_mean(const ByWorkload<double>& values);
 Cells factors_and_means(const ByWorkload<double>& factors, const ByWorkload<double>& weights, int digits);
 
 /// Mean absolute difference of a row of Table 3 (by index into table_3_rows), in points.
-double table_3_difference(std::size_t row, const Results& results);
+double table_3_difference(std::size_t row, const Published& published,
+                          const ByWorkload<run::RunRecord>& records);
 
 /// Performance per die: GPU/CPU as published; TPU over the others as published, times our throughput of the
 /// TPU over the published one. Both throughputs are proportional to row 2 of Table 3, and the host's share,
@@ -74,7 +77,8 @@ void require_watts(const baselines::Baseline& cpu, const baselines::Baseline& gp
 
 /// The points of Figure 11's curves: ours over published, minus 1.
 using SensitivityErrors = std::array<std::array<double, scales.size()>, curve_names.size()>;
-SensitivityErrors sensitivity_errors(const Results& results, const Sensitivity& ours);
+SensitivityErrors sensitivity_errors(const Published& published, const ByWorkload<double>& weights,
+                                     const Sensitivity& ours);
 
 /// The largest absolute value in a table of errors.
 double largest(const auto& rows) {

@@ -21,14 +21,28 @@ using Indices = std::array<std::vector<std::uint32_t>, 3>;
 /// The errors of the workloads that were simulated at a point.
 using Errors = ByWorkload<std::optional<double>>;
 
-/// Mean absolute error; absent if one of the workloads was not simulated.
-std::optional<double> mean_error(const Workloads& workloads, const Errors& errors) {
+/// The loss of some workloads; absent if one of them was not simulated.
+std::optional<double> loss_of(Loss loss, const Workloads& workloads, const Errors& errors) {
     double sum = 0.0;
+    double most = 0.0;
     for (const std::size_t workload : workloads) {
         if (!errors[workload]) return std::nullopt;
-        sum += std::abs(*errors[workload]);
+        const double error = std::abs(*errors[workload]);
+        sum += loss == Loss::MeanSquare ? error * error : error;
+        most = std::max(most, error);
     }
-    return sum / static_cast<double>(workloads.size());
+    switch (loss) {
+        case Loss::MeanAbsolute:
+        case Loss::MeanSquare:
+            return sum / static_cast<double>(workloads.size());
+        case Loss::Largest:
+            return most;
+    }
+    throw std::logic_error("a loss that does not exist");
+}
+
+std::optional<double> mean_error(const Workloads& workloads, const Errors& errors) {
+    return loss_of(Loss::MeanAbsolute, workloads, errors);
 }
 
 /// All simulations of a fit; the sets of workloads that are fitted share them.
@@ -38,6 +52,7 @@ public:
            const ByWorkload<double>& useful_percent, const ByWorkload<run::RunSpec>& workloads,
            const Simulate& simulate)
         : axes_(grid.axes),
+          loss_(grid.loss),
           finest_(1U << grid.refinements),
           machine_(machine),
           useful_percent_(useful_percent),
@@ -67,7 +82,7 @@ public:
                 .parameters = parameters(point),
                 .errors = by_workload([&](std::size_t i) { return errors[i].value(); }),
                 .fitted_error = mean_error(set, errors).value(),
-                .held_out_error = others.empty() ? 0.0 : mean_error(others, errors).value()};
+                .others_error = others.empty() ? 0.0 : mean_error(others, errors).value()};
     }
 
     std::size_t simulations() const { return simulations_; }
@@ -130,12 +145,12 @@ private:
         return {fine(0).value(point[0]), fine(1).value(point[1]), fine(2).value(point[2])};
     }
 
-    /// The point with the least error; of equals, the first in the order of the axes.
+    /// The point with the least loss; of equals, the first in the order of the axes.
     Point best(const Workloads& set) const {
         Point found{};
         double least = std::numeric_limits<double>::infinity();
         for (const auto& [point, errors] : errors_) {
-            const std::optional<double> error = mean_error(set, errors);
+            const std::optional<double> error = loss_of(loss_, set, errors);
             if (!error || *error >= least) continue;
             least = *error;
             found = point;
@@ -144,6 +159,7 @@ private:
     }
 
     const std::array<GridAxis, 3> axes_;
+    const Loss loss_;
     const std::uint32_t finest_;  ///< indices from one step of the given grid to the next
     const machine::MachineConfig& machine_;
     const ByWorkload<double>& useful_percent_;
@@ -197,8 +213,16 @@ CyclesErrors cycles_errors(const ByWorkload<double>& useful_percent, const ByWor
     return errors;
 }
 
-Fits fit(const FitGrid& grid, const machine::MachineConfig& machine, const ByWorkload<double>& useful_percent,
-         const ByWorkload<run::RunSpec>& workloads, const Simulate& simulate) {
+Fit fit(const FitGrid& grid, const machine::MachineConfig& machine, const ByWorkload<double>& useful_percent,
+        const ByWorkload<run::RunSpec>& workloads, const Simulate& simulate) {
+    Search search(grid, machine, useful_percent, workloads, simulate);
+    search.run({all_workloads});
+    return search.result(all_workloads);
+}
+
+Fits fit_splits(const FitGrid& grid, const machine::MachineConfig& machine,
+                const ByWorkload<double>& useful_percent, const ByWorkload<run::RunSpec>& workloads,
+                const Simulate& simulate) {
     Search search(grid, machine, useful_percent, workloads, simulate);
     const std::vector<Workloads> sets = fit_sets();
     search.run(sets);
@@ -207,9 +231,9 @@ Fits fit(const FitGrid& grid, const machine::MachineConfig& machine, const ByWor
     fits.all = search.result(sets.back());
     for (std::size_t i = 0; i + 1 < sets.size(); ++i) {
         fits.splits.push_back(search.result(sets[i]));
-        fits.held_out_mean += fits.splits.back().held_out_error;
+        fits.others_mean += fits.splits.back().others_error;
     }
-    fits.held_out_mean /= static_cast<double>(fits.splits.size());
+    fits.others_mean /= static_cast<double>(fits.splits.size());
     fits.simulations = search.simulations();
     return fits;
 }

@@ -36,20 +36,25 @@ struct Fit {
     Parameters parameters{};
     ByWorkload<double> errors{};  ///< of total cycles, signed, of all workloads
     double fitted_error = 0.0;    ///< mean absolute
-    double held_out_error = 0.0;  ///< mean absolute of the others; 0 if there are none
+    double others_error = 0.0;    ///< mean absolute of those not fitted; 0 if there are none
 };
 
 struct Fits {
-    Fit all;                  ///< to all six
-    std::vector<Fit> splits;  ///< to each three of the six
-    double held_out_mean = 0.0;
+    Fit all;                   ///< to all six
+    std::vector<Fit> splits;   ///< to each three of the six
+    double others_mean = 0.0;  ///< of others_error
     std::size_t simulations = 0;
 };
 
-/// Finds, for each set of workloads, the parameters with the least mean absolute error of total cycles: first
-/// on the grid, then around the best point of each set until no neighbour is better, with steps that are
-/// halved as often as the grid says. All sets share the simulations.
-Fits fit(const FitGrid& grid, const machine::MachineConfig& machine, const ByWorkload<double>& useful_percent,
-         const ByWorkload<run::RunSpec>& workloads, const Simulate& simulate);
+/// Finds, for each three of the six workloads and for all six, the parameters with the least loss, by the
+/// errors of total cycles: first on the grid, then around the best point of each set until no neighbour is
+/// better, with steps that are halved as often as the grid says. All sets share the simulations.
+Fits fit_splits(const FitGrid& grid, const machine::MachineConfig& machine,
+                const ByWorkload<double>& useful_percent, const ByWorkload<run::RunSpec>& workloads,
+                const Simulate& simulate);
+
+/// The same for all six alone.
+Fit fit(const FitGrid& grid, const machine::MachineConfig& machine, const ByWorkload<double>& useful_percent,
+        const ByWorkload<run::RunSpec>& workloads, const Simulate& simulate);
 
 }  // namespace systole::validate

@@ -25,13 +25,13 @@ nlohmann::ordered_json to_json(const Fit& fit) {
     for (const std::size_t workload : fit.fitted) json["fitted_to"].push_back(workload_names[workload]);
     json["parameters"] = parameters_json(fit.parameters);
     json["fitted_error"] = rounded(fit.fitted_error);
-    if (fit.fitted.size() < workload_count) json["held_out_error"] = rounded(fit.held_out_error);
+    if (fit.fitted.size() < workload_count) json["others_error"] = rounded(fit.others_error);
     return json;
 }
 
 std::vector<Table> all_tables(const Results& results) {
     std::vector<Table> all;
-    for (const auto tables : {counter_tables, performance_tables, study_tables}) {
+    for (const auto tables : {score_tables, counter_tables, performance_tables, study_tables}) {
         for (Table& table : tables(results)) all.push_back(std::move(table));
     }
     return all;
@@ -42,6 +42,7 @@ std::vector<Table> all_tables(const Results& results) {
 std::string to_text(const Results& results, const terminal::Look& look) {
     std::string text;
     for (const Table& table : all_tables(results)) {
+        if (table.id == "figures") continue;  // hundreds of lines: page and JSON have them
         if (!text.empty()) text += "\n\n";
         text += to_text(table, look);
     }
@@ -59,7 +60,7 @@ nlohmann::ordered_json to_json(const Results& results) {
         errors[std::string(workload_names[i])] = rounded(cycles.by_workload[i]);
     }
     errors["mean"] = rounded(cycles.mean);
-    errors["held_out_mean"] = rounded(results.fits.held_out_mean);
+    errors["others_mean"] = rounded(results.fits.others_mean);
     json["parameters"] = parameters_json(parameters_of(results.machine));
     json["peak_tera_ops"] = rounded(results.machine.peak_ops_per_second() / 1e12);
     json["fit"] = to_json(results.fits.all);

@@ -17,6 +17,8 @@ namespace systole::validate {
 std::vector<Table> counter_tables(const Results& results);
 /// Roofline, throughput, latency, performance against CPU and GPU, also per watt, and watts against load.
 std::vector<Table> performance_tables(const Results& results);
+/// Results without a fit beside null models, and the error of every published figure.
+std::vector<Table> score_tables(const Results& results);
 /// Other machines and networks, the abstract's claim, and contradictions of the article.
 std::vector<Table> study_tables(const Results& results);
 
@@ -30,7 +32,7 @@ Table statements_table(const Results& results);
 std::string to_text(const Results& results, const terminal::Look& look = {});
 
 /// All tables by id, and values for other programs: "total_cycles_error" by workload, "mean" and
-/// "held_out_mean", in fractions; "fit" with its parameters; "peak_tera_ops" of the machine, for the figures.
+/// "others_mean", in fractions; "fit" with its parameters; "peak_tera_ops" of the machine, for the figures.
 nlohmann::ordered_json to_json(const Results& results);
 
 /// The page: the template with our tables (sim/view/table/page.h). Throws ConfigError, led by `file`.

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "hw/machine/config_error.h"
+#include "hw/machine/config_reader.h"
 #include "sim/run/execute/executor.h"
 #include "sim/view/energy/run_energy.h"
 
@@ -59,10 +60,10 @@ Simulate make_simulate() {
     };
 }
 
-run::RunSpec batch_of(const run::Content& network, std::uint32_t batch) {
+run::RunSpec batch_of(const run::Content& network, std::uint32_t batch, const run::Mapping& mapping) {
     run::RunSpec spec;
     spec.network = network;
-    spec.compiler = {.batch = batch, .limit = batch};
+    spec.compiler = {.batch = batch, .limit = batch, .mapping = mapping};
     spec.timing_only = true;
     spec.observed.phases = true;
     return spec;
@@ -80,6 +81,16 @@ nlohmann::json with_8_bit_activations(nlohmann::json network) {
         if (layer.contains(bits)) layer[bits] = 8;
     }
     return network;
+}
+
+ByWorkload<run::RunSpec> with_8_bit_lstms(ByWorkload<run::RunSpec> workloads,
+                                          const run::ScratchFolder& made) {
+    for (const std::size_t i : {LSTM0, LSTM1}) {
+        const nlohmann::json network =
+            with_8_bit_activations(machine::read_json_object(workloads[i].network.value().path.text));
+        workloads[i].network = made.add(network.at("name").get<std::string>() + ".json", network.dump());
+    }
+    return workloads;
 }
 
 ByWorkload<run::RunRecord> run_all(const ByWorkload<run::RunSpec>& workloads,
@@ -108,6 +119,25 @@ double macs_per_weight_byte(const run::RunRecord& record) {
 
 double useful_share(const run::RunRecord& record) {
     return record.share_of_cells(table_3_rows[useful_row].counter);
+}
+
+double link_percent(const run::RunRecord& record) {
+    return 100.0 * (record.share_of_cycles("host_read.busy_cycles") +
+                    record.share_of_cycles("host_write.busy_cycles"));
+}
+
+double buffer_mebibytes(const run::RunRecord& record) {
+    return static_cast<double>(record.unified_buffer_peak_bytes) / 1048576.0;
+}
+
+double fetch_microseconds(const run::RunRecord& record) {
+    const run::Phases& phases = record.phases.value();
+    const Cycle fetch = phases.last_tile - phases.first_fetch.value_or(phases.last_tile);
+    return 1e6 * static_cast<double>(fetch) / static_cast<double>(record.spec.machine.clock_hz());
+}
+
+double ridge_macs_per_byte(const machine::MachineConfig& machine) {
+    return machine.peak_ops_per_second() / 2.0 / (machine.weight_memory.bandwidth_gb_per_s * 1e9);
 }
 
 ByWorkload<double> table_3_values(std::size_t row, const ByWorkload<run::RunRecord>& records) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hw/machine/machine_config.h"
+#include "sim/run/execute/scratch_folder.h"
 #include "sim/run/record/record.h"
 #include "sim/study/validate/published.h"
 
@@ -24,11 +25,14 @@ using Simulate = std::function<std::vector<run::RunRecord>(std::span<const run::
 Simulate make_simulate();
 
 /// One batch of a network, without values; the machine is still to be set.
-run::RunSpec batch_of(const run::Content& network, std::uint32_t batch);
+run::RunSpec batch_of(const run::Content& network, std::uint32_t batch, const run::Mapping& mapping = {});
 run::RunSpec with_machine(run::RunSpec spec, const machine::MachineConfig& machine);
 
 /// The network, as its file describes it, with 8-bit activations in all layers.
 nlohmann::json with_8_bit_activations(nlohmann::json network);
+
+/// The workloads, of which the LSTMs have 8-bit activations; `made` gets their files.
+ByWorkload<run::RunSpec> with_8_bit_lstms(ByWorkload<run::RunSpec> workloads, const run::ScratchFolder& made);
 
 /// The workloads on one machine.
 ByWorkload<run::RunRecord> run_all(const ByWorkload<run::RunSpec>& workloads,
@@ -44,6 +48,14 @@ double macs_per_weight_byte(const run::RunRecord& record);
 /// Row 2 of Table 3: useful multiply-accumulates, of all that the cells could do. A fraction. A 16-bit
 /// multiply-accumulate takes several cell cycles and counts in each.
 double useful_share(const run::RunRecord& record);
+/// Cycles in which data was on the host's link, % of all; those of both directions are added.
+double link_percent(const run::RunRecord& record);
+/// The most of the unified buffer that held data, in MiB.
+double buffer_mebibytes(const run::RunRecord& record);
+/// From the first byte of the weights to the last.
+double fetch_microseconds(const run::RunRecord& record);
+/// Multiply-accumulates for each weight byte above which the array, not the memory, is the limit.
+double ridge_macs_per_byte(const machine::MachineConfig& machine);
 /// Row of Table 3 by index into table_3_rows: per cent of cycles, or 10^12 operations per second.
 ByWorkload<double> table_3_values(std::size_t row, const ByWorkload<run::RunRecord>& records);
 

@@ -1,5 +1,8 @@
 #include "sim/study/validate/target.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -32,7 +35,7 @@ using machine::needed;
 
 /// The section "models".
 struct Models {
-    ByWorkload<std::string>& files;
+    ByWorkload<PinnedModel>& files;
 };
 
 /// The section "tables".
@@ -40,11 +43,47 @@ struct Tables {
     std::map<std::string, Table>& by_id;
 };
 
-constexpr std::array table_ids{
-    "summary",   "total_cycles", "fits",       "table_1",        "table_3",       "table_3_differences",
-    "table_8",   "roofline",     "throughput", "table_4",        "table_5",       "table_6",
-    "baselines", "figure_9",     "figure_10",  "figure_10_text", "figure_11",     "statements",
-    "tpu_prime", "tiling",       "claim",      "article_cnn",    "contradictions"};
+/// The section "mapping".
+struct MappingSection {
+    PinnedMapping& mapping;
+};
+
+/// The keys of run::Mapping.
+struct MappingKeys {
+    run::Mapping& choices;
+};
+
+constexpr std::array table_ids{"summary",
+                               "zero_fit",
+                               "total_cycles",
+                               "fits",
+                               "table_1",
+                               "table_3",
+                               "table_3_differences",
+                               "table_8",
+                               "roofline",
+                               "throughput",
+                               "table_4",
+                               "table_5",
+                               "table_6",
+                               "baselines",
+                               "figure_9",
+                               "figure_10",
+                               "figure_10_text",
+                               "figure_11",
+                               "statements",
+                               "tpu_prime",
+                               "tiling",
+                               "claim",
+                               "article_cnn",
+                               "scores",
+                               "figures",
+                               "contradictions",
+                               "choices",
+                               "mechanisms",
+                               "layer_ends"};
+
+constexpr std::array<std::string_view, 3> order_names = names_of(run::LayerOrder{});
 
 void describe(ConfigReader& reader, GridAxis& axis) {
     reader.field(needed("from", "", ""), axis.from, {0.0, 1e12});
@@ -59,6 +98,7 @@ void describe(ConfigReader& reader, FitGrid& grid) {
         reader.section(needed(fit_parameters[i], "", ""), grid.axes[i]);
     }
     reader.field(needed("refinements", "", ""), grid.refinements, {0, 8});
+    reader.choice(needed("loss", "", ""), grid.loss, loss_names);
     reader.check_keys();
     if (!(grid.axes[0].from > 0.0)) reader.fail(fit_parameters[0], "a bandwidth must be above 0");
 }
@@ -71,9 +111,59 @@ void describe(ConfigReader& reader, Targets& targets) {
     reader.field(needed("efficiency_error", "", ""), targets.efficiency_error, {0.0, 1e12});
 }
 
+void describe(ConfigReader& reader, PinnedModel& model) {
+    reader.field(needed("file", "", ""), model.file);
+    reader.field(needed("sha256", "", ""), model.sha256);
+}
+
+template <class Keys>
+void describe_mapping(ConfigReader& reader, run::Mapping& mapping, const Keys& key) {
+    auto& [join_convolutions, parts_by_delay, group_first_layers, order] = mapping;
+    reader.field(key("join_convolutions"), join_convolutions);
+    reader.field(key("parts_by_delay"), parts_by_delay);
+    reader.field(key("group_first_layers"), group_first_layers);
+    reader.choice(key("order"), order, order_names);
+}
+
+void describe(ConfigReader& reader, MappingKeys& keys) {
+    describe_mapping(reader, keys.choices, [](const char* key) { return machine::Field{key, "", ""}; });
+}
+
+void describe(ConfigReader& reader, MappingSection& section) {
+    reader.field(needed("name", "", ""), section.mapping.name);
+    describe_mapping(reader, section.mapping.choices, [](const char* key) { return needed(key, "", ""); });
+}
+
+/// Settings as texts, KEY=VALUE.
+void settings(ConfigReader& reader, const char* key, std::vector<run::Setting>& list) {
+    std::vector<std::string> texts;
+    reader.field({key, "", ""}, texts);
+    for (const std::string& text : texts) list.push_back(run::parse_setting(text));
+}
+
+void describe(ConfigReader& reader, Variant& variant) {
+    reader.field(needed("label", "", ""), variant.label);
+    reader.field({"instead_of", "", ""}, variant.instead_of);
+    reader.field({"seen", "", ""}, variant.seen);
+    reader.field({"constants", "", ""}, variant.constants, {0, 10});
+    settings(reader, "machine", variant.machine);
+    settings(reader, "fitted_machine", variant.fitted_machine);
+    settings(reader, "mapping", variant.mapping);
+    reader.texts({"models", "", ""}, variant.models);
+    for (const auto& [workload, file] : variant.models) {
+        if (std::ranges::count(workload_names, workload) == 0) {
+            reader.fail("models", fmt::format("{} is none of the workloads", workload));
+        }
+    }
+    reader.field({"sixteen_bit_figure_11", "", ""}, variant.sixteen_bit_figure_11);
+    reader.field({"mlp0_percent", "", ""}, variant.mlp0_percent, {0.0, 100.0});
+    reader.field({"batches", "", ""}, variant.batches, {1, 100});
+    if (reader.has("loss")) reader.choice({"loss", "", ""}, variant.loss.emplace(), loss_names);
+}
+
 void describe(ConfigReader& reader, Models& models) {
     for (std::size_t i = 0; i < workload_count; ++i) {
-        reader.field(needed(workload_names[i], "", ""), models.files[i]);
+        reader.section(needed(workload_names[i], "", ""), models.files[i]);
     }
 }
 
@@ -92,11 +182,17 @@ Target read_target(const nlohmann::json& object, const std::string& file) {
     reader.field(needed("name", "", ""), target.name);
     reader.field(needed("published", "", ""), target.published);
     reader.field(needed("machine", "", ""), target.machine);
+    reader.field(needed("published_machine", "", ""), target.published_machine);
     reader.field(needed("cpu", "", ""), target.cpu);
     reader.field(needed("gpu", "", ""), target.gpu);
     Models models{target.models};
     reader.section(needed("models", "", ""), models);
+    MappingSection mapping{target.mapping};
+    reader.section(needed("mapping", "", ""), mapping);
+    reader.sections(needed("zero_fit", "", ""), target.zero_fit);
+    reader.sections(needed("mechanisms", "", ""), target.mechanisms);
     reader.section(needed("fit", "", ""), target.fit);
+    reader.sections(needed("choices", "", ""), target.choices);
     reader.section(needed("targets", "", ""), target.targets);
     Tables tables{target.tables};
     reader.section(needed("tables", "", ""), tables);
@@ -106,6 +202,18 @@ Target read_target(const nlohmann::json& object, const std::string& file) {
     reader.texts({"sources", "", ""}, target.sources);
     reader.check_keys();
     return target;
+}
+
+run::Mapping with(const run::Mapping& mapping, const std::vector<run::Setting>& settings,
+                  const std::string& file) {
+    nlohmann::json object = nlohmann::json::object();
+    for (const run::Setting& setting : settings) run::apply(setting, object, file);
+    run::Mapping changed = mapping;
+    ConfigReader reader(object, file, "mapping");
+    MappingKeys keys{changed};
+    describe(reader, keys);
+    reader.check_keys();
+    return changed;
 }
 
 Target read_target(const std::filesystem::path& path) {

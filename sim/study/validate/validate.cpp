@@ -10,10 +10,10 @@
 #include "compiler/frontend/frontend.h"
 #include "compiler/operators/operator.h"
 #include "hw/machine/config_error.h"
-#include "hw/machine/config_reader.h"
 #include "sim/run/baselines/expected.h"
 #include "sim/run/execute/scratch_folder.h"
 #include "sim/study/validate/comparison.h"
+#include "sim/study/validate/setup.h"
 
 namespace systole::validate {
 namespace {
@@ -59,33 +59,23 @@ Table Results::table(const std::string& id, const std::map<std::string, double>&
 }
 
 Results validate(const std::string& target, const run::PathFinder& paths) {
+    const Setup setup = read_setup(target, paths);
     Results results;
-    const std::filesystem::path target_file = paths.find(target, "validation");
-    results.target = read_target(target_file);
-    const run::PathFinder beside(target_file);
-    results.published = read_published(beside.find(results.target.published, "published"));
-    results.machine = machine::read_machine(beside.find(results.target.machine, "machines"));
-    results.cpu = baselines::read_baseline(beside.find(results.target.cpu, "baselines"));
-    results.gpu = baselines::read_baseline(beside.find(results.target.gpu, "baselines"));
-    require_watts(results.cpu, results.gpu);
+    results.target = setup.target;
+    results.published = setup.published;
+    results.machine = setup.machine;
+    results.cpu = setup.cpu;
+    results.gpu = setup.gpu;
     const Published& published = results.published;
     results.weights = weights_of(published);
     results.baseline_errors = baseline_errors(results.cpu, results.gpu, published);
 
-    const run::ScratchFolder made;
-    ByWorkload<run::RunSpec> workloads;
-    ByWorkload<run::RunSpec> eight_bit;
+    const ByWorkload<run::RunSpec>& workloads = setup.workloads;
     for (std::size_t i = 0; i < workload_count; ++i) {
-        const std::filesystem::path file = beside.find(results.target.models[i], "models");
-        const ir::Graph graph =
-            frontend::read_network(file, operators::registry(), frontend::WeightValues::Skipped);
-        const auto batch = static_cast<std::uint32_t>(published.workloads("table_1.batch")[i]);
-        workloads[i] = eight_bit[i] = batch_of(run::content_of(file), batch);
-        if (i == LSTM0 || i == LSTM1) {
-            const nlohmann::json narrow = with_8_bit_activations(machine::read_json_object(file));
-            eight_bit[i].network = made.add(narrow.at("name").get<std::string>() + ".json", narrow.dump());
-        }
-        const baselines::Network network = baselines::network_of(graph);
+        const std::filesystem::path file = workloads[i].network.value().path.text;
+        const std::uint32_t batch = workloads[i].compiler.batch;
+        const baselines::Network network = baselines::network_of(
+            frontend::read_network(file, operators::registry(), frontend::WeightValues::Skipped));
         if (network.macs() == 0) {
             throw machine::ConfigError(file.string() + ": the network has no multiply-accumulates");
         }
@@ -97,11 +87,27 @@ Results validate(const std::string& target, const run::PathFinder& paths) {
 
     const machine::MachineConfig& machine = results.machine;
     const Simulate simulate = make_simulate();
+    const auto run_variants = [&](const std::vector<Variant>& variants) {
+        std::vector<VariantRecords> all;
+        for (const Variant& variant : variants) {
+            all.push_back(
+                {variant.label, run_variant(setup, variant, setup.published_machine, simulate).records});
+        }
+        return all;
+    };
+    results.zero_fit = run_variants(setup.target.zero_fit);
+    results.mechanisms = run_variants(setup.target.mechanisms);
+    results.null_models = null_models(published.table_3(useful_row), results.zero_fit.at(0).records);
     results.base = run_all(workloads, machine, simulate);
+    ByWorkload<run::RunSpec> product = workloads;
+    for (run::RunSpec& spec : product) spec.compiler.mapping = {};
+    results.product = run_all(product, machine, simulate);
     results.chip_watts = by_workload([&](std::size_t i) { return die_watts(results.base[i]); });
-    results.fits = fit(results.target.fit, machine, published.table_3(useful_row), workloads, simulate);
+    results.fits =
+        fit_splits(results.target.fit, machine, published.table_3(useful_row), workloads, simulate);
     results.sensitivity = sensitivity(workloads, machine, simulate);
-    results.eight_bit_sensitivity = sensitivity(eight_bit, machine, simulate);
+    const run::ScratchFolder made;
+    results.eight_bit_sensitivity = sensitivity(with_8_bit_lstms(workloads, made), machine, simulate);
 
     machine::MachineConfig memory = machine;
     memory.weight_memory.bandwidth_gb_per_s =
@@ -113,11 +119,12 @@ Results validate(const std::string& target, const run::PathFinder& paths) {
     results.prime_clock = run_all(workloads, clock, simulate);
     results.prime_both = run_all(workloads, both, simulate);
 
+    const run::Mapping& mapping = setup.target.mapping.choices;
     const run::RunSpec largest =
-        batch_of(*workloads[MLP0].network, published.count("table_4.tpu.at_maximum.batch"));
+        batch_of(*workloads[MLP0].network, published.count("table_4.tpu.at_maximum.batch"), mapping);
     const run::RunSpec matrix =
         batch_of(made.add("tiling.json", square_matrix(published.count("tiling.matrix")).dump()),
-                 published.count("table_1.batch.LSTM1"));
+                 published.count("table_1.batch.LSTM1"), mapping);
     const std::vector<run::RunRecord> others =
         simulate(std::vector<run::RunSpec>{with_machine(largest, machine), with_machine(matrix, machine),
                                            with_machine(matrix, scaled(machine, Matrix, 2.0))});

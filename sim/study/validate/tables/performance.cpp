@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "sim/study/validate/comparison.h"
+#include "sim/study/validate/latency.h"
 #include "sim/study/validate/output.h"
-#include "sim/study/validate/queue.h"
 
 namespace systole::validate {
 namespace {
@@ -20,7 +20,7 @@ Table roofline_table(const Results& results) {
     const ByWorkload<run::RunRecord>& base = results.base;
     const ByWorkload<double> intensity = of_each(base, macs_per_weight_byte);
     const ByWorkload<double> useful = published.table_3(useful_row);
-    Table table = results.table("roofline", {{"ours", peak * 1e12 / 2.0 / bytes_per_second}});
+    Table table = results.table("roofline", {{"ours", ridge_macs_per_byte(results.machine)}});
     table.add("MACs/byte published", published.workloads("table_1.macs_per_weight_byte"), 0);
     table.add("MACs/byte ours", intensity, 0);
     table.add("TOPS published", published.workloads("table_3.tera_ops"), 1);
@@ -52,19 +52,14 @@ Table throughput_table(const Results& results) {
 /// The rows of one batch size, published and ours, with and without the host's share of Table 5.
 void add_latency_rows(Table& table, const Published& published, const std::string& path,
                       const run::RunRecord& ours) {
-    constexpr double percentile = 0.99;
     const double throughput = published.at(path + ".inferences_per_second");
-    const double limit_seconds = published.at("table_4.limit_ms") / 1e3;
     const std::uint32_t batch = ours.program.batch;
     const auto add = [&](const char* label, double service_seconds) {
-        const double capacity = batch / service_seconds;
-        const double load = throughput / capacity;
-        std::optional<double> latency_ms;
-        if (load < 0.99) latency_ms = 1e3 * service_seconds * response_time(load, percentile);
-        const double most = largest_load(limit_seconds / service_seconds, percentile);
+        const ServiceFigures figures = service_figures(published, path, batch, service_seconds);
         table.add(fmt::format("{} {}", batch, label),
-                  {Cell::number(1e3 * service_seconds, 2), Cell::number(capacity, 0), Cell::percent(load, 0),
-                   Cell::number(latency_ms, 1), Cell::number(most * capacity, 0)});
+                  {Cell::number(1e3 * service_seconds, 2), Cell::number(figures.capacity, 0),
+                   Cell::percent(figures.load, 0), Cell::number(figures.latency_ms, 1),
+                   Cell::number(figures.most_in_limit, 0)});
     };
     table.add(fmt::format("{} published", batch),
               {{}, {}, {}, Cell::number(published.at(path + ".p99_ms"), 1), Cell::number(throughput, 0)});
@@ -82,10 +77,6 @@ Table table_4(const Results& results) {
 
 Table table_5(const Results& results) {
     Table table = results.table("table_5");
-    const auto link_percent = [](const run::RunRecord& record) {
-        return 100.0 * (record.share_of_cycles("host_read.busy_cycles") +
-                        record.share_of_cycles("host_write.busy_cycles"));
-    };
     const auto kibibytes = [&](const char* counter) {
         return of_each(results.base, [&](const run::RunRecord& record) {
             return static_cast<double>(record.counters.at(counter).value()) / 1024.0;
@@ -149,7 +140,7 @@ Table baselines_table(const Results& results) {
                   {Cell::words(row.workload), row.batch == 0 ? Cell() : Cell::number(row.batch, 0),
                    Cell::words(row.unit), Cell::number(row.published, large ? 0 : 1),
                    Cell::number(row.ours, large ? 0 : 2), Cell::difference(100.0 * row.error(), 0),
-                   row.held_out_error ? Cell::difference(100.0 * *row.held_out_error, 0) : Cell()});
+                   row.left_out_error ? Cell::difference(100.0 * *row.left_out_error, 0) : Cell()});
     };
     for (const auto* part : {&errors.throughput, &errors.latency, &errors.batch}) {
         for (const BaselineErrorRow& row : *part) add(row, row.baseline.substr(0, row.baseline.find('_')));
@@ -158,16 +149,16 @@ Table baselines_table(const Results& results) {
 
     for (const baselines::Baseline* baseline : {&results.cpu, &results.gpu}) {
         std::vector<double> sizes;
-        std::vector<double> held_out;
+        std::vector<double> left_out;
         for (const BaselineErrorRow& row : errors.throughput) {
             if (row.baseline != baseline->name) continue;
             sizes.push_back(100.0 * std::abs(row.error()));
-            held_out.push_back(100.0 * std::abs(row.held_out_error.value()));
+            left_out.push_back(100.0 * std::abs(row.left_out_error.value()));
         }
         const std::string note =
-            fmt::format("{}: throughput is off by {:.0f} to {:.0f} %, mean {:.0f} %; held out {:.0f} %.",
+            fmt::format("{}: throughput is off by {:.0f} to {:.0f} %, mean {:.0f} %; left out {:.0f} %.",
                         baseline->name, std::ranges::min(sizes), std::ranges::max(sizes),
-                        arithmetic_mean(sizes), arithmetic_mean(held_out));
+                        arithmetic_mean(sizes), arithmetic_mean(left_out));
         table.notes.insert(table.notes.end() - 1, note);  // the last one gives the reason
     }
     return table;

@@ -59,16 +59,16 @@ TEST_CASE("The table of the models' errors has each row, and fits 80 columns", "
         const BaselineErrorRow* const rows = &results.baseline_errors.throughput.at(first);
         std::array<double, 8> sizes{};
         double sum = 0.0;
-        double held_out = 0.0;
+        double left_out = 0.0;
         for (std::size_t i = 0; i < sizes.size(); ++i) {
             sum += sizes[i] = 100.0 * std::abs(rows[i].error());
-            held_out += 100.0 * std::abs(rows[i].held_out_error.value());
+            left_out += 100.0 * std::abs(rows[i].left_out_error.value());
         }
-        CHECK(held_out >= sum);  // a row that the fit has seen is met better than one that it has not
+        CHECK(left_out >= sum);  // a row that the fit has seen is met better than one that it has not
         CHECK(table.notes.at(first == 0 ? 1 : 2) ==
-              fmt::format("{}: throughput is off by {:.0f} to {:.0f} %, mean {:.0f} %; held out {:.0f} %.",
+              fmt::format("{}: throughput is off by {:.0f} to {:.0f} %, mean {:.0f} %; left out {:.0f} %.",
                           first == 0 ? "haswell_e5_2699_v3" : "k80", *std::ranges::min_element(sizes),
-                          *std::ranges::max_element(sizes), sum / 8, held_out / 8));
+                          *std::ranges::max_element(sizes), sum / 8, left_out / 8));
     }
 }
 

@@ -45,7 +45,7 @@ ByWorkload<double> published(const Parameters& truth) {
 TEST_CASE("A fit finds the parameters that made the figures", "[sim][validate]") {
     const Parameters truth{32.25, 1500.0, 1250.0};  // between the points of the grid as given
     Formula formula;
-    const Fits fits = fit(grid, {}, published(truth), workloads(), std::ref(formula));
+    const Fits fits = fit_splits(grid, {}, published(truth), workloads(), std::ref(formula));
     CHECK(fits.all.parameters == truth);
     CHECK(fits.all.fitted_error == 0.0);
     CHECK(fits.simulations == formula.runs);
@@ -55,7 +55,7 @@ TEST_CASE("A fit finds the parameters that made the figures", "[sim][validate]")
 TEST_CASE("Each three of six are fitted, and the others held out", "[sim][validate]") {
     const ByWorkload<double> useful{12.5, 9.4, 8.2, 6.3, 78.2, 22.5};
     Formula formula;
-    const Fits fits = fit(grid, {}, useful, workloads(), std::ref(formula));
+    const Fits fits = fit_splits(grid, {}, useful, workloads(), std::ref(formula));
     REQUIRE(fits.splits.size() == 20);
     std::set<std::vector<std::size_t>> different;
     double sum = 0.0;
@@ -67,15 +67,15 @@ TEST_CASE("Each three of six are fitted, and the others held out", "[sim][valida
         for (const double error : split.errors) all += std::abs(error);
         for (const std::size_t workload : split.fitted) fitted += std::abs(split.errors[workload]);
         CHECK(split.fitted_error == Approx(fitted / 3.0));
-        CHECK(split.held_out_error == Approx((all - fitted) / 3.0));
+        CHECK(split.others_error == Approx((all - fitted) / 3.0));
         // Nothing fits three of them better than what was fitted to them.
         double by_all = 0.0;
         for (const std::size_t workload : split.fitted) by_all += std::abs(fits.all.errors[workload]);
         CHECK(split.fitted_error <= by_all / 3.0 + 1e-12);
-        sum += split.held_out_error;
+        sum += split.others_error;
     }
     CHECK(different.size() == 20);
-    CHECK(fits.held_out_mean == Approx(sum / 20.0));
+    CHECK(fits.others_mean == Approx(sum / 20.0));
 }
 
 TEST_CASE("Cycles go as one over useful multiply-accumulates", "[sim][validate]") {
