@@ -5,18 +5,23 @@ import * as format from '../../sim/view/page/web/src/format.js';
 
 test('si takes the prefix that leaves one to three digits before the point', () => {
     assert.equal(format.si(0.00123, 's'), '1.23 ms');
-    assert.equal(format.si(477077.1, 'inf/s'), '477 kinf/s');
     assert.equal(format.si(0, 'J'), '0 J');
     assert.equal(format.si(12.34), '12.3');
     assert.equal(format.si(999.96), '1.00 k');
     assert.equal(format.si(-2.5e-9, 'J'), '-2.50 nJ');
     assert.equal(format.si(0.975), '0.975');
-    assert.equal(format.si(0.713, 'inf/s'), '0.713 inf/s');
     assert.equal(format.si(0.713, 's'), '713 ms');
     assert.equal(format.si(1e-15, 's'), '0.00 ps');
     assert.equal(format.si(null, 's'), format.absent);
     assert.equal(format.si(undefined), format.absent);
     assert.equal(format.si(Number.NaN), format.absent);
+});
+
+test('a rate is a whole number from 100 on', () => {
+    assert.equal(format.inferenceRate(477077.1), '477,077 inf/s');
+    assert.equal(format.inferenceRate(12.34), '12.3 inf/s');
+    assert.equal(format.inferenceRate(0.713), '0.713 inf/s');
+    assert.equal(format.inferenceRate(null), format.absent);
 });
 
 test('bytes have binary prefixes', () => {

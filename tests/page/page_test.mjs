@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { absent, bytes, grouped, percent, si, times } from '../../sim/view/page/web/src/format.js';
+import { absent, bytes, grouped, inferenceRate, percent, si, times } from '../../sim/view/page/web/src/format.js';
 import { allColours, cycleParts, reasonsOf } from '../../sim/view/page/web/src/palette.js';
 import { launch, open, tooltip } from './browser.mjs';
 import * as reports from './reports.mjs';
@@ -100,7 +100,7 @@ test('large figures are those of report.json', async () => {
         all.map((each) => [each.dataset.figure, [Number(each.dataset.value), each.textContent]])));
     const { tops, energy, matrix_unit: unit } = report;
     const expected = {
-        Throughput: [report.inferences_per_second, si(report.inferences_per_second, 'inf/s')],
+        Throughput: [report.inferences_per_second, inferenceRate(report.inferences_per_second)],
         Latency: [report.seconds_per_batch, si(report.seconds_per_batch, 's')],
         Cycles: [report.cycles, grouped(report.cycles)],
         Performance: [tops.achieved, `${tops.achieved.toFixed(tops.achieved < 10 ? 2 : 1)} TOPS`],

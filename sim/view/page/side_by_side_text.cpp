@@ -26,6 +26,7 @@ std::string text_of(Value value, std::string_view format) {
     if (format == "bytes") return report::bytes(whole(*value));
     if (format == "share") return report::percent(value);
     if (format == "times") return report::times(value);
+    if (format == "inf/s") return report::inference_rate(value);
     return report::si(value, format);
 }
 

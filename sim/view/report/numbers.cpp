@@ -85,6 +85,10 @@ std::string amount(std::optional<double> value, std::string_view unit) {
     return unit.empty() ? whole : fmt::format("{} {}", whole, unit);
 }
 
+std::string inference_rate(std::optional<double> rate) {
+    return amount(rate, "inf/s");
+}
+
 std::optional<std::string> difference(std::optional<double> value, std::optional<double> reference) {
     if (!value || !reference) return std::nullopt;
     if (*value == *reference) return "same";

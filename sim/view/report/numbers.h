@@ -24,6 +24,9 @@ std::string si(std::optional<double> value, std::string_view unit);
 /// A count or a rate: a whole number from 100 on, three significant digits below: "395,740 inf/s", "0.713".
 std::string amount(std::optional<double> value, std::string_view unit);
 
+/// "395,740 inf/s".
+std::string inference_rate(std::optional<double> rate);
+
 /// The difference of two numbers in percent, with its sign: "-1.3 %"; "same" if they are equal. Absent if one
 /// is absent or the reference is 0.
 std::optional<std::string> difference(std::optional<double> value, std::optional<double> reference);

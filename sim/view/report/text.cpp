@@ -25,10 +25,6 @@ std::optional<double> share_of(std::uint64_t part, std::uint64_t whole) {
     return static_cast<double>(part) / static_cast<double>(whole);
 }
 
-std::string inference_rate(std::optional<double> rate) {
-    return amount(rate, "inf/s");
-}
-
 /// A whole number in at most `width` characters; with an SI prefix if it has too many digits.
 std::string grouped_within(std::size_t width, std::uint64_t value) {
     std::string text = grouped(value);

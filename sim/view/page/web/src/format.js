@@ -31,6 +31,11 @@ export function si(value, unit = '') {
     return `${digits(value / factor)} ${prefix}${unit}`.trim();
 }
 
+/// A rate, as the text of a run has it: "395,740 inf/s", below 100 with three digits.
+export function inferenceRate(value) {
+    return isNumber(value) && value >= 100 ? `${grouped(value)} inf/s` : si(value, 'inf/s');
+}
+
 /// Bytes with a binary prefix: "24.0 MiB".
 export function bytes(value) {
     if (!isNumber(value)) return absent;

@@ -148,6 +148,13 @@ TEST_CASE("The text shows differences to the chosen report, and keeps its width"
     }
 }
 
+TEST_CASE("The text prints a throughput as the text of a run does", "[page]") {
+    const std::vector<NamedReport> reports{named("a", {{"/inferences_per_second", 535123.4}}), named("b")};
+    const std::string text = page::to_text(page::side_by_side(reports, 0));
+    CHECK(text.find("535,123 inf/s") != std::string::npos);
+    CHECK(text.find("2.00 inf/s (-100 %)") != std::string::npos);
+}
+
 TEST_CASE("The text lists ten layers, or all", "[page]") {
     Json layers = Json::array();
     for (int i = 0; i < 30; ++i) {

@@ -1,6 +1,6 @@
 // The main figures of a run, each with its meaning.
 import { h, mainSection, table } from '../dom.js';
-import { absent, bytes, counted, grouped, percent, ratio, si, times } from '../format.js';
+import { absent, bytes, counted, grouped, inferenceRate, percent, ratio, si, times } from '../format.js';
 
 /// A large figure. `value` is the number as report.json has it.
 function card(name, shown, value, meaning) {
@@ -22,7 +22,7 @@ function cards(report) {
     const made = [];
     if (report.inferences > 0) {
         made.push(
-            card('Throughput', si(report.inferences_per_second, 'inf/s'), report.inferences_per_second,
+            card('Throughput', inferenceRate(report.inferences_per_second), report.inferences_per_second,
                 `${counted(report.inferences, 'inference')} in ${si(report.seconds, 's')}`),
             card('Latency', si(report.seconds_per_batch, 's'), report.seconds_per_batch, latencyMeaning(report)));
     }
@@ -81,8 +81,8 @@ function baselineTable(report) {
     const rows = report.comparison.map((comparison) => {
         const expected = comparison.expected;
         return [comparison.baseline,
-            si(comparison.inferences_per_second, 'inf/s'), times(comparison.speedup),
-            expected ? si(expected.inferences_per_second, 'inf/s') : absent, times(expected?.speedup),
+            inferenceRate(comparison.inferences_per_second), times(comparison.speedup),
+            expected ? inferenceRate(expected.inferences_per_second) : absent, times(expected?.speedup),
             times(expected?.performance_per_watt.total ?? comparison.performance_per_watt.total),
             times(expected?.performance_per_watt.incremental ?? comparison.performance_per_watt.incremental)];
     });
