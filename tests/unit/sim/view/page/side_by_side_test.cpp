@@ -64,7 +64,8 @@ TEST_CASE("A report is chosen by path, short name or number", "[page]") {
     CHECK(page::find_report(reports, "3") == 2);
     CHECK(page::find_report(reports, "2") == 1);  // its name
     CHECK(error_against("0") ==
-          "--against is \"0\"; it must be the name of a report, or its number from 1 to 2");
+          "--against is \"0\"; it must be the name of a report, or its number from 1 to 2; there are "
+          "base, other");
     CHECK(error_against("othr").find("did you mean \"other\"?") != std::string::npos);
     CHECK(error_against("1x").find("from 1 to 2") != std::string::npos);
 }
