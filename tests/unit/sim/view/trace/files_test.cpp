@@ -40,7 +40,9 @@ TEST_CASE("A file that is written in pieces is complete, compressed or not", "[t
 TEST_CASE("A file that cannot be created or written is an error that names it", "[trace]") {
     const Folder folder;
     const std::string missing = (folder / "none/file").string();
-    CHECK_THROWS_WITH(trace::OutputFile(missing), missing + ": cannot be written: No such file or directory");
+    CHECK_THROWS_WITH(trace::OutputFile(missing),
+                      missing + ": cannot be written: no file can be created in " +
+                          (folder / "none").string() + ": No such file or directory");
     CHECK_THROWS_AS(trace::GzipFile(missing), OutputError);
     if (!std::filesystem::exists("/dev/full")) return;
     const auto fill = [](trace::OutputFile& file) {
