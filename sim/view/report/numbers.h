@@ -17,6 +17,9 @@ std::string percent(std::optional<double> share);
 /// A ratio with up to three digits: "27.3x".
 std::string times(std::optional<double> factor);
 
+/// A factor that is nearer to 1 is no change worth a word: `times` prints it as "1.00x".
+inline constexpr double noticeable_change = 0.005;
+
 /// Three or four significant digits and an SI prefix: 0.00123 s is "1.23 ms", 2.5e9 of "" is "2.5 G". Only
 /// s, J and W have prefixes for parts: 0.975 of "" is "0.975".
 std::string si(std::optional<double> value, std::string_view unit);
