@@ -37,6 +37,11 @@ std::string grouped(std::uint64_t value) {
     return digits;
 }
 
+std::optional<double> share_of(std::uint64_t part, std::uint64_t whole) {
+    if (whole == 0) return std::nullopt;
+    return static_cast<double>(part) / static_cast<double>(whole);
+}
+
 std::string percent(std::optional<double> share) {
     if (!share) return "-";
     constexpr double least_shown = 0.0005;

@@ -11,6 +11,9 @@ namespace systole::report {
 /// 1234567 as "1,234,567".
 std::string grouped(std::uint64_t value);
 
+/// Absent if the whole is 0.
+std::optional<double> share_of(std::uint64_t part, std::uint64_t whole);
+
 /// A share as percent with one digit, "12.3 %"; a share above 0 is never shown as 0.
 std::string percent(std::optional<double> share);
 

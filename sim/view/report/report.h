@@ -312,6 +312,13 @@ std::vector<Path> make_paths(const run::RunRecord& record, const std::vector<Tra
 MemoryOverTime make_memory_over_time(const run::RunRecord& record);
 UnifiedBufferMap make_unified_buffer_map(const run::RunRecord& record);
 
+/// The cycles of each layer by class. Of many layers it lists the main ones (main_layers.h), unless all are
+/// wanted.
+std::string layer_table(const Report& report, const terminal::Look& look = {}, bool all_layers = false);
+
+/// Energy by unit, if the machine says what an event takes, and power.
+std::string energy_text(const Report& report, const terminal::Look& look = {});
+
 /// A line for each instruction, with its text at the end. The text is never cut; on a terminal it is wrapped.
 std::string instruction_table(std::span<const InstructionLine> lines, const terminal::Look& look = {});
 
