@@ -65,6 +65,9 @@ private:
         }
         for (const auto& [key, value] : r.machine_settings) {
             line("  with {} = {}", fitted(key, first), fitted(value, second));
+            // Only another simulation shows whether larger or smaller pieces of a layer are slower.
+            const bool is_of_pieces = key == "accumulators.rows" && r.batching && !r.explanations;
+            if (is_of_pieces) note(4, "(sim explain says whether this makes the run slower, and why)");
         }
         line("");
         write_answers();
