@@ -17,6 +17,15 @@ std::string percent(std::optional<double> share);
 /// A ratio with up to three digits: "27.3x".
 std::string times(std::optional<double> factor);
 
+// Numbers that a rough model gives have two significant digits.
+
+/// A count or a rate: "1,100 inf/s", "0.71".
+std::string rough(std::optional<double> value, std::string_view unit);
+/// A ratio: "27x", "6.2x".
+std::string rough_times(std::optional<double> factor);
+/// With an SI prefix, as `si` has it: "8.7 ms".
+std::string rough_si(std::optional<double> value, std::string_view unit);
+
 /// Three or four significant digits and an SI prefix: 0.00123 s is "1.23 ms", 2.5e9 of "" is "2.5 G". Only
 /// s, J and W have prefixes for parts: 0.975 of "" is "0.975".
 std::string si(std::optional<double> value, std::string_view unit);
