@@ -19,6 +19,22 @@ test('si takes the prefix that leaves one to three digits before the point', () 
     assert.equal(format.si(Number.NaN), format.absent);
 });
 
+test('figures of a rough model have two digits', () => {
+    assert.equal(format.rough(558.4, 'inf/s'), '560 inf/s');
+    assert.equal(format.rough(1099, 'inf/s'), '1,100 inf/s');
+    assert.equal(format.rough(0.7134), '0.71');
+    assert.equal(format.rough(9.96), '10');
+    assert.equal(format.rough(0), '0');
+    assert.equal(format.rough(null, 'inf/s'), format.absent);
+    assert.equal(format.roughTimes(27.31), '27×');
+    assert.equal(format.roughTimes(6.249), '6.2×');
+    assert.equal(format.roughTimes(undefined), format.absent);
+    assert.equal(format.bandText({ least: 301, most: 1099 }), '300 to 1,100');
+    assert.equal(format.bandText({ least: 6.2, most: 22.4 }, format.roughTimes), '6.2× to 22×');
+    assert.equal(format.bandText(null), '');
+    assert.equal(format.bandText({ least: 1 }), '');
+});
+
 test('bytes have binary prefixes', () => {
     assert.equal(format.bytes(25165824), '24.0 MiB');
     assert.equal(format.bytes(1023), '1023 B');

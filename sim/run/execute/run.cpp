@@ -362,6 +362,7 @@ std::string prepared_key(const RunSpec& spec) {
     seen.observed = {};
     seen.host.reset();
     seen.baselines.clear();
+    seen.host_time = RunSpec().host_time;
     return hash_of(to_json(target_of(spec.machine)).dump() + compared_bytes(seen));
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <initializer_list>
 #include <iterator>
 #include <stdexcept>
 #include <vector>
@@ -27,6 +28,19 @@ std::optional<double> share_of(std::uint64_t part, std::uint64_t whole) {
 
 std::string inference_rate(std::optional<double> rate) {
     return amount(rate, "inf/s");
+}
+
+std::string rough_number(std::optional<double> value) {
+    return rough(value, "");
+}
+
+/// Parts of a remark, those that are not empty, with "; " between.
+std::string remark(std::initializer_list<std::string_view> parts) {
+    std::string text;
+    for (const std::string_view part : parts) {
+        if (!part.empty()) text += fmt::format("{}{}", text.empty() ? "" : "; ", part);
+    }
+    return text;
 }
 
 /// A whole number in at most `width` characters; with an SI prefix if it has too many digits.
@@ -425,51 +439,89 @@ private:
     }
 
     void write_comparison() {
+        if (report_.comparison.empty()) return;
+        line("");
+        line("{}", heading("Comparison, die against die"));
+        write_host_time(report_.host_time);
         for (const Comparison& other : report_.comparison) {
             line("");
             line("{}", heading("Against one die of " + fitted(other.baseline, columns_ - 30)));
-            entry("at most", inference_rate(other.inferences_per_second),
+            entry("at most", rough(other.inferences_per_second, "inf/s"),
                   fmt::format("upper bound: fp32 roofline, {}-bound",
                               other.memory_bound ? "memory" : "compute"));
-            entry("speedup", times(other.speedup),
-                  other.int8_speedup
-                      ? fmt::format("at least ({} over its int8 roofline)", times(other.int8_speedup))
-                      : "at least");
-            write_performance_per_watt(other.performance_per_watt);
-            if (other.expected) write_expected(*other.expected);
+            entry("speedup", rough_times(other.speedup), at_least(other.speedup, other.ratio_band));
+            if (other.int8_speedup) {
+                entry("  over its int8", rough_times(other.int8_speedup),
+                      at_least(*other.int8_speedup, other.ratio_band));
+            }
+            write_performance_per_watt("performance/W", other.performance_per_watt, other.ratio_band);
+            if (other.expected) write_expected(other);
             if (other.measured) write_measured(*other.measured);
         }
     }
 
-    void write_performance_per_watt(const baselines::PerformancePerWatt& per_watt) {
-        entry("performance/W", times(per_watt.total),
-              per_watt.total ? "total: whole servers, by TDP" : "total: a server's watts are not known");
-        entry("", times(per_watt.incremental), "incremental: without accelerators' host");
+    void write_host_time(const HostTime& host) {
+        std::string text = host_time_text(host);
+        if (host.in_chip() && !host.source.empty()) text += fmt::format(" ({})", host.source);
+        note(2, text);
+        const auto has_band = [](const Comparison& each) { return each.expected && each.expected->band; };
+        const bool of_models = std::ranges::any_of(report_.comparison, has_band);
+        if (host.in_chip()) {
+            entry("chip and host", rough(host.inferences_per_second, "inf/s"),
+                  band_text(host.inferences_per_second, host.band, rough_number));
+        }
+        if (!host.in_chip() && !of_models) return;
+        const bool both = host.in_chip() && of_models;
+        note(2, fmt::format("(ranges: the least and the most of {}{}{}{})", host.in_chip() ? "host time" : "",
+                            both ? ", and of " : "", of_models ? "published figures over the model's" : "",
+                            both ? "; a ratio combines both" : ""));
     }
 
-    void write_expected(const ComparisonExpected& expected) {
+    /// A speedup over an upper bound is a lower bound; only the host's share gives it a band.
+    static std::string at_least(double speedup, const std::optional<baselines::Band>& band) {
+        const std::string ends = band_text(speedup, band, rough_times);
+        return remark({"at least", ends.empty() ? ends : ends + " by host time"});
+    }
+
+    void write_performance_per_watt(std::string_view label, const baselines::PerformancePerWatt& per_watt,
+                                    const std::optional<baselines::Band>& band) {
+        const auto ends = [&](std::optional<double> ratio) {
+            return ratio ? band_text(*ratio, band, rough_times) : std::string();
+        };
+        entry(label, rough_times(per_watt.total),
+              remark({ends(per_watt.total),
+                      per_watt.total ? "total, by servers' TDP" : "total: a server's watts are not known"}));
+        entry("", rough_times(per_watt.incremental),
+              remark({ends(per_watt.incremental), "incremental, without host"}));
+    }
+
+    void write_expected(const Comparison& other) {
+        const ComparisonExpected& expected = *other.expected;
         const baselines::Expected& model = expected.model;
         const baselines::Efficiency& efficiency = expected.efficiency;
-        std::string latency;
-        if (model.latency_seconds) {
-            latency = fmt::format("; 99 % within {}", si(model.latency_seconds, "s"));
-        }
-        entry("expected", inference_rate(expected.inferences_per_second),
-              fmt::format("batch {}{}", grouped(model.batch), latency));
-        note(4, fmt::format("(with {:.3g} % of its peak, {:.3g} % of its bandwidth, {:.3g} us a layer)",
+        const std::string latency = model.latency_seconds
+                                        ? fmt::format("99 % within {}", rough_si(model.latency_seconds, "s"))
+                                        : std::string();
+        entry("expected", rough(expected.inferences_per_second, "inf/s"),
+              remark({band_text(expected.inferences_per_second, expected.band, rough_number),
+                      fmt::format("batch {}", grouped(model.batch)), latency}));
+        note(4, fmt::format("(with {:.3g} % of its peak, {:.3g} % of its bandwidth, {:.3g} us a layer{})",
                             100.0 * efficiency.peak_share, 100.0 * efficiency.memory_share,
-                            efficiency.layer_microseconds));
-        entry("  speedup", times(expected.speedup), "");
-        entry("  performance/W", times(expected.performance_per_watt.total),
-              fmt::format("total; {} incremental", times(expected.performance_per_watt.incremental)));
+                            efficiency.layer_microseconds,
+                            other.host_time ? "" : "; without the time of its host"));
+        entry("  speedup", rough_times(expected.speedup),
+              band_text(expected.speedup, expected.ratio_band, rough_times));
+        write_performance_per_watt("  performance/W", expected.performance_per_watt, expected.ratio_band);
     }
 
     void write_measured(const ComparisonMeasured& measured) {
         entry("measured", inference_rate(measured.fp32.inferences_per_second),
               "fp32: the network's products alone");
         entry("  in int8", inference_rate(measured.int8.inferences_per_second), "");
-        entry("  speedup", times(measured.fp32.speedup),
-              fmt::format("at least ({} over int8)", times(measured.int8.speedup)));
+        entry("  speedup", rough_times(measured.fp32.speedup),
+              at_least(measured.fp32.speedup, measured.fp32.ratio_band));
+        entry("  over its int8", rough_times(measured.int8.speedup),
+              at_least(measured.int8.speedup, measured.int8.ratio_band));
     }
 
     void write_claim() {
