@@ -1,5 +1,8 @@
 # Everything the project uses from outside, found once. docs/dependencies.md says what for.
 include(HardwareDependencies)
+if(systole_missing)
+    message(FATAL_ERROR "not found: ${systole_missing}; scripts/packages_build.txt lists Debian's packages")
+endif()
 find_package(CLI11 REQUIRED)
 find_package(Catch2 2 REQUIRED)
 find_package(PNG REQUIRED)

@@ -1,23 +1,44 @@
 # What the hardware library (hw/) uses from outside: included by this project, and by systole-config.cmake for
-# projects that use the installed library. The targets are imported, so that an installed target can name them.
-include_guard(DIRECTORY)
+# projects that use the installed library. Sets systole_missing to what is not found, for the includer to report.
+# The targets are imported, so that an installed target can name them.
+set(systole_missing "")
+if(TARGET systole_systemc)
+    return()
+endif()
 
-find_package(PkgConfig REQUIRED)
-find_package(fmt REQUIRED)
-find_package(nlohmann_json REQUIRED)
-find_package(OpenMP REQUIRED COMPONENTS CXX)
-find_package(ZLIB REQUIRED)
-
+foreach(package fmt nlohmann_json ZLIB PkgConfig)
+    find_package(${package} QUIET)
+    if(NOT ${package}_FOUND)
+        list(APPEND systole_missing ${package})
+    endif()
+endforeach()
+find_package(OpenMP QUIET COMPONENTS CXX)
+if(NOT OpenMP_CXX_FOUND)
+    list(APPEND systole_missing OpenMP)
+endif()
 # Debian's dnnl-config.cmake asks for OpenCL's development files, which a CPU build never uses.
-find_library(DNNL_LIBRARY dnnl REQUIRED)
-find_path(DNNL_INCLUDE_DIR oneapi/dnnl/dnnl.h REQUIRED)
+find_library(DNNL_LIBRARY dnnl)
+find_path(DNNL_INCLUDE_DIR oneapi/dnnl/dnnl.h)
+if(NOT DNNL_LIBRARY OR NOT DNNL_INCLUDE_DIR)
+    list(APPEND systole_missing oneDNN)
+endif()
+# SystemC 2.3.4 has no CMake package.
+if(PkgConfig_FOUND)
+    pkg_check_modules(systemc QUIET IMPORTED_TARGET systemc>=2.3.4)
+endif()
+if(NOT systemc_FOUND)
+    list(APPEND systole_missing "SystemC 2.3.4")
+endif()
+list(JOIN systole_missing ", " systole_missing)
+if(systole_missing)
+    return()
+endif()
+
 add_library(systole_dnnl INTERFACE IMPORTED)
 target_link_libraries(systole_dnnl INTERFACE "${DNNL_LIBRARY}")
 target_include_directories(systole_dnnl SYSTEM INTERFACE "${DNNL_INCLUDE_DIR}")
 
-# SystemC 2.3.4 has no CMake package, and Debian's library is built as C++17: its API check must be
-# told so by every user of the headers.
-pkg_check_modules(systemc REQUIRED IMPORTED_TARGET systemc>=2.3.4)
+# Debian's SystemC is built as C++17: its API check must be told so by every user of the headers.
 add_library(systole_systemc INTERFACE IMPORTED)
 target_link_libraries(systole_systemc INTERFACE PkgConfig::systemc)
 target_compile_definitions(systole_systemc INTERFACE SC_CPLUSPLUS=201703L SC_INCLUDE_DYNAMIC_PROCESSES)

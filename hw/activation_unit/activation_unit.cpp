@@ -39,7 +39,7 @@ ActivationUnit::ActivationUnit(const sc_core::sc_module_name& name, const machin
 
 void ActivationUnit::run() {
     for (;;) {
-        const auto command = queue_.next(wait_state_, counters_);
+        const auto command = queue_.next(counters_);
         const isa::BoundInstruction& bound = command.bound;
         const timing::ActivationCost costs = cost(bound);
 
@@ -131,7 +131,7 @@ void ActivationUnit::take_ports(const isa::BoundInstruction& bound, const timing
         for (std::size_t bank = first; bank <= last; ++bank)
             needs_.push_back({.port = first_bank_port + bank, .offset = cost.loads, .cycles = rows});
     }
-    ports_.acquire(activation_user, needs_, wait_state_);
+    ports_.acquire(activation_user, needs_);
 }
 
 }  // namespace systole::hw

@@ -18,7 +18,6 @@
 #include "hw/common/unit_module.h"
 #include "hw/common/value_workers.h"
 #include "hw/common/wait_history.h"
-#include "hw/common/wait_state.h"
 #include "hw/isa/footprint.h"
 #include "hw/machine/machine_config.h"
 #include "hw/timing/activation_unit.h"
@@ -58,7 +57,6 @@ public:
                    WaitHistory& waits, Failure& failure, TraceSink* trace);
 
     CommandQueue& queue() { return queue_; }
-    const WaitState& wait_state() const { return wait_state_; }
     /// The program ended at this cycle.
     void finish(Cycle end, Tag tag) { counters_.finish(end, tag); }
 
@@ -93,7 +91,6 @@ private:
     UnitHistory& history_;
     TraceSink* const trace_;
     CommandQueue queue_;
-    WaitState wait_state_{"activation"};
     RequantizationParameters parameters_;
     Cycle free_at_ = 0;
     std::vector<Write> writes_under_way_;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <pthread.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -85,6 +86,12 @@ void end_cleanly_on_interruption() {
         }
         end(signal);
     }).detach();
+}
+
+void end_with_parent(pid_t parent) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    // No signal comes of a parent that ended before.
+    if (::getppid() != parent) ::raise(SIGKILL);
 }
 
 }  // namespace systole

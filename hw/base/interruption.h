@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <functional>
 #include <list>
 
@@ -28,5 +30,9 @@ private:
 /// A thread of its own waits for the signals. They are blocked in all other threads, and in forked processes,
 /// which their parent ends. Call it before the process has other threads.
 void end_cleanly_on_interruption();
+
+/// To be called first in a forked process: it is killed when `parent`, the process that forked it, ends, and
+/// now if that has ended already.
+void end_with_parent(pid_t parent);
 
 }  // namespace systole

@@ -55,11 +55,13 @@ std::string_view nearest(std::string_view given, std::span<const std::string> kn
     return best;
 }
 
+std::string did_you_mean(std::string_view proposed) {
+    return "; did you mean \"" + std::string(proposed) + "\"?";
+}
+
 std::string suggestion(std::string_view word, std::span<const std::string> known) {
     constexpr std::size_t few = 12;
-    if (const std::string_view near = nearest(word, known); !near.empty()) {
-        return "; did you mean \"" + std::string(near) + "\"?";
-    }
+    if (const std::string_view near = nearest(word, known); !near.empty()) return did_you_mean(near);
     if (known.empty() || known.size() > few) return {};
     std::string listed;
     for (const std::string& each : known) listed += (listed.empty() ? "" : ", ") + each;

@@ -19,6 +19,9 @@ public:
 /// letters, or empty if none is similar.
 std::string_view nearest(std::string_view given, std::span<const std::string> known);
 
+/// The end of a message that proposes a word: "; did you mean "batch"?".
+std::string did_you_mean(std::string_view proposed);
+
 /// The end of a message about an unknown word: "; did you mean "batch"?" if a known word is similar, else
 /// "; there are a, b, c" if they are few, else nothing.
 std::string suggestion(std::string_view word, std::span<const std::string> known);

@@ -30,6 +30,19 @@ bool is_descriptor(const fs::path& path) {
     return place.starts_with("/dev/std") || place.starts_with("/dev/fd/") || place.starts_with("/proc/");
 }
 
+/// The file that a chain of symbolic links leads to, which need not exist.
+fs::path followed(const fs::path& path) {
+    constexpr int most_links = 40;  // as Linux
+    fs::path file = path;
+    for (int links = 0; links < most_links; ++links) {
+        std::error_code error;
+        const fs::path next = fs::read_symlink(file, error);
+        if (error) return file;
+        file = file.parent_path() / next;
+    }
+    fail(path, reason_of(ELOOP));
+}
+
 /// The temporary name: hidden, of this process, and with the same extension.
 fs::path part_of(const fs::path& target) {
     constexpr std::size_t longest = 200;  // file systems allow 255
@@ -47,17 +60,20 @@ WholeFile::WholeFile(fs::path path) : path_(std::move(path)), target_(path_), pl
     if (fs::is_directory(status)) fail(path_, reason_of(EISDIR));
     const bool is_there = fs::exists(status);
     const bool replaced = (!is_there || fs::is_regular_file(status)) && !is_descriptor(path_);
-    if (replaced && is_there) {
-        if (::access(path_.c_str(), W_OK) != 0) fail(path_, reason_of(errno));
-        target_ = fs::canonical(path_, error);
-        if (error) fail(path_, error.message());
-    }
     if (replaced) {
+        if (is_there && ::access(path_.c_str(), W_OK) != 0) fail(path_, reason_of(errno));
+        target_ = followed(path_);
         place_ = part_of(target_);
         unfinished_.emplace([part = place_] { ::unlink(part.c_str()); });
     }
     errno = 0;
     file_.open(place_, std::ios::binary);
+    if (replaced && !file_) {
+        const std::string reason = reason_of(errno);
+        const fs::path folder = target_.parent_path();
+        fail(path_,
+             fmt::format("no file can be created in {}: {}", folder.empty() ? "." : folder.string(), reason));
+    }
     check();
     if (replaced && is_there) fs::permissions(place_, status.permissions(), error);  // as before, if allowed
 }

@@ -21,7 +21,8 @@ public:
 /// file, and an older file of the name stays as it was.
 ///
 /// What is no regular file (a FIFO, /dev/stdout) is written directly. A symbolic link keeps its place: the
-/// file that it leads to is replaced. All functions throw OutputError.
+/// file that it leads to is replaced, or created. A file in a folder where none can be created is refused,
+/// even if it could be overwritten: it would be half a file for a while. All functions throw OutputError.
 class WholeFile {
 public:
     explicit WholeFile(std::filesystem::path path);

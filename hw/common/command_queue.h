@@ -15,7 +15,6 @@
 #include "hw/common/trace.h"
 #include "hw/common/unit_counters.h"
 #include "hw/common/wait_history.h"
-#include "hw/common/wait_state.h"
 #include "hw/isa/footprint.h"
 
 namespace systole::hw {
@@ -38,9 +37,9 @@ class CommandSink {
 public:
     virtual ~CommandSink() = default;
     /// Puts a command at the end; waits while the queue is full.
-    virtual void push(Command command, WaitState& state) = 0;
+    virtual void push(Command command) = 0;
     /// Waits until all commands have begun; returns the cycle in which all are complete.
-    virtual Cycle drain(WaitState& state) = 0;
+    virtual Cycle drain() = 0;
 };
 
 /// The path of the instructions from the host to the instruction buffer.
@@ -59,13 +58,13 @@ public:
     CommandQueue(std::size_t unit, std::size_t depth, Semaphores& semaphores, const Clock& clock)
         : unit_(unit), depth_(depth), semaphores_(semaphores), clock_(clock) {}
 
-    void push(Command command, WaitState& state) override;
+    void push(Command command) override;
 
-    Cycle drain(WaitState& state) override;
+    Cycle drain() override;
 
     /// For the unit: waits until all earlier commands have begun and their waits are over, and returns the
     /// next instruction. Counts the cycles of waiting in the unit's counters.
-    Command next(WaitState& state, UnitCounters& counters);
+    Command next(UnitCounters& counters);
 
     /// Announces that the instruction last returned by `next` completes in this cycle, now or later. The unit
     /// calls it before it calls `next` again.
@@ -77,9 +76,10 @@ public:
     /// The first command in the queue, not taken by cycle `now`. Only kept if there is a trace.
     std::optional<QueueTimes> waiting(Cycle now) const;
 
-    /// The first command in the queue, which may be a `sync` that waits.
-    std::optional<InstructionNumber> first() const {
-        return commands_.empty() ? std::nullopt : std::optional(commands_.front().number);
+    /// The instruction that the unit executes, else the first command in the queue, which may be a `sync`
+    /// that waits; none if there is nothing to do.
+    std::optional<InstructionNumber> current() const {
+        return executing_ || commands_.empty() ? executing_ : std::optional(commands_.front().number);
     }
 
     /// Sets the sink that is told each command that leaves the queue; null for none.
@@ -109,7 +109,7 @@ private:
     Semaphores& semaphores_;
     const Clock& clock_;
     RingQueue<Command> commands_;
-    bool working_ = false;
+    std::optional<InstructionNumber> executing_;  ///< returned by `next` and not completed
     Cycle complete_at_ = 0;
     TraceSink* trace_ = nullptr;
     UnitHistory* history_ = nullptr;
@@ -120,12 +120,8 @@ private:
 
 // Inline, because in timing-only runs these functions are a large part of the simulator's time.
 
-inline void CommandQueue::push(Command command, WaitState& state) {
-    while (commands_.size() >= depth_) {
-        const WaitState::Scope scope(state, "a place in the queue of the unit of instruction",
-                                     command.number);
-        clock_.wait(taken_);
-    }
+inline void CommandQueue::push(Command command) {
+    while (commands_.size() >= depth_) clock_.wait(taken_);
     command.issued = clock_.now();
     commands_.push_back(std::move(command));
     pushed_.notify(sc_core::SC_ZERO_TIME);
@@ -139,21 +135,17 @@ inline Command CommandQueue::take() {
     return command;
 }
 
-inline Command CommandQueue::next(WaitState& state, UnitCounters& counters) {
+inline Command CommandQueue::next(UnitCounters& counters) {
     clock_.apply_test_delay();
     for (;;) {
-        if (commands_.empty()) {
-            const WaitState::Scope scope(state, "an instruction");
-            while (commands_.empty()) clock_.wait(pushed_);
-        }
+        while (commands_.empty()) clock_.wait(pushed_);
         const Tag tag = commands_.front().tag;
         counters.spend(counters.idle_cycles, clock_.now(), tag);
         waited(UnitHistory::Activity::NoInstruction);
         switch (commands_.front().kind) {
             case Command::Kind::Wait: {
                 std::size_t signaller = 0;
-                use_semaphore(
-                    [&] { signaller = semaphores_.wait(commands_.front().semaphore, unit_, state); });
+                use_semaphore([&] { signaller = semaphores_.wait(commands_.front().semaphore, unit_); });
                 counters.spend(counters.sync_cycles, clock_.now(), tag);
                 waited(UnitHistory::Activity::Semaphore, signaller);
                 take();
@@ -167,7 +159,7 @@ inline Command CommandQueue::next(WaitState& state, UnitCounters& counters) {
                 take();
                 break;
             case Command::Kind::Work:
-                working_ = true;
+                executing_ = commands_.front().number;
                 return take();
         }
     }
@@ -175,7 +167,7 @@ inline Command CommandQueue::next(WaitState& state, UnitCounters& counters) {
 
 inline void CommandQueue::complete(Cycle at) {
     complete_at_ = std::max(complete_at_, at);
-    working_ = false;
+    executing_.reset();
     taken_.notify(sc_core::SC_ZERO_TIME);
 }
 

@@ -10,7 +10,6 @@
 #include "hw/common/counter.h"
 #include "hw/common/inplace_function.h"
 #include "hw/common/wait_history.h"
-#include "hw/common/wait_state.h"
 
 namespace systole::hw {
 
@@ -33,7 +32,7 @@ public:
     virtual ~TileSource() = default;
     /// The oldest tile whose fetch has been issued; waits until there is one. It may not have arrived whole
     /// yet.
-    virtual const Tile& front(WaitState& state) = 0;
+    virtual const Tile& front() = 0;
     /// Frees the slot of the oldest tile, which has been shifted out. Its values remain valid until two more
     /// tiles have been released.
     virtual void release() = 0;
@@ -83,7 +82,7 @@ public:
     virtual ~StreamSink() = default;
     /// Waits until the stream has begun to enter the array. Returns the cycle in which its last sums are in
     /// the accumulators.
-    virtual Cycle enter(const Stream& stream, WaitState& state) = 0;
+    virtual Cycle enter(const Stream& stream) = 0;
 };
 
 }  // namespace systole::hw

@@ -23,13 +23,12 @@ PortArbiter::PortArbiter(std::vector<Places> ports, const Clock& clock)
     }
 }
 
-Cycle PortArbiter::acquire(std::size_t user, std::span<const Need> needs, WaitState& state) {
+Cycle PortArbiter::acquire(std::size_t user, std::span<const Need> needs) {
     sc_assert(user < user_limit);
     Request request{user, {}, sc_core::sc_time_stamp(), false, {}};
     std::copy_if(needs.begin(), needs.end(), std::back_inserter(request.needs),
                  [&](const Need& need) { return ports_.at(need.port).contended() && need.cycles > 0; });
     if (request.needs.empty()) return 0;
-    const WaitState::Scope scope(state, "a memory port");
     const Cycle asked = clock_.now();
     if (clock_.settled()) request.eligible += clock_.delay_until(asked + 1);
     requests_.push_back(&request);

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "hw/common/clock.h"
-#include "hw/common/wait_state.h"
 
 namespace systole::hw {
 
@@ -49,9 +48,9 @@ public:
     PortArbiter(std::vector<Places> ports, const Clock& clock);
 
     /// Waits until all needs are granted; returns the number of cycles waited. `user` is below user_limit.
-    Cycle acquire(std::size_t user, std::span<const Need> needs, WaitState& state);
-    Cycle acquire(std::size_t user, std::initializer_list<Need> needs, WaitState& state) {
-        return acquire(user, std::span(needs.begin(), needs.size()), state);
+    Cycle acquire(std::size_t user, std::span<const Need> needs);
+    Cycle acquire(std::size_t user, std::initializer_list<Need> needs) {
+        return acquire(user, std::span(needs.begin(), needs.size()));
     }
     /// Frees from cycle `at` on, now or later, everything that the user holds `until_released`.
     void release(std::size_t user, Cycle at);

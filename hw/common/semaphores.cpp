@@ -20,10 +20,9 @@ void Semaphores::signal(std::uint8_t semaphore, std::size_t signaller, Cycle at)
     chosen.signalled.notify(sc_core::SC_ZERO_TIME);
 }
 
-std::size_t Semaphores::wait(std::uint8_t semaphore, std::size_t waiter, WaitState& state) {
+std::size_t Semaphores::wait(std::uint8_t semaphore, std::size_t waiter) {
     Semaphore& chosen = semaphores_[semaphore];
     claim(chosen.waiter, waiter, semaphore, "waiting");
-    const WaitState::Scope scope(state, "semaphore", semaphore);
     while (chosen.signals.empty()) clock_.wait(chosen.signalled);
     clock_.wait_until(chosen.signals.front().at);
     order_.merge(waiter, chosen.signals.front().comes_after);

@@ -10,7 +10,6 @@
 #include "hw/common/clock.h"
 #include "hw/common/order_checker.h"
 #include "hw/common/ring_queue.h"
-#include "hw/common/wait_state.h"
 
 namespace systole::hw {
 
@@ -33,7 +32,7 @@ public:
     void signal(std::uint8_t semaphore, std::size_t signaller, Cycle at);
     /// Waits until the semaphore is above zero and subtracts one; returns in the cycle of the signal, with
     /// the number of the unit that signalled. `waiter` is the number of the unit that waits.
-    std::size_t wait(std::uint8_t semaphore, std::size_t waiter, WaitState& state);
+    std::size_t wait(std::uint8_t semaphore, std::size_t waiter);
 
 private:
     /// One count.

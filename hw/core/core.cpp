@@ -322,15 +322,9 @@ std::string Core::conflict(InstructionNumber earlier, InstructionNumber later) c
 
 void Core::report_stuck() {
     StuckProgram stuck{.program = program_, .issued = sequencer_.issued(), .waiting = {}};
-    const std::array<const WaitState*, isa::unit_count> states{
-        &host_interface_.read_wait_state(), &host_interface_.write_wait_state(), &weight_fifo_.wait_state(),
-        &systolic_data_setup_.wait_state(), &activation_unit_.wait_state()};
     const auto all_queues = queues();
-    for (std::size_t unit = 0; unit < isa::unit_count; ++unit) {
-        // A unit waits with an instruction that it has taken, or its queue with the first of its commands.
-        const bool has_taken_one = states[unit]->what().ends_with("for instruction");
-        stuck.waiting[unit] = has_taken_one ? states[unit]->number() : all_queues[unit]->first();
-    }
+    std::transform(all_queues.begin(), all_queues.end(), stuck.waiting.begin(),
+                   [](const CommandQueue* queue) { return queue->current(); });
     const std::vector<StuckWait> waits = waits_of(stuck);
     std::string text;
     for (const StuckWait& wait : waits) {

@@ -123,10 +123,10 @@ void HostInterface::move(tlm::tlm_command direction, std::size_t unit, Instructi
 
 void HostInterface::run_reads() {
     for (;;) {
-        const auto command = read_queue_.next(read_wait_state_, read_counters_);
+        const auto command = read_queue_.next(read_counters_);
         const auto& read = std::get<isa::ReadHostMemory>(command.bound.instruction);
         const timing::HostTransferCost cost = timing::host_transfer_cost(read, machine_);
-        ports_.acquire(host_read_user, {{.port = buffer_write_port, .offset = latency_}}, read_wait_state_);
+        ports_.acquire(host_read_user, {{.port = buffer_write_port, .offset = latency_}});
         read_counters_.spend(read_counters_.port_stall_cycles, clock_.now(), command.tag);
         history_.waited(UnitHistory::Activity::Port, clock_.now());
         const Cycle begun = clock_.now();
@@ -152,11 +152,11 @@ void HostInterface::run_reads() {
 
 void HostInterface::run_writes() {
     for (;;) {
-        const auto command = write_queue_.next(write_wait_state_, write_counters_);
+        const auto command = write_queue_.next(write_counters_);
         Cycle begun = clock_.now();
         if (const auto* write = std::get_if<isa::WriteHostMemory>(&command.bound.instruction)) {
             const timing::HostTransferCost cost = timing::host_transfer_cost(*write, machine_);
-            ports_.acquire(host_write_user, {{.port = buffer_read_port}}, write_wait_state_);
+            ports_.acquire(host_write_user, {{.port = buffer_read_port}});
             write_counters_.spend(write_counters_.port_stall_cycles, clock_.now(), command.tag);
             begun = clock_.now();
             order_.begin(write_unit, command.number);

@@ -20,7 +20,6 @@
 #include "hw/common/unit_module.h"
 #include "hw/common/value_workers.h"
 #include "hw/common/wait_history.h"
-#include "hw/common/wait_state.h"
 #include "hw/isa/footprint.h"
 #include "hw/machine/machine_config.h"
 
@@ -57,8 +56,6 @@ public:
 
     CommandQueue& read_queue() { return read_queue_; }
     CommandQueue& write_queue() { return write_queue_; }
-    const WaitState& read_wait_state() const { return read_wait_state_; }
-    const WaitState& write_wait_state() const { return write_wait_state_; }
 
     Cycle send_instruction(std::uint64_t bytes) override;
 
@@ -109,8 +106,6 @@ private:
     SharedLink outbound_;
     CommandQueue read_queue_;
     CommandQueue write_queue_;
-    WaitState read_wait_state_{"host_read"};
-    WaitState write_wait_state_{"host_write"};
     HostInterfaceCounters counters_;
     HostTransferCounters read_counters_;
     HostTransferCounters write_counters_;

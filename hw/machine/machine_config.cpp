@@ -33,6 +33,8 @@ constexpr std::string_view idle_watts_rule = "beside a section energy it must sa
 constexpr std::string_view busy_watts_rule =
     "it must be at least power.idle_watts and, where that is known, at most power.tdp_watts";
 constexpr std::string_view server_watts_rule = "it must be at least server.host_tdp_watts";
+constexpr std::string_view host_percent_rule =
+    "it must be from server.host_percent.least to server.host_percent.most";
 
 }  // namespace
 
@@ -187,6 +189,19 @@ void describe(Visitor& visitor, PowerConfig& config) {
 }
 
 template <class Visitor>
+void describe(Visitor& visitor, HostPercent& config) {
+    constexpr RealRange percent{0, 1e4};
+    visitor.field({.key = "typical",
+                   .unit = "%",
+                   .meaning = "of the chip's time, of a typical application",
+                   .needed = true,
+                   .rule = host_percent_rule},
+                  config.typical, percent);
+    visitor.field(needed("least", "%", "the same, of the application with the least"), config.least, percent);
+    visitor.field(needed("most", "%", "the same, of the application with the most"), config.most, percent);
+}
+
+template <class Visitor>
 void describe(Visitor& visitor, ServerConfig& config) {
     visitor.field({"dies", "chips", "chips in one server"}, config.dies, Range{1, 1U << 16U});
     visitor.field({.key = "tdp_watts",
@@ -196,6 +211,10 @@ void describe(Visitor& visitor, ServerConfig& config) {
                   config.tdp_watts, RealRange{0, 1e6});
     visitor.field({"host_tdp_watts", "W", "thermal design power of the host alone"}, config.host_tdp_watts,
                   RealRange{0, 1e6});
+    visitor.section({.key = "host_percent",
+                     .meaning = "time that the host takes in addition to the chip's; without it, comparisons "
+                                "have the chip's time alone"},
+                    config.host_percent);
 }
 
 template <class Visitor>
@@ -216,7 +235,7 @@ void describe(Visitor& visitor, MachineConfig& config) {
     visitor.section({.key = "energy",
                      .meaning = "energy of the chip's events; without it, energy follows from power alone"},
                     config.energy);
-    visitor.section({"server", "", "published watts of the server"}, config.server);
+    visitor.section({"server", "", "published watts of the server, and the host's time"}, config.server);
     visitor.texts({.key = "sources",
                    .meaning = "the source of each number, by dotted key",
                    .rule = "each must belong to a key of the machine"},
@@ -250,6 +269,11 @@ void validate(const MachineConfig& machine, const std::string& file) {
     if (server.tdp_watts < server.host_tdp_watts) {
         fail("server.tdp_watts", server.tdp_watts,
              fmt::format("{}, {}", server_watts_rule, server.host_tdp_watts));
+    }
+    if (const auto& host = server.host_percent;
+        host && (host->typical < host->least || host->typical > host->most)) {
+        fail("server.host_percent.typical", host->typical,
+             fmt::format("{}: {} to {}", host_percent_rule, host->least, host->most));
     }
     if (machine.tile_bytes() > machine.weight_memory.bytes) {
         fail("weight_memory.bytes", machine.weight_memory.bytes,

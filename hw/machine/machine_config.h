@@ -117,11 +117,20 @@ struct PowerConfig {
     std::uint32_t array_columns = 0;
 };
 
-/// The server that holds the chip, for performance per watt with the host included.
+/// The host's time, in addition to the chip's, in per cent of the chip's time.
+struct HostPercent {
+    double typical = 0.0;
+    double least = 0.0;
+    double most = 0.0;
+};
+
+/// The server that holds the chip, for comparisons with the host included.
 struct ServerConfig {
     std::uint32_t dies = 1;
     double tdp_watts = 0.0;       ///< of the whole server
     double host_tdp_watts = 0.0;  ///< of the same server without accelerators
+    /// Absent if unknown.
+    std::optional<HostPercent> host_percent = {};
 };
 
 struct MachineConfig {

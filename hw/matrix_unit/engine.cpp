@@ -7,11 +7,8 @@
 
 namespace systole::hw {
 
-void MatrixEngine::wait_for_tile(const Stream& stream, WaitState& state) {
-    while (!shadow_full_) {
-        const WaitState::Scope scope(state, "a weight tile for instruction", stream.number);
-        clock_.wait(shadow_filled_);
-    }
+void MatrixEngine::wait_for_tile() {
+    while (!shadow_full_) clock_.wait(shadow_filled_);
 }
 
 void MatrixEngine::fill_shadow(const Tile& tile) {

@@ -11,7 +11,6 @@
 #include "hw/common/registers.h"
 #include "hw/common/trace.h"
 #include "hw/common/value_workers.h"
-#include "hw/common/wait_state.h"
 #include "hw/machine/machine_config.h"
 #include "hw/math/gemm.h"
 #include "hw/timing/matrix_unit.h"
@@ -46,14 +45,12 @@ public:
 
     /// Announces a stream whose rows are ready from this cycle on. Waits until earlier streams have passed
     /// the input and, unless the stream keeps the active tile, the stream's tile is in the shadow plane.
-    virtual void offer(const Stream& stream, WaitState& state) = 0;
+    virtual void offer(const Stream& stream) = 0;
     /// The tile that the offered stream is multiplied with.
     const Tile& tile_of(const Stream& stream) const { return stream.keep_weights ? active_ : shadow_; }
     /// Lets the offered stream enter in this cycle. Returns the idle cycles before it.
     virtual IdleCycles enter(EnteringStream entering) = 0;
 
-    /// The wait state of the process that shifts weights.
-    const WaitState& wait_state() const { return wait_state_; }
     /// The cost of the matrix products so far.
     virtual math::GemmStatistics gemm() const { return {}; }
 
@@ -65,8 +62,8 @@ protected:
           workers_(context.workers),
           trace_(context.trace) {}
 
-    /// Waits until the shadow plane holds the stream's tile.
-    void wait_for_tile(const Stream& stream, WaitState& state);
+    /// Waits until the shadow plane holds the next stream's tile.
+    void wait_for_tile();
     /// Sets the tile that is in the shadow plane from this cycle on.
     void fill_shadow(const Tile& tile);
     /// Makes the shadow plane's tile the active one, for the stream that enters.
@@ -86,8 +83,6 @@ protected:
     Cycle shadow_free_at_ = 0;  ///< from this cycle on the next tile may shift in
     sc_core::sc_event shadow_filled_;
     sc_core::sc_event shadow_freed_;
-
-    WaitState wait_state_{"weight shift"};
 };
 
 /// The engine that the machine selects.

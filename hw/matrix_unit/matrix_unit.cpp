@@ -44,22 +44,22 @@ void MatrixUnit::check(const Stream& stream, const Tile& tile) const {
     }
 }
 
-void MatrixUnit::take_ports(const Stream& stream, const timing::StreamShape& shape, WaitState& state) {
+void MatrixUnit::take_ports(const Stream& stream, const timing::StreamShape& shape) {
     needs_.clear();
     needs_.push_back({.port = buffer_read_port, .cycles = shape.span()});
     const auto [first, last] = accumulators_.banks(stream.accumulator_row, shape.rows());
     for (std::size_t bank = first; bank <= last; ++bank) {
         needs_.push_back({.port = first_bank_port + bank, .offset = latency_, .cycles = shape.input_span()});
     }
-    ports_.acquire(matrix_user, needs_, state);
+    ports_.acquire(matrix_user, needs_);
 }
 
-Cycle MatrixUnit::enter(const Stream& stream, WaitState& state) {
+Cycle MatrixUnit::enter(const Stream& stream) {
     const timing::StreamShape shape{stream.lines, stream.line_rows, stream.passes, stream.line_cycles};
-    engine_->offer(stream, state);
+    engine_->offer(stream);
     const Tile tile = engine_->tile_of(stream);
     check(stream, tile);
-    take_ports(stream, shape, state);
+    take_ports(stream, shape);
     const Cycle entry = clock_.now();
 
     // The stream is complete: its last sums are written and its last line is fetched.

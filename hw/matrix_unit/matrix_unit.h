@@ -16,7 +16,6 @@
 #include "hw/common/unit_module.h"
 #include "hw/common/value_workers.h"
 #include "hw/common/wait_history.h"
-#include "hw/common/wait_state.h"
 #include "hw/machine/machine_config.h"
 #include "hw/matrix_unit/engine.h"
 #include "hw/timing/matrix_unit.h"
@@ -95,17 +94,16 @@ public:
                AccumulatorAccess& accumulators, PortArbiter& ports, WaitHistory& waits, Failure& failure,
                TraceSink* trace, RegisterSink* registers);
 
-    Cycle enter(const Stream& stream, WaitState& state) override;
+    Cycle enter(const Stream& stream) override;
 
     /// The program ended at this cycle; cycles not counted yet count as non-matrix.
     void finish(Cycle end, Tag tag);
 
-    const WaitState& weight_wait_state() const { return engine_->wait_state(); }
     math::GemmStatistics gemm() const { return engine_->gemm(); }
 
 private:
     void check(const Stream& stream, const Tile& tile) const;
-    void take_ports(const Stream& stream, const timing::StreamShape& shape, WaitState& state);
+    void take_ports(const Stream& stream, const timing::StreamShape& shape);
     void count(const Stream& stream, const timing::StreamShape& shape, const Tile& tile);
     void count_idle(const Stream& stream, const timing::StreamShape& shape, const IdleCycles& idle);
     void count_non_matrix(NonMatrixReason reason, Cycle cycles, Tag tag);

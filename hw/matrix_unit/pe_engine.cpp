@@ -57,13 +57,10 @@ PeEngine::PeEngine(const sc_core::sc_module_name& name, const EngineContext& con
 
 void PeEngine::feed_tiles() {
     for (;;) {
-        head_ = weights_.front(wait_state_);
+        head_ = weights_.front();
         words_entered_ = 0;
         changed_.notify(sc_core::SC_ZERO_TIME);
-        {
-            const WaitState::Scope scope(wait_state_, "a free weight plane");
-            clock_.wait(shifted_);
-        }
+        clock_.wait(shifted_);
         clock_.wait_until(clock_.now() + 1);
         weights_.release();
         fill_shadow(*head_);
@@ -71,10 +68,10 @@ void PeEngine::feed_tiles() {
     }
 }
 
-void PeEngine::offer(const Stream& stream, WaitState& state) {
+void PeEngine::offer(const Stream& stream) {
     offered_ = &stream;
     changed_.notify(sc_core::SC_ZERO_TIME);
-    if (!stream.keep_weights) wait_for_tile(stream, state);
+    if (!stream.keep_weights) wait_for_tile();
     if (!at_input_) return;
     while (at_input_) clock_.wait(input_freed_);
     clock_.wait_until(clock_.now() + 1);  // the last line of the previous stream passed in this cycle

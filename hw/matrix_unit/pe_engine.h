@@ -18,7 +18,7 @@ class PeEngine final : public MatrixEngine {
 public:
     PeEngine(const sc_core::sc_module_name& name, const EngineContext& context);
 
-    void offer(const Stream& stream, WaitState& state) override;
+    void offer(const Stream& stream) override;
     IdleCycles enter(EnteringStream entering) override;
 
 private:

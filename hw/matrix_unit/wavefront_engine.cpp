@@ -20,12 +20,9 @@ WavefrontEngine::WavefrontEngine(const sc_core::sc_module_name& name, const Engi
 
 void WavefrontEngine::shift_tiles() {
     for (;;) {
-        const Tile tile = weights_.front(wait_state_);
+        const Tile tile = weights_.front();
         clock_.wait_until(tile.whole_at);
-        while (shadow_full_) {
-            const WaitState::Scope scope(wait_state_, "a free weight plane");
-            clock_.wait(shadow_freed_);
-        }
+        while (shadow_full_) clock_.wait(shadow_freed_);
         clock_.wait_until(shadow_free_at_);
         clock_.wait_until(clock_.now() + shift_cycles_);
         weights_.release();
@@ -33,9 +30,9 @@ void WavefrontEngine::shift_tiles() {
     }
 }
 
-void WavefrontEngine::offer(const Stream& stream, WaitState& state) {
+void WavefrontEngine::offer(const Stream& stream) {
     rows_ready_ = clock_.now();
-    if (!stream.keep_weights) wait_for_tile(stream, state);
+    if (!stream.keep_weights) wait_for_tile();
     clock_.wait_until(input_free_at_);
     taken_from_ = clock_.now();
 }

@@ -12,7 +12,7 @@ class WavefrontEngine final : public MatrixEngine {
 public:
     WavefrontEngine(const sc_core::sc_module_name& name, const EngineContext& context);
 
-    void offer(const Stream& stream, WaitState& state) override;
+    void offer(const Stream& stream) override;
     IdleCycles enter(EnteringStream entering) override;
     math::GemmStatistics gemm() const override;
 

@@ -121,7 +121,7 @@ Cycle Sequencer::issue(const isa::Instruction& instruction) {
 
 void Sequencer::halt() {
     end_ = clock_.now();
-    for (Sink* unit_queue : units_) end_ = std::max(end_, unit_queue->drain(wait_state_));
+    for (Sink* unit_queue : units_) end_ = std::max(end_, unit_queue->drain());
     clock_.wait_until(end_);
     counters_.finish(end_, tag_);
     halted_ = true;
@@ -142,7 +142,7 @@ void Sequencer::push(const isa::Instruction& instruction, isa::Unit unit, Comman
         history_.record(footprint, unit, command.number + 1);
     }
     const Cycle ready = clock_.now();
-    units_[static_cast<std::size_t>(unit)]->push(std::move(command), wait_state_);
+    units_[static_cast<std::size_t>(unit)]->push(std::move(command));
     counters_.spend(counters_.queue_full_cycles, clock_.now(), tag_);
     waits_.queue_full(ready, clock_.now(), unit);
 }

@@ -17,7 +17,6 @@
 #include "hw/common/unit_module.h"
 #include "hw/common/value_workers.h"
 #include "hw/common/wait_history.h"
-#include "hw/common/wait_state.h"
 #include "hw/isa/access_history.h"
 #include "hw/isa/footprint.h"
 #include "hw/isa/loaded_values.h"
@@ -66,8 +65,6 @@ public:
     /// The next instruction, not issued by cycle `now`.
     std::optional<IssueTimes> waiting(Cycle now) const;
 
-    const WaitState& wait_state() const { return wait_state_; }
-
 private:
     void run();
     /// Lets the host send as many instructions as fit in the instruction buffer.
@@ -107,7 +104,6 @@ private:
     std::optional<Cycle> asked_;  ///< the cycle in which the next instruction could have been issued
     bool halted_ = false;
     Cycle end_ = 0;
-    WaitState wait_state_{"sequencer"};
     SequencerCounters counters_;
 };
 

@@ -49,7 +49,7 @@ SystolicDataSetup::SystolicDataSetup(const sc_core::sc_module_name& name,
 
 void SystolicDataSetup::run() {
     for (;;) {
-        const Command command = queue_.next(wait_state_, counters_);
+        const Command command = queue_.next(counters_);
         const Cycle complete = stream(command);
         queue_.complete(complete);
     }
@@ -77,8 +77,7 @@ Cycle SystolicDataSetup::stream(const Command& command) {
                                  .activations = flags.activations,
                                  .weights = flags.weights,
                                  .needs = command.needs,
-                                 .source = this},
-                                wait_state_);
+                                 .source = this});
         counters_.spend(counters_.array_cycles, clock_.now(), command.tag);
         counters_.spend(counters_.busy_cycles, clock_.now() + shape.span(), command.tag);
     }

@@ -14,7 +14,6 @@
 #include "hw/common/unit_counters.h"
 #include "hw/common/unit_module.h"
 #include "hw/common/value_workers.h"
-#include "hw/common/wait_state.h"
 #include "hw/isa/footprint.h"
 #include "hw/machine/machine_config.h"
 #include "hw/timing/matrix_unit.h"
@@ -43,7 +42,6 @@ public:
                       UnifiedBufferAccess& buffer, StreamSink& array, Failure& failure);
 
     CommandQueue& queue() { return queue_; }
-    const WaitState& wait_state() const { return wait_state_; }
 
     StreamRows enter(std::uint32_t elements) override;
 
@@ -66,7 +64,6 @@ private:
     UnifiedBufferAccess& buffer_;
     StreamSink& array_;
     CommandQueue queue_;
-    WaitState wait_state_{"matrix"};
 
     // The stream under way.
     const Command* command_ = nullptr;

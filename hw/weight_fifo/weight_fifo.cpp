@@ -56,7 +56,7 @@ void WeightFifo::load(const isa::Program& program) {
 
 void WeightFifo::run() {
     for (;;) {
-        const auto command = queue_.next(wait_state_, counters_);
+        const auto command = queue_.next(counters_);
         const auto& read = std::get<isa::ReadWeights>(command.bound.instruction);
         InstructionTimes times{.unit = unit,
                                .number = command.number,
@@ -74,11 +74,7 @@ void WeightFifo::run() {
 }
 
 void WeightFifo::fetch(InstructionNumber instruction, std::uint32_t number, Tag tag) {
-    while (tiles_.size() == depth_) {
-        const WaitState::Scope scope(wait_state_, "a free slot of the weight FIFO for instruction",
-                                     instruction);
-        clock_.wait(freed_);
-    }
+    while (tiles_.size() == depth_) clock_.wait(freed_);
     counters_.spend(counters_.full_cycles, clock_.now(), tag);
 
     const StoredTile& stored = stored_.at(number);
@@ -146,11 +142,8 @@ const std::uint8_t* WeightFifo::direct_values(std::uint64_t address, std::uint64
     return direct_.get_dmi_ptr() + (address - direct_.get_start_address());
 }
 
-const Tile& WeightFifo::front(WaitState& state) {
-    while (tiles_.empty()) {
-        const WaitState::Scope scope(state, "a weight tile");
-        clock_.wait(issued_);
-    }
+const Tile& WeightFifo::front() {
+    while (tiles_.empty()) clock_.wait(issued_);
     return tiles_.front();
 }
 

@@ -18,7 +18,6 @@
 #include "hw/common/unit_counters.h"
 #include "hw/common/unit_module.h"
 #include "hw/common/value_workers.h"
-#include "hw/common/wait_state.h"
 #include "hw/isa/footprint.h"
 #include "hw/isa/program.h"
 #include "hw/machine/machine_config.h"
@@ -47,9 +46,8 @@ public:
     void load(const isa::Program& program);
 
     CommandQueue& queue() { return queue_; }
-    const WaitState& wait_state() const { return wait_state_; }
 
-    const Tile& front(WaitState& state) override;
+    const Tile& front() override;
     void release() override;
 
     /// The program ended at this cycle.
@@ -79,7 +77,6 @@ private:
     TraceSink* const trace_;
     CommandQueue queue_;
     tlm::tlm_generic_payload payload_;  ///< payload of the current fetch
-    WaitState wait_state_{"weights"};
     std::vector<StoredTile> stored_;
     RingQueue<Tile> tiles_;
     RingQueue<TileTimes> times_;  ///< of tiles_; empty without a trace

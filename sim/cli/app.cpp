@@ -118,12 +118,14 @@ std::vector<std::string> expand_shorthand(std::vector<std::string> arguments, CL
         arguments.insert(arguments.begin(), "run");
         return arguments;
     }
-    std::vector<std::string> known = command_names(app);
+    const std::vector<std::string> commands = command_names(app);
+    std::vector<std::string> known = commands;
     for (const std::string& name : run::PathFinder({}).names("runs")) known.push_back(name);
-    const std::string_view similar = nearest(first, known);
+    const bool is_like_none = nearest(first, known).empty();
     throw machine::ConfigError(
         fmt::format("{}: it is neither a command, a run file nor a program{}", first,
-                    similar.empty() ? "; see sim --help" : fmt::format("; did you mean \"{}\"?", similar)));
+                    is_like_none ? fmt::format("; the commands are {}", fmt::join(commands, ", "))
+                                 : suggestion(first, known)));
 }
 
 int parse_and_run(CLI::App& app, const Context& context, std::vector<std::string> arguments) {

@@ -39,7 +39,7 @@ std::string unknown(const CLI::App& app, const CLI::App& command, const std::str
     const bool has_one_dash = !name.starts_with("--");
     const std::string with_dashes = has_one_dash ? "-" + name : name;
     if (has_one_dash && has_option(command, with_dashes)) {
-        return fmt::format("long options begin with two dashes; did you mean \"{}\"?", with_dashes);
+        return "long options begin with two dashes" + did_you_mean(with_dashes);
     }
     const std::string none = command_text(command) + " has no such option";
     std::vector<const CLI::App*> others = visible_commands(app);

@@ -47,7 +47,10 @@ struct CompileCommand {
 private:
     void compile(const run::RunSpec& spec, const ir::Graph& graph) const {
         const auto input = run::read_input(spec, graph);
-        if (!spec.data.input.empty()) warn_of_scale(spec, graph, *input);
+        if (input) {
+            const auto warning = run::scale_warning(spec, &graph, nullptr, *input);
+            if (warning) print_warning(screen->error(), *warning);
+        }
         const ir::Graph quantized = run::quantize(
             graph, spec, input, [&](std::string_view pass, const ir::Graph& after) { dump(pass, after); });
         if (output.empty() && text.empty()) return;
@@ -64,15 +67,6 @@ private:
         if (!text.empty() || !dump_after.empty()) return;
         print_summary(output, program, print,
                       report::make_batching(schedule.options.batch, run::batch_facts(network, schedule)));
-    }
-
-    /// A network that is quantized already does not read the values of its input.
-    void warn_of_scale(const run::RunSpec& spec, const ir::Graph& graph,
-                       const run::NamedImages& input) const {
-        if (operators::is_quantized(graph)) return;
-        const double scale = spec.data.input_scale;
-        const auto warning = run::scale_warning(input, scale, run::most_pixel * scale);
-        if (warning) print_warning(screen->error(), *warning);
     }
 
     void dump(std::string_view pass, const ir::Graph& graph) const {

@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <systemc>
 
@@ -46,6 +47,9 @@ int sc_main(int argc, char* argv[]) {
 /// `sim --version` names SystemC instead.
 int main(int argc, char* argv[]) {
     occupy_standard_streams();
+    // A write beyond the limit on the size of files (ulimit -f) then fails as on a full disk, instead of
+    // ending the process in the middle of a file.
+    std::signal(SIGXFSZ, SIG_IGN);
     systole::end_cleanly_on_interruption();
     setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 0);
     return sc_core::sc_elab_and_sim(argc, argv);

@@ -53,6 +53,7 @@ std::vector<run::Setting> RunOptions::settings() const {
     texts("calibration", calibration);
     text("host", host);
     texts("baselines", baselines);
+    if (no_host_time) settings.push_back({"host_time", false});
     text("out", out);
     flag("timing_only", timing_only);
     flag("float_reference", float_reference);
@@ -138,6 +139,8 @@ void add_run_only_options(CLI::App& command, Context& context, RunOptions& optio
     for (const CLI::Option* option : {baseline, host}) {
         context.note(option, {.presets = "baselines", .files = true});
     }
+    command.add_flag("--no-host-time", options.no_host_time,
+                     "compare with the time of the chip alone, without its host's");
     command.add_option("--out", options.out, "folder for report.json and report.html")->type_name("DIR");
     command.add_flag("--timing-only", options.timing_only, "cycles without values: faster, no answers");
     command.add_flag("--float-reference", options.float_reference,

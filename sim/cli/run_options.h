@@ -21,6 +21,7 @@ struct RunOptions {
     std::vector<std::string> calibration;
     std::string host;
     std::vector<std::string> baselines;
+    bool no_host_time = false;
     std::string out;
     bool timing_only = false;
     bool float_reference = false;

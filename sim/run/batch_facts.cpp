@@ -39,7 +39,6 @@ schedule::Schedule in_batches(const mapping::Network& network, const schedule::S
 void find_fitting_batch(const mapping::Network& network, const schedule::Schedule& schedule,
                         BatchFacts& facts) {
     constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
-    constexpr double noticeable = 1.01;
     std::uint64_t largest = std::min(facts.that_fit, most);
     schedule::Schedule fitting = in_batches(network, schedule, largest);
     if (fitting.memory.images_per_slice < largest) {
@@ -52,7 +51,7 @@ void find_fitting_batch(const mapping::Network& network, const schedule::Schedul
     const std::uint64_t whole_parts = largest / facts.rows_a_fetch * facts.rows_a_fetch;
     if (whole_parts == 0 || whole_parts == largest) return;
     const double images = images_a_fetch(in_batches(network, schedule, whole_parts));
-    if (images < noticeable * facts.fitting_images_a_fetch) return;
+    if (images < BatchFacts::noticeable * facts.fitting_images_a_fetch) return;
     facts.fitting_batch = whole_parts;
     facts.fitting_images_a_fetch = images;
 }

@@ -14,6 +14,7 @@
 #include "compiler/passes/calibrate.h"
 #include "compiler/passes/drop_weights.h"
 #include "compiler/passes/prepare.h"
+#include "hw/base/data_type.h"
 #include "hw/machine/config_error.h"
 #include "hw/timing/matrix_unit.h"
 #include "sim/run/images.h"
@@ -120,6 +121,17 @@ std::optional<NamedImages> read_input(const RunSpec& spec, const ir::Graph& grap
     return random_images(graph.input_map(), options_of(spec, std::nullopt).inferences, spec.data.random_input,
                          graph.input().type == DataType::Int16 ||
                              (!operators::is_quantized(graph) && graph.input().stored_as == DataType::Int16));
+}
+
+std::optional<std::string> scale_warning(const RunSpec& spec, const ir::Graph* graph,
+                                         const isa::BorderTensor* tensor, const NamedImages& images) {
+    if (spec.data.input.empty() || spec.timing_only) return std::nullopt;
+    const double scale = spec.data.input_scale;
+    if (graph != nullptr && !operators::is_quantized(*graph)) {
+        return scale_warning(images, scale, most_pixel * scale);
+    }
+    if (tensor == nullptr) return std::nullopt;
+    return scale_warning(images, scale, tensor->scale * (highest_of(tensor->type) - tensor->zero_point));
 }
 
 ir::Graph quantize(const ir::Graph& graph, const RunSpec& spec, const std::optional<NamedImages>& input,

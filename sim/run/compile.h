@@ -2,12 +2,14 @@
 
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
 
 #include "compiler/ir/graph.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/passes/pass_manager.h"
 #include "compiler/schedule/schedule.h"
 #include "compiler/schedule/target.h"
+#include "hw/isa/program.h"
 #include "hw/machine/machine_config.h"
 #include "sim/run/images.h"
 #include "sim/run/record/record.h"
@@ -32,6 +34,12 @@ std::optional<NamedImages> read_input(const RunSpec& spec, const ir::FeatureMap&
 /// The same for a network, or the made-up input that the run requests instead: as many images as the limit,
 /// else one batch.
 std::optional<NamedImages> read_input(const RunSpec& spec, const ir::Graph& graph);
+
+/// A warning for images of another scale than they are expected in: by a float network, or as the program's
+/// input `tensor` stores them. Null: there is no network, or no program yet. Absent if the run reads no
+/// image files or computes no values.
+std::optional<std::string> scale_warning(const RunSpec& spec, const ir::Graph* graph,
+                                         const isa::BorderTensor* tensor, const NamedImages& images);
 
 /// The network on integers: quantized with the run's calibration images, else with the first of its input.
 /// Where pixels are the input, a stored byte is a pixel. A network without weights needs no images, as no

@@ -36,6 +36,7 @@ RunSpec make_spec(const RunConfig& config) {
     RunSpec spec;
     spec.machine = read_machine(config, paths);
     for (const std::string& name : config.baselines) spec.baselines.push_back(read_baseline(name, paths));
+    spec.host_time = config.host_time;
     if (!config.host.empty()) spec.host = read_baseline(config.host, paths);
     if (!config.model.empty()) spec.network = content_of(paths.find(config.model, "models"));
     if (!config.program.empty()) spec.program = content_of(paths.find(config.program));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <map>
 #include <span>
 #include <sstream>
 #include <system_error>
@@ -49,7 +50,8 @@ bool is_file(const fs::path& path) {
 
 /// Whether the text is a name instead of a path: without folder and extension.
 bool is_bare(const fs::path& path) {
-    return !path.has_parent_path() && path.has_filename() && !path.has_extension();
+    return !path.has_parent_path() && path.has_filename() && !path.has_extension() && path != "." &&
+           path != "..";
 }
 
 /// The path relative to the current folder, if it lies below that.
@@ -100,14 +102,18 @@ NameFolders name_folders() {
 }
 
 PathFinder::PathFinder(const fs::path& run_file, const NameFolders& others)
-    : shipped_(others.shipped), where_("the current folder and those above it") {
+    : shipped_(others.shipped),
+      where_paths_("the current folder"),
+      where_("the current folder and those above it") {
     std::error_code error;
     const fs::path here = fs::current_path(error);
     folders_.push_back(here);
     for (const fs::path& folder : upwards(here)) roots_.push_back({folder});
     if (!run_file.empty()) {
         const fs::path beside = fs::absolute(run_file, error).lexically_normal().parent_path();
-        if (beside != here) where_ += fmt::format(", {} and those above it", beside.string());
+        const std::string all = fmt::format("{} and those above it", beside.string());
+        where_paths_ = beside == here ? where_ : where_paths_ + ", " + all;
+        if (beside != here) where_ += ", " + all;
         for (const fs::path& folder : upwards(beside)) {
             folders_.push_back(folder);
             roots_.push_back({folder});
@@ -186,13 +192,46 @@ std::set<std::string> PathFinder::names(std::string_view kind) const {
     return names;
 }
 
+std::string PathFinder::looked_in(const fs::path& path) const {
+    if (path.is_absolute()) return {};
+    const bool also_shipped = path.has_parent_path() && !shipped_.empty();
+    return fmt::format("; looked in {}{}", where_paths_, also_shipped ? ", " + shipped_.string() : "");
+}
+
+std::string PathFinder::proposal(const fs::path& path, std::string_view kind) const {
+    // What to propose for a word: a bare name or, before this, a file where the path leads.
+    std::map<std::string, std::string> proposals;
+    const std::set<std::string> known = names(kind);
+    for (const std::string& name : known) proposals.emplace(name, name);
+    const std::span<const std::string_view> extensions = extensions_of(kind);
+    std::vector<fs::path> folders = folders_;
+    if (path.has_parent_path() && !shipped_.empty()) folders.push_back(shipped_);
+    for (const fs::path& folder : folders) {
+        std::error_code error;  // a folder that does not exist has no files
+        for (const auto& entry : fs::directory_iterator(folder / path.parent_path(), error)) {
+            const fs::path file = entry.path().filename();
+            if (std::ranges::find(extensions, file.extension().string()) == extensions.end()) continue;
+            proposals[file.stem().string()] = (path.parent_path() / file).string();
+        }
+    }
+    std::vector<std::string> words;
+    words.reserve(proposals.size());
+    for (const auto& [word, proposed] : proposals) words.push_back(word);
+    const std::string word = path.stem().string();
+    const std::string_view near = nearest(word, words);
+    if (!near.empty()) return did_you_mean(proposals.at(std::string(near)));
+    if (path.has_parent_path()) return {};
+    return suggestion(word, std::vector<std::string>(known.begin(), known.end()));
+}
+
 fs::path PathFinder::find(const std::string& given, std::string_view kind) const {
     fs::path found = look_up(given, kind);
     if (!found.empty()) return found;
     if (!is_bare(given)) {
         found = find(given);
         if (is_there(found)) return found;  // a folder, which its reader refuses as such
-        throw machine::ConfigError(fmt::format("{}: there is no such file", given));
+        throw machine::ConfigError(
+            fmt::format("{}: there is no such file{}{}", given, looked_in(given), proposal(given, kind)));
     }
     const std::string named = kind == networks ? fmt::format("models/{0}.* or models/*/{0}.*", given)
                                                : fmt::format("configs/{}/{}.json", kind, given);

@@ -51,10 +51,15 @@ private:
     static std::vector<std::filesystem::path> folders_of(const Root& root, std::string_view kind);
     /// Empty if there is none.
     std::filesystem::path look_up(const std::string& given, std::string_view kind) const;
+    /// The folders in which a path was looked for, for messages; empty of an absolute one.
+    std::string looked_in(const std::filesystem::path& path) const;
+    /// For messages: the file or name that is probably meant by a path that leads to no file.
+    std::string proposal(const std::filesystem::path& path, std::string_view kind) const;
 
     std::vector<std::filesystem::path> folders_;  ///< for paths
     std::filesystem::path shipped_;               ///< for paths, at last
     std::vector<Root> roots_;                     ///< for bare names
+    std::string where_paths_;                     ///< folders_, for messages
     std::string where_;                           ///< the roots, for messages
 };
 

@@ -73,6 +73,9 @@ void describe(Visitor& visitor, RunConfig& config) {
          "the host; without it that work is not timed"},
         config.host);
     visitor.field({"baselines", "", "baseline files, or their names, to compare with"}, config.baselines);
+    visitor.field({"host_time", "",
+                   "comparisons add the host's time to the chip's, by server.host_percent of the machine"},
+                  config.host_time);
     visitor.field(
         {.key = "out", .meaning = "folder for report.json, report.html and traces", .rule = out_rule},
         config.out);

@@ -51,6 +51,7 @@ struct RunConfig {
     std::uint64_t limit = 0;               ///< 0: all images
     std::string host;                    ///< baseline that stands for the host; empty: its work is not timed
     std::vector<std::string> baselines;  ///< to compare with
+    bool host_time = true;               ///< comparisons add the host's time to the chip's
     std::string out;                     ///< folder for report.json and traces; empty: none
     bool timing_only = false;            ///< no values, cycles only
     bool float_reference = false;        ///< run the network in float as well

@@ -5,18 +5,39 @@ import * as format from '../../sim/view/page/web/src/format.js';
 
 test('si takes the prefix that leaves one to three digits before the point', () => {
     assert.equal(format.si(0.00123, 's'), '1.23 ms');
-    assert.equal(format.si(477077.1, 'inf/s'), '477 kinf/s');
     assert.equal(format.si(0, 'J'), '0 J');
     assert.equal(format.si(12.34), '12.3');
     assert.equal(format.si(999.96), '1.00 k');
     assert.equal(format.si(-2.5e-9, 'J'), '-2.50 nJ');
     assert.equal(format.si(0.975), '0.975');
-    assert.equal(format.si(0.713, 'inf/s'), '0.713 inf/s');
     assert.equal(format.si(0.713, 's'), '713 ms');
     assert.equal(format.si(1e-15, 's'), '0.00 ps');
     assert.equal(format.si(null, 's'), format.absent);
     assert.equal(format.si(undefined), format.absent);
     assert.equal(format.si(Number.NaN), format.absent);
+});
+
+test('a rate is a whole number from 100 on', () => {
+    assert.equal(format.inferenceRate(477077.1), '477,077 inf/s');
+    assert.equal(format.inferenceRate(12.34), '12.3 inf/s');
+    assert.equal(format.inferenceRate(0.713), '0.713 inf/s');
+    assert.equal(format.inferenceRate(null), format.absent);
+});
+
+test('figures of a rough model have two digits', () => {
+    assert.equal(format.rough(558.4, 'inf/s'), '560 inf/s');
+    assert.equal(format.rough(1099, 'inf/s'), '1,100 inf/s');
+    assert.equal(format.rough(0.7134), '0.71');
+    assert.equal(format.rough(9.96), '10');
+    assert.equal(format.rough(0), '0');
+    assert.equal(format.rough(null, 'inf/s'), format.absent);
+    assert.equal(format.roughTimes(27.31), '27×');
+    assert.equal(format.roughTimes(6.249), '6.2×');
+    assert.equal(format.roughTimes(undefined), format.absent);
+    assert.equal(format.bandText({ least: 301, most: 1099 }), '300 to 1,100');
+    assert.equal(format.bandText({ least: 6.2, most: 22.4 }, format.roughTimes), '6.2× to 22×');
+    assert.equal(format.bandText(null), '');
+    assert.equal(format.bandText({ least: 1 }), '');
 });
 
 test('bytes have binary prefixes', () => {

@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { mkdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { absent, bytes, grouped, percent, si, times } from '../../sim/view/page/web/src/format.js';
+import {
+    absent, bandText, bytes, grouped, inferenceRate, percent, rough, roughTimes, si,
+} from '../../sim/view/page/web/src/format.js';
 import { allColours, cycleParts, reasonsOf } from '../../sim/view/page/web/src/palette.js';
 import { launch, open, tooltip } from './browser.mjs';
 import * as reports from './reports.mjs';
@@ -100,7 +102,7 @@ test('large figures are those of report.json', async () => {
         all.map((each) => [each.dataset.figure, [Number(each.dataset.value), each.textContent]])));
     const { tops, energy, matrix_unit: unit } = report;
     const expected = {
-        Throughput: [report.inferences_per_second, si(report.inferences_per_second, 'inf/s')],
+        Throughput: [report.inferences_per_second, inferenceRate(report.inferences_per_second)],
         Latency: [report.seconds_per_batch, si(report.seconds_per_batch, 's')],
         Cycles: [report.cycles, grouped(report.cycles)],
         Performance: [tops.achieved, `${tops.achieved.toFixed(tops.achieved < 10 ? 2 : 1)} TOPS`],
@@ -110,10 +112,39 @@ test('large figures are those of report.json', async () => {
         Accuracy: [report.accuracy, percent(report.accuracy)],
     };
     for (const { baseline, expected: { speedup, performance_per_watt: perWatt } } of report.comparison) {
-        expected[`Speedup over ${baseline}`] = [speedup, times(speedup)];
-        expected[`Performance/W over ${baseline}`] = [perWatt.total, times(perWatt.total)];
+        expected[`Speedup over ${baseline}`] = [speedup, roughTimes(speedup)];
+        expected[`Performance/W over ${baseline}`] = [perWatt.total, roughTimes(perWatt.total)];
     }
     assert.deepEqual(figures, expected);
+});
+
+test('figures of baselines are shown with their bands and with the host\'s time', async () => {
+    const said = await view.locator('.host-time').textContent();
+    assert.ok(said.startsWith('In the comparison, host time is in both sides: 25 % of the chip\'s time is added, 11 to '
+        + '76 % (derived from Jouppi et al., ISCA 2017, Table 5'), said);
+    assert.ok(said.includes(`the chip with its host does ${rough(report.host_time.inferences_per_second, 'inf/s')}`), said);
+    for (const [index, { expected, speedup, band }] of report.comparison.entries()) {
+        const cells = await view.locator('[aria-label="Baselines"] tbody tr').nth(index).locator('td').allTextContents();
+        assert.deepEqual(cells.slice(1, 4), [
+            `${roughTimes(speedup)} (${bandText(band.speedup, roughTimes)})`,
+            `${rough(expected.inferences_per_second, 'inf/s')} (${bandText(expected.band.inferences_per_second)})`,
+            `${roughTimes(expected.speedup)} (${bandText(expected.band.speedup, roughTimes)})`]);
+    }
+});
+
+test('a report of an earlier version has no bands and does not speak of host time', async () => {
+    const folder = reports.altered(digits, 'without_bands', (old) => {
+        delete old.host_time;
+        for (const comparison of old.comparison) {
+            delete comparison.band;
+            delete comparison.expected.band;
+        }
+    });
+    const shown = await open(browser, page(folder));
+    assert.equal(await shown.locator('.host-time').count(), 0);
+    const [, , , speedup] = await shown.locator('[aria-label="Baselines"] tbody tr').first().locator('td').allTextContents();
+    assert.equal(speedup, roughTimes(report.comparison[0].expected.speedup));
+    await shown.leave();
 });
 
 test('hovering the run tells cycles and share of each class', async () => {

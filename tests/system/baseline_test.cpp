@@ -1,6 +1,7 @@
 // `sim baseline`, and runs compared with the file that it writes.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <regex>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -14,6 +15,11 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 const std::string digits = "configs/runs/mnist_cnn.json ";
+
+/// The text without its line ends, which depend on the widths of numbers.
+std::string in_one_line(const std::string& text) {
+    return std::regex_replace(text, std::regex("\\s+"), " ");
+}
 
 /// Options for the shortest measurement.
 const std::string hasty = "baseline --measure --batch 4 --min-time 0 ";
@@ -47,7 +53,7 @@ TEST_CASE("This computer is measured, written as a baseline, and used in a compa
     const Json same = report_of(digits + "--limit 8 --batch 4 --baseline " + file);
     const Json& comparison = same["comparison"][0];
     CHECK(comparison["baseline"] == "this_computer");
-    const double ours = same["inferences_per_second"];
+    const double ours = same["host_time"]["inferences_per_second"];
     CHECK(comparison["measured"]["fp32"]["speedup"].get<double>() ==
           Approx(ours / baseline["measured"]["fp32_inferences_per_second"].get<double>()));
     CHECK(comparison["performance_per_watt"]["total"].is_null());
@@ -56,6 +62,12 @@ TEST_CASE("This computer is measured, written as a baseline, and used in a compa
     CHECK(other["comparison"][0]["measured"].is_null());
     CHECK(other["comparison"][0]["expected"]["batch"] == 8);
     CHECK(other["claim"]["against"][0]["basis"] == "expected");
+    // Measured products have no host, and no published figures give them a band.
+    CHECK(other["comparison"][0]["expected"]["band"]["inferences_per_second"].is_null());
+    CHECK_FALSE(other["comparison"][0]["host_time"].get<bool>());
+    const Outcome text = sim("run " + digits + "--limit 8 --batch 8 --show comparison --baseline " + file);
+    CHECK_THAT(in_one_line(text.out), Catch::Contains("host time is in the chip's figures only: 25 %") &&
+                                          Catch::Contains("; without the time of its host)"));
 }
 
 TEST_CASE("A baseline file is shown with the source of each figure", "[system]") {
@@ -68,7 +80,9 @@ TEST_CASE("A baseline file is shown with the source of each figure", "[system]")
     for (std::string line; std::getline(lines, line);) {
         if (line.find("ISCA 2017") != std::string::npos) ++figures;
     }
-    CHECK(figures == 19);
+    CHECK(figures == 21);
+    CHECK(shown.out.find("efficiency.least_factor                          0.35   derived: ") !=
+          std::string::npos);
 }
 
 TEST_CASE("sim baseline reports an error in one line", "[system]") {
@@ -93,6 +107,77 @@ TEST_CASE("sim baseline reports an error in one line", "[system]") {
         CHECK(outcome.err.find(wanted) != std::string::npos);
         CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
     }
+}
+
+TEST_CASE("A comparison has the host's time in both sides, unless the run leaves it out", "[system]") {
+    const std::string run = digits + "--timing-only ";
+    const Json with = report_of(run);
+    const Json without = report_of(run + "--no-host-time");
+    for (const char* const key : {"cycles", "inferences_per_second", "energy"})
+        CHECK(with[key] == without[key]);
+    CHECK(with["host_time"]["in_chip"].get<bool>());
+    CHECK(with["host_time"]["in_baselines"].get<bool>());
+    CHECK(with["host_time"]["percent"]["typical"] == 25.0);
+    CHECK_THAT(with["host_time"]["percent"]["source"].get<std::string>(), Catch::Contains("Table 5"));
+    CHECK_FALSE(without["host_time"]["in_chip"].get<bool>());
+    CHECK_FALSE(without["configuration"]["run"]["host_time"].get<bool>());
+
+    const double chip = with["inferences_per_second"];
+    const double chip_and_host = with["host_time"]["inferences_per_second"];
+    CHECK(chip_and_host == Approx(chip / 1.25));
+    CHECK(without["host_time"]["inferences_per_second"] == chip);
+    const auto& band = with["host_time"]["band"]["inferences_per_second"];
+    CHECK(band["least"].get<double>() == Approx(chip / 1.76));
+    CHECK(band["most"].get<double>() == Approx(chip / 1.11));
+    CHECK(without["host_time"]["band"]["inferences_per_second"].is_null());
+    for (std::size_t i = 0; i < 2; ++i) {
+        const Json& expected = with["comparison"][i]["expected"];
+        const Json& alone = without["comparison"][i]["expected"];
+        INFO(with["comparison"][i]["baseline"]);
+        CHECK(expected["inferences_per_second"] == alone["inferences_per_second"]);
+        CHECK(expected["speedup"].get<double>() == Approx(alone["speedup"].get<double>() / 1.25));
+        // From the chip's least over the baseline's most to the chip's most over the baseline's least.
+        const double rate = expected["inferences_per_second"];
+        const double least = expected["efficiency"]["least_factor"];
+        const double most = expected["efficiency"]["most_factor"];
+        const auto& ends = expected["band"];
+        CHECK(ends["inferences_per_second"]["least"].get<double>() == Approx(rate * least));
+        CHECK(ends["inferences_per_second"]["most"].get<double>() == Approx(rate * most));
+        CHECK(ends["speedup"]["least"].get<double>() == Approx(chip / 1.76 / (rate * most)));
+        CHECK(ends["speedup"]["most"].get<double>() == Approx(chip / 1.11 / (rate * least)));
+        const double per_watt = expected["performance_per_watt"]["incremental"];
+        CHECK(ends["performance_per_watt"]["incremental"]["most"].get<double>() ==
+              Approx(per_watt * ends["speedup"]["most"].get<double>() / expected["speedup"].get<double>()));
+        CHECK(alone["band"]["speedup"]["most"].get<double>() == Approx(chip / (rate * least)));
+        CHECK(with["claim"]["against"][i]["performance"] == expected["speedup"]);
+        CHECK(with["claim"]["against"][i]["band"]["performance"] == ends["speedup"]);
+        // An upper bound is exact: the band of a speedup over it is the chip's.
+        const Json& bound = with["comparison"][i];
+        CHECK(bound["band"]["speedup"]["least"].get<double>() ==
+              Approx(bound["speedup"].get<double>() * 1.25 / 1.76));
+        CHECK(without["comparison"][i]["band"]["speedup"].is_null());
+    }
+
+    const auto text = [&](const std::string& options) {
+        return sim("run " + run + options + " --show comparison,claim").out;
+    };
+    CHECK_THAT(text(""), Catch::Contains(
+                             "  host time is in both sides: 25 % of the chip's time is added, 11 to 76 %") &&
+                             Catch::Contains("  (host time is in both sides: 25 %"));
+    for (const char* const option : {"--no-host-time", "--set host_time=false"}) {
+        CHECK_THAT(text(option),
+                   Catch::Contains("  host time is in the baselines' figures only: the run") &&
+                       Catch::Contains("  (host time is in the baselines' figures only: the run"));
+    }
+    // A machine that does not know its host.
+    const std::string unknown = "--set machine.server.host_percent=null";
+    CHECK_THAT(text(unknown),
+               Catch::Contains("  host time is in the baselines' figures only: the machine file has no"));
+    CHECK(report_of(run + unknown)["host_time"]["percent"].is_null());
+    // The source of the shipped share is not that of another share.
+    CHECK(report_of(run + "--set machine.server.host_percent.typical=50")["host_time"]["percent"]["source"] ==
+          "");
+    CHECK(report_of(run + "--set baselines=[]")["host_time"].is_null());
 }
 
 TEST_CASE("The shipped run is compared with the claim, with the shares of its cycles", "[system]") {

@@ -72,6 +72,21 @@ TEST_CASE("A run without explanations has none in its report", "[system][explain
     CHECK_FALSE(report["layers"][0].contains("explanation"));
 }
 
+TEST_CASE("A run with other accumulators says how to learn whether they make it slower",
+          "[system][explain]") {
+    const std::string run = "run mnist_cnn --limit 8 --show summary ";
+    const std::string lines =
+        "  with accumulators.rows = 16384\n"
+        "    (sim explain says whether this makes the run slower, and why)\n";
+    CHECK(sim(run + "--set machine.accumulators.rows=16384").out.find(lines) != std::string::npos);
+    CHECK(sim(run + "--set machine.clock_mhz=350").out.find("sim explain") == std::string::npos);
+    const Folder folder;
+    const Outcome explained =
+        sim(run + "--set machine.accumulators.rows=16384 --out " + (folder / "r").string());
+    CHECK(explained.out.find("with accumulators.rows") != std::string::npos);
+    CHECK(explained.out.find("sim explain") == std::string::npos);
+}
+
 TEST_CASE("A program is explained by its tags, and an error of the run is reported", "[system][explain]") {
     const Outcome program = sim("explain docs/micro_benchmarks/sixteen_bit.asm --machine tpu_v1");
     INFO(program.err);

@@ -120,6 +120,36 @@ TEST_CASE(
     CHECK(completed.out == "files\nchip\tconfigs/machines\n");
 }
 
+TEST_CASE("A package that the library uses and that is not there is named by find_package",
+          "[system][install]") {
+#ifdef __SANITIZE_ADDRESS__
+    WARN("SKIPPED: libraries under sanitizers are not installed");
+#else
+    const Folder folder;
+    const fs::path prefix = tests::install("development", folder);
+    const auto configured = [&](const std::string& how) {
+        folder.file(
+            "project/CMakeLists.txt",
+            "cmake_minimum_required(VERSION 3.25)\nproject(user LANGUAGES CXX)\nfind_package(systole " + how +
+                ")\nfind_package(systole QUIET)\nmessage(STATUS \"found: ${systole_FOUND}; "
+                "${systole_NOT_FOUND_MESSAGE}\")\n");
+        // SystemC is found by pkg-config alone.
+        return bash("PKG_CONFIG_LIBDIR=/none exec cmake -S project -B build -G Ninja -DCMAKE_PREFIX_PATH='" +
+                        prefix.string() + "'",
+                    folder.path());
+    };
+    const std::string reason = "these packages, which it uses, are not found: SystemC 2.3.4";
+    const Outcome optional = configured("QUIET");
+    INFO(optional.err);
+    CHECK(optional.exit_code == 0);
+    CHECK(optional.out.find("-- found: 0; " + reason) != std::string::npos);
+    CHECK(optional.err.empty());
+    const Outcome required = configured("REQUIRED");
+    CHECK(required.exit_code == 1);
+    CHECK(required.err.find("not found: SystemC 2.3.4") != std::string::npos);
+#endif
+}
+
 TEST_CASE("examples/own_weight_memory builds against the installed library", "[system][install]") {
 #ifdef __SANITIZE_ADDRESS__
     WARN("SKIPPED: libraries under sanitizers are not installed");

@@ -11,39 +11,18 @@
 #include <string>
 #include <vector>
 
+#include "tests/system/input_files.h"
 #include "tests/system/sim_process.h"
 #include "tests/unit/compiler/frontend/keras_file.h"
 
 using namespace systole;
+using tests::idx_images;
+using tests::npy;
+using tests::repeated;
 
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// An IDX file of `count` images of height x width, all 0.
-std::string idx_images(unsigned char count, unsigned char height, unsigned char width) {
-    std::string file{'\0', '\0', '\x08', '\x03'};
-    for (const unsigned char extent : {count, height, width}) {
-        file += std::string(3, '\0') + static_cast<char>(extent);
-    }
-    return file + std::string(std::size_t{count} * height * width, '\0');
-}
-
-/// A NumPy file with this header and these bytes of values.
-std::string npy(const std::string& type, const std::string& shape, const std::string& values,
-                const std::string& order = "False") {
-    std::string header = "{'descr': '" + type + "', 'fortran_order': " + order + ", 'shape': " + shape + "}";
-    header += std::string(117 - header.size(), ' ') + '\n';
-    return std::string("\x93NUMPY\x01\0\x76\0", 10) + header + values;
-}
-
-/// A value in the bytes of this computer, `count` times.
-template <class Value>
-std::string repeated(Value value, std::size_t count) {
-    std::string bytes;
-    for (std::size_t i = 0; i < count; ++i) bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
-    return bytes;
-}
 
 Json shipped(const std::string& file) {
     return Json::parse(tests::text_in(tests::project / file));
@@ -466,7 +445,9 @@ TEST_CASE("Each wrong word on the command line gets the nearest right one, or al
         {"options that exclude each other", digits + "--json --quiet", {"--quiet", "--json"}},
         {"a run misspelt", "mnist_cn", {"mnist_cn: it is neither", "\"mnist_cnn\""}},
         {"a run misspelt after run", "run mnist_cn", {"mnist_cn: there is no such file", "\"mnist_cnn\""}},
-        {"a word like nothing", "frobnicate", {"frobnicate: it is neither", "sim --help"}},
+        {"a word like nothing",
+         "frobnicate",
+         {"frobnicate: it is neither", "; the commands are run, compile, asm, "}},
         {"a machine misspelt", digits + "--machine tpu_v2", {"tpu_v2", "did you mean \"tpu_v1"}},
         {"a machine like none", digits + "--machine zzz", {"zzz", "there are tpu_v1, tpu_v1_dram"}},
         {"a baseline misspelt", digits + "--baseline k08", {"k08", "\"k80\""}},
@@ -884,108 +865,6 @@ TEST_CASE("Devices, pipes and files without end are refused before they are read
         {"a folder as labels", digits + "--labels " + folder_path, {"is a directory", "a regular file"}});
     rows.push_back({"a pipe among images", digits + "--input " + pictures, {"pictures/pipe: is a pipe"}});
     check(rows);
-}
-
-TEST_CASE("Pixels of another scale than the network expects are run with a warning", "[system]") {
-    const tests::Folder folder;
-    constexpr std::size_t pixels = 784;
-    const std::string program = (folder / "digits.tpu").string();
-    REQUIRE(tests::sim("compile mnist_cnn --limit 2 -o " + program).exit_code == 0);
-    const auto floats = [&](const std::string& name, float value) {
-        return folder.file(name, npy("<f4", "(2, 784)", repeated(value, 2 * pixels)));
-    };
-    const auto bytes = [&](const std::string& name, char value) {
-        return folder.file(name, npy("|u1", "(2, 28, 28)", std::string(2 * pixels, value)));
-    };
-    const auto warning = [](const std::string& arguments) {
-        const tests::Outcome outcome = tests::sim("run mnist_cnn --baseline k80 --show summary " + arguments);
-        INFO(outcome.err);
-        CHECK(outcome.exit_code == 0);
-        CHECK(outcome.out.find("mnist_cnn on tpu_v1: 2 inferences") == 0);
-        return outcome.err;
-    };
-    const std::string large = floats("large.npy", 255.0F);
-    const std::string small = bytes("small.npy", 1);
-    CHECK(warning("--input " + large) == "sim: warning: " + large +
-                                             ": the largest value is 255; the network expects pixels up to "
-                                             "1, and floats are taken as they are "
-                                             "(--input-scale is for 8-bit pixels)\n");
-    CHECK(warning("--input " + small) ==
-          "sim: warning: " + small +
-              ": the largest 8-bit pixel is 1, which stands for 0.003922; the network expects up to 1 "
-              "(--input-scale is 0.003922)\n");
-    CHECK(
-        warning("--input-scale 1 --input " + floats("fraction.npy", 1.0F)).find("expects pixels up to 255") !=
-        std::string::npos);
-    CHECK(warning("--program " + program + " --input " + large).find("the largest value is 255") !=
-          std::string::npos);
-    CHECK(warning("--timing-only --input " + large).empty());
-    CHECK(warning("--input " + floats("right.npy", 0.5F)).empty());
-    CHECK(warning("--input " + bytes("black.npy", 0)).empty());
-    CHECK(warning("--input " + bytes("right8.npy", 100)).empty());
-}
-
-TEST_CASE("Made-up input and vectors fit each network that has as many values", "[system]") {
-    const tests::Folder folder;
-    const auto inferences = [](const std::string& arguments) {
-        return tests::report_of("--machine tpu_v1 " + arguments).at("inferences");
-    };
-    const Json dense{{"name", "l1"}, {"op", "dense"}, {"inputs", Json::array({"input"})}, {"units", 4}};
-    const auto net = [&](const std::string& name, const Json& shape) {
-        return "--model " + folder.file(name, Json{{"schema", "sim.graph/1"},
-                                                   {"name", "net"},
-                                                   {"input", {{"shape", shape}}},
-                                                   {"weights", {{"seed", 1}}},
-                                                   {"layers", Json::array({dense})},
-                                                   {"output", "l1"}}
-                                                  .dump());
-    };
-    const std::string image = net("image.json", {4, 4, 1});
-    const std::string vector = net("vector.json", Json::array({16}));
-    const std::string keras = "--model models/mnist_cnn/mnist_cnn.h5";
-    const std::string vectors =
-        " --input " + folder.file("v.npy", npy("|u1", "(20, 16)", std::string(320, 'a')));
-    const std::string images =
-        " --input " + folder.file("i.npy", npy("|u1", "(5, 4, 4)", std::string(80, 'a')));
-    const std::string one = " --input " + folder.file("o.npy", npy("|u1", "(4, 4)", std::string(16, 'a')));
-    for (const std::string& model : {image, vector}) {
-        CHECK(inferences(model + vectors) == 20);
-        CHECK(inferences(model + images) == 5);
-        CHECK(inferences(model + one) == 1);
-        CHECK(inferences(model + vectors + " --limit 3") == 3);
-        CHECK(inferences(model + " --random-input 1 --limit 2") == 2);
-    }
-    CHECK(inferences(keras + " --random-input 1 --limit 2") == 2);
-    const std::string program = (folder / "net.tpu").string();
-    REQUIRE(tests::sim("compile --machine tpu_v1 " + image + vectors + " -o " + program).exit_code == 0);
-    CHECK(inferences("--program " + program + vectors) == 20);
-    check({{"images of other sides",
-            "run --machine tpu_v1 " + image + " --input " +
-                folder.file("t.npy", npy("|u1", "(5, 2, 8)", std::string(80, 'a'))),
-            {"t.npy", "2x8x1", "4x4x1"}}});
-}
-
-TEST_CASE("A setting unsets a key, and chooses the model of the weight memory", "[system]") {
-    const auto machine = [](const std::string& arguments) {
-        return tests::report_of("mnist_cnn --limit 1 --timing-only " + arguments)
-            .at("configuration")
-            .at("machine");
-    };
-    const std::string to_dram = "--set machine.weight_memory.model=dram ";
-    const auto memory = [&](const std::string& arguments) { return machine(arguments).at("weight_memory"); };
-    const Json shipped_dram = memory("--machine tpu_v1_dram");
-    CHECK(memory(to_dram).at("model") == "dram");
-    CHECK(memory(to_dram).at("dram") == shipped_dram.at("dram"));
-    CHECK(memory(to_dram + "--set machine.weight_memory.dram.channels=4").at("dram").at("channels") == 4);
-    const Json back = memory("--machine tpu_v1_dram --set machine.weight_memory.model=bandwidth");
-    CHECK(back.at("model") == "bandwidth");
-    CHECK(back.at("bandwidth_gb_per_s") == 34.0);
-    CHECK_FALSE(back.contains("dram"));
-    CHECK(memory("--set machine.weight_memory.bandwidth_gb_per_s=null").at("bandwidth_gb_per_s") == 34.0);
-    CHECK_FALSE(machine("--set machine.energy=null").contains("energy"));
-    const Json unset =
-        tests::report_of("mnist_cnn --limit 1 --timing-only --set batch=null --set labels=null");
-    CHECK(unset.at("batch") == 1);
 }
 
 TEST_CASE("Each wrong program ends with one line that names the byte or what does not fit", "[system]") {

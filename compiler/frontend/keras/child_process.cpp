@@ -1,6 +1,5 @@
 #include "compiler/frontend/keras/child_process.h"
 
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,6 +11,8 @@
 #include <exception>
 #include <system_error>
 
+#include "hw/base/interruption.h"
+
 namespace systole::frontend {
 namespace {
 
@@ -21,8 +22,9 @@ void limit(__rlimit_resource resource, rlim_t value) {
 }
 
 /// Writes the text of `work` and ends the process, without buffers and exit handlers: they are not its own.
-[[noreturn]] void be_child(const std::function<std::string()>& work, unsigned cpu_seconds, int to) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // ends with its parent, whose signals are blocked here
+[[noreturn]] void be_child(const std::function<std::string()>& work, unsigned cpu_seconds, int to,
+                           pid_t parent) {
+    end_with_parent(parent);  // because the signals that end it are blocked here
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_CPU, cpu_seconds);
     std::string text;
@@ -54,8 +56,9 @@ std::optional<std::string> run_in_child(const std::function<std::string()>& work
     std::array<int, 2> ends{};
     if (pipe(ends.data()) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
     const auto [from, to] = ends;
+    const pid_t parent = getpid();
     const pid_t child = fork();
-    if (child == 0) be_child(work, cpu_seconds, to);
+    if (child == 0) be_child(work, cpu_seconds, to, parent);
     close(to);
     if (child < 0) {
         close(from);

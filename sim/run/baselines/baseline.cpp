@@ -1,6 +1,7 @@
 #include "sim/run/baselines/baseline.h"
 
 #include <iterator>
+#include <string_view>
 
 #include "hw/machine/config_description.h"
 #include "hw/machine/config_reader.h"
@@ -20,6 +21,7 @@ namespace {
 constexpr RealRange watts{1e-3, 1e6};
 constexpr RealRange rate{1e-3, 1e12};  // times are divided by rates, so these are never 0
 constexpr RealRange share{1e-3, 1.0};
+constexpr std::string_view band_rule = "least_factor and most_factor are given together";
 
 }  // namespace
 
@@ -51,6 +53,14 @@ void describe(Visitor& visitor, Efficiency& efficiency) {
     visitor.field(
         needed("layer_microseconds", "us", "additional time of each layer: kernel launch, framework"),
         efficiency.layer_microseconds, RealRange{0.0, 1e9});
+    visitor.field({.key = "least_factor",
+                   .meaning = "band of the expected speed: the least known speed over it",
+                   .rule = band_rule},
+                  efficiency.least_factor, share);
+    visitor.field({.key = "most_factor",
+                   .meaning = "band of the expected speed: the largest known speed over it",
+                   .rule = band_rule},
+                  efficiency.most_factor, RealRange{1.0, 1e3});
     visitor.field({"latency_factor", "", "99th percentile of latency over the time of a batch"},
                   efficiency.latency_factor, RealRange{1.0, 1e6});
     visitor.field({"largest_batch", "inferences", "largest batch within the latency limits of applications"},
@@ -104,6 +114,11 @@ void drop_unknown(nlohmann::ordered_json& object) {
 
 }  // namespace
 
+std::optional<Band> Efficiency::band() const {
+    if (!(least_factor > 0.0) || !(most_factor > 0.0)) return std::nullopt;
+    return Band{.least = least_factor, .most = most_factor};
+}
+
 Baseline read_baseline(const nlohmann::json& object, const std::string& file) {
     machine::ConfigReader reader(object, file);
     Baseline baseline;
@@ -111,12 +126,15 @@ Baseline read_baseline(const nlohmann::json& object, const std::string& file) {
     describe(reader, baseline);
     reader.check_keys();
     const Efficiency& efficiency = baseline.efficiency;
-    const auto fail = [&](const char* key, const char* rule) {
+    const auto fail = [&](const char* key, std::string_view rule) {
         machine::ConfigReader(object.at("efficiency"), file, "efficiency").fail(key, rule);
     };
     if (efficiency.precision == Precision::Int8 && !(baseline.peak_int8_gops > 0.0)) {
         fail("precision", "the baseline gives no peak_int8_gops");
     }
+    const bool has_least = efficiency.least_factor > 0.0;
+    const bool has_most = efficiency.most_factor > 0.0;
+    if (has_least != has_most) fail(has_least ? "least_factor" : "most_factor", band_rule);
     if (baseline.server.host_tdp_watts > 0.0 &&
         !(baseline.server.tdp_watts > baseline.server.host_tdp_watts)) {
         machine::ConfigReader(object.at("server"), file, "server")

@@ -5,11 +5,13 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "hw/machine/config_description.h"
+#include "sim/run/baselines/band.h"
 
 /// Other processors with which the machine is compared: published figures, measured figures, and a model of
 /// the speed that their software reaches.
@@ -41,10 +43,15 @@ struct Efficiency {
     double peak_share = 0.0;          ///< share of the peak that large products reach, 0 to 1; 0: no model
     double memory_share = 0.0;        ///< share of the bandwidth that is reached, 0 to 1
     double layer_microseconds = 0.0;  ///< additional time of each layer: kernel launch, framework
+    // The least and the largest known speed over the speed of the model; 0: not known.
+    double least_factor = 0.0;
+    double most_factor = 0.0;
     double latency_factor = 0.0;      ///< 99th percentile of latency over the time of a batch; 0: not known
     std::uint32_t largest_batch = 0;  ///< within the latency limits of applications; 0: any
 
     bool known() const { return peak_share > 0.0; }
+    /// Absent if it is not known.
+    std::optional<Band> band() const;
 };
 
 /// Measured times of a network's matrix products on the processor itself.

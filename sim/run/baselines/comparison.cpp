@@ -35,6 +35,13 @@ double roofline_seconds(const Baseline& baseline, double operations, double byte
                     bytes / (baseline.memory_gb_per_s * giga));
 }
 
+WithHostTime with_host_time(double inferences_per_second, const machine::HostPercent& host) {
+    const auto time = [](double percent) { return 1.0 + percent / 100.0; };  // over that of the chip
+    const double typical = time(host.typical);
+    return {.inferences_per_second = inferences_per_second / typical,
+            .band = {.least = typical / time(host.most), .most = typical / time(host.least)}};
+}
+
 PerformancePerWatt performance_per_watt(const machine::ServerConfig& ours, double our_inferences_per_second,
                                         const Baseline& baseline, double its_inferences_per_second) {
     PerformancePerWatt result;

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "hw/machine/machine_config.h"
+#include "sim/run/baselines/band.h"
 #include "sim/run/baselines/baseline.h"
 
 namespace systole::baselines {
@@ -36,6 +37,14 @@ std::optional<Roofline> roofline(const Baseline& baseline, const Work& work, Pre
 
 /// Lower bound of the seconds that one die needs for `operations` in fp32 and `bytes` of memory traffic.
 double roofline_seconds(const Baseline& baseline, double operations, double bytes);
+
+/// A throughput of the chip alone, with the host's time added: inferences a second at the typical share, and
+/// their band from the most to the least share.
+struct WithHostTime {
+    double inferences_per_second = 0.0;
+    Band band;
+};
+WithHostTime with_host_time(double inferences_per_second, const machine::HostPercent& host);
 
 /// Performance per watt of our server over the baseline's; absent where watts are not known.
 struct PerformancePerWatt {

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 #include <sys/wait.h>
@@ -19,6 +18,7 @@
 #include <system_error>
 #include <utility>
 
+#include "hw/base/interruption.h"
 #include "sim/run/record/fields.h"
 
 namespace systole::run {
@@ -112,8 +112,8 @@ constexpr char threw_mark = 't';
 
 /// Does the work, answers and ends the process, without flushing buffers or running exit handlers, because
 /// both are copies of the parent's.
-[[noreturn]] void be_child(const std::function<std::string()>& work, int to) noexcept {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+[[noreturn]] void be_child(const std::function<std::string()>& work, int to, pid_t parent) noexcept {
+    end_with_parent(parent);
     std::signal(SIGPIPE, SIG_IGN);
     std::string answer;
     try {
@@ -139,9 +139,10 @@ ChildAnswer do_in_child(const std::function<std::string()>& work) {
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail_with_errno("pipe");
     const Descriptor from(ends[0]);
     Descriptor to(ends[1]);
+    const pid_t parent = ::getpid();
     const pid_t process = ::fork();
     if (process < 0) fail_with_errno("fork");
-    if (process == 0) be_child(work, to.number());
+    if (process == 0) be_child(work, to.number(), parent);
     to.close();
     std::optional<std::string> answer = read_message(from.number());
     int status = 0;

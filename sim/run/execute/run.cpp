@@ -111,17 +111,6 @@ void check_labels(const RunSpec& spec, const Prepared& prepared, const isa::Bord
                                         name, classes, classes - 1));
 }
 
-/// Warns of input of another scale than the network or program expects.
-void check_scale(const RunSpec& spec, const isa::BorderTensor* input, Prepared& prepared) {
-    if (spec.data.input.empty() || spec.timing_only || input == nullptr) return;
-    const bool is_calibrated = prepared.graph && !operators::is_quantized(*prepared.graph);
-    const double highest = is_calibrated ? most_pixel * spec.data.input_scale
-                                         : input->scale * (highest_of(input->type) - input->zero_point);
-    if (auto warning = scale_warning(*prepared.input, spec.data.input_scale, highest)) {
-        prepared.warnings.push_back(*std::move(warning));
-    }
-}
-
 std::vector<std::uint32_t> float_predictions(const ir::Graph& graph, const input::Images& images,
                                              double pixel_scale) {
     constexpr std::uint64_t most_at_once = 256;
@@ -362,6 +351,7 @@ std::string prepared_key(const RunSpec& spec) {
     seen.observed = {};
     seen.host.reset();
     seen.baselines.clear();
+    seen.host_time = RunSpec().host_time;
     return hash_of(to_json(target_of(spec.machine, spec.compiler.mapping)).dump() + compared_bytes(seen));
 }
 
@@ -405,7 +395,11 @@ Prepared prepare(const RunSpec& spec) {
     check_program_input(prepared.input, input_tensor, program, name, spec.timing_only);
     check_labels(spec, prepared, output_tensor, name);
     if (!prepared.labels.empty()) prepared.labels.resize(prepared.input->images.count);
-    check_scale(spec, input_tensor, prepared);
+    if (prepared.input) {
+        const ir::Graph* const graph = prepared.graph ? &*prepared.graph : nullptr;
+        auto warning = scale_warning(spec, graph, input_tensor, *prepared.input);
+        if (warning) prepared.warnings.push_back(*std::move(warning));
+    }
     return prepared;
 }
 

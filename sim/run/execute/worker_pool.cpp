@@ -1,7 +1,6 @@
 #include "sim/run/execute/worker_pool.h"
 
 #include <poll.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,6 +12,7 @@
 #include <cstdlib>
 #include <exception>
 
+#include "hw/base/interruption.h"
 #include "sim/run/execute/process.h"
 #include "sim/run/execute/run.h"
 #include "sim/run/execute/worker.h"
@@ -37,10 +37,11 @@ WorkerProcess::WorkerProcess(const std::filesystem::path& folder, const std::vec
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) fail_with_errno("socketpair");
     socket_ = Descriptor(ends[0]);
     Descriptor theirs(ends[1]);
+    const pid_t parent = ::getpid();
     process_ = ::fork();
     if (process_ < 0) fail_with_errno("fork");
     if (process_ == 0) {
-        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+        end_with_parent(parent);
         for (const int other : others) ::close(other);
         socket_.close();
         be_worker(theirs.number(), folder / std::to_string(::getpid()));

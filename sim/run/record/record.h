@@ -246,6 +246,8 @@ struct BatchFacts {
     /// Of a batch that was cut: a batch that fits, and its images a fetch; 0 if the batch was not cut.
     std::uint64_t fitting_batch = 0;
     double fitting_images_a_fetch = 0.0;
+    /// A batch whose weights are fetched for fewer than this times the images of another is no better.
+    static constexpr double noticeable = 1.01;
     bool operator==(const BatchFacts&) const = default;
 };
 SYSTOLE_RECORD_FIELDS(BatchFacts, images, at_a_time, that_fit, grouped_layers, group, rows_a_fetch,

@@ -100,11 +100,12 @@ struct RunSpec {
     bool float_reference = false;
     std::optional<Json> host;     ///< the baseline that times the work left to the host; JSON as in its file
     std::vector<Json> baselines;  ///< those that the run is compared with
+    bool host_time = true;        ///< the comparison adds the host's time to the chip's
     Observed observed;
     RunLabels labels;
 };
 SYSTOLE_RECORD_FIELDS(RunSpec, schema, simulator, machine, network, program, compiler, data, timing_only,
-                      float_reference, host, baselines, observed, labels)
+                      float_reference, host, baselines, host_time, observed, labels)
 
 /// SHA-256 of the whole spec without its labels: the key under which records are kept.
 std::string key_of(const RunSpec& spec);

@@ -15,8 +15,6 @@ namespace {
 constexpr std::string_view accumulator_rows = "accumulators.rows";
 constexpr std::string_view accumulator_setting = "machine.accumulators.rows";
 
-constexpr double noticeable = 0.005;  // smaller differences are printed as 1.00
-
 /// A layer is computed in pieces of a part of the accumulators.
 std::string_view why(bool has_more) {
     return has_more ? "a layer is computed in pieces of a part of the accumulators; larger pieces fetch "
@@ -49,12 +47,12 @@ std::optional<WhatIf> without_accumulator_change(const Situation& situation) {
 std::string why_slower(const WhatIf& what_if, std::uint32_t rows, std::optional<double> speedup) {
     const bool is_one_change = what_if.settings.size() == 1;
     if (!is_one_change || what_if.settings.front().key != accumulator_setting) return {};
-    if (!speedup || *speedup > 1.0 - noticeable) return {};
+    if (!speedup || *speedup > 1.0 - report::noticeable_change) return {};
     return fmt::format("slower, because {}", why(what_if.settings.front().value.get<std::uint32_t>() > rows));
 }
 
 std::string warning(const WhatIf& without, std::uint32_t rows, std::optional<double> speedup) {
-    if (!speedup || *speedup < 1.0 + noticeable) return {};
+    if (!speedup || *speedup < 1.0 + report::noticeable_change) return {};
     const auto unchanged = without.settings.front().value.get<std::uint32_t>();
     return fmt::format(
         "The change to {} accumulators makes the run slower, because {}: {} would run it at {} the speed.",

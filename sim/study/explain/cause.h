@@ -47,9 +47,6 @@ struct Subject {
 std::string sentence(const Facts& facts, Cause cause, const Subject& subject,
                      const machine::MatrixUnitConfig& array);
 
-/// A smaller change of the speed is not worth a word.
-inline constexpr double noticeable_change = 0.005;
-
 /// "4x the weight bandwidth would run it at 3.1x the speed (the run at 2.2x)." A factor below 1 is called
 /// slower. An absent speedup means that no cycle is left. `run` is absent if the subject is the run.
 std::string consequence(std::string_view change, std::optional<double> speedup, std::optional<double> run);

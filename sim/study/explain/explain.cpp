@@ -13,6 +13,7 @@
 #include "sim/study/explain/accumulator_change.h"
 #include "sim/study/explain/cause.h"
 #include "sim/study/explain/what_if.h"
+#include "sim/view/report/numbers.h"
 
 namespace systole::explain {
 namespace {
@@ -163,7 +164,7 @@ private:
                 const Simulation& changed = *changes_.answer(i).simulation;
                 const std::optional<double> found = speedup(facts, base_, facts_of(changed), changed);
                 const bool better = !best.what_if || gain(found) > gain(best.speedup);
-                const bool helps = gain(found) >= 1.0 + noticeable_change;
+                const bool helps = gain(found) >= 1.0 + report::noticeable_change;
                 if (better && (cause == causes.front() || helps)) best = {cause, i, found};
             }
         }

@@ -112,13 +112,14 @@ std::string sentence(const Facts& facts, Cause cause, const Subject& subject,
 }
 
 std::string consequence(std::string_view change, std::optional<double> speedup, std::optional<double> run) {
-    constexpr double noticeable = 0.005;  // smaller differences are printed as 1.00
-    const auto is_slower = [](std::optional<double> factor) { return factor && *factor <= 1.0 - noticeable; };
+    const auto is_slower = [](std::optional<double> factor) {
+        return factor && *factor <= 1.0 - report::noticeable_change;
+    };
     const std::string of_run =
         run ? fmt::format(" (the run {}at {})", is_slower(run) ? "slower, " : "", report::times(run))
             : std::string();
     if (!speedup) return fmt::format("{} would leave nothing of it{}", change, of_run);
-    if (std::abs(*speedup - 1.0) < noticeable_change)
+    if (std::abs(*speedup - 1.0) < report::noticeable_change)
         return fmt::format("{} would leave it as it is{}", change, of_run);
     return fmt::format("{} would {} {} the speed{}", change,
                        is_slower(speedup) ? "make it slower, at" : "run it at", report::times(speedup),

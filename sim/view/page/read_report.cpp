@@ -77,6 +77,9 @@ constexpr std::array comparison_keys{
 constexpr std::array configuration_keys{Key{"run", kinds::object}, Key{"machine", kinds::object},
                                         Key{"baselines", kinds::list}};
 
+constexpr std::array host_time_keys{Key{"text", kinds::text}, Key{"in_chip", kinds::flag},
+                                    Key{"inferences_per_second", kinds::number}};
+
 constexpr std::array explanation_keys{Key{"text", kinds::text}, Key{"what_ifs", kinds::list}};
 constexpr std::array what_if_keys{Key{"change", kinds::text}, Key{"settings", kinds::list},
                                   Key{"speedup", kinds::number_or_null}, Key{"error", kinds::text}};
@@ -116,6 +119,12 @@ void check_explanation(const Json& report, const std::string& file) {
     check_each((*found)["what_ifs"], what_if_keys, file, "explanation.what_ifs");
 }
 
+/// The host's time in the comparison, in reports that know of it.
+void check_host_time(const Json& report, const std::string& file) {
+    const auto found = report.find("host_time");
+    if (found != report.end() && !found->is_null()) check(*found, host_time_keys, file, "host_time");
+}
+
 void check_schema(const Json& report, const std::string& file) {
     constexpr std::string_view schema = "sim.report/1";
     const Json given = report.value("schema", Json());
@@ -140,6 +149,7 @@ Json parse_report(std::string_view text, const std::string& file) {
               fmt::format("layers[{}].matrix_unit", i));
     }
     check_explanation(report, file);
+    check_host_time(report, file);
     check_each(report["comparison"], comparison_keys, file, "comparison");
     return report;
 }

@@ -308,12 +308,9 @@ std::size_t find_report(std::span<const NamedReport> reports, const std::string&
     const auto [rest, error] = std::from_chars(name_or_number.data(), end, number);
     if (error == std::errc() && rest == end && number >= 1 && number <= reports.size()) return number - 1;
 
-    const std::string_view near =
-        name_or_number.empty() ? std::string_view() : nearest(name_or_number, names);
-    const std::string hint = near.empty() ? std::string() : fmt::format("; did you mean \"{}\"?", near);
     throw machine::ConfigError(
         fmt::format("--against is \"{}\"; it must be the name of a report, or its number from 1 to {}{}",
-                    name_or_number, reports.size(), hint));
+                    name_or_number, reports.size(), suggestion(name_or_number, names)));
 }
 
 SideBySide side_by_side(std::span<const NamedReport> reports, std::size_t against) {

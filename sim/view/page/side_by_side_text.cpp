@@ -25,7 +25,8 @@ std::string text_of(Value value, std::string_view format) {
     if (format == "count") return report::grouped(whole(*value));
     if (format == "bytes") return report::bytes(whole(*value));
     if (format == "share") return report::percent(value);
-    if (format == "times") return report::times(value);
+    if (format == "times") return report::rough_times(value);
+    if (format == "inf/s") return report::inference_rate(value);
     return report::si(value, format);
 }
 

@@ -24,7 +24,7 @@ std::string way_of(const Batching& batching) {
 std::string cost_of(const Batching& batching) {
     const run::BatchFacts& done = batching.done;
     if (done.images_a_fetch == 0.0) return {};
-    constexpr double noticeable = 1.01;
+    constexpr double noticeable = run::BatchFacts::noticeable;
     const bool slices = batching.slices > 1;
     // Layers with several tiles a column fetch them for each part of the accumulators.
     const std::uint64_t part = slices ? done.at_a_time : done.group;

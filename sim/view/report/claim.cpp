@@ -32,14 +32,17 @@ ClaimAgainst against(const Comparison& comparison) {
         result.basis = "measured";
         result.performance = comparison.measured->fp32.speedup;
         result.performance_per_watt = comparison.measured->fp32.performance_per_watt;
+        result.band = comparison.measured->fp32.ratio_band;
     } else if (comparison.expected) {
         result.basis = "expected";
         result.performance = comparison.expected->speedup;
         result.performance_per_watt = comparison.expected->performance_per_watt;
+        result.band = comparison.expected->ratio_band;
     } else {
         result.basis = "upper bound";
         result.performance = comparison.speedup;
         result.performance_per_watt = comparison.performance_per_watt;
+        result.band = comparison.ratio_band;
     }
     result.performance_place =
         place_of(result.performance, Claim::least_performance, Claim::most_performance);
@@ -76,7 +79,17 @@ const Part& largest_loss(const ArrayShares& shares) {
 }
 
 std::string with_place(std::optional<double> factor, std::string_view place) {
-    return factor && !place.empty() ? fmt::format("{} {}", times(factor), place) : times(factor);
+    return factor && !place.empty() ? fmt::format("{} {}", rough_times(factor), place) : rough_times(factor);
+}
+
+/// The ends of the bands of one baseline's figures; empty without a band.
+std::string bands_text(const ClaimAgainst& each) {
+    if (!each.band) return {};
+    const auto& [total, incremental] = each.performance_per_watt;
+    std::string text = band_text(each.performance, each.band, rough_times);
+    if (total) text += fmt::format("; per W {} total", band_text(*total, each.band, rough_times));
+    if (incremental) text += fmt::format(", {} incremental", band_text(*incremental, each.band, rough_times));
+    return fmt::format("({})", text);
 }
 
 /// The widths of the columns that depend on the terminal, in characters.
@@ -106,6 +119,7 @@ std::optional<Claim> make_claim(const Report& report) {
     if (report.comparison.empty() || cells == 0) return std::nullopt;
     Claim claim;
     for (const Comparison& comparison : report.comparison) claim.against.push_back(against(comparison));
+    claim.host_time = report.host_time;
     const auto share = [](std::uint64_t part, std::uint64_t whole) {
         return static_cast<double>(part) / static_cast<double>(whole);
     };
@@ -143,7 +157,10 @@ std::string claim_text(const Claim& claim, const terminal::Look& look) {
                             cell(each.performance, each.performance_place, 14),
                             cell(per_watt.total, by_incremental ? "" : place, 11),
                             cell(per_watt.incremental, by_incremental ? place : "", 16), basis(each.basis));
+        const std::string bands = bands_text(each);
+        if (!bands.empty()) text += beside("    ", bands, columns) + '\n';
     }
+    text += beside("  ", fmt::format("({})", host_time_text(claim.host_time)), columns) + '\n';
     if (std::none_of(claim.against.begin(), claim.against.end(), falls_short)) return text;
     text +=
         beside("  ", "Why: of all the multiply-accumulates that the array had cells and cycles for", columns);
@@ -169,8 +186,12 @@ nlohmann::ordered_json claim_json(const std::optional<Claim>& claim) {
                 {"performance", each.performance},
                 {"performance_place", each.performance_place},
                 {"performance_per_watt", to_json(each.performance_per_watt)},
+                {"band",
+                 {{"performance", band_json(each.performance, each.band)},
+                  {"performance_per_watt", band_json(each.performance_per_watt, each.band)}}},
                 {"performance_per_watt_place", place.empty() ? Json(nullptr) : Json(place)}};
     });
+    json["host_time"] = host_time_text(claim->host_time);
     json["array"] = Json::object();
     for (const Part& part : parts) json["array"][std::string(part.key) + "_share"] = claim->array.*part.share;
     json["largest_loss"] = largest_loss(claim->array).key;

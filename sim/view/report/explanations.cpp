@@ -96,8 +96,7 @@ std::string to_text(const Explanations& explanations, const terminal::Look& look
     if (explanations.what_ifs.empty()) return text;
     text += '\n' + heading("Simulated for this: the speed of an inference in the run");
     for (const WhatIf& what_if : explanations.what_ifs) {
-        constexpr double shown_below_one = 0.995;  // larger factors are printed as 1.00
-        const bool is_slower = what_if.speedup.value_or(1.0) < shown_below_one;
+        const bool is_slower = what_if.speedup.value_or(1.0) <= 1.0 - noticeable_change;
         const std::string speed = what_if.error.empty()
                                       ? times(what_if.speedup) + (is_slower ? ", slower" : "")
                                       : "cannot run: " + what_if.error;

@@ -103,7 +103,27 @@ Json energy(const std::optional<Energy>& energy) {
 Json comparison_with(const ComparisonWith& other) {
     return {{"inferences_per_second", other.inferences_per_second},
             {"speedup", other.speedup},
-            {"performance_per_watt", to_json(other.performance_per_watt)}};
+            {"performance_per_watt", to_json(other.performance_per_watt)},
+            {"band",
+             {{"inferences_per_second", band_json(other.inferences_per_second, other.band)},
+              {"speedup", band_json(other.speedup, other.ratio_band)},
+              {"performance_per_watt", band_json(other.performance_per_watt, other.ratio_band)}}}};
+}
+
+Json host_time(const HostTime& host) {
+    Json percent = nullptr;
+    if (host.percent) {
+        percent = {{"typical", host.percent->typical},
+                   {"least", host.percent->least},
+                   {"most", host.percent->most},
+                   {"source", host.source}};
+    }
+    return {{"text", host_time_text(host)},
+            {"in_chip", host.in_chip()},
+            {"in_baselines", host.in_baselines},
+            {"percent", percent},
+            {"inferences_per_second", host.inferences_per_second},
+            {"band", {{"inferences_per_second", band_json(host.inferences_per_second, host.band)}}}};
 }
 
 Json expected(const std::optional<ComparisonExpected>& expected) {
@@ -122,7 +142,9 @@ Json expected(const std::optional<ComparisonExpected>& expected) {
         {"precision", baselines::precision_names[static_cast<std::size_t>(efficiency.precision)]},
         {"peak_share", efficiency.peak_share},
         {"memory_share", efficiency.memory_share},
-        {"layer_microseconds", efficiency.layer_microseconds}};
+        {"layer_microseconds", efficiency.layer_microseconds},
+        {"least_factor", expected->band ? Json(expected->band->least) : Json(nullptr)},
+        {"most_factor", expected->band ? Json(expected->band->most) : Json(nullptr)}};
     return json;
 }
 
@@ -137,13 +159,18 @@ Json comparison(const Comparison& comparison) {
             {"watts", comparison.watts > 0.0 ? Json(comparison.watts) : Json(nullptr)},
             {"speedup", comparison.speedup},
             {"performance_per_watt", to_json(comparison.performance_per_watt)},
+            {"band",
+             {{"speedup", band_json(comparison.speedup, comparison.ratio_band)},
+              {"performance_per_watt", band_json(comparison.performance_per_watt, comparison.ratio_band)}}},
+            {"host_time", comparison.host_time},
             {"joules_per_inference", or_null(comparison.joules_per_inference)},
             {"estimate", "upper bound: fp32 roofline of one die"},
             {"bound", comparison.memory_bound ? "memory" : "compute"},
             {"roofline", roofline(comparison.roofline)},
             {"int8",
              {{"inferences_per_second", or_null(comparison.int8_inferences_per_second)},
-              {"speedup", or_null(comparison.int8_speedup)}}},
+              {"speedup", or_null(comparison.int8_speedup)},
+              {"band", {{"speedup", band_json(comparison.int8_speedup, comparison.ratio_band)}}}}},
             {"expected", expected(comparison.expected)},
             {"measured", measured(comparison.measured)}};
 }
@@ -287,6 +314,7 @@ Json to_json(const Report& report) {
     if (report.explanations) json["explanation"] = to_json(*report.explanations);
     json["instruction_kinds"] = list_of(report.instruction_kinds, instruction_kind);
     json["energy"] = energy(report.energy);
+    json["host_time"] = report.comparison.empty() ? Json(nullptr) : host_time(report.host_time);
     json["comparison"] = list_of(report.comparison, comparison);
     json["claim"] = claim_json(report.claim);
     json["predictions"] = report.predictions;

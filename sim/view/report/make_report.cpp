@@ -163,26 +163,55 @@ std::optional<Roofline> roofline_of(const baselines::Baseline& baseline, const b
                     .peak_tops = format.operations_per_second / 1e12};
 }
 
-/// The machine's inferences a second over those of the baseline.
-ComparisonWith compare(const run::RunRecord& record, double ours, const baselines::Baseline& baseline,
-                       double its) {
-    return {.inferences_per_second = its,
-            .speedup = ours / its,
-            .performance_per_watt =
-                baselines::performance_per_watt(record.spec.machine.server, ours, baseline, its)};
+/// The source of the machine's typical share of the host, unless the run sets a share of its own.
+std::string source_of_host_percent(const run::RunRecord& record) {
+    const std::vector<run::LabelledSetting>& settings = record.spec.labels.machine_settings;
+    const bool is_set =
+        std::any_of(settings.begin(), settings.end(), [](const run::LabelledSetting& setting) {
+            return setting.key == "server" || setting.key.starts_with("server.host_percent");
+        });
+    const auto& sources = record.spec.machine.sources;
+    const auto found = sources.find("server.host_percent.typical");
+    return is_set || found == sources.end() ? std::string() : found->second;
 }
 
-std::optional<ComparisonExpected> compare_with_expected(const run::RunRecord& record, double ours,
+/// The chip's throughput for comparisons; baselines are added by make_comparison.
+HostTime make_host_time(const run::RunRecord& record, double inferences_per_second) {
+    HostTime host{.wanted = record.spec.host_time,
+                  .percent = record.spec.machine.server.host_percent,
+                  .source = source_of_host_percent(record),
+                  .inferences_per_second = inferences_per_second};
+    if (!host.in_chip()) return host;
+    const auto with_host = baselines::with_host_time(inferences_per_second, *host.percent);
+    host.inferences_per_second = with_host.inferences_per_second;
+    host.band = with_host.band;
+    return host;
+}
+
+/// The machine's inferences a second over those of the baseline.
+ComparisonWith compare(const run::RunRecord& record, const HostTime& ours,
+                       const baselines::Baseline& baseline, double its,
+                       const std::optional<baselines::Band>& its_band = {}) {
+    return {.inferences_per_second = its,
+            .speedup = ours.inferences_per_second / its,
+            .performance_per_watt = baselines::performance_per_watt(
+                record.spec.machine.server, ours.inferences_per_second, baseline, its),
+            .band = its_band,
+            .ratio_band = baselines::quotient(ours.band, its_band)};
+}
+
+std::optional<ComparisonExpected> compare_with_expected(const run::RunRecord& record, const HostTime& ours,
                                                         const baselines::Baseline& baseline,
                                                         std::uint32_t batch) {
     if (!record.network) return std::nullopt;
     const auto model = baselines::expected(baseline, *record.network, batch);
     if (!model) return std::nullopt;
-    return ComparisonExpected{compare(record, ours, baseline, model->inferences_per_second), *model,
-                              baseline.efficiency};
+    return ComparisonExpected{
+        compare(record, ours, baseline, model->inferences_per_second, baseline.efficiency.band()), *model,
+        baseline.efficiency};
 }
 
-std::optional<ComparisonMeasured> compare_with_measured(const run::RunRecord& record, double ours,
+std::optional<ComparisonMeasured> compare_with_measured(const run::RunRecord& record, const HostTime& ours,
                                                         const baselines::Baseline& baseline,
                                                         std::uint32_t batch) {
     const baselines::Measured& measured = baseline.measured;
@@ -193,7 +222,7 @@ std::optional<ComparisonMeasured> compare_with_measured(const run::RunRecord& re
                               .int8 = compare(record, ours, baseline, measured.int8_inferences_per_second)};
 }
 
-std::vector<Comparison> make_comparison(const run::RunRecord& record, double inferences_per_second) {
+std::vector<Comparison> make_comparison(const run::RunRecord& record, const HostTime& ours) {
     const run::ProgramFacts& program = record.program;
     const baselines::Work work{
         .macs = network_macs(program),
@@ -204,24 +233,24 @@ std::vector<Comparison> make_comparison(const run::RunRecord& record, double inf
         const auto baseline = baselines::read_baseline(nlohmann::json(json), "baseline");
         const auto fp32 = baselines::roofline(baseline, work, baselines::Precision::Fp32);
         if (!fp32) continue;
-        const ComparisonWith bound =
-            compare(record, inferences_per_second, baseline, fp32->inferences_per_second);
-        Comparison other{
-            .baseline = baseline.name,
-            .inferences_per_second = bound.inferences_per_second,
-            .memory_bound = fp32->memory_bound,
-            .watts = baseline.power.busy_watts,
-            .speedup = bound.speedup,
-            .performance_per_watt = bound.performance_per_watt,
-            .roofline = roofline_of(baseline, work, fp32->inferences_per_second),
-            .int8_inferences_per_second = {},
-            .int8_speedup = {},
-            .joules_per_inference = {},
-            .expected = compare_with_expected(record, inferences_per_second, baseline, work.batch),
-            .measured = compare_with_measured(record, inferences_per_second, baseline, work.batch)};
+        const ComparisonWith bound = compare(record, ours, baseline, fp32->inferences_per_second);
+        Comparison other{.baseline = baseline.name,
+                         .inferences_per_second = bound.inferences_per_second,
+                         .memory_bound = fp32->memory_bound,
+                         .watts = baseline.power.busy_watts,
+                         .speedup = bound.speedup,
+                         .performance_per_watt = bound.performance_per_watt,
+                         .roofline = roofline_of(baseline, work, fp32->inferences_per_second),
+                         .int8_inferences_per_second = {},
+                         .int8_speedup = {},
+                         .joules_per_inference = {},
+                         .expected = compare_with_expected(record, ours, baseline, work.batch),
+                         .measured = compare_with_measured(record, ours, baseline, work.batch),
+                         .ratio_band = bound.ratio_band};
+        other.host_time = other.expected && baseline.measured.model.empty();
         if (const auto int8 = baselines::roofline(baseline, work, baselines::Precision::Int8)) {
             other.int8_inferences_per_second = int8->inferences_per_second;
-            other.int8_speedup = inferences_per_second / int8->inferences_per_second;
+            other.int8_speedup = ours.inferences_per_second / int8->inferences_per_second;
         }
         if (baseline.power.busy_watts > 0.0) {
             other.joules_per_inference = ratio(baseline.power.busy_watts, bound.inferences_per_second);
@@ -344,7 +373,10 @@ Report make_report(const run::RunRecord& record) {
 
     report.energy = make_energy(record, report.seconds);
     if (report.inferences_per_second) {
-        report.comparison = make_comparison(record, *report.inferences_per_second);
+        report.host_time = make_host_time(record, *report.inferences_per_second);
+        report.comparison = make_comparison(record, report.host_time);
+        report.host_time.in_baselines = std::any_of(report.comparison.begin(), report.comparison.end(),
+                                                    [](const Comparison& each) { return each.host_time; });
         report.claim = make_claim(report);
     }
     add_host(report, record);

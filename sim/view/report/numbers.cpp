@@ -6,6 +6,8 @@
 #include <array>
 #include <cmath>
 
+#include "hw/base/significant_digits.h"
+
 namespace systole::report {
 
 namespace {
@@ -26,6 +28,32 @@ int decimals_below_one(double size) {
     return std::min(most, 2 - static_cast<int>(std::floor(std::log10(size))));
 }
 
+constexpr int rough_digits = 2;
+
+struct Prefix {
+    double factor = 1.0;
+    std::string_view letter;
+};
+
+/// The SI prefix that leaves one to three digits before the point.
+Prefix prefix_of(double size) {
+    constexpr std::array<Prefix, 9> prefixes{{{1e15, "P"},
+                                              {1e12, "T"},
+                                              {1e9, "G"},
+                                              {1e6, "M"},
+                                              {1e3, "k"},
+                                              {1.0, ""},
+                                              {1e-3, "m"},
+                                              {1e-6, "u"},
+                                              {1e-9, "n"}}};
+    if (size == 0.0) return {};
+    // A number that rounding would print as 1000 takes the next larger prefix.
+    constexpr double rounding = 0.9995;
+    const auto found = std::find_if(prefixes.begin(), prefixes.end(),
+                                    [&](const Prefix& prefix) { return size >= prefix.factor * rounding; });
+    return found == prefixes.end() ? prefixes.back() : *found;
+}
+
 }  // namespace
 
 std::string grouped(std::uint64_t value) {
@@ -35,6 +63,11 @@ std::string grouped(std::uint64_t value) {
         digits.insert(place, 1, ',');
     }
     return digits;
+}
+
+std::optional<double> share_of(std::uint64_t part, std::uint64_t whole) {
+    if (whole == 0) return std::nullopt;
+    return static_cast<double>(part) / static_cast<double>(whole);
 }
 
 std::string percent(std::optional<double> share) {
@@ -49,30 +82,35 @@ std::string times(std::optional<double> factor) {
     return fmt::format("{:.{}f}x", *factor, *factor >= 99.95 ? 0 : *factor >= 9.995 ? 1 : 2);
 }
 
+std::string rough(std::optional<double> value, std::string_view unit) {
+    if (!value) return "-";
+    const Significant shown = significant(*value, rough_digits);
+    const std::string number = shown.decimals > 0 ? fmt::format("{:.{}f}", shown.value, shown.decimals)
+                                                  : grouped(static_cast<std::uint64_t>(shown.value));
+    return unit.empty() ? number : fmt::format("{} {}", number, unit);
+}
+
+std::string rough_times(std::optional<double> factor) {
+    return factor ? rough(factor, "") + "x" : "-";
+}
+
+std::string rough_si(std::optional<double> value, std::string_view unit) {
+    if (!value) return "-";
+    const double nearest = significant(*value, rough_digits).value;
+    const double size = std::abs(nearest);
+    if (size > 0.0 && size < 1.0 && !has_parts(unit)) return rough(value, unit);
+    const Prefix prefix = prefix_of(size);
+    const Significant scaled = significant(nearest / prefix.factor, rough_digits);
+    return with_unit(scaled.value, scaled.decimals, std::string(prefix.letter) + std::string(unit));
+}
+
 std::string si(std::optional<double> value, std::string_view unit) {
     if (!value) return "-";
-    struct Prefix {
-        double factor;
-        std::string_view letter;
-    };
-    constexpr std::array<Prefix, 9> prefixes{{{1e15, "P"},
-                                              {1e12, "T"},
-                                              {1e9, "G"},
-                                              {1e6, "M"},
-                                              {1e3, "k"},
-                                              {1.0, ""},
-                                              {1e-3, "m"},
-                                              {1e-6, "u"},
-                                              {1e-9, "n"}}};
     const double size = std::abs(*value);
     if (size > 0.0 && size < 1.0 && !has_parts(unit)) {
         return with_unit(*value, decimals_below_one(size), unit);
     }
-    // A number that rounding would print as 1000 takes the next larger prefix.
-    constexpr double rounding = 0.9995;
-    const auto found = std::find_if(prefixes.begin(), prefixes.end(),
-                                    [&](const Prefix& prefix) { return size >= prefix.factor * rounding; });
-    const Prefix prefix = size == 0.0 ? Prefix{1.0, ""} : found == prefixes.end() ? prefixes.back() : *found;
+    const Prefix prefix = prefix_of(size);
     const double scaled = *value / prefix.factor;
     const int decimals = std::abs(scaled) >= 99.95 ? 0 : std::abs(scaled) >= 9.995 ? 1 : 2;
     return with_unit(scaled, decimals, std::string(prefix.letter) + std::string(unit));
@@ -83,6 +121,10 @@ std::string amount(std::optional<double> value, std::string_view unit) {
     if (!value || *value < whole_from) return si(value, unit);
     const std::string whole = grouped(static_cast<std::uint64_t>(std::llround(*value)));
     return unit.empty() ? whole : fmt::format("{} {}", whole, unit);
+}
+
+std::string inference_rate(std::optional<double> rate) {
+    return amount(rate, "inf/s");
 }
 
 std::optional<std::string> difference(std::optional<double> value, std::optional<double> reference) {

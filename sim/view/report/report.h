@@ -140,11 +140,26 @@ struct Energy {
     double joules() const { return static_joules + dynamic_joules; }
 };
 
+/// The host's time in the comparison with baselines. All ratios there have it in the chip's figure, unless
+/// the run leaves it out or the machine does not state it.
+struct HostTime {
+    bool wanted = true;  ///< by the run
+    std::optional<machine::HostPercent> percent = {};
+    std::string source = {};           ///< of the typical percentage; empty: none given
+    bool in_baselines = false;         ///< in the figures of at least one
+    double inferences_per_second = 0;  ///< of the chip, with host time if `in_chip`
+    std::optional<baselines::Band> band = {};
+
+    bool in_chip() const { return wanted && percent; }
+};
+
 /// Comparison with the expected figure of a baseline's efficiency model, or with its measured figure.
 struct ComparisonWith {
     double inferences_per_second = 0.0;  ///< of one die
     double speedup = 0.0;                ///< die against die
     baselines::PerformancePerWatt performance_per_watt;
+    std::optional<baselines::Band> band = {};        ///< of its inferences a second
+    std::optional<baselines::Band> ratio_band = {};  ///< of speedup and performance per watt
 };
 
 struct ComparisonExpected : ComparisonWith {
@@ -174,6 +189,11 @@ struct Comparison {
     std::optional<ComparisonExpected> expected;
     /// Absent if this network was not measured on the baseline at this batch.
     std::optional<ComparisonMeasured> measured;
+    /// Of the speedups over upper bounds, and of their performance per watt.
+    std::optional<baselines::Band> ratio_band = {};
+    /// Whether its expected figure includes its host's time. It does if it was fitted to published figures,
+    /// not to products that were measured alone.
+    bool host_time = false;
 };
 
 /// How the run compares with the paper's claim (Claim below) against one baseline.
@@ -182,6 +202,7 @@ struct ClaimAgainst {
     std::string_view basis;    ///< the baseline's figure: "measured", "expected" or "upper bound"
     double performance = 0.0;  ///< die against die
     baselines::PerformancePerWatt performance_per_watt;
+    std::optional<baselines::Band> band = {};  ///< of both
     /// "below", "within", "above". Performance per watt is judged by the incremental figure, as in the
     /// paper's claim, or by the total if there is none. Empty if watts are not known.
     std::string_view performance_place;
@@ -206,6 +227,7 @@ struct Claim {
     static constexpr double most_performance_per_watt = 80.0;
 
     std::vector<ClaimAgainst> against;
+    HostTime host_time;
     ArrayShares array;
 };
 
@@ -263,6 +285,7 @@ struct Report {
     std::vector<std::pair<std::string, CounterValues>> units;  ///< every counter of every unit
 
     std::optional<Energy> energy;  ///< absent where the machine has no watts
+    HostTime host_time;            ///< in the comparison
     std::vector<Comparison> comparison;
     std::optional<Claim> claim;  ///< absent where there is no comparison
     std::vector<HostOperation> host_operations;
@@ -312,6 +335,13 @@ std::vector<Path> make_paths(const run::RunRecord& record, const std::vector<Tra
 MemoryOverTime make_memory_over_time(const run::RunRecord& record);
 UnifiedBufferMap make_unified_buffer_map(const run::RunRecord& record);
 
+/// The cycles of each layer by class. Of many layers it lists the main ones (main_layers.h), unless all are
+/// wanted.
+std::string layer_table(const Report& report, const terminal::Look& look = {}, bool all_layers = false);
+
+/// Energy by unit, if the machine says what an event takes, and power.
+std::string energy_text(const Report& report, const terminal::Look& look = {});
+
 /// A line for each instruction, with its text at the end. The text is never cut; on a terminal it is wrapped.
 std::string instruction_table(std::span<const InstructionLine> lines, const terminal::Look& look = {});
 
@@ -321,6 +351,12 @@ std::string register_table(const run::RegisterDump& dump, const terminal::Look& 
 
 /// A title and the values; each line begins with the index of its first value.
 std::string buffer_text(const run::BufferContents& buffer, const terminal::Look& look = {});
+
+/// Says in whose figures the host's time is: "host time is in both sides: ...".
+std::string host_time_text(const HostTime& host);
+/// "13,000 to 48,000": the ends of a figure's band, each as `show` prints it; empty without a band.
+std::string band_text(double value, const std::optional<baselines::Band>& band,
+                      std::string (*show)(std::optional<double> value));
 
 /// From the report's comparison and matrix unit.
 std::optional<Claim> make_claim(const Report& report);

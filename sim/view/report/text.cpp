@@ -4,47 +4,39 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <initializer_list>
 #include <iterator>
 #include <stdexcept>
 #include <vector>
 
-#include "sim/view/report/main_layers.h"
 #include "sim/view/report/numbers.h"
 #include "sim/view/report/report.h"
+#include "sim/view/report/report_lines.h"
 #include "sim/view/terminal/layout.h"
 
 namespace systole::report {
 namespace {
 
-using terminal::beside;
 using terminal::fitted;
 using terminal::Role;
 
-std::optional<double> share_of(std::uint64_t part, std::uint64_t whole) {
-    if (whole == 0) return std::nullopt;
-    return static_cast<double>(part) / static_cast<double>(whole);
+std::string rough_number(std::optional<double> value) {
+    return rough(value, "");
 }
 
-std::string inference_rate(std::optional<double> rate) {
-    return amount(rate, "inf/s");
+/// Parts of a remark, those that are not empty, with "; " between.
+std::string remark(std::initializer_list<std::string_view> parts) {
+    std::string text;
+    for (const std::string_view part : parts) {
+        if (!part.empty()) text += fmt::format("{}{}", text.empty() ? "" : "; ", part);
+    }
+    return text;
 }
 
-/// A whole number in at most `width` characters; with an SI prefix if it has too many digits.
-std::string grouped_within(std::size_t width, std::uint64_t value) {
-    std::string text = grouped(value);
-    return text.size() <= width ? text : si(static_cast<double>(value), "");
-}
-
-/// Percent without the sign, for columns whose title has it.
-std::string bare_percent(std::optional<double> share) {
-    const std::string text = percent(share);
-    return text.substr(0, text.find(' '));
-}
-
-class Writer {
+class Writer : ReportLines {
 public:
     Writer(const Report& report, const terminal::Look& look, bool all_layers)
-        : report_(report), look_(look), columns_(look.width()), all_layers_(all_layers) {}
+        : ReportLines(look), report_(report), all_layers_(all_layers) {}
 
     /// A part of the text. Each begins with an empty line, which is removed from the first.
     struct Section {
@@ -61,38 +53,10 @@ public:
             }
         }
         text_.erase(0, text_.find_first_not_of('\n'));
-        return std::move(text_);
+        return take();
     }
 
 private:
-    template <typename... Arguments>
-    void line(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-        std::string line = fmt::format(format, std::forward<Arguments>(arguments)...);
-        line.erase(line.find_last_not_of(' ') + 1);
-        text_ += line + '\n';
-    }
-
-    /// A line that ends in words, which are wrapped.
-    void line_and(const std::string& lead, std::string_view remark) {
-        line("{}", beside(lead, remark, columns_));
-    }
-
-    void entry(std::string_view what, std::string_view value, std::string_view remark) {
-        line_and(fmt::format("  {:<18}{:>16}   ", what, value), remark);
-    }
-
-    /// A line of prose, indented.
-    void note(std::size_t indent, std::string_view text) { line_and(std::string(indent, ' '), text); }
-
-    std::string heading(std::string_view text) const { return look_.paint(Role::Heading, text); }
-
-    /// A bar that ends a line before the last column.
-    std::string bar_for(std::optional<double> share) const {
-        constexpr std::size_t before = 44;
-        constexpr std::size_t longest = 60;
-        return bar(share, std::min(columns_ - before, longest));
-    }
-
     void write_headline() {
         const Report& r = report_;
         // Both names may have any length, so the line is wrapped.
@@ -115,6 +79,9 @@ private:
         }
         for (const auto& [key, value] : r.machine_settings) {
             line("  with {} = {}", fitted(key, first), fitted(value, second));
+            // Only another simulation shows whether larger or smaller pieces of a layer are slower.
+            const bool is_of_pieces = key == "accumulators.rows" && r.batching && !r.explanations;
+            if (is_of_pieces) note(4, "(sim explain says whether this makes the run slower, and why)");
         }
         line("");
         write_answers();
@@ -253,103 +220,7 @@ private:
 
     void write_layers() {
         if (report_.layers.size() < 2 && !chosen_) return;  // a single layer would repeat the figures above
-        const LayerWidths widths = layer_widths();
-        line("");
-        line("{}{}{:>{}}{}{}{}", heading("Layers"), std::string(widths.before_cycles() - 6, ' '), "cycles",
-             LayerWidths::cycles, widths.run > 0 ? "  % run" : "",
-             class_cells({" active", " stall", " shift", " other"}), widths.used > 0 ? "  used" : "");
-        const LayerLines lines = layer_lines();
-        for (const std::size_t i : lines.listed) write_layer(report_.layers[i], widths);
-        if (!lines.others.empty()) write_layer(sum_of(lines.others), widths);
-        note(2, widths.used > 0
-                    ? "(in % of the layer's cycles; used: useful MACs of the cells in active cycles)"
-                    : "(in % of the layer's cycles)");
-        if (!lines.others.empty()) write_others(lines.others);
-    }
-
-    LayerLines layer_lines() const {
-        std::vector<std::uint64_t> cycles;
-        cycles.reserve(report_.layers.size());
-        for (const Layer& layer : report_.layers) cycles.push_back(layer.matrix_unit.cycles());
-        return main_layers(cycles, all_layers_);
-    }
-
-    /// The layers that share a line, as one.
-    Layer sum_of(const std::vector<std::size_t>& layers) const {
-        Layer sum;
-        sum.name = fmt::format("({} others)", layers.size());
-        sum.matrix_unit = report_.layers[layers.front()].matrix_unit;
-        for (const std::size_t i : std::span(layers).subspan(1)) {
-            sum.matrix_unit += report_.layers[i].matrix_unit;
-        }
-        sum.share = share_of(sum.matrix_unit.cycles(), report_.cycles);
-        sum.array_utilization =
-            share_of(sum.matrix_unit.useful_macs, sum.matrix_unit.useful_macs + sum.matrix_unit.unused_macs);
-        return sum;
-    }
-
-    /// Says what the line of others leaves out.
-    void write_others(const std::vector<std::size_t>& others) {
-        const auto without = std::ranges::count_if(
-            others, [&](std::size_t i) { return report_.layers[i].matrix_unit.cycles() == 0; });
-        const std::string idle =
-            without > 0 ? fmt::format(", {} of them without cycles", without) : std::string();
-        note(2, fmt::format("({} others{}; --all lists them)", others.size(), idle));
-    }
-
-    /// The widths of the columns that depend on the terminal, in characters; 0 if there is no room for one.
-    struct LayerWidths {
-        std::size_t name = 0;
-        std::size_t kind = 0;
-        std::size_t run = 0;
-        std::size_t used = 0;
-
-        static constexpr std::size_t indent = 2;
-        static constexpr std::size_t cycles = 12;
-        static constexpr std::size_t classes = 7 + 6 + 6 + 6;
-
-        std::size_t before_cycles() const { return indent + name + 1 + kind; }
-    };
-
-    LayerWidths layer_widths() const {
-        std::size_t longest = 0;
-        for (const Layer& layer : report_.layers) longest = std::max(longest, layer.name.size());
-        const std::array<terminal::Column, 4> table{{{.width = 16, .least = 10, .most = longest},
-                                                     {.width = 11, .least = 11, .leave = 1},
-                                                     {.width = 7, .least = 7, .leave = 3},
-                                                     {.width = 6, .least = 6, .leave = 2}}};
-        constexpr std::size_t fixed = LayerWidths::indent + 1 + LayerWidths::cycles + LayerWidths::classes;
-        const std::vector<std::size_t> widths = terminal::fit(table, columns_ - fixed);
-        return {.name = widths[0], .kind = widths[1], .run = widths[2], .used = widths[3]};
-    }
-
-    void write_layer(const Layer& layer, const LayerWidths& widths) {
-        const MatrixUnit& unit = layer.matrix_unit;
-        const auto column = [&](std::uint64_t cycles) {
-            return bare_percent(share_of(cycles, unit.cycles()));
-        };
-        // A long kind may use blanks at the left of the column of cycles.
-        const std::string cycles = grouped_within(LayerWidths::cycles, unit.cycles());
-        const std::size_t free_width = widths.kind + LayerWidths::cycles - 1 - cycles.size();
-        const std::string kind =
-            widths.kind == 0 ? "" : fitted(layer.kind, std::max(widths.kind, free_width));
-        line("  {:<{}} {}{:>{}}{}{}{}", fitted(layer.name, widths.name), widths.name, kind, cycles,
-             widths.kind + LayerWidths::cycles - kind.size(),
-             widths.run > 0 ? fmt::format(" {:>6}", bare_percent(layer.share)) : "",
-             class_cells({column(unit.active_cycles), column(unit.weight_stall_cycles),
-                          column(unit.weight_shift_cycles), column(unit.non_matrix_cycles)}),
-             widths.used > 0 ? fmt::format(" {:>5}", bare_percent(layer.array_utilization)) : "");
-    }
-
-    /// The four classes of cycles side by side.
-    std::string class_cells(const std::array<std::string, 4>& cells) const {
-        constexpr std::array roles{Role::Active, Role::WeightStall, Role::WeightShift, Role::NonMatrix};
-        constexpr std::array<std::size_t, roles.size()> widths{7, 6, 6, 6};
-        std::string text;
-        for (std::size_t i = 0; i < roles.size(); ++i) {
-            text += look_.paint(roles[i], fmt::format("{:>{}}", cells[i], widths[i]));
-        }
-        return text;
+        text_ += '\n' + layer_table(report_, look_, all_layers_);
     }
 
     void write_traffic() {
@@ -375,101 +246,92 @@ private:
         throw std::logic_error("a path without a name");
     }
 
-    void write_energy() {
-        line("");
-        line("{}", heading("Energy"));
-        if (!report_.energy) {
-            entry("chip", "-", "the machine file gives no watts");
-            return;
-        }
-        const Energy& energy = *report_.energy;
-        if (energy.events) {
-            write_event_energy(energy, *energy.events);
-        } else {
-            write_published_energy(energy);
-        }
-        for (const std::string& each : energy.notes) note(2, fmt::format("({})", each));
-    }
-
-    void write_published_energy(const Energy& energy) {
-        entry("chip", si(energy.joules(), "J"),
-              fmt::format("{} static, {} dynamic", si(energy.static_joules, "J"),
-                          si(energy.dynamic_joules, "J")));
-        if (!is_bare_program()) entry("an inference", si(energy.joules_per_inference, "J"), "");
-        entry("power", si(energy.watts, "W"), "published, of the busy chip");
-    }
-
-    void write_event_energy(const Energy& energy, const EventEnergy& events) {
-        for (const auto& [unit, joules] : energy.by_unit) {
-            const double all = energy.joules();
-            const std::optional<double> share = all > 0.0 ? std::optional(joules / all) : std::nullopt;
-            line("  {:<16}{:>14}  {:>7}  {}", consumer_name(unit), si(joules, "J"), percent(share),
-                 bar_for(share));
-        }
-        if (!is_bare_program()) entry("an inference", si(energy.joules_per_inference, "J"), "");
-        entry("power", si(energy.watts, "W"), "chip and weight memory");
-        entry("  chip alone", si(events.die_watts, "W"),
-              events.published_watts > 0.0
-                  ? fmt::format("{} published, busy", si(events.published_watts, "W"))
-                  : std::string());
-        entry("  uncalibrated", si(events.uncalibrated_die_watts, "W"),
-              fmt::format("without the factor {:g} on its events", events.die_dynamic_factor));
-    }
-
-    static std::string consumer_name(std::string_view key) {
-        if (key == "chip_static") return "chip, static";
-        if (key == "weight_fifo") return "weight FIFO";
-        std::string name(key);
-        std::replace(name.begin(), name.end(), '_', ' ');
-        return name;
-    }
+    void write_energy() { text_ += '\n' + energy_text(report_, look_); }
 
     void write_comparison() {
+        if (report_.comparison.empty()) return;
+        line("");
+        line("{}", heading("Comparison, die against die"));
+        write_host_time(report_.host_time);
         for (const Comparison& other : report_.comparison) {
             line("");
             line("{}", heading("Against one die of " + fitted(other.baseline, columns_ - 30)));
-            entry("at most", inference_rate(other.inferences_per_second),
+            entry("at most", rough(other.inferences_per_second, "inf/s"),
                   fmt::format("upper bound: fp32 roofline, {}-bound",
                               other.memory_bound ? "memory" : "compute"));
-            entry("speedup", times(other.speedup),
-                  other.int8_speedup
-                      ? fmt::format("at least ({} over its int8 roofline)", times(other.int8_speedup))
-                      : "at least");
-            write_performance_per_watt(other.performance_per_watt);
-            if (other.expected) write_expected(*other.expected);
+            entry("speedup", rough_times(other.speedup), at_least(other.speedup, other.ratio_band));
+            if (other.int8_speedup) {
+                entry("  over its int8", rough_times(other.int8_speedup),
+                      at_least(*other.int8_speedup, other.ratio_band));
+            }
+            write_performance_per_watt("performance/W", other.performance_per_watt, other.ratio_band);
+            if (other.expected) write_expected(other);
             if (other.measured) write_measured(*other.measured);
         }
     }
 
-    void write_performance_per_watt(const baselines::PerformancePerWatt& per_watt) {
-        entry("performance/W", times(per_watt.total),
-              per_watt.total ? "total: whole servers, by TDP" : "total: a server's watts are not known");
-        entry("", times(per_watt.incremental), "incremental: without accelerators' host");
+    void write_host_time(const HostTime& host) {
+        std::string text = host_time_text(host);
+        if (host.in_chip() && !host.source.empty()) text += fmt::format(" ({})", host.source);
+        note(2, text);
+        const auto has_band = [](const Comparison& each) { return each.expected && each.expected->band; };
+        const bool of_models = std::ranges::any_of(report_.comparison, has_band);
+        if (host.in_chip()) {
+            entry("chip and host", rough(host.inferences_per_second, "inf/s"),
+                  band_text(host.inferences_per_second, host.band, rough_number));
+        }
+        if (!host.in_chip() && !of_models) return;
+        const bool both = host.in_chip() && of_models;
+        note(2, fmt::format("(ranges: the least and the most of {}{}{}{})", host.in_chip() ? "host time" : "",
+                            both ? ", and of " : "", of_models ? "published figures over the model's" : "",
+                            both ? "; a ratio combines both" : ""));
     }
 
-    void write_expected(const ComparisonExpected& expected) {
+    /// A speedup over an upper bound is a lower bound; only the host's share gives it a band.
+    static std::string at_least(double speedup, const std::optional<baselines::Band>& band) {
+        const std::string ends = band_text(speedup, band, rough_times);
+        return remark({"at least", ends.empty() ? ends : ends + " by host time"});
+    }
+
+    void write_performance_per_watt(std::string_view label, const baselines::PerformancePerWatt& per_watt,
+                                    const std::optional<baselines::Band>& band) {
+        const auto ends = [&](std::optional<double> ratio) {
+            return ratio ? band_text(*ratio, band, rough_times) : std::string();
+        };
+        entry(label, rough_times(per_watt.total),
+              remark({ends(per_watt.total),
+                      per_watt.total ? "total, by servers' TDP" : "total: a server's watts are not known"}));
+        entry("", rough_times(per_watt.incremental),
+              remark({ends(per_watt.incremental), "incremental, without host"}));
+    }
+
+    void write_expected(const Comparison& other) {
+        const ComparisonExpected& expected = *other.expected;
         const baselines::Expected& model = expected.model;
         const baselines::Efficiency& efficiency = expected.efficiency;
-        std::string latency;
-        if (model.latency_seconds) {
-            latency = fmt::format("; 99 % within {}", si(model.latency_seconds, "s"));
-        }
-        entry("expected", inference_rate(expected.inferences_per_second),
-              fmt::format("batch {}{}", grouped(model.batch), latency));
-        note(4, fmt::format("(with {:.3g} % of its peak, {:.3g} % of its bandwidth, {:.3g} us a layer)",
+        const std::string latency = model.latency_seconds
+                                        ? fmt::format("99 % within {}", rough_si(model.latency_seconds, "s"))
+                                        : std::string();
+        entry("expected", rough(expected.inferences_per_second, "inf/s"),
+              remark({band_text(expected.inferences_per_second, expected.band, rough_number),
+                      fmt::format("batch {}", grouped(model.batch)), latency}));
+        note(4, fmt::format("(with {:.3g} % of its peak, {:.3g} % of its bandwidth, {:.3g} us a layer{})",
                             100.0 * efficiency.peak_share, 100.0 * efficiency.memory_share,
-                            efficiency.layer_microseconds));
-        entry("  speedup", times(expected.speedup), "");
-        entry("  performance/W", times(expected.performance_per_watt.total),
-              fmt::format("total; {} incremental", times(expected.performance_per_watt.incremental)));
+                            efficiency.layer_microseconds,
+                            other.host_time ? "" : "; without the time of its host"));
+        entry("  speedup", rough_times(expected.speedup),
+              band_text(expected.speedup, expected.ratio_band, rough_times));
+        write_performance_per_watt("  performance/W", expected.performance_per_watt, expected.ratio_band);
     }
 
     void write_measured(const ComparisonMeasured& measured) {
         entry("measured", inference_rate(measured.fp32.inferences_per_second),
               "fp32: the network's products alone");
         entry("  in int8", inference_rate(measured.int8.inferences_per_second), "");
-        entry("  speedup", times(measured.fp32.speedup),
-              fmt::format("at least ({} over int8)", times(measured.int8.speedup)));
+        entry("  speedup", rough_times(measured.fp32.speedup),
+              at_least(measured.fp32.speedup, measured.fp32.ratio_band));
+        entry("  over its int8", rough_times(measured.int8.speedup),
+              at_least(measured.int8.speedup, measured.int8.ratio_band));
     }
 
     void write_claim() {
@@ -510,15 +372,9 @@ private:
         for (const run::BufferContents& buffer : report_.buffers) text_ += '\n' + buffer_text(buffer, look_);
     }
 
-    /// Whether the run has a program that states no inferences.
-    bool is_bare_program() const { return report_.inferences == 0; }
-
     const Report& report_;
-    const terminal::Look look_;
-    const std::size_t columns_;
     const bool all_layers_;
     bool chosen_ = false;  ///< the user chose the sections
-    std::string text_;
 };
 
 const std::array<Writer::Section, 12> Writer::sections{{{"summary", &Writer::write_headline},

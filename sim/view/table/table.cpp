@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "hw/base/significant_digits.h"
 #include "sim/view/terminal/layout.h"
 
 namespace systole::tables {
@@ -55,6 +56,11 @@ double rounded(double value, int digits) {
     const double power = std::pow(10.0, digits);
     const double nearest = std::round(value * power) / power;
     return nearest == 0.0 ? 0.0 : nearest;  // no negative zero
+}
+
+Cell Cell::rough(double value) {
+    const Significant shown = significant(value, 2);
+    return number(shown.value, shown.decimals);
 }
 
 std::string Cell::text() const {

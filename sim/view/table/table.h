@@ -20,6 +20,8 @@ class Cell {
 public:
     Cell() = default;
     static Cell number(std::optional<double> value, int digits) { return {value, digits, {}}; }
+    /// A number of which two significant digits are shown.
+    static Cell rough(double value);
     /// A fraction, shown in per cent.
     static Cell percent(double fraction, int digits = 1) { return {100.0 * fraction, digits, {}}; }
     /// Shown with its sign.

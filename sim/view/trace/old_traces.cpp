@@ -1,6 +1,5 @@
 #include "sim/view/trace/old_traces.h"
 
-#include <array>
 #include <fstream>
 #include <string>
 #include <string_view>
@@ -12,17 +11,6 @@ namespace systole::trace {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct TraceFile {
-    std::string_view kind;
-    const char* name;
-    std::string_view begins;
-};
-
-constexpr std::array<TraceFile, 4> trace_files{{{"timeline", timeline_file, "\x1f\x8b"},  // gzip
-                                                {"csv", csv_file, "number,repetition,layer,"},
-                                                {"text", text_file, "  number  unit"},
-                                                {"waves", waves_file, "$date"}}};
 
 bool begins_with(const fs::path& path, std::string_view begin) {
     std::ifstream file(path, std::ios::binary);

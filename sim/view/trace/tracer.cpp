@@ -11,9 +11,10 @@
 namespace systole::trace {
 
 std::vector<std::pair<std::string_view, std::string_view>> files_of(const TraceConfig& config) {
-    std::vector<std::pair<std::string_view, std::string_view>> files{
-        {"timeline", timeline_file}, {"csv", csv_file}, {"text", text_file}, {"waves", waves_file}};
-    std::erase_if(files, [&](const auto& file) { return !config.has(file.first); });
+    std::vector<std::pair<std::string_view, std::string_view>> files;
+    for (const TraceFile& file : trace_files) {
+        if (config.has(file.kind)) files.emplace_back(file.kind, file.name);
+    }
     return files;
 }
 

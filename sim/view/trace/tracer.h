@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -27,6 +28,17 @@ inline constexpr const char* timeline_file = "timeline.json.gz";
 inline constexpr const char* csv_file = "instructions.csv";
 inline constexpr const char* text_file = "instructions.txt";
 inline constexpr const char* waves_file = "waves.vcd";
+
+/// The file of a kind of trace.
+struct TraceFile {
+    std::string_view kind;
+    const char* name;
+    std::string_view begins;  ///< its first bytes, which tell it from a file of the user
+};
+inline constexpr std::array<TraceFile, 4> trace_files{{{"timeline", timeline_file, "\x1f\x8b"},  // gzip
+                                                       {"csv", csv_file, "number,repetition,layer,"},
+                                                       {"text", text_file, "  number  unit"},
+                                                       {"waves", waves_file, "$date"}}};
 
 /// The kinds of trace that a run requests, each with the name of its file.
 std::vector<std::pair<std::string_view, std::string_view>> files_of(const TraceConfig& config);

@@ -138,8 +138,8 @@ Table baselines_table(const Results& results) {
         const bool large = row.published >= 100.0;
         table.add(fmt::format("{}, {}", row.source, whose),
                   {Cell::words(row.workload), row.batch == 0 ? Cell() : Cell::number(row.batch, 0),
-                   Cell::words(row.unit), Cell::number(row.published, large ? 0 : 1),
-                   Cell::number(row.ours, large ? 0 : 2), Cell::difference(100.0 * row.error(), 0),
+                   Cell::words(row.unit), Cell::number(row.published, large ? 0 : 1), Cell::rough(row.ours),
+                   Cell::difference(100.0 * row.error(), 0),
                    row.left_out_error ? Cell::difference(100.0 * *row.left_out_error, 0) : Cell()});
     };
     for (const auto* part : {&errors.throughput, &errors.latency, &errors.batch}) {

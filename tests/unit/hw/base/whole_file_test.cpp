@@ -1,5 +1,7 @@
 #include "hw/base/whole_file.h"
 
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <string>
@@ -57,11 +59,50 @@ TEST_CASE("What is no regular file is written directly", "[whole_file]") {
     CHECK(fs::is_character_file(folder / "null"));
 }
 
-TEST_CASE("A link that leads nowhere is replaced", "[whole_file]") {
+TEST_CASE("The file that links lead to is written, whether it exists or not", "[whole_file]") {
     const tests::Folder folder;
-    fs::create_symlink("nowhere", folder / "link");
-    write_file(folder / "link", "x");
-    CHECK(tests::text_in(folder / "link") == "x");
+    fs::create_directory(folder / "sub");
+    fs::create_symlink("sub/second", folder / "first");
+    fs::create_symlink("../file", folder / "sub/second");
+    for (const char* const text : {"new", "replaced"}) {
+        write_file(folder / "first", text);
+        CHECK(fs::is_symlink(folder / "first"));
+        CHECK(fs::is_symlink(folder / "sub/second"));
+        CHECK(fs::is_regular_file(fs::symlink_status(folder / "file")));
+        CHECK(tests::text_in(folder / "file") == text);
+        CHECK(files_in(folder) == 3);
+    }
+}
+
+TEST_CASE("A link whose file cannot be created is an error that names the folder", "[whole_file]") {
+    const tests::Folder folder;
+    const std::string link = (folder / "link").string();
+    fs::create_symlink("none/file", link);
+    CHECK_THROWS_WITH(WholeFile(link), link + ": cannot be written: no file can be created in " +
+                                           (folder / "none").string() + ": No such file or directory");
+    CHECK(fs::is_symlink(link));
+    fs::create_symlink("circle", folder / "circle");
+    CHECK_THROWS_WITH(WholeFile(folder / "circle"),
+                      Catch::EndsWith("circle: cannot be written: Too many levels of symbolic links"));
+}
+
+TEST_CASE("A folder in which no file can be created is named, and its file stays as it was", "[whole_file]") {
+    // Nobody can create files in /sys.
+    CHECK_THROWS_WITH(WholeFile("/sys/a"),
+                      Catch::StartsWith("/sys/a: cannot be written: no file can be created in /sys: "));
+    const tests::Folder folder;
+    const std::string file = folder.file("a.txt", "older");
+    fs::permissions(file, fs::perms::all);
+    fs::permissions(folder.path(), fs::perms::all & ~(fs::perms::owner_write | fs::perms::group_write |
+                                                      fs::perms::others_write));
+    const uid_t user = ::geteuid();
+    constexpr uid_t nobody = 65534;
+    if (user == 0) REQUIRE(::seteuid(nobody) == 0);  // root may write everywhere
+    CHECK_THROWS_WITH(WholeFile(file), file + ": cannot be written: no file can be created in " +
+                                           folder.path().string() + ": Permission denied");
+    REQUIRE(::seteuid(user) == 0);
+    fs::permissions(folder.path(), fs::perms::owner_all);
+    CHECK(tests::text_in(file) == "older");
 }
 
 TEST_CASE("A file whose name is as long as file systems allow can be written", "[whole_file]") {
@@ -74,7 +115,8 @@ TEST_CASE("A file whose name is as long as file systems allow can be written", "
 TEST_CASE("A file that cannot be written is an error with file and reason", "[whole_file]") {
     const tests::Folder folder;
     const std::string missing = (folder / "none/a").string();
-    CHECK_THROWS_WITH(WholeFile(missing), missing + ": cannot be written: No such file or directory");
+    CHECK_THROWS_WITH(WholeFile(missing), missing + ": cannot be written: no file can be created in " +
+                                              (folder / "none").string() + ": No such file or directory");
     CHECK_THROWS_WITH(WholeFile(folder.path()),
                       folder.path().string() + ": cannot be written: Is a directory");
     CHECK_THROWS_WITH(WholeFile(""), "\"\": cannot be written: the name is empty");

@@ -25,9 +25,8 @@ struct ArbiterBench : systole::tests::FreshSimulation {
     /// Requests ports in cycle `at`; `granted` becomes the cycle of the grant.
     void ask(std::size_t user, Cycle at, std::vector<PortArbiter::Need> needs, Cycle& granted) {
         sc_core::sc_spawn([this, user, at, needs, &granted] {
-            WaitState state("test");
             clock.wait_until(at);
-            arbiter.acquire(user, needs, state);
+            arbiter.acquire(user, needs);
             granted = clock.now();
         });
     }
@@ -92,8 +91,7 @@ TEST_CASE("A port held until released is free when it is released", "[hw][port_a
     ArbiterBench bench({1});
     Cycle waiting = 99;
     sc_core::sc_spawn([&] {
-        WaitState state("test");
-        bench.arbiter.acquire(0, {{0}}, state);
+        bench.arbiter.acquire(0, {{0}});
         bench.clock.wait_until(17);
         bench.arbiter.release(0, 17 + later);
     });
@@ -194,17 +192,15 @@ TEST_CASE("A port with a place for every user is granted at once", "[hw][port_ar
     Cycle at_once = 99;
     Cycle waited = 99;
     sc_core::sc_spawn([&] {
-        WaitState state("test");
-        arbiter.acquire(0, {{0}, {1, 0, 9}}, state);
-        arbiter.acquire(0, {{0}}, state);
+        arbiter.acquire(0, {{0}, {1, 0, 9}});
+        arbiter.acquire(0, {{0}});
     });
     sc_core::sc_spawn([&] {
-        WaitState state("test");
         clock.wait_until(3);
-        CHECK(arbiter.acquire(1, {{0}, {1, 0, 0}}, state) == 0);
+        CHECK(arbiter.acquire(1, {{0}, {1, 0, 0}}) == 0);
         CHECK_FALSE(clock.settled());
         at_once = clock.now();
-        waited = arbiter.acquire(1, {{0}, {1, 0, 2}}, state);
+        waited = arbiter.acquire(1, {{0}, {1, 0, 2}});
     });
     sc_core::sc_start();
     CHECK(at_once == 3);

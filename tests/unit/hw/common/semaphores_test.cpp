@@ -13,7 +13,6 @@ struct SemaphoresBench : systole::tests::FreshSimulation {
     Clock clock;
     OrderChecker order;
     Semaphores semaphores{clock, order};
-    WaitState state{"test"};
 };
 
 }  // namespace
@@ -21,11 +20,11 @@ struct SemaphoresBench : systole::tests::FreshSimulation {
 TEST_CASE("A wait goes on in the cycle of the signal", "[hw][semaphores]") {
     SemaphoresBench bench;
     sc_core::sc_spawn([&] {
-        bench.semaphores.wait(3, 0, bench.state);
+        bench.semaphores.wait(3, 0);
         CHECK(bench.clock.now() == 40);
-        bench.semaphores.wait(3, 0, bench.state);
+        bench.semaphores.wait(3, 0);
         CHECK(bench.clock.now() == 40);
-        bench.semaphores.wait(3, 0, bench.state);
+        bench.semaphores.wait(3, 0);
         CHECK(bench.clock.now() == 55);
     });
     sc_core::sc_spawn([&] {
@@ -45,18 +44,10 @@ TEST_CASE("A semaphore has one unit that signals it and one that waits for it", 
         bench.semaphores.signal(0, 1, 0);
         bench.semaphores.signal(0, 1, 0);
         CHECK_THROWS_AS(bench.semaphores.signal(0, 2, 0), SharedSemaphore);
-        bench.semaphores.wait(0, 2, bench.state);
-        CHECK_THROWS_AS(bench.semaphores.wait(0, 1, bench.state), SharedSemaphore);
-        bench.semaphores.wait(0, 2, bench.state);
+        bench.semaphores.wait(0, 2);
+        CHECK_THROWS_AS(bench.semaphores.wait(0, 1), SharedSemaphore);
+        bench.semaphores.wait(0, 2);
         bench.semaphores.signal(1, 2, 0);  // another semaphore, another unit
     });
     sc_core::sc_start();
-}
-
-TEST_CASE("A waiting unit reports what it waits for", "[hw][semaphores]") {
-    SemaphoresBench bench;
-    sc_core::sc_spawn([&] { bench.semaphores.wait(7, 0, bench.state); });
-    sc_core::sc_start();
-    CHECK(bench.state.what() == "semaphore");
-    CHECK(bench.state.number() == 7);
 }

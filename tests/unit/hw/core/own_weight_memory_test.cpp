@@ -22,7 +22,7 @@ namespace {
 class OwnMemory final : public sc_core::sc_module {
 public:
     OwnMemory(const sc_core::sc_module_name& name, std::size_t bytes, bool is_direct)
-        : sc_module(name), bytes_(bytes), is_direct_(is_direct) {
+        : sc_module(name), bytes_(bytes, not_written), is_direct_(is_direct) {
         socket.register_transport_dbg(this, &OwnMemory::load);
         socket.register_b_transport(this, &OwnMemory::read);
         socket.register_get_direct_mem_ptr(this, &OwnMemory::grant);
@@ -30,6 +30,10 @@ public:
 
     tlm_utils::simple_target_socket<OwnMemory> socket{"socket"};
     bool fails = false;
+
+    /// What a byte holds that the core has not written.
+    static constexpr unsigned char not_written = 0x55;
+    const std::vector<unsigned char>& bytes() const { return bytes_; }
 
 private:
     unsigned load(tlm::tlm_generic_payload& tile) {
@@ -94,8 +98,9 @@ machine::MachineConfig byte_a_cycle() {
     return machine;
 }
 
-Result run_on(tlm::tlm_target_socket<>* memory, hw::Values values = hw::Values::Computed) {
-    const isa::Program program = isa::assemble(four_products, "test");
+Result run_on(tlm::tlm_target_socket<>* memory, hw::Values values = hw::Values::Computed,
+              const std::string& text = four_products) {
+    const isa::Program program = isa::assemble(text, "test");
     hw::CoreOptions options;
     options.values = values;
     options.weight_memory = memory;
@@ -129,6 +134,24 @@ TEST_CASE("A weight memory of the caller's that is as fast as the chip's own giv
     CHECK(signed_byte(3) == 4 + 2 * 26 - 2 * 58);
     CHECK(run_with_own(false) == chips_own);
     CHECK(run_with_own(true) == chips_own);
+}
+
+TEST_CASE("The core writes the last tile whole, although it has fewer rows than the array", "[hw][core]") {
+    std::string text = four_products;
+    const std::string last = ".tile 4 4 fill -2";
+    text.replace(text.find(last), last.size(), ".tile 3 4 fill -2");
+    const auto chips_own = [&] {
+        const tests::FreshSimulation simulation;
+        return run_on(nullptr, hw::Values::Computed, text);
+    }();
+    const tests::FreshSimulation simulation;
+    OwnMemory memory("memory", 80, false);
+    CHECK(run_on(&memory.socket, hw::Values::Computed, text) == chips_own);
+    const std::vector<unsigned char> fourth_tile(memory.bytes().begin() + 48, memory.bytes().end());
+    std::vector<unsigned char> expected(12, 0xfe);
+    expected.resize(16, 0);  // the row that the tile does not have
+    expected.resize(32, OwnMemory::not_written);
+    CHECK(fourth_tile == expected);
 }
 
 TEST_CASE("A run without values asks the caller's memory for times only", "[hw][core]") {

@@ -108,6 +108,38 @@ TEST_CASE("A machine may leave energies out or give those of the table", "[machi
     CHECK_FALSE(to_json(read_machine(changed, "test.json")).contains("energy"));
 }
 
+TEST_CASE("A machine may leave out the host's time", "[machine]") {
+    json changed = tpu_v1();
+    const MachineConfig machine = read_machine(changed, "test.json");
+    CHECK(machine.server.host_percent->typical == 25.0);
+    CHECK(machine.server.host_percent->least == 11.0);
+    CHECK(machine.server.host_percent->most == 76.0);
+    json& host = changed["server"]["host_percent"];
+    for (const double end : {11.0, 76.0}) {
+        host["typical"] = end;
+        CHECK(read_machine(changed, "test.json").server.host_percent->typical == end);
+    }
+    for (const double outside : {10.99, 76.01}) {
+        host["typical"] = outside;
+        CHECK_THAT(machine_error(changed), Contains("test.json: server.host_percent.typical is 1") ||
+                                               Contains("test.json: server.host_percent.typical is 76.01"));
+        CHECK_THAT(
+            machine_error(changed),
+            Contains("it must be from server.host_percent.least to server.host_percent.most: 11 to 76"));
+    }
+    host = {{"typical", 25}, {"least", 11}};
+    CHECK_THAT(machine_error(changed), Contains("server.host_percent.most is missing; it is needed"));
+
+    changed["server"].erase("host_percent");
+    CHECK_THAT(machine_error(changed), Contains("server.host_percent.") && Contains("no such key"));
+    json& sources = changed["sources"];
+    for (const char* const key : {"typical", "least", "most"}) {
+        sources.erase(std::string("server.host_percent.") + key);
+    }
+    CHECK_FALSE(read_machine(changed, "test.json").server.host_percent);
+    CHECK_FALSE(to_json(read_machine(changed, "test.json")).at("server").contains("host_percent"));
+}
+
 TEST_CASE("An unknown key is an error that suggests the nearest known one", "[machine]") {
     json machine = tpu_v1();
     machine["weight_fifo"]["depth"] = 8;

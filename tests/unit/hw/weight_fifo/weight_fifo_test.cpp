@@ -42,7 +42,7 @@ struct Bench : tests::FreshSimulation {
             order.issue(static_cast<std::size_t>(isa::Unit::Weights), 0, {});
             hw::Command command;
             command.bound.instruction = isa::ReadWeights{.first_tile = 0, .tiles = tiles};
-            fifo.queue().push(command, state);
+            fifo.queue().push(command);
         });
         sc_core::sc_spawn(array);
         sc_core::sc_start();
@@ -55,7 +55,6 @@ struct Bench : tests::FreshSimulation {
     hw::Failure failure;
     hw::OrderChecker order;
     hw::Semaphores semaphores{clock, order};
-    hw::WaitState state{"test"};
     hw::WeightMemory memory;
     hw::ValueWorkers workers{order, 0};
     hw::WeightFifo fifo;
@@ -70,7 +69,7 @@ TEST_CASE("A tile is at the front when its fetch has been issued, and says when 
     Bench bench(4, whole_tiles);
     bench.run(3, [&] {
         for (Cycle i = 1; i <= 3; ++i) {
-            const hw::Tile& tile = bench.fifo.front(bench.state);
+            const hw::Tile& tile = bench.fifo.front();
             CHECK(bench.clock.now() == 0);
             CHECK(tile.whole_at == i * tile_cycles);
             CHECK(tile.rows == 2);
@@ -89,7 +88,7 @@ TEST_CASE("A full FIFO holds the next fetch back until a tile has left", "[hw][w
     bench.run(static_cast<std::uint16_t>(depth + 1), [&] {
         bench.clock.wait_until(left_at);
         CHECK(bench.fifo.counters().tiles.value() == depth);
-        bench.fifo.front(bench.state);
+        bench.fifo.front();
         bench.fifo.release();
         bench.clock.wait_until(left_at + 1);
         CHECK(bench.fifo.counters().tiles.value() == depth + 1);

@@ -90,6 +90,27 @@ TEST_CASE("Names are found in the folders of the user and of the project, the ne
         "and those above it, " +
             (root / "own").string() + ", " + (root / "shared").string() + ", " + (root / "repo").string() +
             "; did you mean \"chip\"?");
+    const std::string here = "; looked in the current folder";
+    CHECK_THROWS_WITH(paths.find("chop.json", "machines"),
+                      "chop.json: there is no such file" + here + "; did you mean \"chip\"?");
+    std::ofstream("package.json") << "x";  // perhaps of another kind
+    CHECK_THROWS_WITH(paths.find("zzz.json", "machines"),
+                      "zzz.json: there is no such file" + here + "; there is only chip");
+    CHECK_THROWS_WITH(paths.find("configs/machines/chop.json", "machines"),
+                      "configs/machines/chop.json: there is no such file" + here + ", " +
+                          (root / "repo").string() + "; did you mean \"configs/machines/chip.json\"?");
+    CHECK_THROWS_WITH(paths.find("config/chip.json", "machines"), "config/chip.json: there is no such file" +
+                                                                      here + ", " + (root / "repo").string() +
+                                                                      "; did you mean \"chip\"?");
+    CHECK_THROWS_WITH(paths.find("none/zzz.json", "machines"),
+                      "none/zzz.json: there is no such file" + here + ", " + (root / "repo").string());
+    const std::string absolute = (root / "repo/configs/machines/chp.json").string();
+    CHECK_THROWS_WITH(paths.find(absolute, "machines"),
+                      absolute + ": there is no such file; did you mean \"" +
+                          (root / "repo/configs/machines/chip.json").string() + "\"?");
+    // A folder is found, and its reader refuses it.
+    CHECK(paths.find("..", "machines") == "..");
+    CHECK(paths.find(".", "machines") == ".");
     fs::create_directory("chip");  // a folder is no machine
     CHECK(paths.find("chip", "machines") == root / "own/machines/chip.json");
 }

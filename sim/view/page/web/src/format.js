@@ -31,6 +31,11 @@ export function si(value, unit = '') {
     return `${digits(value / factor)} ${prefix}${unit}`.trim();
 }
 
+/// A rate, as the text of a run has it: "395,740 inf/s", below 100 with three digits.
+export function inferenceRate(value) {
+    return isNumber(value) && value >= 100 ? `${grouped(value)} inf/s` : si(value, 'inf/s');
+}
+
 /// Bytes with a binary prefix: "24.0 MiB".
 export function bytes(value) {
     if (!isNumber(value)) return absent;
@@ -52,6 +57,26 @@ export function percent(share) {
 /// A ratio: "27.3×".
 export function times(factor) {
     return isNumber(factor) ? `${digits(factor)}×` : absent;
+}
+
+// Numbers that a rough model gives have two significant digits.
+
+/// A count or a rate: "1,100 inf/s", "0.71".
+export function rough(value, unit = '') {
+    if (!isNumber(value)) return absent;
+    const nearest = Number(value.toPrecision(2));
+    const text = Math.abs(nearest) >= 10 || nearest === 0 ? grouped(nearest) : nearest.toPrecision(2);
+    return `${text} ${unit}`.trim();
+}
+
+/// A ratio: "27×", "6.2×".
+export function roughTimes(factor) {
+    return isNumber(factor) ? `${rough(factor)}×` : absent;
+}
+
+/// The ends of a figure's band, each as `show` has it: "13,000 to 48,000"; nothing without a band.
+export function bandText(band, show = rough) {
+    return isNumber(band?.least) && isNumber(band?.most) ? `${show(band.least)} to ${show(band.most)}` : '';
 }
 
 /// The difference of two numbers in percent, with its sign; "same" if they are equal.

@@ -127,6 +127,22 @@ TEST_CASE("A broken baseline is refused with its key and the rule", "[baselines]
         object["efficiency"].erase("memory_share");
         CHECK(error_of(object) == "b.json: efficiency.memory_share is missing; it is needed");
     }
+    SECTION("half a band") {
+        object["efficiency"].erase("most_factor");
+        CHECK(error_of(object) ==
+              "b.json: efficiency.least_factor is 0.54; least_factor and most_factor are given together");
+        object["efficiency"].erase("least_factor");
+        CHECK(error_of(object) == "no error");
+    }
+    SECTION("a band that does not contain the expected speed") {
+        object["efficiency"]["least_factor"] = 1.01;
+        CHECK(error_of(object).find("b.json: efficiency.least_factor is 1.01; it must be") == 0);
+        object["efficiency"]["least_factor"] = 1;
+        object["efficiency"]["most_factor"] = 0.99;
+        CHECK(error_of(object).find("b.json: efficiency.most_factor is 0.99; it must be") == 0);
+        object["efficiency"]["most_factor"] = 1;
+        CHECK(error_of(object) == "no error");
+    }
     SECTION("an efficiency in a precision without a peak") {
         object["efficiency"]["precision"] = "int8";
         CHECK(error_of(object) == "no error");

@@ -52,7 +52,7 @@ TEST_CASE("A fit finds the parameters that made the figures", "[sim][validate]")
     CHECK(fits.simulations < workload_count * 17 * 17 * 13 / 2);  // of the grid at its finest
 }
 
-TEST_CASE("Each three of six are fitted, and the others held out", "[sim][validate]") {
+TEST_CASE("Each three of six are fitted, and the error of the others is kept", "[sim][validate]") {
     const ByWorkload<double> useful{12.5, 9.4, 8.2, 6.3, 78.2, 22.5};
     Formula formula;
     const Fits fits = fit_splits(grid, {}, useful, workloads(), std::ref(formula));

@@ -119,6 +119,13 @@ TEST_CASE("A report is checked before it becomes a page", "[page]") {
     CHECK(with("/layers/0", 5) == "r.json: layers[0] is 5; it must be an object");
     CHECK(with("/comparison", Json::array({Json::object()})) ==
           "r.json: comparison[0].baseline is missing; it must be a text");
+    CHECK_NOTHROW([] {
+        Json report = small_report();
+        report["host_time"] = nullptr;  // no comparison
+        page::parse_report(report.dump(), "r.json");
+    }());
+    CHECK(with("/host_time", Json{{"text", "x"}, {"in_chip", 1}, {"inferences_per_second", 1}}) ==
+          "r.json: host_time.in_chip is 1; it must be true or false");
     CHECK(with("/timing_only", 0) == "r.json: timing_only is 0; it must be true or false");
     CHECK(with("/seconds", nullptr) == "r.json: seconds is null; it must be a number");
     CHECK(with("/accuracy", "all") == R"(r.json: accuracy is "all"; it must be a number or null)");

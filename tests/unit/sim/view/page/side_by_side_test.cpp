@@ -64,7 +64,8 @@ TEST_CASE("A report is chosen by path, short name or number", "[page]") {
     CHECK(page::find_report(reports, "3") == 2);
     CHECK(page::find_report(reports, "2") == 1);  // its name
     CHECK(error_against("0") ==
-          "--against is \"0\"; it must be the name of a report, or its number from 1 to 2");
+          "--against is \"0\"; it must be the name of a report, or its number from 1 to 2; there are "
+          "base, other");
     CHECK(error_against("othr").find("did you mean \"other\"?") != std::string::npos);
     CHECK(error_against("1x").find("from 1 to 2") != std::string::npos);
 }
@@ -146,6 +147,13 @@ TEST_CASE("The text shows differences to the chosen report, and keeps its width"
         INFO(line);
         CHECK(line.size() <= columns);
     }
+}
+
+TEST_CASE("The text prints a throughput as the text of a run does", "[page]") {
+    const std::vector<NamedReport> reports{named("a", {{"/inferences_per_second", 535123.4}}), named("b")};
+    const std::string text = page::to_text(page::side_by_side(reports, 0));
+    CHECK(text.find("535,123 inf/s") != std::string::npos);
+    CHECK(text.find("2.00 inf/s (-100 %)") != std::string::npos);
 }
 
 TEST_CASE("The text lists ten layers, or all", "[page]") {

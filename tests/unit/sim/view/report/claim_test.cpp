@@ -67,6 +67,51 @@ TEST_CASE("The claim uses the best known figure of a baseline", "[report]") {
     CHECK(judged(comparison).performance == 5);
 }
 
+TEST_CASE("The claim has the band of the figure that it uses", "[report]") {
+    report::Comparison comparison = against(1, 2, 3);
+    CHECK_FALSE(judged(comparison).band);
+    comparison.ratio_band = baselines::Band{.least = 0.9, .most = 1.1};
+    CHECK(judged(comparison).band->most == 1.1);
+    comparison.expected.emplace().ratio_band = baselines::Band{.least = 0.5, .most = 2.0};
+    CHECK(judged(comparison).band->least == 0.5);
+    comparison.measured.emplace();
+    CHECK_FALSE(judged(comparison).band);
+
+    report::Report report = made();
+    comparison = against(20, 30, 40);
+    comparison.ratio_band = baselines::Band{.least = 0.5, .most = 2.0};
+    report.comparison.push_back(comparison);
+    report.host_time = {.percent = machine::HostPercent{.typical = 25, .least = 11, .most = 76}};
+    const report::Claim claim = *report::make_claim(report);
+    const std::string text = report::claim_text(claim);
+    INFO(text);
+    CHECK(text.find("    (10x to 40x; per W 15x to 60x total, 20x to 80x incremental)\n") !=
+          std::string::npos);
+    CHECK(text.find("  (host time is in the chip's figures only: 25 % of") != std::string::npos);
+    const auto json = report::claim_json(claim)["against"][0]["band"];
+    CHECK(json["performance"]["least"] == 10.0);
+    CHECK(json["performance"]["most"] == 40.0);
+    CHECK(json["performance_per_watt"]["total"]["least"] == 15.0);
+    CHECK(json["performance_per_watt"]["incremental"]["most"] == 80.0);
+}
+
+TEST_CASE("A report says in whose figures the host's time is", "[report]") {
+    report::HostTime host{.percent = machine::HostPercent{.typical = 25.5, .least = 11, .most = 76},
+                          .in_baselines = true};
+    CHECK(report::host_time_text(host) ==
+          "host time is in both sides: 25.5 % of the chip's time is added, 11 to 76 %");
+    host.wanted = false;
+    CHECK(report::host_time_text(host) ==
+          "host time is in the baselines' figures only: the run leaves out that of the chip (host_time is "
+          "false)");
+    host = {.in_baselines = true};
+    CHECK(report::host_time_text(host) ==
+          "host time is in the baselines' figures only: the machine file has no server.host_percent");
+    host.in_baselines = false;
+    CHECK(report::host_time_text(host) ==
+          "host time is in neither side: the machine file has no server.host_percent");
+}
+
 TEST_CASE("The shares of the array's multiply-accumulates sum to 1", "[report]") {
     report::Report report = made();
     CHECK_FALSE(report::make_claim(report));  // nothing to compare with

@@ -46,6 +46,28 @@ TEST_CASE("What is counted has no prefix for parts", "[report]") {
     CHECK(amount(std::nullopt, "") == "-");
 }
 
+TEST_CASE("Figures of a rough model have two digits", "[report]") {
+    CHECK(rough(558.4, "inf/s") == "560 inf/s");
+    CHECK(rough(1099.0, "inf/s") == "1,100 inf/s");
+    CHECK(rough(123456789.0, "") == "120,000,000");
+    CHECK(rough(0.7134, "inf/s") == "0.71 inf/s");
+    CHECK(rough(0.996, "") == "1.0");
+    CHECK(rough(0.0, "") == "0");
+    CHECK(rough(std::nullopt, "inf/s") == "-");
+    CHECK(rough_times(27.31) == "27x");
+    CHECK(rough_times(6.249) == "6.2x");
+    CHECK(rough_times(0.0987) == "0.099x");
+    CHECK(rough_times(1234.5) == "1,200x");
+    CHECK(rough_times(std::nullopt) == "-");
+    CHECK(rough_si(0.00874, "s") == "8.7 ms");
+    CHECK(rough_si(0.0999, "s") == "100 ms");
+    CHECK(rough_si(0.999, "s") == "1.0 s");
+    CHECK(rough_si(0.0, "s") == "0 s");
+    CHECK(rough_si(0.713, "inf/s") == "0.71 inf/s");
+    CHECK(rough_si(0.56e12, "OPS") == "560 GOPS");
+    CHECK(rough_si(std::nullopt, "s") == "-");
+}
+
 TEST_CASE("A difference has a sign, and is absent where there is none", "[report]") {
     CHECK(difference(110.0, 100.0) == "+10 %");
     CHECK(difference(98.7, 100.0) == "-1.3 %");

@@ -243,6 +243,7 @@ TEST_CASE("report.json has the keys that other programs read", "[report]") {
                                 "/layers/0/energy/joules",
                                 "/layers/0/energy/by_unit/matrix_unit",
                                 "/comparison",
+                                "/host_time",
                                 "/claim",
                                 "/predictions",
                                 "/accuracy",
@@ -379,7 +380,14 @@ TEST_CASE("The text fits its columns, whatever the names and numbers", "[report]
                                        .latency_factor = 2.0,
                                        .largest_batch = 64};
     comparison.measured->fp32 = comparison.measured->int8 = *comparison.expected;
+    comparison.ratio_band = comparison.measured->fp32.ratio_band =
+        baselines::Band{.least = 0.35, .most = 98.7};
+    comparison.expected->band = comparison.expected->ratio_band = comparison.ratio_band;
     report.comparison.push_back(comparison);
+    report.host_time = {.percent = machine::HostPercent{.typical = 1234.5, .least = 0, .most = 9999.5},
+                        .source = std::string(100, 's'),
+                        .inferences_per_second = 123456789.0,
+                        .band = comparison.ratio_band};
     report.claim = report::make_claim(report);
     report.host_operations.push_back(
         {.kind = std::string(50, 'k'), .layer = std::string(50, 'l'), .seconds = {}});

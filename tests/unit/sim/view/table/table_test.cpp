@@ -25,6 +25,11 @@ TEST_CASE("Numbers are shown with their digits", "[table]") {
     CHECK(Cell::number(2.04, 1).json() == 2.0);
     CHECK(Cell().json().is_null());
     CHECK(Cell::yes(true).json() == "yes");
+    CHECK(Cell::rough(13975.2).text() == "14000");
+    CHECK(Cell::rough(0.5591).text() == "0.56");
+    CHECK(Cell::rough(0.996).text() == "1.0");
+    CHECK(Cell::rough(0.0).text() == "0");
+    CHECK(Cell::rough(13975.2).json() == 14000.0);
 }
 
 TEST_CASE("A table as text", "[table]") {

@@ -6,9 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "sim/run/record/trace_config.h"
 #include "sim/view/trace/chrome_events.h"
 #include "sim/view/trace/output_file.h"
 #include "sim/view/trace/text_buffer.h"
+#include "sim/view/trace/tracer.h"
 #include "sim/view/trace/worker.h"
 #include "tests/support/timeline.h"
 
@@ -37,10 +39,19 @@ TEST_CASE("A file that is written in pieces is complete, compressed or not", "[t
     CHECK(std::filesystem::file_size(folder / "gzip") < text.size());
 }
 
+TEST_CASE("Each kind of trace has a row in the table of files", "[trace]") {
+    const trace::TraceConfig all{.kinds = trace::trace_kinds()};
+    const auto files = trace::files_of(all);
+    REQUIRE(files.size() == trace::trace_files.size());
+    for (std::size_t i = 0; i < files.size(); ++i) CHECK(files[i].first == all.kinds.at(i));
+}
+
 TEST_CASE("A file that cannot be created or written is an error that names it", "[trace]") {
     const Folder folder;
     const std::string missing = (folder / "none/file").string();
-    CHECK_THROWS_WITH(trace::OutputFile(missing), missing + ": cannot be written: No such file or directory");
+    CHECK_THROWS_WITH(trace::OutputFile(missing),
+                      missing + ": cannot be written: no file can be created in " +
+                          (folder / "none").string() + ": No such file or directory");
     CHECK_THROWS_AS(trace::GzipFile(missing), OutputError);
     if (!std::filesystem::exists("/dev/full")) return;
     const auto fill = [](trace::OutputFile& file) {

@@ -2,7 +2,7 @@
 // computes the figures; the reader chooses the report to which differences are shown.
 import { chart, legend, nameAxis, rowTip, rowZoom, tip, valueAxis } from '../chart.js';
 import { h, mainSection, table } from '../dom.js';
-import { absent, bytes, difference, grouped, percent, si, times } from '../format.js';
+import { absent, bytes, difference, grouped, inferenceRate, percent, roughTimes, si } from '../format.js';
 import { colourOf, fillOf } from '../palette.js';
 
 /// Up to this number, reports are columns; more reports are rows.
@@ -10,7 +10,7 @@ const mostColumns = 4;
 
 const isThere = (value) => value !== null && value !== undefined;
 
-const shows = { count: grouped, bytes, share: percent, times };
+const shows = { count: grouped, bytes, share: percent, times: roughTimes, 'inf/s': inferenceRate };
 const showOf = (format) => shows[format] ?? ((value) => si(value, format));
 
 /// A figure of a report and, unless the report is the reference, its difference. Only figures of the same network are

@@ -1,6 +1,8 @@
 // The main figures of a run, each with its meaning.
 import { h, mainSection, table } from '../dom.js';
-import { absent, bytes, counted, grouped, percent, ratio, si, times } from '../format.js';
+import {
+    absent, bandText, bytes, counted, grouped, inferenceRate, percent, ratio, rough, roughTimes, si,
+} from '../format.js';
 
 /// A large figure. `value` is the number as report.json has it.
 function card(name, shown, value, meaning) {
@@ -22,7 +24,7 @@ function cards(report) {
     const made = [];
     if (report.inferences > 0) {
         made.push(
-            card('Throughput', si(report.inferences_per_second, 'inf/s'), report.inferences_per_second,
+            card('Throughput', inferenceRate(report.inferences_per_second), report.inferences_per_second,
                 `${counted(report.inferences, 'inference')} in ${si(report.seconds, 's')}`),
             card('Latency', si(report.seconds_per_batch, 's'), report.seconds_per_batch, latencyMeaning(report)));
     }
@@ -61,34 +63,61 @@ function best(comparison) {
         inferences_per_second: comparison.inferences_per_second,
         speedup: comparison.speedup,
         performance_per_watt: comparison.performance_per_watt,
+        band: comparison.band,
     };
 }
 
+/// Parts of a sentence, those that are not empty.
+const joined = (...parts) => parts.filter((part) => part !== '').join('; ');
+
 function baselineCards(report) {
     return report.comparison.map((comparison) => {
-        const { basis, speedup, performance_per_watt: perWatt } = best(comparison);
+        const { basis, speedup, performance_per_watt: perWatt, band } = best(comparison);
+        const ends = bandText(band?.performance_per_watt?.incremental, roughTimes);
+        const incremental = `${roughTimes(perWatt.incremental)}${ends === '' ? '' : ` (${ends})`} incremental, without `
+            + 'the host\'s watts';
         return [
-            card(`Speedup over ${comparison.baseline}`, times(speedup), speedup,
-                `die against die, ${basis}; at least ${times(comparison.speedup)}, against its fp32 roofline`),
+            card(`Speedup over ${comparison.baseline}`, roughTimes(speedup), speedup,
+                joined(bandText(band?.speedup, roughTimes), `die against die, ${basis}`,
+                    `at least ${roughTimes(comparison.speedup)}, against its fp32 roofline`)),
             perWatt.total === null ? null
-                : card(`Performance/W over ${comparison.baseline}`, times(perWatt.total), perWatt.total,
-                    `whole servers by TDP; ${times(perWatt.incremental)} incremental, without the host's share`),
+                : card(`Performance/W over ${comparison.baseline}`, roughTimes(perWatt.total), perWatt.total,
+                    joined(bandText(band?.performance_per_watt?.total, roughTimes), 'whole servers by TDP', incremental)),
         ];
     });
+}
+
+/// A figure and, in quiet letters, its band.
+function withBand(shown, ends) {
+    return ends === '' ? shown : [shown, ' ', h('span', { class: 'quiet band' }, `(${ends})`)];
 }
 
 function baselineTable(report) {
     const rows = report.comparison.map((comparison) => {
         const expected = comparison.expected;
+        const ratio = (value, band) => withBand(roughTimes(value), bandText(band, roughTimes));
+        const { performance_per_watt: perWatt, band } = expected ?? comparison;
         return [comparison.baseline,
-            si(comparison.inferences_per_second, 'inf/s'), times(comparison.speedup),
-            expected ? si(expected.inferences_per_second, 'inf/s') : absent, times(expected?.speedup),
-            times(expected?.performance_per_watt.total ?? comparison.performance_per_watt.total),
-            times(expected?.performance_per_watt.incremental ?? comparison.performance_per_watt.incremental)];
+            rough(comparison.inferences_per_second, 'inf/s'), ratio(comparison.speedup, comparison.band?.speedup),
+            expected ? withBand(rough(expected.inferences_per_second, 'inf/s'),
+                bandText(expected.band?.inferences_per_second)) : absent,
+            expected ? ratio(expected.speedup, expected.band?.speedup) : absent,
+            ratio(perWatt.total, band?.performance_per_watt?.total),
+            ratio(perWatt.incremental, band?.performance_per_watt?.incremental)];
     });
     if (rows.length === 0) return null;
     return table(['Baseline, one die', 'at most', 'speedup at least', 'expected', 'speedup', 'perf/W total',
         'perf/W incremental'], rows, { class: 'numbers', label: 'Baselines' });
+}
+
+/// In whose figures the host's time is. Reports of earlier versions do not say.
+function hostTime({ host_time: host }) {
+    if (!host) return null;
+    const ends = bandText(host.band?.inferences_per_second);
+    return h('p', { class: 'meaning host-time' }, `In the comparison, ${host.text}`,
+        host.in_chip && host.percent?.source ? ` (${host.percent.source})` : '',
+        host.in_chip ? `; the chip with its host does ${rough(host.inferences_per_second, 'inf/s')}`
+            + `${ends === '' ? '' : ` (${ends})`}` : '', '.');
 }
 
 function remarks(report) {
@@ -119,5 +148,5 @@ export function headline(report) {
     return mainSection('headline', `${report.model} on ${report.machine}`, meaning,
         h('div', { class: 'cards' }, cards(report)),
         report.comparison.length > 0 ? h('div', { class: 'cards' }, baselineCards(report)) : null,
-        baselineTable(report), remarks(report));
+        hostTime(report), baselineTable(report), remarks(report));
 }

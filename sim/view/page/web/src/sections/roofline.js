@@ -1,7 +1,7 @@
 // The roofline of weight bandwidth and peak, with the run, its layers and the baselines.
 import { chart, tip } from '../chart.js';
 import { section } from '../dom.js';
-import { grouped, percent, ratio, si } from '../format.js';
+import { bandText, grouped, percent, ratio, rough, si } from '../format.js';
 import { colourOf } from '../palette.js';
 
 /// Layers with at least this share of the run's cycles are shown with their name.
@@ -31,6 +31,12 @@ function layerPoints(report) {
         }));
 }
 
+/// The band of the expected operations a second, which are in proportion to its inferences a second.
+function bandOf({ tops, inferences_per_second: rate, band }) {
+    const ends = band?.inferences_per_second;
+    return ends ? { least: tops * ends.least / rate, most: tops * ends.most / rate } : null;
+}
+
 /// A baseline's points: its bound and, if its efficiency is known, its expected performance.
 function baselinePoints(comparison) {
     const { roofline, expected } = comparison;
@@ -39,20 +45,27 @@ function baselinePoints(comparison) {
         name: `${comparison.baseline}, at most`,
         value: [roofline.macs_per_weight_byte, roofline.bound_tops],
         bound: roofline.bound_tops,
+        isRough: true,
     }];
     if (expected?.tops > 0) {
         points.push({
             name: `${comparison.baseline}, expected`,
             value: [roofline.macs_per_weight_byte, expected.tops],
             bound: roofline.bound_tops,
+            isRough: true,
+            band: bandOf(expected),
         });
     }
     return points;
 }
 
-function pointTip({ name, value, share, bound }) {
-    const lines = [['MACs a weight byte', si(value[0])], ['performance', si(value[1] * 1e12, 'OPS')],
-        ['at most here', si(bound * 1e12, 'OPS')], ['of that', percent(ratio(value[1], bound))]];
+function pointTip({ name, value, share, bound, isRough, band }) {
+    const performance = isRough ? `${rough(value[1])} TOPS` : si(value[1] * 1e12, 'OPS');
+    const lines = [['MACs a weight byte', si(value[0])], ['performance', performance],
+        ['at most here', isRough ? `${rough(bound)} TOPS` : si(bound * 1e12, 'OPS')],
+        ['of that', isRough ? `${rough(100 * ratio(value[1], bound))} %` : percent(ratio(value[1], bound))]];
+    const ends = bandText(band);
+    if (ends !== '') lines.splice(2, 0, ['from least to most', `${ends} TOPS`]);
     if (share !== undefined) lines.push(['of the run\'s cycles', percent(share)]);
     return tip(name, lines);
 }

@@ -1,0 +1,81 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "sim/view/report/numbers.h"
+#include "sim/view/report/report.h"
+#include "sim/view/report/report_lines.h"
+
+namespace systole::report {
+namespace {
+
+class EnergyText : ReportLines {
+public:
+    EnergyText(const Report& report, const terminal::Look& look) : ReportLines(look), report_(report) {}
+
+    std::string write() && {
+        line("{}", heading("Energy"));
+        if (!report_.energy) {
+            entry("chip", "-", "the machine file gives no watts");
+            return take();
+        }
+        const Energy& energy = *report_.energy;
+        if (energy.events) {
+            write_event_energy(energy, *energy.events);
+        } else {
+            write_published_energy(energy);
+        }
+        for (const std::string& each : energy.notes) note(2, fmt::format("({})", each));
+        return take();
+    }
+
+private:
+    void write_published_energy(const Energy& energy) {
+        entry("chip", si(energy.joules(), "J"),
+              fmt::format("{} static, {} dynamic", si(energy.static_joules, "J"),
+                          si(energy.dynamic_joules, "J")));
+        if (!is_bare_program()) entry("an inference", si(energy.joules_per_inference, "J"), "");
+        entry("power", si(energy.watts, "W"), "published, of the busy chip");
+    }
+
+    void write_event_energy(const Energy& energy, const EventEnergy& events) {
+        for (const auto& [unit, joules] : energy.by_unit) {
+            const double all = energy.joules();
+            const std::optional<double> share = all > 0.0 ? std::optional(joules / all) : std::nullopt;
+            line("  {:<16}{:>14}  {:>7}  {}", consumer_name(unit), si(joules, "J"), percent(share),
+                 bar_for(share));
+        }
+        if (!is_bare_program()) entry("an inference", si(energy.joules_per_inference, "J"), "");
+        entry("power", si(energy.watts, "W"), "chip and weight memory");
+        entry("  chip alone", si(events.die_watts, "W"),
+              events.published_watts > 0.0
+                  ? fmt::format("{} published, busy", si(events.published_watts, "W"))
+                  : std::string());
+        entry("  uncalibrated", si(events.uncalibrated_die_watts, "W"),
+              fmt::format("without the factor {:g} on its events", events.die_dynamic_factor));
+    }
+
+    static std::string consumer_name(std::string_view key) {
+        if (key == "chip_static") return "chip, static";
+        if (key == "weight_fifo") return "weight FIFO";
+        std::string name(key);
+        std::replace(name.begin(), name.end(), '_', ' ');
+        return name;
+    }
+
+    /// Whether the run has a program that states no inferences.
+    bool is_bare_program() const { return report_.inferences == 0; }
+
+    const Report& report_;
+};
+
+}  // namespace
+
+std::string energy_text(const Report& report, const terminal::Look& look) {
+    return EnergyText(report, look).write();
+}
+
+}  // namespace systole::report

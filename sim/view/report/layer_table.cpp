@@ -1,0 +1,152 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sim/view/report/main_layers.h"
+#include "sim/view/report/numbers.h"
+#include "sim/view/report/report.h"
+#include "sim/view/report/report_lines.h"
+#include "sim/view/terminal/layout.h"
+
+namespace systole::report {
+namespace {
+
+using terminal::fitted;
+using terminal::Role;
+
+/// A whole number in at most `width` characters; with an SI prefix if it has too many digits.
+std::string grouped_within(std::size_t width, std::uint64_t value) {
+    std::string text = grouped(value);
+    return text.size() <= width ? text : si(static_cast<double>(value), "");
+}
+
+/// Percent without the sign, for columns whose title has it.
+std::string bare_percent(std::optional<double> share) {
+    const std::string text = percent(share);
+    return text.substr(0, text.find(' '));
+}
+
+class LayerTable : ReportLines {
+public:
+    LayerTable(const Report& report, const terminal::Look& look, bool all_layers)
+        : ReportLines(look), report_(report), all_layers_(all_layers) {}
+
+    std::string write() && {
+        const LayerWidths widths = layer_widths();
+        line("{}{}{:>{}}{}{}{}", heading("Layers"), std::string(widths.before_cycles() - 6, ' '), "cycles",
+             LayerWidths::cycles, widths.run > 0 ? "  % run" : "",
+             class_cells({" active", " stall", " shift", " other"}), widths.used > 0 ? "  used" : "");
+        const LayerLines lines = layer_lines();
+        for (const std::size_t i : lines.listed) write_layer(report_.layers[i], widths);
+        if (!lines.others.empty()) write_layer(sum_of(lines.others), widths);
+        note(2, widths.used > 0
+                    ? "(in % of the layer's cycles; used: useful MACs of the cells in active cycles)"
+                    : "(in % of the layer's cycles)");
+        if (!lines.others.empty()) write_others(lines.others);
+        return take();
+    }
+
+private:
+    LayerLines layer_lines() const {
+        std::vector<std::uint64_t> cycles;
+        cycles.reserve(report_.layers.size());
+        for (const Layer& layer : report_.layers) cycles.push_back(layer.matrix_unit.cycles());
+        return main_layers(cycles, all_layers_);
+    }
+
+    /// The layers that share a line, as one.
+    Layer sum_of(const std::vector<std::size_t>& layers) const {
+        Layer sum;
+        sum.name = fmt::format("({} others)", layers.size());
+        sum.matrix_unit = report_.layers[layers.front()].matrix_unit;
+        for (const std::size_t i : std::span(layers).subspan(1)) {
+            sum.matrix_unit += report_.layers[i].matrix_unit;
+        }
+        sum.share = share_of(sum.matrix_unit.cycles(), report_.cycles);
+        sum.array_utilization =
+            share_of(sum.matrix_unit.useful_macs, sum.matrix_unit.useful_macs + sum.matrix_unit.unused_macs);
+        return sum;
+    }
+
+    /// Says what the line of others leaves out.
+    void write_others(const std::vector<std::size_t>& others) {
+        const auto without = std::ranges::count_if(
+            others, [&](std::size_t i) { return report_.layers[i].matrix_unit.cycles() == 0; });
+        const std::string idle =
+            without > 0 ? fmt::format(", {} of them without cycles", without) : std::string();
+        note(2, fmt::format("({} others{}; --all lists them)", others.size(), idle));
+    }
+
+    /// The widths of the columns that depend on the terminal, in characters; 0 if there is no room for one.
+    struct LayerWidths {
+        std::size_t name = 0;
+        std::size_t kind = 0;
+        std::size_t run = 0;
+        std::size_t used = 0;
+
+        static constexpr std::size_t indent = 2;
+        static constexpr std::size_t cycles = 12;
+        static constexpr std::size_t classes = 7 + 6 + 6 + 6;
+
+        std::size_t before_cycles() const { return indent + name + 1 + kind; }
+    };
+
+    LayerWidths layer_widths() const {
+        std::size_t longest = 0;
+        for (const Layer& layer : report_.layers) longest = std::max(longest, layer.name.size());
+        const std::array<terminal::Column, 4> table{{{.width = 16, .least = 10, .most = longest},
+                                                     {.width = 11, .least = 11, .leave = 1},
+                                                     {.width = 7, .least = 7, .leave = 3},
+                                                     {.width = 6, .least = 6, .leave = 2}}};
+        constexpr std::size_t fixed = LayerWidths::indent + 1 + LayerWidths::cycles + LayerWidths::classes;
+        const std::vector<std::size_t> widths = terminal::fit(table, columns_ - fixed);
+        return {.name = widths[0], .kind = widths[1], .run = widths[2], .used = widths[3]};
+    }
+
+    void write_layer(const Layer& layer, const LayerWidths& widths) {
+        const MatrixUnit& unit = layer.matrix_unit;
+        const auto column = [&](std::uint64_t cycles) {
+            return bare_percent(share_of(cycles, unit.cycles()));
+        };
+        // A long kind may use blanks at the left of the column of cycles.
+        const std::string cycles = grouped_within(LayerWidths::cycles, unit.cycles());
+        const std::size_t free_width = widths.kind + LayerWidths::cycles - 1 - cycles.size();
+        const std::string kind =
+            widths.kind == 0 ? "" : fitted(layer.kind, std::max(widths.kind, free_width));
+        line("  {:<{}} {}{:>{}}{}{}{}", fitted(layer.name, widths.name), widths.name, kind, cycles,
+             widths.kind + LayerWidths::cycles - kind.size(),
+             widths.run > 0 ? fmt::format(" {:>6}", bare_percent(layer.share)) : "",
+             class_cells({column(unit.active_cycles), column(unit.weight_stall_cycles),
+                          column(unit.weight_shift_cycles), column(unit.non_matrix_cycles)}),
+             widths.used > 0 ? fmt::format(" {:>5}", bare_percent(layer.array_utilization)) : "");
+    }
+
+    /// The four classes of cycles side by side.
+    std::string class_cells(const std::array<std::string, 4>& cells) const {
+        constexpr std::array roles{Role::Active, Role::WeightStall, Role::WeightShift, Role::NonMatrix};
+        constexpr std::array<std::size_t, roles.size()> widths{7, 6, 6, 6};
+        std::string text;
+        for (std::size_t i = 0; i < roles.size(); ++i) {
+            text += look_.paint(roles[i], fmt::format("{:>{}}", cells[i], widths[i]));
+        }
+        return text;
+    }
+
+    const Report& report_;
+    const bool all_layers_;
+};
+
+}  // namespace
+
+std::string layer_table(const Report& report, const terminal::Look& look, bool all_layers) {
+    return LayerTable(report, look, all_layers).write();
+}
+
+}  // namespace systole::report

@@ -1,0 +1,116 @@
+// Inputs that are right: their scale and shape, and settings that change what a run file says.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/system/input_files.h"
+#include "tests/system/sim_process.h"
+
+using namespace systole;
+using tests::npy;
+using tests::repeated;
+using Json = nlohmann::ordered_json;
+
+TEST_CASE("Pixels of another scale than the network expects are run with a warning", "[system]") {
+    const tests::Folder folder;
+    constexpr std::size_t pixels = 784;
+    const std::string program = (folder / "digits.tpu").string();
+    REQUIRE(tests::sim("compile mnist_cnn --limit 2 -o " + program).exit_code == 0);
+    const auto floats = [&](const std::string& name, float value) {
+        return folder.file(name, npy("<f4", "(2, 784)", repeated(value, 2 * pixels)));
+    };
+    const auto bytes = [&](const std::string& name, char value) {
+        return folder.file(name, npy("|u1", "(2, 28, 28)", std::string(2 * pixels, value)));
+    };
+    const auto warning = [](const std::string& arguments) {
+        const tests::Outcome outcome = tests::sim("run mnist_cnn --baseline k80 --show summary " + arguments);
+        INFO(outcome.err);
+        CHECK(outcome.exit_code == 0);
+        CHECK(outcome.out.find("mnist_cnn on tpu_v1: 2 inferences") == 0);
+        return outcome.err;
+    };
+    const std::string large = floats("large.npy", 255.0F);
+    const std::string small = bytes("small.npy", 1);
+    CHECK(warning("--input " + large) == "sim: warning: " + large +
+                                             ": the largest value is 255; the network expects pixels up to "
+                                             "1, and floats are taken as they are "
+                                             "(--input-scale is for 8-bit pixels)\n");
+    CHECK(warning("--input " + small) ==
+          "sim: warning: " + small +
+              ": the largest 8-bit pixel is 1, which stands for 0.003922; the network expects up to 1 "
+              "(--input-scale is 0.003922)\n");
+    CHECK(
+        warning("--input-scale 1 --input " + floats("fraction.npy", 1.0F)).find("expects pixels up to 255") !=
+        std::string::npos);
+    CHECK(warning("--program " + program + " --input " + large).find("the largest value is 255") !=
+          std::string::npos);
+    CHECK(warning("--timing-only --input " + large).empty());
+    CHECK(tests::sim("compile mnist_cnn --quiet -o " + program + " --input " + large).err ==
+          warning("--input " + large));
+    CHECK(warning("--input " + floats("right.npy", 0.5F)).empty());
+    CHECK(warning("--input " + bytes("black.npy", 0)).empty());
+    CHECK(warning("--input " + bytes("right8.npy", 100)).empty());
+}
+
+TEST_CASE("Made-up input and vectors fit each network that has as many values", "[system]") {
+    const tests::Folder folder;
+    const auto inferences = [](const std::string& arguments) {
+        return tests::report_of("--machine tpu_v1 " + arguments).at("inferences");
+    };
+    const Json dense{{"name", "l1"}, {"op", "dense"}, {"inputs", Json::array({"input"})}, {"units", 4}};
+    const auto net = [&](const std::string& name, const Json& shape) {
+        return "--model " + folder.file(name, Json{{"schema", "sim.graph/1"},
+                                                   {"name", "net"},
+                                                   {"input", {{"shape", shape}}},
+                                                   {"weights", {{"seed", 1}}},
+                                                   {"layers", Json::array({dense})},
+                                                   {"output", "l1"}}
+                                                  .dump());
+    };
+    const std::string image = net("image.json", {4, 4, 1});
+    const std::string vector = net("vector.json", Json::array({16}));
+    const std::string keras = "--model models/mnist_cnn/mnist_cnn.h5";
+    const std::string vectors =
+        " --input " + folder.file("v.npy", npy("|u1", "(20, 16)", std::string(320, 'a')));
+    const std::string images =
+        " --input " + folder.file("i.npy", npy("|u1", "(5, 4, 4)", std::string(80, 'a')));
+    const std::string one = " --input " + folder.file("o.npy", npy("|u1", "(4, 4)", std::string(16, 'a')));
+    for (const std::string& model : {image, vector}) {
+        CHECK(inferences(model + vectors) == 20);
+        CHECK(inferences(model + images) == 5);
+        CHECK(inferences(model + one) == 1);
+        CHECK(inferences(model + vectors + " --limit 3") == 3);
+        CHECK(inferences(model + " --random-input 1 --limit 2") == 2);
+    }
+    CHECK(inferences(keras + " --random-input 1 --limit 2") == 2);
+    const std::string program = (folder / "net.tpu").string();
+    REQUIRE(tests::sim("compile --machine tpu_v1 " + image + vectors + " -o " + program).exit_code == 0);
+    CHECK(inferences("--program " + program + vectors) == 20);
+    const std::string other_sides = folder.file("t.npy", npy("|u1", "(5, 2, 8)", std::string(80, 'a')));
+    const tests::Outcome wrong = tests::sim("run --machine tpu_v1 " + image + " --input " + other_sides);
+    CHECK(wrong.exit_code == 2);
+    CHECK(wrong.err == "sim: " + other_sides + ": the images are 2x8x1; net takes 4x4x1\n");
+}
+
+TEST_CASE("A setting unsets a key, and chooses the model of the weight memory", "[system]") {
+    const auto machine = [](const std::string& arguments) {
+        return tests::report_of("mnist_cnn --limit 1 --timing-only " + arguments)
+            .at("configuration")
+            .at("machine");
+    };
+    const std::string to_dram = "--set machine.weight_memory.model=dram ";
+    const auto memory = [&](const std::string& arguments) { return machine(arguments).at("weight_memory"); };
+    const Json shipped_dram = memory("--machine tpu_v1_dram");
+    CHECK(memory(to_dram).at("model") == "dram");
+    CHECK(memory(to_dram).at("dram") == shipped_dram.at("dram"));
+    CHECK(memory(to_dram + "--set machine.weight_memory.dram.channels=4").at("dram").at("channels") == 4);
+    const Json back = memory("--machine tpu_v1_dram --set machine.weight_memory.model=bandwidth");
+    CHECK(back.at("model") == "bandwidth");
+    CHECK(back.at("bandwidth_gb_per_s") == 34.0);
+    CHECK_FALSE(back.contains("dram"));
+    CHECK(memory("--set machine.weight_memory.bandwidth_gb_per_s=null").at("bandwidth_gb_per_s") == 34.0);
+    CHECK_FALSE(machine("--set machine.energy=null").contains("energy"));
+    const Json unset =
+        tests::report_of("mnist_cnn --limit 1 --timing-only --set batch=null --set labels=null");
+    CHECK(unset.at("batch") == 1);
+}
