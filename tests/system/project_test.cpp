@@ -101,7 +101,7 @@ TEST_CASE("README.md quotes the errors that docs/validation.md measures", "[proj
         CHECK(page.find(words) != std::string::npos);
     };
     says("total cycles are " + cycles("nothing fitted, 34 GB/s") + " % off the paper's counters on average");
-    says(cycles("nothing fitted, 30 GiB/s") + " % with the other bandwidth");
+    says(cycles("nothing fitted, 30 GiB/s") + " % with the other bandwidth that it prints");
     says(cycles("three parameters fitted") + " % with three parameters fitted");
     says("a roofline times one constant is " + cell(R"(\| null: bound x constant \|(?:[^|]*\|){7})") +
          " % off");
