@@ -168,7 +168,7 @@ TEST_CASE("An error of a validation is one line", "[system][validate]") {
     nlohmann::json target = nlohmann::json::parse(text_in(project / "configs/validation/tpu_v1.json"));
     const auto with_target = [&] { return message(folder.file("target.json", target.dump())); };
     SECTION("a graph file that is not there") {
-        target["models"]["LSTM0"] = "models/no_such.json";
+        target["models"]["LSTM0"]["file"] = "models/no_such.json";
         CHECK_THAT(with_target(),
                    Catch::StartsWith("sim: models/no_such.json: there is no such file; looked in the current "
                                      "folder, ") &&
