@@ -10,7 +10,7 @@ install(DIRECTORY models DESTINATION "${data}" COMPONENT simulator
     FILES_MATCHING PATTERN "*.h5" PATTERN "*.json" PATTERN "*.gz" PATTERN "*.md" PATTERN "__pycache__" EXCLUDE)
 # Programs that the help of commands shows, and the page that `sim validate --page` fills.
 install(DIRECTORY docs/micro_benchmarks DESTINATION "${data}/docs" COMPONENT simulator)
-install(FILES docs/validation.template.md DESTINATION "${data}/docs" COMPONENT simulator)
+install(FILES docs/validation.template.md docs/parameters.template.md DESTINATION "${data}/docs" COMPONENT simulator)
 
 # Each shell has its place and its name for a completion script.
 set(completions "")

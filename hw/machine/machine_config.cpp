@@ -237,7 +237,8 @@ void describe(Visitor& visitor, MachineConfig& config) {
                     config.energy);
     visitor.section({"server", "", "published watts of the server, and the host's time"}, config.server);
     visitor.texts({.key = "sources",
-                   .meaning = "the source of each number, by dotted key",
+                   .meaning = "the source of each number, by dotted key; those of shipped machines begin "
+                              "with published:, derived:, fitted: or choice:",
                    .rule = "each must belong to a key of the machine"},
                   config.sources);
 }

@@ -13,6 +13,7 @@
 #include "sim/run/path_finder.h"
 #include "sim/study/validate/choices.h"
 #include "sim/study/validate/output.h"
+#include "sim/study/validate/parameter_study.h"
 #include "sim/study/validate/validate.h"
 
 namespace systole::cli {
@@ -28,6 +29,7 @@ struct ValidateCommand {
     std::string page;
     std::string page_template;
     bool choices = false;
+    bool parameters = false;
     bool refit = false;
 
     void operator()() const {
@@ -38,8 +40,9 @@ struct ValidateCommand {
                             json_file));
         }
         // Opened before the long work, so that a wrong place is found at once.
-        const std::string named =
-            choices ? "docs/validation_choices.template.md" : "docs/validation.template.md";
+        const std::string named = choices      ? "docs/validation_choices.template.md"
+                                  : parameters ? "docs/parameters.template.md"
+                                               : "docs/validation.template.md";
         const fs::path template_path =
             page.empty() ? fs::path() : paths.find(page_template.empty() ? named : page_template);
         const std::string text =
@@ -64,6 +67,8 @@ struct ValidateCommand {
         };
         if (choices) {
             finish(validate::study_choices(target, paths, refit));
+        } else if (parameters) {
+            finish(validate::study_parameters(target, paths));
         } else {
             finish(validate::validate(target, paths));
         }
@@ -95,6 +100,12 @@ void add_validate_command(CLI::App& app, Context& context) {
         ->add_flag("--refit", validate->refit,
                    "with --choices: also fit the free parameters again to each, and run Figure 11 (minutes)")
         ->needs(choices);
+    command
+        ->add_flag(
+            "--parameters", validate->parameters,
+            "instead: list all parameters of the machines, with their sources and what notices a wrong "
+            "value")
+        ->excludes(choices);
     add_quiet_option(*command, validate->print);
     add_color_option(*command, context);
     command->footer(
@@ -102,7 +113,8 @@ void add_validate_command(CLI::App& app, Context& context) {
         "  sim validate tpu_v1\n"
         "  sim validate tpu_v1 --json validation.json\n"
         "  sim validate tpu_v1 --page docs/validation.md\n"
-        "  sim validate tpu_v1 --choices\n\n"
+        "  sim validate tpu_v1 --choices\n"
+        "  sim validate tpu_v1 --parameters --page docs/parameters.md\n\n"
         "The six workloads of the ISCA 2017 paper run with published parameters alone, then\n"
         "with three fitted ones, beside models that need no simulator.");
     command->callback([validate, json] {

@@ -23,6 +23,7 @@ Made by `sim schema --page docs/configuration.md` from the declarations that rea
 - A file is named by its path, or by its bare name: `tpu_v1` is `configs/machines/tpu_v1.json`, looked for from the
   current folder upwards. Relative paths in a run file are looked for in the current folder, then in the run file's
   folder and in those above it.
+- [parameters.md](parameters.md) lists the values of the shipped machines, their sources, and what would notice a wrong one.
 - Every key of a run can be set on the command line, and every key of its machine behind `machine.`:
 
       build/release/sim run mnist_cnn --set batch=64 --set machine.clock_mhz=1050

@@ -74,6 +74,15 @@ run::RunSpec with_machine(run::RunSpec spec, const machine::MachineConfig& machi
     return spec;
 }
 
+nlohmann::json square_matrix(std::uint32_t width) {
+    return {{"schema", "sim.graph/1"},
+            {"name", "tiling"},
+            {"input", {{"shape", {width}}}},
+            {"weights", {{"seed", 1}}},
+            {"layers", {{{"name", "matrix"}, {"op", "dense"}, {"inputs", {"input"}}, {"units", width}}}},
+            {"output", "matrix"}};
+}
+
 nlohmann::json with_8_bit_activations(nlohmann::json network) {
     constexpr const char* bits = "activation_bits";
     network[bits] = 8;

@@ -28,6 +28,9 @@ Simulate make_simulate();
 run::RunSpec batch_of(const run::Content& network, std::uint32_t batch, const run::Mapping& mapping = {});
 run::RunSpec with_machine(run::RunSpec spec, const machine::MachineConfig& machine);
 
+/// A network, as a file describes it, of one layer with a square matrix.
+nlohmann::json square_matrix(std::uint32_t width);
+
 /// The network, as its file describes it, with 8-bit activations in all layers.
 nlohmann::json with_8_bit_activations(nlohmann::json network);
 

@@ -16,19 +16,6 @@
 #include "sim/study/validate/setup.h"
 
 namespace systole::validate {
-namespace {
-
-/// A layer of one square matrix.
-nlohmann::json square_matrix(std::uint32_t width) {
-    return {{"schema", "sim.graph/1"},
-            {"name", "tiling"},
-            {"input", {{"shape", {width}}}},
-            {"weights", {{"seed", 1}}},
-            {"layers", {{{"name", "matrix"}, {"op", "dense"}, {"inputs", {"input"}}, {"units", width}}}},
-            {"output", "matrix"}};
-}
-
-}  // namespace
 
 Table Results::table(const std::string& id, const std::map<std::string, double>& numbers) const {
     fmt::dynamic_format_arg_store<fmt::format_context> values;
