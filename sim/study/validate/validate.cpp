@@ -76,6 +76,7 @@ Results validate(const std::string& target, const run::PathFinder& paths) {
     const Simulate simulate = make_simulate();
     const auto run_variants = [&](const std::vector<Variant>& variants) {
         std::vector<VariantRecords> all;
+        all.reserve(variants.size());
         for (const Variant& variant : variants) {
             all.push_back(
                 {variant.label, run_variant(setup, variant, setup.published_machine, simulate).records});
