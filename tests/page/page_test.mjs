@@ -121,7 +121,7 @@ test('large figures are those of report.json', async () => {
 test('figures of baselines are shown with their bands and with the host\'s time', async () => {
     const said = await view.locator('.host-time').textContent();
     assert.ok(said.startsWith('In the comparison, host time is in both sides: 25 % of the chip\'s time is added, 11 to '
-        + '76 % (derived from Jouppi et al., ISCA 2017, Table 5'), said);
+        + '76 % (derived: geometric mean of the six applications of Jouppi et al., ISCA 2017, Table 5'), said);
     assert.ok(said.includes(`the chip with its host does ${rough(report.host_time.inferences_per_second, 'inf/s')}`), said);
     for (const [index, { expected, speedup, band }] of report.comparison.entries()) {
         const cells = await view.locator('[aria-label="Baselines"] tbody tr').nth(index).locator('td').allTextContents();
