@@ -26,7 +26,7 @@ help:
 	@echo "make figures  make docs/validation.md and its figures anew"
 	@echo "make fuzz     fuzz every parser, and the engines against each other, for FUZZ_SECONDS=$(FUZZ_SECONDS) each"
 	@echo "make random   all tests, random ones with RANDOM_PERCENT=$(RANDOM_PERCENT) of their runs"
-	@echo "make mutants  change hw/timing in 20 places, one at a time: tests must notice (MUTANTS=\"--help\")"
+	@echo "make mutants  small faults in the sources, one at a time: a test must fail for each (MUTANTS=name for one)"
 	@echo "make format   format all sources;  make format-check  only look"
 	@echo "make includes sources that use a header without including it"
 	@echo "make tidy     clang-tidy on what differs from the last green commit; TIDY=--all on all sources"
