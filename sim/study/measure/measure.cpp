@@ -73,8 +73,10 @@ Measurement measure(const ir::Graph& graph, std::uint32_t batch, const Options& 
     const Repetitions peak_time(0.0);
     const std::clock_t processor_time = std::clock();
     result.fp32_peak = time_one(options.peak_size, Precision::Fp32, options.minimum_seconds);
-    result.core_share = static_cast<double>(std::clock() - processor_time) / CLOCKS_PER_SEC /
-                        (peak_time.elapsed() * static_cast<double>(result.computer.cores));
+    const double processor_seconds = static_cast<double>(std::clock() - processor_time) / CLOCKS_PER_SEC;
+    // Processor time and elapsed time are of two clocks: over a short time, the first may exceed the second.
+    result.core_share =
+        std::min(1.0, processor_seconds / (peak_time.elapsed() * static_cast<double>(result.computer.cores)));
     result.int8_peak = time_one(options.peak_size, Precision::Int8, options.minimum_seconds);
     result.call = time_one(1, Precision::Fp32, options.minimum_seconds / 10.0);
     constexpr std::uint64_t times_the_cache = 8;
