@@ -163,6 +163,41 @@ TEST_CASE("A user does not wait for itself", "[hw][port_arbiter]") {
     CHECK(other == 50);
 }
 
+TEST_CASE("A second request of a user in one cycle is decided in the next", "[hw][port_arbiter]") {
+    // The arbiter decides in the middle of a cycle; the second request comes then, before it or after it.
+    const bool arbiter_is_late = GENERATE(true, false);
+    CAPTURE(arbiter_is_late);
+    systole::tests::FreshSimulation simulation;
+    Clock clock;
+    if (arbiter_is_late) clock.perturb([] { return 1U; });
+    // Port 0 has a place for everybody.
+    PortArbiter arbiter({{3, 3}, {1, 3}, {1, 3}}, clock);
+    Cycle first = 99;
+    Cycle second = 99;
+    Cycle third = 99;
+    Cycle other = 99;
+    sc_core::sc_spawn([&] {
+        sc_core::wait(5, sc_core::SC_NS);
+        arbiter.acquire(1, {{0, 0, 1}});
+        first = clock.now();
+        sc_core::wait(500, sc_core::SC_PS);
+        arbiter.acquire(1, {{1, 0, 1}});
+        second = clock.now();
+        arbiter.acquire(1, {{1, 0, 1}});
+        third = clock.now();
+    });
+    sc_core::sc_spawn([&] {
+        sc_core::wait(5, sc_core::SC_NS);
+        arbiter.acquire(0, {{2, 0, 1}});
+        other = clock.now();
+    });
+    sc_core::sc_start();
+    CHECK(first == 5);
+    CHECK(other == 5);
+    CHECK(second == 6);
+    CHECK(third == 7);
+}
+
 TEST_CASE("With two places, a user waits only while both are taken", "[hw][port_arbiter]") {
     ArbiterBench bench({2});
     Cycle granted[3] = {99, 99, 99};

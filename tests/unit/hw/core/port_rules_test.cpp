@@ -113,6 +113,33 @@ TEST_CASE("Rule 6: an accumulator bank is taken while sums are written or read",
     CHECK(outcome.unhindered == 151 - outcome.second_waited);
 }
 
+TEST_CASE("Rule 6: a bank is taken through the gaps of a convolution's lines, until its last row is written",
+          "[timing][ports]") {
+    machine::MachineConfig wide = odd_machine();
+    wide.accumulators.banks = 2;
+    machine::MachineConfig tight = wide;
+    tight.accumulators.ports = 1;
+    // Windows of 7 x 1 elements: a line of 4 takes 7 fetches, one for each kernel row, so 3 cycles are a gap.
+    const std::string window_setup =
+        "set window.channels 1\nset window.kernel_height 7\nset window.kernel_width 1\n"
+        "set window.input_height 16\nset window.input_width 4\nset window.output_height 10\n"
+        "set window.output_width 4\nset window.image_rows 10\n";
+    constexpr std::uint64_t written = 4 * 7 + 4;  // cycles from the first row of 5 lines to the last
+    const auto rows = GENERATE(1U, 9U);
+    CAPTURE(rows);
+    // The convolution writes rows 12 to 31 of bank 0, the activation unit reads its beginning.
+    const Outcome outcome =
+        meet(tight, wide, isa::Unit::Matrix, {odd_latency, written}, isa::Unit::Activation, {0, rows}, 150,
+             [&](int count) {
+                 return ports_head + window_setup + "read_weights tile=0\nconvolve ub=0 acc=12 lines=5\n" +
+                        nops(count) + "activate acc=0 ub=100 rows=" + std::to_string(rows) +
+                        " first=0 identity\nhalt\n";
+             });
+    CHECK(outcome.first_waited == 0);
+    CHECK(outcome.second_waited == static_cast<int>(written + rows - 1));
+    CHECK(outcome.unhindered == 151 - outcome.second_waited);
+}
+
 TEST_CASE("Rule 6: a product waits for the bank that the activation unit still reads", "[timing][ports]") {
     machine::MachineConfig wide = odd_machine();
     wide.accumulators.banks = 1;

@@ -1,0 +1,118 @@
+#include "hw/systolic_data_setup/systolic_data_setup.h"
+
+#include <catch2/catch.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <systemc>
+#include <vector>
+
+#include "hw/common/clock.h"
+#include "hw/common/matrix_interfaces.h"
+#include "hw/common/memory_interfaces.h"
+#include "hw/common/semaphores.h"
+#include "hw/isa/footprint.h"
+#include "hw/isa/program.h"
+#include "tests/support/fresh_simulation.h"
+
+using namespace systole;
+
+namespace {
+
+constexpr isa::Geometry geometry{.rows = 4, .columns = 3};
+constexpr std::size_t buffer_rows = 64;
+
+/// A unified buffer of zeros that keeps which rows were asked for.
+class Buffer final : public hw::UnifiedBufferAccess {
+public:
+    std::size_t row_bytes() const override { return geometry.rows; }
+    const std::uint8_t* read(std::uint64_t first, std::uint64_t count) const override {
+        asked.push_back({.first = first, .last = first + count});
+        return bytes_.data() + first * row_bytes();
+    }
+    std::uint8_t* write(std::uint64_t /*first*/, std::uint64_t /*count*/) override {
+        throw std::logic_error("the data setup writes into the buffer");
+    }
+    void count_reads(std::uint64_t /*accesses*/, hw::Tag /*tag*/) override {}
+    void count_writes(std::uint64_t /*accesses*/, hw::Tag /*tag*/) override {}
+
+    mutable std::vector<isa::RowRange> asked;
+
+private:
+    std::vector<std::uint8_t> bytes_ = std::vector<std::uint8_t>(buffer_rows * geometry.rows);
+};
+
+/// An array with weights for every stream: each enters as soon as the one before has.
+class Array final : public hw::StreamSink {
+public:
+    explicit Array(const hw::Clock& clock) : clock_(clock) {}
+    Cycle enter(const hw::Stream& stream) override {
+        clock_.wait_until(free_at_);
+        stream.source->enter(geometry.rows);
+        free_at_ = clock_.now() + stream.lines * stream.line_cycles;
+        return free_at_;
+    }
+
+private:
+    const hw::Clock& clock_;
+    Cycle free_at_ = 0;
+};
+
+struct Bench : tests::FreshSimulation {
+    static machine::MachineConfig make_machine() {
+        machine::MachineConfig machine;
+        machine.matrix_unit.rows = geometry.rows;
+        machine.matrix_unit.columns = geometry.columns;
+        machine.unified_buffer.rows = buffer_rows;
+        return machine;
+    }
+
+    /// Executes one instruction.
+    void run(const isa::BoundInstruction& bound) {
+        sc_core::sc_spawn([this, bound] {
+            order.issue(static_cast<std::size_t>(isa::Unit::Matrix), 0, {});
+            hw::Command command;
+            command.bound = bound;
+            setup.queue().push(command);
+        });
+        sc_core::sc_start();
+        failure.rethrow();
+    }
+
+    const machine::MachineConfig machine = make_machine();
+    hw::Clock clock;
+    hw::Failure failure;
+    hw::OrderChecker order;
+    hw::Semaphores semaphores{clock, order};
+    Buffer buffer;
+    Array array{clock};
+    hw::SystolicDataSetup setup{"setup", machine, hw::Values::Computed, clock, semaphores, order, buffer,
+                                array,   failure};
+};
+
+}  // namespace
+
+TEST_CASE("A product asks the buffer for all rows of its elements, and for no other",
+          "[hw][systolic_data_setup]") {
+    struct Case {
+        DataType activations;
+        isa::RowRange first;   ///< of the first repetition, from its first row to its last
+        isa::RowRange second;  ///< of the second
+        isa::RowRange all;
+    };
+    // 3 rows, 5 apart. Elements of 16 bits take two rows of the buffer: 10 and 11, 15 and 16, 20 and 21.
+    const auto c = GENERATE(Case{DataType::Uint8, {10, 21}, {11, 22}, {10, 22}},
+                            Case{DataType::Int16, {10, 22}, {12, 24}, {10, 24}});
+    const isa::MatrixMultiply multiply{
+        .unified_buffer_row = 10, .length = 3, .flags = {.activations = c.activations}, .repeat = 1};
+    isa::Registers registers;
+    registers.set(isa::Register::MultiplyRowStride, 5);
+    const isa::BoundInstruction bound{.instruction = multiply,
+                                      .registers = std::make_shared<const isa::Registers>(registers),
+                                      .footprint = isa::footprint(multiply, registers, geometry)};
+    Bench bench;
+    bench.run(bound);
+    CHECK(bench.buffer.asked == std::vector<isa::RowRange>{c.first, c.second});
+    CHECK(bound.footprint.buffer_read == c.all);
+}
