@@ -86,7 +86,7 @@ void add_performance(const Results& results, Collector& to) {
         for (const BaselineErrorRow& row : *part) {
             to.at(fmt::format("{}, {}, {}", row.source,
                               row.baseline.substr(0, row.baseline.find_first_of("_ ")), row.unit),
-                  Origin::Model, 1);
+                  Origin::Model, row.published >= 100.0 ? 0 : 1);
             to.add(row.batch == 0 ? row.workload : fmt::format("{}, batch {}", row.workload, row.batch),
                    row.published, row.ours);
         }

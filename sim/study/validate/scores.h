@@ -29,7 +29,7 @@ struct Figure {
     Origin origin = Origin::Simulated;
     double published = 0.0;
     std::optional<double> ours;  ///< absent: our model has no value there
-    int digits = 1;              ///< of both, as they are shown
+    int digits = 1;              ///< behind the point, of both; a model's figure is shown with two in all
 
     /// Ours over published, minus 1, as a fraction. A published 0 has the error 0 if ours is 0 at its digits,
     /// else none. Absent counts as a miss.

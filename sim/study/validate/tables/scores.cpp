@@ -149,14 +149,19 @@ Table scores_table(const Results& results, const std::vector<Figure>& figures) {
     return table;
 }
 
+/// A model of another processor knows too little of it for more than two digits.
+Cell ours_cell(const Figure& figure) {
+    if (figure.origin == Origin::Model && figure.ours) return Cell::rough(*figure.ours);
+    return Cell::number(figure.ours, figure.digits);
+}
+
 Table figures_table(const Results& results, const std::vector<Figure>& figures) {
     Table table = results.table("figures");
     for (const Figure& figure : figures) {
         table.add(figure.place,
                   {Cell::words(figure.what),
                    Cell::words(std::string(origin_names[static_cast<std::size_t>(figure.origin)])),
-                   Cell::number(figure.published, figure.digits), Cell::number(figure.ours, figure.digits),
-                   error_cell(figure)});
+                   Cell::number(figure.published, figure.digits), ours_cell(figure), error_cell(figure)});
     }
     return table;
 }
