@@ -454,6 +454,7 @@ TEST_CASE("Each wrong word on the command line gets the nearest right one, or al
         {"a host like none", digits + "--host zzz", {"zzz", "there are haswell_e5_2699_v3, k80"}},
         {"a baseline to show", "baseline K8", {"K8", "\"k80\""}},
         {"a target misspelt", "validate tpu_v3", {"tpu_v3", "\"tpu_v1\""}},
+        {"a refit of no choices", "validate tpu_v1 --refit", {"--refit", "--choices"}},
         {"a kind of file misspelt", "schema machin", {"there is no machin", "\"machine\"?\n"}},
         {"a shell misspelt", "completion bsh", {"there is no bsh", "\"bash\""}},
         {"a part misspelt", digits + "--show summry", {"there is no summry", "\"summary\""}},
@@ -566,6 +567,9 @@ TEST_CASE("Each wrong value in a configuration file is named with its place and 
            {"/tragets", 1, {"tragets is 1", "\"targets\""}},
            {"/fit", Json::object(), {"fit.weight_memory.bandwidth_gb_per_s is missing", "needed"}},
            {"/models/mlp0", "x", {"models.mlp0 is \"x\"", "did you mean"}},
+           {"/models/MLP1/sha256",
+            std::string(64, '0'),
+            {"models.MLP1: ", "mlp1.json has the SHA-256 ec248124", "pinned is 00000000"}},
            {"/tables/summary/rows", 3, {"tables.summary.rows is 3", "a list of objects"}}});
 }
 
