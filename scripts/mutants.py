@@ -193,7 +193,8 @@ def list_tests():
 def failure(test, fault, seconds=None):
     """How a test fails, as text of the page; None if it passes. It hangs if it takes longer than `seconds`."""
     environment = {**os.environ, "SYSTOLE_FAULT": str(fault)}
-    environment.pop("SYSTOLE_WRITE_GOLDEN", None)
+    for writes in ("SYSTOLE_WRITE_GOLDEN", "SYSTOLE_WRITE_SEEDS"):
+        environment.pop(writes, None)
     # Some tests write files of fixed names; the same test may run for another fault at this time.
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         process = subprocess.Popen(test["command"], cwd=test["cwd"], stdout=subprocess.DEVNULL,
