@@ -52,7 +52,9 @@ TEST_CASE("Groups fetch the fewest tiles again of all that fit", "[compiler][sch
         for (std::uint32_t first = 1; first < layers; ++first) {
             for (std::uint32_t size = 1; size < images; ++size) {
                 const SubBatches groups{.layers = first, .images = size};
-                const std::uint64_t count = (images + size - 1) / size;
+                const std::uint32_t count = (images + size - 1) / size;
+                // A larger size for the same number of groups is not tried.
+                if (size != (images + count - 1) / count) continue;
                 const std::uint64_t again =
                     (count - 1) * std::accumulate(tiles.begin(), tiles.begin() + first, std::uint64_t{0});
                 if (allocate_rows(lifetimes_in_groups(lifetimes, images, groups)).rows > available) continue;
