@@ -50,6 +50,43 @@ TEST_CASE("Weights and biases come back within half a step", "[compiler][operato
     }
 }
 
+TEST_CASE("Channels are quantized as if each were alone", "[compiler][operators]") {
+    // More channels than are quantized together, and inputs of different scales and zero points.
+    for (std::uint32_t seed = 0; seed < tests::random_runs(10); ++seed) {
+        INFO("seed " << seed);
+        tests::GraphParts parts(seed);
+        const std::size_t channels = parts.number(1, 1100);
+        const std::vector<operators::WeightedInput> inputs{
+            {{0.02, static_cast<std::int32_t>(parts.number(0, 255))}, parts.number(1, 20)},
+            {{0.5, static_cast<std::int32_t>(parts.number(0, 255))}, parts.number(1, 20)}};
+        const std::size_t elements = inputs[0].elements + inputs[1].elements;
+        const std::vector<float> weights = parts.values(elements * channels, -3.0F, 2.0F);
+        const std::vector<float> bias = parts.values(channels, -1e7F, 1e7F);
+        const QuantizedWeights together = quantize_weights(weights, bias, inputs, {0.5, 100});
+        for (std::size_t c = 0; c < channels; ++c) {
+            std::vector<float> column;
+            for (std::size_t i = c; i < weights.size(); i += channels) column.push_back(weights[i]);
+            const QuantizedWeights alone =
+                quantize_weights(column, std::span(bias).subspan(c, 1), inputs, {0.5, 100});
+            CHECK(alone.scales.front() == together.scales[c]);
+            CHECK(alone.bias.front() == together.bias[c]);
+            bool equal = true;
+            for (std::size_t i = 0; i < elements; ++i) {
+                equal &= alone.weights[i] == together.weights[i * channels + c];
+            }
+            CHECK(equal);
+        }
+    }
+}
+
+TEST_CASE("Weights halfway between two integers are rounded away from zero", "[compiler][operators]") {
+    const std::vector<float> weights{127.0F, 0.5F, -0.5F, 2.5F, -126.5F, 0.49999997F};
+    const QuantizedWeights quantized =
+        quantize_weights(weights, std::vector{0.0F}, Encoding{1.0, 0}, Encoding{1.0, 0});
+    CHECK(quantized.scales.front() == 1.0);
+    CHECK(quantized.weights == std::vector<std::int8_t>{127, 1, -1, 3, -127, 0});
+}
+
 TEST_CASE("A channel of zeros keeps its bias", "[compiler][operators]") {
     const Encoding input{0.01, 3};
     const QuantizedWeights quantized =
