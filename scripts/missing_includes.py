@@ -46,6 +46,7 @@ STANDARD = {
                 "signed_integral unsigned_integral regular_invocable predicate default_initializable",
     "condition_variable": "condition_variable cv_status",
     "csignal": "raise sig_atomic_t signal",
+    "csetjmp": "jmp_buf longjmp",
     "cstddef": "byte max_align_t nullptr_t ptrdiff_t size_t to_integer",
     "cstdint": "int8_t int16_t int32_t int64_t intmax_t intptr_t uint8_t uint16_t uint32_t uint64_t uintmax_t "
                "uintptr_t int_fast32_t uint_fast32_t",

@@ -1,7 +1,10 @@
 #include "compiler/operators/layer_formats.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace systole::operators {
 namespace {
@@ -30,6 +33,44 @@ ir::Window keras_window(const ir::LayerReader& layer, const std::array<std::uint
     if (padding != "valid") layer.fail("padding", "it must be \"valid\" or \"same\"");
     return {
         .kernel_height = kernel[0], .kernel_width = kernel[1], .stride_y = stride[0], .stride_x = stride[1]};
+}
+
+std::uint32_t keras_length(const ir::LayerReader& layer, const char* key,
+                           std::optional<std::uint32_t> absent) {
+    if (!layer.is_list(key)) return layer.positive(key, absent);
+    const auto values = *layer.integers(key);
+    if (values.size() != 1 || !values[0] || *values[0] < 1) {
+        layer.fail(key, "it must be n or [n], an integer from 1 to 4294967295");
+    }
+    return static_cast<std::uint32_t>(*values[0]);
+}
+
+ir::Window keras_sequence_window(const ir::LayerReader& layer, std::uint32_t kernel, std::uint32_t stride) {
+    require_sequence(layer);
+    if (layer.text("padding", "valid") != "causal") return keras_window(layer, {1, kernel}, {1, stride});
+    return {.kernel_width = kernel, .stride_x = stride, .pad_left = kernel - 1};
+}
+
+void require_sequence(const ir::LayerReader& layer) {
+    const ir::FeatureMap map = layer.input_map();
+    if (map.height == 1) return;
+    layer.fail(fmt::format("its input is {}; it must be a sequence: [length, channels]", to_text(map)));
+}
+
+ir::ValueId as_sequence(ir::LayerReader& layer, ir::ValueId map) {
+    const ir::FeatureMap shape = layer.map_of(map);
+    return layer.append("reshape", {{"shape", std::vector<std::int64_t>{1, shape.width, shape.channels}}},
+                        {map});
+}
+
+ir::ValueId append_affine(ir::LayerReader& layer, ir::ValueId value, std::vector<float> scale,
+                          std::vector<float> offset) {
+    const std::uint32_t channels = layer.map_of(value).channels;
+    const ir::ValueId gamma = layer.constant("gamma", {channels}, std::move(scale));
+    const ir::ValueId beta = layer.constant("beta", {channels}, std::move(offset));
+    const ir::ValueId mean = layer.constant("mean", {channels}, std::vector<float>(channels, 0.0F));
+    const ir::ValueId variance = layer.constant("variance", {channels}, std::vector<float>(channels, 1.0F));
+    return layer.append("batch_normalization", {{"epsilon", 0.0}}, {value, gamma, beta, mean, variance});
 }
 
 ir::Window json_window(const ir::LayerReader& layer,

@@ -18,6 +18,22 @@ std::vector<ir::LayerKey> json_window_keys();
 /// The windows of a Keras layer with this kernel, by `strides`, with the default `stride`, and `padding`.
 ir::Window keras_window(const ir::LayerReader& layer, const std::array<std::uint32_t, 2>& kernel,
                         const std::array<std::uint32_t, 2>& stride);
+// Keras' layers over sequences, which are maps of height 1.
+
+/// n, or [n].
+std::uint32_t keras_length(const ir::LayerReader& layer, const char* key,
+                           std::optional<std::uint32_t> absent = std::nullopt);
+/// The windows, by `padding`, which may also be "causal": as many elements as before, all to the left.
+ir::Window keras_sequence_window(const ir::LayerReader& layer, std::uint32_t kernel, std::uint32_t stride);
+/// Throws unless the layer's input is a sequence.
+void require_sequence(const ir::LayerReader& layer);
+/// A map of height 1 as a sequence: [1, length, channels].
+ir::ValueId as_sequence(ir::LayerReader& layer, ir::ValueId map);
+
+/// scale * x + offset, by channel of the value; appended as a batch normalization.
+ir::ValueId append_affine(ir::LayerReader& layer, ir::ValueId value, std::vector<float> scale,
+                          std::vector<float> offset);
+
 /// The windows of a layer of a graph file, by `kernel`, `stride` and `padding`. An absent `stride` is the
 /// default, or the kernel without a default.
 ir::Window json_window(const ir::LayerReader& layer,

@@ -23,17 +23,16 @@ public:
     void evaluate(const FloatCall& call) const override;
     void quantize(const ir::Node& node, Quantizer& quantizer) const override;
     void execute(const IntegerCall& call) const override;
+    bool needs_host(const ir::NodeView& node) const override;
     void lower(const ir::NodeView& node, Lowering& lowering) const override;
 
 protected:
-    /// The Keras classes for pooling over a window and over the whole image.
-    Pool(PoolKind kind, const char* keras_class, const char* keras_global_class)
-        : kind_(kind), keras_class_(keras_class), keras_global_class_(keras_global_class) {}
+    /// The Keras class without its "2D".
+    Pool(PoolKind kind, const char* keras_class) : kind_(kind), keras_class_(keras_class) {}
 
 private:
     PoolKind kind_;
     const char* keras_class_;
-    const char* keras_global_class_;
 };
 
 // For pooling and for borders, which pooling computes: 8-bit numbers that keep their encoding.

@@ -38,7 +38,7 @@ ir::Graph quantize(const ir::Graph& graph, const std::optional<InputEncoding>& i
     for (const ir::ValueId id : graph.inputs) quantize_input(quantizer, id, input);
     for (const ir::Node& node : graph.nodes) {
         // A function may already be part of the layer before it.
-        if (quantizer.is_stored(node.output())) continue;
+        if (quantizer.is_stored(node.outputs.front())) continue;
         operators::operator_of(node).quantize(node, quantizer);
     }
     return std::move(quantizer).finish();

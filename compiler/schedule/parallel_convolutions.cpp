@@ -13,6 +13,7 @@ namespace {
 struct Group {
     std::uint32_t first = 0;
     ir::Window window;
+    DataType weight_type = DataType::Int8;
     std::uint64_t filters = 0;
 };
 
@@ -39,11 +40,14 @@ std::vector<std::uint32_t> group_parallel_convolutions(const mapping::Network& n
         const std::uint64_t filters = network.tensors[layer.output].shape.channels;
         std::vector<Group>& groups = groups_by_input[layer.inputs[0]];
         const auto joined = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
-            return group.window == *product->window &&
+            return group.window == *product->window && group.weight_type == product->weight_type &&
                    saves_column_tiles(group.filters, filters, target.geometry);
         });
         if (joined == groups.end()) {
-            groups.push_back({.first = l, .window = *product->window, .filters = filters});
+            groups.push_back({.first = l,
+                              .window = *product->window,
+                              .weight_type = product->weight_type,
+                              .filters = filters});
         } else {
             joined_to.back() = joined->first;
             joined->filters += filters;

@@ -12,7 +12,7 @@ namespace systole::hw {
 MatrixUnit::MatrixUnit(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
                        Values values, const Clock& clock, ValueWorkers& workers, TileSource& weights,
                        AccumulatorAccess& accumulators, PortArbiter& ports, WaitHistory& waits,
-                       Failure& failure, TraceSink* trace, RegisterSink* registers)
+                       Failure& failure, TraceSink* trace, RegisterSink* registers, bool with_host)
     : UnitModule(name),
       cells_(std::uint64_t{machine.matrix_unit.rows} * machine.matrix_unit.columns),
       latency_(timing::matrix_latency(machine)),
@@ -28,7 +28,8 @@ MatrixUnit::MatrixUnit(const sc_core::sc_module_name& name, const machine::Machi
                            .workers = workers,
                            .failure = failure,
                            .trace = trace,
-                           .registers = registers})) {
+                           .registers = registers})),
+      reasons_(with_host) {
     register_counters(counters_);
     register_counters(std::string(basename()) + ".non_matrix_reasons", reasons_);
 }
@@ -146,7 +147,9 @@ void MatrixUnit::count_non_matrix(NonMatrixReason reason, Cycle cycles, Tag tag)
 
 void MatrixUnit::finish(Cycle end, Tag tag) {
     sc_assert(end >= input_free_at_);
-    count_non_matrix(NonMatrixReason::ProgramEnd, end - input_free_at_, tag);
+    waits_.explain_end(input_free_at_, end, tag, [this](NonMatrixReason reason, Cycle cycles, Tag owner) {
+        count_non_matrix(reason, cycles, owner);
+    });
     input_free_at_ = end;
 }
 

@@ -55,6 +55,14 @@ struct MatrixUnitCounters final : CounterGroup {
 /// The non-matrix cycles by their reason: each has one. They sum to non_matrix_cycles, in the run and under
 /// each tag.
 struct NonMatrixReasonCounters final : CounterGroup {
+    /// `with_host`: whether the program has work for the host; reports of others have no such reason.
+    explicit NonMatrixReasonCounters(bool with_host) {
+        if (!with_host) return;
+        by_reason.back() =
+            &add("host_cycles", CounterUnit::Cycles,
+                 "the host computed a segment whose results were awaited, or its operands were on their way");
+    }
+
     // In the order of NonMatrixReason.
     std::array<Counter*, non_matrix_reason_count> by_reason{
         &add("raw_cycles", CounterUnit::Cycles, "the activation unit had not written the rows"),
@@ -76,7 +84,8 @@ struct NonMatrixReasonCounters final : CounterGroup {
         &add("sync_cycles", CounterUnit::Cycles,
              "a semaphore was awaited for longer than the rows and accumulators require"),
         &add("program_begin_cycles", CounterUnit::Cycles, "the first matrix instruction had not been issued"),
-        &add("program_end_cycles", CounterUnit::Cycles, "the last rows had entered the array")};
+        &add("program_end_cycles", CounterUnit::Cycles, "the last rows had entered the array"),
+        nullptr};
 };
 
 /// The systolic array: weight tiles shift in from the FIFO, rows stream in from the data setup, and sums
@@ -92,7 +101,7 @@ public:
     MatrixUnit(const sc_core::sc_module_name& name, const machine::MachineConfig& machine, Values values,
                const Clock& clock, ValueWorkers& workers, TileSource& weights,
                AccumulatorAccess& accumulators, PortArbiter& ports, WaitHistory& waits, Failure& failure,
-               TraceSink* trace, RegisterSink* registers);
+               TraceSink* trace, RegisterSink* registers, bool with_host = false);
 
     Cycle enter(const Stream& stream) override;
 

@@ -113,8 +113,8 @@ std::vector<std::string> command_names(const CLI::App& app) {
 std::vector<std::string> expand_shorthand(std::vector<std::string> arguments, CLI::App& app) {
     const std::string& first = arguments.front();
     if (first.starts_with('-') || command_of(app, first) != nullptr) return arguments;
-    if (first.ends_with(".json") || first.ends_with(".h5") || names_program(first) ||
-        run::PathFinder({}).knows(first, "runs")) {
+    if (first.ends_with(".json") || first.ends_with(".h5") || first.ends_with(".keras") ||
+        names_program(first) || run::PathFinder({}).knows(first, "runs")) {
         arguments.insert(arguments.begin(), "run");
         return arguments;
     }

@@ -28,6 +28,10 @@ std::vector<run::Setting> RunOptions::settings() const {
     const auto number = [&](const std::string& key, const std::string& value) {
         if (!value.empty()) settings.push_back(run::parse_setting(key + "=" + value));
     };
+    const auto numbers = [&](const std::string& key, const std::vector<std::string>& values) {
+        if (!values.empty())
+            settings.push_back(run::parse_setting(fmt::format("{}=[{}]", key, fmt::join(values, ","))));
+    };
     const auto flag = [&](const char* key, bool value) {
         if (value) settings.push_back({key, true});
     };
@@ -47,7 +51,15 @@ std::vector<run::Setting> RunOptions::settings() const {
     texts("input", input);
     number("random_input", random_input);
     text("labels", labels);
+    text("label_names", label_names);
+    text("resize", resize);
+    text("crop", crop);
+    text("layout", layout);
+    text("preset", preset);
     number("input_scale", input_scale);
+    numbers("mean", mean);
+    numbers("std", std);
+    text("channels", channels);
     number("batch", batch);
     number("limit", limit);
     texts("calibration", calibration);
@@ -55,6 +67,8 @@ std::vector<run::Setting> RunOptions::settings() const {
     texts("baselines", baselines);
     if (no_host_time) settings.push_back({"host_time", false});
     text("out", out);
+    text("outputs", outputs);
+    text("float_outputs", float_outputs);
     flag("timing_only", timing_only);
     flag("float_reference", float_reference);
     flag("instructions", instructions);
@@ -77,7 +91,7 @@ std::vector<run::Setting> RunOptions::settings() const {
 std::filesystem::path RunOptions::run_file() const {
     if (file.empty() || names_program(file) || names_graph_text(file)) return {};
     const std::string extension = std::filesystem::path(file).extension();
-    if (extension == ".h5" || extension == ".hdf5") {
+    if (extension == ".h5" || extension == ".hdf5" || extension == ".keras") {
         throw machine::ConfigError(
             fmt::format("{}: is a network, no run file; write --model {}", file, file));
     }
@@ -95,18 +109,45 @@ void add_model_options(CLI::App& command, Context& context, RunOptions& options,
         command.add_option("--machine", options.machine, "machine file, or a name in configs/machines")
             ->type_name("FILE");
     context.note(machine, {.presets = "machines", .files = true});
-    CLI::Option* model = command
-                             .add_option("--model", options.model,
-                                         "network file (Keras .h5, graph .json), or a name in models")
-                             ->type_name("FILE");
+    CLI::Option* model =
+        command
+            .add_option("--model", options.model,
+                        "network file (Keras .h5 or .keras, graph .json), or a name in models")
+            ->type_name("FILE");
     context.note(model, {.presets = "models", .files = true});
-    command.add_option("--input", options.input, "images: IDX or NPY (.gz too), PNG, folder of PNG")
+    command
+        .add_option(
+            "--input", options.input,
+            "images (PNG, JPEG, BMP, folder of these) or arrays (NPY, NPZ, IDX); NAME=FILE for input NAME")
         ->type_name("FILE...");
     command.add_option("--random-input", options.random_input, "use made-up input from this seed instead")
         ->type_name("SEED")
         ->excludes("--input");
+    command.add_option("--resize", options.resize, "resize images: the shorter side, or HEIGHTxWIDTH")
+        ->type_name("SIZE");
+    command.add_option("--crop", options.crop, "then keep the middle: a square, or HEIGHTxWIDTH")
+        ->type_name("SIZE");
+    const auto one_of = [&](const char* name, std::string& value, const auto& names, const char* meaning,
+                            const char* type) {
+        CLI::Option* option = command.add_option(name, value, meaning)->type_name(type);
+        context.only(option, {names.begin(), names.end()});
+    };
+    one_of("--layout", options.layout, run::names_of(run::Layout()),
+           "axes of images in arrays: hwc, chw, or as in the network's file", "ORDER");
+    one_of("--preset", options.preset, run::names_of(run::Preset()),
+           "how pixels become numbers, by name: imagenet-torch, imagenet-tf, imagenet-caffe, raw", "NAME");
     command.add_option("--input-scale", options.input_scale, "factor for 8-bit pixels (1/255)")
         ->type_name("X");
+    command.add_option("--mean", options.mean, "taken from the scaled pixels: one, or one a channel")
+        ->type_name("X,...")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    command.add_option("--std", options.std, "by which the difference is divided: likewise")
+        ->type_name("X,...")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    one_of("--channels", options.channels, run::names_of(run::ChannelOrder()),
+           "order of colours that the network takes", "ORDER");
     command.add_option("--batch", options.batch, "images that go through the network together (1)")
         ->type_name("N");
     command.add_option("--limit", options.limit, "only the first N images")->type_name("N");
@@ -129,12 +170,15 @@ void add_run_only_options(CLI::App& command, Context& context, RunOptions& optio
         ->type_name("FILE")
         ->excludes("--model");
     command.add_option("--labels", options.labels, "the class of each image: IDX or NPY")->type_name("FILE");
+    command
+        .add_option("--label-names", options.label_names, "names of the classes, a line each: the best five")
+        ->type_name("FILE");
     CLI::Option* baseline = command
                                 .add_option("--baseline", options.baselines,
                                             "compare with it: file, or name in configs/baselines")
                                 ->type_name("FILE...");
     CLI::Option* host =
-        command.add_option("--host", options.host, "baseline that times the work left to the host")
+        command.add_option("--host", options.host, "baseline that does the host's work")
             ->type_name("FILE");
     for (const CLI::Option* option : {baseline, host}) {
         context.note(option, {.presets = "baselines", .files = true});
@@ -142,6 +186,10 @@ void add_run_only_options(CLI::App& command, Context& context, RunOptions& optio
     command.add_flag("--no-host-time", options.no_host_time,
                      "compare with the time of the chip alone, without its host's");
     command.add_option("--out", options.out, "folder for report.json and report.html")->type_name("DIR");
+    command.add_option("--outputs", options.outputs, "folder for the network's outputs as NPY files")
+        ->type_name("DIR");
+    command.add_option("--float-outputs", options.float_outputs, "the same for the network run in float")
+        ->type_name("DIR");
     command.add_flag("--timing-only", options.timing_only, "cycles without values: faster, no answers");
     command.add_flag("--float-reference", options.float_reference,
                      "run the network in float too, and compare");

@@ -16,13 +16,16 @@ struct RunOptions {
     std::string machine, model, program;
     std::vector<std::string> input;
     std::string random_input;
-    std::string labels;
+    std::string labels, label_names;
+    std::string resize, crop, layout, preset;
     std::string input_scale, batch, limit;
+    std::vector<std::string> mean, std;
+    std::string channels;
     std::vector<std::string> calibration;
     std::string host;
     std::vector<std::string> baselines;
     bool no_host_time = false;
-    std::string out;
+    std::string out, outputs, float_outputs;
     bool timing_only = false;
     bool float_reference = false;
     bool instructions = false;

@@ -28,13 +28,17 @@ constexpr std::uint64_t calibration_images = 128;
 passes::Calibration calibration_of(const ir::Graph& graph, const RunSpec& spec,
                                    const std::optional<NamedImages>& input) {
     passes::Calibration calibration;
-    const bool takes_floats = input && input->images.floats() != nullptr;
-    if (!takes_floats) calibration.encoding = passes::InputEncoding{spec.data.input_scale, 0};
+    const bool takes_pixels = !input || input->images.pixels() != nullptr;
+    const Normalization normalization = normalization_of(spec, &graph);
+    if (const auto own = storage_of_pixels(normalization); takes_pixels && own) {
+        calibration.encoding = passes::InputEncoding{own->scale, own->zero_point};
+    }
 
     if (!graph.has_weights || operators::is_quantized(graph)) return calibration;
     std::optional<NamedImages> read;
     if (!spec.data.calibration.empty()) {
-        read = read_images(spec.data.calibration, graph.input_map(), graph.name);
+        read = read_images(spec.data.calibration, input_tensor(graph), spec.data.preparation, graph.name);
+        check_normalization(*read, normalization);
     }
     const std::optional<NamedImages>& images = read ? read : input;
     if (!images) {
@@ -44,7 +48,7 @@ passes::Calibration calibration_of(const ir::Graph& graph, const RunSpec& spec,
     }
     const std::uint64_t count =
         read ? images->images.count : std::min<std::uint64_t>(images->images.count, calibration_images);
-    calibration.inputs = to_floats(images->images, 0, count, spec.data.input_scale);
+    calibration.inputs = to_floats(images->images, 0, count, normalization);
     calibration.count = static_cast<std::uint32_t>(count);
     return calibration;
 }
@@ -108,16 +112,39 @@ ir::Graph read_model(const RunSpec& spec) {
         frontend::read_network(path, operators::registry(), frontend::WeightValues::Skipped));
 }
 
-std::optional<NamedImages> read_input(const RunSpec& spec, const ir::FeatureMap& shape,
+InputTensor input_tensor(const ir::Graph& graph) {
+    const ir::Value& value = graph.input();
+    auto extents = value.shape.extents();
+    if (extents.size() > 1) extents = extents.subspan(1);  // without the batch
+    return {
+        .name = value.name, .shape = {extents.begin(), extents.end()}, .file_axes = {}, .type = value.type};
+}
+
+Normalization normalization_of(const RunSpec& spec, const ir::Graph* graph) {
+    const Preparation& preparation = spec.data.preparation;
+    const bool has_bytes =
+        graph != nullptr && is_integer(graph->input().type) && bytes_of(graph->input().type) == 1;
+    return {.scale = preparation.scale,
+            .mean = preparation.mean,
+            .deviation = preparation.deviation,
+            .as_stored = has_bytes && !preparation.is_given};
+}
+
+std::optional<NamedImages> read_input(const RunSpec& spec, const InputTensor& tensor,
                                       const std::string& name) {
     if (spec.data.input.empty()) return std::nullopt;
-    NamedImages images = read_images(spec.data.input, shape, name);
+    NamedImages images =
+        std::move(read_inputs(spec.data.input, {tensor}, spec.data.preparation, name).front());
     if (spec.compiler.limit > 0) keep_first(images.images, spec.compiler.limit);
     return images;
 }
 
 std::optional<NamedImages> read_input(const RunSpec& spec, const ir::Graph& graph) {
-    if (spec.data.random_input == 0) return read_input(spec, graph.input_map(), graph.name);
+    if (spec.data.random_input == 0) {
+        std::optional<NamedImages> input = read_input(spec, input_tensor(graph), graph.name);
+        if (input) check_normalization(*input, normalization_of(spec, &graph));
+        return input;
+    }
     return random_images(graph.input_map(), options_of(spec, std::nullopt).inferences, spec.data.random_input,
                          graph.input().type == DataType::Int16 ||
                              (!operators::is_quantized(graph) && graph.input().stored_as == DataType::Int16));
@@ -126,7 +153,10 @@ std::optional<NamedImages> read_input(const RunSpec& spec, const ir::Graph& grap
 std::optional<std::string> scale_warning(const RunSpec& spec, const ir::Graph* graph,
                                          const isa::BorderTensor* tensor, const NamedImages& images) {
     if (spec.data.input.empty() || spec.timing_only) return std::nullopt;
-    const double scale = spec.data.input_scale;
+    const Normalization normalization = normalization_of(spec, graph);
+    if (!normalization.mean.empty() || !normalization.deviation.empty()) return std::nullopt;
+    if (normalization.as_stored && images.images.pixels() != nullptr) return std::nullopt;
+    const double scale = normalization.scale;
     if (graph != nullptr && !operators::is_quantized(*graph)) {
         return scale_warning(images, scale, most_pixel * scale);
     }

@@ -26,9 +26,15 @@ nlohmann::json to_json(const schedule::Target& target);
 /// The run's network; without its weights in a timing-only run. Throws ModelError.
 ir::Graph read_model(const RunSpec& spec);
 
-/// The run's images, up to its limit, for an input of this shape of the network or program `name`; none if
-/// the run names none. Throws InputError.
-std::optional<NamedImages> read_input(const RunSpec& spec, const ir::FeatureMap& shape,
+/// The input of a network. (Its file has the graph's order of axes.)
+InputTensor input_tensor(const ir::Graph& graph);
+
+/// How the run's pixels become numbers; `graph` is null for a program, and else the network as it was read.
+Normalization normalization_of(const RunSpec& spec, const ir::Graph* graph);
+
+/// The run's images, up to its limit, for this input of the network or program `name`; none if the run names
+/// none. Throws InputError.
+std::optional<NamedImages> read_input(const RunSpec& spec, const InputTensor& tensor,
                                       const std::string& name);
 
 /// The same for a network, or the made-up input that the run requests instead: as many images as the limit,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <stdexcept>
 
 #include "hw/isa/program_error.h"
@@ -52,6 +53,10 @@ std::vector<float> real_values(const isa::BorderTensor& tensor, std::span<const 
         return static_cast<float>(tensor.scale * (value - tensor.zero_point));
     };
     std::vector<float> values(stored.size() / bytes_of(tensor.type));
+    if (tensor.type == DataType::Float32) {
+        std::memcpy(values.data(), stored.data(), values.size() * sizeof(float));
+        return values;
+    }
     if (bytes_of(tensor.type) == 2) {
         for (std::size_t i = 0; i < values.size(); ++i) {
             values[i] = real(static_cast<std::int16_t>(stored[2 * i] + 256 * stored[2 * i + 1]));

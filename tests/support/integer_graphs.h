@@ -17,6 +17,7 @@ struct IntegerWeights {
     std::vector<std::int8_t> values;
     std::vector<double> scales = {1.0};
     std::vector<std::int32_t> bias = {};  ///< empty: the node has no bias
+    std::int32_t zero_point = 0;          ///< for weights of one scale
 };
 
 /// Builds a quantized graph node by node; the last node is the output.
@@ -108,7 +109,8 @@ private:
     std::vector<ir::ValueId> with_weights(std::vector<ir::ValueId> inputs, const ir::Shape& shape,
                                           const IntegerWeights& weights) {
         inputs.push_back(graph_.add_constant("weights", shape, DataType::Int8, weights.values));
-        ir::Quantization scales{weights.scales, std::vector<std::int32_t>(weights.scales.size(), 0), {}};
+        ir::Quantization scales{
+            weights.scales, std::vector<std::int32_t>(weights.scales.size(), weights.zero_point), {}};
         if (weights.scales.size() > 1) scales.axis = static_cast<std::uint32_t>(shape.rank() - 1);
         graph_.values[inputs.back()].quantization = std::move(scales);
         if (!weights.bias.empty()) {

@@ -16,6 +16,7 @@
 #include "sim/run/compile.h"
 #include "tests/support/chip.h"
 #include "tests/support/fresh_simulation.h"
+#include "tests/support/reference_host.h"
 
 // Comparison of the chip and the functional executor with the integer reference.
 namespace systole::tests {
@@ -93,14 +94,15 @@ inline void check_truth(const ir::Graph& graph, const machine::MachineConfig& ma
     const isa::HostBuffer& in = buffer_of(program, isa::BufferKind::Input);
     const isa::HostBuffer& out = buffer_of(program, isa::BufferKind::Output);
 
-    functional::Executor judge(program, machine);
+    ReferenceHost host(program);
+    functional::Executor judge(program, machine, &host);
     std::copy(input.begin(), input.end(), judge.host_bytes(in).begin());
     judge.run();
     const auto judged = judge.host_bytes(out);
     REQUIRE(Bytes(judged.begin(), judged.end()) == expected);
 
     FreshSimulation simulation;
-    hw::Core core("core", machine, program, {});
+    hw::Core core("core", machine, program, {.host = &host, .test_delta_delay = {}});
     std::copy(input.begin(), input.end(), core.host_bytes(in).begin());
     core.run();
     const auto computed = core.host_bytes(out);

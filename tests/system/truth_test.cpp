@@ -12,6 +12,7 @@
 
 #include "compiler/emit/compile.h"
 #include "compiler/frontend/frontend.h"
+#include "compiler/ir/model_error.h"
 #include "compiler/mapping/network.h"
 #include "compiler/operators/lowering.h"
 #include "compiler/operators/operator.h"
@@ -124,6 +125,35 @@ TEST_CASE("Random networks on random machines: chip, functional executor and int
                      << options.batch << ", " << options.inferences << " inferences");
         check_truth(graph, machine, options, networks.images(graph, options.inferences));
     }
+}
+
+TEST_CASE("Networks with work of the host: both engines, functional executor and integer reference agree",
+          "[system][truth]") {
+    constexpr std::uint32_t first_seed = 9001;
+    std::uint32_t compared = 0;
+    for (std::uint32_t seed = first_seed; seed < first_seed + tests::random_runs(40); ++seed) {
+        std::mt19937 random(seed);
+        tests::RandomNetwork networks(random, slice_bytes);
+        networks.add_host_work();
+        const ir::Graph graph = networks.draw();
+        mapping::Network network;
+        try {
+            network = operators::lower(graph);
+        } catch (const ModelError&) {
+            continue;  // the chip has no work
+        }
+        ++compared;
+        machine::MachineConfig machine = random_machine(network, random);
+        const schedule::Options options{.batch = draw(random, 1, 5), .inferences = draw(random, 1, 9)};
+        INFO("seed " << seed << ", machine " << machine::to_json(machine).dump() << ", batch "
+                     << options.batch << ", " << options.inferences << " inferences");
+        const Bytes input = networks.images(graph, options.inferences);
+        for (const auto engine : {machine::Engine::Wavefront, machine::Engine::Pe}) {
+            machine.matrix_unit.engine = engine;
+            check_truth(graph, machine, options, input);
+        }
+    }
+    CHECK(compared >= tests::random_share(21));
 }
 
 TEST_CASE("The digit network computes the same on arrays of every size", "[system][truth]") {

@@ -24,9 +24,11 @@
 #include "sim/run/buffers.h"
 #include "sim/run/compile.h"
 #include "sim/run/execute/recorders.h"
+#include "sim/run/execute/segment_host.h"
 #include "sim/run/host.h"
 #include "sim/run/images.h"
 #include "sim/run/input/read.h"
+#include "sim/run/outputs.h"
 #include "sim/run/record/bytes.h"
 #include "sim/run/registers.h"
 
@@ -52,7 +54,9 @@ const isa::HostBuffer* find_buffer(const isa::Program& program, isa::BufferKind 
 /// The border tensor of the program's buffer of that kind, which holds one tensor for each inference. Null if
 /// the program declares none.
 const isa::BorderTensor* border(const isa::Program& program, isa::BufferKind kind, const std::string& name) {
-    if (kind == isa::BufferKind::Constant) throw std::logic_error("constants are no tensors of the border");
+    if (kind != isa::BufferKind::Input && kind != isa::BufferKind::Output) {
+        throw std::logic_error("constants and exchanged values are no tensors of the border");
+    }
     const bool is_input = kind == isa::BufferKind::Input;
     const std::vector<isa::BorderTensor>& tensors = is_input ? program.inputs : program.outputs;
     if (tensors.empty()) return nullptr;
@@ -72,15 +76,6 @@ const isa::BorderTensor* border(const isa::Program& program, isa::BufferKind kin
     return &tensor;
 }
 
-ir::FeatureMap shape_of(const isa::BorderTensor& tensor) {
-    ir::FeatureMap shape;
-    const std::size_t rank = tensor.shape.size();
-    shape.channels = tensor.shape.back();
-    if (rank >= 2) shape.width = tensor.shape[rank - 2];
-    if (rank >= 3) shape.height = tensor.shape[rank - 3];
-    return shape;
-}
-
 /// The labels of the input's images, whose file must have one for each image, also for those beyond the
 /// limit.
 std::vector<std::uint32_t> read_labels(const RunSpec& spec, const std::optional<NamedImages>& input) {
@@ -92,6 +87,22 @@ std::vector<std::uint32_t> read_labels(const RunSpec& spec, const std::optional<
                                             input->name, input->in_files));
     }
     return labels;
+}
+
+/// The names of the output's classes; empty if the run gives none.
+std::vector<std::string> read_label_names(const RunSpec& spec, const isa::BorderTensor* output,
+                                          const std::string& name) {
+    if (!spec.data.label_names) return {};
+    if (output == nullptr || !gives_classes(*output)) {
+        throw isa::ProgramError(fmt::format(
+            "{}: label names need an output that is a vector of two or more; its output is not", name));
+    }
+    const std::string& path = spec.data.label_names->path.text;
+    std::vector<std::string> names = input::read_label_names(path);
+    const std::uint32_t classes = output->shape.back();
+    if (names.size() == classes) return names;
+    throw input::InputError(
+        fmt::format("{}: there are {} names; {} has {} classes", path, names.size(), name, classes));
 }
 
 /// Throws unless each label is a class of the output.
@@ -111,18 +122,17 @@ void check_labels(const RunSpec& spec, const Prepared& prepared, const isa::Bord
                                         name, classes, classes - 1));
 }
 
-std::vector<std::uint32_t> float_predictions(const ir::Graph& graph, const input::Images& images,
-                                             double pixel_scale) {
+std::vector<float> float_outputs(const ir::Graph& graph, const input::Images& images,
+                                 const Normalization& normalization) {
     constexpr std::uint64_t most_at_once = 256;
-    std::vector<std::uint32_t> predictions;
+    std::vector<float> outputs;
     for (std::uint64_t first = 0; first < images.count; first += most_at_once) {
         const auto count = static_cast<std::uint32_t>(std::min(most_at_once, images.count - first));
-        const std::vector<float> outputs =
-            reference::execute(graph, to_floats(images, first, count, pixel_scale), count);
-        const std::vector<std::uint32_t> classes = reference::argmax(outputs, count);
-        predictions.insert(predictions.end(), classes.begin(), classes.end());
+        const std::vector<float> some =
+            reference::execute(graph, to_floats(images, first, count, normalization), count);
+        outputs.insert(outputs.end(), some.begin(), some.end());
     }
-    return predictions;
+    return outputs;
 }
 
 void check_program_input(const std::optional<NamedImages>& input, const isa::BorderTensor* tensor,
@@ -148,10 +158,15 @@ std::optional<NamedImages> program_input(const RunSpec& spec, const isa::Program
             is_random ? fmt::format("{}: the program takes no input, so --random-input does not apply", name)
                       : fmt::format("{}: the program takes no images; it declares no input", name));
     }
-    const ir::FeatureMap shape = shape_of(*tensor);
-    if (!is_random) return read_input(spec, shape, name);
+    const InputTensor input{
+        .name = tensor->name, .shape = tensor->shape, .file_axes = {}, .type = tensor->type};
+    if (!is_random) {
+        std::optional<NamedImages> images = read_input(spec, input, name);
+        if (images) check_normalization(*images, normalization_of(spec, nullptr));
+        return images;
+    }
     const std::uint64_t count = spec.compiler.limit > 0 ? spec.compiler.limit : program.inferences;
-    return random_images(shape, count, spec.data.random_input, bytes_of(tensor->type) == 2);
+    return random_images(input.map(), count, spec.data.random_input, bytes_of(tensor->type) == 2);
 }
 
 /// The name of the program or network in messages.
@@ -218,11 +233,16 @@ public:
                 &register_recorder_.emplace(read_cycle_range(observed.registers), registers_));
         }
         if (observer != nullptr) register_listeners_.add(observer->registers());
+        if (spec.host && isa::uses_host(program)) {
+            host_.emplace(program, baselines::read_baseline(nlohmann::json(*spec.host), "host"),
+                          static_cast<double>(spec.machine.clock_hz()), !spec.timing_only);
+        }
         core_.emplace(
             "tpu", spec.machine, program,
             hw::CoreOptions{.values = spec.timing_only ? hw::Values::TimingOnly : hw::Values::Computed,
                             .trace = listeners_.sink(),
                             .registers = register_listeners_.sink(),
+                            .host = host_ ? &*host_ : nullptr,
                             .test_delta_delay = {}});
     }
 
@@ -241,6 +261,7 @@ public:
         record.counters = counters_of(*core_);
         record.unified_buffer_peak_bytes = core_->unified_buffer().touched_bytes();
         record.speed.gemm = core_->gemm().seconds;
+        if (host_) record.host_segments = host_->work();
         if (times_) record.instruction_times = instruction_lines(program_, times_->times(), record.cycles);
         record.work = std::move(work_);
         if (spans_) record.occupancy = (*std::move(spans_)).occupancy(program_, record.cycles);
@@ -260,6 +281,7 @@ private:
     std::optional<RegisterRecorder> register_recorder_;
     hw::TraceFanOut listeners_;
     hw::RegisterFanOut register_listeners_;
+    std::optional<SegmentHost> host_;  ///< declared before the core, which refers to it
     std::optional<hw::Core> core_;
 };
 
@@ -281,11 +303,13 @@ std::span<const std::uint8_t> bytes_of(const BufferView& view, hw::Core& core) {
 }
 
 /// Writes the input to host memory, where the chip fetches it, and records the host's work for it.
-void fill_input(RunRecord& record, const NamedImages& input, const isa::BorderTensor& tensor,
-                const isa::Program& program, hw::Core& core) {
+void fill_input(RunRecord& record, const Prepared& prepared, const isa::BorderTensor& tensor,
+                hw::Core& core) {
+    const NamedImages& input = *prepared.input;
     const Storage storage{tensor.scale, tensor.zero_point, tensor.type};
-    const double input_scale = record.spec.data.input_scale;
-    if (!stored_unchanged(input.images, input_scale, storage)) {
+    const Normalization normalization =
+        normalization_of(record.spec, prepared.graph ? &*prepared.graph : nullptr);
+    if (!stored_unchanged(input.images, normalization, storage)) {
         record.host_work.push_back({.kind = "quantize_input",
                                     .layer = tensor.name,
                                     .elements = input.images.size(),
@@ -293,13 +317,20 @@ void fill_input(RunRecord& record, const NamedImages& input, const isa::BorderTe
                                     .seconds = {}});
     }
     if (record.spec.timing_only) return;
-    const isa::HostBuffer& buffer = *find_buffer(program, isa::BufferKind::Input);
-    store(input.images, input_scale, storage, core.host_bytes(buffer));
+    const isa::HostBuffer& buffer = *find_buffer(prepared.program, isa::BufferKind::Input);
+    store(input.images, normalization, storage, core.host_bytes(buffer));
 }
 
 void compare_with_float(RunRecord& record, const Prepared& prepared) {
-    const std::vector<std::uint32_t> predictions =
-        float_predictions(*prepared.graph, prepared.input->images, record.spec.data.input_scale);
+    const ir::Graph& graph = *prepared.graph;
+    std::vector<float> outputs =
+        float_outputs(graph, prepared.input->images, normalization_of(record.spec, &graph));
+    const std::vector<std::uint32_t> predictions = reference::argmax(outputs, prepared.input->images.count);
+    if (record.spec.observed.float_outputs) {
+        record.answers.float_output_arrays.push_back(
+            output_array(graph.output(), prepared.input->images.count, std::move(outputs)));
+    }
+    if (!record.spec.float_reference) return;
     const std::vector<std::uint32_t>& ours = record.answers.outputs->predictions;
     if (ours.size() == predictions.size()) {
         std::uint64_t agreements = 0;
@@ -317,8 +348,18 @@ void add_answers(RunRecord& record, const Prepared& prepared, std::span<const st
     if (prepared.input && record.spec.data.random_input == 0 && record.spec.observed.pictures) {
         record.pictures = choose_pictures(prepared.input->images, outputs, prepared.labels,
                                           !prepared.program.host_operations.empty());
+        if (record.spec.data.preparation.channels == ChannelOrder::Bgr) reverse_channels(record.pictures);
     }
-    if (record.spec.float_reference) compare_with_float(record, prepared);
+    if (!prepared.label_names.empty()) {
+        record.answers.best_classes = best_classes(outputs, prepared.label_names);
+    }
+    if (record.spec.observed.outputs) {
+        record.answers.output_arrays.push_back(output_array(
+            prepared.program, prepared.graph ? &prepared.graph->output() : nullptr, outputs, stored));
+    }
+    if (record.spec.float_reference || record.spec.observed.float_outputs) {
+        compare_with_float(record, prepared);
+    }
 }
 
 void time_host_work(RunRecord& record) {
@@ -370,6 +411,11 @@ Prepared prepare(const RunSpec& spec) {
                 "float_reference is true; {} is already quantized: there is no float network to compare with",
                 prepared.graph->name));
         }
+        if (spec.observed.float_outputs && operators::is_quantized(*prepared.graph)) {
+            throw machine::ConfigError(
+                fmt::format("float_outputs is given; {} is already quantized: there is no float network",
+                            prepared.graph->name));
+        }
         prepared.network = baselines::network_of(*prepared.graph);
         // Data before the compilation, which takes longer, so that errors in it show first.
         prepared.input = read_input(spec, *prepared.graph);
@@ -394,6 +440,7 @@ Prepared prepare(const RunSpec& spec) {
     }
     check_program_input(prepared.input, input_tensor, program, name, spec.timing_only);
     check_labels(spec, prepared, output_tensor, name);
+    prepared.label_names = read_label_names(spec, output_tensor, name);
     if (!prepared.labels.empty()) prepared.labels.resize(prepared.input->images.count);
     if (prepared.input) {
         const ir::Graph* const graph = prepared.graph ? &*prepared.graph : nullptr;
@@ -424,7 +471,7 @@ RunRecord simulate(const RunSpec& spec, const Prepared& prepared, Observer* obse
         Simulation simulation(record.spec, program, observer);
         hw::Core& core = simulation.core();
         if (prepared.input) {
-            fill_input(record, *prepared.input, *input_tensor, program, core);
+            fill_input(record, prepared, *input_tensor, core);
         } else if (!spec.timing_only) {
             record.unfilled_buffers = unfilled_buffers(program);
         }

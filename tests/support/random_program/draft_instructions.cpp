@@ -257,4 +257,12 @@ std::optional<isa::Instruction> Draft::pooling() {
         .count_padding = choices_.chance(40)};
 }
 
+std::optional<isa::Instruction> Draft::host_work() {
+    if (program_.host_segments.empty()) return std::nullopt;
+    const auto segment = choices_.number<std::uint16_t>(0, program_.host_segments.size() - 1);
+    return isa::HostWork{.segment = segment,
+                         .first_inference = choices_.number<std::uint32_t>(0, 9),
+                         .images = choices_.number<std::uint32_t>(1, 6)};
+}
+
 }  // namespace systole::tests

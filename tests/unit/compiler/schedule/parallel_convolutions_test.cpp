@@ -70,7 +70,7 @@ private:
                                    .inputs = std::move(from),
                                    .output = to,
                                    .work = std::move(work)});
-        network_.output = to;
+        network_.outputs = {to};
         return to;
     }
 
@@ -232,7 +232,7 @@ TEST_CASE("Output and next input are transferred after the first of the joined c
     ParallelBuilder builder;
     builder.convolution(0, 2);
     builder.convolution(1, 2);
-    builder.network().output = builder.convolution(0, 2);
+    builder.network().outputs = {builder.convolution(0, 2)};
     const Schedule schedule = make_schedule(builder.network(), target(4), {.batch = 1, .inferences = 2});
     REQUIRE(schedule.memory.overlap_transfers);
     std::vector<std::string> order;

@@ -1,0 +1,41 @@
+#include "compiler/frontend/keras_archive.h"
+
+#include <cstdint>
+#include <string>
+
+#include "compiler/frontend/keras/build_graph.h"
+#include "compiler/frontend/keras/hdf5_file.h"
+#include "compiler/frontend/keras/read_twice.h"
+#include "compiler/frontend/keras/zip_file.h"
+#include "compiler/ir/model_error.h"
+#include "hw/base/input_file.h"
+
+namespace systole::frontend {
+namespace {
+
+constexpr const char* config_entry = "config.json";
+constexpr const char* weights_entry = "model.weights.h5";
+
+ir::Graph read(const ZipFile& file, const ir::OperatorSet& operators) {
+    constexpr std::uint64_t most_config_bytes = std::uint64_t{64} << 20U;
+    if (!file.has(config_entry) || !file.has(weights_entry)) {
+        throw ModelError(
+            "it is a zip file without config.json and model.weights.h5, which a .keras file has");
+    }
+    const std::string config = file.read(config_entry, most_config_bytes);
+    const std::string weights = file.read(weights_entry, most_input_bytes);
+    const Hdf5File checkpoint{std::string_view(weights)};
+    return build_keras_graph(config, CheckpointWeights(checkpoint), operators);
+}
+
+}  // namespace
+
+ir::Graph read_keras_archive(const std::filesystem::path& path, const ir::OperatorSet& operators) {
+    return read_twice(path, [&] { return read(ZipFile(path), operators); });
+}
+
+ir::Graph read_keras_archive(std::string_view bytes, const ir::OperatorSet& operators) {
+    return read(ZipFile(bytes), operators);
+}
+
+}  // namespace systole::frontend
