@@ -82,7 +82,7 @@ void add_compile_command(CLI::App& app, Context& context) {
     const auto compile = std::make_shared<CompileCommand>();
     compile->screen = &context.screen;
     add_model_options(*command, context, compile->options,
-                      "run file, or the text of a graph (.txt); options override its keys");
+                      "run file, whose keys options override; or a network");
     command->add_option("-o,--output", compile->output, "the program file")->type_name("FILE.tpu");
     CLI::Option* text =
         command->add_option("--text", compile->text, "print the program: as \"schedule\" or as \"assembly\"")

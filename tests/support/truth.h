@@ -38,6 +38,7 @@ struct Asked {
     std::uint64_t host_read_bytes = 0;
     std::uint64_t host_write_bytes = 0;
     std::uint64_t tiles = 0;
+    std::uint64_t tile_bytes = 0;  ///< of whole tiles, whose weights have 8 or 16 bits
 };
 
 inline Asked asked_of(const isa::Program& program) {
@@ -49,13 +50,17 @@ inline Asked asked_of(const isa::Program& program) {
             asked.host_write_bytes += std::uint64_t{write->block_bytes} * write->blocks;
         } else if (const auto* weights = std::get_if<isa::ReadWeights>(&instruction)) {
             asked.tiles += weights->tiles;
+            for (std::uint32_t i = 0; i < weights->tiles; ++i) {
+                asked.tile_bytes += std::uint64_t{program.geometry.rows} * program.geometry.columns *
+                                    bytes_of(program.tiles.at(weights->first_tile + i).type);
+            }
         }
     }
     return asked;
 }
 
-/// Multiply-accumulates of one inference; each counted `passes` times: once, or twice where its activations
-/// are 16-bit.
+/// Multiply-accumulates of one inference; by passes, each is counted as often as 8-bit parts of its two
+/// operands are multiplied.
 struct NeededMacs {
     std::uint64_t once = 0;
     std::uint64_t by_passes = 0;
@@ -65,7 +70,10 @@ inline NeededMacs needed_macs(const mapping::Network& network) {
     NeededMacs needed;
     for (const mapping::Layer& layer : network.layers) {
         needed.once += layer.macs;
-        needed.by_passes += layer.macs * bytes_of(network.tensors[layer.inputs[0]].type);
+        const auto* product = std::get_if<mapping::MatrixProduct>(&layer.work);
+        if (product == nullptr) continue;
+        needed.by_passes +=
+            layer.macs * bytes_of(network.tensors[layer.inputs[0]].type) * bytes_of(product->weight_type);
     }
     return needed;
 }
@@ -81,7 +89,7 @@ inline void check_counters(const hw::Core& core, const isa::Program& program, co
     CHECK(core.counter("host_interface.read_bytes").value() == asked.host_read_bytes);
     CHECK(core.counter("host_interface.write_bytes").value() == asked.host_write_bytes);
     CHECK(core.counter("weight_fifo.tiles").value() == asked.tiles);
-    CHECK(core.counter("weight_fifo.bytes").value() == asked.tiles * machine.tile_bytes());
+    CHECK(core.counter("weight_fifo.bytes").value() == asked.tile_bytes);
 }
 
 /// Runs a quantized graph on the chip and on the functional executor and compares both with the integer
