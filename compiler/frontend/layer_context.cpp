@@ -71,7 +71,8 @@ bool LayerContext::boolean(const char* key, bool absent) const {
     // Keras takes numbers for truth, and so do its files.
     const json* const value = find(key);
     const auto number = value == nullptr ? std::nullopt : as_integer(*value);
-    if (builder_.format == ir::Format::Keras && (number == 0 || number == 1)) return number == 1;
+    const bool is_truth = number && (*number == 0 || *number == 1);
+    if (builder_.format == ir::Format::Keras && is_truth) return *number == 1;
     return config_.boolean(key, absent);
 }
 float LayerContext::number(const char* key, float absent) const {

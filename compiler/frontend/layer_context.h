@@ -68,7 +68,7 @@ public:
     ir::ValueId constant(std::string_view role, const ir::Shape& shape, std::vector<float> values) override;
     ir::ValueId add_constant(std::string_view role, const ir::Shape& shape, DataType type,
                              ir::Constant contents) override;
-    ir::ValueId as_quantized(ir::ValueId value, const ir::Quantization& quantization) override;
+    ir::ValueId as_quantized(ir::ValueId id, const ir::Quantization& quantization) override;
     std::vector<ir::ValueId> append_node(std::string_view op, std::vector<ir::NamedAttribute> attributes,
                                          std::vector<ir::ValueId> inputs,
                                          std::vector<ir::ResultType> types = {}) override;

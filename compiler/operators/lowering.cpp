@@ -113,7 +113,8 @@ void Lowering::add_segment(const HostNodes& nodes) {
         const std::string& name = graph_.nodes[node].name;
         if (std::ranges::count(work.layers, name) == 0) work.layers.push_back(name);
     }
-    mapping::Layer layer{.name = work.layers.front(), .inputs = {}, .output = 0, .work = std::move(work)};
+    std::string name = work.layers.front();
+    mapping::Layer layer{.name = std::move(name), .inputs = {}, .output = 0, .work = std::move(work)};
     for (const ValueId input : segment.inputs) layer.inputs.push_back(tensor_of(input));
     for (const ValueId output : segment.outputs) layer.outputs.push_back(add_host_tensor(output));
     layer.output = layer.outputs.front();

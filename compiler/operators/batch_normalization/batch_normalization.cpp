@@ -88,7 +88,8 @@ std::vector<float> normalization_values(ir::LayerReader& layer, const char* role
          .shape = by_axis ? ir::Shape{channels} : ir::Shape{}});
     const std::span<const float> values = known_floats(layer.value(weight));
     if (by_axis) return {values.begin(), values.end()};
-    return std::vector<float>(channels, values.front());
+    std::vector<float> repeated(channels, values.front());
+    return repeated;
 }
 
 /// Reads a Keras Normalization: (x - mean) / sqrt(variance), or its inverse.

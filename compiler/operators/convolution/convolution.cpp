@@ -286,7 +286,7 @@ protected:
     }
     /// The chip's filters cover all channels: those of other groups have weights of 0.
     ir::Constant chip_weights(const ir::NodeView& node) const override {
-        const ir::Constant dense = WindowedWeights::chip_weights(node);
+        ir::Constant dense = WindowedWeights::chip_weights(node);
         const std::uint32_t groups = groups_of(node.node());
         if (groups == 1 || !dense.is_known()) return dense;
         const std::size_t channels = node.input_map().channels;

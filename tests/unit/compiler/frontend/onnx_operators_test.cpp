@@ -127,7 +127,8 @@ Extents tensor_shape(bool is_line, std::int64_t first, std::int64_t second, std:
 
 void set_windows(::onnx::NodeProto& node, bool is_line, const NodeAxis& y, const NodeAxis& x) {
     if (is_line) {
-        with_attribute(with_attribute(with_attribute(node, "strides", {x.stride}), "dilations", {x.dilation}),
+        with_attribute(with_attribute(with_attribute(node, "strides", Extents{x.stride}), "dilations",
+                                      Extents{x.dilation}),
                        "pads", {x.before, x.after});
     } else {
         with_attribute(with_attribute(with_attribute(node, "strides", {y.stride, x.stride}), "dilations",
