@@ -924,7 +924,7 @@ TEST_CASE("Each wrong network ends with one line that names place, value and rul
         {"no weights in an archive", archive({config, no_weights}), {".keras: it is not an HDF5 file"}},
         {"a network as a run",
          "run models/mnist_cnn/mnist_cnn.h5",
-         {"is a network", "--model models/mnist_cnn"}},
+         {"machine is missing"}},
         {"a network alone", "models/mnist_cnn/mnist_cnn.h5", {"is a network", "--model models/mnist_cnn"}},
         {"more made-up input than 32 bits",
          "run mnist_cnn --random-input 1 --limit 4294967296",
