@@ -401,7 +401,8 @@ TEST_CASE("ONNX's DynamicQuantizeLinear takes scale and zero point from the numb
 }
 
 TEST_CASE("Work between scales is the same on integers, but for a quantum", "[compiler][operators]") {
-    // Each image times its average, as networks weigh their channels; the smaller operand comes first.
+    // Each image times its average, as networks weigh their channels; the smaller operand comes first. The
+    // image comes from work on channels last, so that all of it can be.
     constexpr float scale = 0.02F;
     OnnxModel model;
     model.input("x", {1, 2, 2, 2}).floats("s", {}, {scale}).output("y");
@@ -410,7 +411,8 @@ TEST_CASE("Work between scales is the same on integers, but for a quantum", "[co
         model.node("QuantizeLinear", {from, "s", "z"}, {to + "_q"});
         model.node("DequantizeLinear", {to + "_q", "s", "z"}, {to});
     };
-    stored("x", "a");
+    stored("x", "i");
+    with_attribute(model.node("MaxPool", {"i"}, {"a"}), "kernel_shape", {1, 1});
     model.node("GlobalAveragePool", {"a"}, {"p"});
     stored("p", "b");
     model.node("Mul", {"b", "a"}, {"m"});
