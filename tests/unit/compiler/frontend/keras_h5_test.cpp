@@ -235,7 +235,6 @@ TEST_CASE("A model of several inputs or outputs cannot be run yet", "[compiler][
         {"class_name": "Add", "name": "a", "config": {"name": "a"},
          "inbound_nodes": [[["in", 0, 0, {}], ["in2", 0, 0, {}]]]}],
         "input_layers": [["in", 0, 0], ["in2", 0, 0]], "output_layers": [["a", 0, 0]]}})";
-    CHECK(error_of(file) == "it has 2 inputs and 1 output; a network must have one of each");
     const TemporaryFile temporary("net.h5");
     file.write(temporary.path());
     CHECK(frontend::read_keras_h5(temporary.path(), operators::registry()).inputs.size() == 2);
