@@ -30,6 +30,14 @@ struct Format {
                       WeightValues values);
 };
 
+/// Throws ModelError unless the network has inputs and outputs.
+void require_some_of_each(const ir::Graph& graph, const std::filesystem::path& path) {
+    if (!graph.inputs.empty() && !graph.outputs.empty()) return;
+    throw ModelError(fmt::format("{}: it has {} and {}; a network must have at least one of each",
+                                 path.string(), ir::counted(graph.inputs.size(), "input"),
+                                 ir::counted(graph.outputs.size(), "output")));
+}
+
 constexpr std::array formats{
     Format{"Keras HDF5 (.h5)", [](std::string_view head) { return head.starts_with("\x89HDF\r\n\x1a\n"); },
            [](const std::filesystem::path& path, const ir::OperatorSet& operators, WeightValues) {
@@ -75,7 +83,11 @@ ir::Graph read_network(const std::filesystem::path& path, const ir::OperatorSet&
     if (head.empty()) throw ModelError(fmt::format("{}: it is empty", path.string()));
     std::vector<std::string_view> names;
     for (const Format& format : formats) {
-        if (format.matches(head)) return format.read(path, operators, values);
+        if (format.matches(head)) {
+            ir::Graph graph = format.read(path, operators, values);
+            require_some_of_each(graph, path);
+            return graph;
+        }
         names.push_back(format.name);
     }
     throw ModelError(fmt::format("{}: its format is not known; networks are read from {}", path.string(),
@@ -85,7 +97,11 @@ ir::Graph read_network(const std::filesystem::path& path, const ir::OperatorSet&
 ir::Graph read_network(const std::filesystem::path& path, const ir::OperatorSet& operators,
                        WeightValues values, const InputShapes& shapes) {
     if (shapes.empty()) return read_network(path, operators, values);
-    if (is_onnx(read_head(path))) return read_onnx(path, operators, shapes);
+    if (is_onnx(read_head(path))) {
+        ir::Graph graph = read_onnx(path, operators, shapes);
+        require_some_of_each(graph, path);
+        return graph;
+    }
     throw ModelError(fmt::format("{}: the shape of its input {} is given; only ONNX files leave sizes open",
                                  path.string(), ir::quoted(shapes.begin()->first)));
 }

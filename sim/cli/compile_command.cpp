@@ -47,9 +47,8 @@ struct CompileCommand {
 private:
     void compile(const run::RunSpec& spec, const ir::Graph& graph) const {
         const auto input = run::read_input(spec, graph);
-        if (input) {
-            const auto warning = run::scale_warning(spec, &graph, nullptr, *input);
-            if (warning) print_warning(screen->error(), *warning);
+        for (const std::string& warning : run::scale_warnings(spec, &graph, {}, input)) {
+            print_warning(screen->error(), warning);
         }
         const ir::Graph quantized = run::quantize(
             graph, spec, input, [&](std::string_view pass, const ir::Graph& after) { dump(pass, after); });

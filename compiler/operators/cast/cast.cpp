@@ -89,7 +89,7 @@ public:
     void check_types(const ir::NodeView& node) const override {
         for (const DataType type : {node.input().type, node.output().type}) {
             if (type == DataType::Float32 || is_integer(type)) continue;
-            throw ModelError(fmt::format("cast does not work on {}", name_of(type)));
+            throw ModelError(fmt::format("cast of {} is not supported", name_of(type)));
         }
     }
     void quantize(const ir::Node& node, Quantizer& quantizer) const override { quantizer.add_real(node); }

@@ -20,7 +20,7 @@ ir::Results read_onnx_lp_normalization(ir::LayerReader& layer) {
 
 ir::Results read_tflite_l2_normalization(ir::LayerReader& layer) {
     const ir::ResultType type = layer.declared_result(0);
-    if (type.quantization) layer.fail("it works on float32, not on quantized numbers");
+    if (type.quantization) layer.fail("it works on float32; quantized numbers are not supported");
     return append_fused_function(layer, layer.append_as(type, "normalize", {}, {input_of(layer, 0)}));
 }
 

@@ -55,7 +55,9 @@ Cut onnx_cut(const WrittenAxis& axis, std::int64_t extra, std::optional<std::int
     const bool is_same = auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
     if (!wanted && !is_same) return {axis.before, axis.after - extra};
     const std::int64_t result = wanted.value_or(axis.input * axis.stride);
-    const std::int64_t total = axis.full() + extra - result;
+    // Strides beyond the kernel would ask for more than there is; the runtime then adds nothing.
+    const std::int64_t total = wanted ? axis.full() + extra - result
+                                      : std::max<std::int64_t>(axis.full() + extra - result, 0);
     // The specification halves the total towards 0 and gives the rest to the other end.
     const std::int64_t half = total / 2;
     const std::int64_t before = auto_pad == "SAME_UPPER" ? half : total - half;

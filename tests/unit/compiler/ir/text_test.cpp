@@ -69,7 +69,7 @@ TEST_CASE("Operators refuse integers that they cannot work on, each in one line"
     CHECK(error("uint8 1x1 \"d\" scale 0.25 zero 0", "int16 1x1 \"d\" scale 0.25 zero 1") ==
           "net.txt: node 0 \"d\": a zero point of int16 must be 0");
     CHECK(error("int8 2x1 \"w\"", "uint8 2x1 \"w\"") ==
-          "net.txt: node 0 \"d\": its weights are uint8; on integers they must be int8, with scales");
+          "net.txt: node 0 \"d\": its weights are uint8, which is not supported; on integers they must be int8, with scales");
     CHECK(error("zeros [0]", "zeros [1]") ==
           "net.txt: node 0 \"d\": its weights must have one scale and zero point, or a scale for each output "
           "channel and zero points of 0");
@@ -85,7 +85,7 @@ TEST_CASE("Operators refuse integers that they cannot work on, each in one line"
         "%0 uint8 1x2 \"in\" scale 0.5 zero 3\n"
         "%1 int8 1x2 \"out\" scale 0.5 zero 3\n";
     CHECK(error_of(two + "%1 = sigmoid(%0) \"s\"\n") ==
-          "net.txt: node 0 \"s\": sigmoid works on float32, not on uint8");
+          "net.txt: node 0 \"s\": sigmoid works on float32; uint8 is not supported");
     CHECK(error_of(two + "%1 = add(%0, %0) \"s\"\n") ==
           "net.txt: node 0 \"s\": it works on uint8 and int8; its inputs and its result must be of one type");
     CHECK(error_of(two + "%1 = slice(%0) \"s\" {count 2}\n") ==
