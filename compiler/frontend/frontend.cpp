@@ -64,10 +64,6 @@ constexpr std::array formats{
            [](const std::filesystem::path& path, const ir::OperatorSet& operators, WeightValues) {
                return read_tflite(path, operators);
            }},
-    Format{"TFLite (.tflite)", is_tflite,
-           [](const std::filesystem::path& path, const ir::OperatorSet& operators, WeightValues) {
-               return read_tflite(path, operators);
-           }},
 };
 
 std::string read_head(const std::filesystem::path& path) {
