@@ -30,14 +30,6 @@ struct Format {
                       WeightValues values);
 };
 
-/// Throws ModelError unless the network has one input and one output.
-void require_one_of_each(const ir::Graph& graph, const std::filesystem::path& path) {
-    if (graph.inputs.size() == 1 && graph.outputs.size() == 1) return;
-    throw ModelError(fmt::format("{}: it has {} and {}; a network must have one of each", path.string(),
-                                 ir::counted(graph.inputs.size(), "input"),
-                                 ir::counted(graph.outputs.size(), "output")));
-}
-
 constexpr std::array formats{
     Format{"Keras HDF5 (.h5)", [](std::string_view head) { return head.starts_with("\x89HDF\r\n\x1a\n"); },
            [](const std::filesystem::path& path, const ir::OperatorSet& operators, WeightValues) {
@@ -83,11 +75,7 @@ ir::Graph read_network(const std::filesystem::path& path, const ir::OperatorSet&
     if (head.empty()) throw ModelError(fmt::format("{}: it is empty", path.string()));
     std::vector<std::string_view> names;
     for (const Format& format : formats) {
-        if (format.matches(head)) {
-            ir::Graph graph = format.read(path, operators, values);
-            require_one_of_each(graph, path);
-            return graph;
-        }
+        if (format.matches(head)) return format.read(path, operators, values);
         names.push_back(format.name);
     }
     throw ModelError(fmt::format("{}: its format is not known; networks are read from {}", path.string(),

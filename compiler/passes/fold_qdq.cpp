@@ -307,6 +307,8 @@ private:
                 const double scale = quantization->scales[quantization->axis ? i % channels : 0];
                 const double number = std::round(reals[i] / scale);
                 if (!(std::abs(number) <= 128.0) || number == 128.0) return false;
+                // Work since the `dequantize` has made other numbers of them.
+                if (static_cast<float>(number) * static_cast<float>(scale) != reals[i]) return false;
                 numbers.push_back(static_cast<std::int8_t>(number));
             }
             work.inputs[1] = graph_.add_constant(weights.name, weights.shape, DataType::Int8,

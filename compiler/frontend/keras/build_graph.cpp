@@ -90,8 +90,7 @@ public:
         if (format != layer.config.end() && *format == "channels_first") {
             return with("data_format", "channels_last");
         }
-        constexpr std::array<std::string_view, 4> classes{"BatchNormalization", "Concatenate",
-                                                          "Normalization", "Softmax"};
+        constexpr std::array<std::string_view, 3> classes{"BatchNormalization", "Normalization", "Softmax"};
         const auto axis = layer.config.find("axis");
         if (axis == layer.config.end() || std::ranges::find(classes, layer.class_name) == classes.end()) {
             return nullptr;

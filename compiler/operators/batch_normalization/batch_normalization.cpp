@@ -195,6 +195,7 @@ public:
                  .build = read_onnx_batch_normalization}};
     }
 
+    LeadingOnes leading_ones(const ir::NodeView& /*node*/) const override { return LeadingOnes::Passed; }
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
         constexpr std::size_t constants = 4;
         node.require_inputs(1, constants);

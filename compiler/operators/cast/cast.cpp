@@ -79,6 +79,7 @@ public:
                                          std::span<const std::uint32_t> axes) const override {
         return permuted_elements(node, axes);
     }
+    LeadingOnes leading_ones(const ir::NodeView& /*node*/) const override { return LeadingOnes::Passed; }
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
         if (node.node().inputs.size() != 1) throw ModelError("it must have exactly 1 input");
         return {node.input().shape};

@@ -64,6 +64,7 @@ public:
         return {{ir::Format::Keras, "linear"}, {ir::Format::GraphJson, "linear"}};
     }
 
+    LeadingOnes leading_ones(const ir::NodeView& /*node*/) const override { return LeadingOnes::Passed; }
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
         node.require_inputs(1);
         return {node.input().shape};

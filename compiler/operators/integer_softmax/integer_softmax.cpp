@@ -215,6 +215,7 @@ public:
                  .keys = {{"beta", "`beta`; on float32, a `softmax` of `beta` times the input"}},
                  .build = read_softmax}};
     }
+    LeadingOnes leading_ones(const ir::NodeView& /*node*/) const override { return LeadingOnes::Passed; }
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
         if (node.node().inputs.size() != 1) throw ModelError("it must have exactly 1 input");
         if (node.input().shape.rank() == 0) throw ModelError("its input is a number; it must have an axis");
