@@ -30,7 +30,7 @@ std::vector<NodeId> nodes_at_end(const Graph& graph) {
     while (producers[value] && readers[value].size() == (nodes.empty() ? 0U : 1U)) {
         const Node& node = graph.nodes[*producers[value]];
         const bool is_float = graph.values[node.output()].type == DataType::Float32;
-        if (!operator_of(node).is_host_operation() || !is_float) break;
+        if (!operator_of(node).is_host_operation({graph, node}) || !is_float) break;
         nodes.push_back(*producers[value]);
         value = node.inputs.front();
     }

@@ -119,8 +119,8 @@ public:
     virtual bool runs_on_host() const { return false; }
     /// Whether the host must compute this node, because of its shapes, attributes or types.
     virtual bool needs_host(const ir::NodeView& /*node*/) const { return runs_on_host(); }
-    /// Whether the host may compute it after the chip's program, on its output (isa::HostOperation).
-    virtual bool is_host_operation() const { return false; }
+    /// Whether the host may compute the node after the chip's program, on its output (isa::HostOperation).
+    virtual bool is_host_operation(const ir::NodeView& /*node*/) const { return false; }
     /// Floating-point operations of one inference in simple loops, for the time of the host. By default two
     /// for each multiply-accumulate, and one for each element of the result.
     virtual std::uint64_t operations(const ir::NodeView& node) const;

@@ -12,6 +12,7 @@
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/onnx_images.h"
 #include "compiler/operators/tflite_weights.h"
+#include "compiler/operators/transposed_convolution/keras.h"
 #include "compiler/operators/weighted.h"
 
 namespace systole::operators {
@@ -199,8 +200,10 @@ public:
         keys.insert(keys.end(), {{"output_padding", "`cut`, at the bottom and on the right"},
                                  {"output_shape", "`cut`"},
                                  {"group", "`groups`"}});
-        return {{ir::Format::Onnx, "ConvTranspose", keys, read_onnx_transposed},
-                tflite_transposed_convolution()};
+        std::vector<ir::LayerKind> kinds{{ir::Format::Onnx, "ConvTranspose", keys, read_onnx_transposed},
+                                         tflite_transposed_convolution()};
+        for (ir::LayerKind& kind : keras_transposed_convolutions()) kinds.push_back(std::move(kind));
+        return kinds;
     }
 
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {

@@ -85,6 +85,25 @@ TEST_CASE("Weights are found by their role in every version of Keras", "[compile
     CHECK(error_of(file) == "layer \"first\": the file has no kernel for it");
 }
 
+TEST_CASE("Functions of a .h5 file are those of the version that wrote it", "[compiler][frontend]") {
+    KerasFile file;
+    file.model_config = R"({"class_name": "Sequential", "config": {"name": "sequential", "layers": [
+        {"class_name": "InputLayer", "config": {"name": "in", "batch_input_shape": [null, 2]}},
+        {"class_name": "Activation", "config": {"name": "a", "activation": "hard_sigmoid"}}]}})";
+    const auto slope = [&] {
+        const TemporaryFile temporary("net.h5");
+        file.write(temporary.path());
+        return frontend::read_network(temporary.path(), operators::registry()).nodes.front().real("alpha");
+    };
+    CHECK(slope() == Approx(0.2));
+    file.about["keras_version"] = "2.2.4-tf";
+    CHECK(slope() == Approx(0.2));
+    file.about["keras_version"] = "3.4.1";
+    CHECK(slope() == Approx(1.0 / 6.0));
+    file.about["keras_version"] = "new";
+    CHECK(error_of(file) == "its keras_version is \"new\"; it must be a version like \"2.15.0\"");
+}
+
 TEST_CASE("Weights of any width, packed or not, are read", "[compiler][frontend]") {
     KerasFile file = two_dense_layers();
     const bool wide = GENERATE(false, true);
