@@ -103,6 +103,7 @@ void MatrixUnit::count(const Stream& stream, const timing::StreamShape& shape, c
     count_non_matrix(NonMatrixReason::Setup, shape.gaps(), stream.tag);
     counters_.setup_stall_cycles.add(shape.gaps(), stream.tag);
     if (!stream.keep_weights) counters_.tiles.add(1, stream.tag);
+    if (stream.weight_zero_point != 0) counters_.row_sums.add(shape.rows(), stream.tag);
     accumulators_.count_writes(shape.rows(), stream.tag);
     // The first pass of a row overwrites the accumulators unless the stream accumulates; later passes add.
     accumulators_.count_passes(active, stream.accumulate ? active : active - shape.rows(), stream.tag);

@@ -50,6 +50,8 @@ struct MatrixUnitCounters final : CounterGroup {
         add("multiply_accumulates", CounterUnit::Macs,
             "multiply-accumulates a layer needs, each counted once however many passes it took");
     Counter& tiles = add("tiles", CounterUnit::Tiles, "weight tiles shifted in");
+    Counter& row_sums =
+        add("row_sums", CounterUnit::Rows, "streamed rows whose sum was used: the weights had a zero point");
 };
 
 /// The non-matrix cycles by their reason: each has one. They sum to non_matrix_cycles, in the run and under
