@@ -28,7 +28,7 @@ std::vector<float> real_numbers(std::span<const std::int32_t> stored, const ir::
 /// The stored numbers nearest to real numbers, for a quantized value with one scale.
 void store_numbers(std::span<const float> real, const ir::Value& value, std::span<std::int32_t> stored);
 
-/// The encoding of a quantized value with one scale. Throws std::logic_error for other values.
+/// The encoding of a quantized value with one scale. Throws ModelError for other values.
 Encoding encoding_of(const ir::Value& value);
 
 /// The encoding that covers the range and represents 0 exactly: unsigned bytes, or 16 bits in two's
