@@ -269,7 +269,10 @@ TEST_CASE("More than 256 tiles along a product take several instructions", "[com
     CHECK(machine.output() == reference::execute(dense_graph(tiles * 2, 3), input, 2));
 }
 
-TEST_CASE("Weights with a zero point are held in 16 bits", "[compiler][emit]") {
+TEST_CASE("Weights with a zero point are held in 8 bits by arrays with row sums, in 16 bits by others",
+          "[compiler][emit]") {
+    const bool row_sums = GENERATE(true, false);
+    CAPTURE(row_sums);
     std::mt19937 random(5);
     tests::IntegerWeights weights{.values = {}, .scales = {std::ldexp(1.0, -9)}, .zero_point = -100};
     for (int i = 0; i < 3 * 3 * 5 * 7; ++i) weights.values.push_back(static_cast<std::int8_t>(random()));
@@ -279,12 +282,13 @@ TEST_CASE("Weights with a zero point are held in 16 bits", "[compiler][emit]") {
     made.convolution(image, window, 7, weights, {1.0, 99, DataType::Uint8});
     schedule::Target target;
     target.geometry = {.rows = 8, .columns = 4};
+    target.row_sums = row_sums;
     const isa::Program program =
         compile(operators::lower(made.graph()), target, {.batch = 1, .inferences = 2});
-    for (const isa::WeightTile& tile : program.tiles) CHECK(tile.type == DataType::Int16);
-    for (const auto& convolve : all_of<isa::Convolve>(program)) {
-        CHECK(convolve.flags.weights == DataType::Int16);
-    }
+    const DataType held = row_sums ? DataType::Int8 : DataType::Int16;
+    for (const isa::WeightTile& tile : program.tiles) CHECK(tile.type == held);
+    for (const auto& convolve : all_of<isa::Convolve>(program)) CHECK(convolve.flags.weights == held);
+    CHECK(isa::uses_weight_zero_points(program) == row_sums);
     const std::vector<std::uint8_t> input = tests::RandomNetwork(random).bytes(2 * 6 * 5 * 5);
     auto machine = interpreter(program, target, input);
     machine.run_in_program_order();
