@@ -17,8 +17,9 @@ bool is_feature_map(const Shape& shape) {
 
 FeatureMap feature_map(const Shape& shape) {
     if (!is_feature_map(shape)) {
-        throw ModelError(
-            fmt::format("its shape is {}; it must be a vector or an image of batch 1", to_text(shape)));
+        throw ModelError(fmt::format(
+            "its shape is {}; it must be a vector or an image of batch 1, others are not supported",
+            to_text(shape)));
     }
     const std::size_t rank = shape.rank();
     return {.height = rank == image_rank ? shape[1] : 1,

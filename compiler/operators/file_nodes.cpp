@@ -18,7 +18,9 @@ const ir::Value* known_constant(const ir::LayerReader& layer, std::size_t index)
     if (!id) return nullptr;
     const ir::Value& value = layer.value(*id);
     if (!value.constant || !value.constant->is_known()) {
-        layer.fail(fmt::format("its input {} is computed by the network; it must be a constant", index));
+        layer.fail(fmt::format(
+            "its input {} is computed by the network; it must be a constant, others are not supported",
+            index));
     }
     return &value;
 }

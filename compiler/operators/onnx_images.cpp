@@ -96,8 +96,9 @@ ir::ValueId constant_input(const ir::LayerReader& layer, std::size_t index, cons
     if (!input) layer.fail(fmt::format("its input {} ({}) is absent; it must be given", index, role));
     const ir::Value& value = layer.value(*input);
     if (!value.constant) {
-        layer.fail(
-            fmt::format("its input {} ({}) is computed by the network; it must be a constant", index, role));
+        layer.fail(fmt::format(
+            "its input {} ({}) is computed by the network; it must be a constant, others are not supported",
+            index, role));
     }
     return *input;
 }

@@ -181,8 +181,9 @@ void WeightedOperator::check_types(const ir::NodeView& node) const {
     }
     const ir::Value& weights = *node.constant(0);
     if (weights.type != DataType::Int8 || !weights.quantization) {
-        throw ModelError(fmt::format("its weights are {}, which is not supported; on integers they must be int8, with scales",
-                                     name_of(weights.type)));
+        throw ModelError(fmt::format(
+            "its weights are {}, which is not supported; on integers they must be int8, with scales",
+            name_of(weights.type)));
     }
     const ir::Quantization& scales = *weights.quantization;
     const auto is_zero = [](std::int32_t zero_point) { return zero_point == 0; };
