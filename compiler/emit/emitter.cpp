@@ -7,6 +7,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "compiler/schedule/array_weights.h"
 #include "compiler/schedule/lowering.h"
 
 namespace systole::emit {
@@ -151,10 +152,13 @@ isa::MatrixFlags Emitter::fetch(const schedule::MatrixWork& work, const mapping:
         stream_.append(isa::ReadWeights{.first_tile = work.first_weight_tile,
                                         .tiles = narrow<std::uint16_t>(work.tiles)});
     }
+    const schedule::ArrayWeights weights =
+        schedule::array_weights(std::get<mapping::MatrixProduct>(layer.work), schedule_.target);
+    stream_.set(Register::MultiplyWeightZeroPoint, static_cast<std::uint32_t>(weights.zero_point));
     return {.accumulate = work.accumulate,
             .keep_weights = work.keep_weights,
             .activations = input.type,
-            .weights = std::get<mapping::MatrixProduct>(layer.work).weight_type};
+            .weights = weights.type};
 }
 
 void Emitter::set_window(const ir::Window& window, mapping::TensorId input, const ir::FeatureMap& output) {

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "compiler/ir/model_error.h"
+#include "compiler/schedule/array_weights.h"
 #include "hw/base/arithmetic.h"
 #include "hw/isa/fields.h"
 
@@ -22,17 +23,29 @@ struct TileCut {
 };
 
 /// Writes weight number `index` of a tile; weights of 16 bits are little endian.
-template <typename Weight>
-void set_weight(isa::WeightTile& tile, std::size_t index, Weight weight) {
-    for (std::size_t byte = 0; byte < sizeof(Weight); ++byte) {
-        tile.values[index * sizeof(Weight) + byte] = static_cast<std::uint8_t>(weight >> (8 * byte));
+void set_weight(isa::WeightTile& tile, std::size_t index, std::int32_t weight) {
+    if (bytes_of(tile.type) == 1) {
+        tile.values[index] = static_cast<std::uint8_t>(weight);
+        return;
     }
+    tile.values[2 * index] = static_cast<std::uint8_t>(weight);
+    tile.values[2 * index + 1] = static_cast<std::uint8_t>(weight >> 8);
 }
+
+/// The weights of a layer, as numbers that the tiles hold.
+template <typename Weight>
+struct HeldWeights {
+    std::span<const Weight> stored;
+    std::int32_t subtracted = 0;  ///< their zero point, if the array cannot subtract it
+
+    bool empty() const { return stored.empty(); }
+    std::int32_t operator[](std::size_t index) const { return stored[index] - subtracted; }
+};
 
 /// Copies a part of a matrix that is stored element by element with all channels. Without weights, only
 /// counts the useful multiply-accumulates.
 template <typename Weight>
-void fill_dense(std::span<const Weight> weights, std::uint64_t channels, const TileCut& cut,
+void fill_dense(const HeldWeights<Weight>& weights, std::uint64_t channels, const TileCut& cut,
                 isa::WeightTile& tile) {
     tile.useful_macs += tile.rows * cut.segment.channels;
     if (weights.empty()) return;
@@ -48,8 +61,8 @@ void fill_dense(std::span<const Weight> weights, std::uint64_t channels, const T
 /// Copies a depthwise convolution's weights within the tile: for each element, the output channels of its
 /// input channel.
 template <typename Weight>
-void fill_depthwise(std::span<const Weight> weights, std::uint64_t input_channels, std::uint64_t multiplier,
-                    const TileCut& cut, isa::WeightTile& tile) {
+void fill_depthwise(const HeldWeights<Weight>& weights, std::uint64_t input_channels,
+                    std::uint64_t multiplier, const TileCut& cut, isa::WeightTile& tile) {
     const std::uint64_t first_channel = cut.segment.first_channel;
     const std::uint64_t end_channel = first_channel + cut.segment.channels;
     for (std::uint32_t row = 0; row < tile.rows; ++row) {
@@ -68,9 +81,10 @@ void fill_depthwise(std::span<const Weight> weights, std::uint64_t input_channel
 
 template <typename Weight>
 void fill_with(const mapping::Network& network, const mapping::MatrixProduct& product, const TileCut& cut,
-               isa::WeightTile& tile) {
+               const schedule::ArrayWeights& held, isa::WeightTile& tile) {
     const mapping::Layer& layer = network.layers[cut.segment.layer];
-    const auto weights = product.weights.values<Weight>();
+    const HeldWeights<Weight> weights{product.weights.values<Weight>(),
+                                      product.weight_zero_point - held.zero_point};
     if (product.channel_multiplier) {
         const std::uint64_t input_channels = network.tensors[layer.inputs[0]].shape.channels;
         fill_depthwise(weights, input_channels, *product.channel_multiplier, cut, tile);
@@ -83,13 +97,15 @@ const mapping::MatrixProduct& product_of(const mapping::Network& network, const 
     return std::get<mapping::MatrixProduct>(network.layers[segment.layer].work);
 }
 
-/// Fills a segment of a tile with its part of a layer's weights. The tile's size is set and its values are 0.
-void fill(const mapping::Network& network, const TileCut& cut, isa::WeightTile& tile) {
+/// Fills a segment of a tile with its part of a layer's weights. The tile's size is set and its values are
+/// the zero point that the array subtracts.
+void fill(const mapping::Network& network, const TileCut& cut, const schedule::ArrayWeights& held,
+          isa::WeightTile& tile) {
     const mapping::MatrixProduct& product = product_of(network, cut.segment);
     if (bytes_of(product.weight_type) == 2) {
-        fill_with<std::int16_t>(network, product, cut, tile);
+        fill_with<std::int16_t>(network, product, cut, held, tile);
     } else {
-        fill_with<std::int8_t>(network, product, cut, tile);
+        fill_with<std::int8_t>(network, product, cut, held, tile);
     }
 }
 
@@ -139,11 +155,17 @@ std::vector<isa::WeightTile> weight_image(const mapping::Network& network,
                     tile.rows = static_cast<std::uint32_t>(
                         std::min(array_rows, tiling.input_bounds[run.input + 1] - first_element));
                     tile.columns = column.channels;
-                    tile.type = product_of(network, plan.segments[j].front()).weight_type;
+                    const schedule::ArrayWeights held = schedule::array_weights(
+                        product_of(network, plan.segments[j].front()), schedule.target);
+                    tile.type = held.type;
+                    // The zero point of int16 weights is 0, so all their bytes are.
                     const std::size_t weights = std::size_t{tile.rows} * tile.columns;
-                    if (network.has_weights) tile.values.assign(weights * bytes_of(tile.type), 0);
+                    if (network.has_weights) {
+                        tile.values.assign(weights * bytes_of(tile.type),
+                                           static_cast<std::uint8_t>(held.zero_point));
+                    }
                     for (const schedule::Segment& segment : plan.segments[j]) {
-                        fill(network, {first_element, segment}, tile);
+                        fill(network, {first_element, segment}, held, tile);
                     }
                     tiles.push_back(std::move(tile));
                 }

@@ -30,11 +30,11 @@ struct Format {
                       WeightValues values);
 };
 
-/// Throws ModelError unless the network has one input and one output.
-void require_one_of_each(const ir::Graph& graph, const std::filesystem::path& path) {
-    if (graph.inputs.size() == 1 && graph.outputs.size() == 1) return;
-    throw ModelError(fmt::format("{}: it has {} and {}; a network must have one of each", path.string(),
-                                 ir::counted(graph.inputs.size(), "input"),
+/// Throws ModelError unless the network has inputs and outputs.
+void require_some_of_each(const ir::Graph& graph, const std::filesystem::path& path) {
+    if (!graph.inputs.empty() && !graph.outputs.empty()) return;
+    throw ModelError(fmt::format("{}: it has {} and {}; a network must have at least one of each",
+                                 path.string(), ir::counted(graph.inputs.size(), "input"),
                                  ir::counted(graph.outputs.size(), "output")));
 }
 
@@ -64,10 +64,6 @@ constexpr std::array formats{
            [](const std::filesystem::path& path, const ir::OperatorSet& operators, WeightValues) {
                return read_tflite(path, operators);
            }},
-    Format{"TFLite (.tflite)", is_tflite,
-           [](const std::filesystem::path& path, const ir::OperatorSet& operators, WeightValues) {
-               return read_tflite(path, operators);
-           }},
 };
 
 std::string read_head(const std::filesystem::path& path) {
@@ -89,7 +85,7 @@ ir::Graph read_network(const std::filesystem::path& path, const ir::OperatorSet&
     for (const Format& format : formats) {
         if (format.matches(head)) {
             ir::Graph graph = format.read(path, operators, values);
-            require_one_of_each(graph, path);
+            require_some_of_each(graph, path);
             return graph;
         }
         names.push_back(format.name);
@@ -101,7 +97,11 @@ ir::Graph read_network(const std::filesystem::path& path, const ir::OperatorSet&
 ir::Graph read_network(const std::filesystem::path& path, const ir::OperatorSet& operators,
                        WeightValues values, const InputShapes& shapes) {
     if (shapes.empty()) return read_network(path, operators, values);
-    if (is_onnx(read_head(path))) return read_onnx(path, operators, shapes);
+    if (is_onnx(read_head(path))) {
+        ir::Graph graph = read_onnx(path, operators, shapes);
+        require_some_of_each(graph, path);
+        return graph;
+    }
     throw ModelError(fmt::format("{}: the shape of its input {} is given; only ONNX files leave sizes open",
                                  path.string(), ir::quoted(shapes.begin()->first)));
 }

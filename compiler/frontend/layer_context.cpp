@@ -71,7 +71,8 @@ bool LayerContext::boolean(const char* key, bool absent) const {
     // Keras takes numbers for truth, and so do its files.
     const json* const value = find(key);
     const auto number = value == nullptr ? std::nullopt : as_integer(*value);
-    if (builder_.format == ir::Format::Keras && (number == 0 || number == 1)) return number == 1;
+    const bool is_truth = number && (*number == 0 || *number == 1);
+    if (builder_.format == ir::Format::Keras && is_truth) return *number == 1;
     return config_.boolean(key, absent);
 }
 float LayerContext::number(const char* key, float absent) const {
@@ -136,7 +137,16 @@ ir::ValueId LayerContext::input() const {
     if (inputs_.size() != 1) {
         config_.fail(fmt::format("it has {}; it must have exactly 1", ir::counted(inputs_.size(), "input")));
     }
-    return inputs_[0];
+    return present(inputs_[0]);
+}
+
+ir::ValueId LayerContext::present(ir::ValueId id) const {
+    if (id == ir::no_value) config_.fail("one of its inputs is left out; it must be given");
+    return id;
+}
+
+const ir::Value& LayerContext::value(ir::ValueId id) const {
+    return builder_.graph.values[present(id)];
 }
 
 ir::ResultType LayerContext::declared_result(std::size_t index) const {
@@ -147,7 +157,7 @@ ir::ResultType LayerContext::declared_result(std::size_t index) const {
 }
 
 ir::FeatureMap LayerContext::map_of(ir::ValueId value) const {
-    return ir::feature_map(builder_.graph.values[value].shape);
+    return ir::feature_map(this->value(value).shape);
 }
 
 ir::ValueId LayerContext::weight(const ir::WeightRequest& request) {
@@ -168,7 +178,7 @@ ir::ValueId LayerContext::add_constant(std::string_view role, const ir::Shape& s
 }
 
 ir::ValueId LayerContext::as_quantized(ir::ValueId id, const ir::Quantization& quantization) {
-    ir::Value& value = builder_.graph.values[id];
+    ir::Value& value = builder_.graph.values[present(id)];
     if (value.quantization == quantization) return id;
     if (!is_integer(value.type)) {
         config_.fail(fmt::format("an input of integers is {}", name_of(value.type)));
@@ -206,6 +216,7 @@ std::vector<ir::ValueId> LayerContext::append_node(std::string_view op,
                                                    std::vector<ir::ValueId> inputs,
                                                    std::vector<ir::ResultType> types) {
     ir::Graph& graph = builder_.graph;
+    for (const ir::ValueId input : inputs) present(input);
     const bool has_types = !types.empty();
     graph.append(name_, builder_.operators.at(op), std::move(attributes), std::move(inputs), stored_as_,
                  std::move(types));

@@ -60,7 +60,7 @@ public:
 
     const std::vector<ir::ValueId>& inputs() const override { return inputs_; }
     ir::ValueId input() const override;
-    const ir::Value& value(ir::ValueId id) const override { return builder_.graph.values[id]; }
+    const ir::Value& value(ir::ValueId id) const override;
     std::size_t result_count() const override { return std::max<std::size_t>(declared_.size(), 1); }
     ir::ResultType declared_result(std::size_t index) const override;
     ir::FeatureMap map_of(ir::ValueId value) const override;
@@ -68,7 +68,7 @@ public:
     ir::ValueId constant(std::string_view role, const ir::Shape& shape, std::vector<float> values) override;
     ir::ValueId add_constant(std::string_view role, const ir::Shape& shape, DataType type,
                              ir::Constant contents) override;
-    ir::ValueId as_quantized(ir::ValueId value, const ir::Quantization& quantization) override;
+    ir::ValueId as_quantized(ir::ValueId id, const ir::Quantization& quantization) override;
     std::vector<ir::ValueId> append_node(std::string_view op, std::vector<ir::NamedAttribute> attributes,
                                          std::vector<ir::ValueId> inputs,
                                          std::vector<ir::ResultType> types = {}) override;
@@ -80,6 +80,8 @@ private:
     /// The value of a key, which the kind must list; null if it is absent.
     const nlohmann::json* find(const char* key) const;
     const char* listed(const char* key) const;
+    /// The value, unless the file leaves it out; then it fails.
+    ir::ValueId present(ir::ValueId id) const;
     /// Gives the results of a node that moves integers the scale of its input.
     void keep_scale(const ir::Node& node);
     /// Fails if too many numbers would be computed while reading.

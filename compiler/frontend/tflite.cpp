@@ -91,7 +91,17 @@ private:
 
     void add_output(std::int32_t number) {
         static_cast<void>(file_.tensor(number));
-        at(tensor_place(number), [&] { builder_.graph.outputs.push_back(value_of(number)); });
+        at(tensor_place(number), [&] {
+            ir::ValueId id = value_of(number);
+            // A tensor that equals an input, a constant or another output keeps its own name.
+            if (builder_.graph.values[id].name != file_.name_of(number)) {
+                const ir::Value& value = builder_.graph.values[id];
+                const ir::ResultType type{.type = value.type, .quantization = value.quantization};
+                id = builder_.graph.append(file_.name_of(number), builder_.operators.at("identity"), {}, {id},
+                                           DataType::Uint8, {type});
+            }
+            builder_.graph.outputs.push_back(id);
+        });
     }
 
     /// The value of a tensor; a constant is added when it is first read.

@@ -157,6 +157,8 @@ void Graph::fold_last_node() {
     if (!is_known) return;
     std::vector<Constant> contents;
     try {
+        // The types of a whole graph are checked later, when this node is no more.
+        node.op->check_types(NodeView(*this, node));
         contents = node.op->fold(NodeView(*this, node));
     } catch (const ModelError& error) {
         throw with_layer(node.name, error);

@@ -98,10 +98,11 @@ private:
     template <typename Wrong>
     void check_quantization(const Value& value, const Wrong& wrong) {
         const Quantization& quantization = *value.quantization;
-        // Real numbers of a constant may have the scale of the integers that they were.
+        // Constants behind a `dequantize` keep the scale of the integers that they were, for fold_qdq.
         const bool were_integers = value.type == DataType::Float32 && value.constant;
         if (!is_integer(value.type) && !were_integers) {
-            return wrong("it is of a floating type; only integers have a scale");
+            return wrong(
+                "it is of a floating type; only integers, and constants that were integers, have a scale");
         }
         std::size_t scales = 1;
         if (quantization.axis) {

@@ -70,8 +70,10 @@ struct Requantization {
 struct MatrixProduct {
     std::optional<ir::Window> window;
     std::optional<std::uint32_t> channel_multiplier;
-    ir::Constant weights;                    ///< unknown if the network has no weights
+    ir::Constant weights;                   ///< unknown if the network has no weights
     DataType weight_type = DataType::Int8;  ///< or int16, for which the array needs more passes
+    /// Subtracted from each weight; 0 unless the weights are int8. See schedule/array_weights.h.
+    std::int32_t weight_zero_point = 0;
     Requantization requantization;
 };
 

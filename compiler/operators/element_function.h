@@ -50,6 +50,7 @@ public:
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override;
     void evaluate(const FloatCall& call) const override;
     std::optional<ElementFunction> function(const ir::Node& node) const override;
+    LeadingOnes leading_ones(const ir::NodeView& /*node*/) const override { return LeadingOnes::Passed; }
     std::optional<PermutedNode> permuted(const ir::NodeView& node,
                                          std::span<const std::uint32_t> axes) const override {
         return permuted_elements(node, axes);

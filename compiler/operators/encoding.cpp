@@ -1,8 +1,13 @@
 #include "compiler/operators/encoding.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+
+#include "compiler/ir/model_error.h"
+#include "compiler/ir/names.h"
 
 namespace systole::operators {
 
@@ -27,8 +32,11 @@ void store_numbers(std::span<const float> real, const ir::Value& value, std::spa
 }
 
 Encoding encoding_of(const ir::Value& value) {
-    if (!value.quantization || value.quantization->scales.size() != 1) {
-        throw std::logic_error("a value of one scale is asked for: " + value.name);
+    // Files may give nodes any numbers; few operators know others than those of one scale.
+    const std::size_t scales = value.quantization ? value.quantization->scales.size() : 0;
+    if (scales != 1) {
+        throw ModelError(fmt::format("{} has {}; here it must have one for the whole tensor",
+                                     ir::quoted(value.name), ir::counted(scales, "scale")));
     }
     return {value.quantization->scales.front(), value.quantization->zero_points.front(), value.type};
 }

@@ -125,8 +125,7 @@ std::vector<std::int64_t> axes_in(const ir::LayerReader& layer, const std::vecto
         sorted.push_back(static_cast<std::int64_t>(axis_in(layer, axis, rank)));
     }
     std::ranges::sort(sorted);
-    const auto repeated = std::ranges::unique(sorted);
-    sorted.erase(repeated.begin(), repeated.end());
+    sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
     return sorted;
 }
 

@@ -30,7 +30,7 @@ std::vector<NodeId> nodes_at_end(const Graph& graph) {
     while (producers[value] && readers[value].size() == (nodes.empty() ? 0U : 1U)) {
         const Node& node = graph.nodes[*producers[value]];
         const bool is_float = graph.values[node.output()].type == DataType::Float32;
-        if (!operator_of(node).is_host_operation() || !is_float) break;
+        if (!operator_of(node).is_host_operation({graph, node}) || !is_float) break;
         nodes.push_back(*producers[value]);
         value = node.inputs.front();
     }
@@ -54,13 +54,14 @@ private:
     std::vector<NodeId> parent_;
 };
 
-/// The chip computes integers alone.
+/// The chip computes integers alone, and images and vectors.
 bool runs_on_chip(const Graph& graph, const Node& node) {
-    const auto is_float = [&](ValueId id) {
-        return !graph.values[id].constant && !is_integer(graph.values[id].type);
+    const auto is_for_host = [&](ValueId id) {
+        const ir::Value& value = graph.values[id];
+        return !value.constant && (!is_integer(value.type) || !ir::is_feature_map(value.shape));
     };
-    return !operator_of(node).needs_host({graph, node}) && std::ranges::none_of(node.inputs, is_float) &&
-           std::ranges::none_of(node.outputs, is_float);
+    return !operator_of(node).needs_host({graph, node}) && std::ranges::none_of(node.inputs, is_for_host) &&
+           std::ranges::none_of(node.outputs, is_for_host);
 }
 
 }  // namespace

@@ -11,6 +11,17 @@ namespace {
 
 constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
 
+/// The rows or columns that a kernel of a Keras layer covers.
+std::uint32_t covered_by(const ir::LayerReader& layer, std::uint32_t kernel, std::uint32_t dilation) {
+    const std::uint64_t covered = ir::covered_extent(kernel, dilation);
+    if (covered > std::uint64_t{most}) {
+        layer.fail("dilation_rate", fmt::format("with it, the kernel covers {} rows or columns; there may be "
+                                                "at most {}",
+                                                covered, most));
+    }
+    return static_cast<std::uint32_t>(covered);
+}
+
 }  // namespace
 
 std::vector<ir::LayerKey> keras_window_keys(const char* kernel_key) {
@@ -27,12 +38,24 @@ std::vector<ir::LayerKey> json_window_keys() {
 }
 
 ir::Window keras_window(const ir::LayerReader& layer, const std::array<std::uint32_t, 2>& kernel,
-                        const std::array<std::uint32_t, 2>& stride) {
+                        const std::array<std::uint32_t, 2>& stride,
+                        const std::array<std::uint32_t, 2>& dilation) {
     const std::string padding = layer.text("padding", "valid");
-    if (padding == "same") return ir::same_window(layer.input_map(), kernel, stride);
-    if (padding != "valid") layer.fail("padding", "it must be \"valid\" or \"same\"");
-    return {
+    if (padding != "same" && padding != "valid") {
+        layer.fail("padding", "it must be \"valid\" or \"same\"");
+    }
+    ir::Window window{
         .kernel_height = kernel[0], .kernel_width = kernel[1], .stride_y = stride[0], .stride_x = stride[1]};
+    if (padding == "same") {
+        const std::array<std::uint32_t, 2> covered{covered_by(layer, kernel[0], dilation[0]),
+                                                   covered_by(layer, kernel[1], dilation[1])};
+        window = ir::same_window(layer.input_map(), covered, stride);
+        window.kernel_height = kernel[0];
+        window.kernel_width = kernel[1];
+    }
+    window.dilation_y = dilation[0];
+    window.dilation_x = dilation[1];
+    return window;
 }
 
 std::uint32_t keras_length(const ir::LayerReader& layer, const char* key,
@@ -45,10 +68,16 @@ std::uint32_t keras_length(const ir::LayerReader& layer, const char* key,
     return static_cast<std::uint32_t>(*values[0]);
 }
 
-ir::Window keras_sequence_window(const ir::LayerReader& layer, std::uint32_t kernel, std::uint32_t stride) {
+ir::Window keras_sequence_window(const ir::LayerReader& layer, std::uint32_t kernel, std::uint32_t stride,
+                                 std::uint32_t dilation) {
     require_sequence(layer);
-    if (layer.text("padding", "valid") != "causal") return keras_window(layer, {1, kernel}, {1, stride});
-    return {.kernel_width = kernel, .stride_x = stride, .pad_left = kernel - 1};
+    if (layer.text("padding", "valid") != "causal") {
+        return keras_window(layer, {1, kernel}, {1, stride}, {1, dilation});
+    }
+    return {.kernel_width = kernel,
+            .stride_x = stride,
+            .pad_left = covered_by(layer, kernel, dilation) - 1,
+            .dilation_x = dilation};
 }
 
 void require_sequence(const ir::LayerReader& layer) {
@@ -120,12 +149,6 @@ ir::Shape json_shape(const ir::LayerReader& layer, const char* key) {
         extents.push_back(static_cast<std::uint32_t>(*extent));
     }
     return ir::Shape(extents);
-}
-
-void require_plain_convolution(const ir::LayerReader& layer) {
-    layer.require_text("data_format", "channels_last");
-    layer.require_number("dilation_rate", 1);
-    layer.require_number("groups", 1);
 }
 
 double drawn_limit(const ir::LayerReader& layer, double fan_in) {

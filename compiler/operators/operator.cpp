@@ -72,7 +72,7 @@ std::uint64_t Operator::macs(const ir::NodeView& /*node*/) const {
 void Operator::check_types(const ir::NodeView& node) const {
     const auto check = [&](const ir::Value& value) {
         if (value.type == DataType::Float32) return;
-        throw ModelError(fmt::format("{} works on float32, not on {}", name(), name_of(value.type)));
+        throw ModelError(fmt::format("{} works on float32; {} is not supported", name(), name_of(value.type)));
     };
     for (std::size_t i = 0; i < node.node().inputs.size(); ++i) check(node.input(i));
     check(node.output());

@@ -78,6 +78,13 @@ struct PermutedNode {
     std::vector<std::uint32_t> result_axes;
 };
 
+/// What it means to a node if its inputs have more or fewer leading axes of extent 1.
+enum class LeadingOnes : std::uint8_t {
+    Counted,  ///< it may compute something else
+    Passed,   ///< it computes the same elements; its results have more or fewer of them, too
+    Ignored,  ///< it computes the same results
+};
+
 class Operator : public ir::Operator {
 public:
     /// Computes the node on tensors of the types of its values, as the definition of its results. By default
@@ -112,8 +119,8 @@ public:
     virtual bool runs_on_host() const { return false; }
     /// Whether the host must compute this node, because of its shapes, attributes or types.
     virtual bool needs_host(const ir::NodeView& /*node*/) const { return runs_on_host(); }
-    /// Whether the host may compute it after the chip's program, on its output (isa::HostOperation).
-    virtual bool is_host_operation() const { return false; }
+    /// Whether the host may compute the node after the chip's program, on its output (isa::HostOperation).
+    virtual bool is_host_operation(const ir::NodeView& /*node*/) const { return false; }
     /// Floating-point operations of one inference in simple loops, for the time of the host. By default two
     /// for each multiply-accumulate, and one for each element of the result.
     virtual std::uint64_t operations(const ir::NodeView& node) const;
@@ -126,6 +133,8 @@ public:
     virtual bool moves_elements() const { return false; }
     /// Whether the node reads its inputs as a list of elements, independent of their shape.
     virtual bool reads_elements() const { return false; }
+    /// What leading axes of extent 1 mean; by default attributes may number the axes.
+    virtual LeadingOnes leading_ones(const ir::NodeView& /*node*/) const { return LeadingOnes::Counted; }
     /// Whether the constant inputs are weights, whose last axis is the output channel, and optionally a bias.
     virtual bool has_weights() const { return false; }
     /// Whether the attribute `padding` of the node adds zeros around the image.

@@ -110,10 +110,10 @@ void PairFunctionOperator::check_types(const ir::NodeView& node) const {
     const bool has_rule = type == DataType::Float32
                               ? definition_.on_floats != nullptr || definition_.floats_to_truth != nullptr
                               : is_integer(type) && (is_comparison() || definition_.on_integers != nullptr);
-    if (!has_rule) throw ModelError(fmt::format("{} does not work on {}", name(), name_of(type)));
+    if (!has_rule) throw ModelError(fmt::format("{} of {} is not supported", name(), name_of(type)));
     if (!is_quantized_pair(node) || is_comparison()) return;
     if (!definition_.works_on_stored && !works_on_quantized(node)) {
-        throw ModelError(fmt::format("{} does not work on quantized {}", name(), name_of(type)));
+        throw ModelError(fmt::format("{} of quantized {} is not supported", name(), name_of(type)));
     }
 }
 
@@ -207,7 +207,7 @@ ir::LayerKind tflite_pair_with_function(std::string_view op, const char* name) {
                 const std::vector<ir::ValueId> inputs{input_of(layer, 0), input_of(layer, 1)};
                 const ir::ResultType type = layer.declared_result(0);
                 if (type.quantization && !has_clamp(op)) {
-                    layer.fail(fmt::format("{} does not work on quantized {}", op, name_of(type.type)));
+                    layer.fail(fmt::format("{} of quantized {} is not supported", op, name_of(type.type)));
                 }
                 if (type.quantization) {
                     return layer.append_as(type, op, {{"clamp", fused_clamp(layer, type)}}, inputs);

@@ -102,6 +102,7 @@ public:
     DataType result_type(const ir::NodeView& node) const override;
     void check_types(const ir::NodeView& node) const override;
     Placement placement() const override;
+    LeadingOnes leading_ones(const ir::NodeView& /*node*/) const override { return LeadingOnes::Passed; }
     std::optional<PermutedNode> permuted(const ir::NodeView& node,
                                          std::span<const std::uint32_t> axes) const override {
         return permuted_elements(node, axes);

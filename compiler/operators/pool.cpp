@@ -107,7 +107,8 @@ const std::vector<ir::AttributeDeclaration>& Pool::attributes() const {
 std::vector<ir::LayerKind> Pool::layer_kinds() const {
     const std::string op(name());
     const std::string keras_class = keras_class_;
-    const std::vector<ir::LayerKey> global_keys{{"data_format", "only \"channels_last\""}};
+    const std::vector<ir::LayerKey> global_keys{{"data_format", "only \"channels_last\""},
+                                                {"keepdims", "whether the result keeps its axes of 1"}};
     const auto append = [op](ir::LayerReader& layer, const ir::Window& window) {
         return layer.append(op, ir::attributes_of(window), {layer.input()});
     };
@@ -124,11 +125,15 @@ std::vector<ir::LayerKind> Pool::layer_kinds() const {
     };
     const auto keras_global = [append](ir::LayerReader& layer) {
         layer.require_text("data_format", "channels_last");
-        return append(layer, whole_image(layer.input_map()));
+        const ir::FeatureMap map = layer.input_map();
+        const ir::ValueId pooled = append(layer, whole_image(map));
+        return layer.boolean("keepdims", false) ? pooled
+                                                : append_shape(layer, pooled, ir::vector_shape(map.channels));
     };
     const auto keras_global_sequence = [keras_global](ir::LayerReader& layer) {
         require_sequence(layer);
-        return keras_global(layer);
+        const ir::ValueId pooled = keras_global(layer);
+        return layer.boolean("keepdims", false) ? as_sequence(layer, pooled) : pooled;
     };
     const auto json = [append](ir::LayerReader& layer) {
         return append(layer, json_window(layer, std::nullopt));

@@ -16,6 +16,7 @@ public:
     const std::vector<ir::AttributeDeclaration>& attributes() const override;
     std::vector<ir::LayerKind> layer_kinds() const override;
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override;
+    LeadingOnes leading_ones(const ir::NodeView& /*node*/) const override { return LeadingOnes::Ignored; }
     bool is_identity(const ir::NodeView& node) const override;
     bool moves_elements() const override { return true; }
     Placement placement() const override;

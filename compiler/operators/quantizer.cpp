@@ -112,6 +112,11 @@ void Quantizer::add_input(ValueId id, const Encoding& encoding) {
     store(id, input);
 }
 
+void Quantizer::add_integer_input(ValueId id) {
+    real_[id] = add_float_value(id);
+    result_.inputs.push_back(*real_[id]);
+}
+
 ValueId Quantizer::add_value(ValueId id, const Encoding& encoding) {
     const auto value = static_cast<ValueId>(result_.values.size());
     result_.values.push_back({.name = graph_.values[id].name,

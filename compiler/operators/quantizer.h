@@ -46,6 +46,8 @@ public:
     void store(ir::ValueId id, ir::ValueId by) { stored_[id] = by; }
     /// Adds the network's input.
     void add_input(ir::ValueId id, const Encoding& encoding);
+    /// Adds an input of integers, which the host reads as they are.
+    void add_integer_input(ir::ValueId id);
     /// Adds a value with shape and name of a value of the float graph; it does not store it yet.
     ir::ValueId add_value(ir::ValueId id, const Encoding& encoding);
     /// The same with another shape.

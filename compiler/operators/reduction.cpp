@@ -152,14 +152,14 @@ void Reduction::check_types(const ir::NodeView& node) const {
         throw ModelError("its input and its result must be of one type, and both quantized or none");
     }
     if (input.type != DataType::Float32 && !is_integer(input.type)) {
-        throw ModelError(fmt::format("{} does not work on {}", name(), name_of(input.type)));
+        throw ModelError(fmt::format("{} of {} is not supported", name(), name_of(input.type)));
     }
     if (input.quantization == result.quantization) {
         if (!input.quantization || definition_.works_on_stored || works_on_quantized()) return;
     } else if (works_on_quantized()) {
         return;
     }
-    throw ModelError(fmt::format("{} does not work on {} of these scales", name(), name_of(input.type)));
+    throw ModelError(fmt::format("{} of {} with these scales is not supported", name(), name_of(input.type)));
 }
 
 Placement Reduction::placement() const {

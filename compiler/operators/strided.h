@@ -50,7 +50,7 @@ void for_each_row(const StridedView& view, const Visit& visit) {
 }
 
 /// Copies the elements of a view, packed.
-void copy_view(const StridedView& view, std::size_t element_bytes, const void* from, void* to);
+void copy_view(const StridedView& given, std::size_t element_bytes, const void* from, void* to);
 
 /// Throws ModelError unless inputs and results have one type, one scale and one zero point.
 void require_one_kind(const ir::NodeView& node);

@@ -108,7 +108,7 @@ ir::Results read_limits(ir::LayerReader& layer, float minimum, float maximum) {
 ir::Results read_leaky_relu(ir::LayerReader& layer) {
     const ir::ValueId input = input_of(layer, 0);
     const ir::ResultType result = layer.declared_result(0);
-    const double alpha = double{layer.number("alpha", 0.0F)};
+    const auto alpha = double{layer.number("alpha", 0.0F)};
     if (result.type == DataType::Float32) return layer.append("leaky_relu", {{"alpha", alpha}}, {input});
     return append_rescaled(layer, input, result, {{"alpha", alpha}, {"single_precision", std::int64_t{1}}});
 }

@@ -113,21 +113,6 @@ std::vector<std::int32_t> corrected_bias(const ir::NodeView& node,
     return bias;
 }
 
-bool has_zero_point(const ir::NodeView& node) {
-    return weight_zero_point(node) != 0;
-}
-
-/// Weights as the chip holds them: differences to their zero point, which need 9 bits and so take 16.
-ir::Constant without_zero_point(const ir::Constant& weights, std::int32_t zero_point) {
-    if (zero_point == 0 || !weights.is_known()) return weights;
-    std::vector<std::int16_t> differences;
-    differences.reserve(weights.values<std::int8_t>().size());
-    for (const std::int8_t weight : weights.values<std::int8_t>()) {
-        differences.push_back(static_cast<std::int16_t>(weight - zero_point));
-    }
-    return ir::Constant::of(std::move(differences));
-}
-
 /// Throws ModelError unless the reference, which adds bytes of the inputs apart, and the runtime's multiplier
 /// can express the node.
 void check_wide_sums(const ir::NodeView& node) {
@@ -196,7 +181,7 @@ void WeightedOperator::check_types(const ir::NodeView& node) const {
     }
     const ir::Value& weights = *node.constant(0);
     if (weights.type != DataType::Int8 || !weights.quantization) {
-        throw ModelError(fmt::format("its weights are {}; on integers they must be int8, with scales",
+        throw ModelError(fmt::format("its weights are {}, which is not supported; on integers they must be int8, with scales",
                                      name_of(weights.type)));
     }
     const ir::Quantization& scales = *weights.quantization;
@@ -225,8 +210,8 @@ Placement WeightedOperator::placement() const {
     return {
         .where = "matrix unit; the activation unit scales the sums, with a following `lookup`",
         .formats =
-            "float32; uint8, int8 or int16, with int8 weights and an int32 bias; weights with a zero point "
-            "take 16 bits, at half the rate"};
+            "float32; uint8, int8 or int16, with int8 weights and an int32 bias; a zero point of the weights "
+            "takes the array's row sums, or, without them, weights of 16 bits at half the rate"};
 }
 
 void WeightedOperator::quantize(const ir::Node& node, Quantizer& quantizer) const {
@@ -265,8 +250,8 @@ void WeightedOperator::lower_product(const ir::NodeView& node, std::optional<ir:
     const std::size_t channels = node.output_map().channels;
     mapping::MatrixProduct product{.window = window,
                                    .channel_multiplier = channel_multiplier,
-                                   .weights = without_zero_point(chip_weights(node), weight_zero_point(node)),
-                                   .weight_type = has_zero_point(node) ? DataType::Int16 : DataType::Int8,
+                                   .weights = chip_weights(node),
+                                   .weight_zero_point = weight_zero_point(node),
                                    .requantization = {.bias = {},
                                                       .multiplier = {},
                                                       .shift = {},

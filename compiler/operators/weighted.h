@@ -31,6 +31,7 @@ namespace systole::operators {
 class WeightedOperator : public Operator {
 public:
     bool has_weights() const override { return true; }
+    LeadingOnes leading_ones(const ir::NodeView& /*node*/) const override { return LeadingOnes::Ignored; }
     void check_types(const ir::NodeView& node) const override;
     Placement placement() const override;
     bool needs_host(const ir::NodeView& node) const override;

@@ -150,8 +150,7 @@ std::vector<ir::LayerKey> keras_convolution_keys(std::vector<ir::LayerKey> own) 
     keys.insert(keys.end(), own.begin(), own.end());
     keys.insert(keys.end(), {{"use_bias", "whether there is a bias"},
                              {"activation", "a function of the result"},
-                             {"dilation_rate", "only 1"},
-                             {"groups", "only 1"}});
+                             {"dilation_rate", "`dilation`"}});
     return keys;
 }
 
@@ -174,7 +173,8 @@ ir::ValueId append_sequence_windowed(ir::LayerReader& layer, std::string_view op
                                      const LayerWeights& weights) {
     const ir::ValueId map =
         layer.append(op, std::move(attributes), with_weights(layer, {layer.input()}, weights));
-    return layer.append_function("activation", as_sequence(layer, map));
+    // Before the reshape, the function can be part of the convolution's work.
+    return as_sequence(layer, layer.append_function("activation", map));
 }
 
 }  // namespace systole::operators

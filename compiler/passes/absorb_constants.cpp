@@ -48,7 +48,7 @@ public:
         const std::size_t position = view.input(0).constant ? 0 : 1;
         const ir::ValueId activation = node.inputs[1 - position];
         if (!is_absorbed(view.input(position), graph_.values[activation], view.output(), activation)) return;
-        const ir::Value constant = view.input(position);
+        const ir::Value& constant = view.input(position);
         const std::uint32_t channels = view.output().shape[view.output().shape.rank() - 1];
         const std::span<const float> numbers = constant.constant->values<float>();
         std::vector<float> scales;

@@ -152,6 +152,7 @@ private:
         if (const auto integers = integers_of(real)) return convert(quantize, *integers, {});
         const ir::Node* node = maker(real);
         if (node == nullptr || node->outputs.size() != 1 || !is_read_once(real)) return false;
+        if (node->is("reshape") || node->is("transpose")) return fold_before_move(quantize, *node);
         const operators::Operator& op = operators::operator_of(*node);
         const auto function = op.function(*node);
         if (function) {
@@ -176,6 +177,32 @@ private:
             return false;
         }
         return fold_work(work, result, limit);
+    }
+
+    /// Stores real numbers before they are moved, where work and its rounding can meet, and moves the
+    /// integers.
+    bool fold_before_move(const ir::Node& quantize, ir::Node move) {
+        const ValueId result = quantize.output();
+        ir::Value stored = value(move.inputs.front());
+        if (stored.constant) return false;
+        stored.type = value(result).type;
+        stored.quantization = value(result).quantization;
+        stored.range.reset();
+        stored.file_axes.clear();
+        const std::size_t values = graph_.values.size();
+        ir::Node earlier = quantize;
+        earlier.inputs = {move.inputs.front()};
+        earlier.outputs = {add_value(std::move(stored))};
+        if (!fold_quantize(earlier)) {
+            graph_.values.resize(values);
+            return false;
+        }
+        // Where nothing is converted, the integers are others'.
+        const auto same = replaced_.find(earlier.output());
+        move.inputs = {same == replaced_.end() ? earlier.output() : same->second};
+        move.outputs = {result};
+        add(std::move(move));
+        return true;
     }
 
     /// Adds the conversion of integers to others, through a function, as a lookup; or none if they are the
@@ -307,6 +334,8 @@ private:
                 const double scale = quantization->scales[quantization->axis ? i % channels : 0];
                 const double number = std::round(reals[i] / scale);
                 if (!(std::abs(number) <= 128.0) || number == 128.0) return false;
+                // Work since the `dequantize` has made other numbers of them.
+                if (static_cast<float>(number) * static_cast<float>(scale) != reals[i]) return false;
                 numbers.push_back(static_cast<std::int8_t>(number));
             }
             work.inputs[1] = graph_.add_constant(weights.name, weights.shape, DataType::Int8,

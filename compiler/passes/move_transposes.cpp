@@ -433,7 +433,7 @@ bool raise_one(ir::Graph& graph) {
         }
         // Its readers now read the result itself.
         graph.values[result].shape = permuted_shape(graph.values[result].shape, *axes);
-        const std::vector<ir::NodeId> gone = readers[result];
+        const std::vector<ir::NodeId>& gone = readers[result];
         for (const ir::NodeId reader : gone) {
             const ir::Value& moved = graph.values[graph.nodes[reader].output()];
             if (ir::is_output(graph, graph.nodes[reader].output())) {

@@ -14,6 +14,7 @@ namespace {
 
 void quantize_input(operators::Quantizer& quantizer, ir::ValueId id,
                     const std::optional<InputEncoding>& given) {
+    if (quantizer.graph().values[id].type != DataType::Float32) return quantizer.add_integer_input(id);
     operators::Encoding encoding = quantizer.encoding(id);
     // The given encoding applies to bytes only.
     if (given && bytes_of(encoding.type) != 2) {

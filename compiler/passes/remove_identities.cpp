@@ -23,16 +23,51 @@ bool passes_order_on(ir::Graph& graph, const ir::Node& node) {
     return true;
 }
 
+/// Whether a reshape only adds or removes leading axes of extent 1.
+bool keeps_feature_map(const ir::NodeView& reshape) {
+    const ir::Shape& from = reshape.input().shape;
+    const ir::Shape& to = reshape.output().shape;
+    return ir::is_feature_map(from) && ir::is_feature_map(to) && ir::feature_map(from) == ir::feature_map(to);
+}
+
+/// What leading axes of extent 1 mean to a node; scales for each index of an axis number the axes.
+operators::LeadingOnes leading_ones(const ir::NodeView& view) {
+    const auto scaled_by_axis = [&](ir::ValueId id) {
+        const ir::Value& value = view.graph().values[id];
+        return !value.constant && value.quantization && value.quantization->axis;
+    };
+    if (std::ranges::any_of(view.node().inputs, scaled_by_axis) ||
+        std::ranges::any_of(view.node().outputs, scaled_by_axis)) {
+        return operators::LeadingOnes::Counted;
+    }
+    return operators::operator_of(view.node()).leading_ones(view);
+}
+
+/// By value: whether its leading axes of extent 1 must stay. So it is for outputs of the network, where a
+/// reader counts the axes, and where a reader passes them on to a result whose axes must stay.
+std::vector<bool> values_with_fixed_axes(const ir::Graph& graph) {
+    std::vector<bool> is_fixed(graph.values.size(), false);
+    for (const ir::ValueId output : graph.outputs) is_fixed[output] = true;
+    for (std::size_t id = graph.nodes.size(); id-- > 0;) {
+        const ir::Node& node = graph.nodes[id];
+        if (operators::operator_of(node).reads_elements()) continue;
+        const operators::LeadingOnes meaning = leading_ones({graph, node});
+        const bool fixes = meaning == operators::LeadingOnes::Counted ||
+                           (meaning == operators::LeadingOnes::Passed && is_fixed[node.output()]);
+        if (!fixes) continue;
+        for (const ir::ValueId input : node.inputs) is_fixed[input] = true;
+    }
+    return is_fixed;
+}
+
 void remove_unchanging_nodes(ir::Graph& graph) {
-    // A reshape that only adds or removes axes of 1 changes nothing, except for nodes that number the axes.
-    const bool axes_matter =
-        std::ranges::any_of(graph.nodes, [](const ir::Node& node) { return node.is("transpose"); });
+    const std::vector<bool> is_fixed = values_with_fixed_axes(graph);
     std::vector<bool> removed(graph.nodes.size(), false);
     for (std::size_t id = graph.nodes.size(); id-- > 0;) {
         const ir::Node& node = graph.nodes[id];
         const ir::NodeView view(graph, node);
-        const bool changes_axes = node.is("reshape") && view.input().shape != view.output().shape;
-        removed[id] = operators::operator_of(node).is_identity(view) && !(axes_matter && changes_axes) &&
+        const bool only_adds_ones = node.is("reshape") && !is_fixed[node.output()] && keeps_feature_map(view);
+        removed[id] = (only_adds_ones || operators::operator_of(node).is_identity(view)) &&
                       passes_order_on(graph, node);
     }
     ir::remove_nodes(graph, removed);

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 #include "compiler/ir/model_error.h"
+#include "compiler/operators/integer_types.h"
 #include "compiler/operators/lowering.h"
 #include "compiler/operators/operator.h"
 
@@ -32,6 +34,24 @@ std::span<const std::uint8_t> bytes_of_floats(std::span<const float> floats) {
 }
 std::span<const float> floats_of_bytes(std::span<const std::uint8_t> bytes) {
     return {reinterpret_cast<const float*>(bytes.data()), bytes.size() / sizeof(float)};
+}
+
+/// Integers that are given as floats, in their type.
+TensorBytes integers_of(std::span<const float> floats, DataType type) {
+    const std::vector<std::int32_t> integers(floats.begin(), floats.end());
+    TensorBytes bytes(integers.size() * bytes_of(type));
+    operators::narrow(integers, type, bytes.data());
+    return bytes;
+}
+
+std::vector<float> numbers_of(std::span<const std::uint8_t> bytes, DataType type) {
+    if (!is_integer(type)) {
+        const std::span<const float> floats = floats_of_bytes(bytes);
+        return {floats.begin(), floats.end()};
+    }
+    std::vector<std::int32_t> integers(bytes.size() / bytes_of(type));
+    operators::widen(bytes.data(), type, integers);
+    return {integers.begin(), integers.end()};
 }
 
 std::size_t bytes_of_value(const ir::Value& value, std::uint32_t batch) {
@@ -128,12 +148,18 @@ std::vector<TensorBytes> run(const Graph& graph, std::span<const std::span<const
     return Execution(graph, batch).run(inputs, observer);
 }
 
-std::vector<float> execute(const Graph& graph, std::span<const float> inputs, std::uint32_t batch,
-                           const ValueObserver& observer) {
-    const std::uint64_t input_elements = graph.input().shape.elements();
-    if (inputs.size() != batch * input_elements) {
-        throw ModelError(fmt::format("{}: {} values were given for {} inputs of {}", graph.name,
-                                     inputs.size(), batch, ir::map_text(graph.input().shape)));
+std::vector<std::vector<float>> execute(const Graph& graph, std::span<const std::span<const float>> inputs,
+                                        std::uint32_t batch, const ValueObserver& observer) {
+    if (inputs.size() != graph.inputs.size()) {
+        throw std::logic_error(fmt::format("{} inputs were given for the {} of {}", inputs.size(),
+                                           graph.inputs.size(), graph.name));
+    }
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        const ir::Shape& shape = graph.values[graph.inputs[i]].shape;
+        if (inputs[i].size() != batch * shape.elements()) {
+            throw ModelError(fmt::format("{}: {} values were given for {} inputs of {}", graph.name,
+                                         inputs[i].size(), batch, ir::map_text(shape)));
+        }
     }
     TensorObserver on_tensor;
     if (observer) {
@@ -141,18 +167,34 @@ std::vector<float> execute(const Graph& graph, std::span<const float> inputs, st
             if (graph.values[id].type == DataType::Float32) observer(id, floats_of_bytes(bytes));
         };
     }
-    std::vector<float> outputs;
-    outputs.reserve(batch * graph.output().shape.elements());
+    std::vector<std::vector<float>> outputs(graph.outputs.size());
     const std::uint32_t chunk = chunk_images(graph);
     for (std::uint32_t first = 0; first < batch; first += chunk) {
         const std::uint32_t count = std::min(chunk, batch - first);
-        const std::span<const std::uint8_t> some =
-            bytes_of_floats(inputs.subspan(first * input_elements, count * input_elements));
-        const std::vector<TensorBytes> results = run(graph, {&some, 1}, count, on_tensor);
-        const std::span<const float> values = floats_of_bytes(results.front());
-        outputs.insert(outputs.end(), values.begin(), values.end());
+        std::vector<TensorBytes> integers(inputs.size());
+        std::vector<std::span<const std::uint8_t>> some;
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            const ir::Value& value = graph.values[graph.inputs[i]];
+            const std::uint64_t elements = value.shape.elements();
+            const auto floats = inputs[i].subspan(first * elements, count * elements);
+            if (is_integer(value.type)) integers[i] = integers_of(floats, value.type);
+            some.push_back(is_integer(value.type) ? std::span<const std::uint8_t>(integers[i])
+                                                  : bytes_of_floats(floats));
+        }
+        const std::vector<TensorBytes> results = run(graph, some, count, on_tensor);
+        for (std::size_t i = 0; i < results.size(); ++i) {
+            const std::vector<float> values = numbers_of(results[i], graph.values[graph.outputs[i]].type);
+            outputs[i].insert(outputs[i].end(), values.begin(), values.end());
+        }
     }
     return outputs;
+}
+
+std::vector<float> execute(const Graph& graph, std::span<const float> inputs, std::uint32_t batch,
+                           const ValueObserver& observer) {
+    static_cast<void>(graph.input());
+    static_cast<void>(graph.output());
+    return std::move(execute(graph, std::span(&inputs, 1), batch, observer).front());
 }
 
 std::vector<std::uint32_t> argmax(std::span<const float> outputs, std::uint32_t batch) {

@@ -33,6 +33,12 @@ using ValueObserver = std::function<void(ir::ValueId value, std::span<const floa
 std::vector<float> execute(const ir::Graph& graph, std::span<const float> inputs, std::uint32_t batch,
                            const ValueObserver& observer = {});
 
+/// The same for a float graph of any number of inputs and outputs, by their order in the graph. Inputs and
+/// outputs of integers hold these integers as floats.
+std::vector<std::vector<float>> execute(const ir::Graph& graph,
+                                        std::span<const std::span<const float>> inputs, std::uint32_t batch,
+                                        const ValueObserver& observer = {});
+
 /// The index of the largest output of each inference, which is the predicted class; the first one of equals.
 std::vector<std::uint32_t> argmax(std::span<const float> outputs, std::uint32_t batch);
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "compiler/ir/model_error.h"
+#include "compiler/schedule/array_weights.h"
 #include "compiler/schedule/lowering.h"
 #include "compiler/schedule/parallel_convolutions.h"
 #include "hw/base/arithmetic.h"
@@ -25,9 +26,9 @@ void check_ids(const LayerView& view) {
 }
 
 /// The bytes of a weight of a layer; 1 for layers without weights.
-std::uint64_t weight_bytes(const mapping::Layer& layer) {
+std::uint64_t weight_bytes(const mapping::Layer& layer, const Target& target) {
     const auto* const product = std::get_if<mapping::MatrixProduct>(&layer.work);
-    return product == nullptr ? 1 : bytes_of(product->weight_type);
+    return product == nullptr ? 1 : bytes_of(array_weights(*product, target).type);
 }
 
 /// `bytes` is by weight of a tile: a tile of 16-bit weights counts twice.
@@ -144,7 +145,7 @@ std::vector<LayerPlan> plan_layers(const mapping::Network& network, const Target
         }
         layer_plan.first_weight_tile = static_cast<std::uint32_t>(tiles);
         tiles += layer_plan.tiling.tiles;
-        bytes += layer_plan.tiling.tiles * weight_bytes(layer);
+        bytes += layer_plan.tiling.tiles * weight_bytes(layer, target);
         plans.push_back(std::move(layer_plan));
     }
     check_weight_memory(network, target, tiles, bytes);

@@ -169,7 +169,9 @@ MemoryPlan plan_memory(const mapping::Network& network, const Target& target, co
 
     MemoryPlan plan;
     const auto use = [&](const std::vector<Lifetime>& lifetimes) {
-        const std::uint64_t fit = rows / allocate_rows(lifetimes).rows;
+        // A network of the host's work alone takes no rows.
+        const std::uint64_t taken = allocate_rows(lifetimes).rows;
+        const std::uint64_t fit = taken == 0 ? batch : rows / taken;
         plan.images_that_fit = fit;
         const auto limit = static_cast<std::uint32_t>(std::min<std::uint64_t>(fit, batch));
         const std::vector<Piece> slices = cut_evenly(batch, limit);

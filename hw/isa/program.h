@@ -165,6 +165,9 @@ constexpr std::uint64_t accumulator_row_bytes(const Geometry& geometry) {
 /// Whether the program has work for the host's processor between the chip's.
 bool uses_host(const Program& program);
 
+/// Whether an instruction sets multiply.weight_zero_point to another value than 0.
+bool uses_weight_zero_points(const Program& program);
+
 /// The line of an instruction in the text it was assembled from; 0 if there is none.
 std::size_t line_of(const Program& program, std::size_t instruction);
 

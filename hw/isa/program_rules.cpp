@@ -271,6 +271,13 @@ bool uses_host(const Program& program) {
            });
 }
 
+bool uses_weight_zero_points(const Program& program) {
+    return std::ranges::any_of(program.instructions, [](const Instruction& instruction) {
+        const auto* const set = std::get_if<SetConfig>(&instruction);
+        return set != nullptr && set->reg == Register::MultiplyWeightZeroPoint && set->value != 0;
+    });
+}
+
 std::size_t line_of(const Program& program, std::size_t instruction) {
     const auto& lines = program.lines.of_instructions;
     return instruction < lines.size() ? lines[instruction] : 0;

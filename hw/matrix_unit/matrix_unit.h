@@ -24,6 +24,14 @@ namespace systole::hw {
 
 /// The cycles of the matrix unit, by what they were spent on. The first four partition all cycles.
 struct MatrixUnitCounters final : CounterGroup {
+    /// `with_row_sums`: whether the program has weights with a zero point; reports of others have no row
+    /// sums.
+    explicit MatrixUnitCounters(bool with_row_sums) {
+        if (!with_row_sums) return;
+        row_sums = &add("row_sums", CounterUnit::Rows,
+                        "streamed rows whose sum was used: the weights had a zero point");
+    }
+
     Counter& active_cycles = add("active_cycles", CounterUnit::Cycles, "a row entered the array");
     Counter& weight_stall_cycles = add("weight_stall_cycles", CounterUnit::Cycles,
                                        "rows were there, the weight tile was not whole in the FIFO");
@@ -50,6 +58,7 @@ struct MatrixUnitCounters final : CounterGroup {
         add("multiply_accumulates", CounterUnit::Macs,
             "multiply-accumulates a layer needs, each counted once however many passes it took");
     Counter& tiles = add("tiles", CounterUnit::Tiles, "weight tiles shifted in");
+    Counter* row_sums = nullptr;
 };
 
 /// The non-matrix cycles by their reason: each has one. They sum to non_matrix_cycles, in the run and under
@@ -88,6 +97,12 @@ struct NonMatrixReasonCounters final : CounterGroup {
         nullptr};
 };
 
+/// What a program has; counters of other things are left out.
+struct ProgramFeatures {
+    bool host = false;
+    bool row_sums = false;
+};
+
 /// The systolic array: weight tiles shift in from the FIFO, rows stream in from the data setup, and sums
 /// leave for the accumulators. The engine moves them; this class acquires the ports, computes the cycle in
 /// which a stream is complete, and counts the cycles.
@@ -101,7 +116,7 @@ public:
     MatrixUnit(const sc_core::sc_module_name& name, const machine::MachineConfig& machine, Values values,
                const Clock& clock, ValueWorkers& workers, TileSource& weights,
                AccumulatorAccess& accumulators, PortArbiter& ports, WaitHistory& waits, Failure& failure,
-               TraceSink* trace, RegisterSink* registers, bool with_host = false);
+               TraceSink* trace, RegisterSink* registers, ProgramFeatures features = {});
 
     Cycle enter(const Stream& stream) override;
 

@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string_view>
+
 #include "hw/machine/config_error.h"
 #include "sim/cli/schema/documents.h"
 #include "sim/run/path_finder.h"
@@ -13,8 +18,11 @@ bool names_program(const std::string& file) {
     return extension == ".tpu" || extension == ".asm" || extension == ".s";
 }
 
-bool names_graph_text(const std::string& file) {
-    return std::filesystem::path(file).extension() == ".txt";
+bool names_network(const std::string& file) {
+    constexpr std::array<std::string_view, 6> extensions = {".txt",   ".h5",   ".hdf5",
+                                                            ".keras", ".onnx", ".tflite"};
+    return std::ranges::find(extensions, std::filesystem::path(file).extension().string()) !=
+           extensions.end();
 }
 
 std::vector<run::Setting> RunOptions::settings() const {
@@ -38,14 +46,14 @@ std::vector<run::Setting> RunOptions::settings() const {
     text("machine", machine);
     // Settings that drop other keys of the run file come before those keys.
     text("model", model);
-    const bool is_graph = names_graph_text(file);
-    if (is_graph || names_program(file)) {
+    const bool is_network = names_network(file);
+    if (is_network || names_program(file)) {
         if (!program.empty() || !model.empty()) {
             throw machine::ConfigError(fmt::format("{} is {}; a run has one program or model, not {} too",
-                                                   file, is_graph ? "the text of a graph" : "a program",
+                                                   file, is_network ? "a network" : "a program",
                                                    program.empty() ? model : program));
         }
-        text(is_graph ? "model" : "program", file);
+        text(is_network ? "model" : "program", file);
     }
     text("program", program);
     texts("input", input);
@@ -89,12 +97,7 @@ std::vector<run::Setting> RunOptions::settings() const {
 }
 
 std::filesystem::path RunOptions::run_file() const {
-    if (file.empty() || names_program(file) || names_graph_text(file)) return {};
-    const std::string extension = std::filesystem::path(file).extension();
-    if (extension == ".h5" || extension == ".hdf5" || extension == ".keras") {
-        throw machine::ConfigError(
-            fmt::format("{}: is a network, no run file; write --model {}", file, file));
-    }
+    if (file.empty() || names_program(file) || names_network(file)) return {};
     return run::PathFinder({}).find(file, "runs");
 }
 
@@ -112,7 +115,7 @@ void add_model_options(CLI::App& command, Context& context, RunOptions& options,
     CLI::Option* model =
         command
             .add_option("--model", options.model,
-                        "network file (Keras .h5 or .keras, graph .json), or a name in models")
+                        "network file (Keras, TFLite, ONNX, graph .json), or a name in models")
             ->type_name("FILE");
     context.note(model, {.presets = "models", .files = true});
     command
@@ -178,8 +181,7 @@ void add_run_only_options(CLI::App& command, Context& context, RunOptions& optio
                                             "compare with it: file, or name in configs/baselines")
                                 ->type_name("FILE...");
     CLI::Option* host =
-        command.add_option("--host", options.host, "baseline that does the host's work")
-            ->type_name("FILE");
+        command.add_option("--host", options.host, "baseline that does the host's work")->type_name("FILE");
     for (const CLI::Option* option : {baseline, host}) {
         context.note(option, {.presets = "baselines", .files = true});
     }

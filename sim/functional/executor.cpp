@@ -45,6 +45,10 @@ void execute_checked(const isa::Instruction& instruction, const machine::MatrixU
         if (const auto refusal = array.refusal(flags->activations, flags->weights)) {
             throw isa::ProgramError(*refusal);
         }
+        const std::int32_t zero_point = state.registers.as_signed(isa::Register::MultiplyWeightZeroPoint);
+        if (const auto refusal = array.refusal_of_weight_zero_point(zero_point)) {
+            throw isa::ProgramError(*refusal);
+        }
     }
     std::visit(
         [&state](const auto& each) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <stdexcept>
 #include <utility>
@@ -68,6 +69,12 @@ std::vector<std::array<double, 256>> pixel_tables(const Normalization& normaliza
 }  // namespace
 
 ir::FeatureMap InputTensor::map() const {
+    constexpr std::size_t image_rank = 3;
+    if (shape.size() > image_rank) {
+        std::uint32_t elements = 1;
+        for (const std::uint32_t extent : shape) elements *= extent;
+        return {.height = 1, .width = 1, .channels = elements};
+    }
     std::vector<std::uint32_t> extents{1};
     extents.insert(extents.end(), shape.begin(), shape.end());
     return ir::feature_map(ir::Shape(extents));
@@ -186,8 +193,14 @@ std::vector<float> to_floats(const input::Images& images, std::uint64_t first, s
     const std::uint64_t begin = first * images.values_per_image();
     const std::uint64_t size = count * images.values_per_image();
     std::vector<float> floats(size);
-    if (const auto* values = images.floats()) {
-        std::copy_n(values->data() + begin, size, floats.data());
+    if (images.pixels() == nullptr) {
+        std::visit(
+            [&](const auto& values) {
+                std::transform(values.begin() + static_cast<std::ptrdiff_t>(begin),
+                               values.begin() + static_cast<std::ptrdiff_t>(begin + size), floats.begin(),
+                               [](auto value) { return static_cast<float>(value); });
+            },
+            images.values);
         return floats;
     }
     const std::vector<std::array<double, 256>> tables = pixel_tables(normalization, images.channels);
@@ -243,6 +256,7 @@ std::optional<Storage> storage_of_pixels(const Normalization& normalization) {
 
 bool stored_unchanged(const input::Images& images, const Normalization& normalization,
                       const Storage& storage) {
+    if (storage.type == DataType::Float32) return images.floats() != nullptr;
     if (images.floats() != nullptr || images.pixels() == nullptr) return images.floats() == nullptr;
     if (storage.type != DataType::Uint8) return false;
     if (normalization.as_stored) return true;
@@ -259,6 +273,11 @@ void store(const input::Images& images, const Normalization& normalization, cons
     if (stored.size() != images.size() * element_bytes) {
         throw std::logic_error(fmt::format("the input buffer has {} bytes; the images have {} values",
                                            stored.size(), images.size()));
+    }
+    if (storage.type == DataType::Float32) {
+        const std::vector<float> floats = to_floats(images, 0, images.count, normalization);
+        std::memcpy(stored.data(), floats.data(), stored.size());
+        return;
     }
     const double least = lowest_of(storage.type);
     const double most = highest_of(storage.type);

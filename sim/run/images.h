@@ -32,7 +32,7 @@ struct InputTensor {
     std::vector<std::uint32_t> file_axes = {};
     DataType type = DataType::Float32;  ///< of a float network, float32
 
-    /// The image that one inference takes. Throws ModelError if it is none.
+    /// The image that one inference takes; a vector for what has more axes.
     ir::FeatureMap map() const;
 };
 
@@ -73,7 +73,7 @@ struct Normalization {
 /// channels, and none for floats.
 void check_normalization(const NamedImages& named, const Normalization& normalization);
 
-/// Image `first` and the following ones as the network's input: floats unchanged.
+/// Image `first` and the following ones as the network's input: floats unchanged, integers as floats.
 std::vector<float> to_floats(const input::Images& images, std::uint64_t first, std::uint64_t count,
                              const Normalization& normalization);
 

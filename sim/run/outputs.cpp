@@ -7,31 +7,34 @@
 #include <stdexcept>
 #include <utility>
 
+#include "sim/run/compile.h"
 #include "sim/run/input/axes.h"
 
 namespace systole::run {
 namespace {
 
-/// The extents of one inference.
-std::vector<std::uint32_t> extents_of(const ir::Value& output) {
-    const auto extents = output.shape.extents();
-    if (extents.size() <= 1) return {extents.begin(), extents.end()};
-    return {extents.begin() + 1, extents.end()};  // without the batch
-}
+/// The shape of an output in the order of the graph, and the permutation to that of the network's file.
+struct OutputAxes {
+    std::vector<std::uint32_t> extents = {};  ///< of one inference
+    std::vector<std::uint32_t> file_axes = {};
+    bool has_batch = true;  ///< the first axis of the array is the number of inferences, also if that is 1
+};
 
-/// The permutation from the graph's order of one inference to that of the network's file: none, as values of
-/// graphs have the order of their files.
-std::vector<std::uint32_t> file_axes_of(const ir::Value& /*output*/) {
-    return {};
+OutputAxes axes_of(const ir::Value& output) {
+    const InferenceAxes axes = axes_of_inference(output);
+    return {.extents = axes.extents, .file_axes = axes.file_axes, .has_batch = axes.has_batch};
 }
 
 /// The array's shape, and its values in the order of the file.
-OutputArray in_file_order(std::string name, std::uint64_t inferences, std::span<const std::uint32_t> extents,
-                          std::span<const std::uint32_t> file_axes, std::vector<float> values) {
-    OutputArray array{.name = std::move(name), .shape = {inferences}, .values = {}, .type = {}, .stored = {}};
+OutputArray in_file_order(std::string name, std::uint64_t inferences, const OutputAxes& axes,
+                          std::vector<float> values) {
+    OutputArray array{.name = std::move(name), .shape = {}, .values = {}, .type = {}, .stored = {}};
     array.type = DataType::Float32;
-    for (const std::uint32_t extent : input::permuted(extents, file_axes)) array.shape.push_back(extent);
-    array.values = input::permuted(std::move(values), inferences, extents, file_axes);
+    if (axes.has_batch || inferences != 1) array.shape.push_back(inferences);
+    for (const std::uint32_t extent : input::permuted(axes.extents, axes.file_axes)) {
+        array.shape.push_back(extent);
+    }
+    array.values = input::permuted(std::move(values), inferences, axes.extents, axes.file_axes);
     const std::uint64_t size =
         std::accumulate(array.shape.begin(), array.shape.end(), std::uint64_t{1}, std::multiplies<>());
     if (size != array.values.size()) throw std::logic_error("an output of another size than its shape");
@@ -71,21 +74,18 @@ std::vector<std::uint8_t> stored_in_file_order(const isa::BorderTensor& tensor,
 }  // namespace
 
 OutputArray output_array(const ir::Value& output, std::uint64_t inferences, std::vector<float> values) {
-    return in_file_order(output.name, inferences, extents_of(output), file_axes_of(output),
-                         std::move(values));
+    return in_file_order(output.name, inferences, axes_of(output), std::move(values));
 }
 
 OutputArray output_array(const isa::Program& program, const ir::Value* output, const Outputs& outputs,
-                         std::span<const std::uint8_t> stored) {
-    const isa::BorderTensor& tensor = program.outputs.front();
-    const std::vector<std::uint32_t> extents = output != nullptr ? extents_of(*output) : tensor.shape;
-    const std::vector<std::uint32_t> file_axes =
-        output != nullptr ? file_axes_of(*output) : std::vector<std::uint32_t>();
+                         std::span<const std::uint8_t> stored, std::size_t number) {
+    const isa::BorderTensor& tensor = program.outputs.at(number);
+    const OutputAxes axes = output != nullptr ? axes_of(*output) : OutputAxes{.extents = tensor.shape};
     OutputArray array = in_file_order(output != nullptr ? output->name : tensor.name, program.inferences,
-                                      extents, file_axes, outputs.values);
-    if (program.host_operations.empty()) {
+                                      axes, outputs.values);
+    if (program.host_operations.empty() && is_integer(tensor.type)) {
         array.type = tensor.type;
-        array.stored = stored_in_file_order(tensor, stored, program.inferences, extents, file_axes);
+        array.stored = stored_in_file_order(tensor, stored, program.inferences, axes.extents, axes.file_axes);
     }
     return array;
 }

@@ -2,7 +2,7 @@
 """Holds `sim` to the cases of tests/golden/operators. Needs nothing but Python itself.
 
 Every case is computed and right, or it is in not_claimed.txt and `sim` says that something is not
-supported. --write writes that list anew.
+supported. --write writes that list anew, a line for each such case with what `sim` says.
 
 usage: operators_test.py SIM [--write] [--only TEXT]
 """
@@ -44,6 +44,7 @@ class Result:
     case: str
     claimed: bool
     problems: list[str]
+    reason: str = ""  # why it is not claimed
     elements: int = 0  # compared by the rule "quantum"
     off_by_one: int = 0
 
@@ -60,10 +61,11 @@ def main() -> None:
     cases = [case for case in cases if arguments.only in case.name]
     with ThreadPoolExecutor(arguments.jobs) as pool:
         results = list(pool.map(lambda case: check(arguments.sim, case), cases))
-    refused = [result.case for result in results if not result.claimed]
+    refused = [result for result in results if not result.claimed]
     if arguments.write:
-        NOT_CLAIMED.write_text("".join(f"{case}\n" for case in refused))
-    listed = NOT_CLAIMED.read_text().split() if NOT_CLAIMED.exists() else []
+        NOT_CLAIMED.write_text("".join(f"{result.case}: {result.reason}\n" for result in refused))
+    lines = NOT_CLAIMED.read_text().splitlines() if NOT_CLAIMED.exists() else []
+    listed = [line.partition(":")[0] for line in lines]
     failures = 0
     for result in results:
         problems = result.problems
@@ -99,7 +101,8 @@ def check(sim: Path, case: Path) -> Result:
         if ended.returncode != 0:
             claimed = ended.returncode != 2 or not NOT_SUPPORTED.search(ended.stderr)
             message = f"exit code {ended.returncode}: {ended.stderr.strip()}"
-            return Result(case.name, claimed, [message])
+            reason = ended.stderr.strip().partition(f"{model}: ")[2]
+            return Result(case.name, claimed, [message], reason)
         result = Result(case.name, True, [])
         for name, expected in read_npz(case / "outputs.npz").items():
             is_float = rules[name].get("of") == "float_reference"
@@ -117,7 +120,8 @@ def compare(folder: Path, name: str, expected: Tensor, rule: dict, result: Resul
     if not path.exists():
         return "no such file was written"
     given = read_npy(path.read_bytes())
-    if given.shape != expected.shape:
+    # A single number without an axis is an array of one number here.
+    if given.shape != (expected.shape or (1,)):
         return f"shape {given.shape} instead of {expected.shape}"
     pairs = list(zip(given.values, expected.values, strict=True))
     if rule["rule"] == "noise":

@@ -270,10 +270,13 @@ private:
     template <typename Element>
     void stream(const isa::WeightTile& tile, std::uint64_t accumulator_row, bool accumulate,
                 Element element) {
+        const std::int32_t zero_point = signed_reg(R::MultiplyWeightZeroPoint);
         for (std::uint32_t column = 0; column < tile.columns; ++column) {
             std::int64_t total = accumulate ? sum(accumulator_row, column) : 0;
             for (std::uint32_t i = 0; i < tile.rows; ++i) {
-                total += std::int64_t{element(i)} * weight_of(tile, i * tile.columns + column);
+                const std::int64_t weight =
+                    std::int64_t{weight_of(tile, i * tile.columns + column)} - zero_point;
+                total += element(i) * weight;
             }
             sum(accumulator_row, column) = operators::wrap(total);
         }

@@ -15,7 +15,7 @@ TEST_CASE("Wrong ONNX files end in one line", "[wrong_input][onnx]") {
     const auto check = [&](const std::string& bytes, const std::vector<std::string>& words) {
         const std::string path = folder.file("wrong.onnx", bytes);
         const tests::Outcome outcome =
-            tests::sim("compile " + path + " --machine tpu_v1 --out " + (folder / "out.tpu").string());
+            tests::sim("compile --model " + path + " --machine tpu_v1 --output " + (folder / "out.tpu").string());
         INFO(outcome.err);
         CHECK(outcome.exit_code == 2);
         CHECK(std::ranges::count(outcome.err, '\n') == 1);
@@ -63,5 +63,5 @@ TEST_CASE("Wrong ONNX files end in one line", "[wrong_input][onnx]") {
     model = tests::OnnxModel();
     model.input("x", {1, 1, 4, 4}).floats("w", {1, 1, 2, 2}, {1, 2, 3, 4}).output("y");
     tests::with_attribute(model.node("Conv", {"x", "w"}, {"y"}), "dilations", {0, 0});
-    check(model.bytes(), {"n_y", "Conv", "dilations is [0,0]"});
+    check(model.bytes(), {"n_y", "Conv", "dilations is [0, 0]"});
 }

@@ -90,8 +90,7 @@ public:
         if (format != layer.config.end() && *format == "channels_first") {
             return with("data_format", "channels_last");
         }
-        constexpr std::array<std::string_view, 4> classes{"BatchNormalization", "Concatenate",
-                                                          "Normalization", "Softmax"};
+        constexpr std::array<std::string_view, 3> classes{"BatchNormalization", "Normalization", "Softmax"};
         const auto axis = layer.config.find("axis");
         if (axis == layer.config.end() || std::ranges::find(classes, layer.class_name) == classes.end()) {
             return nullptr;
@@ -150,13 +149,11 @@ ir::Results build_call(GraphBuilder& builder, const KerasLayer& layer, const std
     }
     LayerContext context(builder, *kind, other_keys, name, turned, DataType::Uint8);
     ir::Results results = kind->build(context);
-    // Pooling over the whole image gives a vector, whose order of axes says nothing.
-    const bool is_vector = layer.class_name.starts_with("Global");
     for (ir::ValueId& result : results) {
         const auto same = std::ranges::find(turned, result);
         if (same != turned.end()) {
             result = inputs[static_cast<std::size_t>(same - turned.begin())];
-        } else if (order.rank_of(result) == rank && !is_vector) {
+        } else if (order.rank_of(result) == rank) {
             result = order.in_front(name, result);
         }
     }
@@ -165,9 +162,15 @@ ir::Results build_call(GraphBuilder& builder, const KerasLayer& layer, const std
 
 }  // namespace
 
+std::optional<int> keras_major_version(std::string_view version) {
+    const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+    if (version.size() < 2 || !is_digit(version[0]) || version[1] != '.') return std::nullopt;
+    return version[0] - '0';
+}
+
 ir::Graph build_keras_graph(std::string_view model_config, const WeightSource& weights,
-                            const ir::OperatorSet& operators) {
-    const KerasModelConfig model = parse_model_config(model_config);
+                            const ir::OperatorSet& operators, int major_version) {
+    const KerasModelConfig model = parse_model_config(model_config, major_version);
     KerasWeights provider(weights, model);
     GraphBuilder builder{.format = ir::Format::Keras, .operators = operators, .weights = provider};
     std::vector<std::vector<ir::ValueId>> results;

@@ -53,13 +53,12 @@ void pair_up(json& config, const char* first, const char* second, const char* no
     config.erase(second);
 }
 
-constexpr std::array<std::pair<std::string_view, const char*>, 6> convolution_classes{{
+constexpr std::array<std::pair<std::string_view, const char*>, 5> convolution_classes{{
     {"Convolution1D", "Conv1D"},
     {"Convolution2D", "Conv2D"},
     {"AtrousConvolution1D", "Conv1D"},
     {"AtrousConvolution2D", "Conv2D"},
     {"SeparableConvolution2D", "SeparableConv2D"},
-    {"Deconvolution2D", "Conv2DTranspose"},
 }};
 
 /// What Keras 1 writes for the two orders of an image's axes.
@@ -93,16 +92,39 @@ void modernize_merge(std::string& class_name, json& config) {
     config.erase("mode");
 }
 
+/// hard_sigmoid is steeper before Keras 3. A function is a name, or an object with the name as its config.
+void rename_function(json& function) {
+    if (function.is_object() && function.contains("config")) return rename_function(function["config"]);
+    if (function == "hard_sigmoid") function = "keras_3_hard_sigmoid";
+}
+
 constexpr std::string_view keras_3_function = "ops.";
 
 /// The name that both versions of Keras have in common: "divide" of tf.math.truediv and of keras.ops.Divide.
 std::string function_name(const std::string& whole_name) {
-    static const std::map<std::string, const char*, std::less<>> names{
-        {"truediv", "divide"},     {"TrueDivide", "divide"}, {"Divide", "divide"}, {"Multiply", "multiply"},
-        {"Subtract", "subtract"},  {"Add", "add"},           {"bias_add", "add"},  {"Relu", "relu"},
-        {"Relu6", "relu6"},        {"Sigmoid", "sigmoid"},   {"Tanh", "tanh"},     {"Softmax", "softmax"},
-        {"Silu", "silu"},          {"Elu", "elu"},           {"Selu", "selu"},     {"Softplus", "softplus"},
-        {"HardSwish", "hard_silu"}};
+    static const std::map<std::string, const char*, std::less<>> names{{"truediv", "divide"},
+                                                                       {"TrueDivide", "divide"},
+                                                                       {"Divide", "divide"},
+                                                                       {"Multiply", "multiply"},
+                                                                       {"Subtract", "subtract"},
+                                                                       {"Add", "add"},
+                                                                       {"bias_add", "add"},
+                                                                       {"Relu", "relu"},
+                                                                       {"Relu6", "relu6"},
+                                                                       {"Sigmoid", "sigmoid"},
+                                                                       {"Tanh", "tanh"},
+                                                                       {"Softmax", "softmax"},
+                                                                       {"Silu", "silu"},
+                                                                       {"Elu", "elu"},
+                                                                       {"Selu", "selu"},
+                                                                       {"Softplus", "softplus"},
+                                                                       {"HardSwish", "hard_silu"},
+                                                                       {"HardSilu", "hard_silu"},
+                                                                       {"LeakyRelu", "leaky_relu"},
+                                                                       {"Gelu", "gelu"},
+                                                                       {"HardSigmoid", "hard_sigmoid"},
+                                                                       {"Softsign", "softsign"},
+                                                                       {"LogSoftmax", "log_softmax"}};
     std::string name = whole_name.substr(whole_name.rfind('.') + 1);
     const auto found = names.find(name);
     return found == names.end() ? name : found->second;
@@ -124,9 +146,9 @@ bool is_function(std::string_view class_name) {
 }
 
 void modernize_function(std::string& class_name, json& config, const json& arguments, std::size_t inputs) {
-    static const std::set<std::string, std::less<>> functions{"relu",    "relu6",    "sigmoid",  "tanh",
-                                                              "softmax", "silu",     "swish",    "elu",
-                                                              "selu",    "softplus", "hard_silu"};
+    static const std::set<std::string, std::less<>> functions{
+        "relu",  "relu6", "sigmoid", "tanh",     "softmax",   "silu",
+        "swish", "elu",   "selu",    "softplus", "hard_silu", "hard_sigmoid"};
     if (!config.is_object()) throw ModelError("its config must be an object");
     std::string whole_name = class_name;
     if (class_name == "TFOpLambda") {
@@ -158,6 +180,7 @@ void modernize_function(std::string& class_name, json& config, const json& argum
     if (functions.contains(name)) {
         class_name = "Activation";
         config["activation"] = name;
+        if (whole_name.starts_with(keras_3_function)) rename_function(config["activation"]);
         return;
     }
     if (other.is_null()) return;
@@ -180,8 +203,12 @@ void unwrap_values(json& value) {
     }
 }
 
-void modernize(std::string& class_name, json& config) {
+void modernize(std::string& class_name, json& config, int major_version) {
     if (!config.is_object()) return;
+    constexpr int first_with_other_functions = 3;
+    if (major_version >= first_with_other_functions && config.contains("activation")) {
+        rename_function(config["activation"]);
+    }
     if (class_name == "Merge") modernize_merge(class_name, config);
     for (const auto& [before, now] : convolution_classes) {
         if (class_name == before) class_name = now;

@@ -275,7 +275,8 @@ std::string class_of(const json& description, const std::string& place) {
 /// Reads models, nested ones too, and collects their layers.
 class ModelReader {
 public:
-    explicit ModelReader(const json* outermost_shape) : outermost_shape_(outermost_shape) {}
+    ModelReader(const json* outermost_shape, int major_version)
+        : outermost_shape_(outermost_shape), major_version_(major_version) {}
 
     Model read(const std::string& class_name, const json& config, const std::string& place, bool is_nested) {
         if (class_name == "Sequential") return read_sequential(config, place, is_nested);
@@ -338,7 +339,7 @@ private:
         one.layer = layers_.size();
         KerasLayer layer{.class_name = class_name, .name = one.name, .config = config, .steps = steps_};
         try {
-            modernize(layer.class_name, layer.config);
+            modernize(layer.class_name, layer.config, major_version_);
         } catch (const ModelError& error) {
             throw ModelError(fmt::format("{}: {}", place_of(one.name), error.what()));
         }
@@ -550,6 +551,7 @@ private:
     std::vector<KerasLayer> layers_;
     std::vector<LayerStep> steps_;  ///< the nested models that are being read, and the layer
     const json* outermost_shape_;   ///< of the whole model's input, where Keras 3 has it; may be null
+    int major_version_;
 };
 
 /// Lists the calls of layers that the calls of models consist of.
@@ -626,7 +628,7 @@ private:
 
 }  // namespace
 
-KerasModelConfig parse_model_config(std::string_view text) {
+KerasModelConfig parse_model_config(std::string_view text, int major_version) {
     const std::string place = "model_config";
     json description = parse_json(text, place);
     unwrap_values(description);
@@ -637,7 +639,8 @@ KerasModelConfig parse_model_config(std::string_view text) {
             fmt::format("model_config: class_name is {}; only Sequential and Functional models can be read",
                         ir::quoted(class_name)));
     }
-    ModelReader reader(optional_member(optional_member(&description, "build_config"), "input_shape"));
+    ModelReader reader(optional_member(optional_member(&description, "build_config"), "input_shape"),
+                       major_version);
     const Model model = reader.read(class_name, config, place, false);
     KerasModelConfig result;
     result.layers = std::move(reader.layers());

@@ -48,8 +48,9 @@ struct KerasModelConfig {
 };
 
 /// Reads the model_config of a Sequential or functional model as Keras 1.2 and later write it; layers and
-/// keys of Keras 1 get the names that they have in Keras 2. Throws ModelError (without the file's name) if it
-/// is not JSON, is incomplete, or describes something unsupported.
-KerasModelConfig parse_model_config(std::string_view text);
+/// keys of Keras 1 get the names that they have in Keras 2. Functions whose meaning depends on the version
+/// get names of their own: `major_version` is that of the Keras that wrote the text. Throws ModelError
+/// (without the file's name) if it is not JSON, is incomplete, or describes something unsupported.
+KerasModelConfig parse_model_config(std::string_view text, int major_version = 2);
 
 }  // namespace systole::frontend

@@ -120,7 +120,7 @@ fs::path external_path(const std::string& location, const fs::path& folder) {
     std::error_code error;
     const fs::path real_folder = fs::canonical(folder.empty() ? fs::path(".") : folder, error);
     if (error) refuse("the model's folder cannot be read");
-    const fs::path path = fs::canonical(real_folder / relative, error);
+    fs::path path = fs::canonical(real_folder / relative, error);
     if (error) refuse("there is no such file in the model's folder");
     const auto [end, rest] = std::mismatch(real_folder.begin(), real_folder.end(), path.begin(), path.end());
     if (end != real_folder.end()) refuse("it leads out of the model's folder");

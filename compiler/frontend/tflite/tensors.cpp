@@ -288,10 +288,8 @@ bool has_open_shape(const Tensor& tensor) {
     // Writers leave out shapes that the runtime finds by itself.
     if (tensor.shape() == nullptr || tensor.shape()->size() == 0) return true;
     if (tensor.shape_signature() == nullptr) return false;
-    for (const std::int32_t extent : *tensor.shape_signature()) {
-        if (extent < 0) return true;
-    }
-    return false;
+    const auto& signature = *tensor.shape_signature();
+    return std::any_of(signature.begin(), signature.end(), [](std::int32_t extent) { return extent < 0; });
 }
 
 ir::Constant constant_of(const Tensor& tensor, std::span<const std::uint8_t> data) {

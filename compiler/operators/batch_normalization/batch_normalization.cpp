@@ -88,7 +88,8 @@ std::vector<float> normalization_values(ir::LayerReader& layer, const char* role
          .shape = by_axis ? ir::Shape{channels} : ir::Shape{}});
     const std::span<const float> values = known_floats(layer.value(weight));
     if (by_axis) return {values.begin(), values.end()};
-    return std::vector<float>(channels, values.front());
+    std::vector<float> repeated(channels, values.front());
+    return repeated;
 }
 
 /// Reads a Keras Normalization: (x - mean) / sqrt(variance), or its inverse.
@@ -195,6 +196,7 @@ public:
                  .build = read_onnx_batch_normalization}};
     }
 
+    LeadingOnes leading_ones(const ir::NodeView& /*node*/) const override { return LeadingOnes::Passed; }
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
         constexpr std::size_t constants = 4;
         node.require_inputs(1, constants);

@@ -79,6 +79,7 @@ public:
                                          std::span<const std::uint32_t> axes) const override {
         return permuted_elements(node, axes);
     }
+    LeadingOnes leading_ones(const ir::NodeView& /*node*/) const override { return LeadingOnes::Passed; }
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
         if (node.node().inputs.size() != 1) throw ModelError("it must have exactly 1 input");
         return {node.input().shape};
@@ -88,7 +89,7 @@ public:
     void check_types(const ir::NodeView& node) const override {
         for (const DataType type : {node.input().type, node.output().type}) {
             if (type == DataType::Float32 || is_integer(type)) continue;
-            throw ModelError(fmt::format("cast does not work on {}", name_of(type)));
+            throw ModelError(fmt::format("cast of {} is not supported", name_of(type)));
         }
     }
     void quantize(const ir::Node& node, Quantizer& quantizer) const override { quantizer.add_real(node); }

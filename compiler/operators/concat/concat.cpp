@@ -152,6 +152,9 @@ public:
         moved.set("axis", moved_axis(axes, axis_of(node)));
         return PermutedNode{std::move(moved.attributes), {axes.begin(), axes.end()}};
     }
+    LeadingOnes leading_ones(const ir::NodeView& node) const override {
+        return node.node().integer("axis") == channel_axis ? LeadingOnes::Passed : LeadingOnes::Counted;
+    }
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
         const std::size_t count = node.node().inputs.size();
         if (count < 2) {

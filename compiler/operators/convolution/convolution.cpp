@@ -108,8 +108,15 @@ void copy_columns(const float* from, std::size_t from_columns, float* to, std::s
     }
 }
 
-ir::ValueId append_convolution(ir::LayerReader& layer, const ir::Window& window, const char* bias_key) {
-    const std::uint32_t channels = layer.input_map().channels;
+std::vector<ir::NamedAttribute> convolution_attributes(const ir::Window& window, std::uint32_t groups) {
+    std::vector<ir::NamedAttribute> attributes = ir::attributes_of(window);
+    attributes.emplace_back("groups", std::int64_t{groups});
+    return attributes;
+}
+
+ir::ValueId append_convolution(ir::LayerReader& layer, const ir::Window& window, const char* bias_key,
+                               std::uint32_t groups) {
+    const std::uint32_t channels = layer.input_map().channels / groups;
     const std::uint32_t filters = layer.positive("filters");
     const double fan_in = static_cast<double>(window.kernel_height) * window.kernel_width * channels;
     const LayerWeights weights{
@@ -120,29 +127,47 @@ ir::ValueId append_convolution(ir::LayerReader& layer, const ir::Window& window,
                    .is_counted = true},
         .channels = filters,
         .bias_key = bias_key};
-    return append_windowed(layer, "convolution", ir::attributes_of(window), weights);
+    return append_windowed(layer, "convolution", convolution_attributes(window, groups), weights);
+}
+
+std::vector<ir::LayerKey> keras_grouped_keys() {
+    return keras_convolution_keys({{"filters", "the kernel's last extent"}, {"groups", "`groups`"}});
+}
+
+/// The groups of a Keras convolution.
+std::uint32_t keras_groups(const ir::LayerReader& layer) {
+    const std::uint32_t groups = layer.positive("groups", 1);
+    const std::uint32_t channels = layer.input_map().channels;
+    const std::uint32_t filters = layer.positive("filters");
+    if (channels % groups != 0 || filters % groups != 0) {
+        layer.fail("groups",
+                   fmt::format("it must divide the {} input channels and the {} filters", channels, filters));
+    }
+    return groups;
 }
 
 ir::LayerKind keras_convolution() {
-    return {ir::Format::Keras, "Conv2D", keras_convolution_keys({{"filters", "the kernel's last extent"}}),
-            [](ir::LayerReader& layer) {
-                require_plain_convolution(layer);
+    return {ir::Format::Keras, "Conv2D", keras_grouped_keys(), [](ir::LayerReader& layer) {
+                layer.require_text("data_format", "channels_last");
                 const auto kernel = layer.positive_pair("kernel_size");
                 const auto stride = layer.positive_pair("strides", {{1, 1}});
-                return append_convolution(layer, keras_window(layer, kernel, stride), "use_bias");
+                const auto dilation = layer.positive_pair("dilation_rate", {{1, 1}});
+                return append_convolution(layer, keras_window(layer, kernel, stride, dilation), "use_bias",
+                                          keras_groups(layer));
             }};
 }
 
 ir::LayerKind keras_sequence_convolution() {
-    return {ir::Format::Keras, "Conv1D", keras_convolution_keys({{"filters", "the kernel's last extent"}}),
-            [](ir::LayerReader& layer) {
-                require_plain_convolution(layer);
+    return {ir::Format::Keras, "Conv1D", keras_grouped_keys(), [](ir::LayerReader& layer) {
+                layer.require_text("data_format", "channels_last");
                 const std::uint32_t kernel = keras_length(layer, "kernel_size");
                 const ir::Window window =
-                    keras_sequence_window(layer, kernel, keras_length(layer, "strides", 1));
-                const std::uint32_t channels = layer.input_map().channels;
+                    keras_sequence_window(layer, kernel, keras_length(layer, "strides", 1),
+                                          keras_length(layer, "dilation_rate", 1));
+                const std::uint32_t groups = keras_groups(layer);
+                const std::uint32_t channels = layer.input_map().channels / groups;
                 const std::uint32_t filters = layer.positive("filters");
-                return append_sequence_windowed(layer, "convolution", ir::attributes_of(window),
+                return append_sequence_windowed(layer, "convolution", convolution_attributes(window, groups),
                                                 {.kernel = {.roles = {"kernel"},
                                                             .file_shape = {kernel, channels, filters},
                                                             .shape = {1, kernel, channels, filters},
@@ -155,7 +180,7 @@ ir::LayerKind keras_sequence_convolution() {
 ir::LayerKind json_convolution() {
     return {ir::Format::GraphJson, "convolution",
             json_convolution_keys({{"filters", "the kernel's last extent"}}), [](ir::LayerReader& layer) {
-                return append_convolution(layer, json_window(layer, {{1, 1}}), "bias");
+                return append_convolution(layer, json_window(layer, {{1, 1}}), "bias", 1);
             }};
 }
 
@@ -286,7 +311,7 @@ protected:
     }
     /// The chip's filters cover all channels: those of other groups have weights of 0.
     ir::Constant chip_weights(const ir::NodeView& node) const override {
-        const ir::Constant dense = WindowedWeights::chip_weights(node);
+        ir::Constant dense = WindowedWeights::chip_weights(node);
         const std::uint32_t groups = groups_of(node.node());
         if (groups == 1 || !dense.is_known()) return dense;
         const std::size_t channels = node.input_map().channels;

@@ -41,8 +41,8 @@ ir::ValueId read_keras_dense(ir::LayerReader& layer) {
                      with_matrix(layer, {layer.input()}, weights, input.channels, units, "use_bias"));
     constexpr std::size_t sequence_rank = 3;
     const bool is_sequence = layer.value(layer.input()).shape.rank() == sequence_rank;
-    if (is_sequence && !input.is_vector()) result = as_sequence(layer, result);
-    return layer.append_function("activation", result);
+    result = layer.append_function("activation", result);
+    return is_sequence && !input.is_vector() ? as_sequence(layer, result) : result;
 }
 
 ir::ValueId read_json_dense(ir::LayerReader& layer) {

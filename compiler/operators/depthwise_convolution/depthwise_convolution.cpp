@@ -39,13 +39,16 @@ std::vector<std::uint64_t> keras_kernel_shape(const ir::Window& window, bool is_
 }
 
 ir::Window keras_depthwise_window(const ir::LayerReader& layer, bool is_sequence) {
-    require_plain_convolution(layer);
+    layer.require_text("data_format", "channels_last");
+    layer.require_number("groups", 1);
     if (is_sequence) {
         return keras_sequence_window(layer, keras_length(layer, "kernel_size"),
-                                     keras_length(layer, "strides", 1));
+                                     keras_length(layer, "strides", 1),
+                                     keras_length(layer, "dilation_rate", 1));
     }
     const auto kernel = layer.positive_pair("kernel_size");
-    return keras_window(layer, kernel, layer.positive_pair("strides", {{1, 1}}));
+    return keras_window(layer, kernel, layer.positive_pair("strides", {{1, 1}}),
+                        layer.positive_pair("dilation_rate", {{1, 1}}));
 }
 
 /// Reads a depthwise convolution and the 1x1 convolution behind it that Keras has in one layer.
@@ -71,19 +74,22 @@ ir::ValueId read_keras_separable(ir::LayerReader& layer, bool is_sequence) {
         .bias_key = "use_bias"};
     const ir::ValueId result = layer.append("convolution", ir::attributes_of(ir::Window{}),
                                             with_weights(layer, {middle}, pointwise));
-    return layer.append_function("activation", is_sequence ? as_sequence(layer, result) : result);
+    const ir::ValueId function = layer.append_function("activation", result);
+    return is_sequence ? as_sequence(layer, function) : function;
 }
 
 ir::LayerKind keras_separable_convolution(const char* name, bool is_sequence) {
     return {ir::Format::Keras, name,
             keras_convolution_keys({{"depth_multiplier", "`multiplier`"},
-                                    {"filters", "the filters of the 1x1 `convolution` behind it"}}),
+                                    {"filters", "the filters of the 1x1 `convolution` behind it"},
+                                    {"groups", "only 1"}}),
             [is_sequence](ir::LayerReader& layer) { return read_keras_separable(layer, is_sequence); }};
 }
 
 ir::LayerKind keras_sequence_depthwise() {
     return {ir::Format::Keras, "DepthwiseConv1D",
-            keras_convolution_keys({{"depth_multiplier", "`multiplier`"}}), [](ir::LayerReader& layer) {
+            keras_convolution_keys({{"depth_multiplier", "`multiplier`"}, {"groups", "only 1"}}),
+            [](ir::LayerReader& layer) {
                 const ir::Window window = keras_depthwise_window(layer, true);
                 const std::uint32_t in_channels = layer.input_map().channels;
                 const std::uint32_t multiplier = layer.positive("depth_multiplier", 1);
@@ -118,7 +124,8 @@ ir::ValueId append_depthwise(ir::LayerReader& layer, const ir::Window& window, c
 
 ir::LayerKind keras_depthwise_convolution() {
     return {ir::Format::Keras, "DepthwiseConv2D",
-            keras_convolution_keys({{"depth_multiplier", "`multiplier`"}}), [](ir::LayerReader& layer) {
+            keras_convolution_keys({{"depth_multiplier", "`multiplier`"}, {"groups", "only 1"}}),
+            [](ir::LayerReader& layer) {
                 return append_depthwise(layer, keras_depthwise_window(layer, false), "depth_multiplier",
                                         "use_bias");
             }};

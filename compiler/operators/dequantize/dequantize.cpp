@@ -39,6 +39,7 @@ public:
                  .build = read_onnx_dequantize},
                 tflite_dequantize()};
     }
+    LeadingOnes leading_ones(const ir::NodeView& /*node*/) const override { return LeadingOnes::Passed; }
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
         if (node.node().inputs.size() != 1) throw ModelError("it must have exactly 1 input");
         return {node.input().shape};

@@ -14,6 +14,8 @@ float hard_sigmoid_of(float x, const FunctionParameters& parameters) {
 /// Of ONNX, and of Keras before 3.
 constexpr float hard_sigmoid_slope = 0.2F;
 constexpr float hard_sigmoid_middle = 0.5F;
+/// The same name means another function from Keras 3 on; the reader gives it this project's own name.
+constexpr double keras_3_hard_sigmoid_slope = 1.0 / 6.0;
 
 ir::LayerKind onnx_hard_sigmoid() {
     return {.format = ir::Format::Onnx,
@@ -37,7 +39,10 @@ std::unique_ptr<ir::Operator> make_hard_sigmoid() {
         .attributes = {{.name = "alpha", .meaning = "slope", .absent = double{hard_sigmoid_slope}},
                        {.name = "beta", .meaning = "value at 0", .absent = double{hard_sigmoid_middle}}},
         .layers = {onnx_hard_sigmoid()},
-        .functions = {{ir::Format::Keras, "hard_sigmoid"}}});
+        .functions = {{ir::Format::Keras, "hard_sigmoid"},
+                      {ir::Format::Keras,
+                       "keras_3_hard_sigmoid",
+                       {{"alpha", keras_3_hard_sigmoid_slope}, {"beta", double{hard_sigmoid_middle}}}}}});
 }
 
 }  // namespace systole::operators

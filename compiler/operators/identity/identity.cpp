@@ -36,6 +36,7 @@ public:
     std::string_view summary() const override { return "The unchanged input."; }
     std::vector<ir::LayerKind> layer_kinds() const override {
         std::vector<ir::LayerKind> kinds;
+        kinds.reserve(training_layers.size());
         for (const char* const name : training_layers) {
             kinds.push_back(
                 {.format = ir::Format::Keras, .name = name, .keys = {}, .build = [](ir::LayerReader& layer) {
@@ -64,6 +65,7 @@ public:
         return {{ir::Format::Keras, "linear"}, {ir::Format::GraphJson, "linear"}};
     }
 
+    LeadingOnes leading_ones(const ir::NodeView& /*node*/) const override { return LeadingOnes::Passed; }
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
         node.require_inputs(1);
         return {node.input().shape};

@@ -64,7 +64,7 @@ public:
         const AxisLines lines = lines_along(input.shape, axis_of_attribute(call.node));
         const auto epsilon = call.node.node().real("epsilon");
         // The axes before the channels are the batch and, if the channels are last, the image.
-        const std::size_t images = input.shape[0] * (input.constant ? 1 : call.batch);
+        const std::size_t images = std::size_t{input.shape[0]} * (input.constant ? 1 : call.batch);
         const std::size_t rows = lines.outer / input.shape[0];
         const std::size_t image_elements = rows * lines.count * lines.inner;
         for (std::size_t image = 0; image < images; ++image) {

@@ -90,7 +90,7 @@ public:
         const ir::FeatureMap image = call.node.input_map(Image);
         const ir::FeatureMap result = call.node.output_map();
         const ir::Window window = ir::window_of(call.node.node());
-        const std::size_t groups = static_cast<std::size_t>(call.node.node().integer("groups"));
+        const auto groups = static_cast<std::size_t>(call.node.node().integer("groups"));
         const std::vector<std::int32_t> weights_zero = numbers(call, WeightsZero);
         std::vector<std::int32_t> weights = numbers(call, Weights);
         for (std::int32_t& weight : weights) weight -= weights_zero.front();

@@ -80,7 +80,8 @@ Table16 make_table16(const Function& function, double first, double last) {
 }
 
 std::int32_t look_up(const Table16& table, std::int32_t number) {
-    const auto entry = static_cast<std::size_t>(256 + (number >> 7));
+    const std::int32_t step = number >> 7;
+    const auto entry = static_cast<std::size_t>(step + 256);
     const std::int32_t base = table[entry];
     const std::int32_t slope = table[entry + 1] - base;
     return base + ((slope * (number & 0x7f) + 64) >> 7);
@@ -133,6 +134,7 @@ public:
                  .keys = {{"beta", "`beta`; on float32, a `softmax` of `beta` times the input"}},
                  .build = read_softmax}};
     }
+    LeadingOnes leading_ones(const ir::NodeView& /*node*/) const override { return LeadingOnes::Passed; }
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
         if (node.node().inputs.size() != 1) throw ModelError("it must have exactly 1 input");
         if (node.input().shape.rank() == 0) throw ModelError("its input is a number; it must have an axis");
@@ -198,7 +200,7 @@ private:
     static ir::Results read_softmax(ir::LayerReader& layer) {
         const ir::ValueId input = input_of(layer, 0);
         const ir::ResultType result = layer.declared_result(0);
-        const double beta = double{layer.number("beta", 0.0F)};
+        const auto beta = double{layer.number("beta", 0.0F)};
         if (result.type != DataType::Float32) {
             return layer.append_as(result, "integer_softmax", {{"beta", beta}}, {input});
         }

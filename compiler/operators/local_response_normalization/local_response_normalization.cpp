@@ -75,6 +75,9 @@ public:
                                          std::span<const std::uint32_t> axes) const override {
         return permuted_lines(node, axes);
     }
+    LeadingOnes leading_ones(const ir::NodeView& node) const override {
+        return node.node().integer("axis") == -1 ? LeadingOnes::Passed : LeadingOnes::Counted;
+    }
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
         if (node.node().inputs.size() != 1) throw ModelError("it must have exactly 1 input");
         axis_of_attribute(node);

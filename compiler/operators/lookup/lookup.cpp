@@ -42,6 +42,7 @@ public:
             .formats = "uint8 and int8; int16"};
     }
 
+    LeadingOnes leading_ones(const ir::NodeView& /*node*/) const override { return LeadingOnes::Passed; }
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
         node.require_inputs(1, 1);
         const std::uint32_t entries = bytes_of(node.input().type) == 2 ? wide_entries : byte_entries;

@@ -31,6 +31,7 @@ public:
              .maximum = 1}};
         return declarations;
     }
+    LeadingOnes leading_ones(const ir::NodeView& /*node*/) const override { return LeadingOnes::Passed; }
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
         if (node.node().inputs.size() != 1) throw ModelError("it must have exactly 1 input");
         return {node.input().shape};

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "compiler/operators/file_nodes.h"
+#include "compiler/operators/layer_formats.h"
 #include "compiler/operators/resize/coordinates.h"
 
 namespace systole::operators {
@@ -156,7 +157,7 @@ ir::Results read_keras_upsampling(ir::LayerReader& layer, std::size_t axes) {
     const ir::Shape shape = layer.value(input).shape;
     if (shape.rank() != axes + 2)
         layer.fail(fmt::format("its input must have {} axes behind the batch", axes + 1));
-    const auto size = axes == 1 ? std::array<std::uint32_t, 2>{layer.positive("size", 2), 1}
+    const auto size = axes == 1 ? std::array<std::uint32_t, 2>{keras_length(layer, "size", 2), 1}
                                 : layer.positive_pair("size", std::array<std::uint32_t, 2>{2, 2});
     ResizeRule rule;
     const std::string interpolation = layer.text("interpolation", "nearest");

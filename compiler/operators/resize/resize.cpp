@@ -93,8 +93,9 @@ std::int32_t interpolated(const std::array<std::int32_t, 4>& corners, const Floa
     const float up = y.place - static_cast<float>(y.lower);
     const float right = x.place - static_cast<float>(x.lower);
     const auto corner = [&](std::size_t i) { return static_cast<float>(corners.at(i)); };
-    return static_cast<std::int32_t>(corner(0) * (1 - up) * (1 - right) + corner(1) * up * (1 - right) +
-                                     corner(2) * (1 - up) * right + corner(3) * up * right + 0.5F);
+    const float sum = corner(0) * (1 - up) * (1 - right) + corner(1) * up * (1 - right) +
+                      corner(2) * (1 - up) * right + corner(3) * up * right + 0.5F;
+    return static_cast<std::int32_t>(sum);
 }
 
 class Resize final : public Operator {

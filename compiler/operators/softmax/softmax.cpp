@@ -50,6 +50,9 @@ public:
                                          std::span<const std::uint32_t> axes) const override {
         return permuted_lines(node, axes);
     }
+    LeadingOnes leading_ones(const ir::NodeView& node) const override {
+        return node.node().integer("axis") == -1 ? LeadingOnes::Passed : LeadingOnes::Counted;
+    }
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
         if (node.node().inputs.size() != 1) throw ModelError("it must have exactly 1 input");
         axis_of_attribute(node);
@@ -60,7 +63,11 @@ public:
                 .formats = "float32; uint8, int8 or int16 to itself or, as the last layer, to float32"};
     }
     bool runs_on_host() const override { return true; }
-    bool is_host_operation() const override { return true; }
+    /// Behind the program, the host knows only the whole output of an inference.
+    bool is_host_operation(const ir::NodeView& node) const override {
+        const ir::Shape& shape = node.input().shape;
+        return lines_along(shape, axis_of_attribute(node)).count == shape.elements();
+    }
     std::uint64_t operations(const ir::NodeView& node) const override {
         // find the largest, subtract it, exponential, sum, divide
         constexpr std::uint64_t operations_per_element = 5;

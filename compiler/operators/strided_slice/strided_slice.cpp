@@ -199,14 +199,15 @@ ir::Results append_parts(ir::LayerReader& layer, ir::ValueId input, std::size_t 
         parts.push_back(append_ranges(layer, input, ranges));
         first += size;
     }
-    return ir::Results(parts);
+    return {parts};
 }
 
 Integers equal_parts(const ir::LayerReader& layer, std::uint32_t extent, std::size_t parts) {
     if (parts == 0 || extent % parts != 0) {
         layer.fail(fmt::format("it splits an axis of {} into {} equal parts", extent, parts));
     }
-    return Integers(parts, static_cast<std::int64_t>(extent / parts));
+    Integers equal(parts, static_cast<std::int64_t>(extent / parts));
+    return equal;
 }
 
 /// Equal parts but for the last, which may be smaller.

@@ -12,6 +12,7 @@
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/onnx_images.h"
 #include "compiler/operators/tflite_weights.h"
+#include "compiler/operators/transposed_convolution/keras.h"
 #include "compiler/operators/weighted.h"
 
 namespace systole::operators {
@@ -55,7 +56,9 @@ Cut onnx_cut(const WrittenAxis& axis, std::int64_t extra, std::optional<std::int
     const bool is_same = auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
     if (!wanted && !is_same) return {axis.before, axis.after - extra};
     const std::int64_t result = wanted.value_or(axis.input * axis.stride);
-    const std::int64_t total = axis.full() + extra - result;
+    // Strides beyond the kernel would ask for more than there is; the runtime then adds nothing.
+    const std::int64_t total = wanted ? axis.full() + extra - result
+                                      : std::max<std::int64_t>(axis.full() + extra - result, 0);
     // The specification halves the total towards 0 and gives the rest to the other end.
     const std::int64_t half = total / 2;
     const std::int64_t before = auto_pad == "SAME_UPPER" ? half : total - half;
@@ -197,8 +200,10 @@ public:
         keys.insert(keys.end(), {{"output_padding", "`cut`, at the bottom and on the right"},
                                  {"output_shape", "`cut`"},
                                  {"group", "`groups`"}});
-        return {{ir::Format::Onnx, "ConvTranspose", keys, read_onnx_transposed},
-                tflite_transposed_convolution()};
+        std::vector<ir::LayerKind> kinds{{ir::Format::Onnx, "ConvTranspose", keys, read_onnx_transposed},
+                                         tflite_transposed_convolution()};
+        for (ir::LayerKind& kind : keras_transposed_convolutions()) kinds.push_back(std::move(kind));
+        return kinds;
     }
 
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {

@@ -104,6 +104,7 @@ public:
             {.name = "function", .meaning = "\"sigmoid\" or \"tanh\"", .absent = std::string("sigmoid")}};
         return declarations;
     }
+    LeadingOnes leading_ones(const ir::NodeView& /*node*/) const override { return LeadingOnes::Passed; }
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
         if (node.node().inputs.size() != 1) throw ModelError("it must have exactly 1 input");
         const std::string& function = node.node().text("function");

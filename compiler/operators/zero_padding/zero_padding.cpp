@@ -98,6 +98,7 @@ public:
         return {ir::image_shape(
             {static_cast<std::uint32_t>(height), static_cast<std::uint32_t>(width), input.channels})};
     }
+    LeadingOnes leading_ones(const ir::NodeView& /*node*/) const override { return LeadingOnes::Ignored; }
     bool is_identity(const ir::NodeView& node) const override { return sides_of(node.node()) == Sides{}; }
     bool moves_elements() const override { return true; }
     Placement placement() const override {

@@ -65,6 +65,10 @@ isa::MatrixFlags Draft::matrix_flags() {
         flags.activations = is_signed ? DataType::Int8 : DataType::Uint8;
     }
     flags.weights = choices_.chance(30) ? DataType::Int16 : DataType::Int8;
+    const bool may_have_zero_point = machine_.matrix_unit.row_sums && flags.weights == DataType::Int8;
+    const bool has_zero_point = may_have_zero_point && choices_.chance(40);
+    const std::uint64_t byte = has_zero_point ? choices_.from(0, UINT8_MAX) : 0;
+    set(Register::MultiplyWeightZeroPoint, static_cast<std::uint32_t>(static_cast<std::int8_t>(byte)));
     return flags;
 }
 

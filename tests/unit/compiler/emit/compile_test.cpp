@@ -45,6 +45,7 @@ schedule::Target random_target(const mapping::Network& network, std::mt19937& ra
     target.accumulator_rows = widest_output(network) + draw(random, 0, 60);
     const std::uint32_t least = fewest_rows(network, target);
     target.unified_buffer_rows = least + draw(random, 0, 4 * least);
+    target.row_sums = draw(random, 0, 1) == 1;
     return target;
 }
 

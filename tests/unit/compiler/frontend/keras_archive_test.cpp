@@ -117,6 +117,31 @@ TEST_CASE("The weights of a layer are numbered", "[compiler][frontend]") {
     CHECK(archive_error(entries_of(config, weights)) == "layer \"b\": the file has no weights for it");
 }
 
+TEST_CASE("Functions of a .keras file are those of the version that wrote it", "[compiler][frontend]") {
+    const std::string config = R"({"class_name": "Sequential", "config": {"name": "s", "layers": [
+        {"class_name": "InputLayer", "config": {"name": "in", "batch_shape": [null, 1]}},
+        {"class_name": "Activation", "config": {"name": "a", "activation": "hard_sigmoid"}}]}})";
+    std::vector<ZipEntry> entries = entries_of(config, {});
+    const auto slope = [&] {
+        const std::string bytes = tests::made_zip(entries);
+        return frontend::read_keras_archive(std::string_view(bytes), operators::registry())
+            .nodes.front()
+            .real("alpha");
+    };
+    CHECK(slope() == Approx(1.0 / 6.0));
+    entries[0] = {.name = "metadata.json", .bytes = R"({"keras_version": "2.15.0"})"};
+    CHECK(slope() == Approx(0.2));
+    entries[0] = {.name = "metadata.json", .bytes = R"({"keras_version": 3})"};
+    CHECK(archive_error(entries) == "metadata.json: keras_version is 3; it must be a version like \"3.0.0\"");
+    entries[0] = {.name = "metadata.json", .bytes = "[]"};
+    CHECK(archive_error(entries) ==
+          "metadata.json: keras_version is null; it must be a version like \"3.0.0\"");
+    entries[0] = {.name = "metadata.json", .bytes = "{"};
+    CHECK_THAT(archive_error(entries), Catch::StartsWith("metadata.json "));
+    entries.erase(entries.begin());
+    CHECK(slope() == Approx(1.0 / 6.0));
+}
+
 TEST_CASE("Classes have the names of groups that Keras gives them", "[compiler][frontend]") {
     const auto [class_name, group, keys] = GENERATE(table<std::string, std::string, std::string>(
         {{"Conv2D", "conv2d", R"("filters": 1, "kernel_size": [1, 1], "use_bias": false)"},

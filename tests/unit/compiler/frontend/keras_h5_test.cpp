@@ -85,6 +85,25 @@ TEST_CASE("Weights are found by their role in every version of Keras", "[compile
     CHECK(error_of(file) == "layer \"first\": the file has no kernel for it");
 }
 
+TEST_CASE("Functions of a .h5 file are those of the version that wrote it", "[compiler][frontend]") {
+    KerasFile file;
+    file.model_config = R"({"class_name": "Sequential", "config": {"name": "sequential", "layers": [
+        {"class_name": "InputLayer", "config": {"name": "in", "batch_input_shape": [null, 2]}},
+        {"class_name": "Activation", "config": {"name": "a", "activation": "hard_sigmoid"}}]}})";
+    const auto slope = [&] {
+        const TemporaryFile temporary("net.h5");
+        file.write(temporary.path());
+        return frontend::read_network(temporary.path(), operators::registry()).nodes.front().real("alpha");
+    };
+    CHECK(slope() == Approx(0.2));
+    file.about["keras_version"] = "2.2.4-tf";
+    CHECK(slope() == Approx(0.2));
+    file.about["keras_version"] = "3.4.1";
+    CHECK(slope() == Approx(1.0 / 6.0));
+    file.about["keras_version"] = "new";
+    CHECK(error_of(file) == "its keras_version is \"new\"; it must be a version like \"2.15.0\"");
+}
+
 TEST_CASE("Weights of any width, packed or not, are read", "[compiler][frontend]") {
     KerasFile file = two_dense_layers();
     const bool wide = GENERATE(false, true);
@@ -225,7 +244,7 @@ TEST_CASE("A layer that is called twice has its weights once in memory", "[compi
     CHECK(kernel(0) == kernel(1));
 }
 
-TEST_CASE("A model of several inputs or outputs cannot be run yet", "[compiler][frontend]") {
+TEST_CASE("A model may have several inputs", "[compiler][frontend]") {
     KerasFile file = two_dense_layers();
     file.model_config = R"({"class_name": "Functional", "config": {"name": "f", "layers": [
         {"class_name": "InputLayer", "name": "in", "config": {"name": "in", "batch_input_shape": [null, 2]},
@@ -235,10 +254,12 @@ TEST_CASE("A model of several inputs or outputs cannot be run yet", "[compiler][
         {"class_name": "Add", "name": "a", "config": {"name": "a"},
          "inbound_nodes": [[["in", 0, 0, {}], ["in2", 0, 0, {}]]]}],
         "input_layers": [["in", 0, 0], ["in2", 0, 0]], "output_layers": [["a", 0, 0]]}})";
-    CHECK(error_of(file) == "it has 2 inputs and 1 output; a network must have one of each");
     const TemporaryFile temporary("net.h5");
     file.write(temporary.path());
-    CHECK(frontend::read_keras_h5(temporary.path(), operators::registry()).inputs.size() == 2);
+    const ir::Graph graph = frontend::read_network(temporary.path(), operators::registry());
+    REQUIRE(graph.inputs.size() == 2);
+    CHECK(graph.values[graph.inputs[0]].name == "in");
+    CHECK(graph.values[graph.inputs[1]].name == "in2");
 }
 
 TEST_CASE("Nothing outside a file is read", "[compiler][frontend]") {

@@ -115,62 +115,6 @@ TEST_CASE("Reshapes and slices move nothing, borders are pooling", "[compiler][o
     CHECK(network.outputs.front() == network.layers[3].output);
 }
 
-TEST_CASE("Networks that the chip cannot compute are refused in one line", "[compiler][operators]") {
-    const auto error_of = [](const ir::Graph& graph) -> std::string {
-        try {
-            lower(graph);
-        } catch (const ModelError& error) {
-            return error.what();
-        }
-        return "none";
-    };
-    const auto softmax = [](IntegerGraph& made, ir::ValueId from) {
-        const ir::ValueId id = made.append("softmax", {from}, {});
-        made.graph().values[id].type = DataType::Float32;
-        made.graph().values[id].quantization.reset();
-        return id;
-    };
-    IntegerGraph inside;
-    const ir::ValueId sums = inside.dense({inside.input({1, 1, 1})}, 1, {.values = {1}}, {});
-    const ir::ValueId classes = softmax(inside, sums);
-    CHECK(error_of(inside.graph()) == "none");
-    CHECK(operators::chip_output(inside.graph()) == sums);
-    CHECK(lower(inside.graph()).host_operations.front().layer == "layer1");
-    inside.append("sigmoid", {classes}, {});
-    CHECK(error_of(inside.graph()) ==
-          "made: \"layer1\" is float32; the chip reads only integers that have a scale");
-
-    IntegerGraph behind;
-    const ir::ValueId first =
-        softmax(behind, behind.dense({behind.input({1, 1, 1})}, 1, {.values = {1}}, {}));
-    behind.append("sigmoid", {first}, {});
-    behind.graph().outputs = {first};
-    CHECK(error_of(behind.graph()) ==
-          "made: \"layer1\" is float32; the chip reads only integers that have a scale");
-
-    IntegerGraph constant;
-    const ir::ValueId input = constant.input({1, 1, 2});
-    constant.append("add", {input, input}, {});
-    ir::Graph& graph = constant.graph();
-    const ir::ValueId numbers =
-        graph.add_constant("numbers", {1, 2}, DataType::Uint8, std::vector<std::uint8_t>{1, 2});
-    constant.store(numbers, {});
-    graph.nodes[0].inputs[1] = numbers;
-    CHECK(error_of(graph).find("\"numbers\": it is a constant; the chip takes constants as weights alone") !=
-          std::string::npos);
-
-    IntegerGraph twice;
-    const ir::ValueId pooled = twice.append("max_pool", {twice.input({2, 2, 1})}, {});
-    twice.graph().outputs = {pooled, pooled};
-    CHECK(error_of(twice.graph()) ==
-          "made: output \"layer0\" has the elements of an output before it; give one of them");
-
-    ir::Graph on_floats;
-    on_floats.name = "floats";
-    on_floats.outputs = {on_floats.add_input("input", {1, 2})};
-    CHECK(error_of(on_floats) == "floats: its input must be of integers that have a scale");
-}
-
 namespace {
 
 std::vector<std::string> names_of(const mapping::Network& network) {
@@ -181,7 +125,92 @@ std::vector<std::string> names_of(const mapping::Network& network) {
 
 const operators::Encoding shares{1.0 / 256, 0};
 
+/// The only line that refuses a graph; "none" if it is lowered.
+std::string refusal_of(const ir::Graph& graph) {
+    try {
+        lower(graph);
+    } catch (const ModelError& error) {
+        return error.what();
+    }
+    return "none";
+}
+
+ir::ValueId float_softmax(IntegerGraph& made, ir::ValueId from) {
+    const ir::ValueId id = made.append("softmax", {from}, {});
+    made.graph().values[id].type = DataType::Float32;
+    made.graph().values[id].quantization.reset();
+    return id;
+}
+
 }  // namespace
+
+TEST_CASE("Work on floats is the host's, at the end or in a segment", "[compiler][operators]") {
+    IntegerGraph made;
+    const ir::ValueId sums = made.dense({made.input({1, 1, 1})}, 1, {.values = {1}}, {});
+    const ir::ValueId classes = float_softmax(made, sums);
+    CHECK(operators::chip_output(made.graph()) == sums);
+    const mapping::Network at_end = lower(made.graph());
+    CHECK(at_end.host_operations.front().layer == "layer1");
+    CHECK(names_of(at_end) == std::vector<std::string>{"layer0"});
+
+    // The chip's program cannot send the numbers of a sigmoid, so both are a segment.
+    made.append("sigmoid", {classes}, {});
+    const mapping::Network behind = lower(made.graph());
+    CHECK(behind.host_operations.empty());
+    REQUIRE(names_of(behind) == std::vector<std::string>{"layer0", "layer1"});
+    CHECK(std::get<mapping::HostSegment>(behind.layers[1].work).layers ==
+          std::vector<std::string>{"layer1", "layer2"});
+    CHECK(behind.outputs == std::vector<mapping::TensorId>{behind.layers[1].output});
+
+    // Nobody reads the sigmoid.
+    made.graph().outputs = {classes};
+    const mapping::Network unread = lower(made.graph());
+    REQUIRE(names_of(unread) == std::vector<std::string>{"layer0", "layer1"});
+    CHECK(unread.outputs == std::vector<mapping::TensorId>{unread.layers[1].outputs.front()});
+}
+
+TEST_CASE("The host adds constants", "[compiler][operators]") {
+    IntegerGraph made;
+    const ir::ValueId input = made.input({1, 1, 2});
+    const ir::ValueId sum = made.append("add", {input, input}, {});
+    ir::Graph& graph = made.graph();
+    const ir::ValueId numbers =
+        graph.add_constant("numbers", {1, 2}, DataType::Uint8, std::vector<std::uint8_t>{1, 2});
+    made.store(numbers, {});
+    graph.nodes[0].inputs[1] = numbers;
+    CHECK(refusal_of(graph) == "made: it has no layer with work for the chip");
+    made.append("max_pool", {sum}, {});
+    const mapping::Network network = lower(graph);
+    REQUIRE(names_of(network) == std::vector<std::string>{"layer0", "layer1"});
+    CHECK(mapping::runs_on_host(network.layers[0]));
+    CHECK_FALSE(mapping::runs_on_host(network.layers[1]));
+
+    graph.outputs = {numbers};
+    CHECK(refusal_of(graph) ==
+          "made: layer \"numbers\": it is a constant; the chip takes constants as weights alone");
+}
+
+TEST_CASE("Networks that neither chip nor host can compute are refused in one line",
+          "[compiler][operators]") {
+    IntegerGraph twice;
+    const ir::ValueId pooled = twice.append("max_pool", {twice.input({2, 2, 1})}, {});
+    twice.graph().outputs = {pooled, pooled};
+    CHECK(refusal_of(twice.graph()) ==
+          "made: output \"layer0\" has the elements of an output before it; give one of them");
+
+    IntegerGraph unknown;
+    unknown.dense({unknown.input({1, 1, 1})}, 1, {.values = {1}}, {});
+    for (ir::Value& value : unknown.graph().values) {
+        if (value.constant) value.constant = ir::Constant();
+    }
+    CHECK_THAT(refusal_of(unknown.graph()),
+               Catch::Contains("has no values; the graph must be one without weights, or have all"));
+
+    ir::Graph on_floats;
+    on_floats.name = "floats";
+    on_floats.outputs = {on_floats.add_input("input", {1, 2})};
+    CHECK(refusal_of(on_floats) == "floats: its input must be of integers that have a scale");
+}
 
 TEST_CASE("A softmax between work of the chip is a segment of the host", "[compiler][operators]") {
     IntegerGraph made;

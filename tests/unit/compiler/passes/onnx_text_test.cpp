@@ -215,6 +215,60 @@ outputs %1
 )");
 }
 
+TEST_CASE("fold_qdq stores an average before it is moved", "[compiler][passes]") {
+    const std::string text = text_after(passes::fold_qdq, R"(
+graph "g"
+inputs %0
+outputs %4
+%0 uint8 1x2x1x2 "in" scale 0.5 zero 3
+%1 float32 1x2x1x2 "d"
+%2 float32 1x1x1x2 "p"
+%3 float32 1x2x1x1 "first"
+%4 uint8 1x2x1x1 "q" scale 0.25 zero 3
+%1 = dequantize(%0) "d"
+%2 = average_pool(%1) "p" {kernel [2, 1]}
+%3 = reshape(%2) "first" {shape [1, 2, 1, 1]}
+%4 = quantize(%3) "q" {half_to_even 1}
+)");
+    INFO(text);
+    CHECK(text.find("quantize") == std::string::npos);
+    CHECK(text.find("uint8 1x1x1x2 \"p\" scale 0.25 zero 3") != std::string::npos);
+    CHECK(text.find("%1 = reshape(") != std::string::npos);
+    // Without a conversion, the integers themselves are moved.
+    CHECK(text_after(passes::fold_qdq, R"(
+graph "g"
+inputs %0
+outputs %3
+%0 uint8 1x4 "in" scale 0.5 zero 3
+%1 float32 1x4 "d"
+%2 float32 1x2x2 "s"
+%3 uint8 1x2x2 "q" scale 0.25 zero 3
+%1 = dequantize(%0) "d"
+%2 = reshape(%1) "s" {shape [1, 2, 2]}
+%3 = quantize(%2) "q" {half_to_even 1}
+)")
+              .find("lookup(") != std::string::npos);
+}
+
+TEST_CASE("fold_qdq leaves weights that are no integers any more on floats", "[compiler][passes]") {
+    // 0.3 is no multiple of 0.25.
+    const std::string text = text_after(passes::fold_qdq, R"(
+graph "g"
+inputs %0
+outputs %4
+%0 uint8 1x1x2x1 "in" scale 0.5 zero 3
+%1 float32 1x1x2x1 "d"
+%2 float32 1x1x1x1 "w" scale 0.25 zero 0 = [0.3]
+%3 float32 1x1x2x1 "c"
+%4 uint8 1x1x2x1 "q" scale 1.0 zero 3
+%1 = dequantize(%0) "d"
+%3 = convolution(%1, %2) "c"
+%4 = quantize(%3) "q" {half_to_even 1}
+)");
+    CHECK(text.find("int8 1x1x1x1") == std::string::npos);
+    CHECK(text.find("float32 1x1x1x1 \"w\"") != std::string::npos);
+}
+
 TEST_CASE("fold_qdq converts what is concatenated to the scale of the result", "[compiler][passes]") {
     const std::string text = text_after(passes::fold_qdq, R"(
 graph "g"

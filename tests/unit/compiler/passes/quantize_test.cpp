@@ -197,7 +197,21 @@ TEST_CASE("The input is stored as the caller says", "[compiler][passes]") {
 }
 
 TEST_CASE("A final softmax is left to the host, another is a segment of it", "[compiler][passes]") {
-    Graph graph = convolved(9);
+    // Over each pixel's channels, it is a segment, too: at the end, the host knows only whole outputs.
+    Graph by_pixel = convolved(9);
+    by_pixel.append("top", tests::op("softmax"), {1});
+    const ir::Graph pixels = quantized(by_pixel, inputs_for(by_pixel));
+    CHECK(operators_of(pixels) == Names{"convolution", "softmax"});
+    CHECK(pixels.output().type == DataType::Float32);
+    const mapping::Network all = operators::lower(pixels);
+    CHECK(all.host_operations.empty());
+    REQUIRE(all.layers.size() == 2);
+    CHECK(mapping::runs_on_host(all.layers[1]));
+
+    GraphParts parts(9);
+    Graph graph = tests::graph_of({6, 6, 2});
+    const ir::Window whole{.kernel_height = 6, .kernel_width = 6};
+    graph.append("conv", parts.convolution({6, 6, 2}, whole, 4, true), {0});
     graph.append("top", tests::op("softmax"), {1});
     const ir::Graph integers = quantized(graph, inputs_for(graph));
     CHECK(operators_of(integers) == Names{"convolution", "softmax"});
@@ -250,8 +264,9 @@ TEST_CASE("Quantization without usable calibration inputs is refused", "[compile
                       "made: layer \"input\": it gives inf on a calibration input; results must be finite");
 }
 
-TEST_CASE("A network without a layer is refused", "[compiler][passes]") {
+TEST_CASE("A network without a layer gives its input", "[compiler][passes]") {
     const Graph graph = tests::graph_of({2, 2, 1});
-    CHECK_THROWS_WITH(operators::lower(passes::prepare(graph, inputs_for(graph))),
-                      "made: it has no layer with work for the chip");
+    const mapping::Network network = operators::lower(passes::prepare(graph, inputs_for(graph)));
+    CHECK(network.layers.empty());
+    CHECK(network.outputs == network.inputs);
 }

@@ -120,6 +120,26 @@ TEST_CASE("Parallel convolutions stay apart where the mapping does not join them
     CHECK(group_parallel_convolutions(builder.network(), apart) == JoinedTo{0, 1});
 }
 
+TEST_CASE(
+    "Parallel convolutions whose weights have different zero points stay apart where the array subtracts "
+    "them",
+    "[compiler][schedule][parallel]") {
+    ParallelBuilder builder;
+    for (int i = 0; i < 5; ++i) builder.convolution(0, 64);
+    mapping::Network network = builder.network();
+    constexpr std::int32_t zero_points[] = {3, 0, 3, -4, 0};
+    std::size_t next = 0;
+    for (mapping::Layer& layer : network.layers) {
+        std::get<mapping::MatrixProduct>(layer.work).weight_zero_point = zero_points[next++];
+    }
+    REQUIRE(next == std::size(zero_points));
+    Target with_row_sums = target(256);
+    CHECK(group_parallel_convolutions(network, with_row_sums) == JoinedTo{0, 1, 0, 3, 1});
+    // Otherwise the tiles hold differences to the zero points, of 16 bits.
+    with_row_sums.row_sums = false;
+    CHECK(group_parallel_convolutions(network, with_row_sums) == JoinedTo{0, 1, 0, 0, 1});
+}
+
 TEST_CASE("A convolution is joined to the first with which it saves a column tile",
           "[compiler][schedule][parallel]") {
     // 6 and 2 fill 8 columns; 8 fills them alone; 3 begins anew, and 4 goes with it.

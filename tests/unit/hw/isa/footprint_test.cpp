@@ -344,6 +344,16 @@ TEST_CASE("Registers that make no sense are named", "[isa][footprint]") {
     }
     check_error(MatrixMultiply{.length = 1}, {{Register::MultiplyRowStride, 0}},
                 "multiply.row_stride is 0; it must be at least 1");
+    for (const std::int32_t zero_point : {-129, 128, INT32_MIN}) {
+        const auto bits = static_cast<std::uint32_t>(zero_point);
+        const std::string rule =
+            "multiply.weight_zero_point is " + std::to_string(zero_point) + "; it must be from -128 to 127";
+        check_error(MatrixMultiply{.length = 1}, {{Register::MultiplyWeightZeroPoint, bits}}, rule);
+        check_error(convolve, changed(window_settings, Register::MultiplyWeightZeroPoint, bits), rule);
+    }
+    check_error(MatrixMultiply{.length = 1, .flags = {.weights = DataType::Int16}},
+                {{Register::MultiplyWeightZeroPoint, 1}},
+                "multiply.weight_zero_point is 1; it must be 0 for weights of int16");
     check_error(Activate{.length = 1}, changed(activation_settings, Register::ActivationColumns, 257),
                 "activation.columns is 257; the array has 256");
     CHECK_NOTHROW(footprint(Activate{.length = 1},
