@@ -1,4 +1,6 @@
 // The quotient of two quantized tensors of bytes, element by element, in TFLite's fixed-point arithmetic.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -63,11 +65,11 @@ public:
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
         return {paired_shape(node)};
     }
-    Placement placement() const override { return {.where = "host", .formats = "uint8 or int8"}; }
+    Placement placement() const override { return {.where = "host", .formats = "uint8"}; }
     bool runs_on_host() const override { return true; }
     void check_types(const ir::NodeView& node) const override {
         for (const ir::Value* const value : {&node.input(0), &node.input(1), &node.output()}) {
-            const bool is_byte = value->type == DataType::Uint8 || value->type == DataType::Int8;
+            const bool is_byte = value->type == DataType::Uint8;
             if (is_byte && value->quantization && !value->quantization->axis &&
                 value->type == node.output().type)
                 continue;
@@ -117,6 +119,10 @@ private:
         const std::vector<ir::ValueId> inputs{input_of(layer, 0), input_of(layer, 1)};
         if (!result.quantization) {
             return append_fused_function(layer, layer.append_as(result, "divide", {}, inputs));
+        }
+        // The runtime has a rule for uint8 alone.
+        if (result.type != DataType::Uint8) {
+            layer.fail(fmt::format("divide of quantized {} is not supported", name_of(result.type)));
         }
         return layer.append_as(result, "quantized_divide", {{"clamp", fused_clamp(layer, result)}}, inputs);
     }
