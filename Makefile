@@ -16,11 +16,12 @@ export CCACHE_SLOPPINESS := pch_defines,time_macros
 
 packages_build := scripts/packages_build.txt
 packages_test := $(packages_build) scripts/packages_test.txt
+packages_judge := $(packages_build) scripts/packages_judge.txt
 
 # TFLite, ONNX Runtime and Keras, in an environment under build/ that tests/judges/make_environment.sh makes.
 judge_python := build/judges/env/bin/python
 
-.PHONY: help run install test sanitize bench figures fuzz random mutants judge judge-networks format format-check includes tidy packages-build packages-test clean
+.PHONY: help run install test sanitize bench figures fuzz random mutants judge judge-networks format format-check includes tidy packages-build packages-judge packages-test clean
 
 help:
 	@echo "make run      build the simulator and run $(RUN)   (RUN=another.json)"
@@ -103,7 +104,7 @@ mutants: packages-test
 	scripts/mutants.py $(MUTANTS) --jobs $(JOBS)
 
 # Other people's programs compute what sim must compute; tests/judges/README.md says how. Not part of `make test`.
-judge: packages-build
+judge: packages-judge
 	cmake --preset release
 	cmake --build --preset release --parallel $(JOBS) --target sim
 	tests/judges/make_environment.sh
@@ -111,13 +112,16 @@ judge: packages-build
 	$(judge_python) tests/judges/compare.py --jobs $(JOBS)
 	$(judge_python) tests/judges/onnx_node_tests.py --jobs $(JOBS)
 
-judge-networks: packages-build
+judge-networks: packages-judge
 	cmake --preset release
 	cmake --build --preset release --parallel $(JOBS) --target sim
 	tests/judges/make_environment.sh
 	$(judge_python) tests/judges/networks.py
 	$(if $(NETWORK_FILES),$(judge_python) tests/judges/networks.py $(addprefix --files ,$(NETWORK_FILES)))
 	$(judge_python) tests/judges/compare.py --cases build/judges/networks --jobs 1
+
+packages-judge:
+	@scripts/install_packages.sh $(packages_judge)
 
 packages-build:
 	@scripts/install_packages.sh $(packages_build)

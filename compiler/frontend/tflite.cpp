@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "compiler/frontend/layer_context.h"
+#include "compiler/frontend/tflite/blocks.h"
 #include "compiler/frontend/tflite/options.h"
 #include "compiler/frontend/tflite/tensors.h"
 #include "compiler/ir/model_error.h"
@@ -51,7 +52,8 @@ public:
     TfliteReader(const tflite::File& file, const ir::OperatorSet& operators)
         : file_(file),
           builder_{.format = ir::Format::Tflite, .operators = operators, .weights = weights_},
-          values_(file.tensor_count()) {}
+          values_(file.tensor_count()),
+          blocks_(tflite::find_dilated_convolutions(file)) {}
 
     ir::Graph read() && {
         const tflite::SubGraph& network = file_.network();
@@ -119,10 +121,12 @@ private:
         return id;
     }
 
-    std::vector<ir::ValueId> inputs_of(const tflite::Operator& node) {
+    std::vector<ir::ValueId> inputs_of(const tflite::Operator& node,
+                                       const tflite::DilatedConvolution* dilated) {
         std::vector<ir::ValueId> inputs;
         if (node.inputs() == nullptr) return inputs;
-        for (const std::int32_t number : *node.inputs()) {
+        for (std::int32_t number : *node.inputs()) {
+            if (dilated != nullptr && inputs.empty()) number = dilated->input;
             if (number == -1) {
                 inputs.push_back(ir::no_value);
                 continue;
@@ -151,9 +155,13 @@ private:
             node.outputs() == nullptr || node.outputs()->size() == 0 ? -1 : node.outputs()->Get(0);
         if (first == -1) throw ModelError("a node has no result; it must have at least 1");
         const std::string name = file_.name_of(first);
-        const std::string op = at(layer_place(name), [&] { return file_.operator_of(node); });
+        const auto blocks = blocks_.find(&node);
+        if (blocks != blocks_.end() && blocks->second.convolution == nullptr) return;
+        const tflite::DilatedConvolution* const dilated = blocks == blocks_.end() ? nullptr : &blocks->second;
+        const tflite::Operator& work = dilated == nullptr ? node : *dilated->convolution;
+        const std::string op = at(layer_place(name), [&] { return file_.operator_of(work); });
         try {
-            build(node, name, op);
+            build(work, *node.outputs(), name, op, dilated);
         } catch (const ModelError& error) {
             const std::string place = layer_place(name) + ": ";
             const std::string_view text = error.what();
@@ -162,13 +170,15 @@ private:
         }
     }
 
-    void build(const tflite::Operator& node, const std::string& name, const std::string& op) {
+    /// `numbers` are the tensors of the results.
+    void build(const tflite::Operator& node, const flatbuffers::Vector<std::int32_t>& numbers,
+               const std::string& name, const std::string& op, const tflite::DilatedConvolution* dilated) {
         const ir::LayerKind* const kind = builder_.operators.find_layer(ir::Format::Tflite, op);
         if (kind == nullptr) {
             throw ModelError("this operator is not supported: docs/operators.md lists those that are");
         }
         std::vector<ir::ResultType> types;
-        for (const std::int32_t number : *node.outputs()) {
+        for (const std::int32_t number : numbers) {
             const tflite::Tensor& tensor = file_.tensor(number);
             types.push_back(at("its result " + tensor_place(number), [&] {
                 if (values_[static_cast<std::size_t>(number)])
@@ -180,7 +190,12 @@ private:
         check_options(node, *kind, options);
         check_scales(node, types, options);
         if (const auto type = bias_type(node, op)) options["bias_type"] = *type;
-        std::vector<ir::ValueId> inputs = inputs_of(node);
+        if (dilated != nullptr) {
+            options["blocks_padding"] = dilated->padding;
+            options["dilation_h_factor"] = dilated->sides[0];
+            options["dilation_w_factor"] = dilated->sides[1];
+        }
+        std::vector<ir::ValueId> inputs = inputs_of(node, dilated);
         dequantize_constants(name, op, types, inputs);
         const std::size_t first_own = builder_.graph.values.size();
         LayerContext context(builder_, *kind, options, name, std::move(inputs), DataType::Uint8, types);
@@ -190,8 +205,7 @@ private:
                                          ir::counted(types.size(), "result"), results.size()));
         }
         for (std::size_t i = 0; i < results.size(); ++i) {
-            set_result(node.outputs()->Get(static_cast<std::uint32_t>(i)), results[i],
-                       results[i] >= first_own);
+            set_result(numbers.Get(static_cast<std::uint32_t>(i)), results[i], results[i] >= first_own);
         }
     }
 
@@ -255,6 +269,7 @@ private:
     TfliteWeights weights_;
     GraphBuilder builder_;
     std::vector<std::optional<ir::ValueId>> values_;  ///< by tensor
+    tflite::DilatedConvolutions blocks_;
 };
 
 }  // namespace

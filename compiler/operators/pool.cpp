@@ -87,6 +87,16 @@ ir::Window whole_image(const ir::FeatureMap& map) {
     return {.kernel_height = map.height, .kernel_width = map.width};
 }
 
+/// TFLite's L2_POOL_2D: the root of the average of the squares.
+ir::Results read_tflite_l2_pool(ir::LayerReader& layer) {
+    const ir::Window window =
+        tflite_window(layer, {layer.positive("filter_height"), layer.positive("filter_width")});
+    if (layer.declared_result(0).type != DataType::Float32) layer.fail("it works on float32 alone");
+    const ir::ValueId squares = layer.append("square", {}, {input_of(layer, 0)});
+    const ir::ValueId mean = layer.append("average_pool", ir::attributes_of(window), {squares});
+    return append_fused_function(layer, layer.append("sqrt", {}, {mean}));
+}
+
 }  // namespace
 
 const std::vector<ir::AttributeDeclaration>& Pool::attributes() const {
@@ -140,6 +150,9 @@ std::vector<ir::LayerKind> Pool::layer_kinds() const {
         {ir::Format::GraphJson, "global_" + op, {}, json_global},
         {ir::Format::Tflite, kind_ == PoolKind::Max ? "MAX_POOL_2D" : "AVERAGE_POOL_2D", tflite_pool_keys(),
          [op](ir::LayerReader& layer) { return read_tflite_pool(layer, op); }}};
+    if (kind_ == PoolKind::Average) {
+        kinds.push_back({ir::Format::Tflite, "L2_POOL_2D", tflite_pool_keys(), read_tflite_l2_pool});
+    }
     for (ir::LayerKind& kind : kind_ == PoolKind::Max ? onnx_max_pools() : onnx_average_pools()) {
         kinds.push_back(std::move(kind));
     }

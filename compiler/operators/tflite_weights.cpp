@@ -139,10 +139,13 @@ ir::ValueId append_product(ir::LayerReader& layer, std::string_view op,
 
 std::vector<ir::LayerKey> convolution_keys() {
     std::vector<ir::LayerKey> keys = tflite_window_keys();
-    keys.insert(keys.end(), {{"dilation_h_factor", "`dilation`, vertical"},
-                             {"dilation_w_factor", "and horizontal"},
-                             {"fused_activation_function", "a function of the result, or its `clamp`"},
-                             {"bias_type", "for int16: `wide_sums` unless it is INT32"}});
+    keys.insert(keys.end(),
+                {{"dilation_h_factor", "`dilation`, vertical"},
+                 {"dilation_w_factor", "and horizontal"},
+                 {"blocks_padding",
+                  "`padding` and `dilation`, if SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND are around it"},
+                 {"fused_activation_function", "a function of the result, or its `clamp`"},
+                 {"bias_type", "for int16: `wide_sums` unless it is INT32"}});
     return keys;
 }
 
@@ -156,8 +159,16 @@ KernelLayout layout_of(const ir::LayerReader& layer, const ir::Value& given) {
 }
 
 ir::Window window_of_layout(const ir::LayerReader& layer, const KernelLayout& layout) {
-    return tflite_window(layer, {layout.height, layout.width},
-                         {layer.positive("dilation_h_factor", 1), layer.positive("dilation_w_factor", 1)});
+    ir::Window window =
+        tflite_window(layer, {layout.height, layout.width},
+                      {layer.positive("dilation_h_factor", 1), layer.positive("dilation_w_factor", 1)});
+    if (const auto padding = integers_of(layer, "blocks_padding")) {
+        window.pad_top = static_cast<std::uint32_t>(padding->at(0));
+        window.pad_left = static_cast<std::uint32_t>(padding->at(1));
+        window.pad_bottom = static_cast<std::uint32_t>(padding->at(2));
+        window.pad_right = static_cast<std::uint32_t>(padding->at(3));
+    }
+    return window;
 }
 
 ir::Results read_convolution(ir::LayerReader& layer) {

@@ -22,7 +22,7 @@ std::unique_ptr<ir::Operator> make_divide() {
         .summary = "The quotient of two numbers, element by element; of integers, rounded towards 0.",
         .on_floats = apply_to_row<divide_of_floats>,
         .on_integers = apply_to_row<divide_of_integers>,
-        .layers = {onnx_pair("divide", "Div"), tflite_pair_with_function("divide", "DIV")}});
+        .layers = {onnx_pair("divide", "Div")}});
 }
 
 }  // namespace systole::operators

@@ -11,94 +11,12 @@
 #include "compiler/operators/encoding.h"
 #include "compiler/operators/file_nodes.h"
 #include "compiler/operators/fixed_point.h"
+#include "compiler/operators/fixed_point_functions.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/operator.h"
 
 namespace systole::operators {
 namespace {
-
-// Fixed-point numbers of 32 bits are named after their fractional bits: q31 is from -1 to 1.
-
-constexpr std::int32_t one_q31 = std::numeric_limits<std::int32_t>::max();
-
-std::int32_t multiply_fixed(std::int32_t a, std::int32_t b) {
-    return saturating_rounding_doubling_high_multiply(a, b);
-}
-
-/// x * 2^bits, saturated.
-std::int32_t shift_left(std::int32_t x, int bits) {
-    constexpr std::int64_t lowest = std::numeric_limits<std::int32_t>::min();
-    constexpr std::int64_t highest = std::numeric_limits<std::int32_t>::max();
-    return static_cast<std::int32_t>(
-        std::clamp(std::int64_t{x} * (std::int64_t{1} << bits), lowest, highest));
-}
-
-/// exp(x) for x from -1/4 to 0, both q31: a polynomial of the fourth degree around -1/8.
-std::int32_t exp_of_quarter(std::int32_t x) {
-    constexpr std::int32_t exp_of_middle = 1895147668;  // exp(-1/8)
-    constexpr std::int32_t third = 715827883;
-    const std::int32_t y = wrap(std::int64_t{x} + (1 << 28));
-    const std::int32_t y2 = multiply_fixed(y, y);
-    const std::int32_t y3 = multiply_fixed(y2, y);
-    const std::int32_t y4 = multiply_fixed(y2, y2);
-    const std::int32_t upper = wrap(std::int64_t{rounding_divide_by_power_of_two(y4, 2)} + y3);
-    const std::int32_t higher =
-        rounding_divide_by_power_of_two(wrap(std::int64_t{multiply_fixed(upper, third)} + y2), 1);
-    const std::int32_t sum = wrap(std::int64_t{y} + higher);
-    return wrap(std::int64_t{exp_of_middle} + multiply_fixed(exp_of_middle, sum));
-}
-
-/// exp(x), q31, for x <= 0 in q26: that of the part within a quarter, times that of each power of two.
-std::int32_t exp_of_negative(std::int32_t x) {
-    if (x == 0) return one_q31;
-    constexpr std::int32_t quarter = 1 << 24;
-    constexpr int fraction_bits = 26;
-    constexpr int to_q31 = 5;
-    const std::int32_t within = (x & (quarter - 1)) - quarter;
-    std::int32_t result = exp_of_quarter(shift_left(within, to_q31));
-    const auto rest = static_cast<std::uint32_t>(within - x);
-    // exp(-1/4), exp(-1/2), exp(-1), ... exp(-16)
-    constexpr std::array<std::int32_t, 7> factors{1672461947, 1302514674, 790015084, 290630308,
-                                                  39332535,   720401,     242};
-    for (std::size_t i = 0; i < factors.size(); ++i) {
-        if ((rest >> (static_cast<std::size_t>(fraction_bits) - 2 + i) & 1U) != 0) {
-            result = multiply_fixed(result, factors[i]);
-        }
-    }
-    return result;
-}
-
-/// 1 / (1 + x), q31, for x from 0 to 1 in q31: three steps of Newton's method.
-std::int32_t reciprocal_of_one_plus(std::int32_t x) {
-    constexpr std::int32_t start = 1515870810;   // 48/17 in q29
-    constexpr std::int32_t slope = -1010580540;  // -32/17 in q29
-    constexpr std::int32_t one_q29 = 1 << 29;
-    const std::int64_t sum = std::int64_t{x} + one_q31;
-    const auto half = static_cast<std::int32_t>((sum + (sum >= 0 ? 1 : -1)) / 2);
-    std::int32_t y = wrap(std::int64_t{start} + multiply_fixed(half, slope));
-    constexpr int steps_of_newton = 3;
-    for (int i = 0; i < steps_of_newton; ++i) {
-        const std::int32_t error = wrap(std::int64_t{one_q29} - multiply_fixed(half, y));
-        y = wrap(std::int64_t{y} + shift_left(multiply_fixed(y, error), 2));
-    }
-    return shift_left(y, 1);
-}
-
-/// The scaling of differences to the largest number: by a multiplier and a shift to the left, to q26.
-struct DifferenceScale {
-    FixedPoint factor;
-    std::int32_t lowest = 0;  ///< below it, the result is 0
-};
-
-DifferenceScale difference_scale(double scale, double beta) {
-    constexpr double q26 = 1 << 26;
-    constexpr double most = 2147483647.0;
-    // The factor may be larger than what to_fixed_point takes.
-    FixedPoint factor = to_fixed_point(std::min(beta * scale * q26, most) / 4.0);
-    factor.shift += 2;
-    const double radius = 31.0 * q26 / std::ldexp(1.0, factor.shift);
-    return {factor, static_cast<std::int32_t>(-std::floor(radius))};
-}
 
 /// Softmax of bytes.
 void softmax_of_row(const std::int32_t* from, std::int32_t* to, std::size_t count,

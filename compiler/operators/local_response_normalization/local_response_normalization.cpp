@@ -26,11 +26,13 @@ ir::Results read_onnx_normalization(ir::LayerReader& layer) {
                         {input_of(layer, 0)});
 }
 
+/// TFLite's reference kernel leaves out the last channel within the radius.
 ir::Results read_tflite_normalization(ir::LayerReader& layer) {
     const std::int64_t radius = integer_of(layer, "radius", 0);
+    if (radius < 1) layer.fail("radius", "it must be at least 1");
     return append_declared(layer, "local_response_normalization",
                            {{"before", radius},
-                            {"after", radius},
+                            {"after", radius - 1},
                             {"alpha", double{layer.number("alpha", 0.0F)}},
                             {"beta", double{layer.number("beta", 0.0F)}},
                             {"bias", double{layer.number("bias", 0.0F)}}},
@@ -63,7 +65,7 @@ public:
                  .build = read_onnx_normalization},
                 {.format = ir::Format::Tflite,
                  .name = "LOCAL_RESPONSE_NORMALIZATION",
-                 .keys = {{"radius", "`before` and `after`"},
+                 .keys = {{"radius", "`before`, and one less `after`"},
                           {"alpha", "`alpha`"},
                           {"beta", "`beta`"},
                           {"bias", "`bias`"}},

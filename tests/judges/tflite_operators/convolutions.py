@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from tensorflow.lite.python import schema_py_generated as schema
 
 from draw import INTEGER_RANGES, Draw
 from tflite_file import Quantization, TfliteFile, any_quantization, covering
@@ -20,6 +21,8 @@ class Layer:
     weights: int
     bias: list[int]  # empty if there is none
     output: int
+    # Said by files with 16-bit activations and a bias of 32 bits; otherwise the runtime reads 64.
+    quantized_bias_type: int = 0
 
 
 def make_layer(
@@ -52,18 +55,21 @@ def make_layer(
     # Standard deviation of a sum of products of uniform numbers.
     least, greatest = INTEGER_RANGES[input_type]
     spread = np.sqrt(products) * (greatest - least) * 255 / 12 * max(bias_scales)
-    bias = []
+    bias, declared_type = [], 0
     if with_bias:
         bias_type = "int32"
         if types == "int16":
             bias_type = draw.choice(["int64", "int64", "int32"])
+            if bias_type == "int32":
+                declared_type = schema.TensorType.INT32
         largest = min(spread / max(bias_scales), 2.0**30)
         numbers = draw.random.uniform(-largest, largest, channels).astype(bias_type)
         axis_scales = bias_scales if len(bias_scales) == channels else bias_scales[:1]
         zeros = [0] * len(axis_scales)
         bias = [file.constant("bias", numbers, Quantization(axis_scales, zeros))]
     output_quantization = covering(draw, input_type, -2 * spread, 2 * spread)
-    return Layer(values, weights, bias, file.output("output", input_type, output_quantization))
+    output = file.output("output", input_type, output_quantization)
+    return Layer(values, weights, bias, output, declared_type)
 
 
 def _weights(
@@ -150,6 +156,7 @@ def conv_2d(draw: Draw, types: str) -> TfliteFile:
         [layer.output],
         "Conv2DOptions",
         version=2,
+        quantized_bias_type=layer.quantized_bias_type,
         padding=draw.choice([SAME, VALID]),
         stride_h=draw.integer(1, 3),
         stride_w=draw.integer(1, 3),
@@ -220,6 +227,7 @@ def transpose_conv(draw: Draw, types: str) -> TfliteFile:
         [layer.output],
         "TransposeConvOptions",
         version=3,
+        quantized_bias_type=layer.quantized_bias_type,
         padding=padding,
         stride_h=stride[0],
         stride_w=stride[1],
@@ -250,6 +258,7 @@ def fully_connected(draw: Draw, types: str) -> TfliteFile:
         [layer.output],
         "FullyConnectedOptions",
         version=5,
+        quantized_bias_type=layer.quantized_bias_type,
         keep_num_dims=keep,
         fused_activation_function=any_activation(draw),
     )

@@ -113,7 +113,7 @@ TEST_CASE("Responses are divided by those of neighbouring channels", "[compiler]
     const nlohmann::json radius{{"radius", 1}, {"alpha", 1.0}, {"beta", 0.5}, {"bias", 2.0}};
     CHECK(are_close(
         compute(tflite("LOCAL_RESPONSE_NORMALIZATION", radius), {reals({1, 1, 1, 3}, {1, 2, 3})}).reals(),
-        {1 / std::sqrt(7.0F), 2 / std::sqrt(16.0F), 3 / std::sqrt(15.0F)}));
+        {1 / std::sqrt(3.0F), 2 / std::sqrt(7.0F), 3 / std::sqrt(15.0F)}));
 }
 
 TEST_CASE("Lines are divided by their norm", "[compiler][operators]") {
