@@ -59,9 +59,10 @@ Cut onnx_cut(const WrittenAxis& axis, std::int64_t extra, std::optional<std::int
     // Strides beyond the kernel would ask for more than there is; the runtime then adds nothing.
     const std::int64_t total = wanted ? axis.full() + extra - result
                                       : std::max<std::int64_t>(axis.full() + extra - result, 0);
-    // The specification halves the total towards 0 and gives the rest to the other end.
-    const std::int64_t half = total / 2;
-    const std::int64_t before = auto_pad == "SAME_UPPER" ? half : total - half;
+    // A result wider than all products ends in zeros. Otherwise the total is halved, and the rest is cut from
+    // the other end.
+    const std::int64_t cut = std::max<std::int64_t>(total, 0);
+    const std::int64_t before = auto_pad == "SAME_UPPER" ? cut / 2 : cut - cut / 2;
     return {before, total - before - extra};
 }
 
