@@ -58,6 +58,12 @@ ir::LayerKind tflite_reduction(std::string_view op, const char* name) {
                 const std::size_t rank = shape_of(layer).rank();
                 const Integers axes = axes_in(layer, constant_integers(layer, 1), rank);
                 if (axes.empty()) return input_of(layer, 0);
+                const ir::ResultType result = layer.declared_result(0);
+                // The reference kernel's sums of bytes are no function of the real sum once they leave the
+                // range.
+                if (op == "reduce_sum" && result.type != DataType::Float32 && result.quantization) {
+                    layer.fail(fmt::format("a sum of quantized {} is not supported", name_of(result.type)));
+                }
                 const std::int64_t keep = flag_of(layer, "keep_dims", false) ? 1 : 0;
                 return append_declared(layer, op, {{"axes", axes}, {"keep", keep}}, {input_of(layer, 0)});
             }};

@@ -28,15 +28,8 @@ std::int32_t ScaledSum::finish_quantized(const ir::NodeView& node, std::int32_t 
         factor.multiplier = static_cast<std::int32_t>((std::int64_t{factor.multiplier} << shift) / count);
         factor.shift -= shift;
     }
-    const std::int32_t scaled = scale(sum, factor.multiplier, factor.shift);
-    // TFLite's kernel limits a sum before it adds the zero point, and wraps behind it.
-    if (!is_mean_) {
-        const std::int32_t limited = std::clamp(scaled, lowest_of(result.type), highest_of(result.type));
-        const std::int32_t wide = limited + result.zero_point;
-        return result.type == DataType::Uint8 ? static_cast<std::uint8_t>(wide)
-                                              : static_cast<std::int8_t>(wide);
-    }
-    return offset_and_clamp(scaled, result.zero_point, lowest_of(result.type), highest_of(result.type));
+    return offset_and_clamp(scale(sum, factor.multiplier, factor.shift), result.zero_point,
+                            lowest_of(result.type), highest_of(result.type));
 }
 
 }  // namespace systole::operators

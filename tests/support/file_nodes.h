@@ -42,7 +42,7 @@ Tensor tensor_of(const ir::Shape& shape, DataType type, const std::vector<Number
     REQUIRE(numbers.size() == shape.elements());
     Tensor tensor{.shape = shape, .type = type};
     tensor.bytes.resize(numbers.size() * sizeof(Number));
-    std::memcpy(tensor.bytes.data(), numbers.data(), tensor.bytes.size());
+    if (!numbers.empty()) std::memcpy(tensor.bytes.data(), numbers.data(), tensor.bytes.size());
     return tensor;
 }
 inline Tensor reals(const ir::Shape& shape, const std::vector<float>& numbers) {

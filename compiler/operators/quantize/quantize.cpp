@@ -82,6 +82,7 @@ public:
         if (!result.quantization) throw ModelError("its result must have a scale and a zero point");
     }
     void compute(const TensorCall& call) const override {
+        check_types(call.node);  // nodes of constants are computed before a graph is checked
         const ir::Quantization& quantization = *call.node.output().quantization;
         const ScaleAxis scales = scale_axis(call.node.output());
         const DataType type = call.node.output().type;

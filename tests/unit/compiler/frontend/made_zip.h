@@ -33,7 +33,7 @@ inline std::string made_zip(const std::vector<ZipEntry>& entries) {
     std::string file;
     std::string directory;
     const auto put = [](std::string& to, std::uint64_t value, int bytes) {
-        for (int i = 0; i < bytes; ++i) to += static_cast<char>(value >> (8 * i));
+        for (int i = 0; i < bytes; ++i) to += i < 8 ? static_cast<char>(value >> (8 * i)) : '\0';
     };
     const auto put_common = [&](std::string& to, const ZipEntry& entry) {
         put(to, 20, 2);  // version needed

@@ -47,18 +47,20 @@ TEST_CASE("Norms and logarithms of sums", "[compiler][operators]") {
     CHECK(are_close(logarithms.reals(), {1000.0F + std::log(2.0F)}));
 }
 
-TEST_CASE("Quantized means and sums are those of TFLite", "[compiler][operators]") {
+TEST_CASE("Quantized means are those of TFLite", "[compiler][operators]") {
     // Real numbers 1, 2, 3, 7: mean 3.25, sum 13.
     const Tensor x = quantized({1, 2, 2, 1}, 0.5, -10, {-8, -6, -4, 4});
     const FileNode mean = tflite("MEAN", {}, {int8_type(0.25, 3)});
     CHECK(compute(mean, {x, list({1, 2})}).numbers<std::int8_t>() == Signed{16});
     const FileNode sum = tflite("SUM", {}, {int8_type(0.125, 0)});
-    CHECK(compute(sum, {x, list({1, 2})}).numbers<std::int8_t>() == Signed{104});
+    CHECK_THROWS_WITH(read_node(sum, {x, list({1, 2})}),
+                      Catch::Contains("a sum of quantized int8 is not supported"));
     const FileNode largest = tflite("REDUCE_MAX", {}, {int8_type(0.5, -10)});
     CHECK(compute(largest, {x, list({1, 2, 3})}).numbers<std::int8_t>() == Signed{4});
     const FileNode product = tflite("REDUCE_PROD", {}, {int8_type(0.5, -10)});
     const ir::Graph graph = read_node(product, {x, list({1})});
-    CHECK_THAT(ir::find_fault(graph).value(), Catch::Contains("reduce_product of int8 with these scales is not supported"));
+    CHECK_THAT(ir::find_fault(graph).value(),
+               Catch::Contains("reduce_product of int8 with these scales is not supported"));
 }
 
 TEST_CASE("The index of an extreme element is that of the first or the last of equals",
