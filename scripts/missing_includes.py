@@ -316,7 +316,8 @@ class Tree:
             if before == "::" and "namespace" in [each for each, _ in tokens[max(0, i - 5):i]]:
                 continue
             if before == "::":
-                if not re.match(r"[a-z]", qualifier) or qualifier in ("fs", "chrono", "filesystem", "nlohmann", "fmt", "pmr", "views", "ranges"):
+                if not re.match(r"[a-z]", qualifier) or qualifier in ("fs", "chrono", "filesystem", "nlohmann", "fmt", "pmr", "views", "ranges", "flatbuffers", "reflection",
+                                                                "format", "tflite"):
                     continue  # a member, or another library's
             elif name in (callable_names if after == "(" else declared) or before == "namespace" or name[0].islower() and len(headers) > 1 or (name[0].islower() and after not in ("(", "<")) or \
                     (re.match(r"[A-Za-z_>&*]", before[-1:]) and before not in BEFORE_USE):

@@ -114,7 +114,7 @@ std::vector<int> sorted_nodes(const ::onnx::GraphProto& graph) {
 class OnnxModelReader {
 public:
     OnnxModelReader(::onnx::ModelProto& model, const fs::path& folder, const ir::OperatorSet& operators,
-                const InputShapes& shapes)
+                    const InputShapes& shapes)
         : proto_(*model.mutable_graph()),
           folder_(folder),
           shapes_(shapes),

@@ -123,6 +123,7 @@ std::size_t axis_in(const ir::LayerReader& layer, std::int64_t axis, std::size_t
 std::vector<std::int64_t> axes_in(const ir::LayerReader& layer, const std::vector<std::int64_t>& axes,
                                   std::size_t rank) {
     std::vector<std::int64_t> sorted;
+    sorted.reserve(axes.size());
     for (const std::int64_t axis : axes) {
         sorted.push_back(static_cast<std::int64_t>(axis_in(layer, axis, rank)));
     }

@@ -178,6 +178,7 @@ bool is_ready(const ir::Graph& graph, const Lowering& lowering, std::span<const 
 void lower_nodes(const ir::Graph& graph, Lowering& lowering) {
     std::vector<HostNodes> segments = lowering.host_plan().segments;
     std::vector<SegmentGraph> cut;
+    cut.reserve(segments.size());
     for (const HostNodes& nodes : segments) cut.push_back(segment_graph(graph, nodes));
     std::vector<bool> done(graph.nodes.size(), false);
     for (const HostNodes& nodes : segments) {

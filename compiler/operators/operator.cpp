@@ -112,6 +112,7 @@ std::vector<ir::Constant> Operator::fold(const ir::NodeView& node) const {
     }
     compute({.node = node, .inputs = inputs, .batch = 1, .outputs = outputs});
     std::vector<ir::Constant> constants;
+    constants.reserve(results.size());
     for (std::vector<std::uint8_t>& result : results) {
         constants.push_back(ir::Constant::of(std::move(result)));
     }

@@ -181,7 +181,8 @@ void add_run_command(CLI::App& app, Context& context) {
     CLI::App* command = app.add_subcommand("run", "Run a network, or a program, on a machine");
     const auto run = std::make_shared<RunCommand>();
     run->screen = &context.screen;
-    add_model_options(*command, context, run->options, "run file, whose keys options override; or a network, or a program");
+    add_model_options(*command, context, run->options,
+                      "run file, whose keys options override; or a network, or a program");
     add_run_only_options(*command, context, run->options);
     CLI::Option* quiet = add_quiet_option(*command, run->print);
     CLI::Option* json = add_json_option(*command, run->print, "report.json")->excludes(quiet);

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <exception>
 #include <filesystem>
 #include <map>
 #include <span>

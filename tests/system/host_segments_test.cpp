@@ -1,8 +1,10 @@
 // Layers that the chip cannot compute, in the middle of a network: the host computes them, in the run's time.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstdint>
 #include <fstream>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <vector>
 

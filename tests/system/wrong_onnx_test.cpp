@@ -14,8 +14,8 @@ TEST_CASE("Wrong ONNX files end in one line", "[wrong_input][onnx]") {
     const tests::Folder folder;
     const auto check = [&](const std::string& bytes, const std::vector<std::string>& words) {
         const std::string path = folder.file("wrong.onnx", bytes);
-        const tests::Outcome outcome =
-            tests::sim("compile --model " + path + " --machine tpu_v1 --output " + (folder / "out.tpu").string());
+        const tests::Outcome outcome = tests::sim("compile --model " + path + " --machine tpu_v1 --output " +
+                                                  (folder / "out.tpu").string());
         INFO(outcome.err);
         CHECK(outcome.exit_code == 2);
         CHECK(std::ranges::count(outcome.err, '\n') == 1);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <tflite_bfbs_generated.h>
 
+#include <cstdint>
 #include <stdexcept>
 
 #include "compiler/ir/model_error.h"

@@ -2,6 +2,7 @@
 
 #include <tflite_generated.h>
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>

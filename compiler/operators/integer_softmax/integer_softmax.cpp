@@ -80,8 +80,8 @@ Table16 make_table16(const Function& function, double first, double last) {
 }
 
 std::int32_t look_up(const Table16& table, std::int32_t number) {
-    const std::int32_t step = number >> 7;
-    const auto entry = static_cast<std::size_t>(step + 256);
+    const std::int32_t step = (number >> 7) + 256;
+    const auto entry = static_cast<std::size_t>(step);
     const std::int32_t base = table[entry];
     const std::int32_t slope = table[entry + 1] - base;
     return base + ((slope * (number & 0x7f) + 64) >> 7);

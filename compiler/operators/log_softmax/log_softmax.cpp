@@ -25,7 +25,8 @@ void log_softmax_of_line(const std::int32_t* from, std::int32_t* to, const AxisL
                          const DifferenceScale& scaling, DataType type) {
     constexpr int sum_integer_bits = 12;
     constexpr int fraction_bits = 31 - 5 - 4;  // between q26 and the result's sixteenths
-    const auto& [multiplier, left] = scaling.factor;
+    const auto multiplier = scaling.factor.multiplier;
+    const auto left = scaling.factor.shift;
     const auto scaled = [&](std::int32_t difference) {
         return multiply_fixed(wrap(std::int64_t{difference} * (std::int64_t{1} << left)), multiplier);
     };

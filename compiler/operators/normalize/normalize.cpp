@@ -126,7 +126,7 @@ public:
             std::int32_t sum = 0;
             for (std::size_t i = 0; i < lines.count; ++i) {
                 const std::int32_t x = from[i * lines.inner] - zero_point;
-                sum = wrap(std::int64_t{sum} + x * x);
+                sum = wrap(std::int64_t{sum} + std::int64_t{x} * x);
             }
             const InverseRoot root = inverse_root_of(sum);
             for (std::size_t i = 0; i < lines.count; ++i) {

@@ -57,8 +57,8 @@ Cut onnx_cut(const WrittenAxis& axis, std::int64_t extra, std::optional<std::int
     if (!wanted && !is_same) return {axis.before, axis.after - extra};
     const std::int64_t result = wanted.value_or(axis.input * axis.stride);
     // Strides beyond the kernel would ask for more than there is; the runtime then adds nothing.
-    const std::int64_t total = wanted ? axis.full() + extra - result
-                                      : std::max<std::int64_t>(axis.full() + extra - result, 0);
+    const std::int64_t total =
+        wanted ? axis.full() + extra - result : std::max<std::int64_t>(axis.full() + extra - result, 0);
     // A result wider than all products ends in zeros. Otherwise the total is halved, and the rest is cut from
     // the other end.
     const std::int64_t cut = std::max<std::int64_t>(total, 0);

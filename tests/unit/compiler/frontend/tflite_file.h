@@ -2,6 +2,7 @@
 
 #include <tflite_generated.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <optional>

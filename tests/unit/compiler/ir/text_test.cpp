@@ -69,12 +69,12 @@ TEST_CASE("Operators refuse integers that they cannot work on, each in one line"
     CHECK(error("uint8 1x1 \"d\" scale 0.25 zero 0", "int16 1x1 \"d\" scale 0.25 zero 1") ==
           "net.txt: node 0 \"d\": a zero point of int16 must be 0");
     CHECK(error("int8 2x1 \"w\"", "uint8 2x1 \"w\"") ==
-          "net.txt: node 0 \"d\": its weights are uint8, which is not supported; on integers they must be int8, with scales");
+          "net.txt: node 0 \"d\": its weights are uint8, which is not supported; on integers they must be "
+          "int8, with scales");
     CHECK(error("zeros [0]", "zeros [1]") ==
           "net.txt: node 0 \"d\": its weights must have one scale and zero point, or a scale for each output "
           "channel and zero points of 0");
-    CHECK(error("int8 2x1 \"w\" axis 1 scales [0.5] zeros [0]", "int8 2x1 \"w\" scale 0.5 zero 1") ==
-          "none");
+    CHECK(error("int8 2x1 \"w\" axis 1 scales [0.5] zeros [0]", "int8 2x1 \"w\" scale 0.5 zero 1") == "none");
     CHECK(error("int32 1 \"b\"", "int16 1 \"b\"") ==
           "net.txt: node 0 \"d\": its bias is int16; on integers it must be int32");
     CHECK(error("scale 0.25", "scale 1e-12") ==

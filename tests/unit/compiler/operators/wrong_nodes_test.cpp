@@ -1,5 +1,6 @@
 // Nodes of network files whose inputs nobody expects: each is read or refused, and nothing else happens.
 #include <catch2/catch.hpp>
+#include <exception>
 #include <string>
 #include <utility>
 #include <vector>

@@ -119,5 +119,6 @@ TEST_CASE("A segment whose graph does not fit it is an error in one line", "[hos
           "host segment \"stored\": value \"shares\" of its graph takes 4 bytes; the segment's tensor 2");
     isa::Program program = two_segments();
     program.host_segments[0].graph.replace(0, 5, "grape");
-    CHECK_THROWS_WITH(segment_host_of(program), Catch::Contains("host segment \"stored\": graph:1:1: \"grape\": it must be graph"));
+    CHECK_THROWS_WITH(segment_host_of(program),
+                      Catch::Contains("host segment \"stored\": graph:1:1: \"grape\": it must be graph"));
 }
