@@ -143,7 +143,7 @@ InferenceAxes axes_of_inference(const ir::Value& value) {
     InferenceAxes axes;
     const bool moves_first = !value.file_axes.empty() && value.file_axes.front() != 0;
     axes.has_batch = extents.empty() || (extents.front() == 1 && !moves_first);
-    const auto kept = extents.size() > 0 && axes.has_batch ? extents.subspan(1) : extents;
+    const auto kept = !extents.empty() && axes.has_batch ? extents.subspan(1) : extents;
     axes.extents.assign(kept.begin(), kept.end());
     axes.file_axes = axes.has_batch ? input::axes_of_inference(value.file_axes) : value.file_axes;
     return axes;

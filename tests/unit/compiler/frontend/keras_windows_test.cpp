@@ -179,7 +179,9 @@ TEST_CASE("Elements of a dilated kernel lie apart", "[compiler][frontend]") {
                 const int row = y - 2 + 2 * (tap / 2);
                 const int column = x - 1 + 2 * (tap % 2);
                 if (row < 0 || row >= 5 || column < 0 || column >= 4) continue;
-                sum += weight(tap) * input[static_cast<std::size_t>(row * 4 + column)];
+                sum +=
+                    weight(tap) *
+                    input[std::size_t{4} * static_cast<std::size_t>(row) + static_cast<std::size_t>(column)];
             }
             expected.push_back(sum);
         }
