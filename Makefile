@@ -4,6 +4,8 @@ RUN ?= configs/runs/mnist_cnn.json
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 RANDOM_PERCENT ?= 1000
+JUDGE_CASES ?= 3200
+NETWORK_FILES ?= $(wildcard ../shared/data/coral ../shared/data/tflite ../shared/data/onnx)
 
 # libsystemc greets on stderr in every process, also while CMake asks test programs for their cases.
 export SYSTEMC_DISABLE_COPYRIGHT_MESSAGE := 1
@@ -14,8 +16,12 @@ export CCACHE_SLOPPINESS := pch_defines,time_macros
 
 packages_build := scripts/packages_build.txt
 packages_test := $(packages_build) scripts/packages_test.txt
+packages_judge := $(packages_build) scripts/packages_judge.txt
 
-.PHONY: help run install test sanitize bench figures fuzz random mutants format format-check includes tidy packages-build packages-test clean
+# TFLite, ONNX Runtime and Keras, in an environment under build/ that tests/judges/make_environment.sh makes.
+judge_python := build/judges/env/bin/python
+
+.PHONY: help run install test sanitize bench figures fuzz random mutants judge judge-networks format format-check includes tidy packages-build packages-judge packages-test clean
 
 help:
 	@echo "make run      build the simulator and run $(RUN)   (RUN=another.json)"
@@ -27,6 +33,8 @@ help:
 	@echo "make fuzz     fuzz every parser, and the engines against each other, for FUZZ_SECONDS=$(FUZZ_SECONDS) each"
 	@echo "make random   all tests, random ones with RANDOM_PERCENT=$(RANDOM_PERCENT) of their runs"
 	@echo "make mutants  small faults in the sources, one at a time: a test must fail for each (MUTANTS=name for one)"
+	@echo "make judge    TensorFlow's and ONNX's runtimes judge JUDGE_CASES=$(JUDGE_CASES) drawn cases of operators, and ONNX's own"
+	@echo "make judge-networks  the same with whole networks"
 	@echo "make format   format all sources;  make format-check  only look"
 	@echo "make includes sources that use a header without including it"
 	@echo "make tidy     clang-tidy on what differs from the last green commit; TIDY=--all on all sources"
@@ -94,6 +102,26 @@ random: packages-test
 
 mutants: packages-test
 	scripts/mutants.py $(MUTANTS) --jobs $(JOBS)
+
+# Other people's programs compute what sim must compute; tests/judges/README.md says how. Not part of `make test`.
+judge: packages-judge
+	cmake --preset release
+	cmake --build --preset release --parallel $(JOBS) --target sim
+	tests/judges/make_environment.sh
+	$(judge_python) tests/judges/generate.py --count $(JUDGE_CASES)
+	$(judge_python) tests/judges/compare.py --jobs $(JOBS)
+	$(judge_python) tests/judges/onnx_node_tests.py --jobs $(JOBS)
+
+judge-networks: packages-judge
+	cmake --preset release
+	cmake --build --preset release --parallel $(JOBS) --target sim
+	tests/judges/make_environment.sh
+	$(judge_python) tests/judges/networks.py
+	$(if $(NETWORK_FILES),$(judge_python) tests/judges/networks.py $(addprefix --files ,$(NETWORK_FILES)))
+	$(judge_python) tests/judges/compare.py --cases build/judges/networks --jobs 1
+
+packages-judge:
+	@scripts/install_packages.sh $(packages_judge)
 
 packages-build:
 	@scripts/install_packages.sh $(packages_build)

@@ -46,6 +46,7 @@ STANDARD = {
                 "signed_integral unsigned_integral regular_invocable predicate default_initializable",
     "condition_variable": "condition_variable cv_status",
     "csignal": "raise sig_atomic_t signal",
+    "csetjmp": "jmp_buf longjmp",
     "cstddef": "byte max_align_t nullptr_t ptrdiff_t size_t to_integer",
     "cstdint": "int8_t int16_t int32_t int64_t intmax_t intptr_t uint8_t uint16_t uint32_t uint64_t uintmax_t "
                "uintptr_t int_fast32_t uint_fast32_t",
@@ -315,7 +316,8 @@ class Tree:
             if before == "::" and "namespace" in [each for each, _ in tokens[max(0, i - 5):i]]:
                 continue
             if before == "::":
-                if not re.match(r"[a-z]", qualifier) or qualifier in ("fs", "chrono", "filesystem", "nlohmann", "fmt", "pmr", "views", "ranges"):
+                if not re.match(r"[a-z]", qualifier) or qualifier in ("fs", "chrono", "filesystem", "nlohmann", "fmt", "pmr", "views", "ranges", "flatbuffers", "reflection",
+                                                                "format", "tflite"):
                     continue  # a member, or another library's
             elif name in (callable_names if after == "(" else declared) or before == "namespace" or name[0].islower() and len(headers) > 1 or (name[0].islower() and after not in ("(", "<")) or \
                     (re.match(r"[A-Za-z_>&*]", before[-1:]) and before not in BEFORE_USE):

@@ -21,18 +21,23 @@ isa::Program emit_program(const mapping::Network& network, const schedule::Sched
     const HostMemory memory = lay_out_host_memory(network, schedule);
     isa::Program program;
     program.geometry = schedule.target.geometry;
-    program.instructions = synchronize(Emitter(network, schedule, memory).emit(), program.geometry,
-                                       schedule.target.mapping.order);
     program.tiles = weight_image(network, schedule);
     program.buffers = host_buffers(memory, schedule.options.inferences, constant_rows(network, schedule));
+    program.host_segments = host_segments(network, memory, program.buffers);
+    program.instructions =
+        synchronize(Emitter(network, schedule, memory).emit(), program, schedule.target.mapping.order);
     program.model = network.name;
     program.batch = schedule.options.batch;
     program.inferences = schedule.options.inferences;
     for (const schedule::LayerPlan& layer : schedule.layers) {
         program.layers.push_back({.name = layer.name, .kind = layer.kind, .macs = layer.macs});
     }
-    program.inputs.push_back(border_tensor(network.tensors[network.input]));
-    program.outputs.push_back(border_tensor(network.tensors[network.output]));
+    for (const mapping::TensorId id : network.inputs) {
+        program.inputs.push_back(border_tensor(network.tensors[id]));
+    }
+    for (const mapping::TensorId id : network.outputs) {
+        program.outputs.push_back(border_tensor(network.tensors[id]));
+    }
     for (const mapping::Network::HostOperation& operation : network.host_operations) {
         program.host_operations.push_back({.kind = operation.kind, .layer = operation.layer});
     }

@@ -7,6 +7,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "compiler/schedule/array_weights.h"
 #include "compiler/schedule/lowering.h"
 
 namespace systole::emit {
@@ -40,7 +41,13 @@ Field narrow(std::unsigned_integral auto value) {
 
 Emitter::Emitter(const mapping::Network& network, const schedule::Schedule& schedule,
                  const HostMemory& memory)
-    : network_(network), schedule_(schedule), memory_(memory) {}
+    : network_(network), schedule_(schedule), memory_(memory) {
+    std::uint16_t segments = 0;
+    for (const mapping::Layer& layer : network.layers) {
+        segments_.push_back(segments);
+        if (mapping::runs_on_host(layer)) ++segments;
+    }
+}
 
 std::vector<isa::Instruction> Emitter::emit() {
     for (const schedule::Operation& operation : schedule_.operations) std::visit(*this, operation);
@@ -62,41 +69,71 @@ std::uint32_t Emitter::row_of(mapping::TensorId tensor, std::uint32_t image) con
 }
 
 template <typename Transfer>
-void Emitter::transfer(const schedule::HostPart& part, const HostImages& images) {
+void Emitter::transfer(mapping::TensorId moved, std::uint64_t first_byte, const HostImages& images) {
     constexpr std::uint32_t most_blocks = std::numeric_limits<std::uint16_t>::max();
-    const mapping::Tensor& moved = tensor(part.tensor);
-    const std::uint64_t image_bytes = mapping::image_bytes(moved);
-    const std::uint32_t image_rows = schedule_.memory.tensors[part.tensor].image_rows;
-    const bool has_gaps = image_rows != schedule::image_rows(moved, schedule_.target);
-    stream_.tag(0);
+    const std::uint64_t image_bytes = mapping::image_bytes(tensor(moved));
+    const std::uint32_t image_rows = schedule_.memory.tensors[moved].image_rows;
+    const bool has_gaps = image_rows != schedule::image_rows(tensor(moved), schedule_.target);
     stream_.set(Register::HostBlockStride,
                 image_bytes == images.image_bytes ? 0 : narrow<std::uint32_t>(images.image_bytes));
     stream_.set(Register::HostBlockRows, has_gaps ? image_rows : 0);
     for (const schedule::Piece& piece : schedule::cut_evenly(images.count, most_blocks)) {
         stream_.append(
-            Transfer{.host_address = images.address + piece.first * images.image_bytes + part.first_byte,
-                     .unified_buffer_row = row_of(part.tensor, images.first + piece.first),
+            Transfer{.host_address = images.address + piece.first * images.image_bytes + first_byte,
+                     .unified_buffer_row = row_of(moved, images.first + piece.first),
                      .block_bytes = narrow<std::uint32_t>(image_bytes),
                      .blocks = narrow<std::uint16_t>(piece.count)});
     }
 }
 
 void Emitter::operator()(const schedule::ReadInput& read) {
-    const std::uint64_t image_bytes = memory_.input_bytes_per_image;
-    transfer<isa::ReadHostMemory>(schedule_.memory.inputs[read.part],
-                                  {.address = memory_.input_address + read.first_inference * image_bytes,
+    const schedule::HostPart& part = schedule_.memory.inputs[read.part];
+    const HostTensor& input = memory_.input(part.whole);
+    const std::uint64_t image_bytes = input.bytes_per_image;
+    stream_.tag(0);
+    transfer<isa::ReadHostMemory>(part.tensor, part.first_byte,
+                                  {.address = input.address + read.first_inference * image_bytes,
                                    .image_bytes = image_bytes,
                                    .first = read.first_image,
                                    .count = read.images});
 }
 
 void Emitter::operator()(const schedule::WriteOutput& write) {
-    const std::uint64_t image_bytes = memory_.output_bytes_per_image;
-    transfer<isa::WriteHostMemory>(schedule_.memory.outputs[write.part],
-                                   {.address = memory_.output_address + write.first_inference * image_bytes,
+    const schedule::HostPart& part = schedule_.memory.outputs[write.part];
+    const HostTensor& output = memory_.output(part.whole);
+    const std::uint64_t image_bytes = output.bytes_per_image;
+    stream_.tag(0);
+    transfer<isa::WriteHostMemory>(part.tensor, part.first_byte,
+                                   {.address = output.address + write.first_inference * image_bytes,
                                     .image_bytes = image_bytes,
                                     .first = 0,
                                     .count = write.images});
+}
+
+template <typename Transfer>
+void Emitter::exchange(const schedule::FetchTensor& work) {
+    const HostTensor& place = memory_.tensors[memory_.place_of(work.tensor)];
+    begin_layer(work.layer);
+    transfer<Transfer>(work.tensor, 0,
+                       {.address = place.address + work.first_inference * place.bytes_per_image,
+                        .image_bytes = place.bytes_per_image,
+                        .first = work.first_image,
+                        .count = work.images});
+}
+
+void Emitter::operator()(const schedule::SendTensor& send) {
+    exchange<isa::WriteHostMemory>(send);
+}
+
+void Emitter::operator()(const schedule::FetchTensor& fetch) {
+    exchange<isa::ReadHostMemory>(fetch);
+}
+
+void Emitter::operator()(const schedule::RunSegment& run) {
+    begin_layer(run.layer);
+    stream_.append(isa::HostWork{.segment = segments_[run.layer],
+                                 .first_inference = narrow<std::uint32_t>(run.first_inference),
+                                 .images = run.images});
 }
 
 void Emitter::operator()(const schedule::ReadConstants&) {
@@ -109,15 +146,19 @@ void Emitter::operator()(const schedule::ReadConstants&) {
                                        .blocks = 1});
 }
 
-isa::MatrixFlags Emitter::fetch(const schedule::MatrixWork& work, const mapping::Tensor& input) {
+isa::MatrixFlags Emitter::fetch(const schedule::MatrixWork& work, const mapping::Layer& layer,
+                                const mapping::Tensor& input) {
     if (!work.keep_weights) {
         stream_.append(isa::ReadWeights{.first_tile = work.first_weight_tile,
                                         .tiles = narrow<std::uint16_t>(work.tiles)});
     }
+    const schedule::ArrayWeights weights =
+        schedule::array_weights(std::get<mapping::MatrixProduct>(layer.work), schedule_.target);
+    stream_.set(Register::MultiplyWeightZeroPoint, static_cast<std::uint32_t>(weights.zero_point));
     return {.accumulate = work.accumulate,
             .keep_weights = work.keep_weights,
             .activations = input.type,
-            .weights = DataType::Int8};
+            .weights = weights.type};
 }
 
 void Emitter::set_window(const ir::Window& window, mapping::TensorId input, const ir::FeatureMap& output) {
@@ -141,7 +182,7 @@ void Emitter::set_window(const ir::Window& window, mapping::TensorId input, cons
 void Emitter::operator()(const schedule::ConvolveLines& work) {
     const mapping::Layer& layer = begin_layer(work.layer);
     const mapping::TensorId input = layer.inputs[0];
-    const isa::MatrixFlags flags = fetch(work, tensor(input));
+    const isa::MatrixFlags flags = fetch(work, layer, tensor(input));
     set_window(std::get<mapping::MatrixProduct>(layer.work).window.value(), input,
                tensor(layer.output).shape);
     stream_.set(Register::WindowTile, work.first_element_tile);
@@ -156,7 +197,7 @@ void Emitter::operator()(const schedule::ConvolveLines& work) {
 void Emitter::operator()(const schedule::MultiplyImages& work) {
     const mapping::Layer& layer = begin_layer(work.layer);
     const mapping::TensorId input = layer.inputs[work.input];
-    const isa::MatrixFlags flags = fetch(work, tensor(input));
+    const isa::MatrixFlags flags = fetch(work, layer, tensor(input));
     // An image begins at a row, so its element tile t is row t, or rows 2t and 2t + 1 for 16-bit elements.
     const std::uint32_t first_row = work.first_element_tile * bytes_of(tensor(input).type);
     stream_.set(Register::MultiplyRowStride, schedule_.memory.tensors[input].image_rows);

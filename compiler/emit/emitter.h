@@ -29,6 +29,9 @@ public:
     void operator()(const schedule::PoolLines& work);
     void operator()(const schedule::CopyLines& work);
     void operator()(const schedule::ElementwiseRows& work);
+    void operator()(const schedule::SendTensor& send);
+    void operator()(const schedule::RunSegment& run);
+    void operator()(const schedule::FetchTensor& fetch);
     void operator()(const schedule::WriteOutput& write);
 
 private:
@@ -48,7 +51,7 @@ private:
     std::uint32_t row_of(mapping::TensorId tensor, std::uint32_t image) const;
     const mapping::Tensor& tensor(mapping::TensorId id) const { return network_.tensors[id]; }
 
-    /// Images of the network's input or output in host memory.
+    /// Images of a tensor in host memory.
     struct HostImages {
         std::uint64_t address = 0;      ///< of the first
         std::uint64_t image_bytes = 0;  ///< from one to the next
@@ -56,9 +59,13 @@ private:
         std::uint32_t count = 0;
     };
 
+    /// Moves a tensor of the chip to or from its place in each of the images in host memory.
     template <typename Transfer>
-    void transfer(const schedule::HostPart& part, const HostImages& images);
-    isa::MatrixFlags fetch(const schedule::MatrixWork& work, const mapping::Tensor& input);
+    void transfer(mapping::TensorId moved, std::uint64_t first_byte, const HostImages& images);
+    template <typename Transfer>
+    void exchange(const schedule::FetchTensor& work);
+    isa::MatrixFlags fetch(const schedule::MatrixWork& work, const mapping::Layer& layer,
+                           const mapping::Tensor& input);
     void set_window(const ir::Window& window, mapping::TensorId input, const ir::FeatureMap& output);
     /// Sets the registers for the place of an output tensor's channels, from a channel on.
     void set_pixels(mapping::TensorId output, std::uint32_t first_channel);
@@ -73,6 +80,7 @@ private:
     const mapping::Network& network_;
     const schedule::Schedule& schedule_;
     const HostMemory& memory_;
+    std::vector<std::uint16_t> segments_;  ///< by layer: the number of its host segment
     InstructionStream stream_;
     std::optional<std::uint32_t> last_layer_;
     std::optional<LoadedParameters> loaded_;

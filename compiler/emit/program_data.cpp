@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <span>
+#include <stdexcept>
 
 #include "compiler/ir/model_error.h"
+#include "compiler/schedule/array_weights.h"
 #include "hw/base/arithmetic.h"
 #include "hw/isa/fields.h"
 
@@ -19,9 +22,30 @@ struct TileCut {
     const schedule::Segment& segment;
 };
 
+/// Writes weight number `index` of a tile; weights of 16 bits are little endian.
+void set_weight(isa::WeightTile& tile, std::size_t index, std::int32_t weight) {
+    if (bytes_of(tile.type) == 1) {
+        tile.values[index] = static_cast<std::uint8_t>(weight);
+        return;
+    }
+    tile.values[2 * index] = static_cast<std::uint8_t>(weight);
+    tile.values[2 * index + 1] = static_cast<std::uint8_t>(weight >> 8);
+}
+
+/// The weights of a layer, as numbers that the tiles hold.
+template <typename Weight>
+struct HeldWeights {
+    std::span<const Weight> stored;
+    std::int32_t subtracted = 0;  ///< their zero point, if the array cannot subtract it
+
+    bool empty() const { return stored.empty(); }
+    std::int32_t operator[](std::size_t index) const { return stored[index] - subtracted; }
+};
+
 /// Copies a part of a matrix that is stored element by element with all channels. Without weights, only
 /// counts the useful multiply-accumulates.
-void fill_dense(std::span<const std::int8_t> weights, std::uint64_t channels, const TileCut& cut,
+template <typename Weight>
+void fill_dense(const HeldWeights<Weight>& weights, std::uint64_t channels, const TileCut& cut,
                 isa::WeightTile& tile) {
     tile.useful_macs += tile.rows * cut.segment.channels;
     if (weights.empty()) return;
@@ -29,14 +53,15 @@ void fill_dense(std::span<const std::int8_t> weights, std::uint64_t channels, co
         const std::uint64_t from = (cut.first_element + row) * channels + cut.segment.first_channel;
         const std::size_t to = std::size_t{row} * tile.columns + cut.segment.first_column;
         for (std::uint32_t channel = 0; channel < cut.segment.channels; ++channel) {
-            tile.values[to + channel] = static_cast<std::uint8_t>(weights[from + channel]);
+            set_weight(tile, to + channel, weights[from + channel]);
         }
     }
 }
 
 /// Copies a depthwise convolution's weights within the tile: for each element, the output channels of its
 /// input channel.
-void fill_depthwise(std::span<const std::int8_t> weights, std::uint64_t input_channels,
+template <typename Weight>
+void fill_depthwise(const HeldWeights<Weight>& weights, std::uint64_t input_channels,
                     std::uint64_t multiplier, const TileCut& cut, isa::WeightTile& tile) {
     const std::uint64_t first_channel = cut.segment.first_channel;
     const std::uint64_t end_channel = first_channel + cut.segment.channels;
@@ -48,22 +73,39 @@ void fill_depthwise(std::span<const std::int8_t> weights, std::uint64_t input_ch
         if (first < last) tile.useful_macs += static_cast<std::uint32_t>(last - first);
         if (weights.empty()) continue;
         for (std::uint64_t channel = first; channel < last; ++channel) {
-            tile.values[std::size_t{row} * tile.columns + (channel - first_channel)] =
-                static_cast<std::uint8_t>(weights[element * multiplier + (channel - own)]);
+            set_weight(tile, std::size_t{row} * tile.columns + (channel - first_channel),
+                       weights[element * multiplier + (channel - own)]);
         }
     }
 }
 
-/// Fills a segment of a tile with its part of a layer's weights. The tile's size is set and its values are 0.
-void fill(const mapping::Network& network, const TileCut& cut, isa::WeightTile& tile) {
+template <typename Weight>
+void fill_with(const mapping::Network& network, const mapping::MatrixProduct& product, const TileCut& cut,
+               const schedule::ArrayWeights& held, isa::WeightTile& tile) {
     const mapping::Layer& layer = network.layers[cut.segment.layer];
-    const auto& product = std::get<mapping::MatrixProduct>(layer.work);
-    const auto weights = product.weights.values<std::int8_t>();
+    const HeldWeights<Weight> weights{product.weights.values<Weight>(),
+                                      product.weight_zero_point - held.zero_point};
     if (product.channel_multiplier) {
         const std::uint64_t input_channels = network.tensors[layer.inputs[0]].shape.channels;
         fill_depthwise(weights, input_channels, *product.channel_multiplier, cut, tile);
     } else {
         fill_dense(weights, network.tensors[layer.output].shape.channels, cut, tile);
+    }
+}
+
+const mapping::MatrixProduct& product_of(const mapping::Network& network, const schedule::Segment& segment) {
+    return std::get<mapping::MatrixProduct>(network.layers[segment.layer].work);
+}
+
+/// Fills a segment of a tile with its part of a layer's weights. The tile's size is set and its values are
+/// the zero point that the array subtracts.
+void fill(const mapping::Network& network, const TileCut& cut, const schedule::ArrayWeights& held,
+          isa::WeightTile& tile) {
+    const mapping::MatrixProduct& product = product_of(network, cut.segment);
+    if (bytes_of(product.weight_type) == 2) {
+        fill_with<std::int16_t>(network, product, cut, held, tile);
+    } else {
+        fill_with<std::int8_t>(network, product, cut, held, tile);
     }
 }
 
@@ -113,9 +155,17 @@ std::vector<isa::WeightTile> weight_image(const mapping::Network& network,
                     tile.rows = static_cast<std::uint32_t>(
                         std::min(array_rows, tiling.input_bounds[run.input + 1] - first_element));
                     tile.columns = column.channels;
-                    if (network.has_weights) tile.values.assign(std::size_t{tile.rows} * tile.columns, 0);
+                    const schedule::ArrayWeights held = schedule::array_weights(
+                        product_of(network, plan.segments[j].front()), schedule.target);
+                    tile.type = held.type;
+                    // The zero point of int16 weights is 0, so all their bytes are.
+                    const std::size_t weights = std::size_t{tile.rows} * tile.columns;
+                    if (network.has_weights) {
+                        tile.values.assign(weights * bytes_of(tile.type),
+                                           static_cast<std::uint8_t>(held.zero_point));
+                    }
                     for (const schedule::Segment& segment : plan.segments[j]) {
-                        fill(network, {first_element, segment}, tile);
+                        fill(network, {first_element, segment}, held, tile);
                     }
                     tiles.push_back(std::move(tile));
                 }
@@ -144,22 +194,80 @@ std::vector<std::uint8_t> constant_rows(const mapping::Network& network, const s
     return contents;
 }
 
+namespace {
+
+/// Chooses names that no other buffer has.
+class BufferNames {
+public:
+    std::string choose(const std::string& wanted) {
+        std::string name = wanted;
+        for (std::uint32_t i = 2; !taken_.insert(name).second; ++i) name = fmt::format("{}.{}", wanted, i);
+        return name;
+    }
+
+private:
+    std::set<std::string> taken_{"constants"};
+};
+
+}  // namespace
+
+std::size_t HostMemory::place_of(mapping::TensorId id) const {
+    // A tensor that is both input and output has two places, with the same contents.
+    const auto found = std::ranges::find(tensors, id, &HostTensor::tensor);
+    if (found == tensors.end()) throw std::logic_error("a tensor that is not in host memory");
+    return static_cast<std::size_t>(found - tensors.begin());
+}
+
+const HostTensor& HostMemory::find(mapping::TensorId id, isa::BufferKind kind) const {
+    for (const HostTensor& tensor : tensors) {
+        if (tensor.tensor == id && tensor.kind == kind) return tensor;
+    }
+    throw std::logic_error("a tensor that is not at the network's border");
+}
+
 HostMemory lay_out_host_memory(const mapping::Network& network, const schedule::Schedule& schedule) {
     HostMemory memory;
     const std::uint64_t inferences = schedule.options.inferences;
     memory.constants_bytes = std::uint64_t{schedule.constant_rows} * schedule.target.geometry.rows;
-    memory.input_bytes_per_image = mapping::image_bytes(network.tensors[network.input]);
-    memory.output_bytes_per_image = mapping::image_bytes(network.tensors[network.output]);
-    const std::uint64_t overhead = memory.constants_bytes + 2 * alignment;
-    const std::uint64_t bytes_per_image = memory.input_bytes_per_image + memory.output_bytes_per_image;
+    BufferNames names;
+    const auto add = [&](mapping::TensorId id, isa::BufferKind kind, const std::string& name) {
+        memory.tensors.push_back({.tensor = id,
+                                  .kind = kind,
+                                  .name = names.choose(name),
+                                  .address = 0,
+                                  .bytes_per_image = mapping::image_bytes(network.tensors[id])});
+    };
+    const auto border_name = [&](const char* side, const std::vector<mapping::TensorId>& all, std::size_t i) {
+        return all.size() == 1 ? std::string(side) : fmt::format("{}.{}", side, network.tensors[all[i]].name);
+    };
+    for (std::size_t i = 0; i < network.inputs.size(); ++i) {
+        add(network.inputs[i], isa::BufferKind::Input, border_name("input", network.inputs, i));
+    }
+    for (std::size_t i = 0; i < network.outputs.size(); ++i) {
+        add(network.outputs[i], isa::BufferKind::Output, border_name("output", network.outputs, i));
+    }
+    for (const mapping::Layer& layer : network.layers) {
+        if (!mapping::runs_on_host(layer)) continue;
+        for (const auto* tensors : {&layer.inputs, &layer.outputs}) {
+            for (const mapping::TensorId id : *tensors) {
+                const bool is_placed = std::ranges::count(memory.tensors, id, &HostTensor::tensor) > 0;
+                if (!is_placed) add(id, isa::BufferKind::Exchange, "exchange." + network.tensors[id].name);
+            }
+        }
+    }
+    std::uint64_t bytes_per_image = 0;
+    for (const HostTensor& tensor : memory.tensors) bytes_per_image += tensor.bytes_per_image;
+    const std::uint64_t overhead = memory.constants_bytes + memory.tensors.size() * alignment;
     if (overhead > isa::host_memory_limit ||
         inferences > (isa::host_memory_limit - overhead) / bytes_per_image) {
         throw ModelError(fmt::format("{}: {} inferences take {} bytes each; the host has {} bytes",
                                      network.name, inferences, bytes_per_image, isa::host_memory_limit));
     }
-    memory.input_address = round_up(memory.constants_bytes, alignment);
-    memory.output_address =
-        round_up(memory.input_address + inferences * memory.input_bytes_per_image, alignment);
+    std::uint64_t end = memory.constants_bytes;
+    for (HostTensor& tensor : memory.tensors) {
+        tensor.address = round_up(end, alignment);
+        end = tensor.address + inferences * tensor.bytes_per_image;
+    }
     return memory;
 }
 
@@ -173,17 +281,39 @@ std::vector<isa::HostBuffer> host_buffers(const HostMemory& memory, std::uint64_
                            .bytes = memory.constants_bytes,
                            .contents = std::move(constants)});
     }
-    buffers.push_back({.name = "input",
-                       .kind = isa::BufferKind::Input,
-                       .address = memory.input_address,
-                       .bytes = inferences * memory.input_bytes_per_image,
-                       .contents = {}});
-    buffers.push_back({.name = "output",
-                       .kind = isa::BufferKind::Output,
-                       .address = memory.output_address,
-                       .bytes = inferences * memory.output_bytes_per_image,
-                       .contents = {}});
+    for (const HostTensor& tensor : memory.tensors) {
+        buffers.push_back({.name = tensor.name,
+                           .kind = tensor.kind,
+                           .address = tensor.address,
+                           .bytes = inferences * tensor.bytes_per_image,
+                           .contents = {}});
+    }
     return buffers;
+}
+
+std::vector<isa::HostSegment> host_segments(const mapping::Network& network, const HostMemory& memory,
+                                            const std::vector<isa::HostBuffer>& buffers) {
+    const std::size_t first = buffers.size() - memory.tensors.size();
+    const auto tensor_of = [&](mapping::TensorId id) {
+        const std::size_t place = memory.place_of(id);
+        return isa::SegmentTensor{.buffer = static_cast<std::uint32_t>(first + place),
+                                  .bytes = memory.tensors[place].bytes_per_image};
+    };
+    std::vector<isa::HostSegment> segments;
+    for (const mapping::Layer& layer : network.layers) {
+        const auto* const work = std::get_if<mapping::HostSegment>(&layer.work);
+        if (work == nullptr) continue;
+        isa::HostSegment& segment = segments.emplace_back();
+        segment.name = layer.name;
+        segment.layers = work->layers;
+        segment.operations = work->operations;
+        segment.bytes = work->bytes;
+        segment.constant_bytes = work->constant_bytes;
+        segment.graph = work->graph;
+        for (const mapping::TensorId id : layer.inputs) segment.reads.push_back(tensor_of(id));
+        for (const mapping::TensorId id : layer.outputs) segment.writes.push_back(tensor_of(id));
+    }
+    return segments;
 }
 
 }  // namespace systole::emit

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "compiler/mapping/network.h"
@@ -19,18 +20,37 @@ std::vector<isa::WeightTile> weight_image(const mapping::Network& network,
 /// schedule assigned.
 std::vector<std::uint8_t> constant_rows(const mapping::Network& network, const schedule::Schedule& schedule);
 
-/// The layout of the program's data in host memory. Input and output hold all inferences, packed.
+/// A tensor of the network in host memory, where it has a buffer for all inferences, packed.
+struct HostTensor {
+    mapping::TensorId tensor = 0;
+    isa::BufferKind kind = isa::BufferKind::Input;  ///< input, output or exchange
+    std::string name;                               ///< of the buffer
+    std::uint64_t address = 0;
+    std::uint64_t bytes_per_image = 0;
+};
+
+/// The layout of the program's data in host memory: the network's inputs and outputs, and the tensors that
+/// chip and host exchange.
 struct HostMemory {
     std::uint64_t constants_address = 0;
     std::uint64_t constants_bytes = 0;  ///< 0: the program has none
-    std::uint64_t input_address = 0;
-    std::uint64_t input_bytes_per_image = 0;
-    std::uint64_t output_address = 0;
-    std::uint64_t output_bytes_per_image = 0;
+    std::vector<HostTensor> tensors;    ///< inputs, then outputs, then others; the buffers' order
+
+    const HostTensor& input(mapping::TensorId id) const { return find(id, isa::BufferKind::Input); }
+    const HostTensor& output(mapping::TensorId id) const { return find(id, isa::BufferKind::Output); }
+    /// The place where a segment finds or leaves a tensor, as a number in `tensors`.
+    std::size_t place_of(mapping::TensorId id) const;
+
+private:
+    const HostTensor& find(mapping::TensorId id, isa::BufferKind kind) const;
 };
 
 /// Throws ModelError if the inferences take more host memory than instructions can address.
 HostMemory lay_out_host_memory(const mapping::Network& network, const schedule::Schedule& schedule);
+
+/// The segments of the host; `buffers` are those of host_buffers.
+std::vector<isa::HostSegment> host_segments(const mapping::Network& network, const HostMemory& memory,
+                                            const std::vector<isa::HostBuffer>& buffers);
 
 /// The host buffers; that of the constants has its contents.
 std::vector<isa::HostBuffer> host_buffers(const HostMemory& memory, std::uint64_t inferences,

@@ -18,8 +18,8 @@ using isa::Unit;
 using isa::UnitPositions;
 using UnitSet = std::bitset<isa::unit_count>;
 
-constexpr std::array<Unit, isa::unit_count> units = {Unit::HostRead, Unit::HostWrite, Unit::Weights,
-                                                     Unit::Matrix, Unit::Activation};
+constexpr std::array<Unit, isa::unit_count> units = {Unit::HostRead, Unit::HostWrite,  Unit::Weights,
+                                                     Unit::Matrix,   Unit::Activation, Unit::Host};
 
 /// The sync instructions around an instruction.
 struct Frame {
@@ -30,8 +30,8 @@ struct Frame {
 /// Determines, instruction by instruction, which units have to wait for which.
 class OrderFinder {
 public:
-    OrderFinder(std::size_t instructions, const isa::Geometry& geometry, schedule::LayerOrder order)
-        : geometry_(geometry), order_(order), frames_(instructions + 1), clocks_at_(instructions + 1) {}
+    OrderFinder(std::size_t instructions, const isa::Program& program, schedule::LayerOrder order)
+        : program_(program), order_(order), frames_(instructions + 1), clocks_at_(instructions + 1) {}
 
     void add(const isa::Instruction& instruction, Position position) {
         if (const auto* config = std::get_if<isa::SetConfig>(&instruction)) {
@@ -40,7 +40,7 @@ public:
         if (const auto* tag = std::get_if<isa::DebugTag>(&instruction)) begin_layer(tag->tag);
         const std::optional<Unit> unit = isa::unit_of(instruction);
         if (!unit) return;
-        const Footprint footprint = isa::footprint(instruction, registers_, geometry_);
+        const Footprint footprint = isa::footprint(instruction, registers_, program_);
         const auto self = static_cast<std::size_t>(*unit);
         UnitPositions needed = history_.conflicts(footprint).any;
         if (waits_for_layer_[self]) {
@@ -95,7 +95,7 @@ private:
         }
     }
 
-    const isa::Geometry& geometry_;
+    const isa::Program& program_;
     schedule::LayerOrder order_;
     std::uint16_t layer_ = 0;  ///< tag of the layer whose instructions are added
     UnitSet waits_for_layer_;  ///< units whose next instruction comes after the layers before
@@ -112,11 +112,11 @@ private:
 }  // namespace
 
 std::vector<isa::Instruction> synchronize(const std::vector<isa::Instruction>& instructions,
-                                          const isa::Geometry& geometry, schedule::LayerOrder order) {
+                                          const isa::Program& program, schedule::LayerOrder order) {
     if (instructions.size() >= std::numeric_limits<Position>::max()) {
         throw std::logic_error("too many instructions to put in order");
     }
-    OrderFinder finder(instructions.size(), geometry, order);
+    OrderFinder finder(instructions.size(), program, order);
     Position position = 0;
     for (const isa::Instruction& instruction : instructions) {
         if (std::holds_alternative<isa::SyncWait>(instruction) ||

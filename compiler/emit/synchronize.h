@@ -10,10 +10,17 @@
 
 namespace systole::emit {
 
-/// The semaphore with which `waiter` waits for `signaller`; each pair of units has its own.
+/// The semaphore with which `waiter` waits for `signaller`; each pair of units has its own. Those of the host
+/// come behind those of the chip's units.
 constexpr std::uint8_t semaphore_of(isa::Unit signaller, isa::Unit waiter) {
-    return static_cast<std::uint8_t>(isa::unit_count * static_cast<std::size_t>(signaller) +
-                                     static_cast<std::size_t>(waiter));
+    constexpr auto chip_units = static_cast<std::size_t>(isa::Unit::Host);
+    const auto from = static_cast<std::size_t>(signaller);
+    const auto to = static_cast<std::size_t>(waiter);
+    if (signaller == isa::Unit::Host) return static_cast<std::uint8_t>(chip_units * chip_units + to);
+    if (waiter == isa::Unit::Host) {
+        return static_cast<std::uint8_t>(chip_units * chip_units + isa::unit_count + from);
+    }
+    return static_cast<std::uint8_t>(chip_units * from + to);
 }
 
 /// Inserts the `sync` instructions with which the units, which execute their queues in parallel, give the
@@ -29,10 +36,11 @@ constexpr std::uint8_t semaphore_of(isa::Unit signaller, isa::Unit waiter) {
 /// comes after all activations of the layers before it. A layer begins where debug_tag changes to a tag above
 /// 0.
 ///
+/// `program` gives the array, the host buffers and the host segments; its own instructions do not matter.
 /// `instructions` must not contain sync. Throws ProgramError for invalid instructions (see isa::footprint),
 /// std::logic_error for sync.
 std::vector<isa::Instruction> synchronize(const std::vector<isa::Instruction>& instructions,
-                                          const isa::Geometry& geometry,
+                                          const isa::Program& program,
                                           schedule::LayerOrder order = schedule::LayerOrder::Rows);
 
 }  // namespace systole::emit

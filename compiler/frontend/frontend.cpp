@@ -10,7 +10,10 @@
 #include <vector>
 
 #include "compiler/frontend/graph_json.h"
+#include "compiler/frontend/keras_archive.h"
 #include "compiler/frontend/keras_h5.h"
+#include "compiler/frontend/onnx.h"
+#include "compiler/frontend/tflite.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"
 #include "compiler/ir/text.h"
@@ -27,15 +30,12 @@ struct Format {
                       WeightValues values);
 };
 
-/// Reads the text of a graph (compiler/ir/text.h) of one input and one output. Throws ModelError.
-ir::Graph read_graph_text(const std::filesystem::path& path, const ir::OperatorSet& operators) {
-    ir::Graph graph = ir::parse_graph(read_input_file<ModelError>(path), path.string(), operators);
-    if (graph.inputs.size() != 1 || graph.outputs.size() != 1) {
-        throw ModelError(fmt::format("{}: it has {} and {}; a network must have one of each", path.string(),
-                                     ir::counted(graph.inputs.size(), "input"),
-                                     ir::counted(graph.outputs.size(), "output")));
-    }
-    return graph;
+/// Throws ModelError unless the network has inputs and outputs.
+void require_some_of_each(const ir::Graph& graph, const std::filesystem::path& path) {
+    if (!graph.inputs.empty() && !graph.outputs.empty()) return;
+    throw ModelError(fmt::format("{}: it has {} and {}; a network must have at least one of each",
+                                 path.string(), ir::counted(graph.inputs.size(), "input"),
+                                 ir::counted(graph.outputs.size(), "output")));
 }
 
 constexpr std::array formats{
@@ -43,14 +43,26 @@ constexpr std::array formats{
            [](const std::filesystem::path& path, const ir::OperatorSet& operators, WeightValues) {
                return read_keras_h5(path, operators);
            }},
+    Format{"Keras archive (.keras)", [](std::string_view head) { return head.starts_with("PK\x03\x04"); },
+           [](const std::filesystem::path& path, const ir::OperatorSet& operators, WeightValues) {
+               return read_keras_archive(path, operators);
+           }},
     Format{"graph file (JSON)",
            [](std::string_view head) {
                return head.substr(std::min(head.find_first_not_of(" \t\r\n"), head.size())).starts_with('{');
            },
            read_graph_json},
+    Format{"ONNX (.onnx)", is_onnx,
+           [](const std::filesystem::path& path, const ir::OperatorSet& operators, WeightValues) {
+               return read_onnx(path, operators);
+           }},
     Format{"the text of a graph (.txt)", ir::is_graph_text,
            [](const std::filesystem::path& path, const ir::OperatorSet& operators, WeightValues) {
-               return read_graph_text(path, operators);
+               return ir::parse_graph(read_input_file<ModelError>(path), path.string(), operators);
+           }},
+    Format{"TFLite (.tflite)", is_tflite,
+           [](const std::filesystem::path& path, const ir::OperatorSet& operators, WeightValues) {
+               return read_tflite(path, operators);
            }},
 };
 
@@ -71,11 +83,27 @@ ir::Graph read_network(const std::filesystem::path& path, const ir::OperatorSet&
     if (head.empty()) throw ModelError(fmt::format("{}: it is empty", path.string()));
     std::vector<std::string_view> names;
     for (const Format& format : formats) {
-        if (format.matches(head)) return format.read(path, operators, values);
+        if (format.matches(head)) {
+            ir::Graph graph = format.read(path, operators, values);
+            require_some_of_each(graph, path);
+            return graph;
+        }
         names.push_back(format.name);
     }
     throw ModelError(fmt::format("{}: its format is not known; networks are read from {}", path.string(),
                                  ir::joined(names)));
+}
+
+ir::Graph read_network(const std::filesystem::path& path, const ir::OperatorSet& operators,
+                       WeightValues values, const InputShapes& shapes) {
+    if (shapes.empty()) return read_network(path, operators, values);
+    if (is_onnx(read_head(path))) {
+        ir::Graph graph = read_onnx(path, operators, shapes);
+        require_some_of_each(graph, path);
+        return graph;
+    }
+    throw ModelError(fmt::format("{}: the shape of its input {} is given; only ONNX files leave sizes open",
+                                 path.string(), ir::quoted(shapes.begin()->first)));
 }
 
 }  // namespace systole::frontend

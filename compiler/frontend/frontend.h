@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 
+#include "compiler/frontend/input_shapes.h"
 #include "compiler/ir/graph.h"
 
 namespace systole::frontend {
@@ -16,5 +17,8 @@ enum class WeightValues : std::uint8_t { Read, Skipped };
 /// ModelError, in one line that begins with the path.
 ir::Graph read_network(const std::filesystem::path& path, const ir::OperatorSet& operators,
                        WeightValues values = WeightValues::Read);
+/// The same for a file that leaves sizes of its inputs open, with their shapes.
+ir::Graph read_network(const std::filesystem::path& path, const ir::OperatorSet& operators,
+                       WeightValues values, const InputShapes& shapes);
 
 }  // namespace systole::frontend

@@ -167,7 +167,7 @@ private:
         for (const char* const key : {"name", "op", "inputs", "activation_bits"}) {
             static_cast<void>(context.config().find(key));
         }
-        const ir::ValueId result = kind->build(context);
+        const ir::ValueId result = kind->build(context).front();
         context.config().reject_unknown_keys();
         if (!results_.emplace(name, result).second) config.fail("name", "the name is taken");
         last_ = name;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -24,14 +25,18 @@ struct GraphBuilder {
     const ir::OperatorSet& operators;
     WeightProvider& weights;
     ir::Graph graph = {};
+    /// Elements of the constants that were computed while building.
+    std::uint64_t folded_elements = 0;
 };
 
 /// Reads a layer of a network file and appends its nodes to the graph.
 class LayerContext final : public ir::LayerReader {
 public:
-    /// `layer` must outlive this object. Results are to be stored as `stored_as`.
+    /// `layer` must outlive this object. Results are to be stored as `stored_as`. `declared` are the types of
+    /// the results in a file that has them.
     LayerContext(GraphBuilder& builder, const ir::LayerKind& kind, const nlohmann::json& layer,
-                 std::string name, std::vector<ir::ValueId> inputs, DataType stored_as);
+                 std::string name, std::vector<ir::ValueId> inputs, DataType stored_as,
+                 std::vector<ir::ResultType> declared = {});
 
     const LayerConfig& config() const { return config_; }
 
@@ -44,6 +49,7 @@ public:
     std::string text(const char* key, std::string_view absent) const override;
     std::optional<Integers> integers(const char* key) const override;
     Integers integers_of(const char* key, std::size_t element) const override;
+    std::optional<std::vector<double>> numbers(const char* key) const override;
     bool is_list(const char* key) const override;
     bool is_text(const char* key) const override;
     void require_number(const char* key, int only) const override;
@@ -54,11 +60,18 @@ public:
 
     const std::vector<ir::ValueId>& inputs() const override { return inputs_; }
     ir::ValueId input() const override;
+    const ir::Value& value(ir::ValueId id) const override;
+    std::size_t result_count() const override { return std::max<std::size_t>(declared_.size(), 1); }
+    ir::ResultType declared_result(std::size_t index) const override;
     ir::FeatureMap map_of(ir::ValueId value) const override;
     ir::ValueId weight(const ir::WeightRequest& request) override;
     ir::ValueId constant(std::string_view role, const ir::Shape& shape, std::vector<float> values) override;
-    ir::ValueId append(std::string_view op, std::vector<ir::NamedAttribute> attributes,
-                       std::vector<ir::ValueId> inputs) override;
+    ir::ValueId add_constant(std::string_view role, const ir::Shape& shape, DataType type,
+                             ir::Constant contents) override;
+    ir::ValueId as_quantized(ir::ValueId id, const ir::Quantization& quantization) override;
+    std::vector<ir::ValueId> append_node(std::string_view op, std::vector<ir::NamedAttribute> attributes,
+                                         std::vector<ir::ValueId> inputs,
+                                         std::vector<ir::ResultType> types = {}) override;
     ir::ValueId append_function(const char* key, ir::ValueId result) override;
     ir::ValueId add_input(const ir::Shape& shape) override;
     double drawn_gain() const override;
@@ -67,6 +80,13 @@ private:
     /// The value of a key, which the kind must list; null if it is absent.
     const nlohmann::json* find(const char* key) const;
     const char* listed(const char* key) const;
+    /// The value, unless the file leaves it out; then it fails.
+    ir::ValueId present(ir::ValueId id) const;
+    /// Gives the results of a node that moves integers the scale of its input.
+    void keep_scale(const ir::Node& node);
+    /// Fails if too many numbers would be computed while reading.
+    void check_folded(const ir::Node& node);
+    void count_folded(const ir::Shape& shape);
 
     GraphBuilder& builder_;
     const ir::LayerKind& kind_;
@@ -74,6 +94,7 @@ private:
     std::string name_;
     std::vector<ir::ValueId> inputs_;
     DataType stored_as_;
+    std::vector<ir::ResultType> declared_;
 };
 
 }  // namespace systole::frontend

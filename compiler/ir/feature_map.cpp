@@ -9,16 +9,17 @@ namespace {
 
 constexpr std::size_t image_rank = 4;
 
-bool is_map(const Shape& shape) {
+}  // namespace
+
+bool is_feature_map(const Shape& shape) {
     return shape.rank() == 1 || (shape.rank() >= 2 && shape.rank() <= image_rank && shape[0] == 1);
 }
 
-}  // namespace
-
 FeatureMap feature_map(const Shape& shape) {
-    if (!is_map(shape)) {
-        throw ModelError(
-            fmt::format("its shape is {}; it must be a vector or an image of batch 1", to_text(shape)));
+    if (!is_feature_map(shape)) {
+        throw ModelError(fmt::format(
+            "its shape is {}; it must be a vector or an image of batch 1, others are not supported",
+            to_text(shape)));
     }
     const std::size_t rank = shape.rank();
     return {.height = rank == image_rank ? shape[1] : 1,
@@ -39,7 +40,7 @@ std::string to_text(const FeatureMap& map) {
 }
 
 std::string map_text(const Shape& shape) {
-    return is_map(shape) ? to_text(feature_map(shape)) : to_text(shape);
+    return is_feature_map(shape) ? to_text(feature_map(shape)) : to_text(shape);
 }
 
 }  // namespace systole::ir

@@ -23,6 +23,9 @@ struct FeatureMap {
 /// [channels]. Throws ModelError for any other.
 FeatureMap feature_map(const Shape& shape);
 
+/// Whether feature_map has a result for the shape.
+bool is_feature_map(const Shape& shape);
+
 /// [1, height, width, channels].
 Shape image_shape(const FeatureMap& map);
 /// [1, channels].

@@ -113,7 +113,7 @@ ValueId Graph::add_constant(std::string constant_name, const Shape& shape, DataT
 }
 
 ValueId Graph::append(std::string layer, const Operator& op, std::vector<NamedAttribute> attributes,
-                      std::vector<ValueId> node_inputs, DataType stored_as) {
+                      std::vector<ValueId> node_inputs, DataType stored_as, std::vector<ResultType> types) {
     for (const ValueId input : node_inputs) {
         if (input >= values.size()) throw std::logic_error("a node reads only values that are there");
     }
@@ -130,19 +130,44 @@ ValueId Graph::append(std::string layer, const Operator& op, std::vector<NamedAt
     } catch (const ModelError& error) {
         throw with_layer(node.name, error);
     }
-    const DataType type = node.inputs.empty() ? DataType::Float32 : values[node.inputs.front()].type;
-    for (const Shape& shape : shapes) {
+    if (types.empty()) types.assign(shapes.size(), {.type = op.result_type(NodeView(*this, node))});
+    if (types.size() != shapes.size()) {
+        throw std::logic_error(fmt::format("node {} has {} results and {} types", quoted(node.name),
+                                           shapes.size(), types.size()));
+    }
+    for (std::size_t i = 0; i < shapes.size(); ++i) {
         node.outputs.push_back(static_cast<ValueId>(values.size()));
         values.push_back({.name = node.name,
-                          .shape = shape,
-                          .type = type,
-                          .quantization = {},
+                          .shape = shapes[i],
+                          .type = types[i].type,
+                          .quantization = std::move(types[i].quantization),
                           .constant = {},
                           .range = {},
                           .stored_as = stored_as});
     }
     nodes.push_back(std::move(node));
     return nodes.back().output();
+}
+
+void Graph::fold_last_node() {
+    const Node& node = nodes.back();
+    const bool is_known = std::ranges::all_of(node.inputs, [&](ValueId id) {
+        return values[id].constant.has_value() && values[id].constant->is_known();
+    });
+    if (!is_known) return;
+    std::vector<Constant> contents;
+    try {
+        // The types of a whole graph are checked later, when this node is no more.
+        node.op->check_types(NodeView(*this, node));
+        contents = node.op->fold(NodeView(*this, node));
+    } catch (const ModelError& error) {
+        throw with_layer(node.name, error);
+    }
+    if (contents.empty()) return;
+    for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+        values[node.outputs[i]].constant = std::move(contents.at(i));
+    }
+    nodes.pop_back();
 }
 
 std::size_t NodeView::data_inputs() const {
@@ -154,6 +179,11 @@ void NodeView::require_inputs(std::size_t data, std::size_t constants) const {
     if (data_inputs() != data) {
         throw ModelError(
             fmt::format("it has {}; it must have exactly {}", counted(data_inputs(), "input"), data));
+    }
+    for (std::size_t i = 0; i < data; ++i) {
+        if (!input(i).constant) continue;
+        throw ModelError(
+            fmt::format("its input {} is a constant; constants must follow its other inputs", i));
     }
     if (node_.inputs.size() - data != constants) {
         throw ModelError(fmt::format("it has {} constant inputs; it must have exactly {}",

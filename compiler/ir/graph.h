@@ -67,12 +67,15 @@ struct Graph {
                          std::vector<Number> contents) {
         return add_constant(std::move(constant_name), shape, type, Constant::of(std::move(contents)));
     }
-    /// Adds a node and infers the shapes of its results, which get the layer's name and the type of the first
-    /// input. Attributes that are not given have their defaults. Returns the id of the first result; further
-    /// results have the following ids. Throws ModelError with the layer's name if the inputs do not fit the
-    /// operator or a result is too large; the graph is then unchanged.
+    /// Adds a node and infers the shapes of its results, which get the layer's name and the given types, or
+    /// the type by the operator's rule. Attributes that are not given have their defaults. Returns the id of
+    /// the first result; further results have the following ids. Throws ModelError with the layer's name if
+    /// the inputs do not fit the operator or a result is too large; the graph is then unchanged.
     ValueId append(std::string layer, const Operator& op, std::vector<NamedAttribute> attributes,
-                   std::vector<ValueId> node_inputs, DataType stored_as = DataType::Uint8);
+                   std::vector<ValueId> node_inputs, DataType stored_as = DataType::Uint8,
+                   std::vector<ResultType> types = {});
+    /// Replaces the last node by constants with its results if all its inputs are known constants.
+    void fold_last_node();
 };
 
 /// A node together with its graph, for access to its inputs and outputs.

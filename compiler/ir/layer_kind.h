@@ -3,14 +3,17 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "compiler/ir/attribute.h"
 #include "compiler/ir/constant.h"
 #include "compiler/ir/feature_map.h"
+#include "compiler/ir/value.h"
 
 /// The layers of network files, described by operators as data that front ends read from the registry.
 namespace systole::ir {
@@ -18,7 +21,18 @@ namespace systole::ir {
 using ValueId = std::uint32_t;
 struct Graph;
 
-enum class Format : std::uint8_t { Keras, GraphJson };
+enum class Format : std::uint8_t { Keras, GraphJson, Tflite, Onnx };
+
+/// An optional input that a node of a file does not have.
+inline constexpr ValueId no_value = std::numeric_limits<ValueId>::max();
+
+/// The results of a layer, in the order of the file.
+class Results : public std::vector<ValueId> {
+public:
+    Results(ValueId result) : std::vector<ValueId>{result} {}  // NOLINT(google-explicit-constructor)
+    Results(std::vector<ValueId> results)                      // NOLINT(google-explicit-constructor)
+        : std::vector<ValueId>(std::move(results)) {}
+};
 
 /// A request for a weight of a layer: read from the file, or drawn if the file has seeds instead.
 struct WeightRequest {
@@ -55,6 +69,8 @@ public:
     virtual std::optional<Integers> integers(const char* key) const = 0;
     /// The same for an element of a list.
     virtual Integers integers_of(const char* key, std::size_t element) const = 0;
+    /// A number or the numbers of a list; nullopt if the key is absent.
+    virtual std::optional<std::vector<double>> numbers(const char* key) const = 0;
     virtual bool is_list(const char* key) const = 0;
     virtual bool is_text(const char* key) const = 0;
     /// Throws unless the key has this value, the only supported one.
@@ -65,7 +81,18 @@ public:
     [[noreturn]] virtual void fail(const char* key, std::string_view rule) const = 0;
     [[noreturn]] virtual void fail(std::string_view rule) const = 0;
 
+    /// All inputs; in TFLite and ONNX with the constants, and `no_value` for those left out.
     virtual const std::vector<ValueId>& inputs() const = 0;
+    /// Input number `index`, or nullopt if the file leaves it out.
+    std::optional<ValueId> input_if_any(std::size_t index) const {
+        if (index >= inputs().size() || inputs()[index] == no_value) return std::nullopt;
+        return inputs()[index];
+    }
+    /// A value of the graph: its shape, type, quantization and contents.
+    virtual const Value& value(ValueId id) const = 0;
+    /// The number of results that the file's node names, and the type that the file gives each (TFLite).
+    virtual std::size_t result_count() const = 0;
+    virtual ResultType declared_result(std::size_t index) const = 0;
     /// The input of a layer with one input.
     virtual ValueId input() const = 0;
     virtual FeatureMap map_of(ValueId value) const = 0;
@@ -75,9 +102,25 @@ public:
     virtual ValueId weight(const WeightRequest& request) = 0;
     /// Adds a constant with values that follow from the layer's keys.
     virtual ValueId constant(std::string_view role, const Shape& shape, std::vector<float> values) = 0;
-    /// Appends a node of the layer and returns its result.
-    virtual ValueId append(std::string_view op, std::vector<NamedAttribute> attributes,
-                           std::vector<ValueId> inputs) = 0;
+    /// Adds a constant of any type.
+    virtual ValueId add_constant(std::string_view role, const Shape& shape, DataType type,
+                                 Constant contents) = 0;
+    /// The value with this quantization, which a file that keeps scales apart from tensors gives it. Fails if
+    /// the value has another one.
+    virtual ValueId as_quantized(ValueId value, const Quantization& quantization) = 0;
+    /// Appends a node of the layer and returns its results. If all its inputs are known constants, the
+    /// results become constants instead. Results have the given types, or those of the operator's rule.
+    virtual std::vector<ValueId> append_node(std::string_view op, std::vector<NamedAttribute> attributes,
+                                             std::vector<ValueId> inputs,
+                                             std::vector<ResultType> types = {}) = 0;
+    /// The same for a node of one result.
+    ValueId append(std::string_view op, std::vector<NamedAttribute> attributes, std::vector<ValueId> inputs) {
+        return append_node(op, std::move(attributes), std::move(inputs)).front();
+    }
+    ValueId append_as(const ResultType& type, std::string_view op, std::vector<NamedAttribute> attributes,
+                      std::vector<ValueId> inputs) {
+        return append_node(op, std::move(attributes), std::move(inputs), {type}).front();
+    }
     /// Applies the function that the key names, if any, to the layer's own result.
     virtual ValueId append_function(const char* key, ValueId result) = 0;
     /// Adds the network's input. Throws ModelError if the layer has inputs itself.
@@ -96,10 +139,10 @@ struct LayerKey {
 /// A kind of layer in a file format that becomes nodes of an operator.
 struct LayerKind {
     Format format = Format::Keras;
-    std::string name;  ///< Keras: class name; graph JSON: `op`
+    std::string name;  ///< Keras: class name; graph JSON: `op`; TFLite and ONNX: name of the operator
     std::vector<LayerKey> keys = {};
-    /// Appends the nodes of a layer and returns its result.
-    std::function<ValueId(LayerReader& layer)> build;
+    /// Appends the nodes of a layer and returns its results.
+    std::function<Results(LayerReader& layer)> build;
 };
 
 /// A function that layers apply to their own result, by its name in a file format.

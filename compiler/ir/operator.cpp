@@ -5,11 +5,21 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "compiler/ir/graph.h"
+
 namespace systole::ir {
 
 const std::vector<AttributeDeclaration>& Operator::attributes() const {
     static const std::vector<AttributeDeclaration> none;
     return none;
+}
+
+DataType Operator::result_type(const NodeView& node) const {
+    return node.node().inputs.empty() ? DataType::Float32 : node.input().type;
+}
+
+std::vector<Constant> Operator::fold(const NodeView& /*node*/) const {
+    return {};
 }
 
 void OperatorSet::add(std::unique_ptr<const Operator> op) {

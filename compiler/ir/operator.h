@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "compiler/ir/attribute.h"
+#include "compiler/ir/constant.h"
 #include "compiler/ir/layer_kind.h"
 #include "compiler/ir/shape.h"
+#include "hw/base/data_type.h"
 
 namespace systole::ir {
 
@@ -29,6 +31,10 @@ public:
     virtual const std::vector<AttributeDeclaration>& attributes() const;
     /// The shapes of the results. Throws ModelError if inputs and attributes do not fit each other.
     virtual std::vector<Shape> output_shapes(const NodeView& node) const = 0;
+    /// The type of the results where nothing else is said; by default that of the first input.
+    virtual DataType result_type(const NodeView& node) const;
+    /// The results of a node whose inputs are all known constants; none if the operator cannot tell.
+    virtual std::vector<Constant> fold(const NodeView& node) const;
     /// Throws ModelError unless the operator supports the types of the inputs and outputs.
     virtual void check_types(const NodeView& node) const = 0;
 

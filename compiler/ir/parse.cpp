@@ -257,6 +257,7 @@ private:
         value.shape = shape();
         value.name = tokens_.name();
         if (tokens_.take_word("stored")) value.stored_as = type();
+        if (tokens_.take_word("axes")) value.file_axes = numbers<std::uint32_t>();
         if (tokens_.take_word("range")) {
             const auto minimum = tokens_.number<float>("the least number");
             value.range = Range{minimum, tokens_.number<float>("the greatest number")};

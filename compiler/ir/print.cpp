@@ -97,6 +97,7 @@ private:
     void print_value(ValueId id, const Value& value) {
         add("%{} {} {} {}", id, name_of(value.type), to_text(value.shape), escaped(value.name));
         if (value.stored_as != DataType::Uint8) add(" stored {}", name_of(value.stored_as));
+        if (!value.file_axes.empty()) add(" axes [{}]", joined(value.file_axes));
         if (value.range) {
             add(" range {} {}", real_text(value.range->minimum), real_text(value.range->maximum));
         }

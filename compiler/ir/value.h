@@ -21,6 +21,12 @@ struct Quantization {
     bool operator==(const Quantization&) const = default;
 };
 
+/// The type of a node's result, and the quantization that a file gives it.
+struct ResultType {
+    DataType type = DataType::Float32;
+    std::optional<Quantization> quantization = {};
+};
+
 /// The range of a value's real numbers; it always includes 0.
 struct Range {
     float minimum = 0.0F;
@@ -39,6 +45,9 @@ struct Value {
     std::optional<Range> range = {};  ///< of a float activation, after calibration
     /// For a float activation: the type in which quantization shall store it.
     DataType stored_as = DataType::Uint8;
+    /// For an input or output of the network: axis i of the file's tensor is axis file_axes[i] of this one.
+    /// Empty: both have the same order.
+    std::vector<std::uint32_t> file_axes = {};
 
     bool operator==(const Value&) const = default;
 };

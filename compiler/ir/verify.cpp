@@ -68,8 +68,18 @@ private:
                                   *elements * bytes_of(value.type)));
             }
         }
+        if (!value.file_axes.empty()) check_file_axes(value, wrong);
         if (value.range) check_range(value, wrong);
         if (value.quantization) check_quantization(value, wrong);
+    }
+
+    template <typename Wrong>
+    void check_file_axes(const Value& value, const Wrong& wrong) {
+        std::vector<std::uint32_t> axes = value.file_axes;
+        std::ranges::sort(axes);
+        bool is_permutation = axes.size() == value.shape.rank();
+        for (std::size_t i = 0; i < axes.size(); ++i) is_permutation &= axes[i] == i;
+        if (!is_permutation) wrong("its axes in the file must be each of its axes once");
     }
 
     template <typename Wrong>
@@ -88,8 +98,11 @@ private:
     template <typename Wrong>
     void check_quantization(const Value& value, const Wrong& wrong) {
         const Quantization& quantization = *value.quantization;
-        if (value.type == DataType::Float32 || value.type == DataType::Bfloat16) {
-            return wrong("it is of a floating type; only integers have a scale");
+        // Constants behind a `dequantize` keep the scale of the integers that they were, for fold_qdq.
+        const bool were_integers = value.type == DataType::Float32 && value.constant;
+        if (!is_integer(value.type) && !were_integers) {
+            return wrong(
+                "it is of a floating type; only integers, and constants that were integers, have a scale");
         }
         std::size_t scales = 1;
         if (quantization.axis) {
@@ -106,6 +119,7 @@ private:
                 return wrong(fmt::format("a scale is {}; it must be above 0 and finite", scale));
             }
         }
+        if (were_integers) return;
         for (const std::int32_t zero_point : quantization.zero_points) {
             if (zero_point < lowest_of(value.type) || zero_point > highest_of(value.type)) {
                 return wrong(fmt::format("a zero point is {}; it must be a number of its type, {} to {}",
@@ -120,13 +134,9 @@ private:
             fail(fmt::format("node {} {}: {}", position, quoted(node.name), rule));
         };
         if (node.op == nullptr) return wrong("it has no operator");
-        bool behind_data = false;
         for (const ValueId id : node.inputs) {
             if (id >= graph_.values.size()) return wrong(fmt::format("input %{} is no value", id));
             if (!defined_[id]) return wrong(fmt::format("input %{} is made behind it or never", id));
-            const bool is_constant = graph_.values[id].constant.has_value();
-            if (behind_data && !is_constant) return wrong("constants must stand behind its other inputs");
-            behind_data = is_constant;
         }
         for (const ValueId id : node.outputs) {
             if (id >= graph_.values.size()) return wrong(fmt::format("result %{} is no value", id));

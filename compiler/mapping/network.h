@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -14,13 +15,15 @@
 #include "hw/base/fixed_point.h"
 #include "hw/isa/instructions/vector.h"
 
-/// A network described by the kinds of work that the chip can do, a closed set. Operators are lowered to
+/// A network described by the kinds of work that the chip can do, a closed set, and segments of the host
+/// between them. Operators are lowered to
 /// these; schedule and emit read only this.
 namespace systole::mapping {
 
 using TensorId = std::uint32_t;
 
-/// real = scale * (stored - zero_point); the zero point of int16 is 0.
+/// real = scale * (stored - zero_point); the zero point of int16 is 0. Tensors that only the host reads and
+/// writes may be of any type; those of real numbers have scale 1 and zero point 0.
 struct Tensor {
     std::string name;
     ir::FeatureMap shape;
@@ -55,7 +58,7 @@ struct Requantization {
     std::optional<Table> table;
 };
 
-/// A product of inputs and int8 weights in the matrix unit, and the activation of the sums.
+/// A product of inputs and weights of 8 or 16 bits in the matrix unit, and the activation of the sums.
 ///
 /// With a window, it has one input, an image, and weights[kernel row][kernel column][input channel][output
 /// channel]; elements outside the image have the input's zero point. With a channel multiplier, output
@@ -67,7 +70,10 @@ struct Requantization {
 struct MatrixProduct {
     std::optional<ir::Window> window;
     std::optional<std::uint32_t> channel_multiplier;
-    ir::Constant weights;  ///< unknown if the network has no weights
+    ir::Constant weights;                   ///< unknown if the network has no weights
+    DataType weight_type = DataType::Int8;  ///< or int16, for which the array needs more passes
+    /// Subtracted from each weight; 0 unless the weights are int8. See schedule/array_weights.h.
+    std::int32_t weight_zero_point = 0;
     Requantization requantization;
 };
 
@@ -104,24 +110,45 @@ struct Slice {
     std::uint64_t first_element = 0;
 };
 
-using Work = std::variant<MatrixProduct, Pooling, Elementwise, Concatenation, Slice>;
+/// Layers that the host computes (Layer::outputs), on tensors in host memory. Tensors of the chip are sent
+/// there before, and results that the chip reads are fetched behind.
+struct HostSegment {
+    std::vector<std::string> layers;  ///< of the network file
+    std::string graph;                ///< text of the graph (compiler/ir/text.h); inputs and outputs in order
+    std::uint64_t operations = 0;     ///< floating-point operations of one inference
+    std::uint64_t bytes = 0;          ///< of memory traffic of one inference, besides constants
+    std::uint64_t constant_bytes = 0;  ///< of constants
+};
+
+using Work = std::variant<MatrixProduct, Pooling, Elementwise, Concatenation, Slice, HostSegment>;
 
 struct Layer {
     std::string name;              ///< as in the network file; for merged layers, the layer with the weights
     std::vector<TensorId> inputs;  ///< that the work reads
-    TensorId output = 0;
+    TensorId output = 0;           ///< of the chip's work; of a host segment the first
     Work work;
     std::uint64_t macs =
         0;  ///< of one inference, without the zeros that a tile holds for its layout (depthwise)
+    std::vector<TensorId> outputs = {};  ///< all of a host segment; empty for the chip's work
 };
+
+inline bool runs_on_host(const Layer& layer) {
+    return std::holds_alternative<HostSegment>(layer.work);
+}
+
+/// The tensors that the layer computes.
+inline std::span<const TensorId> outputs_of(const Layer& layer) {
+    return runs_on_host(layer) ? std::span<const TensorId>(layer.outputs)
+                               : std::span<const TensorId>(&layer.output, 1);
+}
 
 /// The layers are ordered such that every tensor is written before it is read.
 struct Network {
     std::string name;
     std::vector<Tensor> tensors;
     std::vector<Layer> layers;
-    TensorId input = 0;
-    TensorId output = 0;
+    std::vector<TensorId> inputs = {0};   ///< each once
+    std::vector<TensorId> outputs = {0};  ///< each once
     /// False: the layers' weights are unknown, and scales, zero points, requantizations and tables have no
     /// meaning. Such a network can be timed but not computed.
     bool has_weights = true;

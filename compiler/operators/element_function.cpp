@@ -1,19 +1,27 @@
 #include "compiler/operators/element_function.h"
 
+#include <map>
+
+#include "compiler/ir/model_error.h"
+#include "compiler/operators/file_nodes.h"
 #include "compiler/operators/quantizer.h"
 
 namespace systole::operators {
 
 std::vector<ir::Shape> FunctionOperator::output_shapes(const ir::NodeView& node) const {
-    node.require_inputs(1);
+    if (node.node().inputs.size() != 1) throw ModelError("it must have exactly 1 input");
     return {node.input().shape};
 }
 
 FunctionParameters FunctionOperator::parameters_of(const ir::Node& node) const {
     FunctionParameters parameters;
     for (const ir::AttributeDeclaration& declaration : definition_.attributes) {
-        float& parameter = declaration.name == "alpha" ? parameters.alpha : parameters.maximum;
-        parameter = static_cast<float>(node.real(declaration.name));
+        static const std::map<std::string_view, float FunctionParameters::*> members{
+            {"alpha", &FunctionParameters::alpha},
+            {"beta", &FunctionParameters::beta},
+            {"minimum", &FunctionParameters::minimum},
+            {"maximum", &FunctionParameters::maximum}};
+        parameters.*members.at(declaration.name) = static_cast<float>(node.real(declaration.name));
     }
     return parameters;
 }
@@ -57,6 +65,24 @@ ir::LayerKind json_alpha_layer(std::string_view op) {
             .build = [op](ir::LayerReader& layer) {
                 if (!layer.has("alpha")) layer.fail("alpha", "it must be given");
                 return layer.append(op, {{"alpha", double{layer.number("alpha", 0.0F)}}}, {layer.input()});
+            }};
+}
+
+ir::LayerKind onnx_function(std::string_view op, const char* name) {
+    return onnx_plain_node(op, name, 1);
+}
+
+ir::LayerKind tflite_function(std::string_view op, const char* name) {
+    return tflite_plain_node(op, name, 1);
+}
+
+ir::LayerKind onnx_alpha_function(std::string_view op, const char* name, float absent) {
+    return {.format = ir::Format::Onnx,
+            .name = name,
+            .keys = {{"alpha", "`alpha`"}},
+            .build = [op, absent](ir::LayerReader& layer) {
+                const double alpha = layer.number("alpha", absent);
+                return layer.append(op, {{"alpha", alpha}}, {input_of(layer, 0)});
             }};
 }
 

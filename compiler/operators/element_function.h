@@ -12,6 +12,8 @@ namespace systole::operators {
 /// The parameters of all functions; a function reads those it declares.
 struct FunctionParameters {
     float alpha = 0.0F;
+    float beta = 0.0F;
+    float minimum = 0.0F;
     float maximum = 0.0F;
 };
 
@@ -27,7 +29,8 @@ struct FunctionDefinition {
     std::string_view name;
     std::string_view summary;
     void (*apply)(const float* from, float* to, std::size_t count, const FunctionParameters& parameters);
-    std::vector<ir::AttributeDeclaration> attributes = {};  ///< "alpha", "maximum"
+    /// Named as the parameters.
+    std::vector<ir::AttributeDeclaration> attributes = {};
     std::vector<ir::LayerKind> layers = {};
     std::vector<ir::FunctionName> functions = {};
 };
@@ -47,6 +50,11 @@ public:
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override;
     void evaluate(const FloatCall& call) const override;
     std::optional<ElementFunction> function(const ir::Node& node) const override;
+    LeadingOnes leading_ones(const ir::NodeView& /*node*/) const override { return LeadingOnes::Passed; }
+    std::optional<PermutedNode> permuted(const ir::NodeView& node,
+                                         std::span<const std::uint32_t> axes) const override {
+        return permuted_elements(node, axes);
+    }
     Placement placement() const override;
     /// The node becomes a lookup.
     void quantize(const ir::Node& node, Quantizer& quantizer) const override;
@@ -61,6 +69,11 @@ private:
 ir::LayerKind json_function_layer(std::string_view op);
 /// The same for a function with the parameter `alpha`.
 ir::LayerKind json_alpha_layer(std::string_view op);
+/// Nodes of TFLite and ONNX files that only apply the function.
+ir::LayerKind onnx_function(std::string_view op, const char* name);
+ir::LayerKind tflite_function(std::string_view op, const char* name);
+/// The same for a node of ONNX with the parameter `alpha`.
+ir::LayerKind onnx_alpha_function(std::string_view op, const char* name, float absent);
 /// The declaration of `alpha`.
 ir::AttributeDeclaration alpha_attribute(std::string_view meaning);
 

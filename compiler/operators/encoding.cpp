@@ -1,20 +1,42 @@
 #include "compiler/operators/encoding.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
+#include "compiler/ir/model_error.h"
+#include "compiler/ir/names.h"
+
 namespace systole::operators {
 
 std::int32_t Encoding::stored(double real) const {
+    if (std::isnan(real)) return zero_point;  // the logarithm of a negative number, in a table
     const double lowest = lowest_of(type);
     const double highest = highest_of(type);
     return static_cast<std::int32_t>(std::clamp(std::round(real / scale) + zero_point, lowest, highest));
 }
 
+std::vector<float> real_numbers(std::span<const std::int32_t> stored, const ir::Value& value) {
+    const Encoding encoding = encoding_of(value);
+    std::vector<float> real(stored.size());
+    std::ranges::transform(stored, real.begin(),
+                           [&](std::int32_t number) { return static_cast<float>(encoding.real(number)); });
+    return real;
+}
+
+void store_numbers(std::span<const float> real, const ir::Value& value, std::span<std::int32_t> stored) {
+    const Encoding encoding = encoding_of(value);
+    std::ranges::transform(real, stored.begin(), [&](float number) { return encoding.stored(number); });
+}
+
 Encoding encoding_of(const ir::Value& value) {
-    if (!value.quantization || value.quantization->scales.size() != 1) {
-        throw std::logic_error("a value of one scale is asked for: " + value.name);
+    // Files may give nodes any numbers; few operators know others than those of one scale.
+    const std::size_t scales = value.quantization ? value.quantization->scales.size() : 0;
+    if (scales != 1) {
+        throw ModelError(fmt::format("{} has {}; here it must have one for the whole tensor",
+                                     ir::quoted(value.name), ir::counted(scales, "scale")));
     }
     return {value.quantization->scales.front(), value.quantization->zero_points.front(), value.type};
 }

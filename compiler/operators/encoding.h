@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
+#include <vector>
 
 #include "compiler/ir/value.h"
 #include "compiler/mapping/network.h"
@@ -21,7 +23,12 @@ struct Encoding {
     bool operator==(const Encoding&) const = default;
 };
 
-/// The encoding of a quantized value with one scale. Throws std::logic_error for other values.
+/// The real numbers that the stored numbers of a quantized value with one scale stand for.
+std::vector<float> real_numbers(std::span<const std::int32_t> stored, const ir::Value& value);
+/// The stored numbers nearest to real numbers, for a quantized value with one scale.
+void store_numbers(std::span<const float> real, const ir::Value& value, std::span<std::int32_t> stored);
+
+/// The encoding of a quantized value with one scale. Throws ModelError for other values.
 Encoding encoding_of(const ir::Value& value);
 
 /// The encoding that covers the range and represents 0 exactly: unsigned bytes, or 16 bits in two's

@@ -41,6 +41,21 @@ inline std::int32_t scale(std::int32_t x, std::int32_t multiplier, int shift) {
                                            right);
 }
 
+/// A multiplier of 31 bits with its upper 15 alone, rounded.
+inline std::int32_t reduced_multiplier(std::int32_t multiplier) {
+    constexpr std::int32_t largest = 0x7fff;
+    if (multiplier >= largest * 0x10000) return largest;
+    return (multiplier + 0x8000) >> 16;
+}
+
+/// x * multiplier / 2^31 * 2^shift, with a multiplier of 15 bits and rounded once, halves upwards: TFLite's
+/// rule for sums of 64 bits. `shift` is from -31 to 7.
+inline std::int32_t scale_wide(std::int64_t x, std::int32_t multiplier, int shift) {
+    const std::int64_t product = x * reduced_multiplier(multiplier);
+    const int right = 15 - shift;
+    return static_cast<std::int32_t>((product + (std::int64_t{1} << (right - 1))) >> right);
+}
+
 /// offset + x within [minimum, maximum].
 inline std::int32_t offset_and_clamp(std::int32_t x, std::int32_t offset, std::int32_t minimum,
                                      std::int32_t maximum) {

@@ -9,6 +9,20 @@
 /// Checks of integer types that operators share.
 namespace systole::operators {
 
+/// Converts stored numbers to int32 and back. `stored` has as many elements as `numbers`. Narrowing keeps the
+/// low bits. Throws std::logic_error for types that are not integers.
+void widen(const void* stored, DataType type, std::span<std::int32_t> numbers);
+void narrow(std::span<const std::int32_t> numbers, DataType type, void* stored);
+
+/// Where the elements of a value find their scale: the number of scales, and how many elements lie between
+/// those of neighbouring scales.
+struct ScaleAxis {
+    std::size_t count = 1;
+    std::size_t stride = 1;
+    std::size_t index_of(std::size_t element) const { return count == 1 ? 0 : element / stride % count; }
+};
+ScaleAxis scale_axis(const ir::Value& value);
+
 /// Whether a node works on integers: whether any of its values is not float32.
 bool works_on_integers(const ir::NodeView& node);
 
@@ -34,6 +48,10 @@ struct Clamp {
 };
 Clamp clamp_of(const ir::NodeView& node);
 
+/// a * b / c as TFLite computes it where it multiplies scales in float32: in float32 if all of them are such
+/// numbers, as those of files are, else in float64.
+double scale_quotient(double a, double b, double c);
+
 /// The fixed-point number nearest to a quotient of scales. Throws ModelError if it is out of range.
 FixedPoint fixed_point_of(double scale);
 
@@ -57,9 +75,8 @@ void for_each_in_window(const ir::FeatureMap& input, const ir::Window& window, s
     const ir::WindowSpan columns = horizontal_span(input, window, output_x);
     for (std::uint32_t row = rows.first; row < rows.last; ++row) {
         for (std::uint32_t column = columns.first; column < columns.last; ++column) {
-            const auto y = static_cast<std::size_t>(rows.origin + row);
-            const auto x = static_cast<std::size_t>(columns.origin + column);
-            visit(y * input.width + x, std::size_t{row} * window.kernel_width + column);
+            visit(rows.under(row) * input.width + columns.under(column),
+                  std::size_t{row} * window.kernel_width + column);
         }
     }
 }

@@ -1,12 +1,26 @@
 #include "compiler/operators/layer_formats.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace systole::operators {
 namespace {
 
 constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
+
+/// The rows or columns that a kernel of a Keras layer covers.
+std::uint32_t covered_by(const ir::LayerReader& layer, std::uint32_t kernel, std::uint32_t dilation) {
+    const std::uint64_t covered = ir::covered_extent(kernel, dilation);
+    if (covered > std::uint64_t{most}) {
+        layer.fail("dilation_rate", fmt::format("with it, the kernel covers {} rows or columns; there may be "
+                                                "at most {}",
+                                                covered, most));
+    }
+    return static_cast<std::uint32_t>(covered);
+}
 
 }  // namespace
 
@@ -24,12 +38,68 @@ std::vector<ir::LayerKey> json_window_keys() {
 }
 
 ir::Window keras_window(const ir::LayerReader& layer, const std::array<std::uint32_t, 2>& kernel,
-                        const std::array<std::uint32_t, 2>& stride) {
+                        const std::array<std::uint32_t, 2>& stride,
+                        const std::array<std::uint32_t, 2>& dilation) {
     const std::string padding = layer.text("padding", "valid");
-    if (padding == "same") return ir::same_window(layer.input_map(), kernel, stride);
-    if (padding != "valid") layer.fail("padding", "it must be \"valid\" or \"same\"");
-    return {
+    if (padding != "same" && padding != "valid") {
+        layer.fail("padding", "it must be \"valid\" or \"same\"");
+    }
+    ir::Window window{
         .kernel_height = kernel[0], .kernel_width = kernel[1], .stride_y = stride[0], .stride_x = stride[1]};
+    if (padding == "same") {
+        const std::array<std::uint32_t, 2> covered{covered_by(layer, kernel[0], dilation[0]),
+                                                   covered_by(layer, kernel[1], dilation[1])};
+        window = ir::same_window(layer.input_map(), covered, stride);
+        window.kernel_height = kernel[0];
+        window.kernel_width = kernel[1];
+    }
+    window.dilation_y = dilation[0];
+    window.dilation_x = dilation[1];
+    return window;
+}
+
+std::uint32_t keras_length(const ir::LayerReader& layer, const char* key,
+                           std::optional<std::uint32_t> absent) {
+    if (!layer.is_list(key)) return layer.positive(key, absent);
+    const auto values = *layer.integers(key);
+    if (values.size() != 1 || !values[0] || *values[0] < 1) {
+        layer.fail(key, "it must be n or [n], an integer from 1 to 4294967295");
+    }
+    return static_cast<std::uint32_t>(*values[0]);
+}
+
+ir::Window keras_sequence_window(const ir::LayerReader& layer, std::uint32_t kernel, std::uint32_t stride,
+                                 std::uint32_t dilation) {
+    require_sequence(layer);
+    if (layer.text("padding", "valid") != "causal") {
+        return keras_window(layer, {1, kernel}, {1, stride}, {1, dilation});
+    }
+    return {.kernel_width = kernel,
+            .stride_x = stride,
+            .pad_left = covered_by(layer, kernel, dilation) - 1,
+            .dilation_x = dilation};
+}
+
+void require_sequence(const ir::LayerReader& layer) {
+    const ir::FeatureMap map = layer.input_map();
+    if (map.height == 1) return;
+    layer.fail(fmt::format("its input is {}; it must be a sequence: [length, channels]", to_text(map)));
+}
+
+ir::ValueId as_sequence(ir::LayerReader& layer, ir::ValueId map) {
+    const ir::FeatureMap shape = layer.map_of(map);
+    return layer.append("reshape", {{"shape", std::vector<std::int64_t>{1, shape.width, shape.channels}}},
+                        {map});
+}
+
+ir::ValueId append_affine(ir::LayerReader& layer, ir::ValueId value, std::vector<float> scale,
+                          std::vector<float> offset) {
+    const std::uint32_t channels = layer.map_of(value).channels;
+    const ir::ValueId gamma = layer.constant("gamma", {channels}, std::move(scale));
+    const ir::ValueId beta = layer.constant("beta", {channels}, std::move(offset));
+    const ir::ValueId mean = layer.constant("mean", {channels}, std::vector<float>(channels, 0.0F));
+    const ir::ValueId variance = layer.constant("variance", {channels}, std::vector<float>(channels, 1.0F));
+    return layer.append("batch_normalization", {{"epsilon", 0.0}}, {value, gamma, beta, mean, variance});
 }
 
 ir::Window json_window(const ir::LayerReader& layer,
@@ -79,12 +149,6 @@ ir::Shape json_shape(const ir::LayerReader& layer, const char* key) {
         extents.push_back(static_cast<std::uint32_t>(*extent));
     }
     return ir::Shape(extents);
-}
-
-void require_plain_convolution(const ir::LayerReader& layer) {
-    layer.require_text("data_format", "channels_last");
-    layer.require_number("dilation_rate", 1);
-    layer.require_number("groups", 1);
 }
 
 double drawn_limit(const ir::LayerReader& layer, double fan_in) {

@@ -15,9 +15,27 @@ namespace systole::operators {
 std::vector<ir::LayerKey> keras_window_keys(const char* kernel_key);
 std::vector<ir::LayerKey> json_window_keys();
 
-/// The windows of a Keras layer with this kernel, by `strides`, with the default `stride`, and `padding`.
+/// The windows of a Keras layer with this kernel, stride and dilation, by `padding`.
 ir::Window keras_window(const ir::LayerReader& layer, const std::array<std::uint32_t, 2>& kernel,
-                        const std::array<std::uint32_t, 2>& stride);
+                        const std::array<std::uint32_t, 2>& stride,
+                        const std::array<std::uint32_t, 2>& dilation = {1, 1});
+// Keras' layers over sequences, which are maps of height 1.
+
+/// n, or [n].
+std::uint32_t keras_length(const ir::LayerReader& layer, const char* key,
+                           std::optional<std::uint32_t> absent = std::nullopt);
+/// The windows, by `padding`, which may also be "causal": as many elements as before, all to the left.
+ir::Window keras_sequence_window(const ir::LayerReader& layer, std::uint32_t kernel, std::uint32_t stride,
+                                 std::uint32_t dilation = 1);
+/// Throws unless the layer's input is a sequence.
+void require_sequence(const ir::LayerReader& layer);
+/// A map of height 1 as a sequence: [1, length, channels].
+ir::ValueId as_sequence(ir::LayerReader& layer, ir::ValueId map);
+
+/// scale * x + offset, by channel of the value; appended as a batch normalization.
+ir::ValueId append_affine(ir::LayerReader& layer, ir::ValueId value, std::vector<float> scale,
+                          std::vector<float> offset);
+
 /// The windows of a layer of a graph file, by `kernel`, `stride` and `padding`. An absent `stride` is the
 /// default, or the kernel without a default.
 ir::Window json_window(const ir::LayerReader& layer,
@@ -27,9 +45,6 @@ ir::Window json_window(const ir::LayerReader& layer,
 std::array<std::uint32_t, 4> json_sides(const ir::LayerReader& layer, const char* key);
 /// [n] or [height, width, channels], each at least 1.
 ir::Shape json_shape(const ir::LayerReader& layer, const char* key);
-
-/// Throws for variants of Keras convolutions that are not supported.
-void require_plain_convolution(const ir::LayerReader& layer);
 
 /// The limit of drawn weights with which sums over `fan_in` inputs are about as large as the inputs: sqrt(3 /
 /// fan_in) for uniform weights, or sqrt(6 / fan_in) before a ReLU, which halves the mean square (He et al.

@@ -6,6 +6,7 @@
 
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"
+#include "compiler/ir/text.h"
 #include "compiler/operators/encoding.h"
 #include "compiler/operators/operator.h"
 
@@ -15,8 +16,21 @@ using ir::Node;
 using ir::ValueId;
 using mapping::TensorId;
 
+namespace {
+
+/// What is no image takes rows as a vector; nodes that read or write such values are the host's.
+ir::FeatureMap shape_on_chip(const ir::Shape& shape) {
+    if (ir::is_feature_map(shape)) return ir::feature_map(shape);
+    return {.height = 1, .width = 1, .channels = static_cast<std::uint32_t>(shape.elements())};
+}
+
+}  // namespace
+
 Lowering::Lowering(const ir::Graph& graph)
-    : graph_(graph), readers_(ir::readers(graph)), tensors_(graph.values.size()) {
+    : graph_(graph),
+      plan_(find_host_segments(graph)),
+      readers_(ir::readers(graph)),
+      tensors_(graph.values.size()) {
     network_.name = graph.name;
     network_.has_weights = graph.has_weights;
 }
@@ -50,7 +64,7 @@ TensorId Lowering::add_tensor(ValueId id) {
     const Encoding encoding = encoding_of(value);
     const auto tensor = static_cast<TensorId>(network_.tensors.size());
     network_.tensors.push_back({.name = value.name,
-                                .shape = ir::feature_map(value.shape),
+                                .shape = shape_on_chip(value.shape),
                                 .scale = encoding.scale,
                                 .zero_point = encoding.zero_point,
                                 .type = encoding.type});
@@ -75,12 +89,61 @@ void Lowering::add_host_operation(const Node& node) {
     network_.host_operations.push_back({.kind = std::string(node.op->name()), .layer = node.name});
 }
 
-mapping::Network Lowering::finish() && {
-    if (network_.layers.empty()) {
-        throw ModelError(fmt::format("{}: it has no layer with work for the chip", graph_.name));
+mapping::TensorId Lowering::add_host_tensor(ValueId id) {
+    const auto on_chip = [&](ir::NodeId node) { return plan_.on_chip[node]; };
+    const ir::Value& value = graph_.values[id];
+    if (std::ranges::any_of(readers_[id], on_chip)) {
+        if (!is_integer(value.type) || !value.quantization) {
+            throw ModelError(fmt::format("{}: {} is {}; the chip reads only integers that have a scale",
+                                         graph_.name, ir::quoted(value.name), name_of(value.type)));
+        }
+        return add_tensor(id);
     }
-    network_.input = tensor_of(graph_.inputs.front());
-    network_.output = tensor_of(graph_.outputs.front());
+    const auto tensor = static_cast<TensorId>(network_.tensors.size());
+    mapping::Tensor added{.name = value.name, .shape = {}, .type = value.type};
+    added.shape = {.height = 1, .width = 1, .channels = static_cast<std::uint32_t>(value.shape.elements())};
+    if (value.quantization && value.quantization->scales.size() == 1) {
+        added.scale = value.quantization->scales.front();
+        added.zero_point = value.quantization->zero_points.front();
+    }
+    network_.tensors.push_back(std::move(added));
+    tensors_[id] = tensor;
+    return tensor;
+}
+
+void Lowering::add_segment(const HostNodes& nodes) {
+    const SegmentGraph segment = segment_graph(graph_, nodes);
+    const SegmentCost cost = segment_cost(segment.graph);
+    mapping::HostSegment work{.layers = {},
+                              .graph = ir::to_text(segment.graph),
+                              .operations = cost.operations,
+                              .bytes = cost.bytes,
+                              .constant_bytes = cost.constant_bytes};
+    for (const ir::NodeId node : nodes) {
+        const std::string& name = graph_.nodes[node].name;
+        if (std::ranges::count(work.layers, name) == 0) work.layers.push_back(name);
+    }
+    std::string name = work.layers.front();
+    mapping::Layer layer{.name = std::move(name), .inputs = {}, .output = 0, .work = std::move(work)};
+    for (const ValueId input : segment.inputs) layer.inputs.push_back(tensor_of(input));
+    for (const ValueId output : segment.outputs) layer.outputs.push_back(add_host_tensor(output));
+    layer.output = layer.outputs.front();
+    network_.layers.push_back(std::move(layer));
+}
+
+mapping::Network Lowering::finish() && {
+    network_.inputs.clear();
+    network_.outputs.clear();
+    for (const ValueId input : graph_.inputs) network_.inputs.push_back(tensor_of(input));
+    for (const ValueId output : graph_.outputs) {
+        const TensorId tensor = tensor_of(output);
+        if (std::ranges::count(network_.outputs, tensor) > 0) {
+            throw ModelError(
+                fmt::format("{}: output {} has the elements of an output before it; give one of them",
+                            graph_.name, ir::quoted(graph_.values[output].name)));
+        }
+        network_.outputs.push_back(tensor);
+    }
     return std::move(network_);
 }
 
@@ -97,18 +160,61 @@ mapping::Table table_of(const ir::NodeView& lookup) {
 }
 
 bool is_quantized(const ir::Graph& graph) {
-    return !graph.inputs.empty() && is_integer(graph.values[graph.inputs.front()].type);
+    return std::ranges::any_of(graph.values, [](const ir::Value& value) {
+        return !value.constant && value.quantization.has_value();
+    });
 }
 
+namespace {
+
+/// Whether the chip can begin with the node, or the host: all that it reads has been computed.
+bool is_ready(const ir::Graph& graph, const Lowering& lowering, std::span<const ValueId> reads) {
+    return std::ranges::all_of(
+        reads, [&](ValueId id) { return graph.values[id].constant.has_value() || lowering.has_tensor(id); });
+}
+
+/// Lowers all nodes in the graph's order, with each segment of the host as soon as its operands are there:
+/// nodes of the chip that read a segment's results move behind it.
+void lower_nodes(const ir::Graph& graph, Lowering& lowering) {
+    std::vector<HostNodes> segments = lowering.host_plan().segments;
+    std::vector<SegmentGraph> cut;
+    cut.reserve(segments.size());
+    for (const HostNodes& nodes : segments) cut.push_back(segment_graph(graph, nodes));
+    std::vector<bool> done(graph.nodes.size(), false);
+    for (const HostNodes& nodes : segments) {
+        for (const ir::NodeId node : nodes) done[node] = true;
+    }
+    std::vector<bool> segment_done(segments.size(), false);
+    const auto lower_segments = [&] {
+        for (bool moved = true; moved;) {
+            moved = false;
+            for (std::size_t i = 0; i < segments.size(); ++i) {
+                // Nothing needs a segment whose results nothing reads.
+                if (segment_done[i] || cut[i].outputs.empty()) continue;
+                if (!is_ready(graph, lowering, cut[i].inputs)) continue;
+                lowering.add_segment(segments[i]);
+                segment_done[i] = moved = true;
+            }
+        }
+    };
+    lower_segments();
+    for (bool moved = true; moved;) {
+        moved = false;
+        for (ir::NodeId id = 0; id < graph.nodes.size(); ++id) {
+            const Node& node = graph.nodes[id];
+            if (done[id] || !is_ready(graph, lowering, node.inputs)) continue;
+            done[id] = moved = true;
+            // The work of an earlier node may include this one.
+            if (lowering.has_tensor(node.output())) continue;
+            operator_of(node).lower(ir::NodeView(graph, node), lowering);
+            if (!segments.empty()) lower_segments();
+        }
+    }
+}
+
+}  // namespace
+
 mapping::Network lower(const ir::Graph& graph) {
-    if (graph.inputs.size() != 1 || graph.outputs.size() != 1) {
-        throw ModelError(fmt::format("{}: it has {} and {}; a network that is compiled has one of each",
-                                     graph.name, ir::counted(graph.inputs.size(), "input"),
-                                     ir::counted(graph.outputs.size(), "output")));
-    }
-    if (!is_quantized(graph) || !graph.input().quantization) {
-        throw ModelError(fmt::format("{}: its input must be of integers that have a scale", graph.name));
-    }
     for (const ir::Value& value : graph.values) {
         if (!graph.has_weights || !value.constant || value.constant->is_known()) continue;
         throw ModelError(
@@ -116,22 +222,28 @@ mapping::Network lower(const ir::Graph& graph) {
                         graph.name, ir::quoted(value.name)));
     }
     Lowering lowering(graph);
-    lowering.add_tensor(graph.inputs.front());
-    for (const Node& node : graph.nodes) {
-        // The work of an earlier node may include this one.
-        if (lowering.has_tensor(node.output())) continue;
-        operator_of(node).lower(ir::NodeView(graph, node), lowering);
+    const auto readers = ir::readers(graph);
+    for (const ValueId input : graph.inputs) {
+        const ir::Value& value = graph.values[input];
+        const bool read_by_host =
+            !readers[input].empty() && std::ranges::none_of(readers[input], [&](ir::NodeId node) {
+                return lowering.host_plan().on_chip[node];
+            });
+        if (read_by_host) {
+            lowering.add_host_tensor(input);
+        } else if (is_integer(value.type) && value.quantization) {
+            lowering.add_tensor(input);
+        } else {
+            throw ModelError(fmt::format("{}: its input must be of integers that have a scale", graph.name));
+        }
     }
+    lower_nodes(graph, lowering);
     return std::move(lowering).finish();
 }
 
 ValueId chip_output(const ir::Graph& graph) {
-    ValueId value = graph.outputs.front();
-    const auto producers = ir::producers(graph);
-    while (producers[value] && operator_of(graph.nodes[*producers[value]]).runs_on_host()) {
-        value = graph.nodes[*producers[value]].inputs.front();
-    }
-    return value;
+    const HostPlan plan = find_host_segments(graph);
+    return plan.at_end.empty() ? graph.outputs.front() : graph.nodes[plan.at_end.front()].inputs.front();
 }
 
 }  // namespace systole::operators

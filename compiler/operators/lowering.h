@@ -5,6 +5,7 @@
 
 #include "compiler/ir/graph.h"
 #include "compiler/mapping/network.h"
+#include "compiler/operators/host_segments.h"
 
 namespace systole::operators {
 
@@ -33,24 +34,31 @@ public:
     void add_layer(const ir::Node& node, ir::ValueId result, mapping::Work work);
     /// Adds work of the host on the network's output.
     void add_host_operation(const ir::Node& node);
+    /// Adds nodes that the host computes between the chip's work.
+    void add_segment(const HostNodes& nodes);
+    /// Adds a tensor for a value in host memory, and in the chip's if a node of the chip reads it.
+    mapping::TensorId add_host_tensor(ir::ValueId id);
+    /// The division of the graph between chip and host.
+    const HostPlan& host_plan() const { return plan_; }
 
     mapping::Network finish() &&;
 
 private:
     const ir::Graph& graph_;
+    const HostPlan plan_;
     std::vector<std::vector<ir::NodeId>> readers_;
     std::vector<std::optional<mapping::TensorId>> tensors_;  ///< by value
     mapping::Network network_;
 };
 
-/// The work of the chip for a quantized graph, and that of the host after it. Throws ModelError if the chip
-/// cannot compute a node.
+/// The work of the chip for a quantized graph, and that of the host between it and after it. Throws
+/// ModelError if neither can compute a node.
 mapping::Network lower(const ir::Graph& graph);
 
 /// The table of a lookup node.
 mapping::Table table_of(const ir::NodeView& lookup);
 
-/// Whether the graph works on integers.
+/// Whether the graph has activations of integers; those of float32 are then the host's.
 bool is_quantized(const ir::Graph& graph);
 
 /// The last value that the chip computes: the network's output, or the input of the host's work.

@@ -2,12 +2,68 @@
 
 #include <fmt/format.h>
 
+#include <span>
 #include <stdexcept>
+#include <vector>
 
 #include "compiler/ir/model_error.h"
+#include "compiler/operators/encoding.h"
+#include "compiler/operators/integer_types.h"
 #include "compiler/operators/lowering.h"
+#include "compiler/operators/quantizer.h"
 
 namespace systole::operators {
+namespace {
+
+/// The real numbers of an input: its own elements, or those that its integers stand for.
+std::vector<float> real_numbers(const TensorCall& call, std::size_t input) {
+    const ir::Value& value = call.node.input(input);
+    if (!value.quantization || value.quantization->axis) {
+        throw std::logic_error(fmt::format("{} has no scale to be computed in float with", value.name));
+    }
+    const double scale = value.quantization->scales.front();
+    const std::int32_t zero_point = value.quantization->zero_points.front();
+    std::vector<std::int32_t> stored(call.input_elements(input));
+    widen(call.inputs[input], value.type, stored);
+    std::vector<float> numbers(stored.size());
+    for (std::size_t i = 0; i < stored.size(); ++i) {
+        numbers[i] = static_cast<float>(scale * (stored[i] - zero_point));
+    }
+    return numbers;
+}
+
+void compute_in_float(const Operator& op, const TensorCall& call) {
+    std::vector<std::vector<float>> converted;
+    converted.reserve(call.inputs.size());  // the pointers below must stay valid
+    std::vector<const float*> inputs;
+    for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+        const bool is_float = call.node.input(i).type == DataType::Float32;
+        inputs.push_back(is_float ? call.input<float>(i)
+                                  : converted.emplace_back(real_numbers(call, i)).data());
+    }
+    op.evaluate({.node = call.node, .inputs = inputs, .batch = call.batch, .output = call.output<float>()});
+}
+
+void compute_on_integers(const Operator& op, const TensorCall& call) {
+    std::vector<std::vector<std::int32_t>> converted(call.inputs.size());
+    std::vector<const std::int32_t*> inputs;
+    for (std::size_t i = 0; i < converted.size(); ++i) {
+        const ir::Value& value = call.node.input(i);
+        // Weights, and other constants of float32, are read where they are.
+        if (value.constant && (op.has_weights() || !is_integer(value.type))) {
+            inputs.push_back(nullptr);
+            continue;
+        }
+        converted[i].resize(call.input_elements(i));
+        widen(call.inputs[i], value.type, converted[i]);
+        inputs.push_back(converted[i].data());
+    }
+    std::vector<std::int32_t> result(call.output_elements());
+    op.execute({.node = call.node, .inputs = inputs, .batch = call.batch, .output = result.data()});
+    narrow(result, call.node.output().type, call.outputs.front());
+}
+
+}  // namespace
 
 std::uint64_t Operator::macs(const ir::NodeView& /*node*/) const {
     return 0;
@@ -16,19 +72,75 @@ std::uint64_t Operator::macs(const ir::NodeView& /*node*/) const {
 void Operator::check_types(const ir::NodeView& node) const {
     const auto check = [&](const ir::Value& value) {
         if (value.type == DataType::Float32) return;
-        throw ModelError(fmt::format("{} works on float32, not on {}", name(), name_of(value.type)));
+        throw ModelError(
+            fmt::format("{} works on float32; {} is not supported", name(), name_of(value.type)));
     };
     for (std::size_t i = 0; i < node.node().inputs.size(); ++i) check(node.input(i));
     check(node.output());
 }
 
-void Operator::quantize(const ir::Node& node, Quantizer& /*quantizer*/) const {
-    throw std::logic_error(
-        fmt::format("quantize: no rule for {}; is the graph simplified?", node.op->name()));
+void Operator::quantize(const ir::Node& node, Quantizer& quantizer) const {
+    quantizer.add_real(node);
 }
 
-void Operator::execute(const IntegerCall& /*call*/) const {
-    throw std::logic_error(fmt::format("{} is not computed on integers", name()));
+void Operator::evaluate(const FloatCall& /*call*/) const {
+    throw std::logic_error(fmt::format("{} is not computed in float", name()));
+}
+
+void Operator::compute(const TensorCall& call) const {
+    if (call.outputs.size() != 1) {
+        throw std::logic_error(
+            fmt::format("{} has {} results, and no rule for them", name(), call.outputs.size()));
+    }
+    if (call.node.output().type == DataType::Float32) {
+        compute_in_float(*this, call);
+    } else {
+        compute_on_integers(*this, call);
+    }
+}
+
+std::vector<ir::Constant> Operator::fold(const ir::NodeView& node) const {
+    std::vector<const void*> inputs;
+    for (std::size_t i = 0; i < node.node().inputs.size(); ++i) {
+        inputs.push_back(node.input(i).constant->bytes().data());
+    }
+    std::vector<std::vector<std::uint8_t>> results;
+    std::vector<void*> outputs;
+    for (std::size_t i = 0; i < node.node().outputs.size(); ++i) {
+        const ir::Value& value = node.output(i);
+        outputs.push_back(results.emplace_back(value.shape.elements() * bytes_of(value.type)).data());
+    }
+    compute({.node = node, .inputs = inputs, .batch = 1, .outputs = outputs});
+    std::vector<ir::Constant> constants;
+    constants.reserve(results.size());
+    for (std::vector<std::uint8_t>& result : results) {
+        constants.push_back(ir::Constant::of(std::move(result)));
+    }
+    return constants;
+}
+
+void Operator::execute(const IntegerCall& call) const {
+    if (!runs_on_host()) throw std::logic_error(fmt::format("{} is not computed on integers", name()));
+    const ir::NodeView& node = call.node;
+    std::vector<std::vector<float>> reals;
+    std::vector<const float*> inputs;
+    for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+        const ir::Value& value = node.input(i);
+        if (call.inputs[i] == nullptr) {
+            inputs.push_back(known_floats(value).data());
+            continue;
+        }
+        const std::size_t elements = value.shape.elements() * (value.constant ? 1 : call.batch);
+        reals.push_back(real_numbers(std::span(call.inputs[i], elements), value));
+        inputs.push_back(reals.back().data());
+    }
+    std::vector<float> result(call.batch * node.output().shape.elements());
+    evaluate({.node = node, .inputs = inputs, .batch = call.batch, .output = result.data()});
+    store_numbers(result, node.output(), std::span(call.output, result.size()));
+}
+
+std::uint64_t Operator::operations(const ir::NodeView& node) const {
+    return 2 * macs(node) + node.output().shape.elements();
 }
 
 void Operator::lower(const ir::NodeView& node, Lowering& lowering) const {
@@ -37,6 +149,11 @@ void Operator::lower(const ir::NodeView& node, Lowering& lowering) const {
 
 bool Operator::is_identity(const ir::NodeView& /*node*/) const {
     return false;
+}
+
+std::optional<PermutedNode> Operator::permuted(const ir::NodeView& /*node*/,
+                                               std::span<const std::uint32_t> /*axes*/) const {
+    return std::nullopt;
 }
 
 std::optional<ElementFunction> Operator::function(const ir::Node& /*node*/) const {
@@ -78,6 +195,10 @@ ir::ValueId moved_source(const ir::Graph& graph, ir::ValueId value) {
         value = node.inputs.front();
     }
     return value;
+}
+
+PermutedNode permuted_elements(const ir::NodeView& node, std::span<const std::uint32_t> axes) {
+    return {node.node().attributes, {axes.begin(), axes.end()}};
 }
 
 void check_bias(const ir::NodeView& node, std::uint64_t channels) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "compiler/ir/graph.h"
 
@@ -26,9 +27,36 @@ struct FloatCall {
 /// The arguments of an integer reference: it computes `batch` results, packed, as stored numbers.
 struct IntegerCall {
     ir::NodeView node;
-    std::span<const std::int32_t* const> inputs;  ///< by data input of the node, packed like the results
+    std::span<const std::int32_t* const>
+        inputs;  ///< by input of the node, packed; null for weights and float32
     std::uint32_t batch = 0;
     std::int32_t* output = nullptr;
+};
+
+/// The arguments of a reference on tensors of any types: it computes `batch` results from `batch` inputs, all
+/// packed.
+struct TensorCall {
+    ir::NodeView node;
+    std::span<const void* const> inputs;  ///< by input of the node, in its type; a constant is not repeated
+    std::uint32_t batch = 0;
+    std::span<void* const> outputs;  ///< by result of the node, in its type
+
+    template <typename Number>
+    const Number* input(std::size_t index) const {
+        return static_cast<const Number*>(inputs[index]);
+    }
+    template <typename Number>
+    Number* output(std::size_t index = 0) const {
+        return static_cast<Number*>(outputs[index]);
+    }
+    /// Elements of an input or a result: of all inferences, or those of a constant.
+    std::size_t input_elements(std::size_t index) const {
+        const ir::Value& value = node.input(index);
+        return value.shape.elements() * (value.constant ? 1 : batch);
+    }
+    std::size_t output_elements(std::size_t index = 0) const {
+        return node.output(index).shape.elements() * batch;
+    }
 };
 
 /// A function that is applied to each element.
@@ -43,31 +71,59 @@ struct Placement {
     std::string_view formats;
 };
 
+/// A node that computes the same from inputs with their axes in another order.
+struct PermutedNode {
+    std::vector<ir::Attribute> attributes;
+    /// Axis i of each new result is axis result_axes[i] of the old one.
+    std::vector<std::uint32_t> result_axes;
+};
+
+/// What it means to a node if its inputs have more or fewer leading axes of extent 1.
+enum class LeadingOnes : std::uint8_t {
+    Counted,  ///< it may compute something else
+    Passed,   ///< it computes the same elements; its results have more or fewer of them, too
+    Ignored,  ///< it computes the same results
+};
+
 class Operator : public ir::Operator {
 public:
-    /// Computes the node in float. Throws std::logic_error if the values of a weight are unknown.
-    virtual void evaluate(const FloatCall& call) const = 0;
+    /// Computes the node on tensors of the types of its values, as the definition of its results. By default
+    /// by `evaluate` if the result is float32, with integer inputs converted to the real numbers that they
+    /// stand for, else by `execute`. Throws std::logic_error if the values of a constant are unknown.
+    virtual void compute(const TensorCall& call) const;
+    std::vector<ir::Constant> fold(const ir::NodeView& node) const final;
+    /// Computes the node in float. Throws std::logic_error if the values of a weight are unknown, or if the
+    /// operator is not computed in float.
+    virtual void evaluate(const FloatCall& call) const;
     /// Multiply-accumulates of one inference.
     virtual std::uint64_t macs(const ir::NodeView& node) const;
     /// By default, an operator supports only float32.
     void check_types(const ir::NodeView& node) const override;
     virtual Placement placement() const = 0;
 
-    // Quantization, integer reference and lowering. Operators that `simplify` always removes do not override
+    // Quantization, integer reference and lowering. Operators that the chip does not compute do not override
     // them.
 
-    /// Adds the nodes that compute this node to the quantized graph, by the ranges of its values. Throws
-    /// ModelError with the layer if integers cannot express it, std::logic_error if the operator has no rule.
+    /// Adds the nodes that compute this node to the quantized graph, by the ranges of its values. By default
+    /// the node stays on float32, for the host. Throws ModelError with the layer if integers cannot express
+    /// it.
     virtual void quantize(const ir::Node& node, Quantizer& quantizer) const;
     /// Computes a node on integers in simple loops, as the definition of its results; shares no arithmetic
-    /// with the chip. Throws std::logic_error if the operator does not work on integers.
+    /// with the chip. By default, an operator that runs on the host is computed in float, from the real
+    /// numbers that its inputs stand for; others throw std::logic_error.
     virtual void execute(const IntegerCall& call) const;
     /// Adds the work of the chip, or of the host, that computes a node on integers. Throws ModelError with
     /// the layer if neither can.
     virtual void lower(const ir::NodeView& node, Lowering& lowering) const;
-    /// Whether the host computes the node after the chip's program; then the host computes all later nodes,
-    /// too.
+    /// Whether the host computes the node, wherever the graph has it; then there is no need for `lower`.
     virtual bool runs_on_host() const { return false; }
+    /// Whether the host must compute this node, because of its shapes, attributes or types.
+    virtual bool needs_host(const ir::NodeView& /*node*/) const { return runs_on_host(); }
+    /// Whether the host may compute the node after the chip's program, on its output (isa::HostOperation).
+    virtual bool is_host_operation(const ir::NodeView& /*node*/) const { return false; }
+    /// Floating-point operations of one inference in simple loops, for the time of the host. By default two
+    /// for each multiply-accumulate, and one for each element of the result.
+    virtual std::uint64_t operations(const ir::NodeView& node) const;
 
     // Properties that passes need.
 
@@ -77,10 +133,17 @@ public:
     virtual bool moves_elements() const { return false; }
     /// Whether the node reads its inputs as a list of elements, independent of their shape.
     virtual bool reads_elements() const { return false; }
+    /// What leading axes of extent 1 mean; by default attributes may number the axes.
+    virtual LeadingOnes leading_ones(const ir::NodeView& /*node*/) const { return LeadingOnes::Counted; }
     /// Whether the constant inputs are weights, whose last axis is the output channel, and optionally a bias.
     virtual bool has_weights() const { return false; }
     /// Whether the attribute `padding` of the node adds zeros around the image.
     virtual bool pads_with_zeros() const { return false; }
+    /// The node on inputs of which axis i is axis axes[i] of the node's inputs; nullopt if the operator knows
+    /// none. All inputs have as many axes: constants of fewer have got leading ones of extent 1, and inputs
+    /// of one element stay as they are.
+    virtual std::optional<PermutedNode> permuted(const ir::NodeView& node,
+                                                 std::span<const std::uint32_t> axes) const;
     /// The function that the node applies to each element, if it is such a node.
     virtual std::optional<ElementFunction> function(const ir::Node& node) const;
     /// The limit, if the node clamps numbers between 0 and a limit.
@@ -104,6 +167,9 @@ std::span<const float> known_floats(const ir::Value& constant);
 /// The value from which a value takes its elements unscaled: itself, or the first input of the chain of
 /// pooling, borders, reshapes and slices that computes it.
 ir::ValueId moved_source(const ir::Graph& graph, ir::ValueId value);
+
+/// Operator::permuted for operators that work element by element.
+PermutedNode permuted_elements(const ir::NodeView& node, std::span<const std::uint32_t> axes);
 
 /// Throws ModelError unless the bias after the weights, if any, has `channels` numbers.
 void check_bias(const ir::NodeView& node, std::uint64_t channels);

@@ -11,9 +11,20 @@ namespace {
 constexpr const char* head = R"(# Operators
 
 Written by `sim schema --operators docs/operators.md` from the registry of operators. Each operator is a folder in
-`compiler/operators`; a test checks that this page is up to date. `Keras` means layers of `.h5` files,
-`graph JSON` those of graph files (docs/graph_files.md). Attributes are those of the graph's text, which
-`sim compile MODEL --dump-after all` prints.
+`compiler/operators`; a test checks that this page is up to date. `Keras` means layers of `.h5` and `.keras` files,
+where those of Keras 1 (`Convolution2D`) and functions (`tf.math.truediv`) have the names of the layers that do the same in
+Keras 2; `TFLite` and `ONNX` nodes of such files, `graph JSON` layers of graph files (docs/graph_files.md). Attributes are those of
+the graph's text, which `sim compile MODEL --dump-after all` prints.
+
+What an operator costs follows from where it runs:
+
+| where | cost |
+|---|---|
+| matrix unit | for each tile of weights, a cycle for each row of the input and pass of the array (docs/timing.md, 1 and 2) |
+| as a part of, or fused with, another operator | nothing more |
+| activation unit, as vector work | a cycle for each row that it reads or writes, whichever are more (docs/timing.md, 7) |
+| host | the time of its operations and bytes on the host (`--host`), and the transfers to it and back |
+| nowhere | nothing |
 
 )";
 
@@ -23,6 +34,10 @@ std::string_view name_of_format(ir::Format format) {
             return "Keras";
         case ir::Format::GraphJson:
             return "graph JSON";
+        case ir::Format::Tflite:
+            return "TFLite";
+        case ir::Format::Onnx:
+            return "ONNX";
     }
     throw std::logic_error("a format without a name");
 }

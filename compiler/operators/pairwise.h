@@ -3,32 +3,53 @@
 #include "compiler/operators/encoding.h"
 #include "compiler/operators/lowering.h"
 #include "compiler/operators/operator.h"
+#include "compiler/operators/pair_function.h"
 #include "compiler/operators/quantizer.h"
 
 namespace systole::operators {
 
-/// The base of sums and products: element by element, of two tensors with the same shape and, on integers,
-/// type.
+/// The base of sums and products: element by element, with NumPy's broadcasting. The chip computes those of
+/// two quantized activations of one shape and type.
 class PairwiseOperator : public Operator {
 public:
     const std::vector<ir::AttributeDeclaration>& attributes() const override;
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override;
     void check_types(const ir::NodeView& node) const override;
     Placement placement() const override;
+    LeadingOnes leading_ones(const ir::NodeView& /*node*/) const override { return LeadingOnes::Passed; }
+    std::optional<PermutedNode> permuted(const ir::NodeView& node,
+                                         std::span<const std::uint32_t> axes) const override {
+        return permuted_elements(node, axes);
+    }
+    bool needs_host(const ir::NodeView& node) const override { return !has_chip_form(node); }
+    void evaluate(const FloatCall& call) const override;
+    void compute(const TensorCall& call) const override;
     void lower(const ir::NodeView& node, Lowering& lowering) const override;
 
 protected:
     /// `verb` is the operator's verb in messages: "adds".
-    explicit PairwiseOperator(const char* verb) : verb_(verb) {}
+    PairwiseOperator(const char* verb, void (*on_floats)(const PairRow<float, float>& row),
+                     void (*on_integers)(const PairRow<std::int32_t, std::int32_t>& row))
+        : verb_(verb), on_floats_(on_floats), on_integers_(on_integers) {}
+
+    /// Whether both inputs are activations of one shape.
+    static bool has_chip_form(const ir::NodeView& node);
+    /// Adds a node that the chip does not compute: a lookup if one input is a constant number.
+    void quantize_others(const ir::Node& node, Quantizer& quantizer) const;
 
     /// The work of a node, without its clamp.
     virtual mapping::Elementwise work_of(const ir::NodeView& node) const = 0;
 
 private:
     const char* verb_;
+    void (*on_floats_)(const PairRow<float, float>& row);
+    void (*on_integers_)(const PairRow<std::int32_t, std::int32_t>& row);
 };
 
 /// A layer of graph files with the operator's name and an optional function of the result.
 ir::LayerKind json_pairwise_layer(std::string_view op);
+
+/// A TFLite node: on quantized integers, its fused function is the node's clamp.
+ir::LayerKind tflite_pairwise_layer(std::string_view op, const char* name);
 
 }  // namespace systole::operators

@@ -3,15 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <stdexcept>
 
 #include "compiler/ir/model_error.h"
+#include "compiler/operators/file_nodes.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/layer_formats.h"
 #include "compiler/operators/lowering.h"
+#include "compiler/operators/pool_onnx.h"
 #include "compiler/operators/quantizer.h"
+#include "compiler/operators/tflite_functions.h"
+#include "compiler/operators/tflite_weights.h"
 
 namespace systole::operators {
 namespace {
@@ -28,9 +31,7 @@ void for_each_window_pixel(const float* image, const ir::FeatureMap& map, const 
                            const ir::WindowSpan& columns, const Visit& visit) {
     for (std::uint32_t row = rows.first; row < rows.last; ++row) {
         for (std::uint32_t column = columns.first; column < columns.last; ++column) {
-            const auto y = static_cast<std::size_t>(rows.origin + row);
-            const auto x = static_cast<std::size_t>(columns.origin + column);
-            visit(image + (y * map.width + x) * map.channels);
+            visit(image + (rows.under(row) * map.width + columns.under(column)) * map.channels);
         }
     }
 }
@@ -45,8 +46,55 @@ isa::VectorOperation operation_of(PoolKind kind) {
     throw std::logic_error("a kind of pooling without an operation");
 }
 
+std::vector<ir::LayerKey> tflite_pool_keys() {
+    std::vector<ir::LayerKey> keys = tflite_window_keys();
+    keys.insert(keys.end(),
+                {{"filter_height", "`kernel`, height"},
+                 {"filter_width", "and width"},
+                 {"fused_activation_function", "a function of the result, or limits of a table"}});
+    return keys;
+}
+
+/// The runtime pools stored numbers and does not look at the result's scale; where it is not the input's, a
+/// table that changes no number gives the result its own.
+ir::Results read_tflite_pool(ir::LayerReader& layer, std::string_view op) {
+    const ir::ValueId input = input_of(layer, 0);
+    const ir::Window window =
+        tflite_window(layer, {layer.positive("filter_height"), layer.positive("filter_width")});
+    const ir::ResultType result = layer.declared_result(0);
+    if (result.type == DataType::Float32) {
+        return append_fused_function(layer, layer.append(op, ir::attributes_of(window), {input}));
+    }
+    const ir::ValueId pooled = append_same(layer, op, ir::attributes_of(window), {input});
+    if (!result.quantization) layer.fail("its result is of integers without a scale; it must have one");
+    const std::vector<std::int64_t> clamp = fused_clamp(layer, result);
+    if (clamp.empty() && result.quantization == layer.value(pooled).quantization) return pooled;
+    const bool keeps_scale = result.quantization == layer.value(pooled).quantization;
+    if (result.type == DataType::Int16 && keeps_scale) {
+        return layer.append_as(result, "requantize", {{"clamp", clamp}}, {pooled});
+    }
+    if (bytes_of(result.type) != 1 || result.type != layer.value(pooled).type) {
+        layer.fail(fmt::format("it turns {} into {} of another scale; only bytes may have another",
+                               name_of(layer.value(pooled).type), name_of(result.type)));
+    }
+    return append_table(layer, pooled, result, [&](std::int32_t stored) {
+        if (clamp.empty()) return stored;
+        return std::clamp(stored, static_cast<std::int32_t>(clamp[0]), static_cast<std::int32_t>(clamp[1]));
+    });
+}
+
 ir::Window whole_image(const ir::FeatureMap& map) {
     return {.kernel_height = map.height, .kernel_width = map.width};
+}
+
+/// TFLite's L2_POOL_2D: the root of the average of the squares.
+ir::Results read_tflite_l2_pool(ir::LayerReader& layer) {
+    const ir::Window window =
+        tflite_window(layer, {layer.positive("filter_height"), layer.positive("filter_width")});
+    if (layer.declared_result(0).type != DataType::Float32) layer.fail("it works on float32 alone");
+    const ir::ValueId squares = layer.append("square", {}, {input_of(layer, 0)});
+    const ir::ValueId mean = layer.append("average_pool", ir::attributes_of(window), {squares});
+    return append_fused_function(layer, layer.append("sqrt", {}, {mean}));
 }
 
 }  // namespace
@@ -58,6 +106,9 @@ const std::vector<ir::AttributeDeclaration>& Pool::attributes() const {
 
 std::vector<ir::LayerKind> Pool::layer_kinds() const {
     const std::string op(name());
+    const std::string keras_class = keras_class_;
+    const std::vector<ir::LayerKey> global_keys{{"data_format", "only \"channels_last\""},
+                                                {"keepdims", "whether the result keeps its axes of 1"}};
     const auto append = [op](ir::LayerReader& layer, const ir::Window& window) {
         return layer.append(op, ir::attributes_of(window), {layer.input()});
     };
@@ -66,9 +117,23 @@ std::vector<ir::LayerKind> Pool::layer_kinds() const {
         const auto kernel = layer.positive_pair("pool_size");
         return append(layer, keras_window(layer, kernel, layer.positive_pair("strides", kernel)));
     };
+    const auto keras_sequence = [append](ir::LayerReader& layer) {
+        layer.require_text("data_format", "channels_last");
+        const std::uint32_t kernel = keras_length(layer, "pool_size");
+        const std::uint32_t stride = keras_length(layer, "strides", kernel);
+        return as_sequence(layer, append(layer, keras_sequence_window(layer, kernel, stride)));
+    };
     const auto keras_global = [append](ir::LayerReader& layer) {
         layer.require_text("data_format", "channels_last");
-        return append(layer, whole_image(layer.input_map()));
+        const ir::FeatureMap map = layer.input_map();
+        const ir::ValueId pooled = append(layer, whole_image(map));
+        return layer.boolean("keepdims", false) ? pooled
+                                                : append_shape(layer, pooled, ir::vector_shape(map.channels));
+    };
+    const auto keras_global_sequence = [keras_global](ir::LayerReader& layer) {
+        require_sequence(layer);
+        const ir::ValueId pooled = keras_global(layer);
+        return layer.boolean("keepdims", false) ? as_sequence(layer, pooled) : pooled;
     };
     const auto json = [append](ir::LayerReader& layer) {
         return append(layer, json_window(layer, std::nullopt));
@@ -76,19 +141,32 @@ std::vector<ir::LayerKind> Pool::layer_kinds() const {
     const auto json_global = [append](ir::LayerReader& layer) {
         return append(layer, whole_image(layer.input_map()));
     };
-    return {
-        {ir::Format::Keras, keras_class_, keras_window_keys("pool_size"), keras},
-        {ir::Format::Keras, keras_global_class_, {{"data_format", "only \"channels_last\""}}, keras_global},
+    std::vector<ir::LayerKind> kinds{
+        {ir::Format::Keras, keras_class + "2D", keras_window_keys("pool_size"), keras},
+        {ir::Format::Keras, keras_class + "1D", keras_window_keys("pool_size"), keras_sequence},
+        {ir::Format::Keras, "Global" + keras_class + "2D", global_keys, keras_global},
+        {ir::Format::Keras, "Global" + keras_class + "1D", global_keys, keras_global_sequence},
         {ir::Format::GraphJson, op, json_window_keys(), json},
-        {ir::Format::GraphJson, "global_" + op, {}, json_global}};
+        {ir::Format::GraphJson, "global_" + op, {}, json_global},
+        {ir::Format::Tflite, kind_ == PoolKind::Max ? "MAX_POOL_2D" : "AVERAGE_POOL_2D", tflite_pool_keys(),
+         [op](ir::LayerReader& layer) { return read_tflite_pool(layer, op); }}};
+    if (kind_ == PoolKind::Average) {
+        kinds.push_back({ir::Format::Tflite, "L2_POOL_2D", tflite_pool_keys(), read_tflite_l2_pool});
+    }
+    for (ir::LayerKind& kind : kind_ == PoolKind::Max ? onnx_max_pools() : onnx_average_pools()) {
+        kinds.push_back(std::move(kind));
+    }
+    return kinds;
 }
 
 std::vector<ir::Shape> Pool::output_shapes(const ir::NodeView& node) const {
     node.require_inputs(1);
     const ir::FeatureMap input = node.input_map();
     const ir::Window window = ir::window_of(node.node());
-    if (std::max(window.pad_top, window.pad_bottom) >= window.kernel_height ||
-        std::max(window.pad_left, window.pad_right) >= window.kernel_width) {
+    if (std::max(window.pad_top, window.pad_bottom) >=
+            ir::covered_extent(window.kernel_height, window.dilation_y) ||
+        std::max(window.pad_left, window.pad_right) >=
+            ir::covered_extent(window.kernel_width, window.dilation_x)) {
         throw ModelError(
             fmt::format("it pools with {}; the padding must be smaller than the kernel", to_text(window)));
     }
@@ -96,17 +174,19 @@ std::vector<ir::Shape> Pool::output_shapes(const ir::NodeView& node) const {
 }
 
 bool Pool::is_identity(const ir::NodeView& node) const {
-    return ir::window_of(node.node()) == ir::Window{};
+    ir::Window window = ir::window_of(node.node());
+    window.dilation_y = window.dilation_x = 1;
+    return window == ir::Window{};
 }
 
 Placement pooling_placement() {
-    return {.where = "activation unit, as vector work", .formats = "float32; uint8 and int8"};
+    return {.where = "activation unit, as vector work; int16: host",
+            .formats = "float32; uint8, int8, int16"};
 }
 
 void check_pooled_types(const ir::NodeView& node) {
     if (!works_on_integers(node)) return;
-    constexpr std::array types{DataType::Uint8, DataType::Int8};
-    require_integers(node, types);
+    require_integers(node);
     require_one_encoding(node);
 }
 
@@ -163,9 +243,22 @@ void Pool::execute(const IntegerCall& call) const {
     }
 }
 
+bool Pool::needs_host(const ir::NodeView& node) const {
+    return works_on_integers(node) && bytes_of(node.output().type) != 1;
+}
+
 void Pool::lower(const ir::NodeView& node, Lowering& lowering) const {
+    if (needs_host(node)) {
+        lowering.fail(node.node(),
+                      fmt::format("it is of {}; the chip pools bytes alone", name_of(node.output().type)));
+    }
+    const ir::Window window = ir::window_of(node.node());
+    if (window.is_dilated()) {
+        lowering.fail(node.node(),
+                      fmt::format("it pools with {}; the chip pools without dilation", to_text(window)));
+    }
     lowering.add_layer(node.node(), node.node().output(),
-                       mapping::Pooling{operation_of(kind_), ir::window_of(node.node()), false});
+                       mapping::Pooling{operation_of(kind_), window, false});
 }
 
 void Pool::evaluate(const FloatCall& call) const {

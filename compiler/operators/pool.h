@@ -16,6 +16,7 @@ public:
     const std::vector<ir::AttributeDeclaration>& attributes() const override;
     std::vector<ir::LayerKind> layer_kinds() const override;
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override;
+    LeadingOnes leading_ones(const ir::NodeView& /*node*/) const override { return LeadingOnes::Ignored; }
     bool is_identity(const ir::NodeView& node) const override;
     bool moves_elements() const override { return true; }
     Placement placement() const override;
@@ -23,17 +24,16 @@ public:
     void evaluate(const FloatCall& call) const override;
     void quantize(const ir::Node& node, Quantizer& quantizer) const override;
     void execute(const IntegerCall& call) const override;
+    bool needs_host(const ir::NodeView& node) const override;
     void lower(const ir::NodeView& node, Lowering& lowering) const override;
 
 protected:
-    /// The Keras classes for pooling over a window and over the whole image.
-    Pool(PoolKind kind, const char* keras_class, const char* keras_global_class)
-        : kind_(kind), keras_class_(keras_class), keras_global_class_(keras_global_class) {}
+    /// The Keras class without its "2D".
+    Pool(PoolKind kind, const char* keras_class) : kind_(kind), keras_class_(keras_class) {}
 
 private:
     PoolKind kind_;
     const char* keras_class_;
-    const char* keras_global_class_;
 };
 
 // For pooling and for borders, which pooling computes: 8-bit numbers that keep their encoding.

@@ -26,7 +26,7 @@ ir::Constant contents_of(const mapping::WideTable& table, DataType /*type*/) {
 }  // namespace
 
 Quantizer::Quantizer(const ir::Graph& graph)
-    : graph_(graph), readers_(ir::readers(graph)), stored_(graph.values.size()) {
+    : graph_(graph), readers_(ir::readers(graph)), stored_(graph.values.size()), real_(graph.values.size()) {
     result_.name = graph.name;
     result_.has_weights = graph.has_weights;
 }
@@ -55,7 +55,7 @@ void Quantizer::fail(ValueId id, const std::string& rule) const {
     throw ModelError(fmt::format("{}: layer {}: {}", graph_.name, ir::quoted(graph_.values[id].name), rule));
 }
 
-void Quantizer::require_one_width(const Node& node) const {
+void Quantizer::require_one_width(const Node& node) {
     constexpr std::uint32_t byte_bits = 8;
     const auto bits = [](DataType type) { return bytes_of(type) * byte_bits; };
     const DataType result = type(node.output());
@@ -67,9 +67,43 @@ void Quantizer::require_one_width(const Node& node) const {
     }
 }
 
-ValueId Quantizer::stored(ValueId id) const {
+ValueId Quantizer::stored(ValueId id) {
     if (graph_.values[id].constant) fail(id, "it is a constant; the chip takes constants as weights alone");
-    return stored_[id].value();
+    if (!stored_[id]) {
+        const ValueId from = real_[id].value();
+        stored_[id] = add_value(id, encoding(id));
+        const ir::Operator& op = registry().at("quantize");
+        add_node({.name = graph_.values[id].name,
+                  .op = &op,
+                  .attributes = ir::complete_attributes(op, {}),
+                  .inputs = {from},
+                  .outputs = {*stored_[id]}});
+    }
+    return *stored_[id];
+}
+
+ValueId Quantizer::real(ValueId id) {
+    if (real_[id]) return *real_[id];
+    const ir::Value& value = graph_.values[id];
+    if (value.constant) {
+        real_[id] = add_constant(value.name, value.shape, value.type, *value.constant);
+        return *real_[id];
+    }
+    const ValueId from = stored_[id].value();
+    real_[id] = add_float_value(id);
+    add_node({.name = value.name,
+              .op = &registry().at("dequantize"),
+              .attributes = {},
+              .inputs = {from},
+              .outputs = {*real_[id]}});
+    return *real_[id];
+}
+
+ValueId Quantizer::add_float_value(ValueId id) {
+    const ir::Value& value = graph_.values[id];
+    result_.values.push_back(
+        {.name = value.name, .shape = value.shape, .type = value.type, .file_axes = value.file_axes});
+    return static_cast<ValueId>(result_.values.size() - 1);
 }
 
 void Quantizer::add_input(ValueId id, const Encoding& encoding) {
@@ -78,12 +112,25 @@ void Quantizer::add_input(ValueId id, const Encoding& encoding) {
     store(id, input);
 }
 
+void Quantizer::add_integer_input(ValueId id) {
+    real_[id] = add_float_value(id);
+    result_.inputs.push_back(*real_[id]);
+}
+
 ValueId Quantizer::add_value(ValueId id, const Encoding& encoding) {
     const auto value = static_cast<ValueId>(result_.values.size());
     result_.values.push_back({.name = graph_.values[id].name,
                               .shape = graph_.values[id].shape,
                               .type = encoding.type,
-                              .quantization = ir::Quantization{{encoding.scale}, {encoding.zero_point}, {}}});
+                              .quantization = ir::Quantization{{encoding.scale}, {encoding.zero_point}, {}},
+                              .file_axes = graph_.values[id].file_axes});
+    return value;
+}
+
+ValueId Quantizer::add_value(ValueId id, const ir::Shape& shape, const Encoding& encoding) {
+    const ValueId value = add_value(id, encoding);
+    result_.values[value].shape = shape;
+    result_.values[value].file_axes.clear();
     return value;
 }
 
@@ -98,11 +145,19 @@ void Quantizer::add_like(const Node& node, const Encoding& result) {
     add_copy(node, add_value(node.output(), result));
 }
 
+void Quantizer::add_real_from_stored(const Node& node) {
+    add_copy(node, add_float_value(node.output()));
+}
+
 void Quantizer::add_real(const Node& node) {
-    const auto value = static_cast<ValueId>(result_.values.size());
-    result_.values.push_back(
-        {.name = graph_.values[node.output()].name, .shape = graph_.values[node.output()].shape});
-    add_copy(node, value);
+    Node added = node;
+    for (ValueId& input : added.inputs) input = real(input);
+    for (ValueId& output : added.outputs) {
+        const ValueId value = add_float_value(output);
+        real_[output] = value;
+        output = value;
+    }
+    add_node(std::move(added));
 }
 
 void Quantizer::add_copy(const Node& node, ValueId result) {
@@ -129,7 +184,9 @@ void Quantizer::add_lookup(const Node& node, ValueId from, ValueId to, const Ele
 }
 
 ir::Graph Quantizer::finish() && {
-    for (const ValueId output : graph_.outputs) result_.outputs.push_back(stored(output));
+    for (const ValueId output : graph_.outputs) {
+        result_.outputs.push_back(real_[output] && !stored_[output] ? *real_[output] : stored(output));
+    }
     return std::move(result_);
 }
 

@@ -30,20 +30,28 @@ public:
     const ir::Node* function_after(ir::ValueId id) const;
     [[noreturn]] void fail(ir::ValueId id, const std::string& rule) const;
     /// Fails unless inputs and result have the same width, because the chip does not convert between widths.
-    void require_one_width(const ir::Node& node) const;
+    void require_one_width(const ir::Node& node);
 
     // Construction of the quantized graph.
 
-    /// The value that stores a value of the float graph. Throws ModelError if the latter is a constant.
-    ir::ValueId stored(ir::ValueId id) const;
-    Encoding stored_encoding(ir::ValueId id) const { return encoding_of(result_.values[stored(id)]); }
+    /// The value that stores a value of the float graph; adds a `quantize` if the host computes it in
+    /// float32. Throws ModelError if it is a constant.
+    ir::ValueId stored(ir::ValueId id);
+    Encoding stored_encoding(ir::ValueId id) { return encoding_of(result_.values[stored(id)]); }
+    /// The float32 value that has the real numbers of a value of the float graph: what the host computed, a
+    /// constant, or the result of a `dequantize` that this adds.
+    ir::ValueId real(ir::ValueId id);
     bool is_stored(ir::ValueId id) const { return stored_[id].has_value(); }
     /// Lets an existing value of the quantized graph store a value.
     void store(ir::ValueId id, ir::ValueId by) { stored_[id] = by; }
     /// Adds the network's input.
     void add_input(ir::ValueId id, const Encoding& encoding);
+    /// Adds an input of integers, which the host reads as they are.
+    void add_integer_input(ir::ValueId id);
     /// Adds a value with shape and name of a value of the float graph; it does not store it yet.
     ir::ValueId add_value(ir::ValueId id, const Encoding& encoding);
+    /// The same with another shape.
+    ir::ValueId add_value(ir::ValueId id, const ir::Shape& shape, const Encoding& encoding);
     ir::ValueId add_constant(std::string name, const ir::Shape& shape, DataType type, ir::Constant contents,
                              std::optional<ir::Quantization> quantization = {});
     /// Adds a node whose inputs and results are values of the quantized graph.
@@ -51,7 +59,9 @@ public:
     /// Adds a copy of a node of the float graph, which reads the stored inputs and computes the value that
     /// stores the result.
     void add_like(const ir::Node& node, const Encoding& result);
-    /// The same for a node that the host computes, whose result stays float32.
+    /// The same for a node that the host computes from stored inputs to float32.
+    void add_real_from_stored(const ir::Node& node);
+    /// Adds a copy of a node of the float graph for the host, which reads and computes float32.
     void add_real(const ir::Node& node);
     /// Adds a lookup of `from` in the table of a function; its result is `to`.
     void add_lookup(const ir::Node& node, ir::ValueId from, ir::ValueId to, const ElementFunction& function);
@@ -60,10 +70,13 @@ public:
 
 private:
     void add_copy(const ir::Node& node, ir::ValueId result);
+    ir::ValueId add_float_value(ir::ValueId id);
 
     const ir::Graph& graph_;
     std::vector<std::vector<ir::NodeId>> readers_;
-    std::vector<std::optional<ir::ValueId>> stored_;  ///< indexed by value of the float graph
+    // By value of the float graph.
+    std::vector<std::optional<ir::ValueId>> stored_;
+    std::vector<std::optional<ir::ValueId>> real_;
     ir::Graph result_;
 };
 

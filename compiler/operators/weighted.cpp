@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 #include "compiler/ir/model_error.h"
@@ -74,7 +75,12 @@ std::vector<FixedPoint> multipliers_of(const ir::NodeView& node) {
     std::vector<FixedPoint> multipliers;
     for (std::size_t c = 0; c < node.output_map().channels; ++c) {
         const double weight_scale = weight_scales[weight_scales.size() == 1 ? 0 : c];
-        multipliers.push_back(fixed_point_of(input_scale * weight_scale / scale));
+        double product = input_scale * weight_scale;
+        // As in TFLite, whose scales are float32, for uint8 and for dense layers with one scale.
+        if (weight_scales.size() == 1 && (node.input().type == DataType::Uint8 || node.node().is("dense"))) {
+            product = static_cast<float>(input_scale) * static_cast<float>(weight_scale);
+        }
+        multipliers.push_back(fixed_point_of(product / scale));
     }
     return multipliers;
 }
@@ -91,6 +97,7 @@ std::vector<std::int32_t> corrected_bias(const ir::NodeView& node,
                                          const std::vector<std::uint64_t>& met_elements) {
     std::vector<std::int32_t> bias = bias_of(node);
     const std::int8_t* weight = known_weights(node).data();
+    const std::int32_t of_weights = weight_zero_point(node);
     for (std::size_t i = 0; i < met_elements.size(); ++i) {
         const std::int32_t zero_point = encoding_of(node.input(i)).zero_point;
         if (zero_point == 0) {
@@ -99,11 +106,66 @@ std::vector<std::int32_t> corrected_bias(const ir::NodeView& node,
         }
         for (std::uint64_t element = 0; element < met_elements[i]; ++element, weight += bias.size()) {
             for (std::size_t c = 0; c < bias.size(); ++c) {
-                bias[c] = wrapping_subtract(bias[c], zero_point * weight[c]);
+                bias[c] = wrapping_subtract(bias[c], zero_point * (weight[c] - of_weights));
             }
         }
     }
     return bias;
+}
+
+/// Throws ModelError unless the reference, which adds bytes of the inputs apart, and the runtime's multiplier
+/// can express the node.
+void check_wide_sums(const ir::NodeView& node) {
+    constexpr std::uint64_t most_products = std::uint64_t{1} << 16U;
+    constexpr std::int32_t largest_shift = 7;
+    if (node.input().type != DataType::Int16) {
+        throw ModelError(
+            fmt::format("it has wide sums of {}; they must be of int16", name_of(node.input().type)));
+    }
+    const ir::Shape& weights = node.constant(0)->shape;
+    const std::uint64_t products = weights.elements() / weights[weights.rank() - 1];
+    if (products > most_products) {
+        throw ModelError(
+            fmt::format("a sum has {} products; of wide sums, it has at most {}", products, most_products));
+    }
+    for (const FixedPoint& multiplier : multipliers_of(node)) {
+        if (multiplier.shift <= largest_shift) continue;
+        throw ModelError(
+            fmt::format("its scales ask for a multiplier of 2^{} or more; with wide sums it must be "
+                        "below 2^{}",
+                        multiplier.shift - 1, largest_shift));
+    }
+}
+
+/// A multiplier with which the chip's rule gives what the rule for wide sums gives, if the sum fits in 32
+/// bits: the product is rounded once, because there is no shift to the right after it. Nullopt if bits would
+/// be lost.
+std::optional<FixedPoint> chip_multiplier(const FixedPoint& wide) {
+    constexpr std::int32_t reduced_bits = 16;
+    if (wide.shift < -reduced_bits) return std::nullopt;
+    const std::int32_t reduced = reduced_multiplier(wide.multiplier);
+    if (wide.shift > 0) return FixedPoint{reduced << reduced_bits, wide.shift};
+    return FixedPoint{reduced << (reduced_bits + wide.shift), 0};
+}
+
+/// Whether no sum of a node with wide sums, shifted to the left as its multiplier asks, exceeds 32 bits, and
+/// the chip can round as it must.
+bool chip_has_wide_form(const ir::NodeView& node) {
+    const std::vector<FixedPoint> multipliers = multipliers_of(node);
+    const std::vector<std::int32_t> bias = bias_of(node);
+    const std::span<const std::int8_t> weights = known_weights(node);
+    std::vector<std::int64_t> largest(bias.size(), 0);
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+        largest[i % bias.size()] +=
+            std::abs(std::int64_t{weights[i]}) * -std::int64_t{lowest_of(DataType::Int16)};
+    }
+    for (std::size_t c = 0; c < bias.size(); ++c) {
+        largest[c] += std::abs(std::int64_t{bias[c]});
+        const std::int64_t shifted = largest[c] << std::max(multipliers[c].shift, 0);
+        if (shifted > std::numeric_limits<std::int32_t>::max() || !chip_multiplier(multipliers[c]))
+            return false;
+    }
+    return true;
 }
 
 }  // namespace
@@ -119,26 +181,38 @@ void WeightedOperator::check_types(const ir::NodeView& node) const {
     }
     const ir::Value& weights = *node.constant(0);
     if (weights.type != DataType::Int8 || !weights.quantization) {
-        throw ModelError(fmt::format("its weights are {}; on integers they must be int8, with scales",
-                                     name_of(weights.type)));
+        throw ModelError(fmt::format(
+            "its weights are {}, which is not supported; on integers they must be int8, with scales",
+            name_of(weights.type)));
     }
     const ir::Quantization& scales = *weights.quantization;
-    if ((scales.axis && *scales.axis != weights.shape.rank() - 1) ||
-        !std::ranges::all_of(scales.zero_points, [](std::int32_t zero_point) { return zero_point == 0; })) {
+    const auto is_zero = [](std::int32_t zero_point) { return zero_point == 0; };
+    if (scales.axis &&
+        (*scales.axis != weights.shape.rank() - 1 || !std::ranges::all_of(scales.zero_points, is_zero))) {
         throw ModelError(
-            "its weights must have one scale, or one for each output channel, and zero points of 0");
+            "its weights must have one scale and zero point, or a scale for each output channel and zero "
+            "points of 0");
     }
     if (node.constant(1) != nullptr && node.constant(1)->type != DataType::Int32) {
         throw ModelError(
             fmt::format("its bias is {}; on integers it must be int32", name_of(node.constant(1)->type)));
     }
+    if (has_wide_sums(node.node())) check_wide_sums(node);
     // Throws if a multiplier that follows from the scales is out of range.
     if (node.graph().has_weights) multipliers_of(node);
 }
 
+bool WeightedOperator::needs_host(const ir::NodeView& node) const {
+    if (!works_on_integers(node) || !node.graph().has_weights) return false;
+    return has_wide_sums(node.node()) && !chip_has_wide_form(node);
+}
+
 Placement WeightedOperator::placement() const {
-    return {.where = "matrix unit; the activation unit scales the sums, with a following `lookup`",
-            .formats = "float32; uint8, int8 or int16, with int8 weights and an int32 bias"};
+    return {
+        .where = "matrix unit; the activation unit scales the sums, with a following `lookup`",
+        .formats =
+            "float32; uint8, int8 or int16, with int8 weights and an int32 bias; a zero point of the weights "
+            "takes the array's row sums, or, without them, weights of 16 bits at half the rate"};
 }
 
 void WeightedOperator::quantize(const ir::Node& node, Quantizer& quantizer) const {
@@ -177,7 +251,8 @@ void WeightedOperator::lower_product(const ir::NodeView& node, std::optional<ir:
     const std::size_t channels = node.output_map().channels;
     mapping::MatrixProduct product{.window = window,
                                    .channel_multiplier = channel_multiplier,
-                                   .weights = *node.constant(0)->constant,
+                                   .weights = chip_weights(node),
+                                   .weight_zero_point = weight_zero_point(node),
                                    .requantization = {.bias = {},
                                                       .multiplier = {},
                                                       .shift = {},
@@ -190,7 +265,9 @@ void WeightedOperator::lower_product(const ir::NodeView& node, std::optional<ir:
         std::vector<std::uint64_t> met;
         for (std::size_t i = 0; i < node.data_inputs(); ++i) met.push_back(met_elements(node, i));
         rules.bias = corrected_bias(node, met);
-        for (const FixedPoint& multiplier : multipliers_of(node)) {
+        const bool is_wide = has_wide_sums(node.node());
+        for (FixedPoint multiplier : multipliers_of(node)) {
+            if (is_wide) multiplier = chip_multiplier(multiplier).value();
             rules.multiplier.push_back(multiplier.multiplier);
             rules.shift.push_back(static_cast<std::int8_t>(multiplier.shift));
         }
@@ -222,6 +299,41 @@ void SumRounding::store(const std::vector<std::int32_t>& sums, std::int32_t* out
         const std::int32_t scaled = scale(sums[c], multipliers_[c].multiplier, multipliers_[c].shift);
         output[c] = offset_and_clamp(scaled, zero_point_, minimum_, maximum_);
     }
+}
+
+void SumRounding::store_wide(const std::vector<std::int32_t>& upper, const std::vector<std::int32_t>& lower,
+                             std::int32_t* output) const {
+    constexpr std::int64_t upper_place = 256;
+    for (std::size_t c = 0; c < upper.size(); ++c) {
+        const std::int64_t sum = upper[c] * upper_place + lower[c] + bias_[c];
+        const std::int32_t scaled = scale_wide(sum, multipliers_[c].multiplier, multipliers_[c].shift);
+        output[c] = offset_and_clamp(scaled, zero_point_, minimum_, maximum_);
+    }
+}
+
+ir::AttributeDeclaration wide_sums_attribute() {
+    return {.name = "wide_sums",
+            .meaning = "1: of int16, sums have 64 bits and are scaled by 16 bits, rounded once, as in TFLite",
+            .absent = std::int64_t{0},
+            .minimum = 0,
+            .maximum = 1};
+}
+
+bool has_wide_sums(const ir::Node& node) {
+    return node.integer("wide_sums") != 0;
+}
+
+SplitNumbers split(std::span<const std::int32_t> numbers) {
+    SplitNumbers parts;
+    for (const std::int32_t number : numbers) {
+        parts.upper.push_back(number >> 8);  // rounds down
+        parts.lower.push_back(number & 0xff);
+    }
+    return parts;
+}
+
+std::int32_t weight_zero_point(const ir::NodeView& node) {
+    return node.constant(0)->quantization->zero_points.front();
 }
 
 void multiply_add(std::int32_t value, const std::int8_t* weights, std::vector<std::int32_t>& sums) {

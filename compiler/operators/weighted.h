@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "compiler/ir/window.h"
@@ -19,6 +20,10 @@
 ///
 /// with multiplier = input_scale * weight_scale / scale, as a fixed-point number. If inputs have different
 /// scales, input_scale is the largest one and the weights are adapted to it. Sums wrap around in 32 bits.
+///
+/// Weights of one scale may have a zero point. The chip holds the differences to it, which need 9 bits, as
+/// weights of 16 bits: it streams such layers at half its rate. With the attribute `wide_sums` (inputs of 16
+/// bits), sums have 64 bits and the multiplier 16, as in TFLite.
 namespace systole::operators {
 
 /// An operator whose constant inputs are weights, with the output channel as the last axis, and optionally a
@@ -26,14 +31,18 @@ namespace systole::operators {
 class WeightedOperator : public Operator {
 public:
     bool has_weights() const override { return true; }
+    LeadingOnes leading_ones(const ir::NodeView& /*node*/) const override { return LeadingOnes::Ignored; }
     void check_types(const ir::NodeView& node) const override;
     Placement placement() const override;
+    bool needs_host(const ir::NodeView& node) const override;
     /// Includes a ReLU that is the only reader of the result, as the clamp.
     void quantize(const ir::Node& node, Quantizer& quantizer) const override;
 
 protected:
     /// The number of an input's elements that are multiplied for one result.
     virtual std::uint64_t met_elements(const ir::NodeView& node, std::size_t input) const = 0;
+    /// The weights as the chip holds them; by default those of the node.
+    virtual ir::Constant chip_weights(const ir::NodeView& node) const { return *node.constant(0)->constant; }
     /// Adds the work of the matrix unit; includes a lookup that is the only reader of the result.
     void lower_product(const ir::NodeView& node, std::optional<ir::Window> window,
                        std::optional<std::uint32_t> channel_multiplier, Lowering& lowering) const;
@@ -47,6 +56,9 @@ public:
     /// Initializes the sums of all channels with the bias.
     void begin(std::vector<std::int32_t>& sums) const;
     void store(const std::vector<std::int32_t>& sums, std::int32_t* output) const;
+    /// The same for sums of the inputs' upper and lower bytes, for nodes with `wide_sums`. Both begin with 0.
+    void store_wide(const std::vector<std::int32_t>& upper, const std::vector<std::int32_t>& lower,
+                    std::int32_t* output) const;
 
 private:
     std::vector<std::int32_t> bias_;
@@ -55,6 +67,21 @@ private:
     std::int32_t minimum_;
     std::int32_t maximum_;
 };
+
+/// The attribute `wide_sums`.
+ir::AttributeDeclaration wide_sums_attribute();
+bool has_wide_sums(const ir::Node& node);
+
+/// Numbers of 16 bits as upper * 256 + lower, with lower from 0 to 255: sums of products with either fit in
+/// 32 bits.
+struct SplitNumbers {
+    std::vector<std::int32_t> upper;
+    std::vector<std::int32_t> lower;
+};
+SplitNumbers split(std::span<const std::int32_t> numbers);
+
+/// The zero point of the weights of a node on integers.
+std::int32_t weight_zero_point(const ir::NodeView& node);
 
 /// sums[i] += value * weights[i]. Skips values of 0, which are frequent after ReLU.
 void multiply_add(std::int32_t value, const std::int8_t* weights, std::vector<std::int32_t>& sums);

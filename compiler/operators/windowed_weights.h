@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -27,9 +28,22 @@ protected:
 
     /// Adds the products of a pixel of the image (`channels` numbers) and the weights of a kernel element to
     /// the sums of the output channels.
-    virtual void add_pixel(const std::int32_t* pixel, std::size_t channels, std::int32_t zero_point,
-                           const std::int8_t* weights, std::vector<std::int32_t>& sums) const = 0;
+    virtual void add_pixel(const ir::Node& node, const std::int32_t* pixel, std::size_t channels,
+                           std::int32_t zero_point, const std::int8_t* weights,
+                           std::vector<std::int32_t>& sums) const = 0;
+    /// Adds `factor` times the sum of the input channels that an output channel depends on to its sum.
+    virtual void add_pixel_sums(const ir::Node& node, const std::vector<std::int32_t>& by_channel,
+                                std::int32_t factor, std::vector<std::int32_t>& sums) const = 0;
     std::uint64_t met_elements(const ir::NodeView& node, std::size_t input) const override;
+    /// The windows of the chip, which knows no dilation: a dilated kernel gets elements between its own,
+    /// which stand for 0.
+    static ir::Window chip_window(const ir::NodeView& node);
+    ir::Constant chip_weights(const ir::NodeView& node) const override;
+
+private:
+    /// Adds the products of the window at a position of the output (row, column).
+    void add_window(const ir::NodeView& node, const std::int32_t* pixels,
+                    const std::array<std::uint32_t, 2>& position, std::vector<std::int32_t>& sums) const;
 };
 
 /// The keys of a convolution's layer: those of its window, its own, and those of all convolutions.
@@ -39,5 +53,8 @@ std::vector<ir::LayerKey> json_convolution_keys(std::vector<ir::LayerKey> own);
 /// Appends a convolution and the function that its layer names, if any.
 ir::ValueId append_windowed(ir::LayerReader& layer, std::string_view op,
                             std::vector<ir::NamedAttribute> attributes, const LayerWeights& weights);
+/// The same for a Keras layer over sequences.
+ir::ValueId append_sequence_windowed(ir::LayerReader& layer, std::string_view op,
+                                     std::vector<ir::NamedAttribute> attributes, const LayerWeights& weights);
 
 }  // namespace systole::operators

@@ -21,7 +21,8 @@ namespace {
 using ir::Range;
 
 /// The ranges of activations over some of the inputs.
-std::vector<Range> ranges_of(const ir::Graph& graph, std::span<const float> inputs, std::uint32_t count) {
+std::vector<Range> ranges_of(const ir::Graph& graph, std::span<const std::span<const float>> inputs,
+                             std::uint32_t count) {
     std::vector<Range> ranges(graph.values.size());
     const auto widen = [&](ir::ValueId value_id, std::span<const float> values) {
         Range& range = ranges[value_id];
@@ -53,18 +54,22 @@ std::vector<Range> calibrated_ranges(const ir::Graph& graph, const Calibration& 
         throw ModelError(
             fmt::format("{}: there are no calibration inputs; quantization needs at least 1", graph.name));
     }
-    const std::span<const float> inputs = calibration.inputs;
+    std::vector<std::span<const float>> inputs{calibration.inputs};
+    inputs.insert(inputs.end(), calibration.further_inputs.begin(), calibration.further_inputs.end());
     const std::uint32_t half = calibration.count / 2;
-    const std::size_t elements = graph.input().shape.elements();
-    const std::size_t half_size = half * elements;
-    if (half == 0 || inputs.size() != calibration.count * elements) {
-        return ranges_of(graph, inputs, calibration.count);
+    std::vector<std::span<const float>> first_half;
+    std::vector<std::span<const float>> second_half;
+    for (std::size_t i = 0; i < inputs.size() && i < graph.inputs.size(); ++i) {
+        const std::size_t elements = graph.values[graph.inputs[i]].shape.elements();
+        if (inputs[i].size() != calibration.count * elements) continue;
+        first_half.push_back(inputs[i].first(half * elements));
+        second_half.push_back(inputs[i].subspan(half * elements));
     }
+    if (half == 0 || first_half.size() != inputs.size()) return ranges_of(graph, inputs, calibration.count);
     // One half runs on another processor. The union of the ranges does not depend on the order.
-    std::future<std::vector<Range>> others = std::async(std::launch::async, [&] {
-        return ranges_of(graph, inputs.subspan(half_size), calibration.count - half);
-    });
-    std::vector<Range> ranges = ranges_of(graph, inputs.first(half_size), half);
+    std::future<std::vector<Range>> others = std::async(
+        std::launch::async, [&] { return ranges_of(graph, second_half, calibration.count - half); });
+    std::vector<Range> ranges = ranges_of(graph, first_half, half);
     const std::vector<Range> other_ranges = others.get();
     for (std::size_t value = 0; value < ranges.size(); ++value) {
         ranges[value].minimum = std::min(ranges[value].minimum, other_ranges[value].minimum);
@@ -88,7 +93,8 @@ ir::Graph calibrate(ir::Graph graph, const Calibration& calibration) {
     const std::vector<Range> ranges =
         graph.has_weights ? calibrated_ranges(graph, calibration) : assumed_ranges(graph);
     for (ir::ValueId id = 0; id < graph.values.size(); ++id) {
-        if (!graph.values[id].constant) graph.values[id].range = ranges[id];
+        const ir::Value& value = graph.values[id];
+        if (!value.constant && value.type == DataType::Float32) graph.values[id].range = ranges[id];
     }
     return graph;
 }

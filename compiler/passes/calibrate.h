@@ -16,10 +16,12 @@ struct InputEncoding {
 
 /// Typical inputs of the network and their encoding.
 struct Calibration {
-    std::vector<float> inputs;  ///< `count` inputs, packed one after the other
+    std::vector<float> inputs;  ///< of the network's first input: `count` of them, packed one after the other
     std::uint32_t count = 0;
     /// If absent, the encoding follows from the range of the inputs.
     std::optional<InputEncoding> encoding;
+    std::vector<std::vector<float>> further_inputs =
+        {};  ///< of the other inputs, in order; integers as floats
 };
 
 /// Runs the graph on the calibration inputs and sets the range of each activation. In a graph without

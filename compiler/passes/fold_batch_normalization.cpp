@@ -73,6 +73,10 @@ ir::Graph fold_batch_normalization(ir::Graph graph) {
     }
     ir::remove_nodes(graph, folded);
     ir::infer_shapes(graph);
+    // A vector that became the result of a convolution is an image with other axes.
+    for (ir::Value& value : graph.values) {
+        if (value.file_axes.size() != value.shape.rank()) value.file_axes.clear();
+    }
     return graph;
 }
 

@@ -30,13 +30,21 @@ void replace_input(const ir::Graph& graph, ir::Node& dense, const ir::Node& conc
     dense.inputs = std::move(inputs);
 }
 
+/// Whether a concatenation is of vectors along their elements.
+bool joins_vectors(const ir::NodeView& concat) {
+    const ir::Shape& shape = concat.output().shape;
+    if (!ir::is_feature_map(shape) || !ir::feature_map(shape).is_vector()) return false;
+    const std::int64_t axis = concat.node().integer("axis");
+    return axis < 0 || axis + 1 == static_cast<std::int64_t>(shape.rank());
+}
+
 }  // namespace
 
 ir::Graph fold_concat_into_dense(ir::Graph graph) {
     // In reverse order: a concatenation that reads this one may have been removed by then.
     for (auto id = static_cast<ir::NodeId>(graph.nodes.size()); id-- > 0;) {
         ir::Node& concat = graph.nodes[id];
-        if (!concat.is("concat") || !ir::NodeView(graph, concat).output_map().is_vector()) continue;
+        if (!concat.is("concat") || !joins_vectors(ir::NodeView(graph, concat))) continue;
         const std::vector<ir::NodeId> readers = ir::readers(graph)[concat.output()];
         const auto is_dense = [&](ir::NodeId reader) { return graph.nodes[reader].is("dense"); };
         if (readers.empty() || ir::is_output(graph, concat.output()) ||

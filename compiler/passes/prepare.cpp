@@ -3,9 +3,13 @@
 #include <optional>
 #include <utility>
 
+#include "compiler/passes/absorb_border_conversions.h"
+#include "compiler/passes/absorb_constants.h"
 #include "compiler/passes/fold_batch_normalization.h"
 #include "compiler/passes/fold_concat_into_dense.h"
 #include "compiler/passes/fold_padding.h"
+#include "compiler/passes/fold_qdq.h"
+#include "compiler/passes/move_transposes.h"
 #include "compiler/passes/quantize.h"
 #include "compiler/passes/remove_identities.h"
 #include "compiler/passes/unite_ranges.h"
@@ -14,8 +18,12 @@ namespace systole::passes {
 
 PassManager simplification() {
     PassManager passes;
-    // Identities first: they may lie between a layer and a node that folds into it.
+    // Transpositions and identities first: they may lie between a layer and a node that folds into it.
+    passes.add("move_transposes", move_transposes);
     passes.add("remove_identities", remove_identities);
+    passes.add("fold_qdq", fold_qdq);
+    passes.add("absorb_border_conversions", absorb_border_conversions);
+    passes.add("absorb_constants", absorb_constants);
     passes.add("fold_batch_normalization", fold_batch_normalization);
     passes.add("fold_padding", fold_padding);
     passes.add("fold_concat_into_dense", fold_concat_into_dense);

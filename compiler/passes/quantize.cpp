@@ -14,6 +14,7 @@ namespace {
 
 void quantize_input(operators::Quantizer& quantizer, ir::ValueId id,
                     const std::optional<InputEncoding>& given) {
+    if (quantizer.graph().values[id].type != DataType::Float32) return quantizer.add_integer_input(id);
     operators::Encoding encoding = quantizer.encoding(id);
     // The given encoding applies to bytes only.
     if (given && bytes_of(encoding.type) != 2) {
@@ -38,7 +39,7 @@ ir::Graph quantize(const ir::Graph& graph, const std::optional<InputEncoding>& i
     for (const ir::ValueId id : graph.inputs) quantize_input(quantizer, id, input);
     for (const ir::Node& node : graph.nodes) {
         // A function may already be part of the layer before it.
-        if (quantizer.is_stored(node.output())) continue;
+        if (quantizer.is_stored(node.outputs.front())) continue;
         operators::operator_of(node).quantize(node, quantizer);
     }
     return std::move(quantizer).finish();

@@ -11,10 +11,64 @@
 namespace systole::passes {
 namespace {
 
+/// Gives the order of an output's axes in the file to the value that takes its place. Returns whether that is
+/// possible: an input of the network has an order of its own.
+bool passes_order_on(ir::Graph& graph, const ir::Node& node) {
+    const ir::Value& result = graph.values[node.output()];
+    ir::Value& input = graph.values[node.inputs.front()];
+    if (!ir::is_output(graph, node.output()) && result.file_axes.empty()) return true;
+    if (result.file_axes == input.file_axes) return true;
+    if (ir::is_input(graph, node.inputs.front()) || ir::is_output(graph, node.inputs.front())) return false;
+    input.file_axes = result.file_axes;
+    return true;
+}
+
+/// Whether a reshape only adds or removes leading axes of extent 1.
+bool keeps_feature_map(const ir::NodeView& reshape) {
+    const ir::Shape& from = reshape.input().shape;
+    const ir::Shape& to = reshape.output().shape;
+    return ir::is_feature_map(from) && ir::is_feature_map(to) && ir::feature_map(from) == ir::feature_map(to);
+}
+
+/// What leading axes of extent 1 mean to a node; scales for each index of an axis number the axes.
+operators::LeadingOnes leading_ones(const ir::NodeView& view) {
+    const auto scaled_by_axis = [&](ir::ValueId id) {
+        const ir::Value& value = view.graph().values[id];
+        return !value.constant && value.quantization && value.quantization->axis;
+    };
+    if (std::ranges::any_of(view.node().inputs, scaled_by_axis) ||
+        std::ranges::any_of(view.node().outputs, scaled_by_axis)) {
+        return operators::LeadingOnes::Counted;
+    }
+    return operators::operator_of(view.node()).leading_ones(view);
+}
+
+/// By value: whether its leading axes of extent 1 must stay. So it is for outputs of the network, where a
+/// reader counts the axes, and where a reader passes them on to a result whose axes must stay.
+std::vector<bool> values_with_fixed_axes(const ir::Graph& graph) {
+    std::vector<bool> is_fixed(graph.values.size(), false);
+    for (const ir::ValueId output : graph.outputs) is_fixed[output] = true;
+    for (std::size_t id = graph.nodes.size(); id-- > 0;) {
+        const ir::Node& node = graph.nodes[id];
+        if (operators::operator_of(node).reads_elements()) continue;
+        const operators::LeadingOnes meaning = leading_ones({graph, node});
+        const bool fixes = meaning == operators::LeadingOnes::Counted ||
+                           (meaning == operators::LeadingOnes::Passed && is_fixed[node.output()]);
+        if (!fixes) continue;
+        for (const ir::ValueId input : node.inputs) is_fixed[input] = true;
+    }
+    return is_fixed;
+}
+
 void remove_unchanging_nodes(ir::Graph& graph) {
-    std::vector<bool> removed;
-    for (const ir::Node& node : graph.nodes) {
-        removed.push_back(operators::operator_of(node).is_identity(ir::NodeView(graph, node)));
+    const std::vector<bool> is_fixed = values_with_fixed_axes(graph);
+    std::vector<bool> removed(graph.nodes.size(), false);
+    for (std::size_t id = graph.nodes.size(); id-- > 0;) {
+        const ir::Node& node = graph.nodes[id];
+        const ir::NodeView view(graph, node);
+        const bool only_adds_ones = node.is("reshape") && !is_fixed[node.output()] && keeps_feature_map(view);
+        removed[id] = (only_adds_ones || operators::operator_of(node).is_identity(view)) &&
+                      passes_order_on(graph, node);
     }
     ir::remove_nodes(graph, removed);
     ir::infer_shapes(graph);
@@ -42,6 +96,7 @@ std::optional<ir::Shape> reshaped_input(const ir::Graph& graph, ir::ValueId inpu
         const ir::Node& node = graph.nodes[reader];
         if (node.is("dense")) continue;
         const ir::Shape& result = graph.values[node.output()].shape;
+        if (!ir::is_feature_map(result)) return std::nullopt;
         if (!node.is("reshape") || (shape && *shape != result)) return std::nullopt;
         shape = result;
     }
@@ -54,6 +109,8 @@ ir::Graph remove_identities(ir::Graph graph) {
     remove_unchanging_nodes(graph);
     read_past_reshapes(graph);
     for (const ir::ValueId input : graph.inputs) {
+        // Another order of axes in the file belongs to the shape.
+        if (!graph.values[input].file_axes.empty()) continue;
         if (const auto shape = reshaped_input(graph, input)) graph.values[input].shape = *shape;
     }
     // Some reshapes are identities now.

@@ -1,14 +1,16 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "compiler/mapping/network.h"
 
 namespace systole::schedule {
 
-/// A part of each image of the network's input or output that is transferred separately.
+/// A part of each image of a network's input or output that is transferred separately.
 struct HostPart {
+    mapping::TensorId whole = 0;   ///< the network's input or output
     mapping::TensorId tensor = 0;  ///< the part's tensor, which has rows of its own
     std::uint64_t first_byte = 0;  ///< offset in the image in host memory
     std::uint32_t layer = 0;  ///< input: the first layer that reads it; output: the layer that computes it
@@ -16,13 +18,21 @@ struct HostPart {
     bool operator==(const HostPart&) const = default;
 };
 
-/// The parts in which the network's input is transferred, in the order in which they are read: the input
+/// The parts in which the network's inputs are transferred, in the order in which they are read: an input
 /// itself, or its slices if only slices are read. So the first layer of a recurrent network does not wait for
-/// the states of all layers.
+/// the states of all layers. Inputs that only the host reads have none.
 std::vector<HostPart> input_parts(const mapping::Network& network);
 
-/// The parts in which the network's output is transferred, in the order in which they are computed: the
+/// The parts in which the network's outputs are transferred, in the order in which they are computed: an
 /// output itself, or the concatenated vectors if it is a concatenation of vectors, which saves the copies.
+/// Outputs that the host computes have none.
 std::vector<HostPart> output_parts(const mapping::Network& network);
+
+/// By tensor: whether work of the chip reads it, and whether it is in host memory before the chip can have
+/// it: a network's input or the result of a host segment.
+std::vector<bool> read_by_chip(const mapping::Network& network);
+std::vector<bool> begins_in_host_memory(const mapping::Network& network);
+/// The layer of the first segment that reads each tensor; absent if none does.
+std::vector<std::optional<std::uint32_t>> first_segments(const mapping::Network& network);
 
 }  // namespace systole::schedule

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "compiler/ir/model_error.h"
+#include "compiler/schedule/array_weights.h"
 #include "compiler/schedule/lowering.h"
 #include "compiler/schedule/parallel_convolutions.h"
 #include "hw/base/arithmetic.h"
@@ -24,7 +25,15 @@ void check_ids(const LayerView& view) {
     view.require(view.output().shape.elements() > 0, "its tensors must have elements");
 }
 
-void check_weight_memory(const mapping::Network& network, const Target& target, std::uint64_t tiles) {
+/// The bytes of a weight of a layer; 1 for layers without weights.
+std::uint64_t weight_bytes(const mapping::Layer& layer, const Target& target) {
+    const auto* const product = std::get_if<mapping::MatrixProduct>(&layer.work);
+    return product == nullptr ? 1 : bytes_of(array_weights(*product, target).type);
+}
+
+/// `bytes` is by weight of a tile: a tile of 16-bit weights counts twice.
+void check_weight_memory(const mapping::Network& network, const Target& target, std::uint64_t tiles,
+                         std::uint64_t bytes) {
     const isa::Geometry& array = target.geometry;
     const std::uint64_t tile_bytes = std::uint64_t{array.rows} * array.columns;
     constexpr std::uint64_t most_tiles = std::numeric_limits<std::uint32_t>::max();
@@ -33,10 +42,12 @@ void check_weight_memory(const mapping::Network& network, const Target& target, 
             fmt::format("{}: its weights take {} tiles of {} x {} bytes; there may be at most {}",
                         network.name, tiles, array.rows, array.columns, most_tiles));
     }
-    if (tiles > target.weight_memory_bytes / tile_bytes) {
+    if (bytes > target.weight_memory_bytes / tile_bytes) {
         throw ModelError(fmt::format(
-            "{}: its weights take {} tiles of {} x {} bytes, {} bytes in all; the weight memory has {} bytes",
-            network.name, tiles, array.rows, array.columns, tiles * tile_bytes, target.weight_memory_bytes));
+            "{}: its weights take {} tiles of {} x {} {}, {} bytes in all; the weight memory has {} bytes",
+            network.name, tiles, array.rows, array.columns,
+            bytes == tiles ? "bytes" : "weights of 1 or 2 bytes", saturating_product(bytes, tile_bytes),
+            target.weight_memory_bytes));
     }
 }
 
@@ -119,6 +130,7 @@ std::vector<LayerPlan> plan_layers(const mapping::Network& network, const Target
     const std::vector<std::uint32_t> channels = joined_channels(network, joined_to);
     std::vector<LayerPlan> plans;
     std::uint64_t tiles = 0;
+    std::uint64_t bytes = 0;
     for (std::uint32_t l = 0; l < network.layers.size(); ++l) {
         const mapping::Layer& layer = network.layers[l];
         const LayerView view{network, layer, target};
@@ -133,9 +145,10 @@ std::vector<LayerPlan> plan_layers(const mapping::Network& network, const Target
         }
         layer_plan.first_weight_tile = static_cast<std::uint32_t>(tiles);
         tiles += layer_plan.tiling.tiles;
+        bytes += layer_plan.tiling.tiles * weight_bytes(layer, target);
         plans.push_back(std::move(layer_plan));
     }
-    check_weight_memory(network, target, tiles);
+    check_weight_memory(network, target, tiles, bytes);
     cut_segments(network, target, joined_to, plans);
     return plans;
 }

@@ -41,7 +41,8 @@ bool is_single_tile(const ColumnTile& column) {
 /// Checks that the number of weights fits the shapes (or is 0 in a network without weights), and that there
 /// are parameters for each output channel.
 void check_weights(const LayerView& view, const mapping::MatrixProduct& product, std::uint64_t expected) {
-    view.require(product.weights.bytes().size() == (view.network.has_weights ? expected : 0),
+    const std::uint64_t bytes = expected * bytes_of(product.weight_type);
+    view.require(product.weights.bytes().size() == (view.network.has_weights ? bytes : 0),
                  "the number of weights does not fit its shapes");
     const std::size_t channels = view.output().shape.channels;
     const mapping::Requantization& requantization = product.requantization;

@@ -37,7 +37,8 @@ struct LayerLowering {
     std::uint32_t layer = 0;       ///< its number
     std::uint32_t image_rows = 1;  ///< unified-buffer rows of an image of the output
     const MemoryPlan& memory;
-    std::uint32_t first_image = 0;  ///< in the batch slice
+    std::uint64_t first_inference = 0;  ///< of the batch slice
+    std::uint32_t first_image = 0;      ///< in the batch slice
     std::uint32_t images = 0;
     AccumulatorParts& accumulators;
     std::vector<Operation>& operations;
@@ -54,6 +55,7 @@ void plan(const mapping::Pooling& pooling, const LayerView& view, LayerPlan& pla
 void plan(const mapping::Elementwise& work, const LayerView& view, LayerPlan& plan);
 void plan(const mapping::Concatenation& concatenation, const LayerView& view, LayerPlan& plan);
 void plan(const mapping::Slice& slice, const LayerView& view, LayerPlan& plan);
+void plan(const mapping::HostSegment& segment, const LayerView& view, LayerPlan& plan);
 
 /// Appends the operations that compute the layer for the images of the context.
 void lower(const mapping::MatrixProduct& product, LayerLowering& context);
@@ -61,6 +63,7 @@ void lower(const mapping::Pooling& pooling, LayerLowering& context);
 void lower(const mapping::Elementwise& work, LayerLowering& context);
 void lower(const mapping::Concatenation& concatenation, LayerLowering& context);
 void lower(const mapping::Slice& slice, LayerLowering& context);
+void lower(const mapping::HostSegment& segment, LayerLowering& context);
 
 // Functions that several kinds of work share.
 

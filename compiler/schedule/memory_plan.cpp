@@ -134,11 +134,16 @@ std::vector<Lifetime> tensor_lifetimes(const mapping::Network& network, const Ta
     };
     const std::vector<HostPart> inputs = input_parts(network);
     const std::vector<HostPart> outputs = output_parts(network);
-    const bool is_sent_in_parts = outputs.front().tensor != network.output;
+    std::vector<bool> is_sent_in_parts(network.tensors.size(), false);
+    for (const HostPart& part : outputs) is_sent_in_parts[part.whole] = part.tensor != part.whole;
+    const std::vector<bool> is_read = read_by_chip(network);
     for (const HostPart& part : inputs) write(part.tensor, 0);
     for (std::uint32_t l = 0; l < network.layers.size(); ++l) {
-        const mapping::TensorId output = network.layers[l].output;
-        if (output != network.output || !is_sent_in_parts) write(output, joined_to[l] + 1);
+        const bool on_host = mapping::runs_on_host(network.layers[l]);
+        for (const mapping::TensorId output : mapping::outputs_of(network.layers[l])) {
+            if (is_sent_in_parts[output] || (on_host && !is_read[output])) continue;
+            write(output, joined_to[l] + 1);
+        }
     }
     const auto last_step = static_cast<std::uint32_t>(network.layers.size()) + 1;
     const auto live_throughout = [&](const HostPart& part) {
@@ -164,7 +169,9 @@ MemoryPlan plan_memory(const mapping::Network& network, const Target& target, co
 
     MemoryPlan plan;
     const auto use = [&](const std::vector<Lifetime>& lifetimes) {
-        const std::uint64_t fit = rows / allocate_rows(lifetimes).rows;
+        // A network of the host's work alone takes no rows.
+        const std::uint64_t taken = allocate_rows(lifetimes).rows;
+        const std::uint64_t fit = taken == 0 ? batch : rows / taken;
         plan.images_that_fit = fit;
         const auto limit = static_cast<std::uint32_t>(std::min<std::uint64_t>(fit, batch));
         const std::vector<Piece> slices = cut_evenly(batch, limit);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <variant>
 
+#include "compiler/mapping/network.h"
 #include "compiler/schedule/chunking.h"
 
 namespace systole::schedule {
@@ -88,6 +89,31 @@ struct ElementwiseRows {
     bool operator==(const ElementwiseRows&) const = default;
 };
 
+/// Fetches images of a tensor that a host segment has computed.
+struct FetchTensor {
+    std::uint32_t layer = 0;  ///< the segment
+    mapping::TensorId tensor = 0;
+    std::uint64_t first_inference = 0;
+    std::uint32_t first_image = 0;  ///< in the batch slice
+    std::uint32_t images = 0;
+
+    bool operator==(const FetchTensor&) const = default;
+};
+
+/// Sends images of a tensor to the host, for a segment.
+struct SendTensor : FetchTensor {
+    bool operator==(const SendTensor&) const = default;
+};
+
+/// The host computes a segment for some inferences.
+struct RunSegment {
+    std::uint32_t layer = 0;
+    std::uint64_t first_inference = 0;
+    std::uint32_t images = 0;
+
+    bool operator==(const RunSegment&) const = default;
+};
+
 /// Writes images of the network's output, or of a part of it, to the host.
 struct WriteOutput {
     std::uint64_t first_inference = 0;
@@ -97,7 +123,8 @@ struct WriteOutput {
     bool operator==(const WriteOutput&) const = default;
 };
 
-using Operation = std::variant<ReadInput, ReadConstants, ConvolveLines, MultiplyImages, ActivatePixels,
-                               PoolLines, CopyLines, ElementwiseRows, WriteOutput>;
+using Operation =
+    std::variant<ReadInput, ReadConstants, ConvolveLines, MultiplyImages, ActivatePixels, PoolLines,
+                 CopyLines, ElementwiseRows, SendTensor, RunSegment, FetchTensor, WriteOutput>;
 
 }  // namespace systole::schedule

@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 
+#include "compiler/schedule/array_weights.h"
 #include "hw/base/arithmetic.h"
 
 namespace systole::schedule {
@@ -13,6 +14,7 @@ namespace {
 struct Group {
     std::uint32_t first = 0;
     ir::Window window;
+    ArrayWeights weights;
     std::uint64_t filters = 0;
 };
 
@@ -37,13 +39,15 @@ std::vector<std::uint32_t> group_parallel_convolutions(const mapping::Network& n
         if (!target.mapping.join_convolutions) continue;
         if (product == nullptr || !mapping::is_convolution(*product)) continue;
         const std::uint64_t filters = network.tensors[layer.output].shape.channels;
+        const ArrayWeights weights = array_weights(*product, target);
         std::vector<Group>& groups = groups_by_input[layer.inputs[0]];
         const auto joined = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
-            return group.window == *product->window &&
+            return group.window == *product->window && group.weights == weights &&
                    saves_column_tiles(group.filters, filters, target.geometry);
         });
         if (joined == groups.end()) {
-            groups.push_back({.first = l, .window = *product->window, .filters = filters});
+            groups.push_back(
+                {.first = l, .window = *product->window, .weights = weights, .filters = filters});
         } else {
             joined_to.back() = joined->first;
             joined->filters += filters;

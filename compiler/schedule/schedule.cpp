@@ -43,10 +43,15 @@ void check_options(const mapping::Network& network, const Options& options) {
 }
 
 void check_border(const mapping::Network& network) {
-    for (const mapping::TensorId id : {network.input, network.output}) {
-        if (id >= network.tensors.size() || network.tensors[id].shape.elements() == 0) {
+    for (const auto* tensors : {&network.inputs, &network.outputs}) {
+        for (const mapping::TensorId id : *tensors) {
+            if (id < network.tensors.size() && network.tensors[id].shape.elements() > 0) continue;
             throw std::logic_error(fmt::format(
                 "quantized network \"{}\": input and output must be tensors with elements", network.name));
+        }
+        if (tensors->empty()) {
+            throw std::logic_error(
+                fmt::format("quantized network \"{}\": it must have inputs and outputs", network.name));
         }
     }
 }
@@ -97,7 +102,7 @@ public:
             prefetch_after(0, s);
             if (groups.layers > 0) append_groups(groups, s);
             for (std::uint32_t l = groups.layers; l < layers; ++l) {
-                append_layer(l, {.first = 0, .count = slice.images});
+                append_layer(l, {.first = 0, .count = slice.images}, slice.first_inference);
                 write_output_of(l, slice);
                 prefetch_after(l + 1, s);
             }
@@ -167,7 +172,7 @@ private:
             const Piece group{.first = first, .count = std::min(groups.images, images - first)};
             const bool is_last = first + group.count == images;
             for (std::uint32_t l = 0; l < groups.layers; ++l) {
-                append_layer(l, group);
+                append_layer(l, group, slices_[slice].first_inference);
                 if (!is_last) continue;
                 write_output_of(l, slices_[slice]);
                 prefetch_after(l + 1, slice);
@@ -181,7 +186,7 @@ private:
     }
 
     /// Appends the layer's work for some images of a slice.
-    void append_layer(std::uint32_t index, const Piece& images) {
+    void append_layer(std::uint32_t index, const Piece& images, std::uint64_t first_inference) {
         if (schedule_.layers[index].joined_to) return;
         const mapping::Layer& layer = network_.layers[index];
         LayerLowering context{.view = {network_, layer, schedule_.target},
@@ -189,6 +194,7 @@ private:
                               .layer = index,
                               .image_rows = schedule_.memory.tensors[layer.output].image_rows,
                               .memory = schedule_.memory,
+                              .first_inference = first_inference,
                               .first_image = images.first,
                               .images = images.count,
                               .accumulators = accumulators_,

@@ -24,12 +24,13 @@ struct Mapping {
 };
 
 /// The properties of the machine that the compiler needs, and how it maps networks to it. The caller sets the
-/// properties from a valid machine configuration. All except the delay are at least 1.
+/// properties from a valid machine configuration. All numbers except the delay are at least 1.
 struct Target {
     isa::Geometry geometry;
     std::uint32_t accumulator_rows = 4096;      ///< of `geometry.columns` sums
     std::uint32_t unified_buffer_rows = 98304;  ///< of `geometry.rows` bytes
     std::uint64_t weight_memory_bytes = 1ULL << 33;
+    bool row_sums = true;  ///< the array can subtract a zero point from its weights
     /// Cycles from a row's entry into the array until its activations are in the unified buffer, without any
     /// stalls.
     std::uint64_t activation_delay = 0;

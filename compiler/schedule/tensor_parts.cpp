@@ -14,6 +14,7 @@ struct WritesAmongOthers {
     bool operator()(const mapping::Concatenation&) const { return true; }
     bool operator()(const mapping::Elementwise&) const { return false; }
     bool operator()(const mapping::Slice&) const { return false; }
+    bool operator()(const mapping::HostSegment&) const { return false; }
 };
 
 /// For each tensor, whether it can lie inside the concatenated tensor that it becomes a part of.
@@ -22,11 +23,13 @@ std::vector<bool> possible_parts(const mapping::Network& network) {
     std::vector<bool> possible(network.tensors.size(), false);
     for (const mapping::Layer& layer : network.layers) {
         for (const TensorId input : layer.inputs) ++readers[input];
-        possible[layer.output] = std::visit(WritesAmongOthers{}, layer.work);
+        for (const TensorId output : mapping::outputs_of(layer)) {
+            possible[output] = std::visit(WritesAmongOthers{}, layer.work);
+        }
     }
     // Tensors that the host writes or reads need rows of their own.
-    possible[network.input] = false;
-    possible[network.output] = false;
+    for (const TensorId input : network.inputs) possible[input] = false;
+    for (const TensorId output : network.outputs) possible[output] = false;
     for (const HostPart& part : output_parts(network)) possible[part.tensor] = false;
     for (TensorId id = 0; id < readers.size(); ++id) possible[id] = possible[id] && readers[id] == 1;
     return possible;

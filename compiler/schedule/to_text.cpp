@@ -45,6 +45,17 @@ public:
     void operator()(const ElementwiseRows& work) {
         line("layer {} compute rows {}", work.layer + 1, range(work.rows.first, work.rows.count));
     }
+    void operator()(const SendTensor& send) {
+        line("layer {} send {:?} {}", send.layer + 1, schedule_.memory.tensors[send.tensor].name,
+             range(send.first_inference, send.images));
+    }
+    void operator()(const RunSegment& run) {
+        line("layer {} host {}", run.layer + 1, range(run.first_inference, run.images));
+    }
+    void operator()(const FetchTensor& fetch) {
+        line("layer {} fetch {:?} {}", fetch.layer + 1, schedule_.memory.tensors[fetch.tensor].name,
+             range(fetch.first_inference, fetch.images));
+    }
     void operator()(const WriteOutput& write) {
         line("write output {}{}", range(write.first_inference, write.images),
              part_of(schedule_.memory.outputs, write.part));

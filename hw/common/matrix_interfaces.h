@@ -72,7 +72,8 @@ struct Stream {
     bool keep_weights = false;
     DataType activations = DataType::Uint8;
     DataType weights = DataType::Int8;
-    MatrixNeeds needs{};  ///< for the reasons of its waiting
+    std::int32_t weight_zero_point = 0;  ///< subtracted from each weight, by the row-sum column
+    MatrixNeeds needs{};                 ///< for the reasons of its waiting
     RowSource* source = nullptr;
 };
 

@@ -8,6 +8,14 @@
 
 namespace systole::hw {
 
+/// Host memory as the host's processor sees it.
+class HostMemoryAccess {
+public:
+    virtual ~HostMemoryAccess() = default;
+    /// The bytes of an address range, which lies in one buffer of the program. Not in a run without values.
+    virtual std::uint8_t* host_bytes(std::uint64_t address, std::uint64_t bytes) = 0;
+};
+
 /// The unified buffer as other units see it: rows of bytes. The sequencer refuses programs with rows out of
 /// range; here such rows are a fault of the simulator.
 class UnifiedBufferAccess {

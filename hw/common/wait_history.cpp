@@ -9,6 +9,9 @@ namespace {
 
 using Activity = UnitHistory::Activity;
 
+constexpr auto host_reads = static_cast<std::size_t>(isa::Unit::HostRead);
+constexpr auto host_processor = static_cast<std::size_t>(isa::Unit::Host);
+
 bool is_work(const UnitHistory::Span& span) {
     return span.activity == Activity::Work || span.activity == Activity::VectorWork;
 }
@@ -103,6 +106,9 @@ private:
             case Activity::NoInstruction:
                 return not_issued_until(until);
             case Activity::Semaphore:
+                if (span.signaller == host_reads && reason != NonMatrixReason::Input) {
+                    return spend_on_reads(NonMatrixReason::Input, until);
+                }
                 return spend(reason_of(span.signaller, reason), until, wait_.tag);
             case Activity::Port:
                 return spend(NonMatrixReason::Port, until, wait_.tag);
@@ -112,18 +118,36 @@ private:
 
     /// The reason why a unit waited for a signal, while the matrix unit waited for it for `reason`.
     static NonMatrixReason reason_of(std::size_t signaller, NonMatrixReason reason) {
+        if (signaller == host_processor) return NonMatrixReason::Host;
         if (reason == NonMatrixReason::Input) return NonMatrixReason::InputBuffer;
         switch (static_cast<isa::Unit>(signaller)) {
-            case isa::Unit::HostRead:
-                return NonMatrixReason::Input;
             case isa::Unit::HostWrite:
                 return NonMatrixReason::OutputBuffer;
             case isa::Unit::Weights:
             case isa::Unit::Matrix:
             case isa::Unit::Activation:
                 return reason;  // sums on their way through the array
+            case isa::Unit::HostRead:
+            case isa::Unit::Host:
+                break;
         }
         throw std::logic_error("a unit that signals for no reason");
+    }
+
+    static bool waits_for_host(const UnitHistory::Span& span) {
+        return span.activity == Activity::Semaphore && span.signaller == host_processor;
+    }
+
+    /// Cycles in which the host's reads were awaited; those in which the reads waited for the host's work
+    /// themselves are the host's.
+    void spend_on_reads(NonMatrixReason reason, Cycle until) {
+        const auto& spans = history_.host_read_.spans();
+        for (std::size_t place = 0; place < spans.size() && spans[place].from < until; ++place) {
+            if (!waits_for_host(spans[place]) || spans[place].until <= now_) continue;
+            spend(reason, std::min(spans[place].from, until), wait_.tag);
+            spend(NonMatrixReason::Host, std::min(spans[place].until, until), wait_.tag);
+        }
+        spend(reason, until, wait_.tag);
     }
 
     /// Cycles in which an instruction was missing that had not been issued.
@@ -137,6 +161,10 @@ private:
                 spend(NonMatrixReason::NotArrived, until, wait_.tag);
             } else {
                 if (spans[place].full == isa::Unit::Activation) activation_held_up(until);
+                if (spans[place].full == isa::Unit::HostRead) {
+                    spend_on_reads(NonMatrixReason::QueueFull, until);
+                }
+                if (spans[place].full == isa::Unit::Host) spend(NonMatrixReason::Host, until, wait_.tag);
                 spend(NonMatrixReason::QueueFull, until, wait_.tag);
             }
         }
@@ -153,9 +181,12 @@ private:
             const UnitHistory::Span& span = spans[place];
             const bool fetching = span.activity == Activity::Semaphore &&
                                   span.signaller == static_cast<std::size_t>(isa::Unit::HostWrite);
-            if (span.activity != Activity::VectorWork && !fetching) continue;
+            const bool reading = span.activity == Activity::Semaphore && span.signaller == host_reads;
+            if (span.activity != Activity::VectorWork && !fetching && !reading) continue;
             spend(NonMatrixReason::QueueFull, std::min(span.from, end), wait_.tag);
-            if (fetching) {
+            if (reading) {
+                spend_on_reads(NonMatrixReason::QueueFull, std::min(span.until, end));
+            } else if (fetching) {
                 spend(NonMatrixReason::OutputBuffer, std::min(span.until, end), wait_.tag);
             } else {
                 spend(NonMatrixReason::VectorWork, std::min(span.until, end), span.tag);
@@ -193,8 +224,25 @@ void WaitHistory::explain(const Wait& wait, const Count& count) const {
     explanation.wait_for_rest();
 }
 
+void WaitHistory::explain_end(Cycle begin, Cycle end, Tag tag, const Count& count) const {
+    Cycle now = begin;
+    const auto spend = [&](NonMatrixReason reason, Cycle until) {
+        if (until <= now) return;
+        count(reason, until - now, tag);
+        now = until;
+    };
+    const auto& spans = host_.spans();
+    for (std::size_t place = 0; place < spans.size(); ++place) {
+        if (!is_work(spans[place]) || spans[place].complete <= now) continue;
+        spend(NonMatrixReason::ProgramEnd, std::min(spans[place].from, end));
+        spend(NonMatrixReason::Host, std::min(spans[place].complete, end));
+    }
+    spend(NonMatrixReason::ProgramEnd, end);
+}
+
 void WaitHistory::forget(Cycle cycle) {
     host_read_.forget(cycle);
+    host_.forget(cycle);
     activation_.forget(cycle);
     while (!not_issued_.empty() && not_issued_.front().until <= cycle) not_issued_.pop_front();
 }

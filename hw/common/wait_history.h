@@ -31,8 +31,9 @@ enum class NonMatrixReason : std::uint8_t {
     Sync,          ///< a semaphore was awaited for longer than the rows require
     ProgramBegin,  ///< the first matrix instruction had not been issued
     ProgramEnd,    ///< the last rows had entered the array
+    Host,  ///< the host computed a segment whose results were awaited, or its operands were on their way
 };
-inline constexpr std::size_t non_matrix_reason_count = 14;
+inline constexpr std::size_t non_matrix_reason_count = 15;
 
 /// What a unit did in the cycles of the recent past, for the reasons of the matrix unit's waiting.
 class UnitHistory {
@@ -99,6 +100,7 @@ public:
 
     UnitHistory& host_read() { return host_read_; }
     UnitHistory& activation() { return activation_; }
+    UnitHistory& host() { return host_; }
     /// In these cycles the sequencer could not issue an instruction, which had not arrived.
     void not_arrived(Cycle from, Cycle until) { not_issued(from, until, std::nullopt); }
     /// In these cycles the sequencer could not issue an instruction, because the queue of its unit was full.
@@ -107,6 +109,9 @@ public:
     Unmet unmet(const Wait& wait) const;
     /// Counts each cycle of a wait once.
     void explain(const Wait& wait, const Count& count) const;
+    /// Counts the cycles [begin, end) after the last stream, the program's end, with the program's last tag:
+    /// those in which the host worked, and the rest.
+    void explain_end(Cycle begin, Cycle end, Tag tag, const Count& count) const;
     /// No later wait begins before this cycle.
     void forget(Cycle cycle);
 
@@ -124,6 +129,7 @@ private:
 
     UnitHistory host_read_;
     UnitHistory activation_;
+    UnitHistory host_;
     RingQueue<NotIssued> not_issued_;
 };
 

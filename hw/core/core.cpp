@@ -101,6 +101,27 @@ void check_initial_rows(const std::vector<isa::InitialRows>& all, std::string_vi
     }
 }
 
+std::vector<isa::RowRange> host_ranges_of(const isa::Footprint& footprint, bool written) {
+    std::vector<isa::RowRange> ranges{written ? footprint.host_write : footprint.host_read};
+    for (const isa::HostRange& range : footprint.host_ranges()) {
+        if (range.is_written == written) ranges.push_back(range.bytes);
+    }
+    return ranges;
+}
+
+std::vector<isa::RowRange> host_reads(const isa::Footprint& footprint) {
+    return host_ranges_of(footprint, false);
+}
+
+std::vector<isa::RowRange> host_writes(const isa::Footprint& footprint) {
+    return host_ranges_of(footprint, true);
+}
+
+std::vector<isa::RowRange> joined(std::vector<isa::RowRange> some, const std::vector<isa::RowRange>& more) {
+    some.insert(some.end(), more.begin(), more.end());
+    return some;
+}
+
 /// Waits for all jobs at the end of a run, also if an exception ends it.
 class JobsDone {
 public:
@@ -113,8 +134,19 @@ private:
     ValueWorkers& workers_;
 };
 
+void check_host(const isa::Program& program, const CoreOptions& options) {
+    if (options.host != nullptr) return;
+    for (std::size_t number = 0; number < program.instructions.size(); ++number) {
+        const auto* const work = std::get_if<isa::HostWork>(&program.instructions[number]);
+        if (work == nullptr) continue;
+        throw isa::ProgramError(
+            fmt::format("instruction {} ({}): the host is to compute segment \"{}\"; there is no host",
+                        number, isa::to_string(*work), program.host_segments.at(work->segment).name));
+    }
+}
+
 const isa::Program& check_fits(const isa::Program& program, const machine::MachineConfig& machine,
-                               Values values) {
+                               const CoreOptions& options) {
     const isa::Geometry& geometry = program.geometry;
     if (geometry.rows != machine.matrix_unit.rows || geometry.columns != machine.matrix_unit.columns) {
         throw isa::ProgramError(fmt::format(
@@ -131,7 +163,8 @@ const isa::Program& check_fits(const isa::Program& program, const machine::Machi
     check_initial_rows(program.accumulators, "accumulator", isa::accumulator_row_bytes(geometry),
                        machine.accumulators.rows);
     timing::check_formats(program, machine);
-    if (values == Values::Computed) {
+    check_host(program, options);
+    if (options.values == Values::Computed) {
         const auto empty = std::find_if(program.tiles.begin(), program.tiles.end(),
                                         [](const isa::WeightTile& tile) { return tile.values.empty(); });
         if (empty != program.tiles.end()) {
@@ -147,7 +180,7 @@ const isa::Program& check_fits(const isa::Program& program, const machine::Machi
 Core::Core(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
            const isa::Program& program, CoreOptions options)
     : sc_module(name),
-      program_(check_fits(program, machine, options.values)),
+      program_(check_fits(program, machine, options)),
       trace_(options.trace),
       clock_(make_clock(std::move(options.test_delta_delay))),
       workers_(order_, options.value_threads),
@@ -164,14 +197,17 @@ Core::Core(const sc_core::sc_module_name& name, const machine::MachineConfig& ma
                    options.trace),
       accumulators_("accumulators", machine),
       matrix_unit_("matrix_unit", machine, options.values, clock_, workers_, weight_fifo_, accumulators_,
-                   ports_, waits_, failure_, options.trace, options.registers),
+                   ports_, waits_, failure_, options.trace, options.registers,
+                   {.host = isa::uses_host(program), .row_sums = isa::uses_weight_zero_points(program)}),
       systolic_data_setup_("systolic_data_setup", machine, options.values, clock_, semaphores_, order_,
                            unified_buffer_, matrix_unit_, failure_),
       activation_unit_("activation_unit", machine, options.values, clock_, semaphores_, order_, workers_,
                        accumulators_, unified_buffer_, ports_, waits_, failure_, options.trace),
+      host_processor_("host_processor", machine, program, options.host, options.values, clock_, semaphores_,
+                      order_, workers_, host_memory_, waits_, failure_, options.trace),
       sequencer_("sequencer", machine, clock_, order_, host_interface_,
                  {&host_interface_.read_queue(), &host_interface_.write_queue(), &weight_fifo_.queue(),
-                  &systolic_data_setup_.queue(), &activation_unit_.queue()},
+                  &systolic_data_setup_.queue(), &activation_unit_.queue(), &host_processor_.queue()},
                  waits_, failure_, options.trace) {
     for (CommandQueue* queue : queues()) queue->observe(trace_);
     host_interface_.memory.bind(host_memory_.socket);
@@ -221,6 +257,7 @@ void Core::run(const std::function<void(InstructionNumber)>& progress, Cycle pau
     systolic_data_setup_.finish(end, tag);
     matrix_unit_.finish(end, tag);
     activation_unit_.finish(end, tag);
+    host_processor_.finish(end, tag);
     if (weight_memory_) weight_memory_->finish(end, tag);
     if (trace_ != nullptr) trace_->ended(end, tag);
 }
@@ -270,7 +307,7 @@ FailureTimes Core::where_it_failed() {
 
 std::array<CommandQueue*, isa::unit_count> Core::queues() {
     return {&host_interface_.read_queue(), &host_interface_.write_queue(), &weight_fifo_.queue(),
-            &systolic_data_setup_.queue(), &activation_unit_.queue()};
+            &systolic_data_setup_.queue(), &activation_unit_.queue(),      &host_processor_.queue()};
 }
 
 std::string Core::describe(InstructionNumber number) const {
@@ -289,11 +326,11 @@ std::string Core::conflict(InstructionNumber earlier, InstructionNumber later) c
     for (InstructionNumber number = 0; number < later; ++number) {
         const isa::Instruction& instruction = program_.instructions[number];
         if (const auto* set = std::get_if<isa::SetConfig>(&instruction)) registers.set(set->reg, set->value);
-        if (number == earlier) first = isa::footprint(instruction, registers, program_.geometry);
+        if (number == earlier) first = isa::footprint(instruction, registers, program_);
     }
-    const isa::Footprint second = isa::footprint(program_.instructions[later], registers, program_.geometry);
-    const auto common = [](std::string_view what, std::initializer_list<isa::RowRange> some,
-                           std::initializer_list<isa::RowRange> others) -> std::string {
+    const isa::Footprint second = isa::footprint(program_.instructions[later], registers, program_);
+    using Ranges = std::vector<isa::RowRange>;
+    const auto common = [](std::string_view what, const Ranges& some, const Ranges& others) -> std::string {
         for (const isa::RowRange& a : some) {
             for (const isa::RowRange& b : others) {
                 if (!a.overlaps(b)) continue;
@@ -312,8 +349,8 @@ std::string Core::conflict(InstructionNumber earlier, InstructionNumber later) c
           common("accumulator rows", {first.accumulator_write},
                  {second.accumulator_read, second.accumulator_write}),
           common("accumulator rows", {first.accumulator_read}, {second.accumulator_write}),
-          common("host bytes", {first.host_write}, {second.host_read, second.host_write}),
-          common("host bytes", {first.host_read}, {second.host_write})}) {
+          common("host bytes", host_writes(first), joined(host_reads(second), host_writes(second))),
+          common("host bytes", host_reads(first), host_writes(second))}) {
         if (!found.empty()) return found;
     }
     // The checker gives the latest instruction of a unit; the conflict is with this or an earlier one.
@@ -338,11 +375,19 @@ std::vector<PlacedCounters> Core::counters() const {
     // Reports list the units in the order of the data path. Registration cannot give this order: a unit is
     // built after the units it refers to, so the sequencer, first in reports, is built last. Units that are
     // missing here come last.
-    constexpr std::array<std::string_view, 12> order{
-        "sequencer",           "host_interface",  "host_read",
-        "host_write",          "unified_buffer",  "weight_fifo",
-        "systolic_data_setup", "matrix_unit",     "matrix_unit.non_matrix_reasons",
-        "accumulators",        "activation_unit", "weight_memory"};
+    constexpr std::array<std::string_view, 13> order{"sequencer",
+                                                     "host_interface",
+                                                     "host_read",
+                                                     "host_write",
+                                                     "unified_buffer",
+                                                     "weight_fifo",
+                                                     "systolic_data_setup",
+                                                     "matrix_unit",
+                                                     "matrix_unit.non_matrix_reasons",
+                                                     "accumulators",
+                                                     "activation_unit",
+                                                     "weight_memory",
+                                                     "host"};
     const auto place = [&](const PlacedCounters& placed) {
         return std::find(order.begin(), order.end(), placed.path) - order.begin();
     };

@@ -27,7 +27,9 @@
 #include "hw/common/wait_history.h"
 #include "hw/host_interface/host_interface.h"
 #include "hw/host_memory/host_memory.h"
+#include "hw/host_processor/host_processor.h"
 #include "hw/isa/footprint.h"
+#include "hw/isa/host_processor.h"
 #include "hw/isa/program.h"
 #include "hw/isa/unit.h"
 #include "hw/machine/machine_config.h"
@@ -51,6 +53,9 @@ struct CoreOptions {
     /// The memory may grant direct access; then, and in runs without values, a read asks for its delay alone,
     /// with a null data pointer. The memory must outlive the core. examples/own_weight_memory is one.
     tlm::tlm_target_socket<>* weight_memory = nullptr;
+    /// Computes the program's host segments, and gives their time; a program with host_work needs one. It
+    /// must outlive the core.
+    isa::HostProcessor* host = nullptr;
     /// For tests; see Clock::perturb.
     std::function<unsigned()> test_delta_delay;
     /// Number of threads that compute values beside the simulation. It changes only the simulator's own
@@ -126,6 +131,7 @@ private:
     MatrixUnit matrix_unit_;
     SystolicDataSetup systolic_data_setup_;
     ActivationUnit activation_unit_;
+    HostProcessorUnit host_processor_;
     Sequencer sequencer_;
 };
 

@@ -42,6 +42,12 @@ std::span<std::uint8_t> HostMemory::bytes(const isa::HostBuffer& buffer) {
     return {region->bytes ? region->bytes->data() : nullptr, region->bytes ? region->length : 0};
 }
 
+std::uint8_t* HostMemory::host_bytes(std::uint64_t address, std::uint64_t bytes) {
+    Region* region = find(address, bytes);
+    sc_assert(region != nullptr && region->bytes);
+    return region->bytes->data() + (address - region->address);
+}
+
 HostMemory::Region* HostMemory::find(std::uint64_t address, std::uint64_t length) {
     const auto behind =
         std::upper_bound(regions_.begin(), regions_.end(), address,

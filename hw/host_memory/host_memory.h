@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "hw/base/zeroed_memory.h"
+#include "hw/common/memory_interfaces.h"
 #include "hw/common/value_workers.h"
 #include "hw/isa/program.h"
 
@@ -17,7 +18,7 @@ namespace systole::hw {
 
 /// The buffers of a program in the host's memory. Access takes no time here; the host interface's link models
 /// it.
-class HostMemory final : public sc_core::sc_module {
+class HostMemory final : public sc_core::sc_module, public HostMemoryAccess {
 public:
     HostMemory(const sc_core::sc_module_name& name, Values values);
 
@@ -26,6 +27,7 @@ public:
     void load(const isa::Program& program);
     /// The bytes of one of the program's buffers.
     std::span<std::uint8_t> bytes(const isa::HostBuffer& buffer);
+    std::uint8_t* host_bytes(std::uint64_t address, std::uint64_t bytes) override;
 
     tlm_utils::simple_target_socket<HostMemory> socket{"socket"};
 

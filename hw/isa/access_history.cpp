@@ -47,6 +47,9 @@ Conflicts ProgramHistory::conflicts(const Footprint& footprint) const {
     accumulators_.find_conflicts(footprint.accumulator_write, Access::Write, found.accumulators);
     host_.find_conflicts(footprint.host_read, Access::Read, found.any);
     host_.find_conflicts(footprint.host_write, Access::Write, found.any);
+    for (const HostRange& range : footprint.host_ranges()) {
+        host_.find_conflicts(range.bytes, range.is_written ? Access::Write : Access::Read, found.any);
+    }
     for (std::size_t unit = 0; unit < unit_count; ++unit) {
         found.any[unit] = std::max({found.any[unit], found.buffer[unit], found.accumulators[unit]});
     }
@@ -62,6 +65,9 @@ void ProgramHistory::record(const Footprint& footprint, Unit unit, Position posi
     accumulators_.record(footprint.accumulator_write, Access::Write, unit, position);
     host_.record(footprint.host_read, Access::Read, unit, position);
     host_.record(footprint.host_write, Access::Write, unit, position);
+    for (const HostRange& range : footprint.host_ranges()) {
+        host_.record(range.bytes, range.is_written ? Access::Write : Access::Read, unit, position);
+    }
 }
 
 }  // namespace systole::isa

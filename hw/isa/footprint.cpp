@@ -5,6 +5,7 @@
 #include "hw/isa/assembly.h"
 #include "hw/isa/field_checker.h"
 #include "hw/isa/program_error.h"
+#include "hw/isa/program_rules.h"
 
 namespace systole::isa {
 
@@ -19,6 +20,31 @@ Footprint footprint(const Instruction& instruction, const Registers& registers, 
     } catch (const ProgramError& error) {
         throw ProgramError(fmt::format("{}: {}", to_string(instruction), error.what()));
     }
+}
+
+std::vector<HostRange> host_ranges(const HostWork& work, const Program& program) {
+    if (const auto rule = broken_rule(work, program)) throw ProgramError(*rule);
+    std::vector<HostRange> ranges;
+    const HostSegment& segment = program.host_segments[work.segment];
+    const auto add = [&](const std::vector<SegmentTensor>& tensors, bool is_written) {
+        for (const SegmentTensor& tensor : tensors) {
+            const std::uint64_t first =
+                program.buffers[tensor.buffer].address + work.first_inference * tensor.bytes;
+            ranges.push_back(
+                {.bytes = {first, first + work.images * tensor.bytes}, .is_written = is_written});
+        }
+    };
+    add(segment.reads, false);
+    add(segment.writes, true);
+    return ranges;
+}
+
+Footprint footprint(const Instruction& instruction, const Registers& registers, const Program& program) {
+    Footprint touched = footprint(instruction, registers, program.geometry);
+    if (const auto* work = std::get_if<HostWork>(&instruction)) {
+        touched.host_work = std::make_shared<const std::vector<HostRange>>(host_ranges(*work, program));
+    }
+    return touched;
 }
 
 std::optional<Unit> unit_of(const Instruction& instruction) {

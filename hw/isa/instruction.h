@@ -8,6 +8,7 @@
 #include "hw/isa/instructions/convolve.h"
 #include "hw/isa/instructions/debug_tag.h"
 #include "hw/isa/instructions/halt.h"
+#include "hw/isa/instructions/host_work.h"
 #include "hw/isa/instructions/interrupt_host.h"
 #include "hw/isa/instructions/matrix_multiply.h"
 #include "hw/isa/instructions/nop.h"
@@ -23,7 +24,7 @@ namespace systole::isa {
 
 using Instruction =
     std::variant<Nop, Halt, SyncWait, SyncSignal, InterruptHost, DebugTag, SetConfig, ReadHostMemory,
-                 WriteHostMemory, ReadWeights, MatrixMultiply, Convolve, Activate, Vector>;
+                 WriteHostMemory, ReadWeights, HostWork, MatrixMultiply, Convolve, Activate, Vector>;
 
 /// The flags of matrix_multiply and convolve; null for other instructions.
 inline const MatrixFlags* matrix_flags(const Instruction& instruction) {

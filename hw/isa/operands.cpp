@@ -38,6 +38,19 @@ void visit_flags(FieldVisitor& visitor, MatrixFlags& flags) {
         FormatField{.name = "weights", .value = flags.weights, .code = weights_code}});
 }
 
+void check_weight_zero_point(const Registers& registers, const MatrixFlags& flags) {
+    const std::int32_t zero_point = registers.as_signed(Register::MultiplyWeightZeroPoint);
+    if (zero_point == 0) return;
+    if (flags.weights != Int8) {
+        throw ProgramError(fmt::format("multiply.weight_zero_point is {}; it must be 0 for weights of {}",
+                                       zero_point, name_of(flags.weights)));
+    }
+    if (zero_point < lowest_of(Int8) || zero_point > highest_of(Int8)) {
+        throw ProgramError(fmt::format("multiply.weight_zero_point is {}; it must be from {} to {}",
+                                       zero_point, lowest_of(Int8), highest_of(Int8)));
+    }
+}
+
 void check_output_range(const Registers& registers) {
     const std::int32_t minimum = registers.as_signed(Register::OutputMinimum);
     const std::int32_t maximum = registers.as_signed(Register::OutputMaximum);

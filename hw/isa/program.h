@@ -44,9 +44,10 @@ enum class BufferKind : std::uint8_t {
     Input,     ///< the host fills it before the run
     Output,    ///< the host reads it after the run
     Constant,  ///< parameters; the program carries the contents
+    Exchange,  ///< values inside the network: one of chip and host writes them, the other reads them
 };
 
-/// "input", "output", "constant": the names used in assembly, in the order of the kinds.
+/// "input", "output", "constant", "exchange": the names used in assembly, in the order of the kinds.
 std::span<const std::string_view> buffer_kind_names();
 
 /// A range of host memory. Ranges do not overlap.
@@ -97,6 +98,29 @@ struct HostOperation {
     bool operator==(const HostOperation&) const = default;
 };
 
+/// A tensor that a segment of the host reads or writes.
+struct SegmentTensor {
+    std::uint32_t buffer = 0;  ///< of Program::buffers; inference i begins at byte i * bytes
+    std::uint64_t bytes = 0;   ///< of one inference
+
+    bool operator==(const SegmentTensor&) const = default;
+};
+
+/// Layers of the network that the host computes between the chip's work: a graph from tensors in host memory
+/// to tensors in host memory, which `host_work` computes for some inferences.
+struct HostSegment {
+    std::string name;
+    std::vector<std::string> layers = {};    ///< that it computes
+    std::uint64_t operations = 0;            ///< floating-point operations of one inference
+    std::uint64_t bytes = 0;                 ///< memory traffic of one inference, besides that of constants
+    std::uint64_t constant_bytes = 0;        ///< constants, which each host_work reads once
+    std::vector<SegmentTensor> reads = {};   ///< in the order of the graph's inputs
+    std::vector<SegmentTensor> writes = {};  ///< in the order of the graph's outputs
+    std::string graph = {};  ///< text of the graph, with constants; empty in a program that is only timed
+
+    bool operator==(const HostSegment&) const = default;
+};
+
 /// The layer of the network that a tag stands for.
 struct LayerInfo {
     std::string name;        ///< as in the network file
@@ -122,9 +146,10 @@ struct Program {
     std::uint32_t batch = 0;
     std::uint64_t inferences = 0;
     std::vector<LayerInfo> layers;      ///< tag t is layers[t - 1]
-    std::vector<BorderTensor> inputs;   ///< one; its elements lie packed in the Input buffer
-    std::vector<BorderTensor> outputs;  ///< one; its elements lie packed in the Output buffer
+    std::vector<BorderTensor> inputs;   ///< one for each Input buffer, in which its elements lie packed
+    std::vector<BorderTensor> outputs;  ///< one for each Output buffer, in which its elements lie packed
     std::vector<HostOperation> host_operations;
+    std::vector<HostSegment> host_segments;
 
     bool operator==(const Program&) const = default;
 };
@@ -136,6 +161,12 @@ std::uint64_t row_count(const InitialRows& initial, std::uint64_t row_bytes);
 constexpr std::uint64_t accumulator_row_bytes(const Geometry& geometry) {
     return std::uint64_t{geometry.columns} * sizeof(std::int32_t);
 }
+
+/// Whether the program has work for the host's processor between the chip's.
+bool uses_host(const Program& program);
+
+/// Whether an instruction sets multiply.weight_zero_point to another value than 0.
+bool uses_weight_zero_points(const Program& program);
 
 /// The line of an instruction in the text it was assembled from; 0 if there is none.
 std::size_t line_of(const Program& program, std::size_t instruction);

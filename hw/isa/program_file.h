@@ -35,6 +35,9 @@ inline constexpr std::array<std::uint8_t, 8> magic = {0x89, 'T', 'P', 'U', '\r',
 inline constexpr std::uint32_t version = 1;
 /// Of a program with initial rows, which go into a section of their own at the end.
 inline constexpr std::uint32_t version_with_rows = 2;
+/// Of a program with host segments, exchange buffers, or tensors at its border of other formats than 8 and 16
+/// bits. The section of initial rows, which may be empty, is followed by one of host segments.
+inline constexpr std::uint32_t version_with_host = 3;
 
 /// Magic, version, CRC-32 of the content, length of the content.
 inline constexpr std::size_t header_bytes = magic.size() + 4 + 4 + 8;
@@ -47,5 +50,9 @@ inline constexpr Tag buffer_section = {'B', 'U', 'F', 'S'};
 inline constexpr Tag tile_section = {'T', 'I', 'L', 'E'};
 inline constexpr Tag code_section = {'C', 'O', 'D', 'E'};
 inline constexpr Tag rows_section = {'R', 'O', 'W', 'S'};
+inline constexpr Tag host_section = {'H', 'O', 'S', 'T'};
+
+/// The version of the program's file: the lowest that can hold it.
+std::uint32_t version_of(const Program& program);
 
 }  // namespace systole::isa::file_format

@@ -13,6 +13,7 @@
 #include "hw/isa/assembly.h"
 #include "hw/isa/assembly/lexer.h"
 #include "hw/isa/field_checker.h"
+#include "hw/isa/footprint.h"
 #include "hw/isa/program_error.h"
 
 namespace systole::isa {
@@ -158,7 +159,63 @@ std::optional<std::string> broken_rule_of_accumulators(const InitialRows& initia
     return rows_beyond(initial, row_bytes, accumulator_row_limit);
 }
 
+std::optional<std::string> broken_rule(const HostSegment& segment, const Program& program) {
+    if (segment.writes.empty()) return "it writes no tensor";
+    if (!segment.graph.empty() && segment.graph.back() != '\n') {
+        return "the text of its graph must end in a line end";
+    }
+    const auto check = [&](const SegmentTensor& tensor, std::string_view verb, BufferKind forbidden,
+                           std::string_view kinds) -> std::optional<std::string> {
+        if (tensor.buffer >= program.buffers.size()) {
+            return fmt::format("it {} buffer {}; the program has {}", verb, tensor.buffer,
+                               program.buffers.size());
+        }
+        const HostBuffer& buffer = program.buffers[tensor.buffer];
+        if (buffer.kind == BufferKind::Constant || buffer.kind == forbidden) {
+            return fmt::format("it {} {}, a buffer of kind {}; the kind must be {}", verb,
+                               quoted(buffer.name),
+                               buffer_kind_names()[static_cast<std::size_t>(buffer.kind)], kinds);
+        }
+        if (tensor.bytes == 0 || tensor.bytes > buffer.bytes) {
+            return fmt::format("an inference takes {} bytes of {}; it must be from 1 to the buffer's {}",
+                               tensor.bytes, quoted(buffer.name), buffer.bytes);
+        }
+        return std::nullopt;
+    };
+    for (const SegmentTensor& tensor : segment.reads) {
+        if (auto rule = check(tensor, "reads", BufferKind::Constant, "input, output or exchange"))
+            return rule;
+    }
+    for (const SegmentTensor& tensor : segment.writes) {
+        if (auto rule = check(tensor, "writes", BufferKind::Input, "output or exchange")) return rule;
+        const auto same = [&](const SegmentTensor& other) { return other.buffer == tensor.buffer; };
+        if (std::ranges::count_if(segment.writes, same) + std::ranges::count_if(segment.reads, same) > 1) {
+            return fmt::format("it writes {} and uses it a second time",
+                               quoted(program.buffers[tensor.buffer].name));
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<std::string> broken_rule(const HostWork& work, const Program& program) {
+    if (work.segment >= program.host_segments.size()) {
+        return fmt::format("the program has {} host segments", program.host_segments.size());
+    }
+    const HostSegment& segment = program.host_segments[work.segment];
+    const std::uint64_t last = std::uint64_t{work.first_inference} + work.images;
+    for (const auto* tensors : {&segment.reads, &segment.writes}) {
+        for (const SegmentTensor& tensor : *tensors) {
+            const HostBuffer& buffer = program.buffers[tensor.buffer];
+            if (last <= buffer.bytes / tensor.bytes) continue;
+            return fmt::format("buffer {} has room for {} inferences", quoted(buffer.name),
+                               buffer.bytes / tensor.bytes);
+        }
+    }
+    return std::nullopt;
+}
+
 std::optional<std::string> broken_rule(const Instruction& instruction, const Program& program) {
+    if (const auto* work = std::get_if<HostWork>(&instruction)) return broken_rule(*work, program);
     if (const auto* read = std::get_if<ReadWeights>(&instruction)) {
         if (std::uint64_t{read->first_tile} + read->tiles > program.tiles.size()) {
             return fmt::format("the program has {} tiles", program.tiles.size());
@@ -190,16 +247,35 @@ void validate(const Program& program) {
             if (const auto rule = broken_rule(tensor)) fail("tensor " + quoted(tensor.name), *rule);
         }
     }
+    for (const HostSegment& segment : program.host_segments) {
+        if (const auto rule = broken_rule(segment, program)) {
+            fail("host segment " + quoted(segment.name), *rule);
+        }
+    }
     for (std::size_t i = 0; i < program.instructions.size(); ++i) check_instruction(program, i);
 }
 
 std::span<const std::string_view> buffer_kind_names() {
-    static constexpr std::array<std::string_view, 3> names = {"input", "output", "constant"};
+    static constexpr std::array<std::string_view, 4> names = {"input", "output", "constant", "exchange"};
     return names;
 }
 
 std::uint64_t row_count(const InitialRows& initial, std::uint64_t row_bytes) {
     return divide_up(std::uint64_t{initial.values.size()}, row_bytes);
+}
+
+bool uses_host(const Program& program) {
+    return !program.host_segments.empty() ||
+           std::ranges::any_of(program.instructions, [](const Instruction& instruction) {
+               return unit_of(instruction) == Unit::Host;
+           });
+}
+
+bool uses_weight_zero_points(const Program& program) {
+    return std::ranges::any_of(program.instructions, [](const Instruction& instruction) {
+        const auto* const set = std::get_if<SetConfig>(&instruction);
+        return set != nullptr && set->reg == Register::MultiplyWeightZeroPoint && set->value != 0;
+    });
 }
 
 std::size_t line_of(const Program& program, std::size_t instruction) {

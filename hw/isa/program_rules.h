@@ -19,11 +19,14 @@ std::optional<std::string> broken_rule(const HostBuffer& buffer);
 std::optional<std::string> broken_rule(const BorderTensor& tensor);
 std::optional<std::string> broken_rule_of_buffer(const InitialRows& initial, const Geometry& geometry);
 std::optional<std::string> broken_rule_of_accumulators(const InitialRows& initial, const Geometry& geometry);
+std::optional<std::string> broken_rule(const HostSegment& segment, const Program& program);
+std::optional<std::string> broken_rule(const HostWork& work, const Program& program);
 std::optional<std::string> broken_rule(const Instruction& instruction, const Program& program);
 
 /// Checks the rules of all parts of a program, instructions included, and the rules between parts: host
 /// buffers have different names and do not overlap, nor do initial rows of a memory; the tiles of
-/// `read_weights` exist, and so do the layers of tags if layers are given. Throws ProgramError with part,
+/// `read_weights` exist, and so do the layers of tags if layers are given, and the segments of `host_work`
+/// with their images. Throws ProgramError with part,
 /// value and rule.
 void validate(const Program& program);
 

@@ -53,6 +53,7 @@ constexpr std::array<Entry, register_count> entries = {{
     {.reg = Register::HostBlockStride, .name = "host.block_stride"},
     {.reg = Register::HostBlockRows, .name = "host.block_rows"},
     {.reg = Register::ActivationFirstColumn, .name = "activation.first_column"},
+    {.reg = Register::MultiplyWeightZeroPoint, .name = "multiply.weight_zero_point", .is_signed = true},
 }};
 
 constexpr bool in_order() {

@@ -63,11 +63,12 @@ enum class Register : std::uint8_t {
     HostBlockStride,  ///< bytes of host memory from one block to the next; 0: contiguous
     HostBlockRows,    ///< unified-buffer rows from one block to the next; 0: as many as a block fills
 
-    // Added later; it is last because the numbers of registers in program files must not change.
-    ActivationFirstColumn,  ///< first of the accumulator columns that `activate` reads
+    // Added later; they are last because the numbers of registers in program files must not change.
+    ActivationFirstColumn,    ///< first of the accumulator columns that `activate` reads
+    MultiplyWeightZeroPoint,  ///< subtracted from each weight of `matrix_multiply` and `convolve` (signed)
 };
 
-inline constexpr std::size_t register_count = static_cast<std::size_t>(Register::ActivationFirstColumn) + 1;
+inline constexpr std::size_t register_count = static_cast<std::size_t>(Register::MultiplyWeightZeroPoint) + 1;
 
 /// The name used in assembly: "window.input_height", "activation.columns", "output.minimum",
 /// "vector.multiplier_a", ...

@@ -7,7 +7,7 @@ namespace systole::isa {
 namespace {
 
 constexpr std::array<std::string_view, unit_count> unit_texts = {"host_read", "host_write", "weights",
-                                                                 "matrix", "activation"};
+                                                                 "matrix",    "activation", "host"};
 
 }  // namespace
 

@@ -16,9 +16,10 @@ enum class Unit : std::uint8_t {
     Weights,     ///< weight memory to weight FIFO
     Matrix,      ///< systolic data setup and matrix unit
     Activation,  ///< accumulators to unified buffer, vector work
+    Host,        ///< the host's processor: segments of the network that the chip cannot compute
 };
 
-inline constexpr std::size_t unit_count = 5;
+inline constexpr std::size_t unit_count = 6;
 
 /// The name used in assembly, reports and messages: "host_read", "matrix", ...
 std::string_view name(Unit unit);

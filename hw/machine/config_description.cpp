@@ -58,6 +58,12 @@ void ConfigDescriber::field(const Field& field, const std::vector<std::string>& 
     if (!value.empty()) key.value_if_absent = value;
 }
 
+void ConfigDescriber::field(const Field& field, const std::vector<double>& value, RealRange range) {
+    KeyDescription& key = add(field, Type::ListOfNumbers);
+    key.real_range = range;
+    if (!value.empty()) key.value_if_absent = value;
+}
+
 void ConfigDescriber::texts(const Field& field, const std::map<std::string, std::string>& value) {
     KeyDescription& key = add(field, Type::TextsByName);
     if (!value.empty()) key.value_if_absent = value;

@@ -21,7 +21,8 @@ struct KeyDescription {
         Number,
         Switch,
         Text,
-        ListOfTexts,  ///< or one text
+        ListOfTexts,    ///< or one text
+        ListOfNumbers,  ///< or one number
         Choice,
         Section,     ///< an object of keys
         Sections,    ///< a list of such objects
@@ -38,7 +39,7 @@ struct KeyDescription {
     std::string if_absent;                ///< in words, or empty
     std::string rule;                     ///< beyond the range, such as a relation to other keys; or empty
     std::optional<Range> range;           ///< of a whole number
-    std::optional<RealRange> real_range;  ///< of a number
+    std::optional<RealRange> real_range;  ///< of a number, or of each of several
     std::vector<std::string> choices;
     std::vector<KeyDescription> keys;  ///< of a section, or of each of several
 };
@@ -57,6 +58,7 @@ public:
     void field(const Field& field, const bool& value);
     void field(const Field& field, const std::string& value);
     void field(const Field& field, const std::vector<std::string>& value);
+    void field(const Field& field, const std::vector<double>& value, RealRange range);
     template <class Enum>
     void choice(const Field& field, const Enum& value, std::span<const std::string_view> names) {
         KeyDescription& key = add(field, KeyDescription::Type::Choice);

@@ -164,6 +164,26 @@ void ConfigReader::field(const Field& field, std::vector<std::string>& value) {
     }
 }
 
+void ConfigReader::field(const Field& field, std::vector<double>& value, RealRange range) {
+    const auto* found = find(field);
+    if (found == nullptr) return;
+    const std::string rule =
+        fmt::format("it must be a list of numbers from {} to {}", range.least, range.most);
+    const auto number = [&](const nlohmann::json& element) {
+        if (!element.is_number()) fail(field.key, rule);
+        const auto given = element.get<double>();
+        if (!std::isfinite(given) || given < range.least || given > range.most) fail(field.key, rule);
+        return given;
+    };
+    value.clear();
+    if (found->is_number()) {
+        value.push_back(number(*found));
+        return;
+    }
+    if (!found->is_array()) fail(field.key, rule);
+    for (const auto& element : *found) value.push_back(number(element));
+}
+
 void ConfigReader::texts(const Field& field, std::map<std::string, std::string>& value) {
     const auto* found = find_object(field);
     if (found == nullptr) return;

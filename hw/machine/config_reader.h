@@ -44,6 +44,8 @@ public:
     void field(const Field& field, std::string& value);
     /// A list of texts; a single text may stand for a list of one.
     void field(const Field& field, std::vector<std::string>& value);
+    /// A list of numbers; a single number may stand for a list of one.
+    void field(const Field& field, std::vector<double>& value, RealRange range);
     /// An enumeration, given as one of `names`, which are in the order of the values.
     template <class Enum>
     void choice(const Field& field, Enum& value, std::span<const std::string_view> names) {
@@ -136,6 +138,9 @@ public:
     void field(const Field& field, const bool& value) { object_[std::string(field.key)] = value; }
     void field(const Field& field, const std::string& value) { object_[std::string(field.key)] = value; }
     void field(const Field& field, const std::vector<std::string>& value) {
+        object_[std::string(field.key)] = value;
+    }
+    void field(const Field& field, const std::vector<double>& value, RealRange) {
         object_[std::string(field.key)] = value;
     }
     template <class Enum>

@@ -62,6 +62,11 @@ void describe(Visitor& visitor, MatrixUnitConfig& config) {
                   config.mac_latency_cycles, Range{1, most_latency});
     visitor.field({"setup_cycles", "cycles", "from the data setup's output to array row 0"},
                   config.setup_cycles, Range{0, most_latency});
+    visitor.field(
+        {"row_sums", "",
+         "a column of cells in front of column 0 adds up each streamed row, so that int8 weights may "
+         "have a zero point; without it, such weights are held as int16"},
+        config.row_sums);
     visitor.sections({.key = "formats",
                       .meaning = "the combinations of number formats that the array supports",
                       .if_absent = "activations of 8 and 16 bits, int8 and int16 weights, int32 sums; a pass "
@@ -395,6 +400,13 @@ std::optional<std::string> MatrixUnitConfig::refusal(DataType activations, DataT
     }
     return fmt::format("activations is {} and weights is {}; the machine's array multiplies {}",
                        name_of(activations), name_of(weights), listed);
+}
+
+std::optional<std::string> MatrixUnitConfig::refusal_of_weight_zero_point(std::int32_t zero_point) const {
+    if (row_sums || zero_point == 0) return std::nullopt;
+    return fmt::format(
+        "multiply.weight_zero_point is {}; it must be 0 on a machine whose matrix_unit.row_sums is false",
+        zero_point);
 }
 
 std::uint64_t MachineConfig::clock_hz() const {

@@ -46,12 +46,15 @@ struct MatrixUnitConfig {
     Engine engine = Engine::Wavefront;
     std::uint32_t mac_latency_cycles = 1;
     std::uint32_t setup_cycles = 1;
+    bool row_sums = true;
     std::vector<MatrixFormat> formats = byte_array_formats();  ///< each pair of operands once
 
     /// Array passes of a row of activations; nullopt if the array does not multiply these formats.
     std::optional<std::uint32_t> passes(DataType activations, DataType weights) const;
     /// The reason why the array does not multiply these formats; nullopt if it does.
     std::optional<std::string> refusal(DataType activations, DataType weights) const;
+    /// The reason why the array cannot subtract this zero point from its weights; nullopt if it can.
+    std::optional<std::string> refusal_of_weight_zero_point(std::int32_t zero_point) const;
 };
 
 struct SystolicDataSetupConfig {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
+#include <stdexcept>
 
 #include "hw/math/gemm_kernels.h"
 
@@ -45,7 +47,51 @@ bool finish_empty(const GemmProblem& problem) {
     return true;
 }
 
+template <typename Element>
+std::uint32_t sum_of_row(const std::uint8_t* row, std::size_t count) {
+    std::uint32_t sum = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        Element element = 0;
+        std::memcpy(&element, row + i * sizeof element, sizeof element);
+        sum += static_cast<std::uint32_t>(std::int32_t{element});
+    }
+    return sum;
+}
+
+std::uint32_t sum_of_row(const std::uint8_t* row, DataType type, std::size_t count) {
+    switch (type) {
+        case DataType::Uint8:
+            return sum_of_row<std::uint8_t>(row, count);
+        case DataType::Int8:
+            return sum_of_row<std::int8_t>(row, count);
+        case DataType::Uint16:
+            return sum_of_row<std::uint16_t>(row, count);
+        case DataType::Int16:
+            return sum_of_row<std::int16_t>(row, count);
+        case DataType::Int32:
+        case DataType::Bfloat16:
+        case DataType::Float32:
+            break;
+    }
+    throw std::logic_error("a row of a format that has no sum");
+}
+
+/// sum of a * (b - zero_point) = sum of a * b - zero_point * sum of a.
+void subtract_zero_point(const GemmProblem& problem) {
+    if (problem.b.zero_point == 0) return;
+    const auto zero_point = static_cast<std::uint32_t>(problem.b.zero_point);
+    for (std::size_t i = 0; i < problem.m; ++i) {
+        const std::uint8_t* const row = problem.a.data + i * problem.a.row_bytes;
+        const std::uint32_t excess = zero_point * sum_of_row(row, problem.a.type, problem.k);
+        std::int32_t* const sums = problem.c + i * problem.ldc;
+        for (std::size_t j = 0; j < problem.n; ++j) {
+            sums[j] = static_cast<std::int32_t>(static_cast<std::uint32_t>(sums[j]) - excess);
+        }
+    }
+}
+
 void multiply(const GemmProblem& problem, GemmStatistics* statistics) {
+    if (problem.a.zero_point != 0) throw std::logic_error("a product whose first operand has a zero point");
     if (finish_empty(problem)) return;
     const bool narrow = bytes_of(problem.a.type) == 1 && problem.b.type == DataType::Int8;
     const bool by_onednn = narrow && !is_tiny(problem) && onednn_is_exact();
@@ -55,6 +101,7 @@ void multiply(const GemmProblem& problem, GemmStatistics* statistics) {
     } else {
         gemm_portable(problem);
     }
+    subtract_zero_point(problem);
 }
 
 }  // namespace

@@ -36,9 +36,11 @@ struct GemmOperand {
     const std::uint8_t* data = nullptr;
     std::size_t row_bytes = 0;  ///< from a row to the next
     DataType type = DataType::Uint8;
+    std::int32_t zero_point = 0;  ///< of B: subtracted from each of its elements; of A it must be 0
 };
 
-/// The same for operands of 8 or 16 bits in any combination. Throws std::logic_error for other formats.
+/// The same for operands of 8 or 16 bits in any combination. Throws std::logic_error for other formats. B's
+/// zero point is subtracted from the sums, times the sum of the row of A.
 void multiply_accumulate(const GemmOperand& a, const GemmOperand& b, std::int32_t* c, std::size_t ldc,
                          std::size_t m, std::size_t n, std::size_t k, bool accumulate,
                          GemmStatistics* statistics = nullptr);

@@ -12,7 +12,7 @@ namespace systole::hw {
 MatrixUnit::MatrixUnit(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
                        Values values, const Clock& clock, ValueWorkers& workers, TileSource& weights,
                        AccumulatorAccess& accumulators, PortArbiter& ports, WaitHistory& waits,
-                       Failure& failure, TraceSink* trace, RegisterSink* registers)
+                       Failure& failure, TraceSink* trace, RegisterSink* registers, ProgramFeatures features)
     : UnitModule(name),
       cells_(std::uint64_t{machine.matrix_unit.rows} * machine.matrix_unit.columns),
       latency_(timing::matrix_latency(machine)),
@@ -28,7 +28,9 @@ MatrixUnit::MatrixUnit(const sc_core::sc_module_name& name, const machine::Machi
                            .workers = workers,
                            .failure = failure,
                            .trace = trace,
-                           .registers = registers})) {
+                           .registers = registers})),
+      counters_(features.row_sums),
+      reasons_(features.host) {
     register_counters(counters_);
     register_counters(std::string(basename()) + ".non_matrix_reasons", reasons_);
 }
@@ -102,6 +104,9 @@ void MatrixUnit::count(const Stream& stream, const timing::StreamShape& shape, c
     count_non_matrix(NonMatrixReason::Setup, shape.gaps(), stream.tag);
     counters_.setup_stall_cycles.add(shape.gaps(), stream.tag);
     if (!stream.keep_weights) counters_.tiles.add(1, stream.tag);
+    if (stream.weight_zero_point != 0 && counters_.row_sums != nullptr) {
+        counters_.row_sums->add(shape.rows(), stream.tag);
+    }
     accumulators_.count_writes(shape.rows(), stream.tag);
     // The first pass of a row overwrites the accumulators unless the stream accumulates; later passes add.
     accumulators_.count_passes(active, stream.accumulate ? active : active - shape.rows(), stream.tag);
@@ -146,7 +151,9 @@ void MatrixUnit::count_non_matrix(NonMatrixReason reason, Cycle cycles, Tag tag)
 
 void MatrixUnit::finish(Cycle end, Tag tag) {
     sc_assert(end >= input_free_at_);
-    count_non_matrix(NonMatrixReason::ProgramEnd, end - input_free_at_, tag);
+    waits_.explain_end(input_free_at_, end, tag, [this](NonMatrixReason reason, Cycle cycles, Tag owner) {
+        count_non_matrix(reason, cycles, owner);
+    });
     input_free_at_ = end;
 }
 

@@ -24,6 +24,14 @@ namespace systole::hw {
 
 /// The cycles of the matrix unit, by what they were spent on. The first four partition all cycles.
 struct MatrixUnitCounters final : CounterGroup {
+    /// `with_row_sums`: whether the program has weights with a zero point; reports of others have no row
+    /// sums.
+    explicit MatrixUnitCounters(bool with_row_sums) {
+        if (!with_row_sums) return;
+        row_sums = &add("row_sums", CounterUnit::Rows,
+                        "streamed rows whose sum was used: the weights had a zero point");
+    }
+
     Counter& active_cycles = add("active_cycles", CounterUnit::Cycles, "a row entered the array");
     Counter& weight_stall_cycles = add("weight_stall_cycles", CounterUnit::Cycles,
                                        "rows were there, the weight tile was not whole in the FIFO");
@@ -50,11 +58,20 @@ struct MatrixUnitCounters final : CounterGroup {
         add("multiply_accumulates", CounterUnit::Macs,
             "multiply-accumulates a layer needs, each counted once however many passes it took");
     Counter& tiles = add("tiles", CounterUnit::Tiles, "weight tiles shifted in");
+    Counter* row_sums = nullptr;
 };
 
 /// The non-matrix cycles by their reason: each has one. They sum to non_matrix_cycles, in the run and under
 /// each tag.
 struct NonMatrixReasonCounters final : CounterGroup {
+    /// `with_host`: whether the program has work for the host; reports of others have no such reason.
+    explicit NonMatrixReasonCounters(bool with_host) {
+        if (!with_host) return;
+        by_reason.back() =
+            &add("host_cycles", CounterUnit::Cycles,
+                 "the host computed a segment whose results were awaited, or its operands were on their way");
+    }
+
     // In the order of NonMatrixReason.
     std::array<Counter*, non_matrix_reason_count> by_reason{
         &add("raw_cycles", CounterUnit::Cycles, "the activation unit had not written the rows"),
@@ -76,7 +93,14 @@ struct NonMatrixReasonCounters final : CounterGroup {
         &add("sync_cycles", CounterUnit::Cycles,
              "a semaphore was awaited for longer than the rows and accumulators require"),
         &add("program_begin_cycles", CounterUnit::Cycles, "the first matrix instruction had not been issued"),
-        &add("program_end_cycles", CounterUnit::Cycles, "the last rows had entered the array")};
+        &add("program_end_cycles", CounterUnit::Cycles, "the last rows had entered the array"),
+        nullptr};
+};
+
+/// What a program has; counters of other things are left out.
+struct ProgramFeatures {
+    bool host = false;
+    bool row_sums = false;
 };
 
 /// The systolic array: weight tiles shift in from the FIFO, rows stream in from the data setup, and sums
@@ -92,7 +116,7 @@ public:
     MatrixUnit(const sc_core::sc_module_name& name, const machine::MachineConfig& machine, Values values,
                const Clock& clock, ValueWorkers& workers, TileSource& weights,
                AccumulatorAccess& accumulators, PortArbiter& ports, WaitHistory& waits, Failure& failure,
-               TraceSink* trace, RegisterSink* registers);
+               TraceSink* trace, RegisterSink* registers, ProgramFeatures features = {});
 
     Cycle enter(const Stream& stream) override;
 

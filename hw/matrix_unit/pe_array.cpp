@@ -74,9 +74,11 @@ std::int16_t high_mask_of(const PeArray::ArrayPass& pass) {
     return pass.weight_part == PeArray::WeightPart::HighByte ? all_ones : std::int16_t{0};
 }
 
-/// Writes a sum to the accumulator or adds it, wrapping around in two's complement.
-void write_sum(std::int32_t& accumulator, std::int32_t sum, const PeArray::ArrayPass& pass) {
-    const std::uint32_t counted = static_cast<std::uint32_t>(sum) << pass.shift;
+/// Writes a sum without the row's sum to the accumulator or adds it, wrapping around in two's complement.
+void write_sum(std::int32_t& accumulator, std::int32_t sum, std::int32_t row_sum,
+               const PeArray::ArrayPass& pass) {
+    const std::uint32_t counted = (static_cast<std::uint32_t>(sum) - static_cast<std::uint32_t>(row_sum))
+                                  << pass.shift;
     accumulator =
         static_cast<std::int32_t>(pass.add ? static_cast<std::uint32_t>(accumulator) + counted : counted);
 }
@@ -103,10 +105,16 @@ PeArray::PeArray(const Shape& shape)
       falling_valid_((shape.mac_latency - 1) * cells_),
       arriving_(shape.columns),
       arriving_valid_(shape.columns),
-      leaving_(shape.write + 1, shape.columns) {}
+      row_sums_(shape.mac_latency * shape.rows),
+      leaving_(shape.write + 1, shape.columns),
+      leaving_row_sums_(shape.write + shape.columns, 1) {}
 
 std::span<const std::int32_t> PeArray::partial_sums() const {
     return std::span(sums_).subspan(plane(now_ + shape_.mac_latency - 1), cells_);
+}
+
+std::span<const std::int32_t> PeArray::row_sums() const {
+    return std::span(row_sums_).subspan(row_sum_plane(now_ + shape_.mac_latency - 1), shape_.rows);
 }
 
 void PeArray::enter(std::span<const std::int16_t> elements, const ArrayPass& pass) {
@@ -134,6 +142,7 @@ bool PeArray::step() {
     if (!switches_.empty()) switch_weights();
     move_activations();
     multiply_accumulate();
+    add_row_sums();
     const bool complete = write_sums();
     ++now_;
     // Nothing enters in the next cycle unless enter() or shift_in() is called.
@@ -223,21 +232,41 @@ void PeArray::multiply_accumulate() {
     }
 }
 
+void PeArray::add_row_sums() {
+    // Bottom up, as the cells. The element of the bottom row is the first that entered.
+    std::int32_t* const sums = row_sums_.data() + row_sum_plane(now_);
+    const std::size_t deepest = shape_.setup + (shape_.rows - 1) * shape_.mac_latency;
+    std::size_t entered = rows_.before(rows_.slot(now_), deepest);
+    std::size_t passed = passes_.before(passes_.slot(now_), deepest);
+    for (std::size_t r = shape_.rows; r-- > 0;) {
+        const std::int32_t product =
+            std::int32_t{rows_.row(entered)[r]} * passes_.row(passed)->weight_zero_point;
+        sums[r] = (r == 0 ? 0 : sums[r - 1]) + product;
+        if (r == 0) break;
+        entered = rows_.after(entered, shape_.mac_latency);
+        passed = passes_.after(passed, shape_.mac_latency);
+    }
+}
+
 bool PeArray::write_sums() {
     // At the end of this cycle, the sums that the last array row began m - 1 cycles ago leave it.
     const std::int32_t* below = sums_.data() + plane(now_ + 1) + cells_ - shape_.columns;
     const std::size_t leaving = leaving_.slot(now_);
     std::copy_n(below, shape_.columns, leaving_.row(leaving));
     const std::int32_t* written = leaving_.row(leaving_.before(leaving, shape_.write));
+    const std::size_t leaving_row_sum = leaving_row_sums_.slot(now_);
+    *leaving_row_sums_.row(leaving_row_sum) = row_sums_[row_sum_plane(now_ + 1) + shape_.rows - 1];
+    std::size_t row_sum = leaving_row_sums_.before(leaving_row_sum, shape_.write);
     // Each column writes a pass one cycle later than the column before.
     std::size_t entered = passes_.before(passes_.slot(now_), depth_ + shape_.write - 1);
     const ArrayPass* pass = nullptr;
     for (std::size_t c = 0; c < shape_.columns; ++c) {
         pass = passes_.row(entered);
         if (pass->valid && pass->sums != nullptr && c < pass->columns) {
-            write_sum(pass->sums[c], written[c], *pass);
+            write_sum(pass->sums[c], written[c], *leaving_row_sums_.row(row_sum), *pass);
         }
         entered = passes_.before(entered, 1);
+        row_sum = leaving_row_sums_.before(row_sum, 1);
     }
     return pass->valid && pass->last;
 }

@@ -22,6 +22,11 @@ namespace systole::hw {
 /// next cell, where it arrives m cycles later; words of an earlier tile are overwritten and not pushed. So
 /// the shadow weights change along a wavefront that moves down and right as fast as the activations, and a
 /// tile may begin to shift one cycle after the row that switched to the tile before.
+///
+/// The *row-sum column* stands in front of column 0. Its cell r takes the element that cell (r, 0) takes, in
+/// the same cycle, and adds it, times the pass's zero point of the weights, to the sum from above, in m
+/// cycles. So the row's sum leaves it together with the sum of column 0. It then moves along the
+/// accumulators, one column a cycle, and each accumulator subtracts it from the column's sum.
 class PeArray {
 public:
     struct Shape {
@@ -42,9 +47,10 @@ public:
         bool add = false;       ///< to the accumulators; otherwise overwrite them
         bool last = false;      ///< the last pass of its stream: `step` reports when its sums are written
         WeightPart weight_part = WeightPart::Whole;
-        std::uint8_t shift = 0;        ///< the sums are multiplied by 2^shift
-        std::size_t columns = 0;       ///< number of columns, from column 0, whose sums are written
-        std::int32_t* sums = nullptr;  ///< the accumulator row; null: nothing is written
+        std::int16_t weight_zero_point = 0;  ///< moves down the row-sum column with the row's sum
+        std::uint8_t shift = 0;              ///< the sums are multiplied by 2^shift
+        std::size_t columns = 0;             ///< number of columns, from column 0, whose sums are written
+        std::int32_t* sums = nullptr;        ///< the accumulator row; null: nothing is written
     };
 
     explicit PeArray(const Shape& shape);
@@ -66,6 +72,8 @@ public:
     std::span<const std::int16_t> shadow_weights() const { return shadow_; }
     /// The results of the cells' last multiply-accumulates: the first of a sum's m registers.
     std::span<const std::int32_t> partial_sums() const;
+    /// The same of the row-sum column, an entry for each array row.
+    std::span<const std::int32_t> row_sums() const;
 
 private:
     using Time = std::uint64_t;  // number of steps made
@@ -75,8 +83,10 @@ private:
     void switch_weights();
     void move_activations();
     void multiply_accumulate();
+    void add_row_sums();
     bool write_sums();
     std::size_t plane(Time time) const { return time % shape_.mac_latency * cells_; }
+    std::size_t row_sum_plane(Time time) const { return time % shape_.mac_latency * shape_.rows; }
 
     const Shape shape_;
     const std::size_t cells_;
@@ -108,7 +118,9 @@ private:
     std::vector<std::int16_t> falling_, falling_valid_;
     std::vector<std::int16_t> arriving_, arriving_valid_;
 
-    Ring<std::int32_t> leaving_;  ///< sums on their way to the accumulators
+    std::vector<std::int32_t> row_sums_;   ///< of the row-sum column, in m planes
+    Ring<std::int32_t> leaving_;           ///< sums on their way to the accumulators
+    Ring<std::int32_t> leaving_row_sums_;  ///< and row sums on their way along all of them
 };
 
 }  // namespace systole::hw

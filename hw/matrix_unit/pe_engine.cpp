@@ -191,6 +191,7 @@ void PeEngine::enter_pass(Passing& passing, std::uint64_t row, std::uint64_t pas
                   .weight_part = weight_bytes == 1  ? Part::Whole
                                  : weight_byte != 0 ? Part::HighByte
                                                     : Part::LowByte,
+                  .weight_zero_point = static_cast<std::int16_t>(stream.weight_zero_point),
                   .shift = static_cast<std::uint8_t>(8 * (activation_byte + weight_byte)),
                   .columns = passing.tile_columns,
                   .sums = passing.sums == nullptr ? nullptr : passing.sums + row * passing.sums_stride});

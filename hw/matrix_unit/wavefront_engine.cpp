@@ -60,7 +60,8 @@ IdleCycles WavefrontEngine::idle_before(const Stream& stream) const {
 
 void WavefrontEngine::multiply(EnteringStream& entering) {
     const Stream& stream = entering.stream;
-    const math::GemmOperand weights{active_.values, active_.row_bytes, active_.type};
+    const math::GemmOperand weights{active_.values, active_.row_bytes, active_.type,
+                                    stream.weight_zero_point};
     const std::uint64_t count = entering.shape.rows();
     workers_.compute(
         unit, stream.number, {stream.accumulator_row, stream.accumulator_row + count},

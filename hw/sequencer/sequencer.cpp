@@ -131,8 +131,7 @@ void Sequencer::push(const isa::Instruction& instruction, isa::Unit unit, Comman
     if (command.kind == Command::Kind::Work) {
         if (const auto* read = std::get_if<isa::ReadWeights>(&instruction)) check_tiles(*read);
         registers_issued_ = true;
-        command.bound = {instruction, registers_,
-                         isa::footprint(instruction, *registers_, program_->geometry)};
+        command.bound = {instruction, registers_, isa::footprint(instruction, *registers_, *program_)};
         check_rows(instruction, command.bound.footprint);
         const isa::Footprint& footprint = command.bound.footprint;
         if (loaded_values_) loaded_values_->follow(instruction, *registers_, footprint);

@@ -64,20 +64,22 @@ Cycle SystolicDataSetup::stream(const Command& command) {
     for (repetition_ = 0; repetition_ < repetitions; ++repetition_) {
         cost_ = timing::stream_cost(bound.instruction, *bound.registers, repetition_, machine_);
         const timing::StreamShape& shape = cost_.shape;
-        complete = array_.enter({.number = command.number,
-                                 .tag = command.tag,
-                                 .issued = command.issued,
-                                 .lines = shape.lines,
-                                 .line_rows = shape.line_rows,
-                                 .passes = shape.passes,
-                                 .line_cycles = shape.line_cycles,
-                                 .accumulator_row = accumulator_row_of(bound.instruction),
-                                 .accumulate = flags.accumulate || repetition_ > 0,
-                                 .keep_weights = flags.keep_weights,
-                                 .activations = flags.activations,
-                                 .weights = flags.weights,
-                                 .needs = command.needs,
-                                 .source = this});
+        complete = array_.enter(
+            {.number = command.number,
+             .tag = command.tag,
+             .issued = command.issued,
+             .lines = shape.lines,
+             .line_rows = shape.line_rows,
+             .passes = shape.passes,
+             .line_cycles = shape.line_cycles,
+             .accumulator_row = accumulator_row_of(bound.instruction),
+             .accumulate = flags.accumulate || repetition_ > 0,
+             .keep_weights = flags.keep_weights,
+             .activations = flags.activations,
+             .weights = flags.weights,
+             .weight_zero_point = bound.registers->as_signed(isa::Register::MultiplyWeightZeroPoint),
+             .needs = command.needs,
+             .source = this});
         counters_.spend(counters_.array_cycles, clock_.now(), command.tag);
         counters_.spend(counters_.busy_cycles, clock_.now() + shape.span(), command.tag);
     }

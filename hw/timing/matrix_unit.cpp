@@ -22,11 +22,19 @@ Cycle array_passes(const isa::MatrixFlags& flags, const machine::MatrixUnitConfi
 }
 
 void check_formats(const isa::Program& program, const machine::MachineConfig& machine) {
+    const machine::MatrixUnitConfig& array = machine.matrix_unit;
+    std::int32_t zero_point = 0;
     for (std::size_t i = 0; i < program.instructions.size(); ++i) {
         const isa::Instruction& instruction = program.instructions[i];
+        const auto* const set = std::get_if<isa::SetConfig>(&instruction);
+        if (set != nullptr && set->reg == Register::MultiplyWeightZeroPoint) {
+            zero_point = static_cast<std::int32_t>(set->value);
+        }
         const isa::MatrixFlags* const flags = isa::matrix_flags(instruction);
         if (flags == nullptr) continue;
-        if (const auto refusal = machine.matrix_unit.refusal(flags->activations, flags->weights)) {
+        auto refusal = array.refusal(flags->activations, flags->weights);
+        if (!refusal) refusal = array.refusal_of_weight_zero_point(zero_point);
+        if (refusal) {
             throw isa::ProgramError(
                 fmt::format("instruction {} ({}): {}", i, isa::to_string(instruction), *refusal));
         }

@@ -19,7 +19,7 @@ namespace systole::timing {
 Cycle array_passes(const isa::MatrixFlags& flags, const machine::MatrixUnitConfig& array);
 
 /// Throws isa::ProgramError with the instruction if one multiplies number formats that the machine does not
-/// list.
+/// list, or weights with a zero point on a machine without row sums.
 void check_formats(const isa::Program& program, const machine::MachineConfig& machine);
 
 /// A stream of rows into the array: `lines` lines of `line_rows` rows. A row takes `passes` cycles of array

@@ -30,6 +30,11 @@ HostTransferCost host_transfer_cost(const isa::WriteHostMemory& write,
     return blocks_cost(write.block_bytes, write.blocks, machine.host_write_rate(), machine);
 }
 
+HostWorkCost host_work_cost(Cycle work, const machine::MachineConfig& machine) {
+    const Cycle latency = machine.host_latency();  // of the interrupt, and of the answer
+    return {.busy = latency + work, .complete = latency + work + latency};
+}
+
 TileFetchCost tile_fetch_cost(std::span<const isa::WeightTile> tiles, const machine::MachineConfig& machine) {
     TileFetchCost cost;
     for (const isa::WeightTile& tile : tiles) {

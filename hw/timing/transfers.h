@@ -8,9 +8,9 @@
 #include "hw/isa/program.h"
 #include "hw/machine/machine_config.h"
 
-/// The cost of transfers over the host link (docs/timing.md, rule 5) and from weight memory (rules 3 and 4).
-/// The cycles are those of a transfer that is alone on its path; transfers on the same path follow each
-/// other.
+/// The cost of transfers over the host link (docs/timing.md, rule 5), of the host's work (rule 9) and of
+/// transfers from weight memory (rules 3 and 4). The cycles are those of a transfer that is alone on its
+/// path; transfers on the same path follow each other.
 namespace systole::timing {
 
 /// A transfer between host memory and the unified buffer.
@@ -24,6 +24,17 @@ struct HostTransferCost {
 
 HostTransferCost host_transfer_cost(const isa::ReadHostMemory& read, const machine::MachineConfig& machine);
 HostTransferCost host_transfer_cost(const isa::WriteHostMemory& write, const machine::MachineConfig& machine);
+
+/// A segment of the host (rule 9), counted from the cycle in which its interrupt leaves.
+struct HostWorkCost {
+    Cycle busy = 0;      ///< until the host has finished, and the next interrupt may leave
+    Cycle complete = 0;  ///< until the chip knows that the results are in host memory
+
+    bool operator==(const HostWorkCost&) const = default;
+};
+
+/// `work`: the cycles that the host computes.
+HostWorkCost host_work_cost(Cycle work, const machine::MachineConfig& machine);
 
 /// The cost of consecutive fetches of weight tiles that are issued in the same cycle.
 struct TileFetchCost {

@@ -68,12 +68,10 @@ FACES = (
 class DigitPainter:
     """Draws any number of digits; the seed settles all of them."""
 
-    def __init__(self, seed: int) -> None:
-        require_fonts()
+    def __init__(self, seed: int, fonts: Path = FONT_ROOT) -> None:
+        require_fonts(fonts)
         self._random = np.random.default_rng(seed)
-        self._fonts = [
-            ImageFont.truetype(str(FONT_ROOT / face.file), GLYPH_HEIGHT) for face in FACES
-        ]
+        self._fonts = [ImageFont.truetype(str(fonts / face.file), GLYPH_HEIGHT) for face in FACES]
 
     def draw_set(self, per_class: int) -> tuple[np.ndarray, np.ndarray]:
         """Returns shuffled images (count, 28, 28) and their labels, equally many of each digit."""
@@ -164,9 +162,9 @@ class DigitPainter:
         return (picture + grain).round().clip(0, 255).astype(np.uint8)
 
 
-def require_fonts() -> None:
+def require_fonts(fonts: Path) -> None:
     """Raises FileNotFoundError naming the Debian packages of the fonts that are not there."""
-    missing = sorted({face.package for face in FACES if not (FONT_ROOT / face.file).is_file()})
+    missing = sorted({face.package for face in FACES if not (fonts / face.file).is_file()})
     if missing:
         raise FileNotFoundError(f"fonts are missing; run: apt-get install {' '.join(missing)}")
 
@@ -187,10 +185,11 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=2020, help="settles every pixel (2020)")
     parser.add_argument("--images", type=Path, required=True, help="IDX file to write, maybe .gz")
     parser.add_argument("--labels", type=Path, required=True, help="IDX file to write, maybe .gz")
+    parser.add_argument("--fonts", type=Path, default=FONT_ROOT, help=f"folder ({FONT_ROOT})")
     parser.add_argument("--sheet", type=Path, help="PNG file showing all of them")
     arguments = parser.parse_args()
 
-    images, labels = DigitPainter(arguments.seed).draw_set(arguments.per_class)
+    images, labels = DigitPainter(arguments.seed, arguments.fonts).draw_set(arguments.per_class)
     write_idx(arguments.images, images)
     write_idx(arguments.labels, labels)
     if arguments.sheet:

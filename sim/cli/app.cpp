@@ -109,11 +109,11 @@ std::vector<std::string> command_names(const CLI::App& app) {
     return names;
 }
 
-/// Inserts `run` if the first word is not a command but names a run file or a program.
+/// Inserts `run` if the first word is not a command but names a run file, a network or a program.
 std::vector<std::string> expand_shorthand(std::vector<std::string> arguments, CLI::App& app) {
     const std::string& first = arguments.front();
     if (first.starts_with('-') || command_of(app, first) != nullptr) return arguments;
-    if (first.ends_with(".json") || first.ends_with(".h5") || names_program(first) ||
+    if (first.ends_with(".json") || names_program(first) || names_network(first) ||
         run::PathFinder({}).knows(first, "runs")) {
         arguments.insert(arguments.begin(), "run");
         return arguments;
@@ -123,7 +123,7 @@ std::vector<std::string> expand_shorthand(std::vector<std::string> arguments, CL
     for (const std::string& name : run::PathFinder({}).names("runs")) known.push_back(name);
     const bool is_like_none = nearest(first, known).empty();
     throw machine::ConfigError(
-        fmt::format("{}: it is neither a command, a run file nor a program{}", first,
+        fmt::format("{}: it is neither a command, a run file, a network nor a program{}", first,
                     is_like_none ? fmt::format("; the commands are {}", fmt::join(commands, ", "))
                                  : suggestion(first, known)));
 }

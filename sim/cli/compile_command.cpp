@@ -47,9 +47,8 @@ struct CompileCommand {
 private:
     void compile(const run::RunSpec& spec, const ir::Graph& graph) const {
         const auto input = run::read_input(spec, graph);
-        if (input) {
-            const auto warning = run::scale_warning(spec, &graph, nullptr, *input);
-            if (warning) print_warning(screen->error(), *warning);
+        for (const std::string& warning : run::scale_warnings(spec, &graph, {}, input)) {
+            print_warning(screen->error(), warning);
         }
         const ir::Graph quantized = run::quantize(
             graph, spec, input, [&](std::string_view pass, const ir::Graph& after) { dump(pass, after); });
@@ -82,7 +81,7 @@ void add_compile_command(CLI::App& app, Context& context) {
     const auto compile = std::make_shared<CompileCommand>();
     compile->screen = &context.screen;
     add_model_options(*command, context, compile->options,
-                      "run file, or the text of a graph (.txt); options override its keys");
+                      "run file, whose keys options override; or a network");
     command->add_option("-o,--output", compile->output, "the program file")->type_name("FILE.tpu");
     CLI::Option* text =
         command->add_option("--text", compile->text, "print the program: as \"schedule\" or as \"assembly\"")

@@ -44,7 +44,7 @@ void add_explain_command(CLI::App& app, Context& context) {
     const auto explain = std::make_shared<ExplainCommand>();
     explain->screen = &context.screen;
     add_model_options(*command, context, explain->options,
-                      "run file, whose keys options override; or a program");
+                      "run file, whose keys options override; or a network, or a program");
     add_all_option(*command, explain->all_layers)
         ->excludes(add_json_option(*command, explain->print, "the explanations"));
     add_color_option(*command, context);

@@ -17,8 +17,10 @@
 #include "sim/cli/progress_line.h"
 #include "sim/cli/run_options.h"
 #include "sim/run/execute/run.h"
+#include "sim/run/record/record.h"
 #include "sim/run/run_config.h"
 #include "sim/study/explain/explain.h"
+#include "sim/view/arrays/output_files.h"
 #include "sim/view/occupancy/occupancy.h"
 #include "sim/view/page/page.h"
 #include "sim/view/report/report.h"
@@ -83,20 +85,34 @@ struct RunCommand {
         if (shows("buffers") && config.print.empty()) {
             throw machine::ConfigError("--show buffers needs a buffer: give --print BUFFER");
         }
-        if (!config.out.empty())
-            report::make_folder(config.out);  // an error in the path shows before the run
+        for (const std::string& folder : {config.out, config.outputs, config.float_outputs}) {
+            if (!folder.empty()) report::make_folder(folder);  // an error in the path shows before the run
+        }
         // First, because the simulations for an explanation run in forks of this process, which must not
         // have begun a simulation of its own.
         std::optional<report::Explanations> why;
         if (!config.out.empty() && config.explain) why = explained(config);
-        report::Report report = report::make_report(simulate(config));
+        const run::RunRecord record = simulate(config);
+        report::Report report = report::make_report(record);
         report.explanations = std::move(why);
+        std::vector<arrays::WrittenOutput> outputs;
+        const auto write_outputs = [&](const std::vector<run::OutputArray>& values,
+                                       const std::string& folder) {
+            if (folder.empty()) return;
+            for (auto& output : arrays::write_outputs(values, folder)) outputs.push_back(std::move(output));
+        };
+        write_outputs(record.answers.output_arrays, config.outputs);
+        write_outputs(record.answers.float_output_arrays, config.float_outputs);
         if (!config.out.empty()) write(report, config);
         if (print.json) {
             fmt::print("{}\n", report::to_json_text(report));
         } else if (!print.quiet) {
             fmt::print("{}", report::to_text(report, show, screen->out(), all_layers));
             if (!config.out.empty()) print_files(config);
+            for (const auto& [output, file, contents] : outputs) {
+                fmt::print("Output \"{}\" in {}: {}\n", terminal::fitted(output, 60), file.string(),
+                           contents);
+            }
         }
     }
 
@@ -165,7 +181,8 @@ void add_run_command(CLI::App& app, Context& context) {
     CLI::App* command = app.add_subcommand("run", "Run a network, or a program, on a machine");
     const auto run = std::make_shared<RunCommand>();
     run->screen = &context.screen;
-    add_model_options(*command, context, run->options, "run file, whose keys options override; or a program");
+    add_model_options(*command, context, run->options,
+                      "run file, whose keys options override; or a network, or a program");
     add_run_only_options(*command, context, run->options);
     CLI::Option* quiet = add_quiet_option(*command, run->print);
     CLI::Option* json = add_json_option(*command, run->print, "report.json")->excludes(quiet);

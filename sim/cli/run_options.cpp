@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string_view>
+
 #include "hw/machine/config_error.h"
 #include "sim/cli/schema/documents.h"
 #include "sim/run/path_finder.h"
@@ -13,8 +18,11 @@ bool names_program(const std::string& file) {
     return extension == ".tpu" || extension == ".asm" || extension == ".s";
 }
 
-bool names_graph_text(const std::string& file) {
-    return std::filesystem::path(file).extension() == ".txt";
+bool names_network(const std::string& file) {
+    constexpr std::array<std::string_view, 6> extensions = {".txt",   ".h5",   ".hdf5",
+                                                            ".keras", ".onnx", ".tflite"};
+    return std::ranges::find(extensions, std::filesystem::path(file).extension().string()) !=
+           extensions.end();
 }
 
 std::vector<run::Setting> RunOptions::settings() const {
@@ -28,26 +36,38 @@ std::vector<run::Setting> RunOptions::settings() const {
     const auto number = [&](const std::string& key, const std::string& value) {
         if (!value.empty()) settings.push_back(run::parse_setting(key + "=" + value));
     };
+    const auto numbers = [&](const std::string& key, const std::vector<std::string>& values) {
+        if (!values.empty())
+            settings.push_back(run::parse_setting(fmt::format("{}=[{}]", key, fmt::join(values, ","))));
+    };
     const auto flag = [&](const char* key, bool value) {
         if (value) settings.push_back({key, true});
     };
     text("machine", machine);
     // Settings that drop other keys of the run file come before those keys.
     text("model", model);
-    const bool is_graph = names_graph_text(file);
-    if (is_graph || names_program(file)) {
+    const bool is_network = names_network(file);
+    if (is_network || names_program(file)) {
         if (!program.empty() || !model.empty()) {
             throw machine::ConfigError(fmt::format("{} is {}; a run has one program or model, not {} too",
-                                                   file, is_graph ? "the text of a graph" : "a program",
+                                                   file, is_network ? "a network" : "a program",
                                                    program.empty() ? model : program));
         }
-        text(is_graph ? "model" : "program", file);
+        text(is_network ? "model" : "program", file);
     }
     text("program", program);
     texts("input", input);
     number("random_input", random_input);
     text("labels", labels);
+    text("label_names", label_names);
+    text("resize", resize);
+    text("crop", crop);
+    text("layout", layout);
+    text("preset", preset);
     number("input_scale", input_scale);
+    numbers("mean", mean);
+    numbers("std", std);
+    text("channels", channels);
     number("batch", batch);
     number("limit", limit);
     texts("calibration", calibration);
@@ -55,6 +75,8 @@ std::vector<run::Setting> RunOptions::settings() const {
     texts("baselines", baselines);
     if (no_host_time) settings.push_back({"host_time", false});
     text("out", out);
+    text("outputs", outputs);
+    text("float_outputs", float_outputs);
     flag("timing_only", timing_only);
     flag("float_reference", float_reference);
     flag("instructions", instructions);
@@ -75,12 +97,7 @@ std::vector<run::Setting> RunOptions::settings() const {
 }
 
 std::filesystem::path RunOptions::run_file() const {
-    if (file.empty() || names_program(file) || names_graph_text(file)) return {};
-    const std::string extension = std::filesystem::path(file).extension();
-    if (extension == ".h5" || extension == ".hdf5") {
-        throw machine::ConfigError(
-            fmt::format("{}: is a network, no run file; write --model {}", file, file));
-    }
+    if (file.empty() || names_program(file) || names_network(file)) return {};
     return run::PathFinder({}).find(file, "runs");
 }
 
@@ -95,18 +112,45 @@ void add_model_options(CLI::App& command, Context& context, RunOptions& options,
         command.add_option("--machine", options.machine, "machine file, or a name in configs/machines")
             ->type_name("FILE");
     context.note(machine, {.presets = "machines", .files = true});
-    CLI::Option* model = command
-                             .add_option("--model", options.model,
-                                         "network file (Keras .h5, graph .json), or a name in models")
-                             ->type_name("FILE");
+    CLI::Option* model =
+        command
+            .add_option("--model", options.model,
+                        "network file (Keras, TFLite, ONNX, graph .json), or a name in models")
+            ->type_name("FILE");
     context.note(model, {.presets = "models", .files = true});
-    command.add_option("--input", options.input, "images: IDX or NPY (.gz too), PNG, folder of PNG")
+    command
+        .add_option(
+            "--input", options.input,
+            "images (PNG, JPEG, BMP, folder of these) or arrays (NPY, NPZ, IDX); NAME=FILE for input NAME")
         ->type_name("FILE...");
     command.add_option("--random-input", options.random_input, "use made-up input from this seed instead")
         ->type_name("SEED")
         ->excludes("--input");
+    command.add_option("--resize", options.resize, "resize images: the shorter side, or HEIGHTxWIDTH")
+        ->type_name("SIZE");
+    command.add_option("--crop", options.crop, "then keep the middle: a square, or HEIGHTxWIDTH")
+        ->type_name("SIZE");
+    const auto one_of = [&](const char* name, std::string& value, const auto& names, const char* meaning,
+                            const char* type) {
+        CLI::Option* option = command.add_option(name, value, meaning)->type_name(type);
+        context.only(option, {names.begin(), names.end()});
+    };
+    one_of("--layout", options.layout, run::names_of(run::Layout()),
+           "axes of images in arrays: hwc, chw, or as in the network's file", "ORDER");
+    one_of("--preset", options.preset, run::names_of(run::Preset()),
+           "how pixels become numbers, by name: imagenet-torch, imagenet-tf, imagenet-caffe, raw", "NAME");
     command.add_option("--input-scale", options.input_scale, "factor for 8-bit pixels (1/255)")
         ->type_name("X");
+    command.add_option("--mean", options.mean, "taken from the scaled pixels: one, or one a channel")
+        ->type_name("X,...")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    command.add_option("--std", options.std, "by which the difference is divided: likewise")
+        ->type_name("X,...")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    one_of("--channels", options.channels, run::names_of(run::ChannelOrder()),
+           "order of colours that the network takes", "ORDER");
     command.add_option("--batch", options.batch, "images that go through the network together (1)")
         ->type_name("N");
     command.add_option("--limit", options.limit, "only the first N images")->type_name("N");
@@ -129,19 +173,25 @@ void add_run_only_options(CLI::App& command, Context& context, RunOptions& optio
         ->type_name("FILE")
         ->excludes("--model");
     command.add_option("--labels", options.labels, "the class of each image: IDX or NPY")->type_name("FILE");
+    command
+        .add_option("--label-names", options.label_names, "names of the classes, a line each: the best five")
+        ->type_name("FILE");
     CLI::Option* baseline = command
                                 .add_option("--baseline", options.baselines,
                                             "compare with it: file, or name in configs/baselines")
                                 ->type_name("FILE...");
     CLI::Option* host =
-        command.add_option("--host", options.host, "baseline that times the work left to the host")
-            ->type_name("FILE");
+        command.add_option("--host", options.host, "baseline that does the host's work")->type_name("FILE");
     for (const CLI::Option* option : {baseline, host}) {
         context.note(option, {.presets = "baselines", .files = true});
     }
     command.add_flag("--no-host-time", options.no_host_time,
                      "compare with the time of the chip alone, without its host's");
     command.add_option("--out", options.out, "folder for report.json and report.html")->type_name("DIR");
+    command.add_option("--outputs", options.outputs, "folder for the network's outputs as NPY files")
+        ->type_name("DIR");
+    command.add_option("--float-outputs", options.float_outputs, "the same for the network run in float")
+        ->type_name("DIR");
     command.add_flag("--timing-only", options.timing_only, "cycles without values: faster, no answers");
     command.add_flag("--float-reference", options.float_reference,
                      "run the network in float too, and compare");

@@ -12,17 +12,20 @@ namespace systole::cli {
 
 /// The options that set keys of a run file, and the run file itself.
 struct RunOptions {
-    std::string file;  ///< a run file, or by its extension a program or the text of a graph
+    std::string file;  ///< a run file, or by its extension a program or a network
     std::string machine, model, program;
     std::vector<std::string> input;
     std::string random_input;
-    std::string labels;
+    std::string labels, label_names;
+    std::string resize, crop, layout, preset;
     std::string input_scale, batch, limit;
+    std::vector<std::string> mean, std;
+    std::string channels;
     std::vector<std::string> calibration;
     std::string host;
     std::vector<std::string> baselines;
     bool no_host_time = false;
-    std::string out;
+    std::string out, outputs, float_outputs;
     bool timing_only = false;
     bool float_reference = false;
     bool instructions = false;
@@ -46,8 +49,9 @@ struct RunOptions {
 
 /// Whether the extension of a file is that of a program: .tpu, or .asm or .s for assembly.
 bool names_program(const std::string& file);
-/// Whether the extension is that of the text of a graph: .txt.
-bool names_graph_text(const std::string& file);
+/// Whether the extension is that of a network: .h5, .hdf5, .keras, .onnx, .tflite, or .txt for the text of a
+/// graph. Graph files (.json) are not told from run files by their name.
+bool names_network(const std::string& file);
 
 /// Adds the options for machine, model and data, which running and compiling have in common. `file_is`
 /// explains the positional argument.

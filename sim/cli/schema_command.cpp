@@ -1,7 +1,11 @@
 #include <fmt/format.h>
 
+#include <cstddef>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compiler/operators/operator.h"
@@ -13,6 +17,17 @@
 
 namespace systole::cli {
 namespace {
+
+/// With this line begins the part of the page of operators that tests/judges/onnx_node_tests.py measures.
+constexpr std::string_view measured_heading = "\n## ONNX's own node tests\n";
+
+/// The measured part of a page that is there already: writing the page again keeps it.
+std::string measured_part(const std::string& page) {
+    std::ifstream file(page);
+    const std::string text(std::istreambuf_iterator<char>(file), {});
+    const std::size_t begin = text.find(measured_heading);
+    return begin == std::string::npos ? std::string() : text.substr(begin);
+}
 
 struct SchemaCommand {
     std::string name;
@@ -26,7 +41,9 @@ struct SchemaCommand {
             throw machine::ConfigError("sim schema needs a kind of file, or --page FILE.md for all of them");
         }
         if (!page.empty()) write_file(page, schema::reference_page());
-        if (!operators_page.empty()) write_file(operators_page, operators::operators_page());
+        if (!operators_page.empty()) {
+            write_file(operators_page, operators::operators_page() + measured_part(operators_page));
+        }
         if (name.empty()) return;
         const schema::Document& document = schema::document(name);
         if (print.json) return print_json(schema::json_schema(document));

@@ -45,6 +45,10 @@ void execute_checked(const isa::Instruction& instruction, const machine::MatrixU
         if (const auto refusal = array.refusal(flags->activations, flags->weights)) {
             throw isa::ProgramError(*refusal);
         }
+        const std::int32_t zero_point = state.registers.as_signed(isa::Register::MultiplyWeightZeroPoint);
+        if (const auto refusal = array.refusal_of_weight_zero_point(zero_point)) {
+            throw isa::ProgramError(*refusal);
+        }
     }
     std::visit(
         [&state](const auto& each) {
@@ -58,11 +62,13 @@ void execute_checked(const isa::Instruction& instruction, const machine::MatrixU
 
 }  // namespace
 
-Executor::Executor(const isa::Program& program, const machine::MachineConfig& machine)
+Executor::Executor(const isa::Program& program, const machine::MachineConfig& machine,
+                   isa::HostProcessor* host)
     : program_(checked(program, machine.matrix_unit)),
       machine_(machine),
+      processor_(host),
       host_(std::make_unique<HostMemory>(program_.buffers)),
-      state_(std::make_unique<State>(program_, machine_, *host_)) {}
+      state_(std::make_unique<State>(program_, machine_, *host_, processor_)) {}
 
 Executor::~Executor() = default;
 
@@ -72,7 +78,7 @@ std::span<std::uint8_t> Executor::host_bytes(const isa::HostBuffer& buffer) {
 
 void Executor::run() {
     const auto instructions = until_halt(program_.instructions);
-    state_ = std::make_unique<State>(program_, machine_, *host_);
+    state_ = std::make_unique<State>(program_, machine_, *host_, processor_);
     for (std::size_t number = 0; number < instructions.size(); ++number) {
         try {
             execute_checked(instructions[number], machine_.matrix_unit, *state_);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 
+#include "hw/isa/host_processor.h"
 #include "hw/isa/program.h"
 #include "hw/machine/machine_config.h"
 
@@ -17,9 +18,11 @@ struct State;
 /// instruction set and the arithmetic.
 class Executor {
 public:
-    /// The program outlives the executor. Throws ProgramError if the program breaks a rule (see
+    /// The program outlives the executor, and so does `host`, which computes the program's host segments; it
+    /// may be null for a program without them. Throws ProgramError if the program breaks a rule (see
     /// isa::validate), is for another array than the machine's, or host memory for it cannot be had.
-    Executor(const isa::Program& program, const machine::MachineConfig& machine);
+    Executor(const isa::Program& program, const machine::MachineConfig& machine,
+             isa::HostProcessor* host = nullptr);
     ~Executor();
     Executor(const Executor&) = delete;
     Executor& operator=(const Executor&) = delete;
@@ -41,6 +44,7 @@ public:
 private:
     const isa::Program& program_;
     const machine::MachineConfig machine_;
+    isa::HostProcessor* const processor_;
     std::unique_ptr<HostMemory> host_;
     std::unique_ptr<State> state_;
 };

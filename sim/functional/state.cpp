@@ -36,9 +36,12 @@ const isa::Program& checked(const isa::Program& program, const machine::MachineC
 
 }  // namespace
 
-State::State(const isa::Program& program, const machine::MachineConfig& machine, HostMemory& host_memory)
-    : array(program.geometry),
+State::State(const isa::Program& executed, const machine::MachineConfig& machine, HostMemory& host_memory,
+             isa::HostProcessor* host_processor)
+    : program(executed),
+      array(program.geometry),
       host(host_memory),
+      processor(host_processor),
       unified_buffer(machine.unified_buffer.rows, array.rows),
       accumulators(machine.accumulators.rows, array.columns),
       weights(program.tiles),

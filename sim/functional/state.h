@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "hw/isa/footprint.h"
+#include "hw/isa/host_processor.h"
 #include "hw/isa/loaded_values.h"
 #include "hw/isa/program.h"
 #include "hw/isa/registers.h"
@@ -18,16 +19,19 @@ namespace systole::functional {
 /// rows.
 struct State {
     /// Throws ProgramError if the machine has not all initial rows.
-    State(const isa::Program& program, const machine::MachineConfig& machine, HostMemory& host_memory);
+    State(const isa::Program& executed, const machine::MachineConfig& machine, HostMemory& host_memory,
+          isa::HostProcessor* host_processor);
 
     std::uint64_t row_bytes() const { return unified_buffer.row_elements(); }
 
     /// Throws ProgramError if the machine has not all rows of the footprint.
     void check_fits(const isa::Footprint& touched) const;
 
+    const isa::Program& program;
     isa::Geometry array;
     isa::Registers registers;
     HostMemory& host;
+    isa::HostProcessor* processor;  ///< null if there is none
     RowMemory<std::uint8_t> unified_buffer;
     RowMemory<std::int32_t> accumulators;
     WeightQueue weights;

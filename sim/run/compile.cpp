@@ -13,11 +13,13 @@
 #include "compiler/operators/operator.h"
 #include "compiler/passes/calibrate.h"
 #include "compiler/passes/drop_weights.h"
+#include "compiler/passes/move_transposes.h"
 #include "compiler/passes/prepare.h"
 #include "hw/base/data_type.h"
 #include "hw/machine/config_error.h"
 #include "hw/timing/matrix_unit.h"
 #include "sim/run/images.h"
+#include "sim/run/input/axes.h"
 
 namespace systole::run {
 namespace {
@@ -25,26 +27,49 @@ namespace {
 /// The number of input images for calibration if the run names no calibration images.
 constexpr std::uint64_t calibration_images = 128;
 
-passes::Calibration calibration_of(const ir::Graph& graph, const RunSpec& spec,
-                                   const std::optional<NamedImages>& input) {
-    passes::Calibration calibration;
-    const bool takes_floats = input && input->images.floats() != nullptr;
-    if (!takes_floats) calibration.encoding = passes::InputEncoding{spec.data.input_scale, 0};
-
-    if (!graph.has_weights || operators::is_quantized(graph)) return calibration;
-    std::optional<NamedImages> read;
-    if (!spec.data.calibration.empty()) {
-        read = read_images(spec.data.calibration, graph.input_map(), graph.name);
+/// The encoding in which a stored byte is a pixel, where pixels are all of the input.
+std::optional<passes::InputEncoding> pixel_encoding(const ir::Graph& graph, const RunSpec& spec,
+                                                    const std::vector<NamedImages>& inputs) {
+    if (std::ranges::any_of(inputs,
+                            [](const NamedImages& each) { return each.images.pixels() == nullptr; })) {
+        return std::nullopt;
     }
-    const std::optional<NamedImages>& images = read ? read : input;
-    if (!images) {
+    const auto own = storage_of_pixels(normalization_of(spec, &graph));
+    if (!own) return std::nullopt;
+    return passes::InputEncoding{own->scale, own->zero_point};
+}
+
+passes::Calibration calibration_of(const ir::Graph& graph, const RunSpec& spec,
+                                   const std::vector<NamedImages>& inputs) {
+    passes::Calibration calibration;
+    calibration.encoding = pixel_encoding(graph, spec, inputs);
+    if (!graph.has_weights || operators::is_quantized(graph)) return calibration;
+    std::vector<NamedImages> read;
+    if (!spec.data.calibration.empty()) {
+        std::vector<InputFile> files;
+        for (const Content& content : spec.data.calibration)
+            files.push_back({.input = {}, .content = content});
+        read = read_inputs(files, input_tensors(graph), spec.data.preparation, graph.name);
+        for (std::size_t i = 0; i < read.size(); ++i) {
+            check_normalization(read[i], normalization_of(spec, &graph, i));
+        }
+    }
+    const std::vector<NamedImages>& images = read.empty() ? inputs : read;
+    if (images.empty()) {
         throw machine::ConfigError(fmt::format(
             "{}: quantization needs images that the network typically sees: give --calibration or --input",
             spec.network.value().path.text));
     }
-    const std::uint64_t count =
-        read ? images->images.count : std::min<std::uint64_t>(images->images.count, calibration_images);
-    calibration.inputs = to_floats(images->images, 0, count, spec.data.input_scale);
+    const std::uint64_t given = images.front().images.count;
+    const std::uint64_t count = read.empty() ? std::min<std::uint64_t>(given, calibration_images) : given;
+    for (std::size_t i = 0; i < images.size(); ++i) {
+        std::vector<float> values = to_floats(images[i].images, 0, count, normalization_of(spec, &graph, i));
+        if (i == 0) {
+            calibration.inputs = std::move(values);
+        } else {
+            calibration.further_inputs.push_back(std::move(values));
+        }
+    }
     calibration.count = static_cast<std::uint32_t>(count);
     return calibration;
 }
@@ -76,6 +101,7 @@ schedule::Target target_of(const machine::MachineConfig& machine, const Mapping&
             .accumulator_rows = machine.accumulators.rows,
             .unified_buffer_rows = machine.unified_buffer.rows,
             .weight_memory_bytes = machine.weight_memory.bytes,
+            .row_sums = machine.matrix_unit.row_sums,
             .activation_delay = timing::matrix_latency(machine) + machine.activation_latency(),
             .mapping = {.join_convolutions = join_convolutions,
                         .parts_by_delay = parts_by_delay,
@@ -85,8 +111,8 @@ schedule::Target target_of(const machine::MachineConfig& machine, const Mapping&
 
 nlohmann::json to_json(const schedule::Target& target) {
     // The bindings name every field, so a new field does not compile until it is written here.
-    const auto& [geometry, accumulator_rows, unified_buffer_rows, weight_memory_bytes, activation_delay,
-                 mapping] = target;
+    const auto& [geometry, accumulator_rows, unified_buffer_rows, weight_memory_bytes, row_sums,
+                 activation_delay, mapping] = target;
     const auto& [rows, columns] = geometry;
     const auto& [join_convolutions, parts_by_delay, group_first_layers, order] = mapping;
     return {{"rows", rows},
@@ -94,6 +120,7 @@ nlohmann::json to_json(const schedule::Target& target) {
             {"accumulator_rows", accumulator_rows},
             {"unified_buffer_rows", unified_buffer_rows},
             {"weight_memory_bytes", weight_memory_bytes},
+            {"row_sums", row_sums},
             {"activation_delay", activation_delay},
             {"join_convolutions", join_convolutions},
             {"parts_by_delay", parts_by_delay},
@@ -103,45 +130,124 @@ nlohmann::json to_json(const schedule::Target& target) {
 
 ir::Graph read_model(const RunSpec& spec) {
     const std::filesystem::path path = spec.network.value().path.text;
-    if (!spec.timing_only) return frontend::read_network(path, operators::registry());
-    return passes::drop_weights(
-        frontend::read_network(path, operators::registry(), frontend::WeightValues::Skipped));
-}
-
-std::optional<NamedImages> read_input(const RunSpec& spec, const ir::FeatureMap& shape,
-                                      const std::string& name) {
-    if (spec.data.input.empty()) return std::nullopt;
-    NamedImages images = read_images(spec.data.input, shape, name);
-    if (spec.compiler.limit > 0) keep_first(images.images, spec.compiler.limit);
-    return images;
-}
-
-std::optional<NamedImages> read_input(const RunSpec& spec, const ir::Graph& graph) {
-    if (spec.data.random_input == 0) return read_input(spec, graph.input_map(), graph.name);
-    return random_images(graph.input_map(), options_of(spec, std::nullopt).inferences, spec.data.random_input,
-                         graph.input().type == DataType::Int16 ||
-                             (!operators::is_quantized(graph) && graph.input().stored_as == DataType::Int16));
-}
-
-std::optional<std::string> scale_warning(const RunSpec& spec, const ir::Graph* graph,
-                                         const isa::BorderTensor* tensor, const NamedImages& images) {
-    if (spec.data.input.empty() || spec.timing_only) return std::nullopt;
-    const double scale = spec.data.input_scale;
-    if (graph != nullptr && !operators::is_quantized(*graph)) {
-        return scale_warning(images, scale, most_pixel * scale);
+    // Inputs and outputs then have the order of axes that the program has.
+    if (!spec.timing_only) {
+        return passes::move_transposes(frontend::read_network(path, operators::registry()));
     }
-    if (tensor == nullptr) return std::nullopt;
-    return scale_warning(images, scale, tensor->scale * (highest_of(tensor->type) - tensor->zero_point));
+    return passes::drop_weights(passes::move_transposes(
+        frontend::read_network(path, operators::registry(), frontend::WeightValues::Skipped)));
 }
 
-ir::Graph quantize(const ir::Graph& graph, const RunSpec& spec, const std::optional<NamedImages>& input,
+InferenceAxes axes_of_inference(const ir::Value& value) {
+    const auto extents = value.shape.extents();
+    InferenceAxes axes;
+    const bool moves_first = !value.file_axes.empty() && value.file_axes.front() != 0;
+    axes.has_batch = extents.empty() || (extents.front() == 1 && !moves_first);
+    const auto kept = !extents.empty() && axes.has_batch ? extents.subspan(1) : extents;
+    axes.extents.assign(kept.begin(), kept.end());
+    axes.file_axes = axes.has_batch ? input::axes_of_inference(value.file_axes) : value.file_axes;
+    return axes;
+}
+
+std::vector<InputTensor> input_tensors(const ir::Graph& graph) {
+    std::vector<InputTensor> tensors;
+    for (const ir::ValueId id : graph.inputs) {
+        const ir::Value& value = graph.values[id];
+        InferenceAxes axes = axes_of_inference(value);
+        if (axes.extents.empty()) axes = {.extents = {1}};  // a number
+        tensors.push_back({.name = value.name,
+                           .shape = std::move(axes.extents),
+                           .file_axes = std::move(axes.file_axes),
+                           .type = value.type});
+    }
+    return tensors;
+}
+
+Normalization normalization_of(const RunSpec& spec, const ir::Graph* graph, std::size_t number) {
+    const Preparation& preparation = spec.data.preparation;
+    const auto type = [&] { return graph->values[graph->inputs.at(number)].type; };
+    const bool has_bytes = graph != nullptr && is_integer(type()) && bytes_of(type()) == 1;
+    return {.scale = preparation.scale,
+            .mean = preparation.mean,
+            .deviation = preparation.deviation,
+            .as_stored = has_bytes && !preparation.is_given};
+}
+
+std::vector<NamedImages> read_input(const RunSpec& spec, const std::vector<InputTensor>& tensors,
+                                    const std::string& name) {
+    if (spec.data.input.empty()) return {};
+    std::vector<NamedImages> inputs = read_inputs(spec.data.input, tensors, spec.data.preparation, name);
+    if (spec.compiler.limit > 0) {
+        for (NamedImages& input : inputs) keep_first(input.images, spec.compiler.limit);
+    }
+    return inputs;
+}
+
+std::vector<NamedImages> random_inputs(const RunSpec& spec, const std::vector<InputTensor>& tensors,
+                                       std::uint64_t count) {
+    std::vector<NamedImages> inputs;
+    for (const InputTensor& tensor : tensors) {
+        // The first input has the numbers that a network of one input has.
+        const std::uint64_t seed = spec.data.random_input + inputs.size();
+        inputs.push_back(random_images(tensor.map(), count, seed, tensor.type == DataType::Int16));
+        inputs.back().input = tensor.name;
+    }
+    return inputs;
+}
+
+std::vector<NamedImages> read_input(const RunSpec& spec, const ir::Graph& graph) {
+    std::vector<InputTensor> tensors = input_tensors(graph);
+    if (spec.data.random_input == 0) {
+        std::vector<NamedImages> inputs = read_input(spec, tensors, graph.name);
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            // Where some inputs are images, the others' numbers are as they are.
+            const bool others = inputs.size() > 1 && inputs[i].images.pixels() == nullptr &&
+                                std::ranges::any_of(inputs, [](const NamedImages& each) {
+                                    return each.images.pixels() != nullptr;
+                                });
+            if (!others) check_normalization(inputs[i], normalization_of(spec, &graph, i));
+        }
+        return inputs;
+    }
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+        const ir::Value& value = graph.values[graph.inputs[i]];
+        const bool wide = !operators::is_quantized(graph) && value.stored_as == DataType::Int16;
+        if (wide) tensors[i].type = DataType::Int16;
+    }
+    return random_inputs(spec, tensors, options_of(spec, {}).inferences);
+}
+
+std::vector<std::string> scale_warnings(const RunSpec& spec, const ir::Graph* graph,
+                                        std::span<const isa::BorderTensor> tensors,
+                                        const std::vector<NamedImages>& inputs) {
+    std::vector<std::string> warnings;
+    if (spec.data.input.empty() || spec.timing_only) return warnings;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        const Normalization normalization = normalization_of(spec, graph, i);
+        if (!normalization.mean.empty() || !normalization.deviation.empty()) continue;
+        if (normalization.as_stored && inputs[i].images.pixels() != nullptr) continue;
+        const double scale = normalization.scale;
+        std::optional<std::string> warning;
+        if (graph != nullptr && !operators::is_quantized(*graph)) {
+            warning = scale_warning(inputs[i], scale, most_pixel * scale);
+        } else if (i < tensors.size() && tensors[i].type != DataType::Float32) {
+            const isa::BorderTensor& tensor = tensors[i];
+            warning =
+                scale_warning(inputs[i], scale, tensor.scale * (highest_of(tensor.type) - tensor.zero_point));
+        }
+        if (warning) warnings.push_back(*std::move(warning));
+    }
+    return warnings;
+}
+
+ir::Graph quantize(const ir::Graph& graph, const RunSpec& spec, const std::vector<NamedImages>& inputs,
                    const passes::PassObserver& observer) {
-    return passes::prepare(graph, calibration_of(graph, spec, input), observer);
+    return passes::prepare(graph, calibration_of(graph, spec, inputs), observer);
 }
 
-schedule::Options options_of(const RunSpec& spec, const std::optional<NamedImages>& input) {
+schedule::Options options_of(const RunSpec& spec, const std::vector<NamedImages>& inputs) {
     const std::uint32_t batch = std::max(spec.compiler.batch, 1U);
-    if (input) return {.batch = batch, .inferences = input->images.count};
+    if (!inputs.empty()) return {.batch = batch, .inferences = inputs.front().images.count};
     return {.batch = batch, .inferences = spec.compiler.limit > 0 ? spec.compiler.limit : batch};
 }
 

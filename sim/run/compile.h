@@ -2,7 +2,9 @@
 
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "compiler/ir/graph.h"
 #include "compiler/ir/model_error.h"
@@ -26,26 +28,48 @@ nlohmann::json to_json(const schedule::Target& target);
 /// The run's network; without its weights in a timing-only run. Throws ModelError.
 ir::Graph read_model(const RunSpec& spec);
 
-/// The run's images, up to its limit, for an input of this shape of the network or program `name`; none if
-/// the run names none. Throws InputError.
-std::optional<NamedImages> read_input(const RunSpec& spec, const ir::FeatureMap& shape,
-                                      const std::string& name);
+/// The axes of one inference of an input or output of a network, in the order of the graph.
+struct InferenceAxes {
+    std::vector<std::uint32_t> extents = {};
+    std::vector<std::uint32_t> file_axes = {};  ///< to the order of the network's file; empty: the same
+    /// Whether the tensor's first axis is the batch, so that its place in arrays is that of the number of
+    /// inferences. If not, an inference takes the whole tensor.
+    bool has_batch = true;
+};
+InferenceAxes axes_of_inference(const ir::Value& value);
+
+/// The inputs of a network, in its order.
+std::vector<InputTensor> input_tensors(const ir::Graph& graph);
+
+/// How the run's pixels become numbers of the network's input of this number; `graph` is null for a program,
+/// and else the network as it was read.
+Normalization normalization_of(const RunSpec& spec, const ir::Graph* graph, std::size_t number = 0);
+
+/// The run's values of each input of the network or program `name`, up to its limit; none if the run names
+/// none. Throws InputError.
+std::vector<NamedImages> read_input(const RunSpec& spec, const std::vector<InputTensor>& tensors,
+                                    const std::string& name);
 
 /// The same for a network, or the made-up input that the run requests instead: as many images as the limit,
 /// else one batch.
-std::optional<NamedImages> read_input(const RunSpec& spec, const ir::Graph& graph);
+std::vector<NamedImages> read_input(const RunSpec& spec, const ir::Graph& graph);
 
-/// A warning for images of another scale than they are expected in: by a float network, or as the program's
-/// input `tensor` stores them. Null: there is no network, or no program yet. Absent if the run reads no
-/// image files or computes no values.
-std::optional<std::string> scale_warning(const RunSpec& spec, const ir::Graph* graph,
-                                         const isa::BorderTensor* tensor, const NamedImages& images);
+/// Made-up values of each input.
+std::vector<NamedImages> random_inputs(const RunSpec& spec, const std::vector<InputTensor>& tensors,
+                                       std::uint64_t count);
+
+/// Warnings for images of another scale than they are expected in: by a float network, or as the program's
+/// inputs `tensors` store them. No graph: there is no network; no tensors: no program yet. None if the run
+/// reads no image files or computes no values.
+std::vector<std::string> scale_warnings(const RunSpec& spec, const ir::Graph* graph,
+                                        std::span<const isa::BorderTensor> tensors,
+                                        const std::vector<NamedImages>& inputs);
 
 /// The network on integers: quantized with the run's calibration images, else with the first of its input.
 /// Where pixels are the input, a stored byte is a pixel. A network without weights needs no images, as no
 /// cycle depends on a value, nor does one that is on integers already. `observer` is told the graph after
 /// each pass. Throws ModelError, InputError.
-ir::Graph quantize(const ir::Graph& graph, const RunSpec& spec, const std::optional<NamedImages>& input,
+ir::Graph quantize(const ir::Graph& graph, const RunSpec& spec, const std::vector<NamedImages>& inputs,
                    const passes::PassObserver& observer = {});
 
 /// The error, with the network's file in place of the network's name.
@@ -66,6 +90,6 @@ auto naming_file(const RunSpec& spec, const ir::Graph& graph, const Work& work) 
 BatchFacts batch_facts(const mapping::Network& network, const schedule::Schedule& schedule);
 
 /// Batch and number of inferences: as many as there are images; without images the limit, or one batch.
-schedule::Options options_of(const RunSpec& spec, const std::optional<NamedImages>& input);
+schedule::Options options_of(const RunSpec& spec, const std::vector<NamedImages>& inputs);
 
 }  // namespace systole::run

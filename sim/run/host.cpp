@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <stdexcept>
 
 #include "hw/isa/program_error.h"
@@ -52,6 +53,18 @@ std::vector<float> real_values(const isa::BorderTensor& tensor, std::span<const 
         return static_cast<float>(tensor.scale * (value - tensor.zero_point));
     };
     std::vector<float> values(stored.size() / bytes_of(tensor.type));
+    if (tensor.type == DataType::Float32) {
+        std::memcpy(values.data(), stored.data(), values.size() * sizeof(float));
+        return values;
+    }
+    if (bytes_of(tensor.type) == 4) {
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            std::int32_t value = 0;
+            std::memcpy(&value, stored.data() + i * sizeof(value), sizeof(value));
+            values[i] = static_cast<float>(tensor.scale * (static_cast<double>(value) - tensor.zero_point));
+        }
+        return values;
+    }
     if (bytes_of(tensor.type) == 2) {
         for (std::size_t i = 0; i < values.size(); ++i) {
             values[i] = real(static_cast<std::int16_t>(stored[2 * i] + 256 * stored[2 * i + 1]));
@@ -97,6 +110,12 @@ bool gives_classes(const isa::BorderTensor& output) {
            std::all_of(begin, output.shape.end() - 1, [](std::uint32_t extent) { return extent == 1; });
 }
 
+std::optional<std::size_t> class_output(const isa::Program& program) {
+    if (std::ranges::count_if(program.outputs, gives_classes) != 1) return std::nullopt;
+    return static_cast<std::size_t>(std::ranges::find_if(program.outputs, gives_classes) -
+                                    program.outputs.begin());
+}
+
 double host_seconds(const HostWork& work, const baselines::Baseline& host) {
     const HostKind* kind = find_kind(work.kind);
     if (kind == nullptr) throw std::logic_error("the host did " + work.kind + ", which it does not know");
@@ -117,8 +136,8 @@ std::vector<HostWork> output_work(const isa::Program& program) {
     return work;
 }
 
-Outputs read_outputs(const isa::Program& program, std::span<const std::uint8_t> stored) {
-    const isa::BorderTensor& tensor = program.outputs.front();
+Outputs read_outputs(const isa::Program& program, std::span<const std::uint8_t> stored, std::size_t output) {
+    const isa::BorderTensor& tensor = program.outputs.at(output);
     Outputs outputs;
     outputs.per_inference = elements_of(tensor);
 
@@ -126,7 +145,7 @@ Outputs read_outputs(const isa::Program& program, std::span<const std::uint8_t> 
 
     // The classes come from the stored numbers: no operation of the host changes their order, but two
     // probabilities may round to the same float.
-    if (gives_classes(tensor)) {
+    if (class_output(program) == output) {
         for (auto row = outputs.values.begin(); row != outputs.values.end();) {
             const auto end = row + static_cast<std::ptrdiff_t>(outputs.per_inference);
             outputs.predictions.push_back(static_cast<std::uint32_t>(std::max_element(row, end) - row));

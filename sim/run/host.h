@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -20,11 +22,17 @@ double host_seconds(const HostWork& work, const baselines::Baseline& host);
 /// Whether the output has classes: it is a vector of two or more elements.
 bool gives_classes(const isa::BorderTensor& output);
 
+/// The output whose largest element is a class: the only one that has classes. Absent if there is none, or
+/// more than one.
+std::optional<std::size_t> class_output(const isa::Program& program);
+
 /// The operations that the program leaves to the host, on all its outputs.
 std::vector<HostWork> output_work(const isa::Program& program);
 
-/// From the stored bytes of the program's output tensor to the network's answers.
-Outputs read_outputs(const isa::Program& program, std::span<const std::uint8_t> stored);
+/// From the stored bytes of an output of the program to the network's answers. Predictions are those of the
+/// output that has classes.
+Outputs read_outputs(const isa::Program& program, std::span<const std::uint8_t> stored,
+                     std::size_t output = 0);
 
 /// The share of predictions that are the labels; both of the same, nonzero number.
 double accuracy(std::span<const std::uint32_t> predictions, std::span<const std::uint32_t> labels);

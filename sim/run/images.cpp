@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <stdexcept>
+#include <utility>
 #include <variant>
 
 #include "compiler/ir/names.h"
@@ -22,20 +24,125 @@ std::vector<std::uint32_t> sides_of(const ir::FeatureMap& map) {
     return sides;
 }
 
+/// For a message: the options that make pictures of another size fit.
+std::string proposal(const input::Images& images, const ir::FeatureMap& shape) {
+    const bool are_pictures = images.pixels() != nullptr && images.height > 1 && images.width > 1;
+    if (!are_pictures || images.channels != shape.channels || shape.is_vector()) return {};
+    std::string stretched = fmt::format("; --resize {}x{} scales them", shape.height, shape.width);
+    if (shape.height != shape.width) return stretched;
+    // As networks on photographs are mostly used: 256 for 224.
+    const std::uint32_t shorter = (shape.height * 8 + 6) / 7;
+    return fmt::format("{}, --resize {} --crop {} keeps their proportions", stretched, shorter, shape.height);
+}
+
+/// Throws InputError for integers that are not those in which the network stores its input.
+void check_type(const NamedImages& named, const InputTensor& tensor, const std::string& model) {
+    const DataType given = input::type_of(named.images.values);
+    if (named.images.pixels() != nullptr || named.images.floats() != nullptr || given == tensor.type) return;
+    throw input::InputError(fmt::format("{}: values are {}; {} takes {}, and 8-bit pixels (uint8) or floats",
+                                        named.name, name_of(given), model, name_of(tensor.type)));
+}
+
+/// As `check_shape`. An input that is no image was compared with its array's shape.
+void check_fits(const NamedImages& named, const InputTensor& tensor, const std::string& model) {
+    constexpr std::size_t image_rank = 3;
+    if (tensor.shape.size() <= image_rank) return check_shape(named, tensor.map(), model);
+    std::uint64_t elements = 1;
+    for (const std::uint32_t extent : tensor.shape) elements *= extent;
+    if (named.images.values_per_image() == elements && named.images.height == 1) return;
+    throw input::InputError(fmt::format("{}: these are images; {} takes arrays of shape {}", named.name,
+                                        model, fmt::join(tensor.shape, "x")));
+}
+
+/// The numbers of the 256 pixels, for each channel; one table if all channels have the same.
+std::vector<std::array<double, 256>> pixel_tables(const Normalization& normalization, std::size_t channels) {
+    const bool is_alike = normalization.mean.size() <= 1 && normalization.deviation.size() <= 1;
+    std::vector<std::array<double, 256>> tables(is_alike ? 1 : channels);
+    for (std::size_t channel = 0; channel < tables.size(); ++channel) {
+        for (std::uint32_t pixel = 0; pixel < tables[channel].size(); ++pixel) {
+            tables[channel].at(pixel) = normalization.real(pixel, channel);
+        }
+    }
+    return tables;
+}
+
 }  // namespace
 
-NamedImages read_images(const std::vector<Content>& files, const ir::FeatureMap& shape,
-                        const std::string& model) {
+ir::FeatureMap InputTensor::map() const {
+    constexpr std::size_t image_rank = 3;
+    if (shape.size() > image_rank) {
+        std::uint32_t elements = 1;
+        for (const std::uint32_t extent : shape) elements *= extent;
+        return {.height = 1, .width = 1, .channels = elements};
+    }
+    std::vector<std::uint32_t> extents{1};
+    extents.insert(extents.end(), shape.begin(), shape.end());
+    return ir::feature_map(ir::Shape(extents));
+}
+
+NamedImages read_images(const std::vector<Content>& files, const InputTensor& tensor,
+                        const Preparation& preparation, const std::string& model, bool is_only_input) {
     std::vector<std::filesystem::path> found;
     found.reserve(files.size());
     for (const Content& file : files) found.emplace_back(file.path.text);
     std::string name = found.empty() ? "" : found.front().string();
     if (found.size() > 1) name += fmt::format(" and {} more", found.size() - 1);
-    input::Images images = input::read_images(found, shape.elements());
+    input::Images images =
+        input::read_images(found, {.input = tensor.name,
+                                   .is_only_input = is_only_input,
+                                   .shape = tensor.shape,
+                                   .file_axes = tensor.file_axes,
+                                   .layout = preparation.layout,
+                                   .resize = preparation.resize,
+                                   .crop = preparation.crop,
+                                   .reverse_channels = preparation.channels == ChannelOrder::Bgr});
     const std::uint64_t count = images.count;
-    NamedImages named{.name = std::move(name), .images = std::move(images), .in_files = count};
-    check_shape(named, shape, model);
+    NamedImages named{
+        .name = std::move(name), .images = std::move(images), .in_files = count, .input = tensor.name};
+    check_type(named, tensor, model);
+    check_fits(named, tensor, model);
     return named;
+}
+
+std::vector<NamedImages> read_inputs(const std::vector<InputFile>& files,
+                                     const std::vector<InputTensor>& tensors, const Preparation& preparation,
+                                     const std::string& model) {
+    for (const InputFile& file : files) {
+        const bool is_known =
+            file.input.empty() || std::ranges::any_of(tensors, [&](const InputTensor& tensor) {
+                return tensor.name == file.input;
+            });
+        if (is_known) continue;
+        std::vector<std::string> names;
+        names.reserve(tensors.size());
+        for (const InputTensor& tensor : tensors) names.push_back(ir::quoted(tensor.name));
+        throw input::InputError(fmt::format("{}={}: {} has no input of that name; there is {}", file.input,
+                                            file.content.path.text, model, ir::joined(names)));
+    }
+    std::vector<NamedImages> inputs;
+    for (const InputTensor& tensor : tensors) {
+        std::vector<Content> of_input;
+        std::vector<Content> others;  // for all inputs
+        for (const InputFile& file : files) {
+            if (file.input == tensor.name) of_input.push_back(file.content);
+            if (file.input.empty()) others.push_back(file.content);
+        }
+        const bool is_only_input = tensors.size() == 1 || !of_input.empty();
+        if (tensors.size() == 1 || of_input.empty())
+            of_input.insert(of_input.end(), others.begin(), others.end());
+        if (of_input.empty()) {
+            throw input::InputError(fmt::format("{}: input {} has no file; give --input {}=FILE", model,
+                                                ir::quoted(tensor.name), tensor.name));
+        }
+        inputs.push_back(read_images(of_input, tensor, preparation, model, is_only_input));
+        const NamedImages& first = inputs.front();
+        const NamedImages& last = inputs.back();
+        if (last.images.count != first.images.count) {
+            throw input::InputError(fmt::format("{}: there are {} inferences; {} has {}", last.name,
+                                                last.images.count, first.name, first.images.count));
+        }
+    }
+    return inputs;
 }
 
 void keep_first(input::Images& images, std::uint64_t count) {
@@ -51,25 +158,58 @@ void check_shape(const NamedImages& named, const ir::FeatureMap& shape, const st
     const std::vector<std::uint32_t> wanted = sides_of(shape);
     const bool is_either_vector = std::min(given.size(), wanted.size()) <= 1;
     if (given == wanted || (is_either_vector && image.elements() == shape.elements())) return;
-    throw input::InputError(fmt::format("{}: the images are {}; {} takes {}", named.name, ir::to_text(image),
-                                        model, ir::to_text(shape)));
+    throw input::InputError(fmt::format("{}: the images are {}; {} takes {}{}", named.name,
+                                        ir::to_text(image), model, ir::to_text(shape),
+                                        proposal(images, shape)));
+}
+
+double Normalization::real(std::uint32_t pixel, std::size_t channel) const {
+    const auto of_channel = [&](const std::vector<double>& numbers, double otherwise) {
+        if (numbers.empty()) return otherwise;
+        return numbers.size() == 1 ? numbers.front() : numbers.at(channel);
+    };
+    return (pixel * scale - of_channel(mean, 0.0)) / of_channel(deviation, 1.0);
+}
+
+void check_normalization(const NamedImages& named, const Normalization& normalization) {
+    const input::Images& images = named.images;
+    if (normalization.mean.empty() && normalization.deviation.empty()) return;
+    if (images.pixels() == nullptr) {
+        throw input::InputError(fmt::format(
+            "{}: values are {}, which are taken as they are; mean, std and preset are for 8-bit pixels",
+            named.name, name_of(input::type_of(images.values))));
+    }
+    for (const auto& [key, numbers] :
+         {std::pair("mean", &normalization.mean), std::pair("std", &normalization.deviation)}) {
+        if (numbers->size() <= 1 || numbers->size() == images.channels) continue;
+        throw input::InputError(fmt::format("{}: {} has {}; the images have {}", named.name, key,
+                                            ir::counted(numbers->size(), "number"),
+                                            ir::counted(images.channels, "channel")));
+    }
 }
 
 std::vector<float> to_floats(const input::Images& images, std::uint64_t first, std::uint64_t count,
-                             double pixel_scale) {
+                             const Normalization& normalization) {
     const std::uint64_t begin = first * images.values_per_image();
     const std::uint64_t size = count * images.values_per_image();
     std::vector<float> floats(size);
-    if (const auto* values = images.floats()) {
-        std::copy_n(values->data() + begin, size, floats.data());
+    if (images.pixels() == nullptr) {
+        std::visit(
+            [&](const auto& values) {
+                std::transform(values.begin() + static_cast<std::ptrdiff_t>(begin),
+                               values.begin() + static_cast<std::ptrdiff_t>(begin + size), floats.begin(),
+                               [](auto value) { return static_cast<float>(value); });
+            },
+            images.values);
         return floats;
     }
-    std::array<float, 256> table{};
-    for (std::size_t pixel = 0; pixel < table.size(); ++pixel) {
-        table[pixel] = static_cast<float>(static_cast<double>(pixel) * pixel_scale);
-    }
+    const std::vector<std::array<double, 256>> tables = pixel_tables(normalization, images.channels);
     const std::uint8_t* const pixels = std::get<std::vector<std::uint8_t>>(images.values).data() + begin;
-    std::transform(pixels, pixels + size, floats.begin(), [&](std::uint8_t pixel) { return table[pixel]; });
+    std::size_t channel = 0;
+    for (std::uint64_t i = 0; i < size; ++i) {
+        floats[i] = static_cast<float>(tables[channel][pixels[i]]);
+        if (++channel == tables.size()) channel = 0;
+    }
     return floats;
 }
 
@@ -91,6 +231,7 @@ std::optional<std::string> scale_warning(const NamedImages& named, double pixel_
             "are (--input-scale is for 8-bit pixels)",
             named.name, *most, highest);
     }
+    if (named.images.pixels() == nullptr) return std::nullopt;
     const std::uint8_t most = *std::max_element(named.images.pixels()->begin(), named.images.pixels()->end());
     if (!is_off(most * pixel_scale)) return std::nullopt;
     return fmt::format(
@@ -99,39 +240,83 @@ std::optional<std::string> scale_warning(const NamedImages& named, double pixel_
         named.name, most, most * pixel_scale, highest, pixel_scale);
 }
 
-bool stored_unchanged(const input::Images& images, double pixel_scale, const Storage& storage) {
-    // A program file has the exact scale; a run file may round it.
-    constexpr double tolerance = 1e-6;
-    return images.pixels() != nullptr && storage.zero_point == 0 && storage.type == DataType::Uint8 &&
-           std::abs(storage.scale - pixel_scale) <= tolerance * storage.scale;
+std::optional<Storage> storage_of_pixels(const Normalization& normalization) {
+    const auto& [scale, mean, deviation, as_stored] = normalization;
+    if (as_stored || mean.size() > 1 || deviation.size() > 1) return std::nullopt;
+    const double zero_point = mean.empty() ? 0.0 : mean.front() / scale;
+    constexpr double tolerance = 1e-9;
+    if (zero_point < 0.0 || zero_point > most_pixel ||
+        std::abs(zero_point - std::round(zero_point)) > tolerance) {
+        return std::nullopt;
+    }
+    return Storage{.scale = scale / (deviation.empty() ? 1.0 : deviation.front()),
+                   .zero_point = static_cast<std::int32_t>(std::round(zero_point)),
+                   .type = DataType::Uint8};
 }
 
-void store(const input::Images& images, double pixel_scale, const Storage& storage,
+bool stored_unchanged(const input::Images& images, const Normalization& normalization,
+                      const Storage& storage) {
+    if (storage.type == DataType::Float32) return images.floats() != nullptr;
+    if (images.floats() != nullptr || images.pixels() == nullptr) return images.floats() == nullptr;
+    if (storage.type != DataType::Uint8) return false;
+    if (normalization.as_stored) return true;
+    // A program file has the exact scale; a run file may round it.
+    constexpr double tolerance = 1e-6;
+    const std::optional<Storage> own = storage_of_pixels(normalization);
+    return own && own->zero_point == storage.zero_point &&
+           std::abs(storage.scale - own->scale) <= tolerance * storage.scale;
+}
+
+void store(const input::Images& images, const Normalization& normalization, const Storage& storage,
            std::span<std::uint8_t> stored) {
     const std::size_t element_bytes = bytes_of(storage.type);
     if (stored.size() != images.size() * element_bytes) {
         throw std::logic_error(fmt::format("the input buffer has {} bytes; the images have {} values",
                                            stored.size(), images.size()));
     }
-    if (stored_unchanged(images, pixel_scale, storage)) {
-        std::copy(images.pixels()->begin(), images.pixels()->end(), stored.begin());
+    if (storage.type == DataType::Float32) {
+        const std::vector<float> floats = to_floats(images, 0, images.count, normalization);
+        std::memcpy(stored.data(), floats.data(), stored.size());
         return;
     }
     const double least = lowest_of(storage.type);
     const double most = highest_of(storage.type);
-    const auto store_all = [&](const auto& values, double factor) {
-        auto to = stored.begin();
-        for (const auto each : values) {
-            const double nearest = std::round(each * factor / storage.scale) + storage.zero_point;
-            const auto value = static_cast<std::int32_t>(std::clamp(nearest, least, most));
-            for (std::size_t i = 0; i < element_bytes; ++i)
-                *to++ = static_cast<std::uint8_t>(value >> (8 * i));
-        }
+    auto to = stored.begin();
+    const auto put = [&](std::int32_t value) {
+        for (std::size_t i = 0; i < element_bytes; ++i) *to++ = static_cast<std::uint8_t>(value >> (8 * i));
     };
-    if (const auto* floats = images.floats()) {
-        store_all(*floats, 1.0);
-    } else {
-        store_all(std::get<std::vector<std::uint8_t>>(images.values), pixel_scale);
+    const auto quantized = [&](double real) {
+        const double nearest = std::round(real / storage.scale) + storage.zero_point;
+        return static_cast<std::int32_t>(std::clamp(nearest, least, most));
+    };
+    const auto* const pixels = images.pixels();
+    if (pixels == nullptr) {
+        const bool is_float = images.floats() != nullptr;
+        std::visit(
+            [&](const auto& values) {
+                for (const auto value : values) {
+                    put(is_float ? quantized(static_cast<double>(value)) : static_cast<std::int32_t>(value));
+                }
+            },
+            images.values);
+        return;
+    }
+    if (stored_unchanged(images, normalization, storage)) {
+        std::copy(pixels->begin(), pixels->end(), stored.begin());
+        return;
+    }
+    if (normalization.as_stored) {
+        for (const std::uint8_t pixel : *pixels) put(lowest_of(storage.type) + pixel);
+        return;
+    }
+    std::vector<std::array<std::int32_t, 256>> tables;
+    for (const std::array<double, 256>& reals : pixel_tables(normalization, images.channels)) {
+        std::transform(reals.begin(), reals.end(), tables.emplace_back().begin(), quantized);
+    }
+    std::size_t channel = 0;
+    for (const std::uint8_t pixel : *pixels) {
+        put(tables[channel][pixel]);
+        if (++channel == tables.size()) channel = 0;
     }
 }
 

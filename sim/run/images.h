@@ -11,6 +11,7 @@
 #include "sim/run/input/images.h"
 #include "sim/run/record/content.h"
 #include "sim/run/record/record.h"
+#include "sim/run/record/spec.h"
 
 namespace systole::run {
 
@@ -19,12 +20,34 @@ struct NamedImages {
     std::string name;
     input::Images images;
     std::uint64_t in_files = 0;  ///< images in the files; `images` may hold fewer
+    std::string input = {};      ///< the network's input that they are for
 };
 
-/// Reads the files, in order, for a network whose input has this shape. Throws InputError, also as
-/// `check_shape` does.
-NamedImages read_images(const std::vector<Content>& files, const ir::FeatureMap& shape,
-                        const std::string& model);
+/// An input of a network or program.
+struct InputTensor {
+    std::string name;
+    std::vector<std::uint32_t> shape = {};  ///< of one inference, in the order of the graph
+    /// From the graph's order to that of the network's file, for the axes of one inference (input/axes.h);
+    /// empty if they are the same.
+    std::vector<std::uint32_t> file_axes = {};
+    DataType type = DataType::Float32;  ///< of a float network, float32
+
+    /// The image that one inference takes; a vector for what has more axes.
+    ir::FeatureMap map() const;
+};
+
+/// Reads the files, in order, for this input of the network `model`. If it is not the only input that they
+/// may be for, they are .npz files with an array of its name. Throws InputError, also as `check_shape` does.
+NamedImages read_images(const std::vector<Content>& files, const InputTensor& tensor,
+                        const Preparation& preparation, const std::string& model, bool is_only_input = true);
+
+/// The values of each input, one after the other. A file without an input's name is for the only input; of
+/// several, it is an .npz file for those that its arrays name and that have no file of their own. All inputs
+/// must have as many inferences. Throws InputError for an input without a file, and for a file without its
+/// input.
+std::vector<NamedImages> read_inputs(const std::vector<InputFile>& files,
+                                     const std::vector<InputTensor>& tensors, const Preparation& preparation,
+                                     const std::string& model);
 
 /// Keeps the first `count` images.
 void keep_first(input::Images& images, std::uint64_t count);
@@ -33,9 +56,26 @@ void keep_first(input::Images& images, std::uint64_t count);
 /// input are vectors, its number of values.
 void check_shape(const NamedImages& named, const ir::FeatureMap& shape, const std::string& model);
 
-/// Image `first` and the following ones as the network's input: pixels times `pixel_scale`, floats unchanged.
+/// How an 8-bit pixel becomes a number of the network's input: (pixel * scale - mean) / deviation.
+struct Normalization {
+    double scale = 1.0;
+    std::vector<double> mean = {};       ///< of all channels, or one a channel; empty: 0
+    std::vector<double> deviation = {};  ///< likewise; empty: 1
+    /// Instead: the lowest number of the network's own 8-bit type stands for pixel 0, the next one for
+    /// pixel 1.
+    bool as_stored = false;
+
+    /// The number of a pixel.
+    double real(std::uint32_t pixel, std::size_t channel) const;
+};
+
+/// Throws InputError unless the normalization fits the images: one mean and deviation, or as many as
+/// channels, and none for floats.
+void check_normalization(const NamedImages& named, const Normalization& normalization);
+
+/// Image `first` and the following ones as the network's input: floats unchanged, integers as floats.
 std::vector<float> to_floats(const input::Images& images, std::uint64_t first, std::uint64_t count,
-                             double pixel_scale);
+                             const Normalization& normalization);
 
 /// The largest 8-bit pixel.
 inline constexpr double most_pixel = 255.0;
@@ -51,11 +91,15 @@ struct Storage {
     DataType type = DataType::Uint8;
 };
 
-/// Whether pixels, each worth `pixel_scale`, are stored as they are.
-bool stored_unchanged(const input::Images& images, double pixel_scale, const Storage& storage);
+/// The storage in uint8 that keeps each pixel as it is; absent if no zero point does so.
+std::optional<Storage> storage_of_pixels(const Normalization& normalization);
 
-/// Fills `stored` with all images, 16-bit values little endian; values out of range are clamped.
-void store(const input::Images& images, double pixel_scale, const Storage& storage,
+/// Whether the values in the files are stored as they are: pixels of the tensor's scale, or its own integers.
+bool stored_unchanged(const input::Images& images, const Normalization& normalization,
+                      const Storage& storage);
+
+/// Fills `stored` with all images, little endian; values out of range are clamped.
+void store(const input::Images& images, const Normalization& normalization, const Storage& storage,
            std::span<std::uint8_t> stored);
 
 /// Some of the images, as many as a page can show: first those whose label differs from the prediction, then
@@ -64,6 +108,9 @@ void store(const input::Images& images, double pixel_scale, const Storage& stora
 /// `labels` are empty or as many as images.
 Pictures choose_pictures(const input::Images& images, const Outputs& outputs,
                          std::span<const std::uint32_t> labels, bool are_probabilities);
+
+/// Shows pictures whose first channel is blue as red, green, blue.
+void reverse_channels(Pictures& pictures);
 
 /// Pseudo-random inputs with uniformly distributed values; a seed gives the same inputs on every machine.
 /// Values are pixels from 0 to 255, or real numbers between -1 and 1 if the network's input has 16 bits.

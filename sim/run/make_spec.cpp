@@ -1,5 +1,8 @@
 #include <algorithm>
+#include <filesystem>
+#include <stdexcept>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "hw/machine/config_reader.h"
@@ -14,6 +17,57 @@ std::vector<Content> contents_of(const std::vector<std::string>& files, const Pa
     contents.reserve(files.size());
     for (const std::string& file : files) contents.push_back(content_of(paths.find(file)));
     return contents;
+}
+
+/// A file, or INPUT=FILE. A file of the whole text goes first, as paths may have equals signs.
+InputFile input_file(const std::string& given, const PathFinder& paths) {
+    std::error_code ignored;
+    const std::filesystem::path whole = paths.find(given);
+    const std::size_t equals = given.find('=');
+    if (equals == 0 || equals == std::string::npos || std::filesystem::exists(whole, ignored)) {
+        return {.input = {}, .content = content_of(whole)};
+    }
+    return {.input = given.substr(0, equals), .content = content_of(paths.find(given.substr(equals + 1)))};
+}
+
+/// The numbers that a preset stands for; those of keras.applications.imagenet_utils and of torchvision's
+/// models.
+void apply(Preset preset, Preparation& preparation) {
+    switch (preset) {
+        case Preset::None:
+            return;
+        case Preset::ImagenetTorch:
+            preparation.mean = {0.485, 0.456, 0.406};
+            preparation.deviation = {0.229, 0.224, 0.225};
+            return;
+        case Preset::ImagenetTf:  // from -1 to 1
+            preparation.scale = 1.0 / 127.5;
+            preparation.mean = {1.0};
+            return;
+        case Preset::ImagenetCaffe:
+            preparation.scale = 1.0;
+            preparation.channels = ChannelOrder::Bgr;
+            preparation.mean = {103.939, 116.779, 123.68};  // blue, green, red
+            return;
+        case Preset::Raw:
+            preparation.scale = 1.0;
+            return;
+    }
+    throw std::logic_error("a preset without numbers");
+}
+
+Preparation preparation_of(const RunConfig& config) {
+    Preparation preparation{.resize = parse_size(config.resize),
+                            .crop = parse_size(config.crop),
+                            .layout = config.layout,
+                            .channels = config.channels,
+                            .is_given = config.preset != Preset::None || config.input_scale ||
+                                        !config.mean.empty() || !config.std.empty(),
+                            .scale = config.input_scale.value_or(Preparation().scale),
+                            .mean = config.mean,
+                            .deviation = config.std};
+    apply(config.preset, preparation);
+    return preparation;
 }
 
 Json read_baseline(const std::string& name, const PathFinder& paths) {
@@ -37,14 +91,15 @@ RunSpec make_spec(const RunConfig& config) {
     spec.machine = read_machine(config, paths);
     for (const std::string& name : config.baselines) spec.baselines.push_back(read_baseline(name, paths));
     spec.host_time = config.host_time;
-    if (!config.host.empty()) spec.host = read_baseline(config.host, paths);
+    spec.host = read_baseline(config.host.empty() ? std::string(default_host) : config.host, paths);
     if (!config.model.empty()) spec.network = content_of(paths.find(config.model, "models"));
     if (!config.program.empty()) spec.program = content_of(paths.find(config.program));
     spec.compiler = {.batch = std::max(config.batch, 1U), .limit = config.limit};
-    spec.data.input = contents_of(config.input, paths);
+    for (const std::string& given : config.input) spec.data.input.push_back(input_file(given, paths));
     spec.data.random_input = config.random_input;
-    spec.data.input_scale = config.input_scale;
+    spec.data.preparation = preparation_of(config);
     if (!config.labels.empty()) spec.data.labels = content_of(paths.find(config.labels));
+    if (!config.label_names.empty()) spec.data.label_names = content_of(paths.find(config.label_names));
     spec.data.calibration = contents_of(config.calibration, paths);
     spec.timing_only = config.timing_only;
     spec.float_reference = config.float_reference;
@@ -52,6 +107,8 @@ RunSpec make_spec(const RunConfig& config) {
                      .occupancy = !config.out.empty(),
                      .phases = false,
                      .pictures = !config.out.empty(),
+                     .outputs = !config.outputs.empty(),
+                     .float_outputs = !config.float_outputs.empty(),
                      .power_windows = config.power_windows,
                      .registers = config.registers,
                      .print = config.print};

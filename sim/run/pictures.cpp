@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
+#include <variant>
 
 #include "sim/run/images.h"
 
@@ -10,7 +12,9 @@ namespace {
 constexpr std::uint64_t most_pictures = 120;
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 20U;  // limit for the pixels of all pictures
 
-std::vector<std::uint8_t> stretched(std::span<const float> values) {
+template <typename Number>
+std::vector<std::uint8_t> stretched(std::span<const Number> numbers) {
+    const std::vector<float> values(numbers.begin(), numbers.end());
     const auto [least, most] = std::minmax_element(values.begin(), values.end());
     const float range = *most > *least ? *most - *least : 1.0F;
     std::vector<std::uint8_t> pixels;
@@ -27,7 +31,9 @@ std::vector<std::uint8_t> pixels_of(const input::Images& images, std::uint64_t i
         const auto first = pixels->begin() + static_cast<std::ptrdiff_t>(index * count);
         return {first, first + static_cast<std::ptrdiff_t>(count)};
     }
-    return stretched(std::span(*images.floats()).subspan(index * count, count));
+    return std::visit(
+        [&](const auto& values) { return stretched(std::span(values).subspan(index * count, count)); },
+        images.values);
 }
 
 /// The indices of all images, those with a wrong prediction first.
@@ -71,6 +77,16 @@ Pictures choose_pictures(const input::Images& images, const Outputs& outputs,
     }
     chosen.left_out = images.count - chosen.pictures.size();
     return chosen;
+}
+
+void reverse_channels(Pictures& pictures) {
+    constexpr std::uint32_t colors = 3;
+    if (pictures.channels != colors) return;
+    for (Picture& picture : pictures.pictures) {
+        for (std::size_t i = 0; i < picture.pixels.size(); i += colors) {
+            std::swap(picture.pixels[i], picture.pixels[i + 2]);
+        }
+    }
 }
 
 }  // namespace systole::run

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <limits>
 #include <string_view>
+#include <system_error>
 
 #include "hw/machine/config_description.h"
 #include "hw/machine/config_error.h"
@@ -25,9 +27,20 @@ constexpr std::string_view program_rule = "a run has a model or a program, not b
 constexpr std::string_view models_only_rule = "it goes with a model; the program has its own";
 constexpr std::string_view random_input_rule = "a run has files of input or made-up input, not both";
 constexpr std::string_view labels_rule = "they need an input";
+constexpr std::string_view resize_rule = "it must be the shorter side, or HEIGHTxWIDTH, as in 256 or 224x192";
+constexpr std::string_view crop_rule =
+    "it must be the side of a square, or HEIGHTxWIDTH, as in 224 or 224x192";
+constexpr std::string_view preset_rule =
+    "it stands for input_scale, mean, std and channels, and goes without them";
+constexpr std::string_view images_rule = "it needs images: an input, or calibration";
+constexpr std::string_view outputs_rule = "a timing-only run has no outputs";
 constexpr std::string_view out_rule = "traces need a folder to be written to";
 constexpr std::string_view float_reference_rule = "it needs a model, not a program";
 constexpr std::string_view registers_rule = "a timing-only run has no values in them";
+constexpr auto layout_names = names_of(Layout());
+constexpr auto preset_names = names_of(Preset());
+constexpr auto channel_orders = names_of(ChannelOrder());
+
 constexpr std::string_view print_rule = "a timing-only run has no values in its buffers";
 
 }  // namespace
@@ -44,17 +57,42 @@ void describe(Visitor& visitor, RunConfig& config) {
                   config.model);
     visitor.field({.key = "program", .meaning = "program file, instead of a model", .rule = program_rule},
                   config.program);
-    visitor.field({"input", "", "files or folders of images"}, config.input);
+    visitor.field(
+        {"input", "", "files or folders of images, or files of arrays; NAME=FILE for the input NAME"},
+        config.input);
     visitor.field({.key = "random_input",
                    .meaning = "seed of made-up input, instead of files; 0 for none",
                    .rule = random_input_rule},
                   config.random_input, Range{0, std::numeric_limits<std::uint64_t>::max()});
     visitor.field({.key = "labels", .meaning = "file with the class of each image", .rule = labels_rule},
                   config.labels);
+    visitor.field(
+        {.key = "label_names",
+         .meaning = "file with the names of the classes, a line for each: the report names the best five"},
+        config.label_names);
+    visitor.field(
+        {.key = "resize",
+         .meaning = "size that images get: that of the shorter side, or HEIGHTxWIDTH; bilinear, as Pillow"},
+        config.resize);
+    visitor.field({.key = "crop",
+                   .meaning = "middle of the images that is kept, after resize: a square, or HEIGHTxWIDTH"},
+                  config.crop);
+    visitor.choice({"layout", "", "axes of the images in arrays; file: in the order of the network's file"},
+                   config.layout, layout_names);
+    visitor.choice({.key = "preset",
+                    .meaning = "how 8-bit pixels become the network's numbers, by the name of a convention",
+                    .rule = preset_rule},
+                   config.preset, preset_names);
     visitor.field({.key = "input_scale",
                    .meaning = "factor from an 8-bit pixel to the network's input",
                    .if_absent = "1/255"},
                   config.input_scale, RealRange{1e-9, 1e9});
+    visitor.field({"mean", "", "taken from the scaled pixel: one number, or one for each channel"},
+                  config.mean, RealRange{-1e9, 1e9});
+    visitor.field({"std", "", "by which that difference is divided: one number, or one for each channel"},
+                  config.std, RealRange{1e-9, 1e9});
+    visitor.choice({"channels", "", "order in which the network takes the colours of images"},
+                   config.channels, channel_orders);
     visitor.field({.key = "calibration",
                    .meaning = "files of images to quantize with",
                    .if_absent = "first 128 of the input",
@@ -68,9 +106,10 @@ void describe(Visitor& visitor, RunConfig& config) {
     visitor.field({"limit", "", "images to run, from the first; 0 for all"}, config.limit,
                   Range{0, std::uint64_t{1} << 40U});
     visitor.field(
-        {"host", "",
-         "baseline file, or its name in configs/baselines: the processor that does the work left to "
-         "the host; without it that work is not timed"},
+        {.key = "host",
+         .meaning =
+             "baseline file, or its name in configs/baselines: the processor that does the host's work",
+         .if_absent = default_host},
         config.host);
     visitor.field({"baselines", "", "baseline files, or their names, to compare with"}, config.baselines);
     visitor.field({"host_time", "",
@@ -79,6 +118,15 @@ void describe(Visitor& visitor, RunConfig& config) {
     visitor.field(
         {.key = "out", .meaning = "folder for report.json, report.html and traces", .rule = out_rule},
         config.out);
+    visitor.field(
+        {.key = "outputs",
+         .meaning = "folder for each output of the network as NAME.npy, and NAME.raw.npy as it is stored",
+         .rule = outputs_rule},
+        config.outputs);
+    visitor.field({.key = "float_outputs",
+                   .meaning = "folder for the outputs of the network in float, as NAME.npy",
+                   .rule = float_reference_rule},
+                  config.float_outputs);
     visitor.field({"timing_only", "", "cycles without values: faster, no answers"}, config.timing_only);
     visitor.field({.key = "float_reference",
                    .meaning = "run the network in float as well",
@@ -118,10 +166,23 @@ void drop_dependent_keys(const Setting& setting, nlohmann::json& object) {
     };
     if (key == "input") drop({"labels"});
     if (setting.value.is_null()) return;  // nothing takes its place
-    if (key == "program") drop({"model", "batch", "calibration", "float_reference"});
+    if (key == "program") drop({"model", "batch", "calibration", "float_reference", "float_outputs"});
     if (key == "model") drop({"program"});
     if (key == "input") drop({"random_input"});
+    if (key == "preset") drop({"input_scale", "mean", "std", "channels"});
     if (key == "random_input") drop({"labels", "input"});
+}
+
+void validate_images(const RunConfig& config, const ConfigReader& reader) {
+    if (!config.resize.empty() && !parse_size(config.resize)) reader.fail("resize", resize_rule);
+    if (!config.crop.empty() && !parse_size(config.crop)) reader.fail("crop", crop_rule);
+    const bool has_numbers = config.input_scale || !config.mean.empty() || !config.std.empty();
+    if (config.preset != Preset::None && (has_numbers || config.channels != ChannelOrder::Rgb)) {
+        reader.fail("preset", preset_rule);
+    }
+    if (!config.input.empty() || !config.calibration.empty()) return;
+    if (!config.resize.empty()) reader.fail("resize", images_rule);
+    if (!config.crop.empty()) reader.fail("crop", images_rule);
 }
 
 void validate(const RunConfig& config, const ConfigReader& reader) {
@@ -137,10 +198,16 @@ void validate(const RunConfig& config, const ConfigReader& reader) {
             if (reader.has(key)) reader.fail(key, models_only_rule);
         }
         if (config.float_reference) reader.fail("float_reference", float_reference_rule);
+        if (!config.float_outputs.empty()) reader.fail("float_outputs", float_reference_rule);
     }
     if (config.timing_only && config.float_reference) {
         reader.fail("float_reference", "a timing-only run has no values to compare with it");
     }
+    if (config.timing_only) {
+        if (!config.outputs.empty()) reader.fail("outputs", outputs_rule);
+        if (!config.float_outputs.empty()) reader.fail("float_outputs", outputs_rule);
+    }
+    validate_images(config, reader);
     if (config.timing_only && !config.registers.empty()) {
         reader.fail("registers", registers_rule);
     }
@@ -163,6 +230,23 @@ void validate(const RunConfig& config, const ConfigReader& reader) {
 }
 
 }  // namespace
+
+std::optional<ImageSize> parse_size(std::string_view text) {
+    constexpr std::uint32_t largest = 65536;
+    const auto number = [](std::string_view digits) {
+        std::uint32_t value = 0;
+        const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+        const bool is_whole = error == std::errc() && end == digits.data() + digits.size();
+        return is_whole && value <= largest ? value : 0;
+    };
+    const std::size_t cross = text.find('x');
+    ImageSize size{.height = number(text.substr(0, cross)), .width = 0};
+    if (size.height == 0) return std::nullopt;
+    if (cross == std::string_view::npos) return size;
+    size.width = number(text.substr(cross + 1));
+    if (size.width == 0) return std::nullopt;
+    return size;
+}
 
 RunConfig read_run(const std::filesystem::path& file, std::span<const Setting> settings) {
     nlohmann::json object = nlohmann::json::object();

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,32 +37,54 @@ void apply(const Setting& setting, nlohmann::json& object, const std::string& fi
 /// ConfigError as `apply` does, and for the removal of a key that no machine has.
 void apply_to_machine(std::span<const Setting> settings, nlohmann::json& machine, const std::string& file);
 
+/// A well-known way from 8-bit pixels to the numbers that a network takes.
+enum class Preset : std::uint8_t { None, ImagenetTorch, ImagenetTf, ImagenetCaffe, Raw };
+constexpr std::array<std::string_view, 5> names_of(Preset) {
+    return {"none", "imagenet-torch", "imagenet-tf", "imagenet-caffe", "raw"};
+}
+
+/// The size in a text: "256" (one number; the meaning depends on the key) or "224x192" (height, width);
+/// absent if it is another text, or a number is not from 1 to 65536.
+std::optional<ImageSize> parse_size(std::string_view text);
+/// The baseline that does the host's work if a run names none.
+inline constexpr std::string_view default_host = "haswell_e5_2699_v3";
+
 /// A run as configs/runs/*.json and the command line describe it. Paths are stored as given; PathFinder
 /// finds the files.
 struct RunConfig {
     std::string schema = "sim.run/1";
-    std::string machine;                   ///< configuration file
-    std::string model;                     ///< network file; or a program
-    std::string program;                   ///< .tpu file or assembly text
-    std::vector<std::string> input;        ///< files or folders of images
-    std::uint64_t random_input = 0;        ///< seed of made-up input, instead; 0: none
-    std::string labels;                    ///< one class an image
-    double input_scale = 1.0 / 255.0;      ///< factor from an 8-bit pixel to the network's input
+    std::string machine;                ///< configuration file
+    std::string model;                  ///< network file; or a program
+    std::string program;                ///< .tpu file or assembly text
+    std::vector<std::string> input;     ///< files or folders of images
+    std::uint64_t random_input = 0;     ///< seed of made-up input, instead; 0: none
+    std::string labels;                 ///< one class an image
+    std::string label_names;            ///< a line for each class
+    std::string resize;                 ///< of images: "256" or "224x192"; see parse_size
+    std::string crop;                   ///< of images, after that
+    Layout layout = Layout::File;       ///< of arrays of images
+    Preset preset = Preset::None;       ///< how pixels become numbers, by name
+    std::optional<double> input_scale;  ///< factor from an 8-bit pixel to the network's input
+    std::vector<double> mean;           ///< taken from that
+    std::vector<double> std;            ///< by which the difference is divided
+    ChannelOrder channels = ChannelOrder::Rgb;
     std::vector<std::string> calibration;  ///< images to quantize with; else the first of the input
     std::uint32_t batch = 0;               ///< 0: not given, which means 1
     std::uint64_t limit = 0;               ///< 0: all images
-    std::string host;                    ///< baseline that stands for the host; empty: its work is not timed
-    std::vector<std::string> baselines;  ///< to compare with
-    bool host_time = true;               ///< comparisons add the host's time to the chip's
-    std::string out;                     ///< folder for report.json and traces; empty: none
-    bool timing_only = false;            ///< no values, cycles only
-    bool float_reference = false;        ///< run the network in float as well
-    bool instructions = false;           ///< keep the times of each instruction
-    std::uint32_t power_windows = 0;     ///< windows of time to report energy in; 0: none
-    std::string registers;               ///< cycles whose registers to keep; see read_cycle_range
-    std::vector<std::string> print;      ///< host buffers to show after the run; see find_view
-    bool explain = true;                 ///< with `out`: explain the cycles, by simulations of changes
-    trace::TraceConfig trace;            ///< traces to write during the run
+    std::string host;                      ///< baseline that does the host's work; empty: default_host
+    std::vector<std::string> baselines;    ///< to compare with
+    bool host_time = true;                 ///< comparisons add the host's time to the chip's
+    std::string out;                       ///< folder for report.json and traces; empty: none
+    std::string outputs;                   ///< folder for the network's outputs; empty: none
+    std::string float_outputs;             ///< folder for those of the float reference
+    bool timing_only = false;              ///< no values, cycles only
+    bool float_reference = false;          ///< run the network in float as well
+    bool instructions = false;             ///< keep the times of each instruction
+    std::uint32_t power_windows = 0;       ///< windows of time to report energy in; 0: none
+    std::string registers;                 ///< cycles whose registers to keep; see read_cycle_range
+    std::vector<std::string> print;        ///< host buffers to show after the run; see find_view
+    bool explain = true;                   ///< with `out`: explain the cycles, by simulations of changes
+    trace::TraceConfig trace;              ///< traces to write during the run
 
     /// The settings of the machine, in order; their keys without "machine.".
     std::vector<Setting> machine_settings;
@@ -70,8 +94,8 @@ struct RunConfig {
 
 /// Reads a run file (or none, if the path is empty) and applies the settings to it. A setting "machine.KEY"
 /// applies to the machine. Some settings drop keys of the file that no longer fit: a program drops model,
-/// batch and calibration, a model drops the program, and an input drops the labels, unless they are set
-/// after it. Throws ConfigError.
+/// batch and calibration, a model drops the program, an input drops the labels, and a preset drops
+/// input_scale, mean, std and channels, unless they are set after it. Throws ConfigError.
 RunConfig read_run(const std::filesystem::path& file, std::span<const Setting> settings);
 
 /// The effective configuration, the settings of the machine included.

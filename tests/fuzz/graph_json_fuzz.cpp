@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         const systole::mapping::Network network =
             systole::operators::lower(systole::passes::prepare(graph, {}));
         if (network.has_weights || network.layers.empty()) __builtin_trap();
-        const auto made = network.tensors.at(network.output).shape.elements();
+        const auto made = network.tensors.at(network.outputs.front()).shape.elements();
         if (made != graph.output().shape.elements()) __builtin_trap();
     } catch (const systole::ModelError& error) {
         if (std::string_view(error.what()).find('\n') != std::string_view::npos) __builtin_trap();

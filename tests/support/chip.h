@@ -13,6 +13,7 @@
 #include "hw/isa/unit.h"
 #include "hw/machine/machine_config.h"
 #include "tests/support/fresh_simulation.h"
+#include "tests/support/mixing_host.h"
 
 namespace systole::tests {
 
@@ -26,7 +27,10 @@ public:
          std::function<unsigned()> test_delta_delay = {}, hw::Values values = hw::Values::Computed)
         : program_(std::move(program)),
           core_("core", machine, program_,
-                {.values = values, .trace = this, .test_delta_delay = std::move(test_delta_delay)}) {}
+                {.values = values,
+                 .trace = this,
+                 .host = &mixing_host(),
+                 .test_delta_delay = std::move(test_delta_delay)}) {}
 
     void run() { core_.run(); }
 

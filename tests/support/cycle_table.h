@@ -189,6 +189,7 @@ private:
             case isa::Unit::Matrix:
                 return timing::matrix_latency(machine_);
             case isa::Unit::Weights:
+            case isa::Unit::Host:
                 return times.complete - times.begun;
             case isa::Unit::HostRead:
             case isa::Unit::HostWrite:

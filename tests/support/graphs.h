@@ -234,14 +234,15 @@ inline std::vector<float> evaluate(const Op& made, const std::vector<ir::Feature
                                    const std::vector<std::vector<float>>& inputs, std::uint32_t batch) {
     const ir::Graph graph = one_node(made, shapes);
     const ir::Node& node = graph.nodes.front();
-    std::vector<const float*> pointers;
+    std::vector<const void*> pointers;
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
         const auto& constant = graph.values[node.inputs[i]].constant;
-        pointers.push_back(constant ? constant->values<float>().data() : inputs[i].data());
+        pointers.push_back(constant ? static_cast<const void*>(constant->bytes().data()) : inputs[i].data());
     }
     std::vector<float> output(batch * graph.output_map().elements());
-    operators::operator_of(node).evaluate(
-        {.node = {graph, node}, .inputs = pointers, .batch = batch, .output = output.data()});
+    void* const result = output.data();
+    operators::operator_of(node).compute(
+        {.node = {graph, node}, .inputs = pointers, .batch = batch, .outputs = {&result, 1}});
     return output;
 }
 inline std::vector<float> evaluate(const Op& made, const ir::FeatureMap& shape,

@@ -17,6 +17,7 @@ struct IntegerWeights {
     std::vector<std::int8_t> values;
     std::vector<double> scales = {1.0};
     std::vector<std::int32_t> bias = {};  ///< empty: the node has no bias
+    std::int32_t zero_point = 0;          ///< for weights of one scale
 };
 
 /// Builds a quantized graph node by node; the last node is the output.
@@ -87,6 +88,21 @@ public:
         return append("lookup", {input, constant}, encoding);
     }
 
+    /// The inputs of a node with weights, and a bias, if any.
+    std::vector<ir::ValueId> with_weights(std::vector<ir::ValueId> inputs, const ir::Shape& shape,
+                                          const IntegerWeights& weights) {
+        inputs.push_back(graph_.add_constant("weights", shape, DataType::Int8, weights.values));
+        ir::Quantization scales{
+            weights.scales, std::vector<std::int32_t>(weights.scales.size(), weights.zero_point), {}};
+        if (weights.scales.size() > 1) scales.axis = static_cast<std::uint32_t>(shape.rank() - 1);
+        graph_.values[inputs.back()].quantization = std::move(scales);
+        if (!weights.bias.empty()) {
+            const ir::Shape channels{shape[shape.rank() - 1]};
+            inputs.push_back(graph_.add_constant("bias", channels, DataType::Int32, weights.bias));
+        }
+        return inputs;
+    }
+
     const ir::Graph& graph() const { return graph_; }
     ir::Graph& graph() { return graph_; }
     ir::FeatureMap map(ir::ValueId id) const { return ir::feature_map(graph_.values[id].shape); }
@@ -103,19 +119,6 @@ private:
         for (ir::NamedAttribute& attribute : ir::attributes_of(window)) {
             attributes.push_back(std::move(attribute));
         }
-    }
-
-    std::vector<ir::ValueId> with_weights(std::vector<ir::ValueId> inputs, const ir::Shape& shape,
-                                          const IntegerWeights& weights) {
-        inputs.push_back(graph_.add_constant("weights", shape, DataType::Int8, weights.values));
-        ir::Quantization scales{weights.scales, std::vector<std::int32_t>(weights.scales.size(), 0), {}};
-        if (weights.scales.size() > 1) scales.axis = static_cast<std::uint32_t>(shape.rank() - 1);
-        graph_.values[inputs.back()].quantization = std::move(scales);
-        if (!weights.bias.empty()) {
-            const ir::Shape channels{shape[shape.rank() - 1]};
-            inputs.push_back(graph_.add_constant("bias", channels, DataType::Int32, weights.bias));
-        }
-        return inputs;
     }
 
     ir::Graph graph_;

@@ -15,6 +15,7 @@
 
 #include "compiler/operators/fixed_point.h"
 #include "hw/isa/footprint.h"
+#include "hw/isa/host_processor.h"
 #include "hw/isa/program.h"
 #include "hw/isa/registers.h"
 
@@ -65,6 +66,9 @@ public:
         }
     }
 
+    /// The host for the program's host_work; without one, it is an error. Must outlive the interpreter.
+    void set_host(isa::HostProcessor& processor) { processor_ = &processor; }
+
     /// Executes one instruction after the other. A wait without a signal before it is an error.
     void run_in_program_order() {
         isa::Registers registers;
@@ -93,7 +97,7 @@ public:
                 queues[static_cast<std::size_t>(*unit)].push_back({&instruction, registers});
             }
         }
-        std::array<std::size_t, isa::unit_count> order{0, 1, 2, 3, 4};
+        std::array<std::size_t, isa::unit_count> order{0, 1, 2, 3, 4, 5};
         while (std::any_of(queues.begin(), queues.end(), [](const auto& queue) { return !queue.empty(); })) {
             std::shuffle(order.begin(), order.end(), random);
             bool moved = false;
@@ -212,6 +216,20 @@ private:
                                   write.blocks, [](std::uint8_t& host, std::uint8_t& chip) { host = chip; });
     }
 
+    void execute(const isa::HostWork& work) {
+        require(processor_ != nullptr, "there is no host for host_work");
+        const isa::HostSegment& segment = program_.host_segments.at(work.segment);
+        const auto images = [&](const isa::SegmentTensor& tensor) {
+            const isa::HostBuffer& buffer = program_.buffers.at(tensor.buffer);
+            return std::span(host_).subspan(buffer.address + work.first_inference * tensor.bytes,
+                                            work.images * tensor.bytes);
+        };
+        isa::HostTensors tensors;
+        for (const isa::SegmentTensor& tensor : segment.reads) tensors.reads.emplace_back(images(tensor));
+        for (const isa::SegmentTensor& tensor : segment.writes) tensors.writes.push_back(images(tensor));
+        processor_->compute(work, tensors);
+    }
+
     void execute(const isa::ReadWeights& read) {
         for (std::uint32_t i = 0; i < read.tiles; ++i) {
             fifo_.push_back(&program_.tiles.at(std::size_t{read.first_tile} + i));
@@ -241,14 +259,23 @@ private:
         }
     }
 
+    static std::int32_t weight_of(const isa::WeightTile& tile, std::size_t index) {
+        if (tile.type == DataType::Int8) return static_cast<std::int8_t>(tile.values[index]);
+        const std::uint32_t low = tile.values[2 * index];
+        const std::uint32_t high = tile.values[2 * index + 1];
+        return static_cast<std::int16_t>(low | high << 8U);
+    }
+
     /// Streams one row; element(i) enters array row i.
     template <typename Element>
     void stream(const isa::WeightTile& tile, std::uint64_t accumulator_row, bool accumulate,
                 Element element) {
+        const std::int32_t zero_point = signed_reg(R::MultiplyWeightZeroPoint);
         for (std::uint32_t column = 0; column < tile.columns; ++column) {
             std::int64_t total = accumulate ? sum(accumulator_row, column) : 0;
             for (std::uint32_t i = 0; i < tile.rows; ++i) {
-                const auto weight = static_cast<std::int8_t>(tile.values[i * tile.columns + column]);
+                const std::int64_t weight =
+                    std::int64_t{weight_of(tile, i * tile.columns + column)} - zero_point;
                 total += element(i) * weight;
             }
             sum(accumulator_row, column) = operators::wrap(total);
@@ -502,6 +529,7 @@ private:
     std::deque<const isa::WeightTile*> fifo_;
     const isa::WeightTile* tile_ = nullptr;
     const isa::Registers* registers_ = nullptr;
+    isa::HostProcessor* processor_ = nullptr;
     std::vector<std::int32_t> bias_, multiplier_;
     std::vector<std::int8_t> shift_;
     std::vector<std::int32_t> table_, interpolated_table_;

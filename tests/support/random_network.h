@@ -21,6 +21,9 @@ public:
     explicit RandomNetwork(std::mt19937& random, std::uint32_t slice_bytes = 0)
         : random_(random), slice_bytes_(slice_bytes) {}
 
+    /// From now on, about a third of the layers are work of the host.
+    void add_host_work() { host_work_ = true; }
+
     ir::Graph draw() {
         made_ = IntegerGraph("random");
         values_.clear();
@@ -96,7 +99,10 @@ private:
             const double multiplier = one_in(20) ? near_power(-32, 2) : near_power(-11, -6);
             drawn.scales.push_back(multiplier * result.scale / input_scale);
         }
-        if (one_in(5)) drawn.scales.resize(1);
+        if (one_in(5)) {
+            drawn.scales.resize(1);
+            if (one_in(2)) drawn.zero_point = between(-128, 127);
+        }
         if (one_in(5)) drawn.bias.clear();
         return drawn;
     }
@@ -164,6 +170,10 @@ private:
     }
 
     void add_layer() {
+        if (host_work_ && one_in(3)) {
+            keep(made_.append("softmax", {pick_input()}, {near_power(-9, -7), 0, any_encoding().type}));
+            return;
+        }
         const ValueId input = pick_input();
         switch (below(14)) {
             case 0:
@@ -378,6 +388,7 @@ private:
 
     std::mt19937& random_;
     std::uint32_t slice_bytes_;
+    bool host_work_ = false;
     IntegerGraph made_;
     std::vector<ValueId> values_;  ///< that layers may read
 };

@@ -10,12 +10,14 @@
 #include "compiler/mapping/network.h"
 #include "compiler/operators/lowering.h"
 #include "compiler/reference/executor.h"
+#include "compiler/schedule/array_weights.h"
 #include "hw/core/core.h"
 #include "hw/machine/machine_config.h"
 #include "sim/functional/executor.h"
 #include "sim/run/compile.h"
 #include "tests/support/chip.h"
 #include "tests/support/fresh_simulation.h"
+#include "tests/support/reference_host.h"
 
 // Comparison of the chip and the functional executor with the integer reference.
 namespace systole::tests {
@@ -37,6 +39,7 @@ struct Asked {
     std::uint64_t host_read_bytes = 0;
     std::uint64_t host_write_bytes = 0;
     std::uint64_t tiles = 0;
+    std::uint64_t tile_bytes = 0;  ///< of whole tiles, whose weights have 8 or 16 bits
 };
 
 inline Asked asked_of(const isa::Program& program) {
@@ -48,23 +51,30 @@ inline Asked asked_of(const isa::Program& program) {
             asked.host_write_bytes += std::uint64_t{write->block_bytes} * write->blocks;
         } else if (const auto* weights = std::get_if<isa::ReadWeights>(&instruction)) {
             asked.tiles += weights->tiles;
+            for (std::uint32_t i = 0; i < weights->tiles; ++i) {
+                asked.tile_bytes += std::uint64_t{program.geometry.rows} * program.geometry.columns *
+                                    bytes_of(program.tiles.at(weights->first_tile + i).type);
+            }
         }
     }
     return asked;
 }
 
-/// Multiply-accumulates of one inference; each counted `passes` times: once, or twice where its activations
-/// are 16-bit.
+/// Multiply-accumulates of one inference; each counted once, or once for each pass: for each pair of a byte
+/// of the activation and a byte of the weight, as the array holds it.
 struct NeededMacs {
     std::uint64_t once = 0;
     std::uint64_t by_passes = 0;
 };
 
-inline NeededMacs needed_macs(const mapping::Network& network) {
+inline NeededMacs needed_macs(const mapping::Network& network, const schedule::Target& target) {
     NeededMacs needed;
     for (const mapping::Layer& layer : network.layers) {
         needed.once += layer.macs;
-        needed.by_passes += layer.macs * bytes_of(network.tensors[layer.inputs[0]].type);
+        const auto* const product = std::get_if<mapping::MatrixProduct>(&layer.work);
+        if (product == nullptr) continue;
+        needed.by_passes += layer.macs * bytes_of(network.tensors[layer.inputs[0]].type) *
+                            bytes_of(schedule::array_weights(*product, target).type);
     }
     return needed;
 }
@@ -74,13 +84,14 @@ inline void check_counters(const hw::Core& core, const isa::Program& program, co
     CHECK(matrix_unit_cycles(core) == core.cycles());
     CHECK(core.counter("matrix_unit.useful_macs").value() + core.counter("matrix_unit.unused_macs").value() ==
           core.counter("matrix_unit.active_cycles").value() * machine.tile_bytes());
-    CHECK(core.counter("matrix_unit.useful_macs").value() == needed_macs(network).by_passes * inferences);
-    CHECK(core.counter("matrix_unit.multiply_accumulates").value() == needed_macs(network).once * inferences);
+    const NeededMacs needed = needed_macs(network, target_of(machine));
+    CHECK(core.counter("matrix_unit.useful_macs").value() == needed.by_passes * inferences);
+    CHECK(core.counter("matrix_unit.multiply_accumulates").value() == needed.once * inferences);
     const Asked asked = asked_of(program);
     CHECK(core.counter("host_interface.read_bytes").value() == asked.host_read_bytes);
     CHECK(core.counter("host_interface.write_bytes").value() == asked.host_write_bytes);
     CHECK(core.counter("weight_fifo.tiles").value() == asked.tiles);
-    CHECK(core.counter("weight_fifo.bytes").value() == asked.tiles * machine.tile_bytes());
+    CHECK(core.counter("weight_fifo.bytes").value() == asked.tile_bytes);
 }
 
 /// Runs a quantized graph on the chip and on the functional executor and compares both with the integer
@@ -93,14 +104,15 @@ inline void check_truth(const ir::Graph& graph, const machine::MachineConfig& ma
     const isa::HostBuffer& in = buffer_of(program, isa::BufferKind::Input);
     const isa::HostBuffer& out = buffer_of(program, isa::BufferKind::Output);
 
-    functional::Executor judge(program, machine);
+    ReferenceHost host(program);
+    functional::Executor judge(program, machine, &host);
     std::copy(input.begin(), input.end(), judge.host_bytes(in).begin());
     judge.run();
     const auto judged = judge.host_bytes(out);
     REQUIRE(Bytes(judged.begin(), judged.end()) == expected);
 
     FreshSimulation simulation;
-    hw::Core core("core", machine, program, {});
+    hw::Core core("core", machine, program, {.host = &host, .test_delta_delay = {}});
     std::copy(input.begin(), input.end(), core.host_bytes(in).begin());
     core.run();
     const auto computed = core.host_bytes(out);

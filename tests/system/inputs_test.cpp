@@ -89,7 +89,9 @@ TEST_CASE("Made-up input and vectors fit each network that has as many values", 
     const std::string other_sides = folder.file("t.npy", npy("|u1", "(5, 2, 8)", std::string(80, 'a')));
     const tests::Outcome wrong = tests::sim("run --machine tpu_v1 " + image + " --input " + other_sides);
     CHECK(wrong.exit_code == 2);
-    CHECK(wrong.err == "sim: " + other_sides + ": the images are 2x8x1; net takes 4x4x1\n");
+    CHECK(wrong.err == "sim: " + other_sides +
+                           ": the images are 2x8x1; net takes 4x4x1; --resize 4x4 scales "
+                           "them, --resize 5 --crop 4 keeps their proportions\n");
 }
 
 TEST_CASE("A setting unsets a key, and chooses the model of the weight memory", "[system]") {

@@ -70,7 +70,7 @@ struct Case {
 
     /// The integer reference's outputs as numbers.
     std::vector<float> outputs() const {
-        const mapping::Tensor& tensor = network.tensors[network.output];
+        const mapping::Tensor& tensor = network.tensors[network.outputs.front()];
         const Bytes bytes = reference::execute(quantized, stored, inferences);
         std::vector<float> numbers;
         for (std::size_t i = 0; i < bytes.size(); i += bytes_of(tensor.type)) {
@@ -334,8 +334,8 @@ TEST_CASE("Layers of 8 and of 16 bits mix where a dense layer lies between", "[s
         last = graph.append("swish", tests::op("swish"), {last});
         last = graph.append("again", parts.dense(graph.shape(last), 5, false), {last}, 16);
         const Case made(graph, parts, 7);
-        CHECK(made.network.tensors[made.network.input].type == DataType::Uint8);
-        CHECK(made.network.tensors[made.network.output].type == DataType::Int16);
+        CHECK(made.network.tensors[made.network.inputs.front()].type == DataType::Uint8);
+        CHECK(made.network.tensors[made.network.outputs.front()].type == DataType::Int16);
         const machine::MachineConfig machine = machine_of(array);
         tests::check_truth(made.quantized, machine, {.batch = 3, .inferences = made.inferences}, made.stored);
         check_cycles(made, machine, 3);

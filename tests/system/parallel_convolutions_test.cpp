@@ -73,7 +73,7 @@ mapping::Network three_convolutions() {
                                   .work = std::move(convolution),
                                   .macs = std::uint64_t{8} * 8 * 16 * filters});
     }
-    network.output = 3;
+    network.outputs = {3};
     return network;
 }
 

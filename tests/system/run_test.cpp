@@ -66,7 +66,8 @@ TEST_CASE("On MNIST the quantized network is as accurate as in float", "[system]
     // For the shipped network, the accuracy of this project's own float run.
     for (const Case& each : {Case{"models/mnist_cnn/mnist_cnn.h5", 0.0},
                              Case{(foreign_data / "keras/keras_2.2.4-tf.h5").string(), 0.9840},
-                             Case{(foreign_data / "keras/keras_2.14.0.h5").string(), 0.9905}}) {
+                             Case{(foreign_data / "keras/keras_2.14.0.h5").string(), 0.9905},
+                             Case{(foreign_data / "keras/keras_3.14.0.keras").string(), 0.9918}}) {
         INFO(each.model);
         if (!std::filesystem::exists(tests::project / each.model)) {
             WARN("SKIPPED: " << each.model << " is not there");

@@ -12,6 +12,7 @@
 
 #include "compiler/emit/compile.h"
 #include "compiler/frontend/frontend.h"
+#include "compiler/ir/model_error.h"
 #include "compiler/mapping/network.h"
 #include "compiler/operators/lowering.h"
 #include "compiler/operators/operator.h"
@@ -21,6 +22,7 @@
 #include "hw/machine/machine_config.h"
 #include "sim/run/input/read.h"
 #include "tests/support/fresh_simulation.h"
+#include "tests/support/integer_graphs.h"
 #include "tests/support/random_network.h"
 #include "tests/support/random_runs.h"
 
@@ -53,6 +55,7 @@ machine::MachineConfig random_machine(const mapping::Network& network, std::mt19
     machine.matrix_unit.columns = draw(random, 1, 48);
     machine.matrix_unit.mac_latency_cycles = draw(random, 1, 3);
     machine.matrix_unit.setup_cycles = draw(random, 0, 5);
+    machine.matrix_unit.row_sums = draw(random, 0, 1) == 1;
     machine.systolic_data_setup.fetches_per_cycle = draw(random, 1, 3);
     machine.weight_fifo.depth_tiles = draw(random, 1, 5);
     machine.weight_memory.bandwidth_gb_per_s = 0.1 * draw(random, 1, 400);
@@ -85,6 +88,42 @@ machine::MachineConfig random_machine(const mapping::Network& network, std::mt19
 
 std::filesystem::path shipped(const std::string& name) {
     return std::filesystem::path(SYSTOLE_SOURCE_DIR) / name;
+}
+
+/// Draws weights of one scale.
+tests::IntegerWeights drawn_weights(std::size_t count, std::int32_t zero_point, std::mt19937& random) {
+    tests::IntegerWeights drawn;
+    drawn.scales = {0.004};
+    drawn.zero_point = zero_point;
+    for (std::size_t i = 0; i < count; ++i) drawn.values.push_back(static_cast<std::int8_t>(random()));
+    return drawn;
+}
+
+constexpr ir::Window padded_window{
+    .kernel_height = 3, .kernel_width = 3, .pad_top = 1, .pad_left = 1, .pad_bottom = 1, .pad_right = 1};
+constexpr ir::FeatureMap small_map{.height = 7, .width = 6, .channels = 4};
+
+/// A convolution, a depthwise one and a dense layer, whose weights all have zero points.
+ir::Graph zero_point_network(const operators::Encoding& encoding, std::mt19937& random) {
+    tests::IntegerGraph made;
+    ir::ValueId last = made.input(small_map, encoding);
+    last = made.convolution(last, padded_window, 12, drawn_weights(3 * 3 * 4 * 12, 127, random), encoding);
+    last = made.depthwise(last, padded_window, 2, drawn_weights(3 * 3 * 12 * 2, -128, random), encoding);
+    made.dense({last}, 11, drawn_weights(made.map(last).elements() * 11, 55, random), encoding);
+    return made.graph();
+}
+
+/// A convolution of two groups, with gaps between the pixels of its windows: the chip multiplies the others
+/// with weights that are their zero point.
+ir::Graph grouped_network(const operators::Encoding& encoding, std::mt19937& random) {
+    tests::IntegerGraph made;
+    const ir::ValueId input = made.input(small_map, encoding);
+    const ir::Window window{.kernel_height = 2, .kernel_width = 2, .dilation_y = 2, .dilation_x = 3};
+    std::vector<ir::NamedAttribute> attributes = ir::attributes_of(window);
+    attributes.emplace_back("groups", std::int64_t{2});
+    const auto inputs = made.with_weights({input}, {2, 2, 2, 14}, drawn_weights(2 * 2 * 2 * 14, -9, random));
+    made.append("convolution", inputs, encoding, std::move(attributes));
+    return made.graph();
 }
 
 /// The shipped network, quantized with shipped digits, and some of these digits.
@@ -123,6 +162,99 @@ TEST_CASE("Random networks on random machines: chip, functional executor and int
         INFO("seed " << seed << ", machine " << machine::to_json(machine).dump() << ", batch "
                      << options.batch << ", " << options.inferences << " inferences");
         check_truth(graph, machine, options, networks.images(graph, options.inferences));
+    }
+}
+
+TEST_CASE("Networks with work of the host: both engines, functional executor and integer reference agree",
+          "[system][truth]") {
+    constexpr std::uint32_t first_seed = 9001;
+    std::uint32_t compared = 0;
+    for (std::uint32_t seed = first_seed; seed < first_seed + tests::random_runs(40); ++seed) {
+        std::mt19937 random(seed);
+        tests::RandomNetwork networks(random, slice_bytes);
+        networks.add_host_work();
+        const ir::Graph graph = networks.draw();
+        mapping::Network network;
+        try {
+            network = operators::lower(graph);
+        } catch (const ModelError&) {
+            continue;  // the chip has no work
+        }
+        ++compared;
+        machine::MachineConfig machine = random_machine(network, random);
+        const schedule::Options options{.batch = draw(random, 1, 5), .inferences = draw(random, 1, 9)};
+        INFO("seed " << seed << ", machine " << machine::to_json(machine).dump() << ", batch "
+                     << options.batch << ", " << options.inferences << " inferences");
+        const Bytes input = networks.images(graph, options.inferences);
+        for (const auto engine : {machine::Engine::Wavefront, machine::Engine::Pe}) {
+            machine.matrix_unit.engine = engine;
+            check_truth(graph, machine, options, input);
+        }
+    }
+    CHECK(compared >= tests::random_share(21));
+}
+
+TEST_CASE("Weights with zero points take one pass with row sums and two without, and give the same results",
+          "[system][truth]") {
+    struct Numbers {
+        DataType type;
+        std::int32_t zero_point;
+    };
+    const Numbers numbers =
+        GENERATE(Numbers{DataType::Uint8, 100}, Numbers{DataType::Int8, -9}, Numbers{DataType::Int16, 0});
+    CAPTURE(name_of(numbers.type));
+    std::mt19937 random(5150);
+    const ir::Graph graph = zero_point_network({0.5, numbers.zero_point, numbers.type}, random);
+    machine::MachineConfig machine;
+    machine.matrix_unit.rows = 16;
+    machine.matrix_unit.columns = 10;
+    machine.matrix_unit.mac_latency_cycles = 2;
+    const schedule::Options options{.batch = 2, .inferences = 3};
+    Bytes input(options.inferences * graph.input_map().elements() * bytes_of(numbers.type));
+    for (std::uint8_t& byte : input) byte = static_cast<std::uint8_t>(random());
+    for (const auto engine : {machine::Engine::Wavefront, machine::Engine::Pe}) {
+        for (const bool row_sums : {true, false}) {
+            CAPTURE(engine, row_sums);
+            machine.matrix_unit.engine = engine;
+            machine.matrix_unit.row_sums = row_sums;
+            check_truth(graph, machine, options, input);
+        }
+    }
+    const auto counted = [&](bool row_sums) {
+        machine.matrix_unit.row_sums = row_sums;
+        machine.matrix_unit.engine = machine::Engine::Wavefront;
+        const isa::Program program = emit::compile(operators::lower(graph), target_of(machine), options);
+        tests::FreshSimulation simulation;
+        hw::Core core("core", machine, program, {.values = hw::Values::TimingOnly, .test_delta_delay = {}});
+        core.run();
+        const std::uint64_t active = core.counter("matrix_unit.active_cycles").value();
+        // Every row's sum is used.
+        if (row_sums) CHECK(core.counter("matrix_unit.row_sums").value() == active / bytes_of(numbers.type));
+        return active;
+    };
+    CHECK(counted(false) == 2 * counted(true));
+}
+
+TEST_CASE("Weights with zero points are subtracted in convolutions with groups and gaps", "[system][truth]") {
+    std::mt19937 random(5151);
+    const ir::Graph graph = grouped_network({0.5, 100, DataType::Uint8}, random);
+    Bytes input(graph.input_map().elements());
+    for (std::uint8_t& byte : input) byte = static_cast<std::uint8_t>(random());
+    machine::MachineConfig machine;
+    machine.matrix_unit.rows = 16;
+    machine.matrix_unit.columns = 10;
+    for (const bool row_sums : {true, false}) {
+        CAPTURE(row_sums);
+        machine.matrix_unit.row_sums = row_sums;
+        const isa::Program program =
+            emit::compile(operators::lower(graph), target_of(machine), {.batch = 1, .inferences = 1});
+        tests::FreshSimulation simulation;
+        hw::Core core("core", machine, program, {.test_delta_delay = {}});
+        std::ranges::copy(input, core.host_bytes(tests::buffer_of(program, isa::BufferKind::Input)).begin());
+        core.run();
+        const auto computed = core.host_bytes(tests::buffer_of(program, isa::BufferKind::Output));
+        CHECK(Bytes(computed.begin(), computed.end()) == reference::execute(graph, input, 1));
+        if (row_sums) CHECK(core.counter("matrix_unit.row_sums").value() > 0);
     }
 }
 

@@ -1,6 +1,7 @@
 // Each row is a wrong input: what is wrong, the command, the words that the message must hold, the exit code.
 // The message is one line on stderr that begins with "sim: ", and nothing is written to stdout.
 #include <sys/stat.h>
+#include <tflite_generated.h>
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -14,6 +15,7 @@
 #include "tests/system/input_files.h"
 #include "tests/system/sim_process.h"
 #include "tests/unit/compiler/frontend/keras_file.h"
+#include "tests/unit/compiler/frontend/made_zip.h"
 
 using namespace systole;
 using tests::idx_images;
@@ -26,6 +28,16 @@ using Json = nlohmann::ordered_json;
 
 Json shipped(const std::string& file) {
     return Json::parse(tests::text_in(tests::project / file));
+}
+
+/// A TFLite file with another version of the format.
+std::string with_version(std::string file, std::uint8_t version) {
+    const auto* const model = frontend::tflite::GetModel(file.data());
+    const auto* const bytes =
+        reinterpret_cast<const flatbuffers::Table*>(model)->GetAddressOf(frontend::tflite::Model::VT_VERSION);
+    file[static_cast<std::size_t>(bytes - reinterpret_cast<const std::uint8_t*>(file.data()))] =
+        static_cast<char>(version);
+    return file;
 }
 
 struct WrongInput {
@@ -644,14 +656,15 @@ TEST_CASE("Each wrong file of images or labels ends with one line that names it 
     ten[7] = 10;
     const std::string idx_labels = std::string("\0\0\x08\x01\0\0\x01\xf4", 8);
     const std::string two = idx_images(2, 28, 28);
+    const std::string two_file = folder.file("two.idx", two);
     const std::string folder_with_text = (folder / "pictures").string();
     std::filesystem::create_directories(folder_with_text);
     std::filesystem::create_directories(folder / "none");
     static_cast<void>(folder.file("pictures/a.png", "text"));
     check({
-        {"no bytes", images(""), {"is empty", "IDX, NPY or PNG"}},
-        {"another format", images("P5 28 28 255\n"), {"first bytes", "IDX, NPY or PNG"}},
-        {"numbers as text", images("0,1,2\n"), {"first bytes", "IDX, NPY or PNG"}},
+        {"no bytes", images(""), {"is empty", "IDX, NPY, NPZ, PNG, JPEG or BMP"}},
+        {"another format", images("P5 28 28 255\n"), {"first bytes", "IDX, NPY, NPZ, PNG, JPEG or BMP"}},
+        {"numbers as text", images("0,1,2\n"), {"first bytes", "IDX, NPY, NPZ, PNG, JPEG or BMP"}},
         {"a cut IDX header", images(two.substr(0, 6)), {"the file ends within the IDX header"}},
         {"cut IDX data", images(two.substr(0, 116)), {"has 100 bytes", "says 1568"}},
         {"bytes after IDX data", images(two + "x"), {"bytes follow the last image"}},
@@ -669,7 +682,7 @@ TEST_CASE("Each wrong file of images or labels ends with one line that names it 
          {"28x28x3", "1x1x784"}},
         {"NPY of integers",
          images(npy("<i4", "(1, 28, 28)", std::string(pixels * 4, 'a'))),
-         {"'<i4'", "'|u1', '<f4' or '<f8'"}},
+         {"values are int32", "mnist_cnn takes float32, and 8-bit pixels (uint8) or floats"}},
         {"NPY of another byte order", images(npy(">f4", "(1, 28, 28)", "")), {"'>f4'", "'<f4'"}},
         {"NPY in Fortran order", images(npy("<f4", "(1, 28, 28)", "", "True")), {"fortran_order", "C order"}},
         {"a value that is no number",
@@ -678,7 +691,9 @@ TEST_CASE("Each wrong file of images or labels ends with one line that names it 
         {"a dimension beyond 32 bits",
          images(npy("<f4", "(5000000000, 28, 28)", "")),
          {"is 5000000000", "at most 4294967295"}},
-        {"an array of no dimension", images(npy("<f4", "()", "")), {"0 dimensions", "2 (H, W)"}},
+        {"an array of no dimension",
+         images(npy("<f4", "()", repeated(1.0F, 1))),
+         {"0 dimensions", "2 (H, W)"}},
         {"cut NPY data",
          images(npy("<f4", "(2, 28, 28)", std::string(99, 'a'))),
          {"has 99 bytes", "says 6272"}},
@@ -689,7 +704,7 @@ TEST_CASE("Each wrong file of images or labels ends with one line that names it 
         {"no file in a folder", "run mnist_cnn --input " + (folder / "none").string(), {"empty", "PNG"}},
         {"another file in a folder",
          "run mnist_cnn --input " + folder_with_text,
-         {"a.png", "not a PNG file"}},
+         {"a.png", "not a PNG, JPEG or BMP file"}},
         {"images as calibration", with("--calibration", idx_images(1, 10, 10)), {"10x10x1", "1x1x784"}},
         {"a missing calibration",
          "run mnist_cnn --limit 1 --calibration no.npy",
@@ -718,6 +733,59 @@ TEST_CASE("Each wrong file of images or labels ends with one line that names it 
         {"labels without images",
          "run --machine tpu_v1 --model models/mnist_cnn/mnist_cnn.h5 --labels x",
          {"labels is \"x\"", "an input"}},
+        {"a cut zip archive",
+         images("PK\x03\x04" + std::string(20, 'x')),
+         {"the zip archive cannot be read"}},
+        {"an empty zip archive",
+         images("PK\x05\x06" + std::string(18, '\0')),
+         {"the zip archive is empty", "holds arrays"}},
+        {"a cut JPEG file", images("\xff\xd8\xff\xe0" + std::string(20, 'x')), {"JPEG header"}},
+        {"a cut BMP file", images("BM" + std::string(20, '\1')), {"header has 16843009 bytes"}},
+        {"a BMP file larger than its bytes",
+         images("BM" + std::string(8, '\0') + "\x36" + std::string(3, '\0') + "\x28" + std::string(4, '\0') +
+                std::string("\x27\0\0\0\x27\0\0\x01\0\x18\0", 11) + std::string(24, '\0')),
+         {"cannot hold", "of 24 bits"}},
+        {"integers of another type",
+         images(npy("|i1", "(2, 784)", std::string(pixels * 2, 'a'))),
+         {"values are int8", "mnist_cnn takes float32"}},
+        {"images of another size",
+         images(npy("|u1", "(1, 30, 30)", std::string(900, 'a'))),
+         {"30x30x1", "1x1x784"}},
+        {"a crop larger than the image", images(two) + " --crop 29", {"images are 28x28", "crop 29x29"}},
+        {"floats to be resized",
+         images(npy("<f4", "(1, 28, 28)", std::string(pixels * 4, '\0'))) + " --resize 28",
+         {"values are float32", "8-bit pixels"}},
+        {"floats to be normalized",
+         images(npy("<f4", "(1, 28, 28)", std::string(pixels * 4, '\0'))) + " --mean 0.5",
+         {"values are float32", "mean, std and preset"}},
+        {"more means than channels",
+         images(two) + " --preset imagenet-torch",
+         {"mean has 3 numbers", "1 channel"}},
+        {"colours of gray images", images(two) + " --channels bgr", {"1 channel;", "bgr needs 3"}},
+        {"a vector with a layout",
+         images(npy("|u1", "(2, 784)", std::string(pixels * 2, 'a'))) + " --layout chw",
+         {"(2, 784)", "(C, H, W)"}},
+        {"a file for another input",
+         "run mnist_cnn --input images=" + two_file,
+         {"images=", "no input of that name"}},
+        {"a size that is none", images(two) + " --resize 28y28", {"resize is \"28y28\"", "HEIGHTxWIDTH"}},
+        {"a preset with numbers",
+         images(two) + " --preset raw --mean 1",
+         {"preset is \"raw\"", "goes without"}},
+        {"a preset of no known name",
+         images(two) + " --preset imagenet-tourch",
+         {"imagenet-tourch", "imagenet-torch"}},
+        {"a mean that is no number", images(two) + " --mean half", {"mean is \"[half]\"", "numbers"}},
+        {"names of other classes",
+         with("--label-names", "cat\ndog\n"),
+         {"there are 2 names", "mnist_cnn has 10 classes"}},
+        {"no names", with("--label-names", "\n"), {"holds no names"}},
+        {"names that are no text", with("--label-names", std::string("\x89PNG", 4) + "\x01"), {"is no name"}},
+        {"missing names", "run mnist_cnn --label-names no.txt", {"no.txt: there is no such file"}},
+        {"outputs without values",
+         "run mnist_cnn --timing-only --outputs x",
+         {"outputs is \"x\"", "a timing-only run has no outputs"}},
+        {"outputs in a file", images(two) + " --outputs " + two_file + "/x", {"two.idx/x", "cannot be made"}},
         {"missing images", "run mnist_cnn --input no.npy", {"no.npy: there is no such file"}},
         {"missing labels", "run mnist_cnn --labels no.npy", {"no.npy: there is no such file"}},
     });
@@ -734,29 +802,30 @@ TEST_CASE("Each wrong network ends with one line that names place, value and rul
                      {"weights", {{"seed", 1}}},
                      {"layers", Json::array({layer("dense")})},
                      {"output", "l1"}};
-    check(timed, graph,
-          {{"/schema", "sim.graph/2", {"schema is \"sim.graph/2\"", "\"sim.graph/1\""}},
-           {"/name", nullptr, {"name is absent", "a text in quotes"}},
-           {"/lairs", 1, {"\"lairs\" is 1", "\"layers\""}},
-           {"/input/shape", Json::array({0}), {"input: shape is [0]", "from 1 to 4294967295"}},
-           {"/input/shape",
-            Json::array({4294967296}),
-            {"input: shape is [4294967296]", "from 1 to 4294967295"}},
-           {"/input/shape", {1, 2}, {"input: shape is [1, 2]", "[height, width, channels]"}},
-           {"/weights/seed", "x", {"weights: seed is \"x\"", "from 0 to 2^64 - 1"}},
-           {"/activation_bits", 4, {"activation_bits is 4", "8 or 16"}},
-           {"/layers", Json::array(), {"layers is []", "at least one"}},
-           {"/layers/0", 7, {"layers[0] is 7", "an object"}},
-           {"/layers/0", layer("dence"), {"layer \"l1\": op is \"dence\"", "did you mean \"dense\"?"}},
-           {"/layers/0", layer("qqqqqqqqqqqqqqqqqqq"), {"op is \"qqqqqqqqqqqqqqqqqqq\"", "one of add, "}},
-           {"/layers/0/units", 0, {"layer \"l1\": units is 0", "from 1 to 4294967295"}},
-           {"/layers/0/units", 4294967296, {"layer \"l1\": units is 4294967296", "from 1 to 4294967295"}},
-           {"/layers/0/unit", 1, {"layer \"l1\": \"unit\" is 1", "\"units\""}},
-           {"/layers/0/activation", "rellu", {"activation is \"rellu\"", "did you mean \"relu\"?"}},
-           {"/layers/0/inputs",
-            Json::array({"inptu"}),
-            {"inputs has \"inptu\"", "\"input\" or the name of a layer before"}},
-           {"/output", "l2", {"output is \"l2\"", "the last layer, \"l1\""}}});
+    check(
+        timed, graph,
+        {{"/schema", "sim.graph/2", {"schema is \"sim.graph/2\"", "\"sim.graph/1\""}},
+         {"/name", nullptr, {"name is absent", "a text in quotes"}},
+         {"/lairs", 1, {"\"lairs\" is 1", "\"layers\""}},
+         {"/input/shape", Json::array({0}), {"input: shape is [0]", "from 1 to 4294967295"}},
+         {"/input/shape",
+          Json::array({4294967296}),
+          {"input: shape is [4294967296]", "from 1 to 4294967295"}},
+         {"/input/shape", {1, 2}, {"input: shape is [1, 2]", "[height, width, channels]"}},
+         {"/weights/seed", "x", {"weights: seed is \"x\"", "from 0 to 2^64 - 1"}},
+         {"/activation_bits", 4, {"activation_bits is 4", "8 or 16"}},
+         {"/layers", Json::array(), {"layers is []", "at least one"}},
+         {"/layers/0", 7, {"layers[0] is 7", "an object"}},
+         {"/layers/0", layer("dence"), {"layer \"l1\": op is \"dence\"", "did you mean \"dense\"?"}},
+         {"/layers/0", layer("qqqqqqqqqqqqqqqqqqq"), {"op is \"qqqqqqqqqqqqqqqqqqq\"", "one of abs, add, "}},
+         {"/layers/0/units", 0, {"layer \"l1\": units is 0", "from 1 to 4294967295"}},
+         {"/layers/0/units", 4294967296, {"layer \"l1\": units is 4294967296", "from 1 to 4294967295"}},
+         {"/layers/0/unit", 1, {"layer \"l1\": \"unit\" is 1", "\"units\""}},
+         {"/layers/0/activation", "rellu", {"activation is \"rellu\"", "did you mean \"relu\"?"}},
+         {"/layers/0/inputs",
+          Json::array({"inptu"}),
+          {"inputs has \"inptu\"", "\"input\" or the name of a layer before"}},
+         {"/output", "l2", {"output is \"l2\"", "the last layer, \"l1\""}}});
 
     const tests::Folder folder;
     std::size_t files = 0;
@@ -775,8 +844,17 @@ TEST_CASE("Each wrong network ends with one line that names place, value and rul
                      std::string(R"({"class_name": "InputLayer", "config": {"name": "in", "batch_shape": )") +
                      R"([null, 4]}}, )" + layers + "]}}");
     };
+    const auto archive = [&](const std::vector<tests::ZipEntry>& entries) {
+        return timed + folder.file("net" + std::to_string(files++) + ".keras", tests::made_zip(entries));
+    };
+    const tests::ZipEntry config{.name = "config.json", .bytes = R"({"class_name": "Sequential"})"};
+    const tests::ZipEntry no_weights{.name = "model.weights.h5", .bytes = "none"};
     const std::string value = "%1 float32 1x8 \"out\"";
     const std::string weights = folder.file("weights.bin", "\x93NUMPY");
+    const std::string damaged = folder.file("damaged.tflite", std::string("\xff\xff\xff\xffTFL3", 8));
+    const std::string convolution =
+        tests::text_in(tests::project / "tests/fuzz/seeds/tflite/convolution.tflite");
+    const std::string other_version = with_version(convolution, 9);
     check({
         {"an operator misspelt", text(value, "%1 = rellu(%0) \"out\""), {".txt:6:6: \"rellu\"", "\"relu\""}},
         {"an attribute misspelt",
@@ -790,7 +868,16 @@ TEST_CASE("Each wrong network ends with one line that names place, value and rul
          text("%1 float32 1x9 \"out\"", "%1 = relu(%0) \"out\""),
          {"net", "node 0 \"out\"", "1x8"}},
         {"no node", text(value, ""), {"net", "%1"}},
-        {"another format", timed + weights, {"weights.bin", "Keras HDF5 (.h5), graph file (JSON)"}},
+        {"a damaged TFLite file", timed + damaged, {"damaged.tflite: it is damaged", "leave the file"}},
+        {"a cut TFLite file",
+         timed + folder.file("cut.tflite", convolution.substr(0, convolution.size() - 40)),
+         {"cut.tflite: it is damaged"}},
+        {"a TFLite file of another version",
+         timed + folder.file("version.tflite", other_version),
+         {"version.tflite: its version is 9; it must be 3"}},
+        {"another format",
+         timed + weights,
+         {"weights.bin", "Keras HDF5 (.h5), Keras archive (.keras), graph file (JSON)"}},
         {"weights without a model", keras(""), {".h5", "no model_config"}},
         {"a model that is not JSON", keras(R"({"class_name": )"), {"model_config is not JSON", "line 1"}},
         {"a key twice in a model",
@@ -814,10 +901,29 @@ TEST_CASE("Each wrong network ends with one line that names place, value and rul
         {"a layer without weights",
          sequential(R"({"class_name": "Dense", "config": {"name": "d", "units": 2}})"),
          {"layer \"d\"", "no weights"}},
-        {"a network as a run",
-         "run models/mnist_cnn/mnist_cnn.h5",
-         {"is a network", "--model models/mnist_cnn"}},
-        {"a network alone", "models/mnist_cnn/mnist_cnn.h5", {"is a network", "--model models/mnist_cnn"}},
+        {"code in a network",
+         sequential(R"({"class_name": "Lambda", "config": {"name": "l", "function": ["4wEAAAA="]}})"),
+         {"layer \"l\": class_name is \"Lambda\"", "never run"}},
+        {"a layer of somebody's own",
+         sequential(R"({"class_name": "Dense", "registered_name": "my>Dense", "config": {"name": "d"}})"),
+         {"layer \"d\": class_name is \"my>Dense\"", "docs/operators.md"}},
+        {"a layer of a nested model",
+         sequential(R"({"class_name": "Sequential", "config": {"name": "s", "layers": [)"
+                    R"({"class_name": "Densse", "config": {"name": "d"}}]}})"),
+         {"layer \"s/d\": class_name is \"Densse\""}},
+        {"a mode of Keras 1",
+         sequential(R"({"class_name": "BatchNormalization", "config": {"name": "b", "mode": 1}})"),
+         {"layer \"b\": mode is 1", "0 or 2"}},
+        {"a zip file of something else",
+         archive({{.name = "word/document.xml", .bytes = "<document/>"}}),
+         {".keras: it is a zip file without config.json and model.weights.h5"}},
+        {"two configurations",
+         archive({config, config, no_weights}),
+         {".keras: it has two entries \"config.json\""}},
+        {"no zip file at all", timed + folder.file("cut.keras", "PK\x03\x04"), {"cut.keras: ", "zip"}},
+        {"no weights in an archive", archive({config, no_weights}), {".keras: it is not an HDF5 file"}},
+        {"a network as a run", "run models/mnist_cnn/mnist_cnn.h5", {"machine is missing"}},
+        {"a network alone", "models/mnist_cnn/mnist_cnn.h5", {"machine is missing"}},
         {"more made-up input than 32 bits",
          "run mnist_cnn --random-input 1 --limit 4294967296",
          {"4294967296 inputs", "at most 4294967295"}},

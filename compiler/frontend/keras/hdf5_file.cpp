@@ -40,6 +40,56 @@ bool is_space_padded(hid_t type) {
     return H5Tget_strpad(type) == H5T_STR_SPACEPAD;
 }
 
+// The library would copy a file in memory twice. These functions give it the bytes themselves wherever it
+// wants memory for a copy; it never changes them, because it only reads.
+
+void* same_bytes(std::size_t /*size*/, H5FD_file_image_op_t /*operation*/, void* bytes) {
+    return bytes;
+}
+
+void* no_copy(void* to, const void* /*from*/, std::size_t /*size*/, H5FD_file_image_op_t /*operation*/,
+              void* /*bytes*/) {
+    return to;
+}
+
+herr_t not_freed(void* /*bytes*/, H5FD_file_image_op_t /*operation*/, void* /*same_bytes*/) {
+    return 0;
+}
+
+void* same_data(void* bytes) {
+    return bytes;
+}
+
+herr_t data_not_freed(void* /*bytes*/) {
+    return 0;
+}
+
+hid_t open_image(std::string_view image) {
+    const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+    constexpr std::size_t growth = 4096;  // of a file that is written
+    auto* const bytes = const_cast<char*>(image.data());
+    H5FD_file_image_callbacks_t callbacks{.image_malloc = same_bytes,
+                                          .image_memcpy = no_copy,
+                                          .image_realloc = nullptr,
+                                          .image_free = not_freed,
+                                          .udata_copy = same_data,
+                                          .udata_free = data_not_freed,
+                                          .udata = bytes};
+    if (image.empty() || H5Pset_fapl_core(access.get(), growth, false) < 0 ||
+        H5Pset_file_image_callbacks(access.get(), &callbacks) < 0 ||
+        H5Pset_file_image(access.get(), bytes, image.size()) < 0) {
+        return H5I_INVALID_HID;
+    }
+    // The library takes two open files of the same name for one.
+    const std::string name = fmt::format("memory at {}", static_cast<const void*>(bytes));
+    return H5Fopen(name.c_str(), H5F_ACC_RDONLY, access.get());
+}
+
+herr_t append_name(hid_t /*group*/, const char* name, const H5L_info_t* /*link*/, void* names) {
+    static_cast<std::vector<std::string>*>(names)->emplace_back(name);
+    return 0;
+}
+
 }  // namespace
 
 SilencedHdf5::SilencedHdf5() {
@@ -53,7 +103,18 @@ SilencedHdf5::~SilencedHdf5() {
 
 Hdf5File::Hdf5File(const std::filesystem::path& path)
     : file_bytes_(size_of(path)), file_(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose) {
+    check();
+}
+
+Hdf5File::Hdf5File(std::string_view image) : file_bytes_(image.size()), file_(open_image(image), H5Fclose) {
+    check();
+}
+
+void Hdf5File::check() const {
     if (!file_.valid()) throw ModelError("it is not an HDF5 file, or it is damaged");
+    // A file that the user did not name must not be read, wherever a link leads. That this fails only says
+    // that it was done before.
+    H5Lunregister(H5L_TYPE_EXTERNAL);
 }
 
 void Hdf5File::fail(const std::string& place, const std::string& rule) const {
@@ -63,6 +124,22 @@ void Hdf5File::fail(const std::string& place, const std::string& rule) const {
 bool Hdf5File::has_group(const std::string& group) const {
     const Hdf5Handle handle(H5Gopen2(file_.get(), group.c_str(), H5P_DEFAULT), H5Gclose);
     return handle.valid();
+}
+
+bool Hdf5File::has_dataset(const std::string& dataset) const {
+    const Hdf5Handle handle(H5Dopen2(file_.get(), dataset.c_str(), H5P_DEFAULT), H5Dclose);
+    return handle.valid();
+}
+
+std::vector<std::string> Hdf5File::children(const std::string& group) const {
+    const Hdf5Handle handle(H5Gopen2(file_.get(), group.c_str(), H5P_DEFAULT), H5Gclose);
+    std::vector<std::string> names;
+    if (!handle.valid()) return names;
+    hsize_t first = 0;
+    if (H5Literate(handle.get(), H5_INDEX_NAME, H5_ITER_INC, &first, append_name, &names) < 0) {
+        fail(group, "it is damaged");
+    }
+    return names;
 }
 
 bool Hdf5File::has_attribute(const std::string& group, const std::string& attribute) const {
@@ -163,6 +240,8 @@ void Hdf5File::check_size(hid_t dataset, std::uint64_t bytes, const std::string&
     if (!creation.valid()) fail(place, "it is damaged");
     if (H5Pget_external_count(creation.get()) != 0)
         fail(place, "its values are in another file; they must be in this one");
+    if (H5Pget_layout(creation.get()) == H5D_VIRTUAL)
+        fail(place, "its values are those of other datasets; they must be its own");
     const std::uint64_t stored = std::min<std::uint64_t>(H5Dget_storage_size(dataset), file_bytes_);
     const bool packed = H5Pget_layout(creation.get()) == H5D_CHUNKED && H5Pget_nfilters(creation.get()) > 0;
     if (bytes / (packed ? largest_compression : 1) > stored) {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace systole::frontend {
@@ -51,13 +52,18 @@ struct Array {
 
 /// A file with text attributes and float datasets. Every method throws ModelError with the place in the file
 /// if the file is damaged or an item has another type; none allocates more memory than the file's size
-/// justifies.
+/// justifies, and none follows a link to another file.
 class Hdf5File {
 public:
     /// Throws ModelError if the file cannot be opened.
     explicit Hdf5File(const std::filesystem::path& path);
+    /// A file in memory: its bytes, which must outlive this object.
+    explicit Hdf5File(std::string_view image);
 
     bool has_group(const std::string& group) const;
+    bool has_dataset(const std::string& dataset) const;
+    /// The names of what is in a group, in alphabetical order; none if there is no such group.
+    std::vector<std::string> children(const std::string& group) const;
     bool has_attribute(const std::string& group, const std::string& attribute) const;
     /// A text, of fixed or variable length.
     std::string text_attribute(const std::string& group, const std::string& attribute) const;
@@ -68,13 +74,14 @@ public:
     Array read_floats(const std::string& dataset) const;
 
 private:
+    void check() const;
     std::vector<std::string> texts(const std::string& group, const std::string& attribute) const;
     Array read_floats(hid_t dataset, const std::string& place) const;
     void check_size(hid_t dataset, std::uint64_t bytes, const std::string& place) const;
     [[noreturn]] void fail(const std::string& place, const std::string& rule) const;
 
-    std::uint64_t file_bytes_;
     SilencedHdf5 silenced_;
+    std::uint64_t file_bytes_;
     Hdf5Handle file_;
 };
 

@@ -3,9 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <map>
+#include <memory>
+#include <optional>
 #include <utility>
 
+#include "compiler/frontend/keras/keras_json.h"
 #include "compiler/frontend/text_values.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"
@@ -14,88 +19,6 @@ namespace systole::frontend {
 namespace {
 
 using nlohmann::json;
-
-/// Whether a value is a result of a layer: ["name", node, tensor, ...].
-bool is_tensor(const json& value) {
-    return value.is_array() && value.size() >= 3 && value[0].is_string();
-}
-
-std::string layer_of(const json& tensor, const std::string& place) {
-    if (!is_tensor(tensor) || tensor[1] != 0 || tensor[2] != 0) {
-        throw ModelError(
-            fmt::format("{} reads {}; it must read the first result of a layer", place, describe(tensor)));
-    }
-    if (tensor.size() > 3 && !tensor[3].empty()) {
-        throw ModelError(
-            fmt::format("{} is called with arguments beside its inputs; that is not supported", place));
-    }
-    return tensor[0].get<std::string>();
-}
-
-bool is_keras_tensor(const json& value) {
-    return value.is_object() && value.value("class_name", json()) == "__keras_tensor__";
-}
-
-std::string layer_of_keras_tensor(const json& tensor, const std::string& place) {
-    const json config = is_keras_tensor(tensor) ? tensor.value("config", json()) : json();
-    const json history = config.is_object() ? config.value("keras_history", json()) : json();
-    return layer_of(history, place);
-}
-
-std::vector<std::string> keras3_layers(const json& call, const std::string& place) {
-    std::vector<std::string> layers;
-    const json arguments = call.value("args", json());
-    for (const json& argument : arguments) {
-        if (is_keras_tensor(argument)) {
-            layers.push_back(layer_of_keras_tensor(argument, place));
-            continue;
-        }
-        if (!argument.is_array()) {
-            throw ModelError(
-                fmt::format("{} is called with {}; only tensors are supported", place, describe(argument)));
-        }
-        for (const json& element : argument) layers.push_back(layer_of_keras_tensor(element, place));
-    }
-    const json options = call.value("kwargs", json::object());
-    for (const auto& [key, value] : options.items()) {
-        if (value.is_structured() && !value.empty())
-            throw ModelError(
-                fmt::format("{} is called with {}; that is not supported", place, describe(key)));
-    }
-    return layers;
-}
-
-/// The names of the layers that a layer of a functional model reads, in order. Keras 2 writes
-/// [[["conv2d", 0, 0, {}], ...]], Keras 3 [{"args": [tensor or list of tensors], "kwargs": {}}].
-/// Throws ModelError if a layer is applied more than once or reads anything but first results. `place` is the
-/// layer in messages.
-std::vector<std::string> inbound_layers(const json& inbound_nodes, const std::string& place) {
-    if (!inbound_nodes.is_array()) {
-        throw ModelError(
-            fmt::format("{}: inbound_nodes is {}; it must be a list", place, describe(inbound_nodes)));
-    }
-    if (inbound_nodes.empty()) return {};
-    if (inbound_nodes.size() > 1) {
-        throw ModelError(fmt::format("{} is applied {} times; sharing a layer is not supported", place,
-                                     inbound_nodes.size()));
-    }
-    const json& call = inbound_nodes[0];
-    if (call.is_object()) return keras3_layers(call, place);
-    if (is_tensor(call)) return {layer_of(call, place)};
-    std::vector<std::string> layers;
-    for (const json& tensor : call) layers.push_back(layer_of(tensor, place));
-    return layers;
-}
-
-/// The layer of the one tensor in "input_layers" or "output_layers": [["name", 0, 0]] or ["name", 0, 0].
-std::string only_tensor(const json& tensors, const std::string& key) {
-    const std::string place = fmt::format("model_config: {}", key);
-    if (is_tensor(tensors)) return layer_of(tensors, place);
-    if (!tensors.is_array() || tensors.size() != 1) {
-        throw ModelError(fmt::format("{} has {} entries; models must have exactly 1", place, tensors.size()));
-    }
-    return layer_of(tensors[0], place);
-}
 
 const json& member(const json& object, const char* key, const std::string& place) {
     if (!object.is_object())
@@ -113,170 +36,616 @@ const std::string& text_member(const json& object, const char* key, const std::s
     return value.get_ref<const std::string&>();
 }
 
-const json& layer_list(const json& value) {
-    if (!value.is_array() || value.empty()) {
-        throw ModelError(
-            fmt::format("model_config: layers is {}; it must be a list of at least one", describe(value)));
-    }
-    return value;
+/// The member of an object, or null if there is none, or it is null.
+const json* optional_member(const json* object, const char* key) {
+    if (object == nullptr || !object->is_object()) return nullptr;
+    const auto found = object->find(key);
+    return found == object->end() || found->is_null() ? nullptr : &*found;
 }
 
-KerasLayer parse_layer(const json& description, std::size_t position) {
-    const std::string place = fmt::format("model_config: layer {}", position);
-    KerasLayer layer;
-    layer.class_name = text_member(description, "class_name", place);
-    layer.config = member(description, "config", place);
-    const json& named = description.contains("name") ? description : layer.config;
-    layer.name = text_member(named, "name", place);
-    if (layer.name.empty() || ir::quoted(layer.name).size() != layer.name.size() + 2) {
-        throw ModelError(
-            fmt::format("{}: its name is {}; it must be short and printable", place, ir::quoted(layer.name)));
-    }
-    if (layer.config.contains("layers")) {
-        throw ModelError(fmt::format("layer {} is a model of its own ({}); nested models are not supported",
-                                     ir::quoted(layer.name), ir::quoted(layer.class_name)));
-    }
-    return layer;
+std::string place_of(const std::string& layer_name) {
+    return fmt::format("layer {}", ir::quoted(layer_name));
 }
 
-/// Adds the input that old Sequential models leave out; its shape is in the first layer or beside the list.
-void supply_input(std::vector<KerasLayer>& layers, const json& config) {
-    if (layers[0].class_name == "InputLayer") return;
-    const json& first = layers[0].config;
-    KerasLayer input{
-        .class_name = "InputLayer", .name = layers[0].name + "_input", .config = {}, .inputs = {}};
-    for (const auto& [holder, key] :
-         {std::pair(&first, "batch_input_shape"), std::pair(&first, "batch_shape"),
-          std::pair(&config, "build_input_shape")}) {
-        if (!holder->is_object() || !holder->contains(key)) continue;
-        input.config["batch_shape"] = (*holder)[key];
-        layers.insert(layers.begin(), std::move(input));
+/// A result of a layer as the file writes it: the layer's name, the number of the call, the number of the
+/// result.
+struct NamedResult {
+    std::string layer;
+    std::size_t call = 0;
+    std::size_t index = 0;
+};
+
+/// Whether a value is a result of a layer: ["name", call, result, ...].
+bool is_result(const json& value) {
+    return value.is_array() && value.size() >= 3 && value[0].is_string() && value[1].is_number_integer() &&
+           value[2].is_number_integer();
+}
+
+/// Whether an argument beside the inputs changes nothing in a trained network.
+bool is_harmless(const std::string& key, const json& value) {
+    return value.is_null() || key == "training" || key == "name";
+}
+
+/// Throws unless all arguments beside the inputs are harmless.
+void check_arguments(const json& arguments, const std::string& place) {
+    for (const auto& [key, value] : arguments.items()) {
+        if (is_harmless(key, value)) continue;
+        throw ModelError(
+            fmt::format("{} is called with {}; only inputs are supported", place, ir::quoted(key)));
+    }
+}
+
+NamedResult parse_result(const json& value, const std::string& place) {
+    const auto call = is_result(value) ? as_unsigned(value[1]) : std::nullopt;
+    const auto index = is_result(value) ? as_unsigned(value[2]) : std::nullopt;
+    if (!call || !index) {
+        throw ModelError(
+            fmt::format("{} reads {}; it must read a result of a layer", place, describe(value)));
+    }
+    constexpr std::size_t arguments = 3;
+    if (value.size() > arguments && value[arguments].is_object()) check_arguments(value[arguments], place);
+    return {value[0].get<std::string>(), *call, *index};
+}
+
+bool is_keras_tensor(const json& value) {
+    const json* const class_name = optional_member(&value, "class_name");
+    return class_name != nullptr && *class_name == "__keras_tensor__";
+}
+
+/// Appends the results in a value of Keras 3: tensors, in lists or objects at any depth.
+void collect_tensors(const json& value, const std::string& place, std::vector<NamedResult>& results) {
+    if (is_keras_tensor(value)) {
+        const json* const history = optional_member(optional_member(&value, "config"), "keras_history");
+        results.push_back(parse_result(history == nullptr ? json() : *history, place));
         return;
     }
-    throw ModelError(fmt::format("layer {}: it has no \"batch_input_shape\"; the first layer must have one",
-                                 ir::quoted(layers[0].name)));
-}
-
-KerasModelConfig parse_sequential(const json& config) {
-    const json& descriptions =
-        layer_list(config.is_array() ? config : member(config, "layers", "model_config"));
-    KerasModelConfig model;
-    for (const json& description : descriptions) {
-        model.layers.push_back(parse_layer(description, model.layers.size()));
+    if (!value.is_structured()) {
+        throw ModelError(
+            fmt::format("{} is called with {}; only tensors are supported", place, describe(value)));
     }
-    supply_input(model.layers, config);
-    for (std::size_t i = 1; i < model.layers.size(); ++i) model.layers[i].inputs = {i - 1};
-    return model;
+    for (const json& element : value) collect_tensors(element, place, results);
 }
 
-/// The layers in an order in which each comes after its inputs, beginning with the input.
-class TopologicalOrder {
-public:
-    explicit TopologicalOrder(const std::vector<KerasLayer>& layers)
-        : layers_(layers), states_(layers.size(), State::Unseen) {}
+/// Appends the results in a value of Keras 2: ["name", 0, 0], in lists or objects at any depth.
+void collect_results(const json& value, const std::string& place, std::vector<NamedResult>& results) {
+    if (is_result(value) || !value.is_structured()) {
+        results.push_back(parse_result(value, place));
+        return;
+    }
+    for (const json& element : value) collect_results(element, place, results);
+}
 
-    std::vector<std::size_t> leading_to(std::size_t output) {
+/// What one call of a layer reads. Keras 2 writes [["conv2d", 0, 0, {}], ...], Keras 3 {"args": [tensor or
+/// list of tensors], "kwargs": {}}.
+std::vector<NamedResult> read_call(const json& call, const std::string& place) {
+    std::vector<NamedResult> results;
+    if (!call.is_object()) {
+        collect_results(call, place, results);
+        return results;
+    }
+    if (const json* const inputs = optional_member(&call, "args")) collect_tensors(*inputs, place, results);
+    const json* const arguments = optional_member(&call, "kwargs");
+    if (arguments != nullptr && arguments->is_object()) check_arguments(*arguments, place);
+    return results;
+}
+
+/// What one call of a function reads. Other arguments than tensors are added to `arguments`, the second one
+/// as "y".
+std::vector<NamedResult> read_function_call(const json& call, const std::string& place, json& arguments) {
+    std::vector<NamedResult> results;
+    const auto take = [&](const std::string& key, const json& value) {
+        if (is_keras_tensor(value)) {
+            collect_tensors(value, place, results);
+        } else if (is_result(value)) {
+            results.push_back(parse_result(value, place));
+        } else if (!is_harmless(key, value)) {
+            arguments[key] = value;
+        }
+    };
+    constexpr std::size_t keras_2_arguments = 3;
+    if (is_result(call)) {
+        results.push_back(parse_result({call[0], call[1], call[2]}, place));
+        if (call.size() > keras_2_arguments && call[keras_2_arguments].is_object()) {
+            for (const auto& [key, value] : call[keras_2_arguments].items()) take(key, value);
+        }
+        return results;
+    }
+    if (!call.is_object()) return read_call(call, place);
+    if (const json* const inputs = optional_member(&call, "args"); inputs != nullptr && inputs->is_array()) {
+        for (std::size_t i = 0; i < inputs->size(); ++i)
+            take(i == 1 ? "y" : fmt::format("{}", i), (*inputs)[i]);
+    }
+    const json* const named = optional_member(&call, "kwargs");
+    if (named != nullptr && named->is_object()) {
+        for (const auto& [key, value] : named->items()) take(key, value);
+    }
+    return results;
+}
+
+/// A call in a model, with the positions of what it reads.
+struct Source {
+    std::size_t member = 0;
+    std::size_t call = 0;
+    std::size_t index = 0;
+};
+
+struct Model;
+
+/// A layer or a model in the list of a model.
+struct Member {
+    std::string name;
+    std::size_t layer = 0;               ///< in KerasModelConfig::layers, unless it is a model
+    std::unique_ptr<const Model> model;  ///< null for a layer
+    std::vector<std::vector<Source>> calls;
+};
+
+struct Model {
+    std::vector<Member> members;
+    std::vector<Source> inputs;
+    std::vector<Source> outputs;
+    /// The calls that the outputs need, each after those it reads; those of inputs excluded.
+    std::vector<Source> order;
+};
+
+/// Finds the order of a model's calls.
+class CallOrder {
+public:
+    explicit CallOrder(const std::vector<Member>& members) : members_(members) {
+        for (const Member& one : members) states_.emplace_back(one.calls.size(), State::Unseen);
+    }
+
+    void mark_done(const Source& call) { state(call) = State::Done; }
+    bool is_done(std::size_t layer, std::size_t call) const { return states_[layer][call] == State::Done; }
+
+    /// Appends the calls that one needs and that are not done yet.
+    void append(const Source& output, std::vector<Source>& order) {
+        if (state(output) == State::Done) return;
         // Depth first without recursion: a file may describe a chain of any length.
         std::vector<Visit> path{{output, 0}};
-        states_[output] = State::OnPath;
+        state(output) = State::OnPath;
         while (!path.empty()) {
-            auto& [layer, next_input] = path.back();
-            if (next_input == layers_[layer].inputs.size()) {
-                states_[layer] = State::Done;
-                order_.push_back(layer);
+            auto& [call, next_input] = path.back();
+            const std::vector<Source>& inputs = members_[call.member].calls[call.call];
+            if (next_input == inputs.size()) {
+                state(call) = State::Done;
+                order.push_back(call);
                 path.pop_back();
                 continue;
             }
-            const std::size_t input = layers_[layer].inputs[next_input++];
-            if (states_[input] == State::OnPath) {
+            const Source input = inputs[next_input++];
+            if (state(input) == State::OnPath) {
                 throw ModelError(
-                    fmt::format("layer {}: it depends on its own result", ir::quoted(layers_[input].name)));
+                    fmt::format("{}: it depends on its own result", place_of(members_[input.member].name)));
             }
-            if (states_[input] == State::Done) continue;
-            states_[input] = State::OnPath;
+            if (state(input) == State::Done) continue;
+            state(input) = State::OnPath;
             path.push_back({input, 0});
         }
-        return order_;
     }
 
 private:
     enum class State : std::uint8_t { Unseen, OnPath, Done };
     struct Visit {
-        std::size_t layer;
+        Source call;
         std::size_t next_input;
     };
 
-    const std::vector<KerasLayer>& layers_;
-    std::vector<State> states_;
-    std::vector<std::size_t> order_;
+    State& state(const Source& call) { return states_[call.member][call.call]; }
+
+    const std::vector<Member>& members_;
+    std::vector<std::vector<State>> states_;
 };
 
-KerasModelConfig in_order(std::vector<KerasLayer> layers, std::size_t input, std::size_t output) {
-    const std::vector<std::size_t> order = TopologicalOrder(layers).leading_to(output);
-    if (order.size() != layers.size()) {
-        std::vector<bool> used(layers.size(), false);
-        for (const std::size_t layer : order) used[layer] = true;
-        const auto unused = static_cast<std::size_t>(std::ranges::find(used, false) - used.begin());
-        throw ModelError(fmt::format("layer {}: it does not lead to the output of the model",
-                                     ir::quoted(layers[unused].name)));
+/// The shape of the input of a layer or model, batch first, wherever the file has it; null if nowhere.
+const json* input_shape_of(const json& description) {
+    const json* const config = optional_member(&description, "config");
+    for (const char* const key : {"batch_input_shape", "batch_shape", "build_input_shape"}) {
+        if (const json* const shape = optional_member(config, key)) return shape;
     }
-    std::vector<std::size_t> positions(layers.size());
-    KerasModelConfig model;
-    for (const std::size_t layer : order) {
-        if (layers[layer].inputs.empty() && layer != input) {
-            throw ModelError(fmt::format("layer {}: it has no inputs and is not the model's input",
-                                         ir::quoted(layers[layer].name)));
-        }
-        positions[layer] = model.layers.size();
-        for (std::size_t& position : layers[layer].inputs) position = positions[position];
-        model.layers.push_back(std::move(layers[layer]));
+    const json* const layers =
+        config != nullptr && config->is_array() ? config : optional_member(config, "layers");
+    if (layers != nullptr && layers->is_array() && !layers->empty()) {
+        if (const json* const shape = input_shape_of(layers->front())) return shape;
     }
-    return model;
+    return optional_member(optional_member(&description, "build_config"), "input_shape");
 }
 
-KerasModelConfig parse_functional(const json& config) {
-    std::vector<KerasLayer> layers;
-    std::map<std::string, std::size_t> by_name;
-    const json& descriptions = layer_list(member(config, "layers", "model_config"));
-    for (const json& description : descriptions) {
-        layers.push_back(parse_layer(description, layers.size()));
-        if (!by_name.emplace(layers.back().name, layers.size() - 1).second) {
-            throw ModelError(
-                fmt::format("layer {}: two layers have this name", ir::quoted(layers.back().name)));
-        }
-    }
-    const auto position = [&](const std::string& reader, const std::string& name) {
-        const auto found = by_name.find(name);
-        if (found != by_name.end()) return found->second;
-        throw ModelError(
-            fmt::format("{} names layer {}; there is none of that name", reader, ir::quoted(name)));
-    };
-    for (std::size_t i = 0; i < layers.size(); ++i) {
-        const std::string place = fmt::format("layer {}", ir::quoted(layers[i].name));
-        for (const std::string& name :
-             inbound_layers(member(descriptions[i], "inbound_nodes", place), place)) {
-            layers[i].inputs.push_back(position(place, name));
-        }
-    }
-    const auto only = [&](const char* key) {
-        return position(fmt::format("model_config: {}", key),
-                        only_tensor(member(config, key, "model_config"), key));
-    };
-    const std::size_t input = only("input_layers");
-    return in_order(std::move(layers), input, only("output_layers"));
+bool is_model(std::string_view class_name) {
+    constexpr std::array<std::string_view, 3> classes{"Sequential", "Functional", "Model"};
+    return std::ranges::find(classes, class_name) != classes.end();
 }
+
+/// The class of a layer. One that somebody registered under a name of his own is another class, whatever it
+/// is called.
+std::string class_of(const json& description, const std::string& place) {
+    const std::string& class_name = text_member(description, "class_name", place);
+    const json* const registered = optional_member(&description, "registered_name");
+    const json* const module = optional_member(&description, "module");
+    const auto has = [](const json* text, const char* part) {
+        return text != nullptr && text->is_string() &&
+               text->get_ref<const std::string&>().find(part) != std::string::npos;
+    };
+    if (has(registered, ">")) return registered->get<std::string>();
+    if (has(module, ".ops.")) {
+        return "ops." + class_name;  // a function, of which some have the name of a layer
+    }
+    return class_name;
+}
+
+/// Reads models, nested ones too, and collects their layers.
+class ModelReader {
+public:
+    ModelReader(const json* outermost_shape, int major_version)
+        : outermost_shape_(outermost_shape), major_version_(major_version) {}
+
+    Model read(const std::string& class_name, const json& config, const std::string& place, bool is_nested) {
+        if (class_name == "Sequential") return read_sequential(config, place, is_nested);
+        return read_functional(config, place);
+    }
+
+    std::vector<KerasLayer>& layers() { return layers_; }
+
+private:
+    const json& layer_list(const json& value, const std::string& place) {
+        if (!value.is_array() || value.empty()) {
+            throw ModelError(
+                fmt::format("{}: layers is {}; it must be a list of at least one", place, describe(value)));
+        }
+        return value;
+    }
+
+    std::string read_name(const json& description, const std::string& place) {
+        const json& config = member(description, "config", place);
+        const std::string& name =
+            text_member(description.contains("name") ? description : config, "name", place);
+        if (name.empty() || ir::quoted(name).size() != name.size() + 2) {
+            throw ModelError(
+                fmt::format("{}: its name is {}; it must be short and printable", place, ir::quoted(name)));
+        }
+        return name;
+    }
+
+    /// The members of a model, without calls.
+    std::vector<Member> read_members(const json& descriptions, const std::string& place) {
+        std::vector<std::string> classes;
+        std::map<std::string, std::size_t> counts;
+        for (const json& description : descriptions) {
+            classes.push_back(class_of(description, fmt::format("{}: layer {}", place, classes.size())));
+            ++counts[classes.back()];
+        }
+        std::map<std::string, std::size_t> positions;
+        std::vector<Member> members;
+        for (const json& description : descriptions) {
+            const std::string& class_name = classes[members.size()];
+            Member one;
+            one.name = prefix() + read_name(description, fmt::format("{}: layer {}", place, members.size()));
+            steps_.push_back({.name = one.name.substr(prefix().size()),
+                              .class_name = class_name,
+                              .position = positions[class_name]++,
+                              .count = counts[class_name]});
+            read_member(class_name, description, one);
+            steps_.pop_back();
+            members.push_back(std::move(one));
+        }
+        return members;
+    }
+
+    void read_member(const std::string& class_name, const json& description, Member& one) {
+        const json& config = description["config"];
+        if (is_model(class_name)) {
+            one.model = std::make_unique<Model>(read(class_name, config, place_of(one.name), true));
+            return;
+        }
+        one.layer = layers_.size();
+        KerasLayer layer{.class_name = class_name, .name = one.name, .config = config, .steps = steps_};
+        try {
+            modernize(layer.class_name, layer.config, major_version_);
+        } catch (const ModelError& error) {
+            throw ModelError(fmt::format("{}: {}", place_of(one.name), error.what()));
+        }
+        layers_.push_back(std::move(layer));
+    }
+
+    std::string prefix() const {
+        std::string text;
+        for (const LayerStep& step : steps_) text += step.name + "/";
+        return text;
+    }
+
+    bool is_input(const Member& one) const {
+        return one.model == nullptr && layers_[one.layer].class_name == "InputLayer";
+    }
+
+    Model read_sequential(const json& config, const std::string& place, bool is_nested) {
+        const json& descriptions =
+            layer_list(config.is_array() ? config : member(config, "layers", place), place);
+        Model model;
+        model.members = read_members(descriptions, place);
+        supply_input(model.members, descriptions, config, is_nested);
+        for (std::size_t i = 0; i < model.members.size(); ++i) {
+            model.members[i].calls = {i == 0 ? std::vector<Source>{} : std::vector<Source>{{i - 1, 0, 0}}};
+            if (i > 0) model.order.push_back({i, 0, 0});
+        }
+        model.inputs = {{0, 0, 0}};
+        model.outputs = {{model.members.size() - 1, 0, 0}};
+        return model;
+    }
+
+    /// Adds the input that Sequential models may leave out, or its shape. A nested one reads what it is
+    /// called with; the shape of another one's is in the first layer, or beside the list.
+    void supply_input(std::vector<Member>& members, const json& descriptions, const json& config,
+                      bool is_nested) {
+        const bool has_input = is_input(members[0]);
+        if (has_input && input_shape_of(descriptions[0]) != nullptr) return;
+        const std::size_t first = has_input ? 1 : 0;
+        const json* shape = first < descriptions.size() ? input_shape_of(descriptions[first]) : nullptr;
+        if (shape == nullptr) shape = optional_member(&config, "build_input_shape");
+        if (shape == nullptr && !is_nested) shape = outermost_shape_;
+        if (shape == nullptr && !is_nested) {
+            throw ModelError(fmt::format("{}: it has no \"batch_input_shape\"; the first layer must have one",
+                                         place_of(members[0].name)));
+        }
+        json input{{"batch_shape", shape == nullptr ? json() : *shape}};
+        if (has_input) {
+            layers_[members[0].layer].config = std::move(input);
+            return;
+        }
+        Member added;
+        added.name = members[0].name + "_input";
+        added.layer = layers_.size();
+        layers_.push_back(
+            {.class_name = "InputLayer", .name = added.name, .config = std::move(input), .steps = steps_});
+        members.insert(members.begin(), std::move(added));
+    }
+
+    Model read_functional(const json& config, const std::string& place) {
+        const json& descriptions = layer_list(member(config, "layers", place), place);
+        Model model;
+        model.members = read_members(descriptions, place);
+        std::map<std::string, std::size_t> by_name;
+        for (const Member& one : model.members) {
+            if (!by_name.emplace(one.name.substr(prefix().size()), by_name.size()).second) {
+                throw ModelError(fmt::format("{}: two layers have this name", place_of(one.name)));
+            }
+        }
+        NamedCalls named = read_calls(descriptions, model.members);
+        named.inputs = read_ends(config, "input_layers", place);
+        named.outputs = read_ends(config, "output_layers", place);
+        resolve(named, by_name, place, model);
+        put_in_order(place, model);
+        return model;
+    }
+
+    /// What the calls and the ends of a model read, by name.
+    struct NamedCalls {
+        std::vector<std::vector<std::vector<NamedResult>>> calls;  ///< by member and call
+        std::vector<NamedResult> inputs;
+        std::vector<NamedResult> outputs;
+    };
+
+    NamedCalls read_calls(const json& descriptions, const std::vector<Member>& members) {
+        NamedCalls named;
+        for (std::size_t i = 0; i < members.size(); ++i) {
+            const std::string place = place_of(members[i].name);
+            const json& nodes = member(descriptions[i], "inbound_nodes", place);
+            if (!nodes.is_array()) {
+                throw ModelError(
+                    fmt::format("{}: inbound_nodes is {}; it must be a list", place, describe(nodes)));
+            }
+            std::vector<std::vector<NamedResult>>& calls = named.calls.emplace_back();
+            for (const json& node : nodes) calls.push_back(read_any_call(node, place, members[i]));
+            // An input is there without being called.
+            if (calls.empty()) calls.emplace_back();
+        }
+        return named;
+    }
+
+    /// A call of a member; a function becomes a layer by what it is called with.
+    std::vector<NamedResult> read_any_call(const json& call, const std::string& place, const Member& one) {
+        if (one.model != nullptr || !is_function(layers_[one.layer].class_name))
+            return read_call(call, place);
+        KerasLayer& layer = layers_[one.layer];
+        json arguments = json::object();
+        std::vector<NamedResult> results = read_function_call(call, place, arguments);
+        try {
+            modernize_function(layer.class_name, layer.config, arguments, results.size());
+        } catch (const ModelError& error) {
+            throw ModelError(fmt::format("{}: {}", place, error.what()));
+        }
+        return results;
+    }
+
+    std::vector<NamedResult> read_ends(const json& config, const char* key, const std::string& place) {
+        std::vector<NamedResult> ends;
+        collect_results(member(config, key, place), fmt::format("{}: {}", place, key), ends);
+        if (ends.empty()) throw ModelError(fmt::format("{}: {} is empty", place, key));
+        return ends;
+    }
+
+    static void resolve(const NamedCalls& named, const std::map<std::string, std::size_t>& by_name,
+                        const std::string& place, Model& model) {
+        // Some versions of Keras count the model's own definition as the first call of a nested model.
+        std::vector<std::size_t> first(model.members.size(), 0);
+        const auto position_of = [&](const NamedResult& result, const std::string& reader) {
+            const auto found = by_name.find(result.layer);
+            if (found != by_name.end()) return found->second;
+            throw ModelError(fmt::format("{} names layer {}; there is none of that name", reader,
+                                         ir::quoted(result.layer)));
+        };
+        const auto look_at = [&](const NamedResult& result, const std::string& reader) {
+            const std::size_t position = position_of(result, reader);
+            const bool counts_definition =
+                model.members[position].model != nullptr && result.call == named.calls[position].size();
+            if (counts_definition) first[position] = 1;
+        };
+        const auto source = [&](const NamedResult& result, const std::string& reader) {
+            const std::size_t position = position_of(result, reader);
+            const std::size_t count = named.calls[position].size();
+            if (result.call < first[position] || result.call - first[position] >= count) {
+                throw ModelError(fmt::format("{} reads call {} of layer {}; the file has {} of it", reader,
+                                             result.call, ir::quoted(result.layer),
+                                             ir::counted(count, "call")));
+            }
+            return Source{position, result.call - first[position], result.index};
+        };
+        const auto for_each = [&](const auto& visit) {
+            for (std::size_t i = 0; i < model.members.size(); ++i) {
+                const std::string reader = place_of(model.members[i].name);
+                for (std::size_t call = 0; call < named.calls[i].size(); ++call) {
+                    for (const NamedResult& result : named.calls[i][call]) {
+                        visit(
+                            result, reader, [&]() -> auto& { return model.members[i].calls[call]; });
+                    }
+                }
+            }
+            for (const NamedResult& result : named.outputs) {
+                visit(
+                    result, place + ": output_layers", [&]() -> auto& { return model.outputs; });
+            }
+            for (const NamedResult& result : named.inputs) {
+                visit(
+                    result, place + ": input_layers", [&]() -> auto& { return model.inputs; });
+            }
+        };
+        for (std::size_t i = 0; i < model.members.size(); ++i) {
+            model.members[i].calls.resize(named.calls[i].size());
+        }
+        for_each([&](const NamedResult& result, const std::string& reader, const auto& /*list*/) {
+            look_at(result, reader);
+        });
+        for_each([&](const NamedResult& result, const std::string& reader, const auto& list) {
+            list().push_back(source(result, reader));
+        });
+    }
+
+    void put_in_order(const std::string& place, Model& model) {
+        CallOrder order(model.members);
+        for (const Source& input : model.inputs) {
+            const Member& one = model.members[input.member];
+            if (!is_input(one)) {
+                throw ModelError(fmt::format("{}: input_layers has layer {}; it must be an InputLayer", place,
+                                             ir::quoted(one.name)));
+            }
+            if (order.is_done(input.member, input.call)) {
+                throw ModelError(
+                    fmt::format("{}: input_layers has layer {} twice", place, ir::quoted(one.name)));
+            }
+            order.mark_done(input);
+        }
+        for (const Source& output : model.outputs) order.append(output, model.order);
+        for (const Source& call : model.order) {
+            const Member& one = model.members[call.member];
+            if (!one.calls[call.call].empty()) continue;
+            throw ModelError(
+                fmt::format("{}: it has no inputs and is not an input of the model", place_of(one.name)));
+        }
+        for (std::size_t i = 0; i < model.members.size(); ++i) {
+            for (std::size_t call = 0; call < model.members[i].calls.size(); ++call) {
+                if (order.is_done(i, call)) continue;
+                throw ModelError(fmt::format("{}: it does not lead to an output of the model",
+                                             place_of(model.members[i].name)));
+            }
+        }
+    }
+
+    std::vector<KerasLayer> layers_;
+    std::vector<LayerStep> steps_;  ///< the nested models that are being read, and the layer
+    const json* outermost_shape_;   ///< of the whole model's input, where Keras 3 has it; may be null
+    int major_version_;
+};
+
+/// Lists the calls of layers that the calls of models consist of.
+class CallLister {
+public:
+    explicit CallLister(KerasModelConfig& config) : config_(config), calls_(config.layers.size(), 0) {}
+
+    void list(const Model& model) {
+        std::vector<KerasResult> inputs;
+        for (const Source& input : model.inputs) inputs.push_back({add(model.members[input.member], {}), 0});
+        config_.outputs = list_calls(model, inputs);
+    }
+
+private:
+    /// One model can be called from another, and so on; a small file could describe endless work.
+    static constexpr std::size_t most_calls = 200000;
+
+    void count(std::size_t calls) {
+        listed_ += calls;
+        if (listed_ <= most_calls) return;
+        throw ModelError(fmt::format("model_config: its layers are called more than {} times", most_calls));
+    }
+
+    std::size_t add(const Member& layer, std::vector<KerasResult> inputs) {
+        const std::size_t number = ++calls_[layer.layer];
+        const std::string& name = config_.layers[layer.layer].name;
+        config_.calls.push_back({.layer = layer.layer,
+                                 .name = number == 1 ? name : fmt::format("{} (call {})", name, number),
+                                 .inputs = std::move(inputs)});
+        return config_.calls.size() - 1;
+    }
+
+    std::vector<KerasResult> list_calls(const Model& model, const std::vector<KerasResult>& inputs) {
+        // The results of each call of each member; a call of a layer has any number.
+        using Results = std::vector<KerasResult>;
+        std::vector<std::vector<Results>> results;
+        for (const Member& one : model.members) results.emplace_back(one.calls.size());
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            results[model.inputs[i].member][model.inputs[i].call] = {inputs[i]};
+        }
+        const auto value_of = [&](const Source& source) {
+            const Results& of_call = results[source.member][source.call];
+            const Member& one = model.members[source.member];
+            if (one.model == nullptr) return KerasResult{of_call[0].call, of_call[0].index + source.index};
+            if (source.index < of_call.size()) return of_call[source.index];
+            throw ModelError(fmt::format("{}: result {} is read; it has {}", place_of(one.name), source.index,
+                                         ir::counted(of_call.size(), "output")));
+        };
+        for (const Source& call : model.order) {
+            const Member& one = model.members[call.member];
+            count(1 + one.calls[call.call].size());
+            Results read;
+            for (const Source& source : one.calls[call.call]) read.push_back(value_of(source));
+            if (one.model == nullptr) {
+                results[call.member][call.call] = {{add(one, std::move(read)), 0}};
+                continue;
+            }
+            if (read.size() != one.model->inputs.size()) {
+                throw ModelError(fmt::format("{}: it is called with {}; it has {}", place_of(one.name),
+                                             ir::counted(read.size(), "tensor"),
+                                             ir::counted(one.model->inputs.size(), "input")));
+            }
+            results[call.member][call.call] = list_calls(*one.model, read);
+        }
+        Results outputs;
+        for (const Source& output : model.outputs) outputs.push_back(value_of(output));
+        return outputs;
+    }
+
+    KerasModelConfig& config_;
+    std::vector<std::size_t> calls_;  ///< of each layer so far
+    std::size_t listed_ = 0;          ///< calls and inputs of calls
+};
 
 }  // namespace
 
-KerasModelConfig parse_model_config(std::string_view text) {
-    const json model = parse_json(text, "model_config");
-    const std::string& class_name = text_member(model, "class_name", "model_config");
-    const json& config = member(model, "config", "model_config");
-    if (class_name == "Sequential") return parse_sequential(config);
-    if (class_name == "Functional" || class_name == "Model") return parse_functional(config);
-    throw ModelError(
-        fmt::format("model_config: class_name is {}; only Sequential and Functional models can be read",
-                    ir::quoted(class_name)));
+KerasModelConfig parse_model_config(std::string_view text, int major_version) {
+    const std::string place = "model_config";
+    json description = parse_json(text, place);
+    unwrap_values(description);
+    const std::string& class_name = text_member(description, "class_name", place);
+    const json& config = member(description, "config", place);
+    if (!is_model(class_name)) {
+        throw ModelError(
+            fmt::format("model_config: class_name is {}; only Sequential and Functional models can be read",
+                        ir::quoted(class_name)));
+    }
+    ModelReader reader(optional_member(optional_member(&description, "build_config"), "input_shape"),
+                       major_version);
+    const Model model = reader.read(class_name, config, place, false);
+    KerasModelConfig result;
+    result.layers = std::move(reader.layers());
+    CallLister(result).list(model);
+    return result;
 }
 
 }  // namespace systole::frontend

@@ -1,29 +1,56 @@
 #pragma once
 
+#include <cstddef>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace systole::frontend {
 
-/// One layer as the file's model_config describes it.
+/// A layer in the list of its model.
+struct LayerStep {
+    std::string name;
+    std::string class_name;
+    /// Its number among the layers of its class in this list, and how many there are.
+    std::size_t position = 0;
+    std::size_t count = 1;
+};
+
+/// A layer with weights of its own, as the file's model_config describes it.
 struct KerasLayer {
     std::string class_name;
-    std::string name;
+    std::string name;  ///< behind the names of the models that it is nested in: "encoder/conv1"
     nlohmann::json config;
-    std::vector<std::size_t> inputs;  ///< positions in KerasModelConfig::layers, each before this layer
+    /// From the model's own layer to the layer itself, which is nested as deep as there are steps.
+    std::vector<LayerStep> steps;
 };
 
-/// The layers of a Sequential or functional model: the single input first, the single output last.
+/// A result of a call.
+struct KerasResult {
+    std::size_t call = 0;   ///< in KerasModelConfig::calls
+    std::size_t index = 0;  ///< of the results of the call
+};
+
+/// The application of a layer to inputs.
+struct KerasCall {
+    std::size_t layer = 0;  ///< in KerasModelConfig::layers
+    std::string name;       ///< the layer's, with a number behind it from the second call on
+    std::vector<KerasResult> inputs;
+};
+
+/// A model without nesting: all layers, and the calls of layers, each after those it reads. The calls of the
+/// model's inputs come first, in the model's order.
 struct KerasModelConfig {
     std::vector<KerasLayer> layers;
+    std::vector<KerasCall> calls;
+    std::vector<KerasResult> outputs;
 };
 
-/// Reads model_config as Keras 2.2 and later write it. Throws ModelError (without the file's name) if it is
-/// not JSON, is incomplete, or describes something unsupported: nested models, layers that are applied more
-/// than once, several inputs or outputs.
-KerasModelConfig parse_model_config(std::string_view text);
+/// Reads the model_config of a Sequential or functional model as Keras 1.2 and later write it; layers and
+/// keys of Keras 1 get the names that they have in Keras 2. Functions whose meaning depends on the version
+/// get names of their own: `major_version` is that of the Keras that wrote the text. Throws ModelError
+/// (without the file's name) if it is not JSON, is incomplete, or describes something unsupported.
+KerasModelConfig parse_model_config(std::string_view text, int major_version = 2);
 
 }  // namespace systole::frontend

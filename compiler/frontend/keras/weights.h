@@ -1,40 +1,66 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <map>
+#include <functional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "compiler/frontend/keras/hdf5_file.h"
+#include "compiler/frontend/keras/model_config.h"
 
 namespace systole::frontend {
+
+/// A weight that a layer wants.
+struct WantedWeight {
+    /// The names that it may have: "kernel", "bias", ...; versions of Keras use different ones.
+    const std::vector<std::string_view>& roles;
+    std::size_t number = 0;  ///< among the weights of the layer, in the order in which Keras makes them
+    const std::vector<std::uint64_t>& shape;
+};
 
 /// The source of the layers' weights.
 class WeightSource {
 public:
     virtual ~WeightSource() = default;
 
-    /// The weight of a layer with one of these roles ("kernel", "bias", ...; versions of Keras use different
-    /// names). It must have this shape. Throws ModelError.
-    virtual std::vector<float> read(const std::string& layer, const std::vector<std::string_view>& roles,
-                                    const std::vector<std::uint64_t>& shape) const = 0;
+    /// A weight of this shape. Throws ModelError.
+    virtual std::vector<float> read(const KerasLayer& layer, const WantedWeight& wanted) const = 0;
 };
 
-/// The weights in the group model_weights of a Keras HDF5 file. An attribute lists the layers, and an
-/// attribute of each layer's group lists its weights.
+/// The weights in the group model_weights of a Keras .h5 file. An attribute lists the model's own layers, and
+/// an attribute of each layer's group lists its weights, or those of all layers of a nested model.
 class Hdf5Weights final : public WeightSource {
 public:
     /// The file must outlive this object.
     explicit Hdf5Weights(const Hdf5File& file);
 
-    std::vector<float> read(const std::string& layer, const std::vector<std::string_view>& roles,
-                            const std::vector<std::uint64_t>& shape) const override;
+    std::vector<float> read(const KerasLayer& layer, const WantedWeight& wanted) const override;
 
 private:
+    std::string find(const KerasLayer& layer, const WantedWeight& wanted) const;
+
     const Hdf5File& file_;
-    std::set<std::string> layers_;
+    std::set<std::string, std::less<>> layers_;
+    bool is_keras_1_ = false;
+    bool kernels_are_flipped_ = false;
+};
+
+/// The weights of a .keras file, in groups by class: the second Conv2D of a list of layers is in
+/// layers/conv2d_1/vars, whatever its name, and its weights are 0, 1, ... there.
+class CheckpointWeights final : public WeightSource {
+public:
+    /// The file must outlive this object.
+    explicit CheckpointWeights(const Hdf5File& file) : file_(file) {}
+
+    std::vector<float> read(const KerasLayer& layer, const WantedWeight& wanted) const override;
+
+private:
+    std::string group_of(const KerasLayer& layer) const;
+
+    const Hdf5File& file_;
 };
 
 }  // namespace systole::frontend

@@ -1,27 +1,40 @@
-// The element-wise sum of two tensors of the same shape.
-#include <fmt/format.h>
-
+// The sum of two tensors, element by element.
 #include <algorithm>
 #include <cmath>
 
-#include "compiler/ir/names.h"
 #include "compiler/operators/fixed_point.h"
 #include "compiler/operators/integer_types.h"
+#include "compiler/operators/layer_formats.h"
 #include "compiler/operators/pairwise.h"
 #include "hw/math/elementwise.h"
 
 namespace systole::operators {
 namespace {
 
-/// Reads a Keras Add, which may have more than two inputs, as a chain of sums.
-ir::ValueId read_keras_add(ir::LayerReader& layer) {
+float sum_of_floats(float a, float b) {
+    return a + b;
+}
+
+/// The mean of several tensors: their sum times a number.
+ir::ValueId read_mean(ir::LayerReader& layer) {
     const std::vector<ir::ValueId>& inputs = layer.inputs();
-    if (inputs.size() < 2) {
-        layer.fail(fmt::format("it has {}; it must have at least 2", ir::counted(inputs.size(), "input")));
-    }
-    ir::ValueId sum = inputs[0];
+    if (inputs.empty()) layer.fail("it has no inputs; it must have at least 1");
+    ir::ValueId sum = inputs.front();
     for (std::size_t i = 1; i < inputs.size(); ++i) sum = layer.append("add", {}, {sum, inputs[i]});
-    return sum;
+    const ir::ValueId factor = layer.constant("factor", {}, {1.0F / static_cast<float>(inputs.size())});
+    return layer.append("multiply", {}, {sum, factor});
+}
+
+/// Reads a Keras Average as a sum, and a multiplication by 1 / number of inputs.
+ir::ValueId read_keras_average(ir::LayerReader& layer) {
+    if (layer.inputs().empty()) layer.fail("it has no inputs; it must have at least 1");
+    ir::ValueId sum = layer.inputs().front();
+    for (std::size_t i = 1; i < layer.inputs().size(); ++i) {
+        sum = layer.append("add", {}, {sum, layer.inputs()[i]});
+    }
+    const std::uint32_t channels = layer.map_of(sum).channels;
+    const float scale = 1.0F / static_cast<float>(layer.inputs().size());
+    return append_affine(layer, sum, std::vector<float>(channels, scale), std::vector<float>(channels, 0.0F));
 }
 
 /// As in TFLite, both inputs are converted to twice the larger scale, with 20 or 15 fractional bits.
@@ -34,7 +47,7 @@ double common_scale(const Encoding& a, const Encoding& b) {
 }
 
 /// Fails unless the inputs have the width of the stored result, which may be that of a fused function.
-void check_widths(const Quantizer& quantizer, const ir::Node& node, ir::ValueId result) {
+void check_widths(Quantizer& quantizer, const ir::Node& node, ir::ValueId result) {
     if (result == node.output()) return quantizer.require_one_width(node);
     for (const ir::ValueId input : node.inputs) {
         if (bytes_of(quantizer.stored_encoding(input).type) == bytes_of(quantizer.type(result))) continue;
@@ -45,26 +58,23 @@ void check_widths(const Quantizer& quantizer, const ir::Node& node, ir::ValueId 
 
 class Add final : public PairwiseOperator {
 public:
-    Add() : PairwiseOperator("adds") {}
+    Add() : PairwiseOperator("adds", apply_to_row<sum_of_floats>, apply_to_row<wrapping_add>) {}
 
     std::string_view name() const override { return "add"; }
-    std::string_view summary() const override {
-        return "The element-wise sum of two tensors of the same shape.";
-    }
+    std::string_view summary() const override { return "The sum of two tensors, element by element."; }
     std::vector<ir::LayerKind> layer_kinds() const override {
         return {json_pairwise_layer("add"),
-                {.format = ir::Format::Keras, .name = "Add", .keys = {}, .build = read_keras_add}};
-    }
-
-    void evaluate(const FloatCall& call) const override {
-        const std::size_t count = call.batch * call.node.input().shape.elements();
-        const float* const a = call.inputs[0];
-        const float* const b = call.inputs[1];
-        for (std::size_t i = 0; i < count; ++i) call.output[i] = a[i] + b[i];
+                tflite_pairwise_layer("add", "ADD"),
+                keras_chain("add", "Add"),
+                onnx_pair("add", "Add"),
+                onnx_chain("add", "Sum"),
+                {.format = ir::Format::Onnx, .name = "Mean", .build = read_mean},
+                {.format = ir::Format::Keras, .name = "Average", .build = read_keras_average}};
     }
 
     /// Includes a ReLU that is the only reader of the result, as the clamp.
     void quantize(const ir::Node& node, Quantizer& quantizer) const override {
+        if (!has_chip_form(quantizer.view(node))) return quantize_others(node, quantizer);
         const Encoding a = quantizer.stored_encoding(node.inputs[0]);
         const Encoding b = quantizer.stored_encoding(node.inputs[1]);
         const ir::Node* const function = quantizer.function_after(node.output());
@@ -95,7 +105,7 @@ public:
         const std::int32_t zero_point_b = encoding_of(call.node.input(1)).zero_point;
         const Encoding result = encoding_of(call.node.output());
         const std::int32_t headroom = 1 << headroom_bits(result.type);
-        const std::size_t count = call.batch * call.node.input().shape.elements();
+        const std::size_t count = call.batch * call.node.output().shape.elements();
         for (std::size_t i = 0; i < count; ++i) {
             const std::int32_t a = (call.inputs[0][i] - zero_point_a) * headroom;
             const std::int32_t b = (call.inputs[1][i] - zero_point_b) * headroom;

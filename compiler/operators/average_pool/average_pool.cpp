@@ -6,7 +6,7 @@ namespace {
 
 class AveragePool final : public Pool {
 public:
-    AveragePool() : Pool(PoolKind::Average, "AveragePooling2D", "GlobalAveragePooling2D") {}
+    AveragePool() : Pool(PoolKind::Average, "AveragePooling") {}
 
     std::string_view name() const override { return "average_pool"; }
     std::string_view summary() const override {

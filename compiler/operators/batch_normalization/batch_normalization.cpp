@@ -1,10 +1,18 @@
 // Batch normalization after training: gamma * (x - mean) / sqrt(variance + epsilon) + beta, by channel.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
+#include <optional>
+#include <span>
+#include <utility>
 
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/batch_normalization/affine.h"
+#include "compiler/operators/layer_formats.h"
+#include "compiler/operators/onnx_images.h"
 #include "compiler/operators/operator.h"
 
 namespace systole::operators {
@@ -37,12 +45,67 @@ ir::ValueId read_keras_batch_normalization(ir::LayerReader& layer) {
     return append_batch_normalization(layer, epsilon, {gamma, beta, mean, weight("moving_variance")});
 }
 
-/// Reads a Keras Rescaling, scale * x + offset, as a normalization with mean 0 and variance 1.
+/// A number for all channels of the layer's input, or one for each; nullopt if the key is absent.
+std::optional<std::vector<float>> channel_numbers(const ir::LayerReader& layer, const char* key) {
+    const auto numbers = layer.numbers(key);
+    if (!numbers) return std::nullopt;
+    const std::uint32_t channels = layer.input_map().channels;
+    if (numbers->size() != 1 && numbers->size() != channels) {
+        layer.fail(key, fmt::format("it must be a number, or {}, one for each channel", channels));
+    }
+    std::vector<float> values(channels);
+    for (std::size_t c = 0; c < channels; ++c) {
+        const double number = (*numbers)[numbers->size() == 1 ? 0 : c];
+        if (std::abs(number) > double{std::numeric_limits<float>::max()}) layer.fail(key, "it is too large");
+        values[c] = static_cast<float>(number);
+    }
+    return values;
+}
+
+/// Reads a Keras Rescaling: scale * x + offset.
 ir::ValueId read_keras_rescaling(ir::LayerReader& layer) {
-    const ir::ValueId gamma = by_channel(layer, "gamma", layer.number("scale", 1.0F));
-    const ir::ValueId beta = by_channel(layer, "beta", layer.number("offset", 0.0F));
-    const ir::ValueId mean = by_channel(layer, "mean", 0.0F);
-    return append_batch_normalization(layer, 0.0F, {gamma, beta, mean, by_channel(layer, "variance", 1.0F)});
+    const std::uint32_t channels = layer.input_map().channels;
+    return append_affine(layer, layer.input(),
+                         channel_numbers(layer, "scale").value_or(std::vector<float>(channels, 1.0F)),
+                         channel_numbers(layer, "offset").value_or(std::vector<float>(channels, 0.0F)));
+}
+
+/// Whether a Keras Normalization is by channel; one without an axis has null or an empty list.
+bool has_axis(const ir::LayerReader& layer) {
+    const auto axes = layer.integers("axis");
+    return axes && !axes->empty();
+}
+
+/// Mean or variance of a Keras Normalization, by channel: from the layer's keys if they have it, else from
+/// the weights, of which there is one if the layer has no axis.
+std::vector<float> normalization_values(ir::LayerReader& layer, const char* role) {
+    const std::uint32_t channels = layer.input_map().channels;
+    if (const auto given = channel_numbers(layer, role)) return *given;
+    const bool by_axis = has_axis(layer);
+    const ir::ValueId weight = layer.weight(
+        {.roles = {role},
+         .file_shape = by_axis ? std::vector<std::uint64_t>{channels} : std::vector<std::uint64_t>{},
+         .shape = by_axis ? ir::Shape{channels} : ir::Shape{}});
+    const std::span<const float> values = known_floats(layer.value(weight));
+    if (by_axis) return {values.begin(), values.end()};
+    std::vector<float> repeated(channels, values.front());
+    return repeated;
+}
+
+/// Reads a Keras Normalization: (x - mean) / sqrt(variance), or its inverse.
+ir::ValueId read_keras_normalization(ir::LayerReader& layer) {
+    constexpr float least_deviation = 1e-7F;  // Keras divides by no less
+    if (has_axis(layer)) layer.require_last_axis("axis", layer.input_map().is_vector());
+    std::vector<float> mean = normalization_values(layer, "mean");
+    std::vector<float> scale = normalization_values(layer, "variance");
+    const bool is_inverse = layer.boolean("invert", false);
+    for (std::size_t c = 0; c < scale.size(); ++c) {
+        if (scale[c] < 0.0F) layer.fail(fmt::format("a variance is {}; it must be at least 0", scale[c]));
+        const float deviation = std::max(std::sqrt(scale[c]), least_deviation);
+        scale[c] = is_inverse ? deviation : 1.0F / deviation;
+        if (!is_inverse) mean[c] = -mean[c] * scale[c];
+    }
+    return append_affine(layer, layer.input(), std::move(scale), std::move(mean));
 }
 
 ir::ValueId read_json_batch_normalization(ir::LayerReader& layer) {
@@ -63,6 +126,29 @@ ir::ValueId read_json_batch_normalization(ir::LayerReader& layer) {
     const ir::ValueId beta = around(0.0, "beta");
     const ir::ValueId mean = around(0.0, "mean");
     return append_batch_normalization(layer, epsilon, {gamma, beta, mean, around(1.0, "variance")});
+}
+
+/// X, scale, bias, mean and variance; the channels are the second extent.
+ir::ValueId read_onnx_batch_normalization(ir::LayerReader& layer) {
+    constexpr float onnx_epsilon = 1e-5F;
+    constexpr std::array roles{"scale", "bias", "mean", "variance"};
+    if (onnx_flag(layer, "training_mode", false)) {
+        layer.fail("training_mode", "it must be 0: networks are read to be used, not trained");
+    }
+    if (!onnx_flag(layer, "spatial", true)) layer.fail("spatial", "it must be 1");
+    std::vector<ir::ValueId> inputs{layer.inputs().empty() ? ir::no_value : layer.inputs().front()};
+    if (inputs.front() == ir::no_value) layer.fail("its first input is absent; it must be given");
+    for (std::size_t i = 0; i < roles.size(); ++i) {
+        inputs.push_back(constant_input(layer, i + 1, roles.at(i)));
+        if (layer.value(inputs.back()).type == DataType::Float32) continue;
+        layer.fail(fmt::format("its {} is {}; it must be float32", roles.at(i),
+                               name_of(layer.value(inputs.back()).type)));
+    }
+    const std::size_t rank = layer.value(inputs.front()).shape.rank();
+    if (rank != 2) inputs.front() = channels_last(layer, inputs.front());
+    const ir::ValueId result = layer.append(
+        "batch_normalization", {{"epsilon", double{layer.number("epsilon", onnx_epsilon)}}}, inputs);
+    return rank == 2 ? result : channels_first(layer, result, rank);
 }
 
 class BatchNormalization final : public Operator {
@@ -87,14 +173,30 @@ public:
                  .build = read_keras_batch_normalization},
                 {.format = ir::Format::Keras,
                  .name = "Rescaling",
-                 .keys = {{"scale", "gamma of every channel"}, {"offset", "beta of every channel"}},
+                 .keys = {{"scale", "gamma of every channel, or a list"},
+                          {"offset", "beta of every channel, or a list"}},
                  .build = read_keras_rescaling},
+                {.format = ir::Format::Keras,
+                 .name = "Normalization",
+                 .keys = {{"axis", "only the last, or none"},
+                          {"mean", "if the file has no weights for it"},
+                          {"variance", "if the file has no weights for it"},
+                          {"invert", "multiply by the deviation and add the mean"}},
+                 .build = read_keras_normalization},
                 {.format = ir::Format::GraphJson,
                  .name = "batch_normalization",
                  .keys = {{"epsilon", "`epsilon`"}},
-                 .build = read_json_batch_normalization}};
+                 .build = read_json_batch_normalization},
+                {.format = ir::Format::Onnx,
+                 .name = "BatchNormalization",
+                 .keys = {{"epsilon", "`epsilon`"},
+                          {"momentum", "nothing: only training uses it"},
+                          {"spatial", "only 1"},
+                          {"training_mode", "only 0"}},
+                 .build = read_onnx_batch_normalization}};
     }
 
+    LeadingOnes leading_ones(const ir::NodeView& /*node*/) const override { return LeadingOnes::Passed; }
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
         constexpr std::size_t constants = 4;
         node.require_inputs(1, constants);

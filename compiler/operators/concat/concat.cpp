@@ -1,82 +1,230 @@
-// The concatenation of two or more feature maps of the same height and width along the channels.
+// The concatenation of two or more tensors along an axis: by default that of the channels of feature maps.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"
+#include "compiler/operators/axis_lines.h"
+#include "compiler/operators/encoding.h"
+#include "compiler/operators/file_nodes.h"
 #include "compiler/operators/integer_types.h"
+#include "compiler/operators/layer_formats.h"
 #include "compiler/operators/lowering.h"
 #include "compiler/operators/operator.h"
 #include "compiler/operators/quantizer.h"
+#include "compiler/operators/strided.h"
 
 namespace systole::operators {
 namespace {
 
-ir::ValueId read_keras_concatenate(ir::LayerReader& layer) {
-    const bool flat = std::ranges::all_of(layer.inputs(),
-                                          [&](ir::ValueId input) { return layer.map_of(input).is_vector(); });
-    layer.require_last_axis("axis", flat);
-    return layer.append("concat", {}, layer.inputs());
+constexpr std::int64_t channel_axis = -1;
+
+/// The axis of the concatenation in tensors of as many axes as the first input.
+std::size_t axis_of(const ir::NodeView& node) {
+    const std::int64_t axis = node.node().integer("axis");
+    return axis == channel_axis ? node.input().shape.rank() - 1 : static_cast<std::size_t>(axis);
+}
+
+/// Whether the chip can compute a node: along the channels of feature maps that are no constants.
+bool is_along_channels(const ir::NodeView& node) {
+    if (node.node().integer("axis") == channel_axis) return node.data_inputs() == node.node().inputs.size();
+    if (axis_of(node) + 1 != node.input().shape.rank()) return false;
+    for (std::size_t i = 0; i < node.node().inputs.size(); ++i) {
+        const ir::Value& input = node.input(i);
+        const bool has_map = input.shape.rank() == 2 || input.shape.rank() == 4;
+        if (input.constant || !has_map || input.shape[0] != 1) return false;
+    }
+    return true;
+}
+
+/// Whether an input is stored as the result is.
+bool is_stored_alike(const ir::Value& input, const ir::Value& result) {
+    return input.type == result.type && input.quantization == result.quantization;
+}
+
+ir::Results append_along(ir::LayerReader& layer, const std::vector<ir::ValueId>& inputs, std::int64_t axis,
+                         const ir::ResultType& type) {
+    const std::size_t rank = layer.value(inputs.front()).shape.rank();
+    const auto counted = static_cast<std::int64_t>(axis_in(layer, axis, rank));
+    if (inputs.size() == 1) return inputs.front();
+    return layer.append_as(type, "concat", {{"axis", counted}}, inputs);
+}
+
+ir::ResultType type_of_first(const ir::LayerReader& layer) {
+    const ir::Value& first = layer.value(input_of(layer, 0));
+    return {first.type, first.quantization};
+}
+
+std::vector<ir::ValueId> all_inputs(const ir::LayerReader& layer) {
+    // Readers leave out tensors without elements, which add nothing.
+    std::vector<ir::ValueId> inputs;
+    for (const ir::ValueId input : layer.inputs()) {
+        if (input != ir::no_value) inputs.push_back(input);
+    }
+    if (inputs.empty()) layer.fail("it has no inputs; it must have at least 1");
+    return inputs;
+}
+
+/// Along the last axis, layers need not have the same number of axes.
+ir::Results read_keras_concatenate(ir::LayerReader& layer) {
+    const std::size_t rank = layer.value(layer.inputs().front()).shape.rank();
+    const std::int64_t axis = integer_of(layer, "axis", -1);
+    if (axis_in(layer, axis, rank) == 0) layer.fail("axis", "it must be behind the batch");
+    if (layer.inputs().size() < 2 || axis_in(layer, axis, rank) == rank - 1) {
+        const ir::ValueId result = layer.append("concat", {}, layer.inputs());
+        constexpr std::size_t sequence_rank = 3;
+        const bool are_sequences = std::ranges::all_of(layer.inputs(), [&](ir::ValueId input) {
+            return layer.value(input).shape.rank() == sequence_rank;
+        });
+        return are_sequences ? as_sequence(layer, result) : result;
+    }
+    return append_along(layer, all_inputs(layer), axis, type_of_first(layer));
+}
+
+ir::Results read_onnx_concat(ir::LayerReader& layer) {
+    const std::vector<ir::ValueId> inputs = all_inputs(layer);
+    const ir::Value& first = layer.value(inputs.front());
+    return append_along(layer, inputs, integer_of(layer, "axis", 1), {first.type, first.quantization});
+}
+
+ir::Results read_tflite_concatenation(ir::LayerReader& layer) {
+    layer.require_text("fused_activation_function", "NONE");
+    return append_along(layer, all_inputs(layer), integer_of(layer, "axis", 0), layer.declared_result(0));
+}
+
+/// Tensors along a new axis.
+ir::Results read_tflite_pack(ir::LayerReader& layer) {
+    std::vector<ir::ValueId> inputs = all_inputs(layer);
+    const ir::Shape shape = layer.value(inputs.front()).shape;
+    const std::size_t axis = axis_in(layer, integer_of(layer, "axis", 0), shape.rank() + 1);
+    std::vector<std::int64_t> extents = extents_of(shape);
+    extents.insert(extents.begin() + static_cast<std::ptrdiff_t>(axis), 1);
+    for (ir::ValueId& input : inputs) input = append_shape(layer, input, shape_from(layer, extents));
+    return append_along(layer, inputs, static_cast<std::int64_t>(axis), layer.declared_result(0));
 }
 
 class Concat final : public Operator {
 public:
     std::string_view name() const override { return "concat"; }
     std::string_view summary() const override {
-        return "The concatenation of two or more feature maps of the same height and width along the "
-               "channels.";
+        return "The concatenation of two or more tensors along an axis.";
+    }
+    const std::vector<ir::AttributeDeclaration>& attributes() const override {
+        static const std::vector<ir::AttributeDeclaration> declarations{
+            {.name = "axis",
+             .meaning = "the axis; -1: the channels of feature maps",
+             .absent = channel_axis,
+             .minimum = -1,
+             .maximum = ir::Shape::most_extents - 1}};
+        return declarations;
     }
     std::vector<ir::LayerKind> layer_kinds() const override {
         return {{.format = ir::Format::Keras,
                  .name = "Concatenate",
-                 .keys = {{"axis", "only the last"}},
+                 .keys = {{"axis", "`axis`"}},
                  .build = read_keras_concatenate},
+                {.format = ir::Format::Onnx,
+                 .name = "Concat",
+                 .keys = {{"axis", "`axis`"}},
+                 .build = read_onnx_concat},
+                {.format = ir::Format::Tflite,
+                 .name = "CONCATENATION",
+                 .keys = {{"axis", "`axis`"}, {"fused_activation_function", "only NONE"}},
+                 .build = read_tflite_concatenation},
+                {.format = ir::Format::Tflite,
+                 .name = "PACK",
+                 .keys = {{"axis", "the new axis"}, {"values_count", "nothing: the inputs are counted"}},
+                 .build = read_tflite_pack},
                 {.format = ir::Format::GraphJson, .name = "concat", .build = [](ir::LayerReader& layer) {
                      return layer.append("concat", {}, layer.inputs());
                  }}};
     }
 
+    std::optional<PermutedNode> permuted(const ir::NodeView& node,
+                                         std::span<const std::uint32_t> axes) const override {
+        ir::Node moved = node.node();
+        for (std::size_t i = 0; i < moved.inputs.size(); ++i) {
+            if (node.input(i).shape.rank() != axes.size()) return std::nullopt;
+        }
+        moved.set("axis", moved_axis(axes, axis_of(node)));
+        return PermutedNode{std::move(moved.attributes), {axes.begin(), axes.end()}};
+    }
+    LeadingOnes leading_ones(const ir::NodeView& node) const override {
+        return node.node().integer("axis") == channel_axis ? LeadingOnes::Passed : LeadingOnes::Counted;
+    }
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
         const std::size_t count = node.node().inputs.size();
         if (count < 2) {
             throw ModelError(
                 fmt::format("it concatenates {}; it must have at least 2", ir::counted(count, "input")));
         }
-        const ir::FeatureMap first = node.input_map();
-        std::uint64_t channels = 0;
-        bool all_are_vectors = true;
-        for (std::size_t i = 0; i < count; ++i) {
-            const ir::FeatureMap input = node.input_map(i);
-            if (input.height != first.height || input.width != first.width) {
-                throw ModelError(fmt::format("it concatenates {} and {}; height and width must be the same",
-                                             to_text(first), to_text(input)));
-            }
-            channels += input.channels;
-            all_are_vectors &= node.input(i).shape.rank() == 2;
-        }
-        if (channels > std::numeric_limits<std::uint32_t>::max()) {
-            throw ModelError(fmt::format("its result has {} channels; that is too large", channels));
-        }
-        const auto result = static_cast<std::uint32_t>(channels);
-        if (all_are_vectors) return {ir::vector_shape(result)};
-        return {ir::image_shape({first.height, first.width, result})};
+        const ir::Shape result =
+            node.node().integer("axis") == channel_axis ? shape_along_channels(node) : shape_along_axis(node);
+        return {result};
     }
     Placement placement() const override {
-        return {.where = "nowhere, if inputs are written in place; the activation unit copies the others",
-                .formats = "float32; uint8, int8, int16"};
+        return {.where =
+                    "along channels: nowhere, if inputs are written in place, and the activation unit copies "
+                    "the others; else host",
+                .formats = "all"};
     }
+    bool needs_host(const ir::NodeView& node) const override {
+        if (!is_along_channels(node) || !node.output().quantization) return true;
+        for (std::size_t i = 0; i < node.node().inputs.size(); ++i) {
+            if (!is_stored_alike(node.input(i), node.output())) return true;
+        }
+        return false;
+    }
+    /// Bytes of other scales are converted, as TFLite does for uint8.
     void check_types(const ir::NodeView& node) const override {
-        if (!works_on_integers(node)) return;
-        require_integers(node);
-        require_one_encoding(node);
+        for (std::size_t i = 0; i < node.node().inputs.size(); ++i) {
+            if (is_stored_alike(node.input(i), node.output())) continue;
+            const bool is_converted = node.input(i).type == DataType::Uint8 &&
+                                      node.output().type == DataType::Uint8 && node.input(i).quantization &&
+                                      node.output().quantization;
+            if (!is_converted)
+                throw ModelError("its inputs and its result must be of one type, scale and zero point");
+        }
     }
-    void evaluate(const FloatCall& call) const override { interleave(call); }
+    void compute(const TensorCall& call) const override {
+        const std::size_t bytes = bytes_of(call.node.output().type);
+        const std::size_t axis = axis_of(call.node);
+        std::vector<std::vector<std::uint8_t>> converted(call.inputs.size());
+        std::vector<const std::uint8_t*> from;
+        std::vector<std::size_t> run;  // bytes of each input for one index of the axes before
+        for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+            const ir::Value& input = call.node.input(i);
+            from.push_back(call.input<std::uint8_t>(i));
+            if (!is_stored_alike(input, call.node.output())) {
+                converted[i] = convert(call, i);
+                from[i] = converted[i].data();
+            }
+            run.push_back(bytes);
+            const std::size_t first = input.shape.rank() - (call.node.input().shape.rank() - axis);
+            for (std::size_t k = first; k < input.shape.rank(); ++k) run[i] *= input.shape[k];
+        }
+        const ir::Shape& shape = call.node.output().shape;
+        std::size_t outer = 1;
+        const std::size_t before = shape.rank() - (call.node.input().shape.rank() - axis);
+        for (std::size_t k = 0; k < before; ++k) outer *= shape[k];
+        auto* to = call.output<std::uint8_t>();
+        for (std::size_t image = 0; image < call.batch; ++image) {
+            for (std::size_t row = 0; row < outer; ++row) {
+                for (std::size_t i = 0; i < from.size(); ++i) {
+                    const std::size_t first = (call.node.input(i).constant ? 0 : image * outer) + row;
+                    to = std::copy_n(from[i] + first * run[i], run[i], to);
+                }
+            }
+        }
+    }
 
     /// All inputs need the encoding of the result. unite_ranges has given most of them the same range; a
     /// lookup converts the others, such as the network's input.
     void quantize(const ir::Node& node, Quantizer& quantizer) const override {
+        if (!is_along_channels(quantizer.view(node))) return quantize_moved(node, quantizer);
         quantizer.require_one_width(node);
         const Encoding encoding = quantizer.encoding(node.output());
         ir::Node added = node;
@@ -97,24 +245,77 @@ public:
         quantizer.store(node.output(), added.output());
         quantizer.add_node(std::move(added));
     }
-    void execute(const IntegerCall& call) const override { interleave(call); }
     void lower(const ir::NodeView& node, Lowering& lowering) const override {
         lowering.require_tensors(node.node());
         lowering.add_layer(node.node(), node.node().output(), mapping::Concatenation{});
     }
 
 private:
-    template <typename Call>
-    static void interleave(const Call& call) {
-        const ir::FeatureMap map = call.node.input_map();
-        const std::size_t pixels = std::size_t{call.batch} * map.height * map.width;
-        auto* output = call.output;
-        for (std::size_t pixel = 0; pixel < pixels; ++pixel) {
-            for (std::size_t i = 0; i < call.inputs.size(); ++i) {
-                const std::size_t channels = call.node.input_map(i).channels;
-                output = std::copy_n(call.inputs[i] + pixel * channels, channels, output);
+    /// Feature maps with the same height and width; vectors, if all are.
+    static ir::Shape shape_along_channels(const ir::NodeView& node) {
+        const ir::FeatureMap first = node.input_map();
+        std::uint64_t channels = 0;
+        bool have_one_rank = true;
+        for (std::size_t i = 0; i < node.node().inputs.size(); ++i) {
+            const ir::FeatureMap input = node.input_map(i);
+            if (input.height != first.height || input.width != first.width) {
+                throw ModelError(fmt::format("it concatenates {} and {}; height and width must be the same",
+                                             to_text(first), to_text(input)));
             }
+            channels += input.channels;
+            have_one_rank &= node.input(i).shape.rank() == node.input().shape.rank();
         }
+        if (channels > std::numeric_limits<std::uint32_t>::max()) {
+            throw ModelError(fmt::format("its result has {} channels; that is too large", channels));
+        }
+        const auto result = static_cast<std::uint32_t>(channels);
+        if (!have_one_rank) return ir::image_shape({first.height, first.width, result});
+        std::vector<std::uint32_t> extents(node.input().shape.extents().begin(),
+                                           node.input().shape.extents().end());
+        extents.back() = result;
+        return ir::Shape(extents);
+    }
+    static ir::Shape shape_along_axis(const ir::NodeView& node) {
+        const ir::Shape& first = node.input().shape;
+        const std::size_t axis = axis_of(node);
+        if (axis >= first.rank()) {
+            throw ModelError(fmt::format("its axis is {}; its inputs are {}", axis, to_text(first)));
+        }
+        std::vector<std::uint32_t> extents(first.extents().begin(), first.extents().end());
+        std::uint64_t sum = 0;
+        for (std::size_t i = 0; i < node.node().inputs.size(); ++i) {
+            const ir::Shape& shape = node.input(i).shape;
+            bool fits = shape.rank() == first.rank();
+            for (std::size_t k = 0; fits && k < first.rank(); ++k) fits = k == axis || shape[k] == first[k];
+            if (!fits) {
+                throw ModelError(
+                    fmt::format("it concatenates {} and {} along axis {}; the others must be the same",
+                                to_text(first), to_text(shape), axis));
+            }
+            sum += shape[axis];
+        }
+        if (sum > std::numeric_limits<std::uint32_t>::max()) {
+            throw ModelError(
+                fmt::format("axis {} of its result has {} elements; that is too large", axis, sum));
+        }
+        extents[axis] = static_cast<std::uint32_t>(sum);
+        return ir::Shape(extents);
+    }
+
+    /// An input of uint8 in the scale of the result, by TFLite's formula in float32.
+    static std::vector<std::uint8_t> convert(const TensorCall& call, std::size_t index) {
+        const Encoding from = encoding_of(call.node.input(index));
+        const Encoding to = encoding_of(call.node.output());
+        const float factor = static_cast<float>(from.scale) * (1.0F / static_cast<float>(to.scale));
+        const float bias = static_cast<float>(-from.zero_point) * factor;
+        std::vector<std::uint8_t> result(call.input_elements(index));
+        const auto* const stored = call.input<std::uint8_t>(index);
+        for (std::size_t i = 0; i < result.size(); ++i) {
+            const auto number =
+                static_cast<std::int32_t>(std::round(static_cast<float>(stored[i]) * factor + bias));
+            result[i] = static_cast<std::uint8_t>(std::clamp(number + to.zero_point, 0, 255));
+        }
+        return result;
     }
 };
 

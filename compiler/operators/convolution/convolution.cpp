@@ -1,11 +1,16 @@
-// Two-dimensional convolution over all input channels; elements outside the image count as 0.
+// Two-dimensional convolution over all input channels, or over those of a group; elements outside the image
+// count as 0.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/window.h"
+#include "compiler/operators/convolution/onnx.h"
+#include "compiler/operators/fixed_point.h"
 #include "compiler/operators/layer_formats.h"
+#include "compiler/operators/tflite_weights.h"
 #include "compiler/operators/weighted.h"
 #include "compiler/operators/windowed_weights.h"
 
@@ -33,10 +38,16 @@ public:
                 std::fill_n(to, line_, 0.0F);
                 continue;
             }
-            const auto image_row = static_cast<std::size_t>(rows.origin + row);
-            const auto image_column = static_cast<std::size_t>(columns.origin + columns.first);
+            const float* const image_row = image + rows.under(row) * input_.width * channels;
             std::fill_n(to, before, 0.0F);
-            std::copy_n(image + (image_row * input_.width + image_column) * channels, inside, to + before);
+            if (columns.step == 1) {
+                std::copy_n(image_row + columns.under(columns.first) * channels, inside, to + before);
+            } else {
+                for (std::uint32_t column = columns.first; column < columns.last; ++column) {
+                    std::copy_n(image_row + columns.under(column) * channels, channels,
+                                to + column * channels);
+                }
+            }
             std::fill_n(to + before + inside, line_ - before - inside, 0.0F);
         }
     }
@@ -49,8 +60,63 @@ private:
     std::vector<ir::WindowSpan> columns_;
 };
 
-ir::ValueId append_convolution(ir::LayerReader& layer, const ir::Window& window, const char* bias_key) {
-    const std::uint32_t channels = layer.input_map().channels;
+/// The images of a group of channels, and what is computed from them.
+struct ConvolutionWork {
+    ir::FeatureMap input;
+    ir::FeatureMap result;
+    ir::Window window;
+    std::uint32_t batch = 0;
+};
+
+/// Computes a convolution over all channels, as a matrix product over gathered windows, in pieces that fit in
+/// the cache.
+void convolve(const ConvolutionWork& work, const float* images, const float* weights, const float* bias,
+              float* output) {
+    const std::size_t filters = work.result.channels;
+    const std::size_t depth = work.window.kernel_elements() * work.input.channels;
+    const std::size_t pixels = std::size_t{work.result.height} * work.result.width;
+    const std::size_t rows = work.batch * pixels;
+    if (work.window == ir::Window{}) {
+        multiply(images, weights, output, rows, filters, depth);
+        add_bias(output, bias, rows, filters);
+        return;
+    }
+    constexpr std::size_t piece_elements = std::size_t{1} << 16;
+    const std::size_t piece_rows = std::clamp<std::size_t>(piece_elements / depth, 1, rows);
+    const WindowGatherer gatherer(work.input, work.window, work.result);
+    std::vector<float> gathered(piece_rows * depth);
+    for (std::size_t first = 0; first < rows; first += piece_rows) {
+        const std::size_t count = std::min(piece_rows, rows - first);
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::size_t image = (first + i) / pixels;
+            const std::size_t pixel = (first + i) % pixels;
+            gatherer.gather(
+                images + image * work.input.elements(), static_cast<std::uint32_t>(pixel / work.result.width),
+                static_cast<std::uint32_t>(pixel % work.result.width), gathered.data() + i * depth);
+        }
+        float* const piece = output + first * filters;
+        multiply(gathered.data(), weights, piece, count, filters, depth);
+        add_bias(piece, bias, count, filters);
+    }
+}
+
+/// Copies columns [first, first + count) of the rows of a matrix to or from a matrix that has only these.
+void copy_columns(const float* from, std::size_t from_columns, float* to, std::size_t to_columns,
+                  std::size_t rows, std::size_t count) {
+    for (std::size_t row = 0; row < rows; ++row, from += from_columns, to += to_columns) {
+        std::copy_n(from, count, to);
+    }
+}
+
+std::vector<ir::NamedAttribute> convolution_attributes(const ir::Window& window, std::uint32_t groups) {
+    std::vector<ir::NamedAttribute> attributes = ir::attributes_of(window);
+    attributes.emplace_back("groups", std::int64_t{groups});
+    return attributes;
+}
+
+ir::ValueId append_convolution(ir::LayerReader& layer, const ir::Window& window, const char* bias_key,
+                               std::uint32_t groups) {
+    const std::uint32_t channels = layer.input_map().channels / groups;
     const std::uint32_t filters = layer.positive("filters");
     const double fan_in = static_cast<double>(window.kernel_height) * window.kernel_width * channels;
     const LayerWeights weights{
@@ -61,23 +127,60 @@ ir::ValueId append_convolution(ir::LayerReader& layer, const ir::Window& window,
                    .is_counted = true},
         .channels = filters,
         .bias_key = bias_key};
-    return append_windowed(layer, "convolution", ir::attributes_of(window), weights);
+    return append_windowed(layer, "convolution", convolution_attributes(window, groups), weights);
+}
+
+std::vector<ir::LayerKey> keras_grouped_keys() {
+    return keras_convolution_keys({{"filters", "the kernel's last extent"}, {"groups", "`groups`"}});
+}
+
+/// The groups of a Keras convolution.
+std::uint32_t keras_groups(const ir::LayerReader& layer) {
+    const std::uint32_t groups = layer.positive("groups", 1);
+    const std::uint32_t channels = layer.input_map().channels;
+    const std::uint32_t filters = layer.positive("filters");
+    if (channels % groups != 0 || filters % groups != 0) {
+        layer.fail("groups",
+                   fmt::format("it must divide the {} input channels and the {} filters", channels, filters));
+    }
+    return groups;
 }
 
 ir::LayerKind keras_convolution() {
-    return {ir::Format::Keras, "Conv2D", keras_convolution_keys({{"filters", "the kernel's last extent"}}),
-            [](ir::LayerReader& layer) {
-                require_plain_convolution(layer);
+    return {ir::Format::Keras, "Conv2D", keras_grouped_keys(), [](ir::LayerReader& layer) {
+                layer.require_text("data_format", "channels_last");
                 const auto kernel = layer.positive_pair("kernel_size");
                 const auto stride = layer.positive_pair("strides", {{1, 1}});
-                return append_convolution(layer, keras_window(layer, kernel, stride), "use_bias");
+                const auto dilation = layer.positive_pair("dilation_rate", {{1, 1}});
+                return append_convolution(layer, keras_window(layer, kernel, stride, dilation), "use_bias",
+                                          keras_groups(layer));
+            }};
+}
+
+ir::LayerKind keras_sequence_convolution() {
+    return {ir::Format::Keras, "Conv1D", keras_grouped_keys(), [](ir::LayerReader& layer) {
+                layer.require_text("data_format", "channels_last");
+                const std::uint32_t kernel = keras_length(layer, "kernel_size");
+                const ir::Window window =
+                    keras_sequence_window(layer, kernel, keras_length(layer, "strides", 1),
+                                          keras_length(layer, "dilation_rate", 1));
+                const std::uint32_t groups = keras_groups(layer);
+                const std::uint32_t channels = layer.input_map().channels / groups;
+                const std::uint32_t filters = layer.positive("filters");
+                return append_sequence_windowed(layer, "convolution", convolution_attributes(window, groups),
+                                                {.kernel = {.roles = {"kernel"},
+                                                            .file_shape = {kernel, channels, filters},
+                                                            .shape = {1, kernel, channels, filters},
+                                                            .is_counted = true},
+                                                 .channels = filters,
+                                                 .bias_key = "use_bias"});
             }};
 }
 
 ir::LayerKind json_convolution() {
     return {ir::Format::GraphJson, "convolution",
             json_convolution_keys({{"filters", "the kernel's last extent"}}), [](ir::LayerReader& layer) {
-                return append_convolution(layer, json_window(layer, {{1, 1}}), "bias");
+                return append_convolution(layer, json_window(layer, {{1, 1}}), "bias", 1);
             }};
 }
 
@@ -86,22 +189,39 @@ public:
     std::string_view name() const override { return "convolution"; }
     std::string_view summary() const override {
         return "Two-dimensional convolution over all input channels; elements outside the image count as 0. "
-               "Weights: [kernel row][kernel column][input channel][filter]; optional bias: [filter].";
+               "With groups, the filters of a group cover only its own input channels. Weights: [kernel "
+               "row][kernel column][input channel of the group][filter]; optional bias: [filter].";
     }
     const std::vector<ir::AttributeDeclaration>& attributes() const override {
-        static const std::vector<ir::AttributeDeclaration> declarations = shared_attributes();
+        static const std::vector<ir::AttributeDeclaration> declarations = [] {
+            std::vector<ir::AttributeDeclaration> list = shared_attributes();
+            list.push_back({.name = "groups",
+                            .meaning = "parts into which the input channels, and the filters, are divided",
+                            .absent = std::int64_t{1},
+                            .minimum = 1,
+                            .maximum = std::numeric_limits<std::uint32_t>::max()});
+            return list;
+        }();
         return declarations;
     }
     std::vector<ir::LayerKind> layer_kinds() const override {
-        return {keras_convolution(), json_convolution()};
+        std::vector<ir::LayerKind> kinds{keras_convolution(), keras_sequence_convolution(),
+                                         json_convolution(), tflite_convolution()};
+        for (ir::LayerKind& kind : onnx_convolutions()) kinds.push_back(std::move(kind));
+        return kinds;
     }
 
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
         const ir::Shape kernel = checked_kernel(node);
         const std::uint32_t channels = node.input_map().channels;
-        if (channels != kernel[2]) {
-            throw ModelError(
-                fmt::format("its input has {} channels; its weights are for {}", channels, kernel[2]));
+        const auto groups = static_cast<std::uint64_t>(node.node().integer("groups"));
+        if (channels != groups * kernel[2]) {
+            throw ModelError(fmt::format("its input has {} channels; its weights are for {}", channels,
+                                         groups * kernel[2]));
+        }
+        if (kernel[3] % groups != 0) {
+            throw ModelError(fmt::format("it has {} filters in {} groups; each group must have as many",
+                                         kernel[3], groups));
         }
         return {result_shape(node)};
     }
@@ -109,50 +229,111 @@ public:
     void evaluate(const FloatCall& call) const override {
         const ir::FeatureMap input = call.node.input_map();
         const ir::FeatureMap result = call.node.output_map();
-        const ir::Window window = ir::window_of(call.node.node());
-        const std::span<const float> weights = known_floats(*call.node.constant(0));
+        const float* const weights = known_floats(*call.node.constant(0)).data();
         const float* const bias = call.node.constant(1) == nullptr ? nullptr : call.inputs[2];
-        const std::size_t filters = result.channels;
-        const std::size_t depth = weights.size() / filters;
-        const std::size_t pixels = std::size_t{result.height} * result.width;
-        const std::size_t rows = call.batch * pixels;
-        if (window == ir::Window{}) {
-            multiply(call.inputs[0], weights.data(), call.output, rows, filters, depth);
-            add_bias(call.output, bias, rows, filters);
+        ConvolutionWork work{input, result, ir::window_of(call.node.node()), call.batch};
+        const std::uint32_t groups = groups_of(call.node.node());
+        if (groups == 1) {
+            convolve(work, call.inputs[0], weights, bias, call.output);
             return;
         }
-
-        // Computed as a matrix product over gathered windows, in pieces that fit in the cache.
-        constexpr std::size_t piece_elements = std::size_t{1} << 16;
-        const std::size_t piece_rows = std::clamp<std::size_t>(piece_elements / depth, 1, rows);
-        const WindowGatherer gatherer(input, window, result);
-        std::vector<float> gathered(piece_rows * depth);
-        for (std::size_t first = 0; first < rows; first += piece_rows) {
-            const std::size_t count = std::min(piece_rows, rows - first);
-            for (std::size_t i = 0; i < count; ++i) {
-                const std::size_t image = (first + i) / pixels;
-                const std::size_t pixel = (first + i) % pixels;
-                gatherer.gather(call.inputs[0] + image * input.elements(),
-                                static_cast<std::uint32_t>(pixel / result.width),
-                                static_cast<std::uint32_t>(pixel % result.width),
-                                gathered.data() + i * depth);
-            }
-            float* const piece = call.output + first * filters;
-            multiply(gathered.data(), weights.data(), piece, count, filters, depth);
-            add_bias(piece, bias, count, filters);
+        work.input.channels /= groups;
+        work.result.channels /= groups;
+        const std::size_t depth = work.window.kernel_elements() * work.input.channels;
+        std::vector<float> own_input(call.batch * work.input.elements());
+        std::vector<float> own_weights(depth * work.result.channels);
+        std::vector<float> own_result(call.batch * work.result.elements());
+        const std::size_t in_pixels = own_input.size() / work.input.channels;
+        const std::size_t out_pixels = own_result.size() / work.result.channels;
+        for (std::uint32_t group = 0; group < groups; ++group) {
+            const std::size_t first_filter = std::size_t{group} * work.result.channels;
+            copy_columns(call.inputs[0] + std::size_t{group} * work.input.channels, input.channels,
+                         own_input.data(), work.input.channels, in_pixels, work.input.channels);
+            copy_columns(weights + first_filter, result.channels, own_weights.data(), work.result.channels,
+                         depth, work.result.channels);
+            convolve(work, own_input.data(), own_weights.data(),
+                     bias == nullptr ? nullptr : bias + first_filter, own_result.data());
+            copy_columns(own_result.data(), work.result.channels, call.output + first_filter, result.channels,
+                         out_pixels, work.result.channels);
         }
     }
 
     void lower(const ir::NodeView& node, Lowering& lowering) const override {
-        lower_product(node, ir::window_of(node.node()), std::nullopt, lowering);
+        const ir::Window window = chip_window(node);
+        const auto weights = ir::checked_product(
+            {window.kernel_elements(), node.input_map().channels, node.output_map().channels});
+        if ((window != ir::window_of(node.node()) || groups_of(node.node()) != 1) &&
+            (!weights || *weights > ir::maximum_elements)) {
+            lowering.fail(node.node(),
+                          "it has more than 2^28 weights on the chip, with the zeros between "
+                          "those of its dilated kernel or its groups");
+        }
+        lower_product(node, window, std::nullopt, lowering);
     }
 
 protected:
-    void add_pixel(const std::int32_t* pixel, std::size_t channels, std::int32_t zero_point,
-                   const std::int8_t* weights, std::vector<std::int32_t>& sums) const override {
-        for (std::size_t c = 0; c < channels; ++c) {
-            multiply_add(pixel[c] - zero_point, weights + c * sums.size(), sums);
+    void add_pixel(const ir::Node& node, const std::int32_t* pixel, std::size_t channels,
+                   std::int32_t zero_point, const std::int8_t* weights,
+                   std::vector<std::int32_t>& sums) const override {
+        const std::uint32_t groups = groups_of(node);
+        if (groups == 1) {
+            for (std::size_t c = 0; c < channels; ++c) {
+                multiply_add(pixel[c] - zero_point, weights + c * sums.size(), sums);
+            }
+            return;
         }
+        const std::size_t own_channels = channels / groups;
+        const std::size_t own_filters = sums.size() / groups;
+        for (std::size_t filter = 0; filter < sums.size(); ++filter) {
+            const std::size_t first = filter / own_filters * own_channels;
+            for (std::size_t c = 0; c < own_channels; ++c) {
+                const std::int64_t value = pixel[first + c] - zero_point;
+                sums[filter] = wrap(sums[filter] + value * weights[c * sums.size() + filter]);
+            }
+        }
+    }
+    void add_pixel_sums(const ir::Node& node, const std::vector<std::int32_t>& by_channel,
+                        std::int32_t factor, std::vector<std::int32_t>& sums) const override {
+        const std::size_t groups = groups_of(node);
+        const std::size_t own_channels = by_channel.size() / groups;
+        const std::size_t own_filters = sums.size() / groups;
+        for (std::size_t group = 0; group < groups; ++group) {
+            std::int32_t whole = 0;
+            for (std::size_t c = 0; c < own_channels; ++c) {
+                whole = wrapping_add(whole, by_channel[group * own_channels + c]);
+            }
+            const std::int32_t added = wrapping_multiply(factor, whole);
+            for (std::size_t f = 0; f < own_filters; ++f) {
+                std::int32_t& sum = sums[group * own_filters + f];
+                sum = wrapping_add(sum, added);
+            }
+        }
+    }
+    /// The chip's filters cover all channels: those of other groups have weights of 0.
+    ir::Constant chip_weights(const ir::NodeView& node) const override {
+        ir::Constant dense = WindowedWeights::chip_weights(node);
+        const std::uint32_t groups = groups_of(node.node());
+        if (groups == 1 || !dense.is_known()) return dense;
+        const std::size_t channels = node.input_map().channels;
+        const std::size_t filters = node.output_map().channels;
+        const std::size_t own_channels = channels / groups;
+        const std::size_t own_filters = filters / groups;
+        const std::span<const std::int8_t> own = dense.values<std::int8_t>();
+        const std::size_t elements = own.size() / (own_channels * filters);
+        std::vector<std::int8_t> all(elements * channels * filters,
+                                     static_cast<std::int8_t>(weight_zero_point(node)));
+        for (std::size_t i = 0; i < own.size(); ++i) {
+            const std::size_t filter = i % filters;
+            const std::size_t channel = i / filters % own_channels + filter / own_filters * own_channels;
+            const std::size_t element = i / filters / own_channels;
+            all[(element * channels + channel) * filters + filter] = own[i];
+        }
+        return ir::Constant::of(std::move(all));
+    }
+
+private:
+    static std::uint32_t groups_of(const ir::Node& node) {
+        return static_cast<std::uint32_t>(node.integer("groups"));
     }
 };
 

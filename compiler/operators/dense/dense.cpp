@@ -8,8 +8,10 @@
 
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/window.h"
+#include "compiler/operators/dense/onnx.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/layer_formats.h"
+#include "compiler/operators/tflite_weights.h"
 #include "compiler/operators/weighted.h"
 
 namespace systole::operators {
@@ -34,9 +36,13 @@ ir::ValueId read_keras_dense(ir::LayerReader& layer) {
     const std::uint32_t units = layer.positive("units");
     const ir::Shape weights =
         input.is_vector() ? ir::Shape{input.channels, units} : ir::Shape{1, 1, input.channels, units};
-    return layer.append_function("activation", layer.append(input.is_vector() ? "dense" : "convolution", {},
-                                                            with_matrix(layer, {layer.input()}, weights,
-                                                                        input.channels, units, "use_bias")));
+    ir::ValueId result =
+        layer.append(input.is_vector() ? "dense" : "convolution", {},
+                     with_matrix(layer, {layer.input()}, weights, input.channels, units, "use_bias"));
+    constexpr std::size_t sequence_rank = 3;
+    const bool is_sequence = layer.value(layer.input()).shape.rank() == sequence_rank;
+    result = layer.append_function("activation", result);
+    return is_sequence && !input.is_vector() ? as_sequence(layer, result) : result;
 }
 
 ir::ValueId read_json_dense(ir::LayerReader& layer) {
@@ -61,22 +67,27 @@ public:
                "[input element][unit]; optional bias: [unit].";
     }
     const std::vector<ir::AttributeDeclaration>& attributes() const override {
-        static const std::vector<ir::AttributeDeclaration> declarations{clamp_attribute()};
+        static const std::vector<ir::AttributeDeclaration> declarations{clamp_attribute(),
+                                                                        wide_sums_attribute()};
         return declarations;
     }
     std::vector<ir::LayerKind> layer_kinds() const override {
-        return {{.format = ir::Format::Keras,
-                 .name = "Dense",
-                 .keys = {{"units", "the weights' last extent; over an image, the layer is a `convolution`"},
-                          {"use_bias", "whether there is a bias"},
-                          {"activation", "a function of the result"}},
-                 .build = read_keras_dense},
-                {.format = ir::Format::GraphJson,
-                 .name = "dense",
-                 .keys = {{"units", "the weights' last extent"},
-                          {"bias", "whether there is a bias"},
-                          {"activation", "a function of the result"}},
-                 .build = read_json_dense}};
+        std::vector<ir::LayerKind> kinds{
+            {.format = ir::Format::Keras,
+             .name = "Dense",
+             .keys = {{"units", "the weights' last extent; over an image, the layer is a `convolution`"},
+                      {"use_bias", "whether there is a bias"},
+                      {"activation", "a function of the result"}},
+             .build = read_keras_dense},
+            {.format = ir::Format::GraphJson,
+             .name = "dense",
+             .keys = {{"units", "the weights' last extent"},
+                      {"bias", "whether there is a bias"},
+                      {"activation", "a function of the result"}},
+             .build = read_json_dense},
+            tflite_dense()};
+        for (ir::LayerKind& kind : onnx_products()) kinds.push_back(std::move(kind));
+        return kinds;
     }
 
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
@@ -121,22 +132,27 @@ public:
     }
 
     void execute(const IntegerCall& call) const override {
-        const std::span<const std::int8_t> weights = known_weights(call.node);
         const SumRounding rounding(call.node);
+        const bool is_wide = has_wide_sums(call.node.node());
         const std::size_t units = call.node.output_map().channels;
         std::vector<std::int32_t> sums;
+        std::vector<std::int32_t> lower_sums;
         for (std::uint32_t image = 0; image < call.batch; ++image) {
-            rounding.begin(sums);
-            const std::int8_t* weight = weights.data();
-            for (std::size_t i = 0; i < call.inputs.size(); ++i) {
-                const std::int32_t zero_point = encoding_of(call.node.input(i)).zero_point;
-                const std::size_t elements = call.node.input(i).shape.elements();
-                const std::int32_t* const values = call.inputs[i] + image * elements;
-                for (std::size_t element = 0; element < elements; ++element, weight += units) {
-                    multiply_add(values[element] - zero_point, weight, sums);
-                }
+            std::int32_t* const output = call.output + image * units;
+            if (is_wide) {
+                sums.assign(units, 0);
+                lower_sums.assign(units, 0);
+                add_inputs(
+                    call, image, [](std::int32_t number) { return number >> 8; }, sums);
+                add_inputs(
+                    call, image, [](std::int32_t number) { return number & 0xff; }, lower_sums);
+                rounding.store_wide(sums, lower_sums, output);
+                continue;
             }
-            rounding.store(sums, call.output + image * units);
+            rounding.begin(sums);
+            add_inputs(
+                call, image, [](std::int32_t number) { return number; }, sums);
+            rounding.store(sums, output);
         }
     }
 
@@ -147,6 +163,30 @@ public:
 protected:
     std::uint64_t met_elements(const ir::NodeView& node, std::size_t input) const override {
         return node.input(input).shape.elements();
+    }
+
+private:
+    /// Adds the products of all inputs of an image, or of a part of each number, to the sums.
+    template <typename Part>
+    static void add_inputs(const IntegerCall& call, std::uint32_t image, const Part& part,
+                           std::vector<std::int32_t>& sums) {
+        const std::span<const std::int8_t> weights = known_weights(call.node);
+        const std::int32_t of_weights = weight_zero_point(call.node);
+        const std::int8_t* weight = weights.data();
+        for (std::size_t i = 0; i < call.node.data_inputs(); ++i) {
+            const std::int32_t zero_point = encoding_of(call.node.input(i)).zero_point;
+            const std::size_t elements = call.node.input(i).shape.elements();
+            const std::int32_t* const values = call.inputs[i] + image * elements;
+            std::int32_t whole = 0;
+            for (std::size_t element = 0; element < elements; ++element, weight += sums.size()) {
+                const std::int32_t value = part(values[element]) - zero_point;
+                multiply_add(value, weight, sums);
+                whole = wrapping_add(whole, value);
+            }
+            // The weights' zero point meets the sum of all inputs.
+            const std::int32_t offset = wrapping_multiply(of_weights, whole);
+            for (std::int32_t& sum : sums) sum = wrapping_subtract(sum, offset);
+        }
     }
 };
 

@@ -9,41 +9,124 @@
 #include "compiler/ir/window.h"
 #include "compiler/operators/fixed_point.h"
 #include "compiler/operators/layer_formats.h"
+#include "compiler/operators/tflite_weights.h"
 #include "compiler/operators/windowed_weights.h"
 
 namespace systole::operators {
 namespace {
 
+/// The channels of the result.
+std::uint32_t multiplied_channels(const ir::LayerReader& layer, const char* multiplier_key) {
+    const std::uint64_t channels =
+        std::uint64_t{layer.input_map().channels} * layer.positive(multiplier_key, 1);
+    if (channels > std::numeric_limits<std::uint32_t>::max()) {
+        layer.fail(multiplier_key, fmt::format("the result would have {} channels", channels));
+    }
+    return static_cast<std::uint32_t>(channels);
+}
+
+std::vector<ir::NamedAttribute> depthwise_attributes(const ir::Window& window, std::uint32_t multiplier) {
+    std::vector<ir::NamedAttribute> attributes = ir::attributes_of(window);
+    attributes.emplace_back("multiplier", std::int64_t{multiplier});
+    return attributes;
+}
+
+/// Keras' shape of a depthwise kernel; layers over sequences have no height.
+std::vector<std::uint64_t> keras_kernel_shape(const ir::Window& window, bool is_sequence,
+                                              std::uint32_t in_channels, std::uint32_t out_channels) {
+    if (is_sequence) return {window.kernel_width, in_channels, out_channels};
+    return {window.kernel_height, window.kernel_width, in_channels, out_channels};
+}
+
+ir::Window keras_depthwise_window(const ir::LayerReader& layer, bool is_sequence) {
+    layer.require_text("data_format", "channels_last");
+    layer.require_number("groups", 1);
+    if (is_sequence) {
+        return keras_sequence_window(layer, keras_length(layer, "kernel_size"),
+                                     keras_length(layer, "strides", 1),
+                                     keras_length(layer, "dilation_rate", 1));
+    }
+    const auto kernel = layer.positive_pair("kernel_size");
+    return keras_window(layer, kernel, layer.positive_pair("strides", {{1, 1}}),
+                        layer.positive_pair("dilation_rate", {{1, 1}}));
+}
+
+/// Reads a depthwise convolution and the 1x1 convolution behind it that Keras has in one layer.
+ir::ValueId read_keras_separable(ir::LayerReader& layer, bool is_sequence) {
+    const ir::Window window = keras_depthwise_window(layer, is_sequence);
+    const std::uint32_t in_channels = layer.input_map().channels;
+    const std::uint32_t multiplier = layer.positive("depth_multiplier", 1);
+    const std::uint32_t channels = multiplied_channels(layer, "depth_multiplier");
+    const std::uint32_t filters = layer.positive("filters");
+    const ir::ValueId depthwise =
+        layer.weight({.roles = {"depthwise_kernel"},
+                      .file_shape = keras_kernel_shape(window, is_sequence, in_channels, multiplier),
+                      .shape = {window.kernel_height, window.kernel_width, 1, channels},
+                      .is_counted = true});
+    const ir::ValueId middle = layer.append("depthwise_convolution", depthwise_attributes(window, multiplier),
+                                            {layer.input(), depthwise});
+    const LayerWeights pointwise{
+        .kernel = {.roles = {"pointwise_kernel"},
+                   .file_shape = keras_kernel_shape({}, is_sequence, channels, filters),
+                   .shape = {1, 1, channels, filters},
+                   .is_counted = true},
+        .channels = filters,
+        .bias_key = "use_bias"};
+    const ir::ValueId result = layer.append("convolution", ir::attributes_of(ir::Window{}),
+                                            with_weights(layer, {middle}, pointwise));
+    const ir::ValueId function = layer.append_function("activation", result);
+    return is_sequence ? as_sequence(layer, function) : function;
+}
+
+ir::LayerKind keras_separable_convolution(const char* name, bool is_sequence) {
+    return {ir::Format::Keras, name,
+            keras_convolution_keys({{"depth_multiplier", "`multiplier`"},
+                                    {"filters", "the filters of the 1x1 `convolution` behind it"},
+                                    {"groups", "only 1"}}),
+            [is_sequence](ir::LayerReader& layer) { return read_keras_separable(layer, is_sequence); }};
+}
+
+ir::LayerKind keras_sequence_depthwise() {
+    return {ir::Format::Keras, "DepthwiseConv1D",
+            keras_convolution_keys({{"depth_multiplier", "`multiplier`"}, {"groups", "only 1"}}),
+            [](ir::LayerReader& layer) {
+                const ir::Window window = keras_depthwise_window(layer, true);
+                const std::uint32_t in_channels = layer.input_map().channels;
+                const std::uint32_t multiplier = layer.positive("depth_multiplier", 1);
+                const std::uint32_t channels = multiplied_channels(layer, "depth_multiplier");
+                return append_sequence_windowed(
+                    layer, "depthwise_convolution", depthwise_attributes(window, multiplier),
+                    {.kernel = {.roles = {"depthwise_kernel", "kernel"},
+                                .file_shape = keras_kernel_shape(window, true, in_channels, multiplier),
+                                .shape = {1, window.kernel_width, 1, channels},
+                                .is_counted = true},
+                     .channels = channels,
+                     .bias_key = "use_bias"});
+            }};
+}
+
 ir::ValueId append_depthwise(ir::LayerReader& layer, const ir::Window& window, const char* multiplier_key,
                              const char* bias_key) {
     const std::uint32_t in_channels = layer.input_map().channels;
     const std::uint32_t multiplier = layer.positive(multiplier_key, 1);
-    const std::uint64_t channels = std::uint64_t{in_channels} * multiplier;
-    if (channels > std::numeric_limits<std::uint32_t>::max()) {
-        layer.fail(multiplier_key, fmt::format("the result would have {} channels", channels));
-    }
+    const std::uint32_t channels = multiplied_channels(layer, multiplier_key);
     const double fan_in = static_cast<double>(window.kernel_height) * window.kernel_width;
     const LayerWeights weights{
         .kernel = {.roles = {"depthwise_kernel", "kernel"},
                    .file_shape = {window.kernel_height, window.kernel_width, in_channels, multiplier},
-                   .shape = {window.kernel_height, window.kernel_width, 1,
-                             static_cast<std::uint32_t>(channels)},
+                   .shape = {window.kernel_height, window.kernel_width, 1, channels},
                    .limit = drawn_limit(layer, fan_in),
                    .is_counted = true},
         .channels = channels,
         .bias_key = bias_key};
-    std::vector<ir::NamedAttribute> attributes = ir::attributes_of(window);
-    attributes.emplace_back("multiplier", std::int64_t{multiplier});
-    return append_windowed(layer, "depthwise_convolution", std::move(attributes), weights);
+    return append_windowed(layer, "depthwise_convolution", depthwise_attributes(window, multiplier), weights);
 }
 
 ir::LayerKind keras_depthwise_convolution() {
     return {ir::Format::Keras, "DepthwiseConv2D",
-            keras_convolution_keys({{"depth_multiplier", "`multiplier`"}}), [](ir::LayerReader& layer) {
-                require_plain_convolution(layer);
-                const auto kernel = layer.positive_pair("kernel_size");
-                const auto stride = layer.positive_pair("strides", {{1, 1}});
-                return append_depthwise(layer, keras_window(layer, kernel, stride), "depth_multiplier",
+            keras_convolution_keys({{"depth_multiplier", "`multiplier`"}, {"groups", "only 1"}}),
+            [](ir::LayerReader& layer) {
+                return append_depthwise(layer, keras_depthwise_window(layer, false), "depth_multiplier",
                                         "use_bias");
             }};
 }
@@ -76,7 +159,12 @@ public:
         return declarations;
     }
     std::vector<ir::LayerKind> layer_kinds() const override {
-        return {keras_depthwise_convolution(), json_depthwise_convolution()};
+        return {keras_depthwise_convolution(),
+                keras_sequence_depthwise(),
+                keras_separable_convolution("SeparableConv2D", false),
+                keras_separable_convolution("SeparableConv1D", true),
+                json_depthwise_convolution(),
+                tflite_depthwise_convolution()};
     }
 
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
@@ -126,11 +214,9 @@ public:
                     }
                     for (std::uint32_t row = rows.first; row < rows.last; ++row) {
                         for (std::uint32_t column = columns.first; column < columns.last; ++column) {
-                            const auto image_row = static_cast<std::size_t>(rows.origin + row);
-                            const auto image_column = static_cast<std::size_t>(columns.origin + column);
+                            const std::size_t pixel = rows.under(row) * input.width + columns.under(column);
                             const std::size_t tap = std::size_t{row} * window.kernel_width + column;
-                            add_pixel(pixels + (image_row * input.width + image_column) * in_channels,
-                                      weights.data() + tap * channels, sums);
+                            add_pixel(pixels + pixel * in_channels, weights.data() + tap * channels, sums);
                         }
                     }
                 }
@@ -139,17 +225,25 @@ public:
     }
 
     void lower(const ir::NodeView& node, Lowering& lowering) const override {
-        lower_product(node, ir::window_of(node.node()),
-                      static_cast<std::uint32_t>(node.node().integer("multiplier")), lowering);
+        lower_product(node, chip_window(node), static_cast<std::uint32_t>(node.node().integer("multiplier")),
+                      lowering);
     }
 
 protected:
-    void add_pixel(const std::int32_t* pixel, std::size_t channels, std::int32_t zero_point,
-                   const std::int8_t* weights, std::vector<std::int32_t>& sums) const override {
+    void add_pixel(const ir::Node& /*node*/, const std::int32_t* pixel, std::size_t channels,
+                   std::int32_t zero_point, const std::int8_t* weights,
+                   std::vector<std::int32_t>& sums) const override {
         const std::size_t multiplier = sums.size() / channels;
         for (std::size_t c = 0; c < sums.size(); ++c) {
             const std::int64_t value = pixel[c / multiplier] - zero_point;
             sums[c] = wrap(sums[c] + value * weights[c]);
+        }
+    }
+    void add_pixel_sums(const ir::Node& /*node*/, const std::vector<std::int32_t>& by_channel,
+                        std::int32_t factor, std::vector<std::int32_t>& sums) const override {
+        const std::size_t multiplier = sums.size() / by_channel.size();
+        for (std::size_t c = 0; c < sums.size(); ++c) {
+            sums[c] = wrapping_add(sums[c], wrapping_multiply(factor, by_channel[c / multiplier]));
         }
     }
 };

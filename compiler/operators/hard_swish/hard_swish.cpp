@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "compiler/operators/element_function.h"
+#include "compiler/operators/tflite_functions.h"
 
 namespace systole::operators {
 namespace {
@@ -19,7 +20,8 @@ std::unique_ptr<ir::Operator> make_hard_swish() {
         FunctionDefinition{.name = "hard_swish",
                            .summary = "x * min(max(x + 3, 0), 6) / 6: swish without an exponential.",
                            .apply = apply_to_all<hard_swish_of>,
-                           .layers = {json_function_layer("hard_swish")},
+                           .layers = {json_function_layer("hard_swish"),
+                                      onnx_function("hard_swish", "HardSwish"), tflite_hard_swish()},
                            .functions = {{ir::Format::GraphJson, "hard_swish"},
                                          {ir::Format::Keras, "hard_swish"},
                                          {ir::Format::Keras, "hard_silu"}}});

@@ -20,8 +20,8 @@ ir::ValueId read_keras_input(ir::LayerReader& layer) {
     }
     constexpr std::size_t vector_rank = 2;
     constexpr std::size_t image_rank = 4;
-    if (extents.size() != vector_rank && extents.size() != image_rank) {
-        layer.fail(key, "behind the batch, it must have 1 or 3 dimensions");
+    if (extents.size() < vector_rank || extents.size() > image_rank) {
+        layer.fail(key, "behind the batch, it must have 1 to 3 dimensions");
     }
     return layer.add_input(ir::Shape(extents));
 }

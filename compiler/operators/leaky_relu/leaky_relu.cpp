@@ -1,5 +1,6 @@
 // x for x >= 0, alpha * x for x < 0.
 #include "compiler/operators/element_function.h"
+#include "compiler/operators/tflite_functions.h"
 
 namespace systole::operators {
 namespace {
@@ -29,7 +30,8 @@ std::unique_ptr<ir::Operator> make_leaky_relu() {
         .summary = "x for x >= 0, alpha * x for x < 0.",
         .apply = apply_to_all<leaky_relu_of>,
         .attributes = {alpha_attribute("slope below 0")},
-        .layers = {keras_leaky_relu(), json_alpha_layer("leaky_relu")},
+        .layers = {keras_leaky_relu(), json_alpha_layer("leaky_relu"),
+                   onnx_alpha_function("leaky_relu", "LeakyRelu", 0.01F), tflite_leaky_relu()},
         .functions = {{ir::Format::Keras, "leaky_relu", {{"alpha", double{function_slope}}}}}});
 }
 

@@ -32,12 +32,17 @@ public:
                "Constant: the table, of the result's type: [256], indexed by the bits of a byte; for 16-bit "
                "numbers [513], with an entry for every 128th number from -32768 on and linear interpolation.";
     }
+    std::optional<PermutedNode> permuted(const ir::NodeView& node,
+                                         std::span<const std::uint32_t> axes) const override {
+        return permuted_elements(node, axes);
+    }
     Placement placement() const override {
         return {
             .where = "activation unit: fused with matrix work if it is the only reader, else as vector work",
             .formats = "uint8 and int8; int16"};
     }
 
+    LeadingOnes leading_ones(const ir::NodeView& /*node*/) const override { return LeadingOnes::Passed; }
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
         node.require_inputs(1, 1);
         const std::uint32_t entries = bytes_of(node.input().type) == 2 ? wide_entries : byte_entries;

@@ -6,7 +6,7 @@ namespace {
 
 class MaxPool final : public Pool {
 public:
-    MaxPool() : Pool(PoolKind::Max, "MaxPooling2D", "GlobalMaxPooling2D") {}
+    MaxPool() : Pool(PoolKind::Max, "MaxPooling") {}
 
     std::string_view name() const override { return "max_pool"; }
     std::string_view summary() const override {

@@ -1,6 +1,7 @@
-// The element-wise product of two tensors of the same shape.
+// The product of two tensors, element by element.
 #include <algorithm>
 
+#include "compiler/ir/names.h"
 #include "compiler/operators/fixed_point.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/pairwise.h"
@@ -8,24 +9,24 @@
 namespace systole::operators {
 namespace {
 
+float product_of_floats(float a, float b) {
+    return a * b;
+}
+
 class Multiply final : public PairwiseOperator {
 public:
-    Multiply() : PairwiseOperator("multiplies") {}
+    Multiply()
+        : PairwiseOperator("multiplies", apply_to_row<product_of_floats>, apply_to_row<wrapping_multiply>) {}
 
     std::string_view name() const override { return "multiply"; }
-    std::string_view summary() const override {
-        return "The element-wise product of two tensors of the same shape.";
-    }
-    std::vector<ir::LayerKind> layer_kinds() const override { return {json_pairwise_layer("multiply")}; }
-
-    void evaluate(const FloatCall& call) const override {
-        const std::size_t count = call.batch * call.node.input().shape.elements();
-        const float* const a = call.inputs[0];
-        const float* const b = call.inputs[1];
-        for (std::size_t i = 0; i < count; ++i) call.output[i] = a[i] * b[i];
+    std::string_view summary() const override { return "The product of two tensors, element by element."; }
+    std::vector<ir::LayerKind> layer_kinds() const override {
+        return {json_pairwise_layer("multiply"), tflite_pairwise_layer("multiply", "MUL"),
+                keras_chain("multiply", "Multiply"), onnx_pair("multiply", "Mul")};
     }
 
     void quantize(const ir::Node& node, Quantizer& quantizer) const override {
+        if (!has_chip_form(quantizer.view(node))) return quantize_others(node, quantizer);
         quantizer.require_one_width(node);
         Encoding encoding = quantizer.encoding(node.output());
         // The result's multiplier stays below 1: products have 31 bits and must not be shifted to the left.
@@ -41,7 +42,7 @@ public:
         const std::int32_t zero_point_a = encoding_of(call.node.input(0)).zero_point;
         const std::int32_t zero_point_b = encoding_of(call.node.input(1)).zero_point;
         const std::int32_t zero_point = encoding_of(call.node.output()).zero_point;
-        const std::size_t count = call.batch * call.node.input().shape.elements();
+        const std::size_t count = call.batch * call.node.output().shape.elements();
         for (std::size_t i = 0; i < count; ++i) {
             const std::int64_t product =
                 std::int64_t{call.inputs[0][i] - zero_point_a} * (call.inputs[1][i] - zero_point_b);
@@ -52,11 +53,13 @@ public:
 
 protected:
     mapping::Elementwise work_of(const ir::NodeView& node) const override {
-        const double product_scale = encoding_of(node.input(0)).scale * encoding_of(node.input(1)).scale;
+        const double quotient =
+            scale_quotient(encoding_of(node.input(0)).scale, encoding_of(node.input(1)).scale,
+                           encoding_of(node.output()).scale);
         return {.operation = isa::VectorOperation::Multiply,
                 .a = {},
                 .b = {},
-                .result = fixed_point_of(product_scale / encoding_of(node.output()).scale),
+                .result = fixed_point_of(quotient),
                 .table = {}};
     }
 };

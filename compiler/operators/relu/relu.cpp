@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "compiler/operators/element_function.h"
+#include "compiler/operators/tflite_functions.h"
 
 namespace systole::operators {
 namespace {
@@ -48,6 +49,7 @@ public:
 
 std::unique_ptr<ir::Operator> make_relu() {
     constexpr double relu6_maximum = 6.0;
+    constexpr float unlimited = std::numeric_limits<float>::infinity();
     return std::make_unique<Relu>(FunctionDefinition{
         .name = "relu",
         .summary = "x clamped between 0 and a limit, which may be infinite.",
@@ -59,10 +61,15 @@ std::unique_ptr<ir::Operator> make_relu() {
                              {"negative_slope", "other than 0, it makes the layer a `leaky_relu`"},
                              {"threshold", "only 0"}},
                     .build = read_keras_relu},
+                   onnx_function("relu", "Relu"),
                    {.format = ir::Format::GraphJson,
                     .name = "relu",
                     .keys = {{"maximum", "`maximum`"}},
-                    .build = read_json_relu}},
+                    .build = read_json_relu},
+                   tflite_limit_layer("RELU", 0.0F, unlimited),
+                   tflite_limit_layer("RELU6", 0.0F, 6.0F),
+                   tflite_limit_layer("RELU_0_TO_1", 0.0F, 1.0F),
+                   tflite_limit_layer("RELU_N1_TO_1", -1.0F, 1.0F)},
         .functions = {{ir::Format::GraphJson, "relu"},
                       {ir::Format::Keras, "relu"},
                       {ir::Format::Keras, "relu6", {{"maximum", relu6_maximum}}}}});

@@ -1,11 +1,15 @@
 // The same elements in the same order, with another shape.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/element_range.h"
+#include "compiler/operators/file_nodes.h"
 #include "compiler/operators/layer_formats.h"
+#include "compiler/operators/strided.h"
 
 namespace systole::operators {
 namespace {
@@ -16,40 +20,129 @@ ir::ValueId append_reshape(ir::LayerReader& layer, const ir::Shape& shape) {
 }
 
 ir::ValueId flatten_input(ir::LayerReader& layer) {
-    return append_reshape(layer, ir::vector_shape(static_cast<std::uint32_t>(layer.input_map().elements())));
+    const std::uint64_t elements = layer.value(layer.input()).shape.elements();
+    return append_reshape(layer, ir::vector_shape(static_cast<std::uint32_t>(elements)));
 }
 
-/// Reads a Keras Reshape; one extent may be -1 and then follows from the others.
-ir::ValueId read_keras_reshape(ir::LayerReader& layer) {
-    constexpr const char* rule = "each must be an integer from 1 to 4294967295, or -1 once";
-    if (!layer.has("target_shape")) layer.fail("target_shape", "it must be given");
-    if (!layer.is_list("target_shape")) layer.fail("target_shape", "it must be a list");
-    std::uint64_t known = 1;
-    std::vector<std::uint32_t> extents{1};
+using Integers = std::vector<std::int64_t>;
+
+/// The shape that a file asks for: one extent may be -1, and then follows from the others; 0 is the input's
+/// extent unless `zero_is_zero`.
+ir::Shape completed_shape(const ir::LayerReader& layer, const ir::Shape& input, Integers extents,
+                          bool zero_is_zero) {
     std::optional<std::size_t> inferred;
-    const auto values = layer.integers("target_shape");
-    for (const auto& value : *values) {
-        if (value == -1 && !inferred) {
-            inferred = extents.size();
-            extents.push_back(1);
+    std::uint64_t known = 1;
+    for (std::size_t i = 0; i < extents.size(); ++i) {
+        if (extents[i] == -1 && !inferred) {
+            inferred = i;
             continue;
         }
-        if (!value || *value < 1 ||
-            __builtin_mul_overflow(known, static_cast<std::uint64_t>(*value), &known)) {
-            layer.fail("target_shape", rule);
+        if (extents[i] == 0 && !zero_is_zero) {
+            if (i >= input.rank())
+                layer.fail(
+                    fmt::format("extent {} of its shape is 0; its input has {} axes", i, input.rank()));
+            extents[i] = input[i];
         }
-        extents.push_back(static_cast<std::uint32_t>(*value));
-        if (extents.size() > ir::Shape::most_extents) break;
+        if (extents[i] < 0 || __builtin_mul_overflow(known, static_cast<std::uint64_t>(extents[i]), &known)) {
+            layer.fail(fmt::format("its shape is {}; each must be at least 0, or -1 once",
+                                   ir::to_text(ir::Attribute(extents))));
+        }
     }
-    constexpr std::size_t vector_rank = 2;
-    constexpr std::size_t image_rank = 4;
-    if (extents.size() != vector_rank && extents.size() != image_rank) {
-        layer.fail("target_shape", "it must have 1 or 3 dimensions");
+    if (inferred) extents[*inferred] = known == 0 ? 0 : static_cast<std::int64_t>(input.elements() / known);
+    return shape_from(layer, extents);
+}
+
+/// Reads a Keras Reshape; the batch stays.
+ir::ValueId read_keras_reshape(ir::LayerReader& layer) {
+    if (!layer.has("target_shape")) layer.fail("target_shape", "it must be given");
+    if (!layer.is_list("target_shape")) layer.fail("target_shape", "it must be a list");
+    Integers extents{1};
+    const auto values = layer.integers("target_shape");
+    for (const auto& value : *values) {
+        const bool is_second = value == -1 && std::ranges::find(extents, -1) != extents.end();
+        if (!value || *value == 0 || *value < -1 || is_second) {
+            layer.fail("target_shape", "each must be an integer from 1 to 4294967295, or -1 once");
+        }
+        extents.push_back(*value);
     }
-    // Fits in 32 bits, because the size of tensors is limited.
-    const std::uint64_t elements = layer.input_map().elements();
-    if (inferred) extents[*inferred] = static_cast<std::uint32_t>(elements / known);
-    return append_reshape(layer, ir::Shape(extents));
+    const ir::ValueId input = layer.input();
+    const ir::Shape& shape = layer.value(input).shape;
+    return append_reshape(layer, completed_shape(layer, shape, extents, true));
+}
+
+/// The shape is an input, or an attribute before operator set 5.
+ir::Results read_onnx_reshape(ir::LayerReader& layer) {
+    const ir::ValueId input = input_of(layer, 0);
+    const Integers extents = layer.has("shape") ? *integers_of(layer, "shape")
+                                                : constant_integers_if_any(layer, 1).value_or(Integers{});
+    return append_shape(
+        layer, input,
+        completed_shape(layer, layer.value(input).shape, extents, flag_of(layer, "allowzero", false)));
+}
+
+/// The shape is an input, or an option in older files.
+ir::Results read_tflite_reshape(ir::LayerReader& layer) {
+    const ir::ValueId input = input_of(layer, 0);
+    const auto given = constant_integers_if_any(layer, 1);
+    const Integers extents = given ? *given : integers_of(layer, "new_shape").value_or(Integers{});
+    return append_shape(layer, input, completed_shape(layer, layer.value(input).shape, extents, true));
+}
+
+/// ONNX Flatten: a matrix, of which the axes before `axis` are the rows.
+ir::Results read_onnx_flatten(ir::LayerReader& layer) {
+    const ir::ValueId input = input_of(layer, 0);
+    const ir::Shape shape = layer.value(input).shape;
+    const auto rank = static_cast<std::int64_t>(shape.rank());
+    std::int64_t axis = integer_of(layer, "axis", 1);
+    if (axis < -rank || axis > rank) layer.fail("axis", fmt::format("it must be from {} to {}", -rank, rank));
+    if (axis < 0) axis += rank;
+    Integers extents{1, 1};
+    for (std::size_t i = 0; i < shape.rank(); ++i)
+        extents[static_cast<std::int64_t>(i) < axis ? 0 : 1] *= shape[i];
+    return append_shape(layer, input, shape_from(layer, extents));
+}
+
+/// The input without axes of extent 1: the given ones, or all if none are given.
+ir::Results append_squeeze(ir::LayerReader& layer, const std::optional<Integers>& axes) {
+    const ir::ValueId input = input_of(layer, 0);
+    const ir::Shape shape = layer.value(input).shape;
+    const bool takes_all = !axes || axes->empty();
+    const Integers removed = takes_all ? Integers{} : axes_in(layer, *axes, shape.rank());
+    Integers extents;
+    for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
+        const bool is_listed = std::ranges::find(removed, static_cast<std::int64_t>(axis)) != removed.end();
+        if (is_listed && shape[axis] != 1) {
+            layer.fail(fmt::format("it removes axis {} of {}; its extent must be 1", axis, to_text(shape)));
+        }
+        if (!is_listed && (!takes_all || shape[axis] != 1)) extents.push_back(shape[axis]);
+    }
+    return append_shape(layer, input, shape_from(layer, extents));
+}
+
+/// The input with axes of extent 1 at the given places of the result.
+ir::Results append_unsqueeze(ir::LayerReader& layer, const Integers& axes) {
+    const ir::ValueId input = input_of(layer, 0);
+    const ir::Shape shape = layer.value(input).shape;
+    const Integers added = axes_in(layer, axes, shape.rank() + axes.size());
+    if (added.size() != axes.size()) layer.fail("it adds an axis twice");
+    Integers extents = extents_of(shape);
+    for (const std::int64_t axis : added) extents.insert(extents.begin() + axis, 1);
+    return append_shape(layer, input, shape_from(layer, extents));
+}
+
+/// Both read their axes from an input, or from an attribute before operator set 13.
+std::optional<Integers> onnx_axes(const ir::LayerReader& layer) {
+    return layer.has("axes") ? integers_of(layer, "axes") : constant_integers_if_any(layer, 1);
+}
+
+ir::Results read_onnx_unsqueeze(ir::LayerReader& layer) {
+    const auto axes = onnx_axes(layer);
+    if (!axes) layer.fail("its axes must be given");
+    return append_unsqueeze(layer, *axes);
+}
+
+ir::Results read_tflite_squeeze(ir::LayerReader& layer) {
+    return append_squeeze(layer, integers_of(layer, "squeeze_dims"));
 }
 
 class Reshape final : public ElementRangeOperator {
@@ -82,6 +175,35 @@ public:
                      layer.require_text("data_format", "channels_last");
                      return flatten_input(layer);
                  }},
+            {.format = ir::Format::Onnx,
+             .name = "Reshape",
+             .keys = {{"shape", "`shape`, before operator set 5"},
+                      {"allowzero", "1: 0 is no extent of the input"}},
+             .build = read_onnx_reshape},
+            {.format = ir::Format::Onnx,
+             .name = "Flatten",
+             .keys = {{"axis", "the first axis of the columns"}},
+             .build = read_onnx_flatten},
+            {.format = ir::Format::Onnx,
+             .name = "Squeeze",
+             .keys = {{"axes", "the axes, before operator set 13"}},
+             .build = [](ir::LayerReader& layer) { return append_squeeze(layer, onnx_axes(layer)); }},
+            {.format = ir::Format::Onnx,
+             .name = "Unsqueeze",
+             .keys = {{"axes", "the axes, before operator set 13"}},
+             .build = read_onnx_unsqueeze},
+            {.format = ir::Format::Tflite,
+             .name = "RESHAPE",
+             .keys = {{"new_shape", "`shape`, if it is no input"}},
+             .build = read_tflite_reshape},
+            {.format = ir::Format::Tflite,
+             .name = "SQUEEZE",
+             .keys = {{"squeeze_dims", "the axes; none: all of extent 1"}},
+             .build = read_tflite_squeeze},
+            {.format = ir::Format::Tflite,
+             .name = "EXPAND_DIMS",
+             .build =
+                 [](ir::LayerReader& layer) { return append_unsqueeze(layer, constant_integers(layer, 1)); }},
             {.format = ir::Format::GraphJson,
              .name = "reshape",
              .keys = {{"shape", "`shape`, without the batch"}},
@@ -91,7 +213,7 @@ public:
     }
 
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
-        node.require_inputs(1);
+        if (node.node().inputs.size() != 1) throw ModelError("it must have exactly 1 input");
         std::vector<std::uint32_t> extents;
         for (const std::int64_t extent : node.node().integers("shape")) {
             extents.push_back(static_cast<std::uint32_t>(extent));
@@ -104,15 +226,31 @@ public:
         return {shape};
     }
     bool is_identity(const ir::NodeView& node) const override {
-        return map_text(node.input().shape) == map_text(node.output().shape);
+        return node.input().shape == node.output().shape;
     }
     bool reads_elements() const override { return true; }
     Placement placement() const override {
         return {.where = "nowhere: elements stay in place", .formats = "float32; uint8, int8, int16"};
     }
+    void check_types(const ir::NodeView& node) const override { require_one_kind(node); }
+    void compute(const TensorCall& call) const override {
+        const bool is_constant = call.node.input().constant.has_value();
+        const std::size_t bytes = call.node.output().shape.elements() * bytes_of(call.node.output().type);
+        for (std::size_t image = 0; image < call.batch; ++image) {
+            std::copy_n(call.input<std::uint8_t>(0) + (is_constant ? 0 : image * bytes), bytes,
+                        call.output<std::uint8_t>() + image * bytes);
+        }
+    }
+    bool needs_host(const ir::NodeView& node) const override {
+        return !node.input().quantization || !ir::is_feature_map(node.input().shape) ||
+               !ir::is_feature_map(node.output().shape);
+    }
+    void quantize(const ir::Node& node, Quantizer& quantizer) const override {
+        quantize_moved(node, quantizer);
+    }
     void lower(const ir::NodeView& node, Lowering& lowering) const override {
-        if (ir::is_output(node.graph(), node.node().output())) {
-            // The host gets the same bytes with either shape.
+        // The host gets the same bytes with either shape, and the chip has the same rows.
+        if (ir::is_output(node.graph(), node.node().output()) || node.input_map() == node.output_map()) {
             lowering.share_tensor(node.node().output(), lowering.tensor_of(node.node().inputs.front()));
             return;
         }

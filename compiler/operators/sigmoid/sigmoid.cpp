@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "compiler/operators/element_function.h"
+#include "compiler/operators/tflite_functions.h"
 
 namespace systole::operators {
 namespace {
@@ -17,7 +18,9 @@ std::unique_ptr<ir::Operator> make_sigmoid() {
         .name = "sigmoid",
         .summary = "1 / (1 + exp(-x)).",
         .apply = apply_to_all<sigmoid_of>,
-        .layers = {json_function_layer("sigmoid")},
+        .layers = {json_function_layer("sigmoid"), onnx_function("sigmoid", "Sigmoid"),
+                   tflite_sigmoid_layer("sigmoid", "LOGISTIC",
+                                        [](float x) { return 1.0F / (1.0F + std::exp(-x)); })},
         .functions = {{ir::Format::GraphJson, "sigmoid"}, {ir::Format::Keras, "sigmoid"}}});
 }
 

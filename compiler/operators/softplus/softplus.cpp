@@ -18,7 +18,7 @@ std::unique_ptr<ir::Operator> make_softplus() {
         .name = "softplus",
         .summary = "log(1 + exp(x)).",
         .apply = apply_to_all<softplus_of>,
-        .layers = {json_function_layer("softplus")},
+        .layers = {json_function_layer("softplus"), onnx_function("softplus", "Softplus")},
         .functions = {{ir::Format::GraphJson, "softplus"}, {ir::Format::Keras, "softplus"}}});
 }
 

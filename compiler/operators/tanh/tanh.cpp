@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "compiler/operators/element_function.h"
+#include "compiler/operators/tflite_functions.h"
 
 namespace systole::operators {
 namespace {
@@ -13,12 +14,13 @@ float tanh_of(float x, const FunctionParameters& /*parameters*/) {
 }  // namespace
 
 std::unique_ptr<ir::Operator> make_tanh() {
-    return std::make_unique<FunctionOperator>(
-        FunctionDefinition{.name = "tanh",
-                           .summary = "The hyperbolic tangent.",
-                           .apply = apply_to_all<tanh_of>,
-                           .layers = {json_function_layer("tanh")},
-                           .functions = {{ir::Format::GraphJson, "tanh"}, {ir::Format::Keras, "tanh"}}});
+    return std::make_unique<FunctionOperator>(FunctionDefinition{
+        .name = "tanh",
+        .summary = "The hyperbolic tangent.",
+        .apply = apply_to_all<tanh_of>,
+        .layers = {json_function_layer("tanh"), onnx_function("tanh", "Tanh"),
+                   tflite_sigmoid_layer("tanh", "TANH", [](float x) { return std::tanh(x); })},
+        .functions = {{ir::Format::GraphJson, "tanh"}, {ir::Format::Keras, "tanh"}}});
 }
 
 }  // namespace systole::operators

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "compiler/ir/model_error.h"
+#include "compiler/operators/integer_types.h"
 #include "compiler/operators/layer_formats.h"
 #include "compiler/operators/lowering.h"
 #include "compiler/operators/pool.h"
@@ -43,6 +44,15 @@ ir::ValueId read_keras_zero_padding(ir::LayerReader& layer) {
     return append_zero_padding(layer, {vertical[0], horizontal[0], vertical[1], horizontal[1]});
 }
 
+ir::ValueId read_keras_sequence_padding(ir::LayerReader& layer) {
+    require_sequence(layer);
+    layer.require_text("data_format", "channels_last");
+    const auto values = layer.integers("padding");
+    if (!values) layer.fail("padding", "it must be given");
+    const auto [before, after] = both_sides(layer, *values);
+    return as_sequence(layer, append_zero_padding(layer, {0, before, 0, after}));
+}
+
 class ZeroPadding final : public Operator {
 public:
     std::string_view name() const override { return "zero_padding"; }
@@ -63,6 +73,11 @@ public:
                  .keys = {{"padding", "`padding`: a, [a, b] or [[top, bottom], [left, right]]"},
                           {"data_format", "only \"channels_last\""}},
                  .build = read_keras_zero_padding},
+                {.format = ir::Format::Keras,
+                 .name = "ZeroPadding1D",
+                 .keys = {{"padding", "`padding`: a or [left, right]"},
+                          {"data_format", "only \"channels_last\""}},
+                 .build = read_keras_sequence_padding},
                 {.format = ir::Format::GraphJson,
                  .name = "zero_padding",
                  .keys = {{"padding", "`padding`"}},
@@ -83,6 +98,7 @@ public:
         return {ir::image_shape(
             {static_cast<std::uint32_t>(height), static_cast<std::uint32_t>(width), input.channels})};
     }
+    LeadingOnes leading_ones(const ir::NodeView& /*node*/) const override { return LeadingOnes::Ignored; }
     bool is_identity(const ir::NodeView& node) const override { return sides_of(node.node()) == Sides{}; }
     bool moves_elements() const override { return true; }
     Placement placement() const override {
@@ -102,8 +118,15 @@ public:
         std::fill_n(call.output, count, encoding_of(call.node.output()).zero_point);
         copy_image(call.node, call.batch, call.inputs[0], call.output);
     }
+    bool needs_host(const ir::NodeView& node) const override {
+        return works_on_integers(node) && bytes_of(node.output().type) != 1;
+    }
     /// Max pooling with 1x1 windows, in which elements outside the image count as 0.
     void lower(const ir::NodeView& node, Lowering& lowering) const override {
+        if (needs_host(node)) {
+            lowering.fail(node.node(),
+                          fmt::format("it is of {}; the chip pads bytes alone", name_of(node.output().type)));
+        }
         const auto [top, left, bottom, right] = sides_of(node.node());
         const ir::Window window{.pad_top = top, .pad_left = left, .pad_bottom = bottom, .pad_right = right};
         lowering.add_layer(node.node(), node.node().output(),

@@ -57,6 +57,12 @@ BorderTensor border_tensor(Operands& operands) {
     if (is_signed && is_wide) operands.fail("wide contradicts signed: wide elements always are signed");
     if (is_signed) tensor.type = DataType::Int8;
     if (is_wide) tensor.type = DataType::Int16;
+    if (const Token* const name = operands.keyed("type")) {
+        const auto type = find_data_type(name->value);
+        if (!type) operands.fail(*name, "must be the name of a number format, like float32");
+        if (is_signed || is_wide) operands.fail(*name, "contradicts signed and wide");
+        tensor.type = *type;
+    }
     if (const auto rule = broken_rule(tensor)) operands.fail(*rule);
     return tensor;
 }
@@ -68,11 +74,16 @@ bool Directives::take(Operands& operands) {
         std::string_view name;
         void (Directives::*handle)(Operands&);
     };
-    static constexpr std::array<Entry, 11> entries = {{{".array", &Directives::array},
+    static constexpr std::array<Entry, 16> entries = {{{".array", &Directives::array},
                                                        {".model", &Directives::model},
                                                        {".input", &Directives::input},
                                                        {".output", &Directives::output},
                                                        {".host_operation", &Directives::host_operation},
+                                                       {".host_segment", &Directives::host_segment},
+                                                       {".computes", &Directives::segment_layers},
+                                                       {".reads", &Directives::segment_reads},
+                                                       {".writes", &Directives::segment_writes},
+                                                       {".graph", &Directives::segment_graph},
                                                        {".layer", &Directives::layer},
                                                        {".buffer", &Directives::buffer},
                                                        {".unified_buffer", &Directives::unified_buffer},
@@ -169,6 +180,48 @@ void Directives::host_operation(Operands& operands) {
     operation.kind = operands.word("kind").value;
     operation.layer = operands.word("layer").value;
     program_.host_operations.push_back(std::move(operation));
+}
+
+void Directives::host_segment(Operands& operands) {
+    HostSegment segment;
+    segment.name = operands.word("name").value;
+    segment.operations = operands.keyed_number("operations", 0, 0, UINT64_MAX);
+    segment.bytes = operands.keyed_number("bytes", 0, 0, UINT64_MAX);
+    segment.constant_bytes = operands.keyed_number("constant_bytes", 0, 0, UINT64_MAX);
+    program_.host_segments.push_back(std::move(segment));
+}
+
+HostSegment& Directives::last_segment(Operands& operands) {
+    if (program_.host_segments.empty()) operands.fail("there is no .host_segment above it");
+    return program_.host_segments.back();
+}
+
+void Directives::segment_layers(Operands& operands) {
+    std::vector<std::string>& layers = last_segment(operands).layers;
+    layers.push_back(operands.word("layer").value);
+    while (const Token* const layer = operands.word_if_any("layer")) layers.push_back(layer->value);
+}
+
+SegmentTensor Directives::segment_tensor(Operands& operands) const {
+    const Token& name = operands.word("buffer");
+    const auto found = std::ranges::find(program_.buffers, name.value, &HostBuffer::name);
+    if (found == program_.buffers.end()) operands.fail(name, "must be a host buffer declared above");
+    return {.buffer = static_cast<std::uint32_t>(found - program_.buffers.begin()),
+            .bytes = operands.number("bytes", 1, found->bytes)};
+}
+
+void Directives::segment_reads(Operands& operands) {
+    last_segment(operands).reads.push_back(segment_tensor(operands));
+}
+
+void Directives::segment_writes(Operands& operands) {
+    last_segment(operands).writes.push_back(segment_tensor(operands));
+}
+
+void Directives::segment_graph(Operands& operands) {
+    std::string& graph = last_segment(operands).graph;
+    graph += operands.word("line").value;
+    graph += '\n';
 }
 
 void Directives::buffer(Operands& operands) {

@@ -38,6 +38,14 @@ private:
     void input(Operands& operands);
     void output(Operands& operands);
     void host_operation(Operands& operands);
+    void host_segment(Operands& operands);
+    // Parts of the last host segment.
+    void segment_layers(Operands& operands);
+    void segment_reads(Operands& operands);
+    void segment_writes(Operands& operands);
+    void segment_graph(Operands& operands);
+    HostSegment& last_segment(Operands& operands);
+    SegmentTensor segment_tensor(Operands& operands) const;
     void buffer(Operands& operands);
     void tile(Operands& operands);
     void unified_buffer(Operands& operands);

@@ -14,7 +14,7 @@ namespace systole::isa {
 namespace {
 
 /// The word for the number format of a tensor; uint8 needs none.
-std::string_view type_word(const BorderTensor& tensor) {
+std::string type_word(const BorderTensor& tensor) {
     switch (tensor.type) {
         case DataType::Uint8:
             return "";
@@ -28,8 +28,7 @@ std::string_view type_word(const BorderTensor& tensor) {
         case DataType::Float32:
             break;
     }
-    throw ProgramError(fmt::format("tensor {} is {}; assembly has no word for this format",
-                                   as_word(tensor.name), name_of(tensor.type)));
+    return fmt::format(" type={}", name_of(tensor.type));
 }
 
 class Writer {
@@ -76,6 +75,26 @@ public:
         text_ += buffer.kind == BufferKind::Constant ? values_text(buffer.contents, 1, budget_) : "\n";
     }
 
+    void host_segment(const HostSegment& segment, const std::vector<HostBuffer>& buffers) {
+        write(".host_segment {}", as_word(segment.name));
+        if (segment.operations != 0) write(" operations={}", segment.operations);
+        if (segment.bytes != 0) write(" bytes={}", segment.bytes);
+        if (segment.constant_bytes != 0) write(" constant_bytes={}", segment.constant_bytes);
+        write("\n");
+        for (const std::string& layer : segment.layers) write(".computes {}\n", as_word(layer));
+        for (const SegmentTensor& tensor : segment.reads) {
+            write(".reads {} {}\n", as_word(buffers[tensor.buffer].name), tensor.bytes);
+        }
+        for (const SegmentTensor& tensor : segment.writes) {
+            write(".writes {} {}\n", as_word(buffers[tensor.buffer].name), tensor.bytes);
+        }
+        for (std::string_view rest = segment.graph; !rest.empty();) {
+            const std::size_t end = rest.find('\n');
+            write(".graph {}\n", quoted(rest.substr(0, end)));
+            rest.remove_prefix(end + 1);
+        }
+    }
+
     void initial_rows(const Program& program) {
         for (const InitialRows& initial : program.unified_buffer) {
             write(".unified_buffer {} {}", initial.first_row, initial.values.size());
@@ -120,6 +139,7 @@ std::string disassemble(const Program& program) {
     writer.write(".array {} {}\n", program.geometry.rows, program.geometry.columns);
     writer.network(program);
     for (const HostBuffer& buffer : program.buffers) writer.buffer(buffer);
+    for (const HostSegment& segment : program.host_segments) writer.host_segment(segment, program.buffers);
     for (const WeightTile& tile : program.tiles) writer.tile(tile);
     writer.initial_rows(program);
     writer.write("\n");

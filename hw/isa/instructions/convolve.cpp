@@ -36,6 +36,7 @@ void Convolve::fields(FieldVisitor& visitor) {
 }
 
 Footprint Convolve::footprint(const Registers& registers, const Geometry& geometry) const {
+    check_weight_zero_point(registers, flags);
     check_window(registers);
     check_window_tiles(registers, repeat, geometry.rows);
     Footprint result;

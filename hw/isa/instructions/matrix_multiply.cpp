@@ -16,6 +16,7 @@ void MatrixMultiply::fields(FieldVisitor& visitor) {
 }
 
 Footprint MatrixMultiply::footprint(const Registers& registers, const Geometry& /*geometry*/) const {
+    check_weight_zero_point(registers, flags);
     const std::uint64_t stride = at_least_one(registers, Register::MultiplyRowStride);
     const std::uint64_t rows_of_repetition = bytes_of(flags.activations);
     const std::uint64_t to_last_streamed_row = (std::uint64_t{length} - 1) * stride;

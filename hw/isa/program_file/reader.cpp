@@ -27,10 +27,10 @@ Content open_content(std::span<const std::uint8_t> file) {
     }
     const std::size_t version_at = header.position();
     const std::uint32_t version = header.number32("version");
-    if (version != file_format::version && version != file_format::version_with_rows) {
+    if (version < file_format::version || version > file_format::version_with_host) {
         ByteReader::fail_at(version_at,
-                            fmt::format("version is {}; this program reads versions {} and {}", version,
-                                        file_format::version, file_format::version_with_rows));
+                            fmt::format("version is {}; this program reads versions {} to {}", version,
+                                        file_format::version, file_format::version_with_host));
     }
     const std::size_t sum_at = header.position();
     const std::uint32_t written_sum = header.number32("CRC-32");
@@ -85,7 +85,7 @@ LayerInfo read_layer(ByteReader& reader) {
 }
 
 DataType read_element_type(ByteReader& reader) {
-    constexpr auto last = static_cast<std::uint8_t>(DataType::Int16);
+    constexpr auto last = static_cast<std::uint8_t>(data_type_count - 1);
     const std::size_t begin = reader.position();
     const std::uint8_t type = reader.number8("tensor type");
     if (type > last)
@@ -173,16 +173,53 @@ InitialRows read_initial_rows(ByteReader& reader) {
     return initial;
 }
 
+SegmentTensor read_segment_tensor(ByteReader& reader) {
+    SegmentTensor tensor;
+    tensor.buffer = reader.number32("buffer of a host segment");
+    tensor.bytes = reader.number64("bytes of a host segment's tensor");
+    return tensor;
+}
+
+HostSegment read_host_segment(ByteReader& reader) {
+    constexpr std::size_t smallest_tensor = 12;
+    HostSegment segment;
+    segment.name = reader.string("name of a host segment");
+    segment.layers = list<std::string>(reader, 4, "layers of a host segment", [](ByteReader& each) {
+        return each.string("layer of a host segment");
+    });
+    segment.operations = reader.number64("operations of a host segment");
+    segment.bytes = reader.number64("bytes of a host segment");
+    segment.constant_bytes = reader.number64("constant bytes of a host segment");
+    segment.reads = list<SegmentTensor>(reader, smallest_tensor, "tensors that a host segment reads",
+                                        read_segment_tensor);
+    segment.writes = list<SegmentTensor>(reader, smallest_tensor, "tensors that a host segment writes",
+                                         read_segment_tensor);
+    segment.graph = reader.string("graph of a host segment");
+    return segment;
+}
+
+void read_host_section(std::span<const std::uint8_t> file, ByteReader& content, Program& program) {
+    constexpr std::size_t smallest = 44;
+    ByteReader host = open_section(file, content, file_format::host_section);
+    program.host_segments = list<HostSegment>(host, smallest, "host segments", read_host_segment);
+    host.finish("the section of host segments");
+}
+
 void read_rows_section(std::span<const std::uint8_t> file, ByteReader& content, Program& program) {
     constexpr std::size_t smallest = 12;
     ByteReader rows = open_section(file, content, file_format::rows_section);
     program.unified_buffer = list<InitialRows>(rows, smallest, "initial rows", read_initial_rows);
     program.accumulators = list<InitialRows>(rows, smallest, "initial rows", read_initial_rows);
     rows.finish("the section of initial rows");
-    if (program.unified_buffer.empty() && program.accumulators.empty()) {
-        rows.fail(
-            fmt::format("there are no initial rows; the file must be of version {}", file_format::version));
-    }
+}
+
+/// Each program has one file: of the lowest version that can hold it.
+void check_version(std::uint32_t version, const Program& program) {
+    const std::uint32_t needed = file_format::version_of(program);
+    if (needed == version) return;
+    ByteReader::fail_at(
+        file_format::magic.size(),
+        fmt::format("version is {}; a file of this program must be of version {}", version, needed));
 }
 
 Program read_content(std::span<const std::uint8_t> file) {
@@ -216,8 +253,10 @@ Program read_content(std::span<const std::uint8_t> file) {
     program.instructions = read_code(file, code);
     code.finish("the code section");
 
-    if (version == file_format::version_with_rows) read_rows_section(file, content, program);
+    if (version >= file_format::version_with_rows) read_rows_section(file, content, program);
+    if (version >= file_format::version_with_host) read_host_section(file, content, program);
     content.finish("the file");
+    check_version(version, program);
     validate(program);
     return program;
 }

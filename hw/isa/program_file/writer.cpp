@@ -120,8 +120,27 @@ void write_initial_rows(ByteWriter& writer, const std::vector<InitialRows>& all)
     }
 }
 
-bool has_initial_rows(const Program& program) {
-    return !program.unified_buffer.empty() || !program.accumulators.empty();
+void write_segment_tensors(ByteWriter& writer, const std::vector<SegmentTensor>& tensors) {
+    writer.count(tensors.size());
+    for (const SegmentTensor& tensor : tensors) {
+        writer.number(tensor.buffer, 4);
+        writer.number(tensor.bytes, 8);
+    }
+}
+
+void write_host_segments(ByteWriter& writer, const std::vector<HostSegment>& segments) {
+    writer.count(segments.size());
+    for (const HostSegment& segment : segments) {
+        writer.string(segment.name);
+        writer.count(segment.layers.size());
+        for (const std::string& layer : segment.layers) writer.string(layer);
+        writer.number(segment.operations, 8);
+        writer.number(segment.bytes, 8);
+        writer.number(segment.constant_bytes, 8);
+        write_segment_tensors(writer, segment.reads);
+        write_segment_tensors(writer, segment.writes);
+        writer.string(segment.graph);
+    }
 }
 
 std::vector<std::uint8_t> content_of(const Program& program) {
@@ -143,10 +162,16 @@ std::vector<std::uint8_t> content_of(const Program& program) {
     writer.count(program.instructions.size());
     for (const Instruction& instruction : program.instructions) encode(instruction, writer.bytes());
     writer.end_section();
-    if (has_initial_rows(program)) {
+    const std::uint32_t version = file_format::version_of(program);
+    if (version >= file_format::version_with_rows) {
         writer.begin_section(file_format::rows_section);
         write_initial_rows(writer, program.unified_buffer);
         write_initial_rows(writer, program.accumulators);
+        writer.end_section();
+    }
+    if (version >= file_format::version_with_host) {
+        writer.begin_section(file_format::host_section);
+        write_host_segments(writer, program.host_segments);
         writer.end_section();
     }
     return std::move(writer.bytes());
@@ -155,7 +180,7 @@ std::vector<std::uint8_t> content_of(const Program& program) {
 std::vector<std::uint8_t> header_of(const Program& program, const std::vector<std::uint8_t>& content) {
     ByteWriter header;
     header.append(file_format::magic);
-    header.number(has_initial_rows(program) ? file_format::version_with_rows : file_format::version, 4);
+    header.number(file_format::version_of(program), 4);
     header.number(crc32_z(0, content.data(), content.size()), 4);
     header.number(content.size(), 8);
     return std::move(header.bytes());
@@ -166,6 +191,18 @@ std::string_view text_of(const std::vector<std::uint8_t>& bytes) {
 }
 
 }  // namespace
+
+std::uint32_t file_format::version_of(const Program& program) {
+    const auto is_new_type = [](const BorderTensor& tensor) { return tensor.type > DataType::Int16; };
+    if (!program.host_segments.empty() || std::ranges::any_of(program.inputs, is_new_type) ||
+        std::ranges::any_of(program.outputs, is_new_type) ||
+        std::ranges::any_of(program.buffers,
+                            [](const HostBuffer& buffer) { return buffer.kind == BufferKind::Exchange; })) {
+        return version_with_host;
+    }
+    const bool has_rows = !program.unified_buffer.empty() || !program.accumulators.empty();
+    return has_rows ? version_with_rows : version;
+}
 
 void write_program(const Program& program, std::ostream& stream) {
     validate(program);

@@ -29,6 +29,7 @@ void add_paths(std::vector<std::string>& paths, const std::string& before,
             case Type::Switch:
             case Type::Text:
             case Type::ListOfTexts:
+            case Type::ListOfNumbers:
             case Type::Choice:
             case Type::Sections:
                 paths.push_back(before + key.name);

@@ -29,6 +29,11 @@ Json value_schema(const KeyDescription& key) {
             return text;
         case Type::ListOfTexts:
             return {{"anyOf", Json::array({text, {{"type", "array"}, {"items", text}}})}};
+        case Type::ListOfNumbers: {
+            const Json number{
+                {"type", "number"}, {"minimum", key.real_range->least}, {"maximum", key.real_range->most}};
+            return {{"anyOf", Json::array({number, {{"type", "array"}, {"items", number}}})}};
+        }
         case Type::Choice:
             return {{"enum", key.choices}};
         case Type::Section:

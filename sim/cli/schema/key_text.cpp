@@ -57,6 +57,8 @@ std::string values_text(const KeyDescription& key) {
             return "text";
         case Type::ListOfTexts:
             return "texts";
+        case Type::ListOfNumbers:
+            return "numbers, each " + range_text(key.real_range.value());
         case Type::Choice:
             return fmt::format("{}", fmt::join(key.choices, " or "));
         case Type::Section:

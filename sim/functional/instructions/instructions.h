@@ -22,6 +22,7 @@ inline void execute(const isa::SetConfig& set, State& state) {
 
 void execute(const isa::ReadHostMemory& read, State& state);
 void execute(const isa::WriteHostMemory& write, State& state);
+void execute(const isa::HostWork& work, State& state);
 
 void execute(const isa::ReadWeights& read, State& state);
 void execute(const isa::MatrixMultiply& matmul, State& state);

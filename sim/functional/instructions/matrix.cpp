@@ -33,15 +33,17 @@ const isa::WeightTile& take_tile(const isa::MatrixFlags& flags, WeightQueue& wei
 /// Multiplies the rows with the tile into the columns it uses of as many accumulator rows; the other
 /// columns keep their values.
 void multiply(const StreamedRows& streamed, const isa::WeightTile& tile, const isa::MatrixFlags& flags,
-              bool accumulate, std::uint64_t accumulator_row, RowMemory<std::int32_t>& accumulators) {
-    std::int32_t* const sums = accumulators.rows(accumulator_row, streamed.rows).data();
-    const std::size_t sums_stride = accumulators.row_elements();
+              bool accumulate, std::uint64_t accumulator_row, State& state) {
+    std::int32_t* const sums = state.accumulators.rows(accumulator_row, streamed.rows).data();
+    const std::size_t sums_stride = state.accumulators.row_elements();
     const math::GemmOperand activations{.data = streamed.bytes.data(),
                                         .row_bytes = streamed.elements * bytes_of(flags.activations),
                                         .type = flags.activations};
-    const math::GemmOperand weights{.data = tile.values.data(),
-                                    .row_bytes = std::size_t{tile.columns} * bytes_of(tile.type),
-                                    .type = tile.type};
+    const math::GemmOperand weights{
+        .data = tile.values.data(),
+        .row_bytes = std::size_t{tile.columns} * bytes_of(tile.type),
+        .type = tile.type,
+        .zero_point = state.registers.as_signed(isa::Register::MultiplyWeightZeroPoint)};
     math::multiply_accumulate(activations, weights, sums, sums_stride, streamed.rows, tile.columns,
                               streamed.elements, accumulate);
 }
@@ -52,8 +54,7 @@ void repeat(const MatrixInstruction& instruction, State& state, Stream stream) {
     for (std::uint32_t repetition = 0; repetition <= instruction.repeat; ++repetition) {
         const isa::WeightTile& tile = take_tile(instruction.flags, state.weights);
         multiply(stream(repetition, tile), tile, instruction.flags,
-                 instruction.flags.accumulate || repetition > 0, instruction.accumulator_row,
-                 state.accumulators);
+                 instruction.flags.accumulate || repetition > 0, instruction.accumulator_row, state);
     }
 }
 

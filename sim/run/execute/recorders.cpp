@@ -38,6 +38,8 @@ void ActivityRecorder::instruction(const hw::InstructionTimes& times) {
             return note(Activity::Matrix);
         case isa::Unit::Activation:
             return note(Activity::Activation);
+        case isa::Unit::Host:
+            return;  // the host's energy is not the chip's
     }
 }
 

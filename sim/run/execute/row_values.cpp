@@ -48,7 +48,7 @@ private:
     }
 
     void touch(const isa::Instruction& instruction, const Span& span) {
-        const isa::Footprint footprint = isa::footprint(instruction, registers_, program_.geometry);
+        const isa::Footprint footprint = isa::footprint(instruction, registers_, program_);
         for (const isa::RowRange& rows :
              {footprint.buffer_read, footprint.buffer_read_other, footprint.buffer_read_table}) {
             unified_buffer_.read(rows, span);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "compiler/emit/compile.h"
+#include "compiler/ir/names.h"
 #include "compiler/operators/lowering.h"
 #include "compiler/reference/executor.h"
 #include "compiler/schedule/schedule.h"
@@ -24,9 +25,11 @@
 #include "sim/run/buffers.h"
 #include "sim/run/compile.h"
 #include "sim/run/execute/recorders.h"
+#include "sim/run/execute/segment_host.h"
 #include "sim/run/host.h"
 #include "sim/run/images.h"
 #include "sim/run/input/read.h"
+#include "sim/run/outputs.h"
 #include "sim/run/record/bytes.h"
 #include "sim/run/registers.h"
 
@@ -43,65 +46,98 @@ private:
     std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
 };
 
-const isa::HostBuffer* find_buffer(const isa::Program& program, isa::BufferKind kind) {
-    const auto found = std::find_if(program.buffers.begin(), program.buffers.end(),
-                                    [&](const isa::HostBuffer& buffer) { return buffer.kind == kind; });
-    return found == program.buffers.end() ? nullptr : &*found;
+/// The program's buffers of a kind, in order.
+std::vector<const isa::HostBuffer*> buffers_of(const isa::Program& program, isa::BufferKind kind) {
+    std::vector<const isa::HostBuffer*> buffers;
+    for (const isa::HostBuffer& buffer : program.buffers) {
+        if (buffer.kind == kind) buffers.push_back(&buffer);
+    }
+    return buffers;
 }
 
-/// The border tensor of the program's buffer of that kind, which holds one tensor for each inference. Null if
-/// the program declares none.
-const isa::BorderTensor* border(const isa::Program& program, isa::BufferKind kind, const std::string& name) {
-    if (kind == isa::BufferKind::Constant) throw std::logic_error("constants are no tensors of the border");
-    const bool is_input = kind == isa::BufferKind::Input;
-    const std::vector<isa::BorderTensor>& tensors = is_input ? program.inputs : program.outputs;
-    if (tensors.empty()) return nullptr;
-    const isa::BorderTensor& tensor = tensors.front();
+std::uint64_t bytes_of(const isa::BorderTensor& tensor) {
     std::uint64_t elements = 1;
     for (const std::uint32_t extent : tensor.shape) elements *= extent;
-    const std::uint64_t bytes = elements * bytes_of(tensor.type);
-    const isa::HostBuffer* buffer = find_buffer(program, kind);
-    if (tensors.size() > 1 || tensor.shape.empty() || buffer == nullptr || program.inferences == 0 ||
-        buffer->bytes % program.inferences != 0 || buffer->bytes / program.inferences != bytes) {
-        throw isa::ProgramError(
-            fmt::format("{}: tensor \"{}\" must be the only {} and fill its buffer, {} elements of {} for "
-                        "each of {} inferences",
-                        name, tensor.name, is_input ? "input" : "output", elements, name_of(tensor.type),
-                        program.inferences));
-    }
-    return &tensor;
+    return elements * bytes_of(tensor.type);
 }
 
-ir::FeatureMap shape_of(const isa::BorderTensor& tensor) {
-    ir::FeatureMap shape;
-    const std::size_t rank = tensor.shape.size();
-    shape.channels = tensor.shape.back();
-    if (rank >= 2) shape.width = tensor.shape[rank - 2];
-    if (rank >= 3) shape.height = tensor.shape[rank - 3];
-    return shape;
+/// Throws unless each border tensor of the side fills a buffer with one tensor for each inference.
+void check_border(const isa::Program& program, isa::BufferKind kind, const std::string& name) {
+    const bool is_input = kind == isa::BufferKind::Input;
+    const std::vector<isa::BorderTensor>& tensors = is_input ? program.inputs : program.outputs;
+    if (tensors.empty()) return;
+    const std::vector<const isa::HostBuffer*> buffers = buffers_of(program, kind);
+    const char* const side = is_input ? "input" : "output";
+    if (tensors.size() != buffers.size()) {
+        throw isa::ProgramError(fmt::format("{}: it has {} and {} for them; there must be a buffer for each",
+                                            name, ir::counted(tensors.size(), side),
+                                            ir::counted(buffers.size(), "buffer")));
+    }
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+        const isa::BorderTensor& tensor = tensors[i];
+        if (!tensor.shape.empty() && program.inferences > 0 && buffers[i]->bytes % program.inferences == 0 &&
+            buffers[i]->bytes / program.inferences == bytes_of(tensor)) {
+            continue;
+        }
+        throw isa::ProgramError(fmt::format(
+            "{}: {} \"{}\" must fill its buffer, {} elements of {} for each of {} inferences", name, side,
+            tensor.name, bytes_of(tensor) / bytes_of(tensor.type), name_of(tensor.type), program.inferences));
+    }
+}
+
+void check_border(const isa::Program& program, const std::string& name) {
+    check_border(program, isa::BufferKind::Input, name);
+    check_border(program, isa::BufferKind::Output, name);
+}
+
+/// The output that has classes, or null.
+const isa::BorderTensor* classes_of(const isa::Program& program) {
+    const std::optional<std::size_t> output = class_output(program);
+    return output ? &program.outputs[*output] : nullptr;
+}
+
+[[noreturn]] void fail_without_classes(const isa::Program& program, const std::string& name,
+                                       const char* what) {
+    throw isa::ProgramError(
+        fmt::format("{}: {} need an output that is a vector of two or more; {}", name, what,
+                    program.outputs.size() > 1
+                        ? fmt::format("of its {} outputs, not exactly one is", program.outputs.size())
+                        : std::string("its output is not")));
 }
 
 /// The labels of the input's images, whose file must have one for each image, also for those beyond the
 /// limit.
-std::vector<std::uint32_t> read_labels(const RunSpec& spec, const std::optional<NamedImages>& input) {
-    if (!spec.data.labels || !input) return {};
+std::vector<std::uint32_t> read_labels(const RunSpec& spec, const std::vector<NamedImages>& inputs) {
+    if (!spec.data.labels || inputs.empty()) return {};
+    const NamedImages& input = inputs.front();
     const std::string& path = spec.data.labels->path.text;
     std::vector<std::uint32_t> labels = input::read_labels(path);
-    if (labels.size() != input->in_files) {
+    if (labels.size() != input.in_files) {
         throw input::InputError(fmt::format("{}: there are {} labels; {} has {} images", path, labels.size(),
-                                            input->name, input->in_files));
+                                            input.name, input.in_files));
     }
     return labels;
 }
 
+/// The names of the output's classes; empty if the run gives none.
+std::vector<std::string> read_label_names(const RunSpec& spec, const isa::Program& program,
+                                          const std::string& name) {
+    if (!spec.data.label_names) return {};
+    const isa::BorderTensor* const output = classes_of(program);
+    if (output == nullptr) fail_without_classes(program, name, "label names");
+    const std::string& path = spec.data.label_names->path.text;
+    std::vector<std::string> names = input::read_label_names(path);
+    const std::uint32_t classes = output->shape.back();
+    if (names.size() == classes) return names;
+    throw input::InputError(
+        fmt::format("{}: there are {} names; {} has {} classes", path, names.size(), name, classes));
+}
+
 /// Throws unless each label is a class of the output.
-void check_labels(const RunSpec& spec, const Prepared& prepared, const isa::BorderTensor* output,
-                  const std::string& name) {
+void check_labels(const RunSpec& spec, const Prepared& prepared, const std::string& name) {
     if (prepared.labels.empty()) return;
-    if (output == nullptr || !gives_classes(*output)) {
-        throw isa::ProgramError(fmt::format(
-            "{}: labels need an output that is a vector of two or more; its output is not", name));
-    }
+    const isa::BorderTensor* const output = classes_of(prepared.program);
+    if (output == nullptr) fail_without_classes(prepared.program, name, "labels");
     const std::uint32_t classes = output->shape.back();
     const auto wrong =
         std::ranges::find_if(prepared.labels, [&](std::uint32_t label) { return label >= classes; });
@@ -111,47 +147,61 @@ void check_labels(const RunSpec& spec, const Prepared& prepared, const isa::Bord
                                         name, classes, classes - 1));
 }
 
-std::vector<std::uint32_t> float_predictions(const ir::Graph& graph, const input::Images& images,
-                                             double pixel_scale) {
+std::vector<std::vector<float>> float_outputs(const RunSpec& spec, const ir::Graph& graph,
+                                              const std::vector<NamedImages>& inputs) {
     constexpr std::uint64_t most_at_once = 256;
-    std::vector<std::uint32_t> predictions;
-    for (std::uint64_t first = 0; first < images.count; first += most_at_once) {
-        const auto count = static_cast<std::uint32_t>(std::min(most_at_once, images.count - first));
-        const std::vector<float> outputs =
-            reference::execute(graph, to_floats(images, first, count, pixel_scale), count);
-        const std::vector<std::uint32_t> classes = reference::argmax(outputs, count);
-        predictions.insert(predictions.end(), classes.begin(), classes.end());
+    const std::uint64_t all = inputs.front().images.count;
+    std::vector<std::vector<float>> outputs(graph.outputs.size());
+    for (std::uint64_t first = 0; first < all; first += most_at_once) {
+        const auto count = static_cast<std::uint32_t>(std::min(most_at_once, all - first));
+        std::vector<std::vector<float>> values;
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            values.push_back(to_floats(inputs[i].images, first, count, normalization_of(spec, &graph, i)));
+        }
+        const std::vector<std::span<const float>> spans(values.begin(), values.end());
+        const std::vector<std::vector<float>> some = reference::execute(graph, spans, count);
+        for (std::size_t i = 0; i < some.size(); ++i) {
+            outputs[i].insert(outputs[i].end(), some[i].begin(), some[i].end());
+        }
     }
-    return predictions;
+    return outputs;
 }
 
-void check_program_input(const std::optional<NamedImages>& input, const isa::BorderTensor* tensor,
-                         const isa::Program& program, const std::string& name, bool timing_only) {
-    if (!input) {
-        if (tensor == nullptr || timing_only) return;
+void check_program_input(const std::vector<NamedImages>& inputs, const isa::Program& program,
+                         const std::string& name, bool timing_only) {
+    if (inputs.empty()) {
+        if (program.inputs.empty() || timing_only) return;
         throw isa::ProgramError(
             fmt::format("{}: the program takes images; give --input, --random-input or --timing-only", name));
     }
-    if (input->images.count != program.inferences) {
+    if (inputs.front().images.count != program.inferences) {
         throw isa::ProgramError(fmt::format("{}: the program was made for {} images; {} has {}", name,
-                                            program.inferences, input->name, input->images.count));
+                                            program.inferences, inputs.front().name,
+                                            inputs.front().images.count));
     }
 }
 
 /// The images of a program's run: files or made-up ones.
-std::optional<NamedImages> program_input(const RunSpec& spec, const isa::Program& program,
-                                         const isa::BorderTensor* tensor, const std::string& name) {
+std::vector<NamedImages> program_input(const RunSpec& spec, const isa::Program& program,
+                                       const std::string& name) {
     const bool is_random = spec.data.random_input > 0;
-    if (spec.data.input.empty() && !is_random) return std::nullopt;
-    if (tensor == nullptr) {
+    if (spec.data.input.empty() && !is_random) return {};
+    if (program.inputs.empty()) {
         throw isa::ProgramError(
             is_random ? fmt::format("{}: the program takes no input, so --random-input does not apply", name)
                       : fmt::format("{}: the program takes no images; it declares no input", name));
     }
-    const ir::FeatureMap shape = shape_of(*tensor);
-    if (!is_random) return read_input(spec, shape, name);
-    const std::uint64_t count = spec.compiler.limit > 0 ? spec.compiler.limit : program.inferences;
-    return random_images(shape, count, spec.data.random_input, bytes_of(tensor->type) == 2);
+    std::vector<InputTensor> tensors;
+    for (const isa::BorderTensor& tensor : program.inputs) {
+        tensors.push_back({.name = tensor.name, .shape = tensor.shape, .file_axes = {}, .type = tensor.type});
+    }
+    if (is_random) {
+        return random_inputs(spec, tensors,
+                             spec.compiler.limit > 0 ? spec.compiler.limit : program.inferences);
+    }
+    std::vector<NamedImages> inputs = read_input(spec, tensors, name);
+    for (const NamedImages& input : inputs) check_normalization(input, normalization_of(spec, nullptr));
+    return inputs;
 }
 
 /// The name of the program or network in messages.
@@ -218,11 +268,16 @@ public:
                 &register_recorder_.emplace(read_cycle_range(observed.registers), registers_));
         }
         if (observer != nullptr) register_listeners_.add(observer->registers());
+        if (spec.host && isa::uses_host(program)) {
+            host_.emplace(program, baselines::read_baseline(nlohmann::json(*spec.host), "host"),
+                          static_cast<double>(spec.machine.clock_hz()), !spec.timing_only);
+        }
         core_.emplace(
             "tpu", spec.machine, program,
             hw::CoreOptions{.values = spec.timing_only ? hw::Values::TimingOnly : hw::Values::Computed,
                             .trace = listeners_.sink(),
                             .registers = register_listeners_.sink(),
+                            .host = host_ ? &*host_ : nullptr,
                             .test_delta_delay = {}});
     }
 
@@ -241,6 +296,7 @@ public:
         record.counters = counters_of(*core_);
         record.unified_buffer_peak_bytes = core_->unified_buffer().touched_bytes();
         record.speed.gemm = core_->gemm().seconds;
+        if (host_) record.host_segments = host_->work();
         if (times_) record.instruction_times = instruction_lines(program_, times_->times(), record.cycles);
         record.work = std::move(work_);
         if (spans_) record.occupancy = (*std::move(spans_)).occupancy(program_, record.cycles);
@@ -260,6 +316,7 @@ private:
     std::optional<RegisterRecorder> register_recorder_;
     hw::TraceFanOut listeners_;
     hw::RegisterFanOut register_listeners_;
+    std::optional<SegmentHost> host_;  ///< declared before the core, which refers to it
     std::optional<hw::Core> core_;
 };
 
@@ -280,28 +337,44 @@ std::span<const std::uint8_t> bytes_of(const BufferView& view, hw::Core& core) {
     throw std::logic_error("a memory without bytes");
 }
 
-/// Writes the input to host memory, where the chip fetches it, and records the host's work for it.
-void fill_input(RunRecord& record, const NamedImages& input, const isa::BorderTensor& tensor,
-                const isa::Program& program, hw::Core& core) {
-    const Storage storage{tensor.scale, tensor.zero_point, tensor.type};
-    const double input_scale = record.spec.data.input_scale;
-    if (!stored_unchanged(input.images, input_scale, storage)) {
-        record.host_work.push_back({.kind = "quantize_input",
-                                    .layer = tensor.name,
-                                    .elements = input.images.size(),
-                                    .type = tensor.type,
-                                    .seconds = {}});
+/// Writes the inputs to host memory, where the chip fetches them, and records the host's work for them.
+void fill_inputs(RunRecord& record, const Prepared& prepared, hw::Core& core) {
+    const std::vector<const isa::HostBuffer*> buffers = buffers_of(prepared.program, isa::BufferKind::Input);
+    for (std::size_t i = 0; i < prepared.inputs.size(); ++i) {
+        const input::Images& images = prepared.inputs[i].images;
+        const isa::BorderTensor& tensor = prepared.program.inputs.at(i);
+        const Storage storage{tensor.scale, tensor.zero_point, tensor.type};
+        const Normalization normalization =
+            normalization_of(record.spec, prepared.graph ? &*prepared.graph : nullptr, i);
+        if (!stored_unchanged(images, normalization, storage)) {
+            record.host_work.push_back({.kind = "quantize_input",
+                                        .layer = tensor.name,
+                                        .elements = images.size(),
+                                        .type = tensor.type,
+                                        .seconds = {}});
+        }
+        if (record.spec.timing_only) continue;
+        store(images, normalization, storage, core.host_bytes(*buffers.at(i)));
     }
-    if (record.spec.timing_only) return;
-    const isa::HostBuffer& buffer = *find_buffer(program, isa::BufferKind::Input);
-    store(input.images, input_scale, storage, core.host_bytes(buffer));
 }
 
 void compare_with_float(RunRecord& record, const Prepared& prepared) {
-    const std::vector<std::uint32_t> predictions =
-        float_predictions(*prepared.graph, prepared.input->images, record.spec.data.input_scale);
+    const ir::Graph& graph = *prepared.graph;
+    const std::uint64_t count = prepared.inputs.front().images.count;
+    std::vector<std::vector<float>> outputs = float_outputs(record.spec, graph, prepared.inputs);
+    std::vector<std::uint32_t> predictions;
+    if (const auto with_classes = class_output(prepared.program)) {
+        predictions = reference::argmax(outputs.at(*with_classes), static_cast<std::uint32_t>(count));
+    }
+    if (record.spec.observed.float_outputs) {
+        for (std::size_t i = 0; i < outputs.size(); ++i) {
+            record.answers.float_output_arrays.push_back(
+                output_array(graph.values[graph.outputs[i]], count, std::move(outputs[i])));
+        }
+    }
+    if (!record.spec.float_reference) return;
     const std::vector<std::uint32_t>& ours = record.answers.outputs->predictions;
-    if (ours.size() == predictions.size()) {
+    if (!predictions.empty() && ours.size() == predictions.size()) {
         std::uint64_t agreements = 0;
         for (std::size_t i = 0; i < ours.size(); ++i) agreements += ours[i] == predictions[i] ? 1 : 0;
         record.answers.float_agreements = agreements;
@@ -309,16 +382,37 @@ void compare_with_float(RunRecord& record, const Prepared& prepared) {
     if (!prepared.labels.empty()) record.answers.float_accuracy = accuracy(predictions, prepared.labels);
 }
 
-void add_answers(RunRecord& record, const Prepared& prepared, std::span<const std::uint8_t> stored) {
-    Outputs& outputs = record.answers.outputs.emplace(read_outputs(prepared.program, stored));
+/// The record's answers are those of the output with classes, or else of the first.
+void add_answers(RunRecord& record, const Prepared& prepared, hw::Core& core) {
+    const isa::Program& program = prepared.program;
+    const std::vector<const isa::HostBuffer*> buffers = buffers_of(program, isa::BufferKind::Output);
+    const std::size_t main = class_output(program).value_or(0);
+    for (std::size_t i = 0; i < program.outputs.size(); ++i) {
+        if (i != main && !record.spec.observed.outputs) continue;
+        const std::span<const std::uint8_t> stored = core.host_bytes(*buffers.at(i));
+        Outputs outputs = read_outputs(program, stored, i);
+        if (record.spec.observed.outputs) {
+            const ir::Value* const value =
+                prepared.graph ? &prepared.graph->values[prepared.graph->outputs.at(i)] : nullptr;
+            record.answers.output_arrays.push_back(output_array(program, value, outputs, stored, i));
+        }
+        if (i == main) record.answers.outputs = std::move(outputs);
+    }
+    const Outputs& outputs = *record.answers.outputs;
     if (!prepared.labels.empty()) {
         record.answers.accuracy = accuracy(outputs.predictions, prepared.labels);
     }
-    if (prepared.input && record.spec.data.random_input == 0 && record.spec.observed.pictures) {
-        record.pictures = choose_pictures(prepared.input->images, outputs, prepared.labels,
-                                          !prepared.program.host_operations.empty());
+    if (prepared.inputs.size() == 1 && record.spec.data.random_input == 0 && record.spec.observed.pictures) {
+        record.pictures = choose_pictures(prepared.inputs.front().images, outputs, prepared.labels,
+                                          !program.host_operations.empty());
+        if (record.spec.data.preparation.channels == ChannelOrder::Bgr) reverse_channels(record.pictures);
     }
-    if (record.spec.float_reference) compare_with_float(record, prepared);
+    if (!prepared.label_names.empty()) {
+        record.answers.best_classes = best_classes(outputs, prepared.label_names);
+    }
+    if (record.spec.float_reference || record.spec.observed.float_outputs) {
+        compare_with_float(record, prepared);
+    }
 }
 
 void time_host_work(RunRecord& record) {
@@ -370,15 +464,20 @@ Prepared prepare(const RunSpec& spec) {
                 "float_reference is true; {} is already quantized: there is no float network to compare with",
                 prepared.graph->name));
         }
+        if (spec.observed.float_outputs && operators::is_quantized(*prepared.graph)) {
+            throw machine::ConfigError(
+                fmt::format("float_outputs is given; {} is already quantized: there is no float network",
+                            prepared.graph->name));
+        }
         prepared.network = baselines::network_of(*prepared.graph);
         // Data before the compilation, which takes longer, so that errors in it show first.
-        prepared.input = read_input(spec, *prepared.graph);
-        prepared.labels = read_labels(spec, prepared.input);
+        prepared.inputs = read_input(spec, *prepared.graph);
+        prepared.labels = read_labels(spec, prepared.inputs);
         prepared.program = naming_file(spec, *prepared.graph, [&] {
             const mapping::Network network =
-                operators::lower(quantize(*prepared.graph, spec, prepared.input));
+                operators::lower(quantize(*prepared.graph, spec, prepared.inputs));
             const schedule::Schedule schedule = schedule::make_schedule(
-                network, target_of(spec.machine, spec.compiler.mapping), options_of(spec, prepared.input));
+                network, target_of(spec.machine, spec.compiler.mapping), options_of(spec, prepared.inputs));
             prepared.batch = batch_facts(network, schedule);
             return emit::emit_program(network, schedule);
         });
@@ -386,20 +485,17 @@ Prepared prepare(const RunSpec& spec) {
     const isa::Program& program = prepared.program;
     const std::string name = name_of(spec, program);
     check_host_operations(program);
-    const isa::BorderTensor* input_tensor = border(program, isa::BufferKind::Input, name);
-    const isa::BorderTensor* output_tensor = border(program, isa::BufferKind::Output, name);
+    check_border(program, name);
     if (spec.program) {
-        prepared.input = program_input(spec, program, input_tensor, name);
-        prepared.labels = read_labels(spec, prepared.input);
+        prepared.inputs = program_input(spec, program, name);
+        prepared.labels = read_labels(spec, prepared.inputs);
     }
-    check_program_input(prepared.input, input_tensor, program, name, spec.timing_only);
-    check_labels(spec, prepared, output_tensor, name);
-    if (!prepared.labels.empty()) prepared.labels.resize(prepared.input->images.count);
-    if (prepared.input) {
-        const ir::Graph* const graph = prepared.graph ? &*prepared.graph : nullptr;
-        auto warning = scale_warning(spec, graph, input_tensor, *prepared.input);
-        if (warning) prepared.warnings.push_back(*std::move(warning));
-    }
+    check_program_input(prepared.inputs, program, name, spec.timing_only);
+    check_labels(spec, prepared, name);
+    prepared.label_names = read_label_names(spec, program, name);
+    if (!prepared.labels.empty()) prepared.labels.resize(prepared.inputs.front().images.count);
+    const ir::Graph* const graph = prepared.graph ? &*prepared.graph : nullptr;
+    prepared.warnings = scale_warnings(spec, graph, program.inputs, prepared.inputs);
     return prepared;
 }
 
@@ -408,8 +504,7 @@ RunRecord simulate(const RunSpec& spec, const Prepared& prepared, Observer* obse
     const Stopwatch total;
     const isa::Program& program = prepared.program;
     const std::string name = name_of(spec, program);
-    const isa::BorderTensor* input_tensor = border(program, isa::BufferKind::Input, name);
-    const isa::BorderTensor* output_tensor = border(program, isa::BufferKind::Output, name);
+    check_border(program, name);
     RunRecord record;
     record.spec = spec;
     record.program = facts_of(program);
@@ -423,8 +518,8 @@ RunRecord simulate(const RunSpec& spec, const Prepared& prepared, Observer* obse
         }
         Simulation simulation(record.spec, program, observer);
         hw::Core& core = simulation.core();
-        if (prepared.input) {
-            fill_input(record, *prepared.input, *input_tensor, program, core);
+        if (!prepared.inputs.empty()) {
+            fill_inputs(record, prepared, core);
         } else if (!spec.timing_only) {
             record.unfilled_buffers = unfilled_buffers(program);
         }
@@ -434,13 +529,11 @@ RunRecord simulate(const RunSpec& spec, const Prepared& prepared, Observer* obse
         for (const BufferView& view : views) {
             record.printed.push_back(read_contents(view, bytes_of(view, core)));
         }
-        if (output_tensor != nullptr) {
+        if (!program.outputs.empty()) {
             const std::vector<HostWork> work = output_work(program);
             record.host_work.insert(record.host_work.end(), work.begin(), work.end());
         }
-        if (output_tensor != nullptr && !spec.timing_only) {
-            add_answers(record, prepared, core.host_bytes(*find_buffer(program, isa::BufferKind::Output)));
-        }
+        if (!program.outputs.empty() && !spec.timing_only) add_answers(record, prepared, core);
         std::move(simulation).record(record);
     } catch (const isa::ProgramErrorAtLine& error) {
         throw isa::ProgramError(fmt::format("{}:{}: {}", name, error.line, error.what()));

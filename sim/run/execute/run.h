@@ -45,9 +45,10 @@ struct Prepared {
     std::optional<NetworkWork> network;
     isa::Program program;
     std::optional<BatchFacts> batch;  ///< absent of a program
-    std::optional<NamedImages> input;
+    std::vector<NamedImages> inputs;  ///< by input of the program; none if the run names none
     std::vector<std::uint32_t> labels;
-    std::vector<std::string> warnings;  ///< about input that is probably not what was meant
+    std::vector<std::string> label_names;  ///< of the classes
+    std::vector<std::string> warnings;     ///< about input that is probably not what was meant
 };
 
 /// The key under which another run can use the same prepared inputs. It covers the spec, but only the parts

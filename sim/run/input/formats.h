@@ -9,6 +9,7 @@
 
 #include "sim/run/input/byte_stream.h"
 #include "sim/run/input/images.h"
+#include "sim/run/input/read_options.h"
 
 /// The readers of the file formats; `read.h` chooses between them.
 namespace systole::input {
@@ -23,10 +24,32 @@ Images read_idx_images(ByteStream& stream);
 /// An IDX file of labels: 1 dimension, one byte a label.
 std::vector<std::uint32_t> read_idx_labels(ByteStream& stream);
 
-/// A NumPy file of images: shape (H, W), (N, H, W) or (N, H, W, C) in C order; |u1 gives pixels, <f4 and
-/// <f8 give floats. Shape (N, values) gives N vectors, if the network takes so many `values` and does not
-/// take N * values. Throws InputError for values that are not finite as 32-bit floats.
-Images read_npy_images(ByteStream& stream, std::optional<std::uint64_t> values = std::nullopt);
+/// An array of a NumPy file, in C order.
+struct Array {
+    std::string name = {};             ///< in its .npz file; empty for a file of its own
+    std::vector<std::uint32_t> shape;  ///< empty for a single number
+    Values values;
+};
+
+/// Reads a NumPy file whose numbers are |u1 (pixels), |i1, <i2, <i4 or <i8 (which must fit in 32 bits), <f2,
+/// <f4 or <f8 (which must be finite as 32-bit floats). Throws InputError.
+Array read_npy_array(ByteStream& stream);
+
+/// The inferences of an array, in the order of the graph. An array whose shape is that of the network's
+/// input, with or without the number of inferences before it, is that input in the order of the network's
+/// file. Else, if that order is the graph's, it holds images: shape (H, W), (N, H, W) or (N, H, W, C), or
+/// vectors: shape (N, values), if the network takes so many values and does not take N * values. A layout in
+/// the options declares another order: (N, H, W, C), (N, C, H, W), or the same without N.
+Images images_of(Array array, const ReadOptions& options, std::string_view file);
+
+/// Both, for a file of one array.
+Images read_npy_images(ByteStream& stream, const ReadOptions& options = {});
+
+bool is_zip(std::span<const std::uint8_t> bytes);
+
+/// The arrays of an .npz file: a zip archive of .npy files, stored or deflated. Throws InputError for
+/// anything else in it, and if they take more than `max_input_bytes` together.
+std::vector<Array> read_npz(std::span<const std::uint8_t> bytes, std::string_view file);
 
 /// A NumPy file of labels: shape (N,); |u1, <i4 or <i8, from 0 to 2^32 - 1.
 std::vector<std::uint32_t> read_npy_labels(ByteStream& stream);
@@ -52,5 +75,20 @@ bool is_png(std::span<const std::uint8_t> bytes);
 /// with a pixel that is not opaque, and so has no definite colour, throws an InputError, and so does any file
 /// that libpng rejects. Bytes after the image's end chunk are ignored.
 Images read_png(std::span<const std::uint8_t> bytes, std::string_view file);
+
+bool is_jpeg(std::span<const std::uint8_t> bytes);
+
+/// A JPEG file, baseline or progressive, as one image of 1 channel (gray) or 3 (RGB), decoded by
+/// libjpeg-turbo's accurate integer transform with smooth upsampling of the colour, as Pillow and torchvision
+/// do. An EXIF orientation and colour profiles are not applied. Throws InputError for other colours (CMYK),
+/// and for a file that is cut off or damaged.
+Images read_jpeg(std::span<const std::uint8_t> bytes, std::string_view file);
+
+bool is_bmp(std::span<const std::uint8_t> bytes);
+
+/// A BMP file of 1, 4, 8 (with a palette), 24 or 32 bits a pixel, not compressed, as one image of 3 channels
+/// (RGB), or of 1 if its palette has only grays. The fourth byte of 32-bit pixels is ignored. Bytes after the
+/// last row are ignored. Throws InputError for anything else.
+Images read_bmp(std::span<const std::uint8_t> bytes, std::string_view file);
 
 }  // namespace systole::input

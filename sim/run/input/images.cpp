@@ -10,10 +10,18 @@ namespace systole::input {
 namespace {
 
 std::string_view kind(const Images& images) {
-    return images.floats() != nullptr ? "float" : "8-bit";
+    if (images.pixels() != nullptr) return "8-bit";
+    return images.floats() != nullptr ? "float" : name_of(type_of(images.values));
 }
 
 }  // namespace
+
+DataType type_of(const Values& values) {
+    constexpr std::array types{DataType::Uint8, DataType::Float32, DataType::Int8, DataType::Int16,
+                               DataType::Int32};
+    static_assert(types.size() == std::variant_size_v<Values>);
+    return types.at(values.index());
+}
 
 std::uint64_t checked_size(const Images& images, std::uint64_t bytes_per_value, std::string_view file) {
     const std::array<std::pair<std::string_view, std::uint32_t>, 4> dimensions{
@@ -46,7 +54,7 @@ void append(Images& images, Images more, std::string_view file) {
         throw InputError(fmt::format("{}: values are {}; those of the files before it are {}", file,
                                      kind(more), kind(images)));
     }
-    const std::uint64_t bytes_per_value = images.floats() != nullptr ? sizeof(float) : 1;
+    const std::uint64_t bytes_per_value = systole::bytes_of(type_of(images.values));
     const std::uint64_t bytes = (images.size() + more.size()) * bytes_per_value;
     if (bytes > max_input_bytes) {
         throw InputError(fmt::format("{}: all images up to this file take {} bytes; the limit is {}", file,

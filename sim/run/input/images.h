@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "hw/base/data_type.h"
 #include "hw/base/user_error.h"
 
 namespace systole::input {
@@ -18,14 +19,21 @@ public:
 /// The limit on the bytes of one set of images or labels in memory.
 inline constexpr std::uint64_t max_input_bytes = std::uint64_t{4} << 30U;
 
-/// A batch of images as the file holds them, packed in N, H, W, C order.
+/// The numbers of images or arrays: 8-bit pixels from 0 to 255; finite floats, which are the network's input
+/// without scaling; or signed integers, which are the input as a network on integers stores it.
+using Values = std::variant<std::vector<std::uint8_t>, std::vector<float>, std::vector<std::int8_t>,
+                            std::vector<std::int16_t>, std::vector<std::int32_t>>;
+
+DataType type_of(const Values& values);
+
+/// A batch of images as the file holds them, packed in N, H, W, C order. Inputs that are no images are
+/// vectors here: their values are channels.
 struct Images {
     std::uint32_t count = 0;
     std::uint32_t height = 0;
     std::uint32_t width = 0;
     std::uint32_t channels = 0;
-    /// 8-bit pixels from 0 to 255, or finite floats, which are the network's input without scaling.
-    std::variant<std::vector<std::uint8_t>, std::vector<float>> values;
+    Values values;
 
     std::uint64_t values_per_image() const { return std::uint64_t{height} * width * channels; }
     /// The number of values of all images.

@@ -1,27 +1,97 @@
+#include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <type_traits>
 #include <utility>
 
+#include "compiler/ir/names.h"
+#include "sim/run/input/axes.h"
 #include "sim/run/input/formats.h"
 
 namespace systole::input {
 namespace {
 
+/// A 16-bit float of IEEE 754: 1 bit sign, 5 bits exponent, 10 bits fraction.
+float half_value(std::uint16_t bits) {
+    const auto exponent = static_cast<int>(bits >> 10U & 0x1fU);
+    const auto fraction = static_cast<float>(bits & 0x3ffU);
+    constexpr int largest_exponent = 0x1f;
+    float magnitude = 0.0F;
+    if (exponent == 0) {
+        magnitude = std::ldexp(fraction, -24);
+    } else if (exponent < largest_exponent) {
+        magnitude = std::ldexp(fraction + 1024.0F, exponent - 25);
+    } else {
+        magnitude = fraction == 0.0F ? std::numeric_limits<float>::infinity()
+                                     : std::numeric_limits<float>::quiet_NaN();
+    }
+    return (bits & 0x8000U) != 0 ? -magnitude : magnitude;
+}
+
 /// The values as 32-bit floats, each of them finite.
 template <typename T>
-std::vector<float> read_floats(ByteStream& stream, std::uint64_t size) {
-    std::vector<T> values = stream.read_values<T>(size, "NPY image data");
+std::vector<float> finite(std::vector<T> values, const std::string& file) {
     for (std::size_t i = 0; i < values.size(); ++i) {
         // Compared before the conversion, which is undefined for values out of range. NaN fails too.
         if (!(std::abs(values[i]) <= static_cast<T>(std::numeric_limits<float>::max()))) {
-            throw InputError(fmt::format("{}: value {} is {}; it must be finite as a 32-bit float",
-                                         stream.file(), i, values[i]));
+            throw InputError(
+                fmt::format("{}: value {} is {}; it must be finite as a 32-bit float", file, i, values[i]));
         }
     }
-    if constexpr (std::is_same_v<T, float>) return values;
+    if constexpr (std::is_same_v<T, float>) {
+        return values;
+    } else {
+        return {values.begin(), values.end()};
+    }
+}
+
+std::vector<float> read_halves(ByteStream& stream, std::uint64_t size) {
+    const std::vector<std::uint16_t> bits = stream.read_values<std::uint16_t>(size, "NPY data");
+    std::vector<float> values(bits.size());
+    std::transform(bits.begin(), bits.end(), values.begin(), half_value);
+    return finite(std::move(values), stream.file());
+}
+
+std::vector<std::int32_t> read_long_integers(ByteStream& stream, std::uint64_t size) {
+    const std::vector<std::int64_t> values = stream.read_values<std::int64_t>(size, "NPY data");
+    const auto wrong = std::ranges::find_if_not(
+        values, [](std::int64_t value) { return std::in_range<std::int32_t>(value); });
+    if (wrong != values.end()) {
+        throw InputError(fmt::format("{}: value {} is {}; it must fit in 32 bits", stream.file(),
+                                     wrong - values.begin(), *wrong));
+    }
     return {values.begin(), values.end()};
 }
+
+/// A number format of arrays, and its reader.
+struct ArrayFormat {
+    std::string_view descr;
+    std::uint64_t bytes;
+    Values (*read)(ByteStream& stream, std::uint64_t size);
+};
+
+template <typename T>
+Values read_as_is(ByteStream& stream, std::uint64_t size) {
+    return stream.read_values<T>(size, "NPY data");
+}
+template <typename T>
+Values read_floats(ByteStream& stream, std::uint64_t size) {
+    return finite(stream.read_values<T>(size, "NPY data"), stream.file());
+}
+
+constexpr std::array<ArrayFormat, 8> array_formats{{
+    {"|u1", 1, read_as_is<std::uint8_t>},
+    {"<f4", 4, read_floats<float>},
+    {"<f8", 8, read_floats<double>},
+    {"<f2", 2, [](ByteStream& stream, std::uint64_t size) { return Values(read_halves(stream, size)); }},
+    {"|i1", 1, read_as_is<std::int8_t>},
+    {"<i2", 2, read_as_is<std::int16_t>},
+    {"<i4", 4, read_as_is<std::int32_t>},
+    {"<i8", 8,
+     [](ByteStream& stream, std::uint64_t size) { return Values(read_long_integers(stream, size)); }},
+}};
 
 template <typename T>
 std::vector<std::uint32_t> read_integers(ByteStream& stream, std::uint32_t count) {
@@ -38,8 +108,34 @@ std::vector<std::uint32_t> read_integers(ByteStream& stream, std::uint32_t count
     return labels;
 }
 
+/// "(1, 28, 28)", as NumPy writes shapes.
+std::string shape_text(std::span<const std::uint32_t> shape) {
+    return fmt::format("({}{})", ir::joined(shape), shape.size() == 1 ? "," : "");
+}
+
+std::uint64_t product(std::span<const std::uint32_t> extents) {
+    std::uint64_t product = 1;
+    for (const std::uint32_t extent : extents) product *= extent;
+    return product;
+}
+
+/// Images of height, width and channels; what has more axes is a vector.
+Images with_extents(std::uint32_t count, std::span<const std::uint32_t> extents) {
+    Images images{.count = count, .height = 1, .width = 1, .channels = 1, .values = {}};
+    const std::size_t rank = extents.size();
+    if (rank > 3) {
+        images.channels = static_cast<std::uint32_t>(product(extents));
+        return images;
+    }
+    if (rank >= 1) images.channels = extents[rank - 1];
+    if (rank >= 2) images.width = extents[rank - 2];
+    if (rank >= 3) images.height = extents[rank - 3];
+    return images;
+}
+
+/// The interpretation of a shape as images, which does not depend on the network's file.
 Images with_shape(const std::vector<std::uint32_t>& shape, std::optional<std::uint64_t> values,
-                  const std::string& file) {
+                  std::string_view file) {
     switch (shape.size()) {
         case 2:
             if (values == shape[1] && values != std::uint64_t{shape[0]} * shape[1]) {
@@ -59,24 +155,101 @@ Images with_shape(const std::vector<std::uint32_t>& shape, std::optional<std::ui
                     shape.size()));
 }
 
+/// The number of inputs of this shape in an array; absent if it has another shape.
+std::optional<std::uint32_t> inputs_in(std::span<const std::uint32_t> array,
+                                       std::span<const std::uint32_t> input) {
+    if (std::ranges::equal(array, input)) return 1;
+    if (array.size() != input.size() + 1 || !std::ranges::equal(array.subspan(1), input)) return std::nullopt;
+    return array.front();
+}
+
+/// Moves the axes of each input in the array.
+void permute(Values& values, std::uint64_t count, std::span<const std::uint32_t> extents,
+             std::span<const std::uint32_t> axes) {
+    std::visit([&](auto& numbers) { numbers = permuted(std::move(numbers), count, extents, axes); }, values);
+}
+
+Images with_layout(Array array, run::Layout layout, std::string_view file) {
+    const std::size_t rank = array.shape.size();
+    const bool is_hwc = layout == run::Layout::Hwc;
+    if (rank != 3 && rank != 4) {
+        throw InputError(fmt::format(
+            "{}: shape is {}; layout {} means {} dimensions, or a number of images before them", file,
+            shape_text(array.shape), is_hwc ? "hwc" : "chw", is_hwc ? "(H, W, C)" : "(C, H, W)"));
+    }
+    const std::uint32_t count = rank == 4 ? array.shape.front() : 1;
+    const auto extents = std::span<const std::uint32_t>(array.shape).last(3);
+    constexpr std::array<std::uint32_t, 3> channels_last{1, 2, 0};
+    const auto axes = is_hwc ? std::span<const std::uint32_t>() : std::span(channels_last);
+    Images images = with_extents(count, permuted(extents, axes));
+    checked_size(images, bytes_of(type_of(array.values)), file);
+    permute(array.values, count, extents, axes);
+    images.values = std::move(array.values);
+    return images;
+}
+
+bool is_same_order(std::span<const std::uint32_t> axes) {
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+        if (axes[i] != i) return false;
+    }
+    return true;
+}
+
 }  // namespace
 
-Images read_npy_images(ByteStream& stream, std::optional<std::uint64_t> values) {
-    const NpyHeader header = read_npy_header(stream);
-    Images images = with_shape(header.shape, values, stream.file());
-    if (header.descr == "|u1") {
-        const std::uint64_t size = checked_size(images, sizeof(std::uint8_t), stream.file());
-        images.values = stream.read_values<std::uint8_t>(size, "NPY image data");
-    } else if (header.descr == "<f4") {
-        images.values = read_floats<float>(stream, checked_size(images, sizeof(float), stream.file()));
-    } else if (header.descr == "<f8") {
-        images.values = read_floats<double>(stream, checked_size(images, sizeof(double), stream.file()));
-    } else {
-        throw InputError(fmt::format("{}: element type is '{}'; images have '|u1', '<f4' or '<f8'",
-                                     stream.file(), header.descr));
+Array read_npy_array(ByteStream& stream) {
+    NpyHeader header = read_npy_header(stream);
+    const auto format = std::ranges::find(array_formats, header.descr, &ArrayFormat::descr);
+    if (format == array_formats.end()) {
+        throw InputError(
+            fmt::format("{}: element type is '{}'; arrays have '|u1' (pixels), '<f4', '<f8', '<f2', '|i1', "
+                        "'<i2', '<i4' or '<i8'",
+                        stream.file(), header.descr));
     }
-    stream.expect_end("last image");
+    const std::uint64_t limit = max_input_bytes / format->bytes;
+    std::uint64_t size = 1;
+    // `size` is at most 2^32 before each product, which so does not overflow 64 bits.
+    for (const std::uint32_t extent : header.shape) size = size > limit ? size : size * extent;
+    if (size > limit) {
+        throw InputError(fmt::format("{}: an array of shape {} takes more than {} bytes; that is the limit",
+                                     stream.file(), shape_text(header.shape), max_input_bytes));
+    }
+    Array array{.name = {}, .shape = std::move(header.shape), .values = {}};
+    array.values = format->read(stream, size);
+    stream.expect_end("last value");
+    return array;
+}
+
+Images images_of(Array array, const ReadOptions& options, std::string_view file) {
+    if (options.layout != run::Layout::File) return with_layout(std::move(array), options.layout, file);
+    const std::uint64_t bytes_per_value = bytes_of(type_of(array.values));
+    const std::vector<std::uint32_t> wanted = permuted(options.shape, options.file_axes);
+    const std::optional<std::uint32_t> count =
+        options.shape.empty() ? std::nullopt : inputs_in(array.shape, wanted);
+    if (count) {
+        Images images = with_extents(*count, options.shape);
+        checked_size(images, bytes_per_value, file);
+        permute(array.values, *count, wanted, inverse(options.file_axes));
+        images.values = std::move(array.values);
+        return images;
+    }
+    constexpr std::size_t image_rank = 3;
+    if (wanted.size() > image_rank || !is_same_order(options.file_axes)) {
+        throw InputError(
+            fmt::format("{}: the array's shape is {}; the network's input is {} with or without a number of "
+                        "inferences before it (--layout declares images of another order)",
+                        file, shape_text(array.shape), shape_text(wanted)));
+    }
+    std::optional<std::uint64_t> values;
+    if (!options.shape.empty()) values = product(options.shape);
+    Images images = with_shape(array.shape, values, file);
+    checked_size(images, bytes_per_value, file);
+    images.values = std::move(array.values);
     return images;
+}
+
+Images read_npy_images(ByteStream& stream, const ReadOptions& options) {
+    return images_of(read_npy_array(stream), options, stream.file());
 }
 
 std::vector<std::uint32_t> read_npy_labels(ByteStream& stream) {

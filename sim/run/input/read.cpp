@@ -5,9 +5,11 @@
 #include <system_error>
 #include <utility>
 
+#include "compiler/ir/names.h"
 #include "hw/base/input_file.h"
 #include "sim/run/input/byte_stream.h"
 #include "sim/run/input/formats.h"
+#include "sim/run/input/resize.h"
 
 namespace systole::input {
 namespace {
@@ -18,7 +20,10 @@ std::vector<std::uint8_t> read_file(const fs::path& path) {
     return read_input_file<InputError, std::vector<std::uint8_t>>(path, max_input_bytes);
 }
 
-std::vector<fs::path> png_files(const fs::path& directory) {
+constexpr std::string_view known_formats = "IDX, NPY, NPZ, PNG, JPEG or BMP";
+constexpr std::string_view picture_formats = "PNG, JPEG or BMP";
+
+std::vector<fs::path> files_in(const fs::path& directory) {
     std::error_code error;
     std::vector<fs::path> files;
     for (fs::directory_iterator entry(directory, error), end; !error && entry != end;
@@ -27,10 +32,65 @@ std::vector<fs::path> png_files(const fs::path& directory) {
     }
     if (error) throw InputError(fmt::format("{}: {}", directory.string(), error.message()));
     if (files.empty())
-        throw InputError(
-            fmt::format("{}: the directory is empty; it must hold PNG files", directory.string()));
+        throw InputError(fmt::format("{}: the directory is empty; it must hold {} files", directory.string(),
+                                     picture_formats));
     std::sort(files.begin(), files.end());
     return files;
+}
+
+/// The picture in a file of one; absent if its bytes are none.
+std::optional<Images> read_picture(std::span<const std::uint8_t> bytes, std::string_view file) {
+    if (is_png(bytes)) return read_png(bytes, file);
+    if (is_jpeg(bytes)) return read_jpeg(bytes, file);
+    if (is_bmp(bytes)) return read_bmp(bytes, file);
+    return std::nullopt;
+}
+
+/// The array of the network's input in an .npz file: that of its name, or the only one.
+Images read_npz_images(std::span<const std::uint8_t> bytes, std::string_view file,
+                       const ReadOptions& options) {
+    std::vector<Array> arrays = read_npz(bytes, file);
+    auto chosen = std::ranges::find(arrays, options.input, &Array::name);
+    if (chosen == arrays.end() && arrays.size() == 1 && options.is_only_input) chosen = arrays.begin();
+    if (chosen == arrays.end()) {
+        std::string names;
+        for (const Array& array : arrays) {
+            names += fmt::format("{}{}", names.empty() ? "" : ", ", ir::quoted(array.name));
+            constexpr std::size_t longest = 400;
+            if (names.size() > longest) {
+                names += ", ...";
+                break;
+            }
+        }
+        throw InputError(fmt::format("{}: no array is named {} as the network's input is; there are {}", file,
+                                     ir::quoted(options.input), names));
+    }
+    return images_of(std::move(*chosen), options,
+                     fmt::format("{}: array {}", file, ir::quoted(chosen->name)));
+}
+
+/// The images in the size and order of channels that the options ask for.
+Images adapted(Images images, const ReadOptions& options, std::string_view file) {
+    if (options.resize) images = resized(images, *options.resize, file);
+    if (options.crop) images = cropped(images, *options.crop, file);
+    if (options.reverse_channels) reverse_channels(images, file);
+    return images;
+}
+
+Images read_as_in_file(std::span<const std::uint8_t> bytes, std::string_view file,
+                       const ReadOptions& options) {
+    if (!options.is_only_input && !is_zip(bytes)) {
+        throw InputError(
+            fmt::format("{}: the network has several inputs; NAME={} says which one it is for", file, file));
+    }
+    if (bytes.empty())
+        throw InputError(fmt::format("{}: is empty; it must be an {} file", file, known_formats));
+    if (auto picture = read_picture(bytes, file)) return *std::move(picture);
+    if (is_zip(bytes)) return read_npz_images(bytes, file, options);
+    ByteStream stream(bytes, file);
+    if (is_npy(stream)) return read_npy_images(stream, options);
+    if (is_idx(stream)) return read_idx_images(stream);
+    throw InputError(fmt::format("{}: the first bytes are not those of an {} file", file, known_formats));
 }
 
 /// Joins the images of several files to one batch.
@@ -54,15 +114,8 @@ private:
 
 }  // namespace
 
-Images parse_images(std::span<const std::uint8_t> bytes, std::string_view file,
-                    std::optional<std::uint64_t> values) {
-    if (bytes.empty())
-        throw InputError(fmt::format("{}: is empty; it must be an IDX, NPY or PNG file", file));
-    if (is_png(bytes)) return read_png(bytes, file);
-    ByteStream stream(bytes, file);
-    if (is_npy(stream)) return read_npy_images(stream, values);
-    if (is_idx(stream)) return read_idx_images(stream);
-    throw InputError(fmt::format("{}: the first bytes are not those of an IDX, NPY or PNG file", file));
+Images parse_images(std::span<const std::uint8_t> bytes, std::string_view file, const ReadOptions& options) {
+    return adapted(read_as_in_file(bytes, file, options), options, file);
 }
 
 std::vector<std::uint32_t> parse_labels(std::span<const std::uint8_t> bytes, std::string_view file) {
@@ -73,24 +126,53 @@ std::vector<std::uint32_t> parse_labels(std::span<const std::uint8_t> bytes, std
     throw InputError(fmt::format("{}: the first bytes are not those of an IDX or NPY file", file));
 }
 
-Images read_images(std::span<const fs::path> paths, std::optional<std::uint64_t> values) {
+Images read_images(std::span<const fs::path> paths, const ReadOptions& options) {
     Batch batch;
     for (const fs::path& path : paths) {
         std::error_code ignored;  // a path that cannot be read is opened as a file, which throws the reason
         if (!fs::is_directory(path, ignored)) {
-            batch.add(parse_images(read_file(path), path.string(), values), path);
+            batch.add(parse_images(read_file(path), path.string(), options), path);
             continue;
         }
-        for (const fs::path& file : png_files(path)) {
-            const std::vector<std::uint8_t> bytes = read_file(file);
-            if (!is_png(bytes)) {
-                throw InputError(fmt::format(
-                    "{}: is not a PNG file; a directory of images holds nothing else", file.string()));
+        for (const fs::path& file : files_in(path)) {
+            std::optional<Images> picture = read_picture(read_file(file), file.string());
+            if (!picture) {
+                throw InputError(fmt::format("{}: is not a {} file; a directory of images holds nothing else",
+                                             file.string(), picture_formats));
             }
-            batch.add(read_png(bytes, file.string()), file);
+            batch.add(adapted(*std::move(picture), options, file.string()), file);
         }
     }
     return batch.take();
+}
+
+std::vector<std::string> read_label_names(const fs::path& path) {
+    constexpr std::uint64_t most_bytes = std::uint64_t{16} << 20U;
+    constexpr std::string_view space = " \t\r";
+    const auto text = read_input_file<InputError>(path, most_bytes);
+    std::vector<std::string> names;
+    std::size_t filled = 0;
+    std::string_view rest = text;
+    while (!rest.empty()) {
+        std::string_view line = rest.substr(0, rest.find('\n'));
+        rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+        line.remove_prefix(std::min(line.size(), line.find_first_not_of(space)));
+        line = line.substr(0, line.find_last_not_of(space) + 1);
+        names.emplace_back(line);
+        const bool is_text = std::ranges::none_of(line, [](char c) {
+            const auto byte = static_cast<unsigned char>(c);
+            return byte < ' ' || byte == 0x7f;
+        });
+        if (!is_text) {
+            throw InputError(
+                fmt::format("{}:{}: {} is no name; a file of names is text, a line for each class",
+                            path.string(), names.size(), ir::quoted(line)));
+        }
+        if (!line.empty()) filled = names.size();
+    }
+    names.resize(filled);
+    if (names.empty()) throw InputError(fmt::format("{}: it holds no names", path.string()));
+    return names;
 }
 
 std::vector<std::uint32_t> read_labels(const fs::path& path) {

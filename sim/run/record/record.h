@@ -264,6 +264,17 @@ struct HostWork {
 };
 SYSTOLE_RECORD_FIELDS(HostWork, kind, layer, elements, type, seconds)
 
+/// Work of the host between the chip's, which the cycles of the run include.
+struct SegmentWork {
+    std::string name;
+    std::vector<std::string> layers;  ///< that it computes
+    std::uint64_t calls = 0;          ///< host_work instructions
+    std::uint64_t images = 0;         ///< inferences in all of them
+    Cycle cycles = 0;                 ///< that the host computes, without its interrupts; a lower bound
+    bool operator==(const SegmentWork&) const = default;
+};
+SYSTOLE_RECORD_FIELDS(SegmentWork, name, layers, calls, images, cycles)
+
 /// The answers of the network.
 struct Outputs {
     std::uint64_t per_inference = 0;
@@ -325,15 +336,46 @@ struct BufferContents {
 };
 SYSTOLE_RECORD_FIELDS(BufferContents, name, type, columns, values)
 
+/// An output of the network for all inferences, in the order of the network's file.
+struct OutputArray {
+    std::string name;                  ///< as in the network
+    std::vector<std::uint64_t> shape;  ///< the first extent is the number of inferences
+    std::vector<float> values;         ///< real numbers
+    DataType type = DataType::Float32;
+    std::vector<std::uint8_t> stored;  ///< as the chip stores them, in this type; empty for real numbers
+    bool operator==(const OutputArray&) const = default;
+};
+SYSTOLE_RECORD_FIELDS(OutputArray, name, shape, values, type, stored)
+
+/// A class of an inference.
+struct ClassScore {
+    std::uint32_t number = 0;
+    float score = 0.0F;  ///< the output: a probability where the program says so
+    std::string name;
+    bool operator==(const ClassScore&) const = default;
+};
+SYSTOLE_RECORD_FIELDS(ClassScore, number, score, name)
+
+/// The best classes of an inference, the best first.
+struct BestClasses {
+    std::vector<ClassScore> classes;
+    bool operator==(const BestClasses&) const = default;
+};
+SYSTOLE_RECORD_FIELDS(BestClasses, classes)
+
 /// The answers of the network, and their accuracy.
 struct Answers {
     std::optional<Outputs> outputs;  ///< absent in a timing-only run, and where the program has no output
     std::optional<double> accuracy;  ///< where there are labels
     std::optional<double> float_accuracy;           ///< where the float reference ran and there are labels
     std::optional<std::uint64_t> float_agreements;  ///< predictions that the float reference shares
+    std::vector<BestClasses> best_classes;          ///< of the first inferences, where classes have names
+    std::vector<OutputArray> output_arrays;         ///< where the run asks for them
+    std::vector<OutputArray> float_output_arrays;
     bool operator==(const Answers&) const = default;
 };
-SYSTOLE_RECORD_FIELDS(Answers, outputs, accuracy, float_accuracy, float_agreements)
+SYSTOLE_RECORD_FIELDS(Answers, outputs, accuracy, float_accuracy, float_agreements, best_classes,
+                      output_arrays, float_output_arrays)
 
 /// How fast the simulator itself was, in seconds of this computer.
 struct Speed {
@@ -359,6 +401,7 @@ struct RunRecord {
     std::optional<BatchFacts> batch;     ///< absent for a program
     std::optional<NetworkWork> network;  ///< its work on any processor; absent for a program
     std::vector<HostWork> host_work;
+    std::vector<SegmentWork> host_segments;
     Answers answers;
     std::vector<InstructionLine> instruction_times;
     std::vector<WorkInterval> work;  ///< where power over time is asked for
@@ -378,8 +421,8 @@ struct RunRecord {
     double share_of_cells(std::string_view counter) const;
 };
 SYSTOLE_RECORD_FIELDS(RunRecord, schema, spec, cycles, counters, unified_buffer_peak_bytes, program, batch,
-                      network, host_work, answers, instruction_times, work, phases, occupancy, pictures,
-                      registers, printed, unfilled_buffers, speed)
+                      network, host_work, host_segments, answers, instruction_times, work, phases, occupancy,
+                      pictures, registers, printed, unfilled_buffers, speed)
 
 /// Throws RecordError where the schema is not the current one.
 RunRecord read_record(std::string_view bytes);

@@ -45,15 +45,60 @@ struct CompilerOptions {
 };
 SYSTOLE_RECORD_FIELDS(CompilerOptions, batch, limit, mapping)
 
+/// The order of axes in arrays of images: that of the network's file, or a given one.
+enum class Layout : std::uint8_t { File, Hwc, Chw };
+constexpr std::array<std::string_view, 3> names_of(Layout) {
+    return {"file", "hwc", "chw"};
+}
+
+/// The order in which the network takes the colours of images.
+enum class ChannelOrder : std::uint8_t { Rgb, Bgr };
+constexpr std::array<std::string_view, 2> names_of(ChannelOrder) {
+    return {"rgb", "bgr"};
+}
+
+/// A size in pixels.
+struct ImageSize {
+    std::uint32_t height = 0;
+    std::uint32_t width = 0;  ///< 0: the height is that of the shorter side, or of a square
+
+    bool operator==(const ImageSize&) const = default;
+};
+SYSTOLE_RECORD_FIELDS(ImageSize, height, width)
+
+/// What becomes of images before they are the network's input: resized, cropped, and each 8-bit pixel the
+/// number (pixel * scale - mean) / deviation.
+struct Preparation {
+    std::optional<ImageSize> resize;
+    std::optional<ImageSize> crop;
+    Layout layout = Layout::File;
+    ChannelOrder channels = ChannelOrder::Rgb;
+    /// The run says how pixels become numbers. If it does not, those of a network on integers are stored as
+    /// they are.
+    bool is_given = false;
+    double scale = 1.0 / 255.0;
+    std::vector<double> mean;       ///< of all channels, or one a channel; empty: 0
+    std::vector<double> deviation;  ///< likewise; empty: 1
+};
+SYSTOLE_RECORD_FIELDS(Preparation, resize, crop, layout, channels, is_given, scale, mean, deviation)
+
+/// A file, or a folder of files, with values of an input of the network.
+struct InputFile {
+    std::string input;  ///< the name in the network; empty: not given
+    Content content;
+};
+SYSTOLE_RECORD_FIELDS(InputFile, input, content)
+
 /// The input of the network.
 struct RunData {
-    std::vector<Content> input;
+    std::vector<InputFile> input;
     std::uint64_t random_input = 0;  ///< the seed of made-up input; 0: none
-    double input_scale = 1.0 / 255.0;
+    Preparation preparation;
     std::optional<Content> labels;
+    std::optional<Content> label_names;
     std::vector<Content> calibration;
 };
-SYSTOLE_RECORD_FIELDS(RunData, input, random_input, input_scale, labels, calibration)
+SYSTOLE_RECORD_FIELDS(RunData, input, random_input, preparation, labels, label_names, calibration)
 
 /// The optional parts of a record, besides counters and answers.
 struct Observed {
@@ -61,12 +106,14 @@ struct Observed {
     bool occupancy = false;  ///< of the memories
     bool phases = false;
     bool pictures = false;            ///< some of the input, with predictions
+    bool outputs = false;             ///< every output of the network, for files
+    bool float_outputs = false;       ///< those of the float reference
     std::uint32_t power_windows = 0;  ///< above 0: when units worked, to show power in this many windows
     std::string registers;            ///< cycles in which the array's registers are kept: "all", "10-20"
     std::vector<std::string> print;   ///< host buffers: "NAME:int8x4"
 };
-SYSTOLE_RECORD_FIELDS(Observed, instruction_times, occupancy, phases, pictures, power_windows, registers,
-                      print)
+SYSTOLE_RECORD_FIELDS(Observed, instruction_times, occupancy, phases, pictures, outputs, float_outputs,
+                      power_windows, registers, print)
 
 /// A key of the machine that was set over its file, and the JSON it was set to.
 struct LabelledSetting {
@@ -98,7 +145,7 @@ struct RunSpec {
     RunData data;
     bool timing_only = false;
     bool float_reference = false;
-    std::optional<Json> host;     ///< the baseline that times the work left to the host; JSON as in its file
+    std::optional<Json> host;     ///< the baseline that does the host's work; JSON as in its file
     std::vector<Json> baselines;  ///< those that the run is compared with
     bool host_time = true;        ///< the comparison adds the host's time to the chip's
     Observed observed;

@@ -8,10 +8,10 @@
 namespace systole::explain {
 namespace {
 
-constexpr std::array all_causes{
-    Cause::WeightStall,  Cause::WeightShift, Cause::Activations, Cause::Input,      Cause::Accumulators,
-    Cause::OutputBuffer, Cause::VectorWork,  Cause::Setup,       Cause::Ports,      Cause::Issue,
-    Cause::Sync,         Cause::BeginAndEnd, Cause::UnusedCells, Cause::UsefulCells};
+constexpr std::array all_causes{Cause::WeightStall,  Cause::WeightShift,  Cause::Activations, Cause::Input,
+                                Cause::Accumulators, Cause::OutputBuffer, Cause::VectorWork,  Cause::Setup,
+                                Cause::Ports,        Cause::Issue,        Cause::Sync,        Cause::Host,
+                                Cause::BeginAndEnd,  Cause::UnusedCells,  Cause::UsefulCells};
 
 std::uint64_t useful_cycles(const Facts& facts) {
     const std::uint64_t macs = facts.useful_macs + facts.unused_macs;
@@ -46,6 +46,8 @@ std::uint64_t cycles_of(Cause cause, const Facts& facts) {
             return facts.reasons.not_arrived + facts.reasons.queue_full + facts.reasons.issue;
         case Cause::Sync:
             return facts.reasons.sync;
+        case Cause::Host:
+            return facts.reasons.host;
         case Cause::BeginAndEnd:
             return facts.reasons.program_begin + facts.reasons.program_end;
         case Cause::UnusedCells:

@@ -24,6 +24,7 @@ enum class Cause : std::uint8_t {
     Ports,         ///< waits for a memory port
     Issue,         ///< waits for an instruction that has not been issued
     Sync,          ///< waits for a semaphore, although rows and accumulators are ready
+    Host,          ///< waits for the host, which computes a segment
     BeginAndEnd,   ///< before the first matrix instruction, or after the last
     UnusedCells,   ///< active, in cells without a weight of the layer
     UsefulCells,   ///< active, in cells that multiply for the layer

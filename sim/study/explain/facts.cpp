@@ -34,6 +34,10 @@ Facts read_counters(const run::Counters& counters, Value value) {
     reasons.sync = read("non_matrix_reasons.sync_cycles");
     reasons.program_begin = read("non_matrix_reasons.program_begin_cycles");
     reasons.program_end = read("non_matrix_reasons.program_end_cycles");
+    // Only programs with work for the host have this reason.
+    for (const run::Counter& counter : counters.of("matrix_unit.non_matrix_reasons")) {
+        if (counter.name() == "host_cycles") reasons.host = value(counter);
+    }
     facts.useful_macs = read("useful_macs");
     facts.unused_macs = read("unused_macs");
     return facts;

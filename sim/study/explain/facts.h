@@ -24,6 +24,7 @@ struct NonMatrixReasons {
     std::uint64_t sync = 0;
     std::uint64_t program_begin = 0;
     std::uint64_t program_end = 0;
+    std::uint64_t host = 0;
 
     bool operator==(const NonMatrixReasons&) const = default;
 };

@@ -97,6 +97,8 @@ std::string sentence(const Facts& facts, Cause cause, const Subject& subject,
         case Cause::Sync:
             return "Bound by synchronization: " +
                    in_share("the array waits for a semaphore, although its rows are ready");
+        case Cause::Host:
+            return "Host-bound: " + in_share("the array waits for layers that the host computes");
         case Cause::BeginAndEnd:
             return fmt::format("{} of its cycles are before the first or after the last rows of the program",
                                share(cycles_of(cause, facts), facts.cycles()));

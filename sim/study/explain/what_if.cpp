@@ -128,6 +128,8 @@ std::vector<WhatIf> candidates(Cause cause, const Situation& situation) {
             return {deeper_queues(machine), more_host_bandwidth(machine)};
         case Cause::Sync:
             return {no_activation_latency(), more_host_bandwidth(machine), deeper_queues(machine)};
+        case Cause::Host:
+            return {more_host_bandwidth(machine)};
         case Cause::BeginAndEnd:
             return {more_host_bandwidth(machine), no_activation_latency()};
         case Cause::UnusedCells:
@@ -167,6 +169,9 @@ run::RunConfig for_cycles(const run::RunConfig& config) {
     timed.model = config.model;
     timed.program = config.program;
     timed.input = config.input;  // determines the number of inferences
+    timed.resize = config.resize;
+    timed.crop = config.crop;
+    timed.layout = config.layout;
     timed.random_input = config.random_input;
     timed.batch = config.batch;
     timed.limit = config.limit;

@@ -69,6 +69,7 @@ void add_keys(std::vector<MachineParameter>& parameters, const std::string& befo
                 break;
             case Type::Text:  // names and sources
             case Type::ListOfTexts:
+            case Type::ListOfNumbers:  // of runs
             case Type::TextsByName:
                 break;
         }
@@ -176,6 +177,7 @@ std::vector<Change> changes_of(const machine::MachineConfig& machine, const Mach
             break;
         case Type::Text:
         case Type::ListOfTexts:
+        case Type::ListOfNumbers:
         case Type::Section:
         case Type::Sections:
         case Type::TextsByName:

@@ -255,6 +255,15 @@ Json pictures(const run::Pictures& pictures) {
             {"pictures", list_of(pictures.pictures, picture)}};
 }
 
+/// The best classes of one inference.
+Json best_classes(const run::BestClasses& best, bool are_probabilities) {
+    return list_of(best.classes, [&](const run::ClassScore& one) -> Json {
+        return {{"class", one.number},
+                {"name", one.name},
+                {are_probabilities ? "probability" : "score", one.score}};
+    });
+}
+
 Json explained(const Layer& each, const std::optional<Explanations>& explanations) {
     Json object = layer(each);
     if (!explanations || each.tag >= explanations->layers.size()) return object;
@@ -272,7 +281,13 @@ Json instruction_kind(const InstructionKind& kind) {
 }
 
 Json host_operation(const HostOperation& operation) {
-    return {{"kind", operation.kind}, {"layer", operation.layer}, {"seconds", or_null(operation.seconds)}};
+    Json object = {
+        {"kind", operation.kind}, {"layer", operation.layer}, {"seconds", or_null(operation.seconds)}};
+    if (!operation.is_segment()) return object;
+    object["layers"] = operation.layers;
+    object["share"] = *operation.share;
+    object["images"] = operation.images;
+    return object;
 }
 
 Json buffer(const run::BufferContents& buffer) {
@@ -318,6 +333,11 @@ Json to_json(const Report& report) {
     json["comparison"] = list_of(report.comparison, comparison);
     json["claim"] = claim_json(report.claim);
     json["predictions"] = report.predictions;
+    if (!report.best_classes.empty()) {
+        json["best_classes"] = list_of(report.best_classes, [&](const run::BestClasses& best) {
+            return best_classes(best, report.are_probabilities);
+        });
+    }
     if (!report.pictures.pictures.empty()) json["pictures"] = pictures(report.pictures);
     json["accuracy"] = or_null(report.accuracy);
     json["float_reference"] = {{"accuracy", or_null(report.float_accuracy)},
@@ -325,6 +345,7 @@ Json to_json(const Report& report) {
     json["timing_only"] = report.timing_only;
     json["host_operations"] = list_of(report.host_operations, host_operation);
     json["host_seconds"] = or_null(report.host_seconds);
+    json["host"] = report.host.empty() ? Json(nullptr) : Json(report.host);
     json["instructions"] = report.instructions;
     if (!report.instruction_lines.empty()) {
         json["instruction_times"] = list_of(report.instruction_lines, instruction);

@@ -270,7 +270,20 @@ void add_host(Report& report, const run::RunRecord& record) {
     for (const run::HostWork& work : record.host_work) {
         report.host_operations.push_back({.kind = work.kind, .layer = work.layer, .seconds = work.seconds});
     }
+    for (const run::SegmentWork& work : record.host_segments) {
+        std::string layers;
+        for (const std::string& layer : work.layers) layers += (layers.empty() ? "" : ", ") + layer;
+        const double seconds =
+            static_cast<double>(work.cycles) / static_cast<double>(record.spec.machine.clock_hz());
+        report.host_operations.push_back({.kind = "segment",
+                                          .layer = work.layers.empty() ? work.name : layers,
+                                          .seconds = seconds,
+                                          .layers = work.layers,
+                                          .share = seconds / report.seconds,
+                                          .images = work.images});
+    }
     if (!record.spec.host) return;
+    report.host = record.spec.host->value("name", "");
     report.host_seconds = 0.0;
     for (const HostOperation& operation : report.host_operations) *report.host_seconds += *operation.seconds;
 }
@@ -284,6 +297,8 @@ void add_answers(Report& report, const run::RunRecord& record) {
     const run::Outputs& outputs = *record.answers.outputs;
     report.predictions = outputs.predictions;
     report.pictures = record.pictures;
+    report.best_classes = record.answers.best_classes;
+    report.are_probabilities = record.program.has_host_operations;
     if (!record.program.has_host_operations) return;  // outputs are no probabilities
     constexpr std::size_t shown = 8;
     for (std::size_t i = 0; i < std::min(shown, report.predictions.size()); ++i) {

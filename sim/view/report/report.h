@@ -231,10 +231,17 @@ struct Claim {
     ArrayShares array;
 };
 
+/// Work of the host: on inputs and outputs, beside the run's time, or a segment of the network, in it.
 struct HostOperation {
-    std::string kind;
+    std::string kind;  ///< "quantize_input", "softmax", "segment"
     std::string layer;
-    std::optional<double> seconds;  ///< absent where the run names no host
+    std::optional<double> seconds;  ///< lower bound; absent where the run names no host
+    // Of a segment.
+    std::vector<std::string> layers = {};  ///< that it computes
+    std::optional<double> share = {};      ///< of the run's seconds
+    std::uint64_t images = 0;              ///< inferences
+
+    bool is_segment() const { return share.has_value(); }
 };
 
 /// How fast the simulator itself ran. The only part of a report that differs between equal runs.
@@ -289,12 +296,15 @@ struct Report {
     std::vector<Comparison> comparison;
     std::optional<Claim> claim;  ///< absent where there is no comparison
     std::vector<HostOperation> host_operations;
-    std::optional<double> host_seconds;
+    std::optional<double> host_seconds;  ///< of all of them
+    std::string host;                    ///< the baseline that does them; empty where the run names none
 
     bool timing_only = false;
     std::vector<std::uint32_t> predictions;
-    std::vector<float> first_probabilities;  ///< of the first predictions
-    run::Pictures pictures;                  ///< none where the run chose none
+    std::vector<float> first_probabilities;      ///< of the first predictions
+    std::vector<run::BestClasses> best_classes;  ///< of the first inferences, where classes have names
+    bool are_probabilities = false;              ///< the scores of these
+    run::Pictures pictures;                      ///< none where the run chose none
     std::optional<double> accuracy;
     std::optional<double> float_accuracy;
     std::optional<std::uint64_t> float_agreements;

@@ -136,6 +136,18 @@ private:
                   fmt::format("{} of {} alike", grouped(*r.float_agreements), grouped(r.inferences)));
         }
         if (!r.accuracy && !r.predictions.empty()) write_first_predictions();
+        for (std::size_t i = 0; i < r.best_classes.size(); ++i) write_best_classes(i);
+    }
+
+    void write_best_classes(std::size_t inference) {
+        std::string label = fmt::format("image {}", inference);
+        for (const auto& [number, score, name] : report_.best_classes[inference].classes) {
+            const std::string value = report_.are_probabilities ? fmt::format("{:.1f} %", 100.0F * score)
+                                                                : fmt::format("{:.4g}", score);
+            const std::string before = fmt::format("  {:<18}{:>8}  {:>6}  ", label, value, number);
+            line("{}{}", before, fitted(name, columns_ - before.size()));
+            label.clear();
+        }
     }
 
     void write_first_predictions() {
@@ -211,6 +223,7 @@ private:
             {"sync_cycles", "sync", "a semaphore came later than the rows"},
             {"program_begin_cycles", "program begin", "before the first matrix instruction"},
             {"program_end_cycles", "program end", "after the last rows had entered"},
+            {"host_cycles", "host", "the host computed a segment"},
         };
         for (const ReasonLabel& label : labels) {
             if (label.key == key) return label;
@@ -341,11 +354,28 @@ private:
     void write_host() {
         if (report_.host_operations.empty()) return;
         line("");
-        line("{}", heading("Left to the host, not in the time above"));
-        for (const HostOperation& operation : report_.host_operations) {
-            entry(fitted(operation.kind, 18), si(operation.seconds, "s"),
-                  fmt::format("{}; {}", fitted(operation.layer, 14),
-                              operation.seconds ? "at least, by its roofline" : "not timed: no host given"));
+        const auto is_segment = [](const HostOperation& operation) { return operation.is_segment(); };
+        if (std::ranges::any_of(report_.host_operations, is_segment)) {
+            line("{}", heading("Work of the host, in the time above"));
+            for (const HostOperation& operation : report_.host_operations) {
+                if (!operation.is_segment()) continue;
+                entry(fitted(operation.layer, 18), si(operation.seconds, "s"),
+                      fmt::format("at least; {} of the run; {} inference{}", percent(operation.share),
+                                  grouped(operation.images), operation.images == 1 ? "" : "s"));
+            }
+        }
+        if (!std::ranges::all_of(report_.host_operations, is_segment)) {
+            line("{}", heading("Left to the host, not in the time above"));
+            for (const HostOperation& operation : report_.host_operations) {
+                if (operation.is_segment()) continue;
+                entry(fitted(operation.kind, 18), si(operation.seconds, "s"),
+                      fmt::format(
+                          "{}; {}", fitted(operation.layer, 14),
+                          operation.seconds ? "at least, by its roofline" : "not timed: no host given"));
+            }
+        }
+        if (!report_.host.empty()) {
+            note(2, fmt::format("(the host is {}; --host names another)", report_.host));
         }
     }
 

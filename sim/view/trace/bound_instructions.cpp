@@ -22,8 +22,7 @@ const isa::BoundInstruction& BoundInstructions::operator[](hw::InstructionNumber
             changed.set(set->reg, set->value);
             registers_ = std::make_shared<const isa::Registers>(changed);
         } else if (has_rows(instruction)) {
-            bound_[next_] = {instruction, registers_,
-                             isa::footprint(instruction, *registers_, program_.geometry)};
+            bound_[next_] = {instruction, registers_, isa::footprint(instruction, *registers_, program_)};
         }
     }
     return bound_.at(number);

@@ -30,21 +30,23 @@ enum class Track : std::uint8_t {
     Activation,
     HostWriteQueue,
     HostWrite,
+    HostQueue,
+    Host,
 };
 
 namespace {
 
-constexpr std::array<std::string_view, 14> track_names{
-    "layers",           "sequencer",     "host_read queue",  "host_read",    "weights queue",
-    "weights",          "weight memory", "weight shift",     "matrix queue", "matrix unit",
-    "activation queue", "activation",    "host_write queue", "host_write"};
+constexpr std::array<std::string_view, 16> track_names{
+    "layers",           "sequencer",    "host_read queue", "host_read",   "weights queue",    "weights",
+    "weight memory",    "weight shift", "matrix queue",    "matrix unit", "activation queue", "activation",
+    "host_write queue", "host_write",   "host queue",      "host"};
 
 // The tracks by isa::Unit.
-constexpr std::array<Track, isa::unit_count> unit_tracks{Track::HostRead, Track::HostWrite, Track::Weights,
-                                                         Track::Matrix, Track::Activation};
-constexpr std::array<Track, isa::unit_count> queue_tracks{Track::HostReadQueue, Track::HostWriteQueue,
-                                                          Track::WeightsQueue, Track::MatrixQueue,
-                                                          Track::ActivationQueue};
+constexpr std::array<Track, isa::unit_count> unit_tracks{Track::HostRead, Track::HostWrite,  Track::Weights,
+                                                         Track::Matrix,   Track::Activation, Track::Host};
+constexpr std::array<Track, isa::unit_count> queue_tracks{Track::HostReadQueue,   Track::HostWriteQueue,
+                                                          Track::WeightsQueue,    Track::MatrixQueue,
+                                                          Track::ActivationQueue, Track::HostQueue};
 
 constexpr auto matrix_unit = static_cast<std::size_t>(isa::Unit::Matrix);
 
@@ -74,7 +76,10 @@ Timeline::Timeline(OutputFile& file, const Window& window, const isa::Program& p
       host_read_bytes_(events_, window, "host read", "bytes"),
       host_write_bytes_(events_, window, "host write", "bytes") {
     events_.name_process(machine.name);
-    for (std::size_t i = 0; i < track_names.size(); ++i) {
+    // A program that needs no host has no tracks for it, which come last.
+    constexpr std::size_t host_tracks = 2;
+    const std::size_t tracks = track_names.size() - (isa::uses_host(program) ? 0 : host_tracks);
+    for (std::size_t i = 0; i < tracks; ++i) {
         events_.name_track(static_cast<Track>(i + 1), track_names[i]);
     }
 }

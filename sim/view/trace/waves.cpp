@@ -18,6 +18,7 @@ namespace {
 
 constexpr auto host_read_unit = static_cast<std::size_t>(isa::Unit::HostRead);
 constexpr auto host_write_unit = static_cast<std::size_t>(isa::Unit::HostWrite);
+constexpr auto host_unit = static_cast<std::size_t>(isa::Unit::Host);
 constexpr auto activation_unit_number = static_cast<std::size_t>(isa::Unit::Activation);
 
 /// The bits of a number up to `most`.
@@ -59,7 +60,8 @@ Waves::Waves(const TraceConfig& config, const isa::Program& program, const machi
               &level("host_interface.write_queue", machine.sequencer.queue_depth),
               &level("weight_fifo.queue", machine.sequencer.queue_depth),
               &level("systolic_data_setup.queue", machine.sequencer.queue_depth),
-              &level("activation_unit.queue", machine.sequencer.queue_depth)},
+              &level("activation_unit.queue", machine.sequencer.queue_depth),
+              nullptr},
       host_read_(numbered("host_interface.read", "host_interface.read_instruction",
                           last_of(program.instructions.size()))),
       host_write_(numbered("host_interface.write", "host_interface.write_instruction",
@@ -92,6 +94,10 @@ Waves::Waves(const TraceConfig& config, const isa::Program& program, const machi
       activation_instruction_(number("activation_unit.instruction", last_of(program.instructions.size()))),
       activation_layer_(number("activation_unit.layer", std::numeric_limits<hw::Tag>::max())) {
     for (const Cell& cell : read_cells(config.processing_elements, machine)) add_cell(cell);
+    if (isa::uses_host(program)) {
+        queues_[host_unit] = &level("host.queue", machine.sequencer.queue_depth);
+        host_work_.emplace(numbered("host.work", "host.instruction", last_of(program.instructions.size())));
+    }
 }
 
 template <class Signal, class... Rest>
@@ -188,6 +194,9 @@ void Waves::instruction(const hw::InstructionTimes& times) {
         const std::uint64_t row = bound_[times.number].footprint.buffer_read.first;
         host_write_.hold(times.begun, times.released, times.number);
         buffer_host_out_.hold(times.begun, times.released, row);
+        bound_.drop(times.number);
+    } else if (times.unit == host_unit) {
+        host_work_->hold(times.begun, times.released, times.number);
         bound_.drop(times.number);
     } else if (times.unit == activation_unit_number) {
         activation_unit(times);

@@ -147,6 +147,7 @@ private:
     DrivenSignal& activation_load_;
     DrivenSignal& activation_instruction_;
     DrivenSignal& activation_layer_;
+    std::optional<NumberedFlag> host_work_;  ///< of a program that uses the host
     std::vector<CellSignals> cells_;
 };
 

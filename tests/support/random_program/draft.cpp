@@ -15,6 +15,7 @@ Draft::Draft(const machine::MachineConfig& machine, Choices& choices) : machine_
     program_.geometry = {.rows = machine.matrix_unit.rows, .columns = machine.matrix_unit.columns};
     draw_buffers();
     draw_initial_rows();
+    draw_segments();
     loaded_.emplace(program_, machine_.accumulators.rows);
 }
 
@@ -34,6 +35,27 @@ void Draft::draw_buffers() {
     add_buffer("out", isa::BufferKind::Output, choices_.from(1, 600));
     if (choices_.chance(50)) add_buffer("second", isa::BufferKind::Constant, choices_.from(1, 200));
     if (choices_.chance(30)) add_buffer("third", isa::BufferKind::Output, choices_.from(1, 90));
+    for (const char* name : {"exchanged", "also exchanged", "exchanged too"}) {
+        if (choices_.chance(50)) add_buffer(name, isa::BufferKind::Exchange, choices_.from(1, 120));
+    }
+}
+
+void Draft::draw_segments() {
+    for (std::uint64_t i = choices_.from(0, 2); i > 0; --i) {
+        isa::HostSegment segment{.name = "segment"};
+        for (std::uint32_t buffer = 0; buffer < program_.buffers.size(); ++buffer) {
+            const isa::HostBuffer& candidate = program_.buffers[buffer];
+            const bool is_exchange = candidate.kind == isa::BufferKind::Exchange;
+            if ((!is_exchange && candidate.kind != isa::BufferKind::Output) || choices_.chance(30)) continue;
+            // Mostly of a few bytes, so that several inferences have room.
+            const isa::SegmentTensor tensor{
+                .buffer = buffer,
+                .bytes = choices_.from(
+                    1, choices_.chance(20) ? candidate.bytes : std::min<std::uint64_t>(candidate.bytes, 9))};
+            (is_exchange && choices_.chance(50) ? segment.reads : segment.writes).push_back(tensor);
+        }
+        if (!segment.writes.empty()) program_.host_segments.push_back(std::move(segment));
+    }
 }
 
 void Draft::draw_initial_rows() {
@@ -60,11 +82,11 @@ void Draft::add(const isa::Instruction& instruction, TileRun tiles) {
 }
 
 void Draft::add_any() {
-    constexpr std::array<Attempt, 7> attempts{&Draft::read_host, &Draft::write_host, &Draft::matmul,
+    constexpr std::array<Attempt, 8> attempts{&Draft::read_host, &Draft::write_host, &Draft::matmul,
                                               &Draft::convolve,  &Draft::activate,   &Draft::elementwise,
-                                              &Draft::pooling};
+                                              &Draft::pooling,   &Draft::host_work};
     // What moves data, in the proportion in which it meets others; a little of the rest.
-    constexpr std::array<std::size_t, 14> common{0, 0, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 6};
+    constexpr std::array<std::size_t, 16> common{0, 0, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 6, 7, 7};
     const auto kind = choices_.from(0, common.size() + 2);
     if (kind < common.size()) return add_fitting(attempts[common[kind]]);
     if (kind == common.size()) return add(isa::DebugTag{choices_.number<std::uint16_t>(0, 6)});
@@ -79,7 +101,7 @@ void Draft::add_fitting(Attempt attempt) {
         drawn_ = {};
         const auto instruction = (this->*attempt)();
         if (!instruction || !fits(*instruction)) continue;
-        loaded_->follow(*instruction, wanted_, isa::footprint(*instruction, wanted_, program_.geometry));
+        loaded_->follow(*instruction, wanted_, isa::footprint(*instruction, wanted_, program_));
         want_registers();
         add(*instruction, drawn_);
         return;
@@ -88,7 +110,7 @@ void Draft::add_fitting(Attempt attempt) {
 
 bool Draft::fits(const isa::Instruction& instruction) const {
     try {
-        const isa::Footprint rows = isa::footprint(instruction, wanted_, program_.geometry);
+        const isa::Footprint rows = isa::footprint(instruction, wanted_, program_);
         if (rows.accumulator_read.last > machine_.accumulators.rows ||
             rows.accumulator_write.last > machine_.accumulators.rows) {
             return false;

@@ -52,11 +52,13 @@ private:
     std::optional<isa::Instruction> activate();
     std::optional<isa::Instruction> elementwise();
     std::optional<isa::Instruction> pooling();
+    std::optional<isa::Instruction> host_work();
 
     /// Blocks of a buffer of the host, to or from the unified buffer.
     template <class Transfer>
     isa::Instruction transfer();
     void draw_buffers();
+    void draw_segments();
     void draw_initial_rows();
     void draw_windows(bool inside);
     void draw_output_range();

@@ -65,6 +65,10 @@ isa::MatrixFlags Draft::matrix_flags() {
         flags.activations = is_signed ? DataType::Int8 : DataType::Uint8;
     }
     flags.weights = choices_.chance(30) ? DataType::Int16 : DataType::Int8;
+    const bool may_have_zero_point = machine_.matrix_unit.row_sums && flags.weights == DataType::Int8;
+    const bool has_zero_point = may_have_zero_point && choices_.chance(40);
+    const std::uint64_t byte = has_zero_point ? choices_.from(0, UINT8_MAX) : 0;
+    set(Register::MultiplyWeightZeroPoint, static_cast<std::uint32_t>(static_cast<std::int8_t>(byte)));
     return flags;
 }
 
@@ -255,6 +259,14 @@ std::optional<isa::Instruction> Draft::pooling() {
         .first_line = choices_.number<std::uint32_t>(0, choices_.chance(60) ? 0 : 9),
         .elements = choices_.chance(50) ? DataType::Int8 : DataType::Uint8,
         .count_padding = choices_.chance(40)};
+}
+
+std::optional<isa::Instruction> Draft::host_work() {
+    if (program_.host_segments.empty()) return std::nullopt;
+    const auto segment = choices_.number<std::uint16_t>(0, program_.host_segments.size() - 1);
+    return isa::HostWork{.segment = segment,
+                         .first_inference = choices_.number<std::uint32_t>(0, 9),
+                         .images = choices_.number<std::uint32_t>(1, 6)};
 }
 
 }  // namespace systole::tests

@@ -72,6 +72,10 @@ std::optional<std::string> broken_partition(const Observation& run, const machin
             return fmt::format("the cycles of {} sum to {} of {}", unit, totals.cycles_of(unit), run.cycles);
         }
     }
+    const bool has_host = totals.cycles_of("host") > 0;
+    if (has_host && totals.cycles_of("host") != run.cycles) {
+        return fmt::format("the cycles of host sum to {} of {}", totals.cycles_of("host"), run.cycles);
+    }
     const std::uint64_t active = totals.of("matrix_unit.active_cycles");
     const std::uint64_t classes = active + totals.of("matrix_unit.weight_stall_cycles") +
                                   totals.of("matrix_unit.weight_shift_cycles") +

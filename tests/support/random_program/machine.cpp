@@ -55,6 +55,7 @@ machine::MachineConfig random_machine(Choices& choices) {
     machine.matrix_unit.columns = array_side(choices);
     machine.matrix_unit.mac_latency_cycles = choices.number<std::uint32_t>(1, 5);
     machine.matrix_unit.setup_cycles = latency(choices, 5);
+    machine.matrix_unit.row_sums = choices.chance(80);
     machine.systolic_data_setup.fetches_per_cycle = choices.number<std::uint32_t>(1, 3);
     machine.weight_fifo.depth_tiles = choices.number<std::uint32_t>(1, 5);
     machine.weight_memory.bandwidth_gb_per_s = bandwidth(choices, 100);

@@ -9,6 +9,7 @@
 #include "hw/isa/program_error.h"
 #include "sim/functional/executor.h"
 #include "tests/support/fresh_simulation.h"
+#include "tests/support/mixing_host.h"
 
 namespace systole::tests {
 namespace {
@@ -121,7 +122,8 @@ Observation observe(const isa::Program& program, machine::MachineConfig machine,
     Observation run;
     Recorder recorder(run);
     try {
-        hw::Core core("core", machine, program, {.trace = &recorder, .test_delta_delay = test_delta_delay});
+        hw::Core core("core", machine, program,
+                      {.trace = &recorder, .host = &mixing_host(), .test_delta_delay = test_delta_delay});
         core.run();
         read(core, program, machine, run);
     } catch (const isa::ProgramError& error) {
@@ -135,7 +137,7 @@ Observation observe(const isa::Program& program, machine::MachineConfig machine,
 }
 
 Memories execute(const isa::Program& program, const machine::MachineConfig& machine) {
-    functional::Executor executor(program, machine);
+    functional::Executor executor(program, machine, &mixing_host());
     executor.run();
     const auto bytes = executor.unified_buffer();
     const auto sums = executor.accumulators();

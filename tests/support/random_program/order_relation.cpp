@@ -4,6 +4,7 @@
 #include <array>
 #include <deque>
 #include <optional>
+#include <vector>
 
 #include "hw/isa/footprint.h"
 
@@ -25,13 +26,21 @@ struct Done {
     Clock behind{};
 };
 
-using Ranges = std::array<isa::RowRange, 4>;
+using Ranges = std::vector<isa::RowRange>;
 
 bool overlap(const Ranges& some, const Ranges& others) {
     return std::any_of(some.begin(), some.end(), [&](const isa::RowRange& a) {
         return std::any_of(others.begin(), others.end(),
                            [&](const isa::RowRange& b) { return !a.empty() && !b.empty() && a.overlaps(b); });
     });
+}
+
+Ranges host_ranges_of(const isa::Footprint& footprint, bool written) {
+    Ranges ranges{written ? footprint.host_write : footprint.host_read};
+    for (const isa::HostRange& range : footprint.host_ranges()) {
+        if (range.is_written == written) ranges.push_back(range.bytes);
+    }
+    return ranges;
 }
 
 bool conflict(const isa::Footprint& a, const isa::Footprint& b) {
@@ -44,7 +53,8 @@ bool conflict(const isa::Footprint& a, const isa::Footprint& b) {
          {b.buffer_read, b.buffer_read_other, b.buffer_read_table},
          {b.buffer_write}},
         {{a.accumulator_read}, {a.accumulator_write}, {b.accumulator_read}, {b.accumulator_write}},
-        {{a.host_read}, {a.host_write}, {b.host_read}, {b.host_write}},
+        {host_ranges_of(a, false), host_ranges_of(a, true), host_ranges_of(b, false),
+         host_ranges_of(b, true)},
     }};
     return std::any_of(memories.begin(), memories.end(), [](const Memory& memory) {
         return overlap(memory.written_a, memory.read_b) || overlap(memory.written_a, memory.written_b) ||
@@ -65,7 +75,7 @@ public:
             }
             if (const auto unit = isa::unit_of(instruction)) {
                 queues_[static_cast<std::size_t>(*unit)].push_back(
-                    {number, &instruction, isa::footprint(instruction, registers, program.geometry)});
+                    {number, &instruction, isa::footprint(instruction, registers, program)});
             }
         }
     }

@@ -77,7 +77,7 @@ private:
         const auto unit = isa::unit_of(instruction);
         if (!unit) return;
         const auto self = static_cast<std::size_t>(*unit);
-        const isa::Footprint footprint = isa::footprint(instruction, registers_, program_.geometry);
+        const isa::Footprint footprint = isa::footprint(instruction, registers_, program_);
         const UnitPositions needed = history_.conflicts(footprint).any;
         for (std::size_t other = 0; other < isa::unit_count; ++other) {
             if (other == self || needed[other] <= known_[self][other]) continue;

@@ -15,6 +15,7 @@
 #include "tests/support/program_interpreter.h"
 #include "tests/support/random_network.h"
 #include "tests/support/random_runs.h"
+#include "tests/support/reference_host.h"
 
 namespace systole::emit {
 namespace {
@@ -44,6 +45,7 @@ schedule::Target random_target(const mapping::Network& network, std::mt19937& ra
     target.accumulator_rows = widest_output(network) + draw(random, 0, 60);
     const std::uint32_t least = fewest_rows(network, target);
     target.unified_buffer_rows = least + draw(random, 0, 4 * least);
+    target.row_sums = draw(random, 0, 1) == 1;
     return target;
 }
 
@@ -92,6 +94,65 @@ std::vector<Kind> all_of(const isa::Program& program) {
 }
 
 }  // namespace
+
+TEST_CASE("Networks with work of the host in any place compute what the reference computes",
+          "[compiler][emit]") {
+    const std::uint32_t seed = 150815;
+    INFO("first seed " << seed);
+    std::uint32_t segments = 0, sent = 0, fetched = 0, at_begin = 0, at_end = 0, refused = 0, split = 0;
+    const std::uint32_t runs = tests::random_runs(300);
+    for (std::uint32_t run = 0; run < runs; ++run) {
+        std::mt19937 random(seed + run);
+        tests::RandomNetwork networks(random);
+        networks.add_host_work();
+        const ir::Graph graph = networks.draw();
+        mapping::Network network;
+        try {
+            network = operators::lower(graph);
+        } catch (const ModelError&) {
+            ++refused;  // all layers are the host's
+            continue;
+        }
+        const schedule::Target target = random_target(network, random);
+        const schedule::Options options{.batch = draw(random, 1, 7), .inferences = draw(random, 1, 12)};
+        INFO(describe(seed + run, target, options));
+        const auto inferences = static_cast<std::uint32_t>(options.inferences);
+        const std::vector<std::uint8_t> input = networks.images(graph, inferences);
+        const std::vector<std::uint8_t> expected = reference::execute(graph, input, inferences);
+        const schedule::Schedule plan = schedule::make_schedule(network, target, options);
+        INFO(schedule::to_text(plan));
+        const isa::Program program = emit_program(network, plan);
+        REQUIRE_NOTHROW(isa::validate(program));
+        tests::ReferenceHost host(program);
+
+        auto in_order = interpreter(program, target, input);
+        in_order.set_host(host);
+        in_order.run_in_program_order();
+        REQUIRE(in_order.output() == expected);
+        CHECK(in_order.unused_signals() == 0);
+
+        auto shuffled = interpreter(program, target, input);
+        shuffled.set_host(host);
+        shuffled.run_in_any_order(random);
+        REQUIRE(shuffled.output() == expected);
+
+        segments += static_cast<std::uint32_t>(program.host_segments.size());
+        for (const schedule::Operation& operation : plan.operations) {
+            sent += std::holds_alternative<schedule::SendTensor>(operation);
+            fetched += std::holds_alternative<schedule::FetchTensor>(operation);
+        }
+        at_begin += plan.memory.inputs.empty();
+        at_end += plan.memory.outputs.empty();
+        if (plan.memory.images_per_slice < std::min(options.batch, inferences)) ++split;
+    }
+    CHECK(segments >= tests::random_share(121));
+    CHECK(sent >= tests::random_share(100));
+    CHECK(fetched >= tests::random_share(100));
+    CHECK(at_begin >= tests::random_share(5));
+    CHECK(at_end >= tests::random_share(20));
+    CHECK(split >= tests::random_share(10));
+    CHECK(refused < runs / 4 + 1);
+}
 
 TEST_CASE("Compiled random networks compute what the integer reference computes", "[compiler][emit]") {
     const std::uint32_t seed = 20240611;
@@ -208,6 +269,65 @@ TEST_CASE("More than 256 tiles along a product take several instructions", "[com
     CHECK(machine.output() == reference::execute(dense_graph(tiles * 2, 3), input, 2));
 }
 
+TEST_CASE("Weights with a zero point are held in 8 bits by arrays with row sums, in 16 bits by others",
+          "[compiler][emit]") {
+    const bool row_sums = GENERATE(true, false);
+    CAPTURE(row_sums);
+    std::mt19937 random(5);
+    tests::IntegerWeights weights{.values = {}, .scales = {std::ldexp(1.0, -9)}, .zero_point = -100};
+    for (int i = 0; i < 3 * 3 * 5 * 7; ++i) weights.values.push_back(static_cast<std::int8_t>(random()));
+    tests::IntegerGraph made;
+    const ir::ValueId image = made.input({6, 5, 5}, {0.5, 130, DataType::Uint8});
+    const ir::Window window{.kernel_height = 3, .kernel_width = 3, .pad_top = 1, .pad_left = 1};
+    made.convolution(image, window, 7, weights, {1.0, 99, DataType::Uint8});
+    schedule::Target target;
+    target.geometry = {.rows = 8, .columns = 4};
+    target.row_sums = row_sums;
+    const isa::Program program =
+        compile(operators::lower(made.graph()), target, {.batch = 1, .inferences = 2});
+    const DataType held = row_sums ? DataType::Int8 : DataType::Int16;
+    for (const isa::WeightTile& tile : program.tiles) CHECK(tile.type == held);
+    for (const auto& convolve : all_of<isa::Convolve>(program)) CHECK(convolve.flags.weights == held);
+    CHECK(isa::uses_weight_zero_points(program) == row_sums);
+    const std::vector<std::uint8_t> input = tests::RandomNetwork(random).bytes(2 * 6 * 5 * 5);
+    auto machine = interpreter(program, target, input);
+    machine.run_in_program_order();
+    CHECK(machine.output() == reference::execute(made.graph(), input, 2));
+}
+
+TEST_CASE("Wide sums that fit in 32 bits are rounded once on the chip", "[compiler][emit]") {
+    std::mt19937 random(6);
+    const auto graph_of = [&](int largest, double scale) {
+        tests::IntegerWeights weights{.values = {}, .scales = {scale}};
+        for (int i = 0; i < 40 * 9; ++i) {
+            weights.values.push_back(
+                static_cast<std::int8_t>(static_cast<int>(random() % (2U * 100U)) - 100));
+            weights.values.back() = static_cast<std::int8_t>(weights.values.back() * largest / 100);
+        }
+        tests::IntegerGraph made;
+        const ir::ValueId numbers = made.input({1, 1, 40}, {1.0, 0, DataType::Int16});
+        made.dense({numbers}, 9, weights, {1.0, 0, DataType::Int16}, {{"wide_sums", std::int64_t{1}}});
+        return made.graph();
+    };
+    const auto needs_host = [](const ir::Graph& graph) {
+        const ir::NodeView node(graph, graph.nodes.front());
+        return operators::operator_of(node.node()).needs_host(node);
+    };
+    CHECK(needs_host(graph_of(100, 0.01)) == false);
+    CHECK(needs_host(graph_of(100, 40.0)));                  // the multiplier shifts sums beyond 32 bits
+    CHECK(needs_host(graph_of(100, std::ldexp(1.0, -20))));  // the multiplier would lose bits
+    for (const double scale : {0.9, 0.01, 0.0031}) {
+        const ir::Graph graph = graph_of(100, scale);
+        schedule::Target target;
+        target.geometry = {.rows = 16, .columns = 8};
+        const isa::Program program = compile(operators::lower(graph), target, {.batch = 2, .inferences = 20});
+        const std::vector<std::uint8_t> input = tests::RandomNetwork(random).bytes(20 * 40 * 2);
+        auto machine = interpreter(program, target, input);
+        machine.run_in_program_order();
+        CHECK(machine.output() == reference::execute(graph, input, 20));
+    }
+}
+
 TEST_CASE("A network without layers gives its input back", "[compiler][emit]") {
     mapping::Network network;
     network.name = "nothing";
@@ -261,7 +381,7 @@ TEST_CASE("The next batch's input is read as soon as this batch no longer needs 
     network.layers.push_back(network.layers[0]);
     network.layers[1].inputs = {1};
     network.layers[1].output = 2;
-    network.output = 2;
+    network.outputs = {2};
     schedule::Target target;
     target.geometry = {.rows = 8, .columns = 8};
     const schedule::Schedule plan = schedule::make_schedule(network, target, {.batch = 1, .inferences = 2});
@@ -348,8 +468,9 @@ TEST_CASE("Inferences must fit the host memory that instructions can address", "
     const std::uint64_t constants = 256 + 2 * 64;  // a row, and alignment
     plan.options.inferences = (host_bytes - constants) / 8;
     const HostMemory memory = lay_out_host_memory(network, plan);
-    CHECK(memory.output_address + plan.options.inferences * 2 <= host_bytes);
-    CHECK(memory.output_address + plan.options.inferences * 2 > host_bytes - constants - 8);
+    const std::uint64_t output = memory.output(network.outputs.front()).address;
+    CHECK(output + plan.options.inferences * 2 <= host_bytes);
+    CHECK(output + plan.options.inferences * 2 > host_bytes - constants - 8);
     ++plan.options.inferences;
     CHECK_THROWS_WITH(lay_out_host_memory(network, plan),
                       "net.h5: 137438953425 inferences take 8 bytes each; the host has 1099511627776 bytes");

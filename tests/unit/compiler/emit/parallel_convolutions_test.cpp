@@ -41,7 +41,7 @@ mapping::Network parallel_convolutions() {
     network.layers = {
         {.name = "first", .inputs = {0}, .output = 1, .work = convolution(0, 3, 2), .macs = 2 * 3 * 2},
         {.name = "second", .inputs = {0}, .output = 2, .work = wide, .macs = 2 * 3 * 5}};
-    network.output = 2;
+    network.outputs = {2};
     return network;
 }
 

@@ -22,7 +22,21 @@ namespace {
 using isa::Instruction;
 using isa::Unit;
 
-constexpr isa::Geometry geometry{.rows = 8, .columns = 8};
+/// The array, and a segment of the host that reads one buffer and writes another, both of 8 bytes for each of
+/// 8 inferences.
+const isa::Program& context() {
+    static const isa::Program program = [] {
+        isa::Program result;
+        result.geometry = {.rows = 8, .columns = 8};
+        result.buffers = {{.name = "a", .kind = isa::BufferKind::Exchange, .address = 0, .bytes = 64},
+                          {.name = "b", .kind = isa::BufferKind::Exchange, .address = 64, .bytes = 64}};
+        result.host_segments = {
+            {.name = "s", .reads = {{.buffer = 0, .bytes = 8}}, .writes = {{.buffer = 1, .bytes = 8}}}};
+        return result;
+    }();
+    return program;
+}
+
 constexpr std::size_t most_instructions = 256;
 
 bool is_sync(const Instruction& instruction) {
@@ -127,13 +141,16 @@ std::vector<std::pair<std::size_t, std::size_t>> conflicts(const std::vector<Ins
             registers.set(config->reg, config->value);
         }
         if (!isa::unit_of(program[i])) continue;
-        const isa::Footprint rows = isa::footprint(program[i], registers, geometry);
+        const isa::Footprint rows = isa::footprint(program[i], registers, context());
         touched[i] = {.buffer_reads = {rows.buffer_read, rows.buffer_read_other, rows.buffer_read_table},
                       .buffer_writes = {rows.buffer_write},
                       .accumulator_reads = {rows.accumulator_read},
                       .accumulator_writes = {rows.accumulator_write},
                       .host_reads = {rows.host_read},
                       .host_writes = {rows.host_write}};
+        for (const isa::HostRange& range : rows.host_ranges()) {
+            (range.is_written ? touched[i].host_writes : touched[i].host_reads).push_back(range.bytes);
+        }
         for (std::size_t j = 0; j < i; ++j) {
             const auto unit = isa::unit_of(program[j]);
             if (unit && unit != isa::unit_of(program[i]) && conflict(touched[j], touched[i])) {
@@ -173,11 +190,13 @@ private:
         const std::uint32_t row = below(rows);
         const auto accumulator_row = static_cast<std::uint16_t>(below(rows / 2));
         const auto length = static_cast<std::uint16_t>(below(3) + 1U);
-        switch (below(9)) {
+        switch (below(10)) {
             case 0:
-                return isa::ReadHostMemory{0, row, 8, length};
+                return isa::ReadHostMemory{8 * below(13), row, 8, length};
             case 1:
-                return isa::WriteHostMemory{0, row, 8, length};
+                return isa::WriteHostMemory{8 * below(13), row, 8, length};
+            case 9:
+                return isa::HostWork{.segment = 0, .first_inference = below(6), .images = length};
             case 2:
                 return isa::ReadWeights{0, 1};
             case 3:
@@ -215,7 +234,7 @@ TEST_CASE("Sync orders every conflict, and no pair of sync can be left out",
         const std::uint32_t rows = run % 3 == 0 ? 6 : run % 3 == 1 ? 20 : 60;
         const std::vector<Instruction> instructions =
             RandomInstructions(seed + run).draw(10 + run % 50, rows);
-        const std::vector<Instruction> program = synchronize(instructions, geometry);
+        const std::vector<Instruction> program = synchronize(instructions, context());
         INFO("seed " << seed + run);
         REQUIRE(bare(program) == instructions);
 
@@ -238,7 +257,7 @@ TEST_CASE("A wait stands before the instruction that needs it, its signal after 
     const std::vector<Instruction> program =
         synchronize({isa::ReadHostMemory{0, 0, 8, 4}, isa::ReadHostMemory{0, 10, 8, 1},
                      isa::ReadWeights{0, 1}, isa::MatrixMultiply{3, 0, 1, {}, 0}},
-                    geometry);
+                    context());
     const std::uint8_t semaphore = semaphore_of(Unit::HostRead, Unit::Matrix);
     CHECK(program == std::vector<Instruction>{
                          isa::ReadHostMemory{0, 0, 8, 4}, isa::SyncSignal{Unit::HostRead, semaphore},
@@ -251,13 +270,13 @@ TEST_CASE("Rows that only touch need no sync, one row in common does", "[compile
     const std::vector<Instruction> instructions = {isa::ReadHostMemory{0, 0, 8, 4},
                                                    isa::MatrixMultiply{row, 0, 1, {}, 0}};
     const std::size_t sync = row == 3 ? 2 : 0;
-    CHECK(synchronize(instructions, geometry).size() == instructions.size() + sync);
+    CHECK(synchronize(instructions, context()).size() == instructions.size() + sync);
 }
 
 TEST_CASE("Two readers of a row need no sync", "[compiler][emit][synchronize]") {
     const std::vector<Instruction> instructions = {isa::WriteHostMemory{0, 0, 8, 4},
                                                    isa::MatrixMultiply{0, 0, 1, {}, 0}};
-    CHECK(synchronize(instructions, geometry) == instructions);
+    CHECK(synchronize(instructions, context()) == instructions);
 }
 
 TEST_CASE("No sync is inserted for an order that already holds through a third unit",
@@ -270,7 +289,7 @@ TEST_CASE("No sync is inserted for an order that already holds through a third u
         isa::ReadHostMemory{0, 0, 8, 1},
         isa::MatrixMultiply{0, 0, 1, {}, 0},
         isa::Activate{.accumulator_row = 0, .unified_buffer_row = 0, .length = 1}};
-    const std::vector<Instruction> program = synchronize(instructions, geometry);
+    const std::vector<Instruction> program = synchronize(instructions, context());
     CHECK(program.size() == instructions.size() + 4);
     CHECK(pair_up(program).size() == 2);
 }
@@ -280,12 +299,12 @@ TEST_CASE("Registers decide which rows conflict", "[compiler][emit][synchronize]
     const std::vector<Instruction> instructions = {
         isa::SetConfig{.reg = isa::Register::MultiplyRowStride, .value = stride},
         isa::ReadHostMemory{0, 4, 8, 1}, isa::MatrixMultiply{0, 0, 2, {}, 0}};
-    CHECK(pair_up(synchronize(instructions, geometry)).size() == (stride == 4 ? 1 : 0));
+    CHECK(pair_up(synchronize(instructions, context())).size() == (stride == 4 ? 1 : 0));
 }
 
 TEST_CASE("Instructions that have sync already are refused", "[compiler][emit][synchronize]") {
-    CHECK_THROWS_AS(synchronize({isa::SyncSignal{Unit::Matrix, 0}}, geometry), std::logic_error);
-    CHECK_THROWS_AS(synchronize({isa::SyncWait{Unit::Matrix, 0}}, geometry), std::logic_error);
+    CHECK_THROWS_AS(synchronize({isa::SyncSignal{Unit::Matrix, 0}}, context()), std::logic_error);
+    CHECK_THROWS_AS(synchronize({isa::SyncWait{Unit::Matrix, 0}}, context()), std::logic_error);
 }
 
 TEST_CASE("Each ordered pair of units has a semaphore of its own", "[compiler][emit][synchronize]") {
@@ -328,7 +347,7 @@ std::vector<Instruction> two_layers() {
 /// The units that wait for the activation unit anywhere in the program.
 std::set<Unit> waiters_for_activation(schedule::LayerOrder order) {
     std::set<Unit> waiters;
-    for (const Instruction& instruction : synchronize(two_layers(), geometry, order)) {
+    for (const Instruction& instruction : synchronize(two_layers(), context(), order)) {
         const auto* wait = std::get_if<isa::SyncWait>(&instruction);
         if (wait != nullptr && wait->semaphore == semaphore_of(Unit::Activation, wait->unit)) {
             waiters.insert(wait->unit);
@@ -350,8 +369,8 @@ TEST_CASE("Layers in order: matrix work, or also its weights, waits for the acti
     for (Instruction& instruction : program) {
         if (auto* tag = std::get_if<isa::DebugTag>(&instruction)) tag->tag = 1;
     }
-    CHECK(synchronize(program, geometry, schedule::LayerOrder::LayerAndWeights) ==
-          synchronize(program, geometry, schedule::LayerOrder::Rows));
+    CHECK(synchronize(program, context(), schedule::LayerOrder::LayerAndWeights) ==
+          synchronize(program, context(), schedule::LayerOrder::Rows));
 }
 
 }  // namespace systole::emit

@@ -13,8 +13,9 @@ TEST_CASE("Networks made by other people reach their known accuracy in float", "
         std::string file;
         double accuracy;  ///< on all 10,000 test images, computed elsewhere
     };
-    const Known known =
-        GENERATE(values<Known>({{"keras/keras_2.2.4-tf.h5", 0.9840}, {"keras/keras_2.14.0.h5", 0.9905}}));
+    const Known known = GENERATE(values<Known>({{"keras/keras_2.2.4-tf.h5", 0.9840},
+                                                {"keras/keras_2.14.0.h5", 0.9905},
+                                                {"keras/keras_3.14.0.keras", 0.9918}}));
     const auto mnist = tests::read_mnist();
     const std::string path = tests::shared_data(known.file);
     if (!mnist || !std::filesystem::exists(path)) {

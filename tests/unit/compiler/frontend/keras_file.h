@@ -10,6 +10,7 @@
 #include <iterator>
 #include <map>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "compiler/frontend/keras/hdf5_file.h"
@@ -27,12 +28,19 @@ public:
           path_(directory_ / name) {
         std::filesystem::create_directories(directory_);
     }
-    ~TemporaryFile() { std::filesystem::remove_all(directory_); }
+    ~TemporaryFile() {
+        std::filesystem::remove_all(path_);
+        std::error_code others_are_there;
+        std::filesystem::remove(directory_, others_are_there);
+    }
     TemporaryFile(const TemporaryFile&) = delete;
     TemporaryFile& operator=(const TemporaryFile&) = delete;
 
     const std::filesystem::path& path() const { return path_; }
-    void write(const std::string& bytes) const { std::ofstream(path_, std::ios::binary) << bytes; }
+    void write(const std::string& bytes) const {
+        std::filesystem::create_directories(directory_);
+        std::ofstream(path_, std::ios::binary) << bytes;
+    }
     std::string bytes() const {
         std::ifstream file(path_, std::ios::binary);
         return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
@@ -57,6 +65,8 @@ struct KerasFile {
     std::string model_config;
     std::map<std::string, std::vector<StoredWeight>> layers;
     TextKind texts = TextKind::Fixed;
+    /// Texts beside the model: keras_version, backend.
+    std::map<std::string, std::string> about = {};
     /// Largest number of names in a list attribute; longer lists are split into name0, name1, ...
     std::size_t names_per_attribute = 1000;
 
@@ -65,6 +75,7 @@ struct KerasFile {
         const frontend::Hdf5Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT),
                                         H5Fclose);
         if (!model_config.empty()) write_texts(file.get(), "model_config", {model_config}, true);
+        for (const auto& [name, text] : about) write_texts(file.get(), name, {text}, true);
         const frontend::Hdf5Handle group(create_group(file.get(), "model_weights"), H5Gclose);
         std::vector<std::string> names;
         for (const auto& [layer, weights] : layers) {
@@ -78,6 +89,27 @@ struct KerasFile {
             write_names(layer_group.get(), "weight_names", weight_names);
         }
         write_names(group.get(), "layer_names", names);
+    }
+
+    static void write_weight(hid_t group, const StoredWeight& weight) {
+        const auto rank = static_cast<int>(weight.shape.size());
+        const frontend::Hdf5Handle space(H5Screate_simple(rank, weight.shape.data(), nullptr), H5Sclose);
+        const frontend::Hdf5Handle links(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
+        H5Pset_create_intermediate_group(links.get(), 1);
+        const frontend::Hdf5Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+        constexpr unsigned compression = 6;
+        if (weight.packed) {
+            std::vector<hsize_t> chunk = weight.shape;
+            for (hsize_t& extent : chunk) extent = std::min<hsize_t>(extent, 16);
+            H5Pset_chunk(creation.get(), rank, chunk.data());
+            H5Pset_deflate(creation.get(), compression);
+        }
+        const frontend::Hdf5Handle dataset(H5Dcreate2(group, weight.name.c_str(), weight.type, space.get(),
+                                                      links.get(), creation.get(), H5P_DEFAULT),
+                                           H5Dclose);
+        if (!weight.values.empty()) {
+            H5Dwrite(dataset.get(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, weight.values.data());
+        }
     }
 
 private:
@@ -119,27 +151,18 @@ private:
         for (const std::string& value : values) bytes += value + std::string(length - value.size(), '\0');
         H5Awrite(handle.get(), type.get(), bytes.data());
     }
-
-    static void write_weight(hid_t group, const StoredWeight& weight) {
-        const auto rank = static_cast<int>(weight.shape.size());
-        const frontend::Hdf5Handle space(H5Screate_simple(rank, weight.shape.data(), nullptr), H5Sclose);
-        const frontend::Hdf5Handle links(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
-        H5Pset_create_intermediate_group(links.get(), 1);
-        const frontend::Hdf5Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
-        constexpr unsigned compression = 6;
-        if (weight.packed) {
-            std::vector<hsize_t> chunk = weight.shape;
-            for (hsize_t& extent : chunk) extent = std::min<hsize_t>(extent, 16);
-            H5Pset_chunk(creation.get(), rank, chunk.data());
-            H5Pset_deflate(creation.get(), compression);
-        }
-        const frontend::Hdf5Handle dataset(H5Dcreate2(group, weight.name.c_str(), weight.type, space.get(),
-                                                      links.get(), creation.get(), H5P_DEFAULT),
-                                           H5Dclose);
-        if (!weight.values.empty()) {
-            H5Dwrite(dataset.get(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, weight.values.data());
-        }
-    }
 };
+
+/// The bytes of an HDF5 file with these weights, whose names are their places: "layers/dense/vars/0".
+inline std::string checkpoint(const std::vector<StoredWeight>& weights) {
+    const frontend::SilencedHdf5 silenced;
+    const TemporaryFile temporary("checkpoint.h5");
+    {
+        const frontend::Hdf5Handle file(
+            H5Fcreate(temporary.path().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
+        for (const StoredWeight& weight : weights) KerasFile::write_weight(file.get(), weight);
+    }
+    return temporary.bytes();
+}
 
 }  // namespace systole::tests

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "compiler/frontend/keras_h5.h"
+#include "compiler/frontend/keras/build_graph.h"
 #include "tests/support/graphs.h"
 
 namespace systole::tests {
@@ -12,10 +12,10 @@ namespace systole::tests {
 /// Weights for any layer and shape: 1, 2, 3, ...
 class CountingWeights final : public frontend::WeightSource {
 public:
-    std::vector<float> read(const std::string& /*layer*/, const std::vector<std::string_view>& /*roles*/,
-                            const std::vector<std::uint64_t>& shape) const override {
+    std::vector<float> read(const frontend::KerasLayer& /*layer*/,
+                            const frontend::WantedWeight& wanted) const override {
         std::uint64_t elements = 1;
-        for (const std::uint64_t extent : shape) elements *= extent;
+        for (const std::uint64_t extent : wanted.shape) elements *= extent;
         std::vector<float> values(elements);
         for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i + 1);
         return values;

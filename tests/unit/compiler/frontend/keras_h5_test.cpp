@@ -1,6 +1,7 @@
 #include "compiler/frontend/keras_h5.h"
 
 #include <catch2/catch.hpp>
+#include <map>
 #include <random>
 
 #include "compiler/frontend/frontend.h"
@@ -10,6 +11,7 @@
 
 using namespace systole;
 using tests::KerasFile;
+using tests::StoredWeight;
 using tests::TemporaryFile;
 using tests::TextKind;
 
@@ -83,6 +85,25 @@ TEST_CASE("Weights are found by their role in every version of Keras", "[compile
     CHECK(error_of(file) == "layer \"first\": the file has no kernel for it");
 }
 
+TEST_CASE("Functions of a .h5 file are those of the version that wrote it", "[compiler][frontend]") {
+    KerasFile file;
+    file.model_config = R"({"class_name": "Sequential", "config": {"name": "sequential", "layers": [
+        {"class_name": "InputLayer", "config": {"name": "in", "batch_input_shape": [null, 2]}},
+        {"class_name": "Activation", "config": {"name": "a", "activation": "hard_sigmoid"}}]}})";
+    const auto slope = [&] {
+        const TemporaryFile temporary("net.h5");
+        file.write(temporary.path());
+        return frontend::read_network(temporary.path(), operators::registry()).nodes.front().real("alpha");
+    };
+    CHECK(slope() == Approx(0.2));
+    file.about["keras_version"] = "2.2.4-tf";
+    CHECK(slope() == Approx(0.2));
+    file.about["keras_version"] = "3.4.1";
+    CHECK(slope() == Approx(1.0 / 6.0));
+    file.about["keras_version"] = "new";
+    CHECK(error_of(file) == "its keras_version is \"new\"; it must be a version like \"2.15.0\"");
+}
+
 TEST_CASE("Weights of any width, packed or not, are read", "[compiler][frontend]") {
     KerasFile file = two_dense_layers();
     const bool wide = GENERATE(false, true);
@@ -92,6 +113,172 @@ TEST_CASE("Weights of any width, packed or not, are read", "[compiler][frontend]
     file.write(temporary.path());
     const ir::Graph graph = frontend::read_keras_h5(temporary.path(), operators::registry());
     CHECK(constants_of(graph, 0).front() == std::vector<float>{1, 2, 3, 4, 5, 6});
+}
+
+TEST_CASE("Weights of Keras 1 have the layer's name in theirs", "[compiler][frontend]") {
+    KerasFile file;
+    file.about = GENERATE(std::map<std::string, std::string>{},
+                          std::map<std::string, std::string>{{"keras_version", "1.2.2"}});
+    file.model_config = R"({"class_name": "Sequential", "config": [
+        {"class_name": "Convolution1D", "config": {"name": "convolution1d_1", "batch_input_shape": [null, 4, 2],
+            "nb_filter": 3, "filter_length": 2, "border_mode": "valid", "subsample_length": 1, "bias": true}},
+        {"class_name": "BatchNormalization", "config": {"name": "batchnormalization_1", "mode": 0, "axis": -1,
+            "epsilon": 0.5}}]})";
+    const bool is_first_version = GENERATE(false, true);
+    // The kernel that Keras 2 would have, [length][input][filter], is 0, 1, 2, ...
+    StoredWeight kernel{.name = "convolution1d_1_W", .shape = {2, 1, 2, 3}, .values = {}};
+    if (is_first_version) kernel.shape = {3, 2, 2, 1};
+    for (int i = 0; i < 12; ++i) {
+        const int filter = i / 4;
+        const int channel = i / 2 % 2;
+        const int position = i % 2;
+        kernel.values.push_back(is_first_version ? (position * 2 + channel) * 3 + filter : i);
+    }
+    file.layers["convolution1d_1"] = {kernel,
+                                      {.name = "convolution1d_1_b:0", .shape = {3}, .values = {7, 8, 9}}};
+    file.layers["batchnormalization_1"] = {
+        {.name = "batchnormalization_1_gamma:0", .shape = {3}, .values = {1, 2, 3}},
+        {.name = "batchnormalization_1_beta:0", .shape = {3}, .values = {4, 5, 6}},
+        {.name = "batchnormalization_1_running_mean:0", .shape = {3}, .values = {7, 8, 9}},
+        {.name = "batchnormalization_1_running_std:0", .shape = {3}, .values = {10, 11, 12}}};
+    const TemporaryFile temporary("net.h5");
+    file.write(temporary.path());
+    const ir::Graph graph = frontend::read_network(temporary.path(), operators::registry());
+    REQUIRE(graph.nodes.size() == 3);
+    CHECK(graph.output().shape == ir::Shape{1, 3, 3});
+    CHECK(constants_of(graph, 0) ==
+          std::vector<std::vector<float>>{{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, {7, 8, 9}});
+    CHECK(constants_of(graph, 2) ==
+          std::vector<std::vector<float>>{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}, {10, 11, 12}});
+}
+
+TEST_CASE("Kernels on channels first are turned, if they are Keras 1's", "[compiler][frontend]") {
+    const bool is_keras_1 = GENERATE(false, true);
+    KerasFile file;
+    file.about = {{"keras_version", is_keras_1 ? "1.1.0" : "2.0.0"}};
+    file.model_config = R"({"class_name": "Sequential", "config": [
+        {"class_name": "Convolution2D", "config": {"name": "c", "batch_input_shape": [null, 2, 4, 4],
+            "nb_filter": 3, "nb_row": 1, "nb_col": 2, "dim_ordering": "th", "bias": false}}]})";
+    // The kernel that Keras 2 would have, [row][column][input][filter], is 0, 1, 2, ...
+    StoredWeight kernel{.name = "c_W:0", .shape = {1, 2, 2, 3}, .values = {}};
+    if (is_keras_1) kernel.shape = {3, 2, 1, 2};
+    for (int i = 0; i < 12; ++i) {
+        kernel.values.push_back(is_keras_1 ? (i % 2 * 2 + i / 2 % 2) * 3 + i / 4 : i);
+    }
+    file.layers["c"] = {kernel};
+    const TemporaryFile temporary("net.h5");
+    file.write(temporary.path());
+    const ir::Graph graph = frontend::read_network(temporary.path(), operators::registry());
+    REQUIRE(graph.nodes.size() == 3);
+    CHECK(constants_of(graph, 1).front() == std::vector<float>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
+    CHECK(graph.output().shape == ir::Shape{1, 3, 4, 3});
+}
+
+TEST_CASE("Kernels that Theano turned are turned back", "[compiler][frontend]") {
+    KerasFile file;
+    const std::string backend = GENERATE("tensorflow", "theano");
+    file.about = {{"keras_version", "2.1.0"}, {"backend", backend}};
+    file.model_config = R"({"class_name": "Sequential", "config": {"name": "s", "layers": [
+        {"class_name": "Conv2D", "config": {"name": "c", "batch_input_shape": [null, 4, 4, 1], "filters": 2,
+            "kernel_size": [2, 2], "use_bias": false}}]}})";
+    file.layers["c"] = {{.name = "c/kernel:0", .shape = {2, 2, 1, 2}, .values = {0, 1, 2, 3, 4, 5, 6, 7}}};
+    const TemporaryFile temporary("net.h5");
+    file.write(temporary.path());
+    const ir::Graph graph = frontend::read_network(temporary.path(), operators::registry());
+    CHECK(constants_of(graph, 0).front() == (backend == "theano"
+                                                 ? std::vector<float>{6, 7, 4, 5, 2, 3, 0, 1}
+                                                 : std::vector<float>{0, 1, 2, 3, 4, 5, 6, 7}));
+}
+
+TEST_CASE("A nested model's layers find their weights in its group", "[compiler][frontend]") {
+    KerasFile file;
+    // Two models with layers of the same names, one of which has a line in its name.
+    file.model_config = R"({"class_name": "Sequential", "config": {"name": "s", "layers": [
+        {"class_name": "InputLayer", "config": {"name": "in", "batch_input_shape": [null, 2]}},
+        {"class_name": "Sequential", "config": {"name": "outer", "layers": [
+            {"class_name": "Dense", "config": {"name": "d", "units": 2, "use_bias": false}},
+            {"class_name": "Sequential", "config": {"name": "inner", "layers": [
+                {"class_name": "Dense", "config": {"name": "d", "units": 2, "use_bias": false}},
+                {"class_name": "Dense", "config": {"name": "e/d", "units": 2, "use_bias": false}}]}}]}}]}})";
+    const auto weight = [](const std::string& name, double value) {
+        return StoredWeight{.name = name, .shape = {2, 2}, .values = {value, value, value, value}};
+    };
+    file.layers["outer"] = {weight("e/d/kernel:0", 3), weight("d/kernel:0", 1),
+                            weight("inner/d/kernel:0", 2)};
+    const TemporaryFile temporary("net.h5");
+    file.write(temporary.path());
+    const ir::Graph graph = frontend::read_network(temporary.path(), operators::registry());
+    REQUIRE(graph.nodes.size() == 3);
+    CHECK(graph.nodes[1].name == "outer/inner/d");
+    for (std::size_t i = 0; i < 3; ++i) {
+        CHECK(constants_of(graph, i).front() == std::vector<float>(4, static_cast<float>(i + 1)));
+    }
+
+    file.layers["outer"][2].name = "other/d/kernel:0";
+    file.layers["outer"][1].name = "another/d/kernel:0";
+    CHECK(error_of(file) == "layer \"outer/d\": the file has several weights that may be its kernel");
+    file.layers["outer"].resize(1);
+    file.layers["outer"][0].name = "f/kernel:0";
+    CHECK(error_of(file) == "layer \"outer/d\": the file has no kernel for it");
+}
+
+TEST_CASE("A layer that is called twice has its weights once in memory", "[compiler][frontend]") {
+    KerasFile file;
+    file.model_config = R"({"class_name": "Functional", "config": {"name": "f", "layers": [
+        {"class_name": "InputLayer", "name": "in", "config": {"name": "in", "batch_input_shape": [null, 2]},
+         "inbound_nodes": []},
+        {"class_name": "Dense", "name": "d", "config": {"name": "d", "units": 2},
+         "inbound_nodes": [[["in", 0, 0, {}]], [["d", 0, 0, {}]]]}],
+        "input_layers": [["in", 0, 0]], "output_layers": [["d", 1, 0]]}})";
+    file.layers["d"] = {{.name = "d/kernel:0", .shape = {2, 2}, .values = {1, 2, 3, 4}},
+                        {.name = "d/bias:0", .shape = {2}, .values = {5, 6}}};
+    const TemporaryFile temporary("net.h5");
+    file.write(temporary.path());
+    const ir::Graph graph = frontend::read_network(temporary.path(), operators::registry());
+    REQUIRE(graph.nodes.size() == 2);
+    CHECK(graph.nodes[0].name == "d");
+    CHECK(graph.nodes[1].name == "d (call 2)");
+    const auto kernel = [&](std::size_t node) {
+        return ir::NodeView(graph, graph.nodes[node]).constant(0)->constant->values<float>().data();
+    };
+    CHECK(kernel(0) == kernel(1));
+}
+
+TEST_CASE("A model may have several inputs", "[compiler][frontend]") {
+    KerasFile file = two_dense_layers();
+    file.model_config = R"({"class_name": "Functional", "config": {"name": "f", "layers": [
+        {"class_name": "InputLayer", "name": "in", "config": {"name": "in", "batch_input_shape": [null, 2]},
+         "inbound_nodes": []},
+        {"class_name": "InputLayer", "name": "in2", "config": {"name": "in2", "batch_input_shape": [null, 2]},
+         "inbound_nodes": []},
+        {"class_name": "Add", "name": "a", "config": {"name": "a"},
+         "inbound_nodes": [[["in", 0, 0, {}], ["in2", 0, 0, {}]]]}],
+        "input_layers": [["in", 0, 0], ["in2", 0, 0]], "output_layers": [["a", 0, 0]]}})";
+    const TemporaryFile temporary("net.h5");
+    file.write(temporary.path());
+    const ir::Graph graph = frontend::read_network(temporary.path(), operators::registry());
+    REQUIRE(graph.inputs.size() == 2);
+    CHECK(graph.values[graph.inputs[0]].name == "in");
+    CHECK(graph.values[graph.inputs[1]].name == "in2");
+}
+
+TEST_CASE("Nothing outside a file is read", "[compiler][frontend]") {
+    const TemporaryFile other("other.h5");
+    two_dense_layers().write(other.path());
+    KerasFile file = two_dense_layers();
+    file.layers["first"].clear();
+    const TemporaryFile temporary("net.h5");
+    file.write(temporary.path());
+    {
+        const frontend::SilencedHdf5 silenced;
+        const frontend::Hdf5Handle handle(H5Fopen(temporary.path().c_str(), H5F_ACC_RDWR, H5P_DEFAULT),
+                                          H5Fclose);
+        H5Ldelete(handle.get(), "model_weights/first", H5P_DEFAULT);
+        H5Lcreate_external(other.path().c_str(), "model_weights/first", handle.get(), "model_weights/first",
+                           H5P_DEFAULT, H5P_DEFAULT);
+    }
+    CHECK(error_of(temporary.path()) != "no error");
+    CHECK(error_of(other.path()) == "no error");
 }
 
 TEST_CASE("Weights that do not fit the configuration are refused", "[compiler][frontend]") {
@@ -138,12 +325,17 @@ TEST_CASE("A file without a model is refused", "[compiler][frontend]") {
         file.model_config = R"({"class_name": )";
         CHECK(error_of(file).starts_with("model_config is not JSON: parse error at line 1, column 16"));
     }
-    SECTION("a class of layers nobody knows") {
+    SECTION("a layer of code") {
         file.model_config.replace(file.model_config.find("Dense"), 5, "Lambda");
         CHECK(error_of(file) ==
-              "layer \"first\": class_name is \"Lambda\"; this class of layers is not supported: "
-              "docs/operators.md lists "
-              "those that are");
+              "layer \"first\": class_name is \"Lambda\"; it is Python code, and code in a network's file is "
+              "never run");
+    }
+    SECTION("a class of layers that nobody knows") {
+        file.model_config.replace(file.model_config.find("Dense"), 5, "Dance");
+        CHECK(error_of(file) ==
+              "layer \"first\": class_name is \"Dance\"; this class of layers is not supported: "
+              "docs/operators.md lists those that are");
     }
 }
 
@@ -152,10 +344,10 @@ TEST_CASE("A file of another kind is refused in one line", "[compiler][frontend]
     CHECK(error_of(temporary.path()) == "there is no such file");
     temporary.write("");
     CHECK(error_of(temporary.path()) == "it is empty");
-    temporary.write("PK\x03\x04");
+    temporary.write("PK\x05\x06");
     CHECK(error_of(temporary.path()) ==
-          "its format is not known; networks are read from Keras HDF5 (.h5), "
-          "graph file (JSON), the text of a graph (.txt)");
+          "its format is not known; networks are read from Keras HDF5 (.h5), Keras archive (.keras), "
+          "graph file (JSON), ONNX (.onnx), the text of a graph (.txt), TFLite (.tflite)");
     temporary.write("\x89HDF\r\n\x1a\n and nothing more");
     CHECK(error_of(temporary.path()) == "it is not an HDF5 file, or it is damaged");
     CHECK(error_of(temporary.path().parent_path()) == "is a directory; it must be a regular file");

@@ -130,8 +130,9 @@ TEST_CASE("Shapes have up to six extents and checked products", "[compiler][ir]"
     CHECK(ir::feature_map(image) == ir::FeatureMap{28, 28, 3});
     CHECK(ir::feature_map({1, 7}) == ir::FeatureMap{1, 1, 7});
     CHECK(ir::feature_map({1, 5, 7}) == ir::FeatureMap{1, 5, 7});
-    CHECK_THROWS_WITH(ir::feature_map({2, 28, 28, 3}),
-                      "its shape is 2x28x28x3; it must be a vector or an image of batch 1");
+    CHECK_THROWS_WITH(
+        ir::feature_map({2, 28, 28, 3}),
+        "its shape is 2x28x28x3; it must be a vector or an image of batch 1, others are not supported");
     CHECK_THROWS_AS(ir::feature_map({1, 2, 3, 4, 5}), ModelError);
     CHECK_THROWS_AS((ir::Shape{1, 2, 3, 4, 5, 6, 7}), ModelError);
     const ir::Shape large{0xffffffff, 0xffffffff, 0xffffffff};

@@ -69,11 +69,12 @@ TEST_CASE("Operators refuse integers that they cannot work on, each in one line"
     CHECK(error("uint8 1x1 \"d\" scale 0.25 zero 0", "int16 1x1 \"d\" scale 0.25 zero 1") ==
           "net.txt: node 0 \"d\": a zero point of int16 must be 0");
     CHECK(error("int8 2x1 \"w\"", "uint8 2x1 \"w\"") ==
-          "net.txt: node 0 \"d\": its weights are uint8; on integers they must be int8, with scales");
+          "net.txt: node 0 \"d\": its weights are uint8, which is not supported; on integers they must be "
+          "int8, with scales");
     CHECK(error("zeros [0]", "zeros [1]") ==
-          "net.txt: node 0 \"d\": its weights must have one scale, or one for each output channel, and zero "
-          "points "
-          "of 0");
+          "net.txt: node 0 \"d\": its weights must have one scale and zero point, or a scale for each output "
+          "channel and zero points of 0");
+    CHECK(error("int8 2x1 \"w\" axis 1 scales [0.5] zeros [0]", "int8 2x1 \"w\" scale 0.5 zero 1") == "none");
     CHECK(error("int32 1 \"b\"", "int16 1 \"b\"") ==
           "net.txt: node 0 \"d\": its bias is int16; on integers it must be int32");
     CHECK(error("scale 0.25", "scale 1e-12") ==
@@ -84,7 +85,7 @@ TEST_CASE("Operators refuse integers that they cannot work on, each in one line"
         "%0 uint8 1x2 \"in\" scale 0.5 zero 3\n"
         "%1 int8 1x2 \"out\" scale 0.5 zero 3\n";
     CHECK(error_of(two + "%1 = sigmoid(%0) \"s\"\n") ==
-          "net.txt: node 0 \"s\": sigmoid works on float32, not on uint8");
+          "net.txt: node 0 \"s\": sigmoid works on float32; uint8 is not supported");
     CHECK(error_of(two + "%1 = add(%0, %0) \"s\"\n") ==
           "net.txt: node 0 \"s\": it works on uint8 and int8; its inputs and its result must be of one type");
     CHECK(error_of(two + "%1 = slice(%0) \"s\" {count 2}\n") ==
@@ -175,8 +176,11 @@ TEST_CASE("Text that is wrong is refused with file, line, column, token and rule
     CHECK(error_of(replaced(small, "relu(%2)", "relu(%3)")) ==
           "net.txt: node 1 \"r\": input %3 is made behind it or never");
     CHECK(error_of(replaced(small, "outputs %3", "outputs %7")) == "net.txt: output %7 is no value");
-    CHECK(error_of(replaced(small, "\"d/kernel\" =", "\"d/kernel\" scale 0.5 zero 0 =")) ==
-          "net.txt: value %1 \"d/kernel\": it is of a floating type; only integers have a scale");
+    CHECK(error_of(replaced(small, "1x3 \"input\"", "1x3 \"input\" scale 0.5 zero 0")) ==
+          "net.txt: value %0 \"input\": it is of a floating type; only integers, and constants that were "
+          "integers, have a scale");
+    // Weights behind a `dequantize` keep the scale of the integers that they were, until fold_qdq.
+    CHECK(error_of(replaced(small, "\"d/kernel\" =", "\"d/kernel\" scale 0.5 zero 0 =")) == "none");
 }
 
 TEST_CASE("The error for a graph that a pass has broken names the pass and the node", "[compiler][ir]") {

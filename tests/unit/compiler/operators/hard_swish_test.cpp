@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/frontend/graph_json.h"
-#include "compiler/frontend/keras_h5.h"
+#include "compiler/frontend/keras/build_graph.h"
 #include "compiler/operators/encoding.h"
 #include "compiler/operators/lowering.h"
 #include "compiler/operators/operator.h"
@@ -17,8 +17,9 @@ namespace {
 
 class Weights final : public frontend::WeightSource {
 public:
-    std::vector<float> read(const std::string& /*layer*/, const std::vector<std::string_view>& /*roles*/,
-                            const std::vector<std::uint64_t>& shape) const override {
+    std::vector<float> read(const frontend::KerasLayer& /*layer*/,
+                            const frontend::WantedWeight& wanted) const override {
+        const std::vector<std::uint64_t>& shape = wanted.shape;
         return std::vector<float>(shape.size() == 1 ? shape[0] : shape[0] * shape[1], 0.5F);
     }
 };

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "compiler/ir/model_error.h"
+#include "compiler/ir/text.h"
 #include "tests/support/integer_graphs.h"
 
 using namespace systole;
@@ -46,7 +47,7 @@ TEST_CASE("Multipliers follow from the scales, and the bias corrects for zero po
     CHECK(rules.maximum == 90);
     CHECK_FALSE(rules.table.has_value());
     CHECK(network.layers[0].macs == 6);
-    CHECK(network.tensors[network.output] ==
+    CHECK(network.tensors[network.outputs.front()] ==
           mapping::Tensor{
               .name = "layer0", .shape = {1, 1, 2}, .scale = 2.0, .zero_point = 100, .type = DataType::Int8});
 }
@@ -111,63 +112,179 @@ TEST_CASE("Reshapes and slices move nothing, borders are pooling", "[compiler][o
     CHECK(pooling.count_padding);
     CHECK(pooling.window == ir::Window{.pad_top = 1, .pad_bottom = 2});
     // The last reshape is that of the host.
-    CHECK(network.output == network.layers[3].output);
+    CHECK(network.outputs.front() == network.layers[3].output);
 }
 
-TEST_CASE("Networks that the chip cannot compute are refused in one line", "[compiler][operators]") {
-    const auto error_of = [](const ir::Graph& graph) -> std::string {
-        try {
-            lower(graph);
-        } catch (const ModelError& error) {
-            return error.what();
-        }
-        return "none";
-    };
-    const auto softmax = [](IntegerGraph& made, ir::ValueId from) {
-        const ir::ValueId id = made.append("softmax", {from}, {});
-        made.graph().values[id].type = DataType::Float32;
-        made.graph().values[id].quantization.reset();
-        return id;
-    };
-    IntegerGraph inside;
-    const ir::ValueId sums = inside.dense({inside.input({1, 1, 1})}, 1, {.values = {1}}, {});
-    const ir::ValueId classes = softmax(inside, sums);
-    CHECK(error_of(inside.graph()) == "none");
-    CHECK(operators::chip_output(inside.graph()) == sums);
-    CHECK(lower(inside.graph()).host_operations.front().layer == "layer1");
-    inside.append("sigmoid", {classes}, {});
-    CHECK(
-        error_of(inside.graph()) ==
-        "made: layer \"layer1\": it is a softmax inside the network; only the last layer may be one, as the "
-        "host computes it");
+namespace {
 
-    IntegerGraph behind;
-    const ir::ValueId first =
-        softmax(behind, behind.dense({behind.input({1, 1, 1})}, 1, {.values = {1}}, {}));
-    behind.append("sigmoid", {first}, {});
-    behind.graph().outputs = {first};
-    CHECK(error_of(behind.graph()) ==
-          "made: layer \"layer2\": it is a sigmoid on float32, which the chip does not compute");
+std::vector<std::string> names_of(const mapping::Network& network) {
+    std::vector<std::string> names;
+    for (const mapping::Layer& layer : network.layers) names.push_back(layer.name);
+    return names;
+}
 
-    IntegerGraph constant;
-    const ir::ValueId input = constant.input({1, 1, 2});
-    constant.append("add", {input, input}, {});
-    ir::Graph& graph = constant.graph();
+const operators::Encoding shares{1.0 / 256, 0};
+
+/// The only line that refuses a graph; "none" if it is lowered.
+std::string refusal_of(const ir::Graph& graph) {
+    try {
+        lower(graph);
+    } catch (const ModelError& error) {
+        return error.what();
+    }
+    return "none";
+}
+
+ir::ValueId float_softmax(IntegerGraph& made, ir::ValueId from) {
+    const ir::ValueId id = made.append("softmax", {from}, {});
+    made.graph().values[id].type = DataType::Float32;
+    made.graph().values[id].quantization.reset();
+    return id;
+}
+
+}  // namespace
+
+TEST_CASE("Work on floats is the host's, at the end or in a segment", "[compiler][operators]") {
+    IntegerGraph made;
+    const ir::ValueId sums = made.dense({made.input({1, 1, 1})}, 1, {.values = {1}}, {});
+    const ir::ValueId classes = float_softmax(made, sums);
+    CHECK(operators::chip_output(made.graph()) == sums);
+    const mapping::Network at_end = lower(made.graph());
+    CHECK(at_end.host_operations.front().layer == "layer1");
+    CHECK(names_of(at_end) == std::vector<std::string>{"layer0"});
+
+    // The chip's program cannot send the numbers of a sigmoid, so both are a segment.
+    made.append("sigmoid", {classes}, {});
+    const mapping::Network behind = lower(made.graph());
+    CHECK(behind.host_operations.empty());
+    REQUIRE(names_of(behind) == std::vector<std::string>{"layer0", "layer1"});
+    CHECK(std::get<mapping::HostSegment>(behind.layers[1].work).layers ==
+          std::vector<std::string>{"layer1", "layer2"});
+    CHECK(behind.outputs == std::vector<mapping::TensorId>{behind.layers[1].output});
+
+    // Nobody reads the sigmoid.
+    made.graph().outputs = {classes};
+    const mapping::Network unread = lower(made.graph());
+    REQUIRE(names_of(unread) == std::vector<std::string>{"layer0", "layer1"});
+    CHECK(unread.outputs == std::vector<mapping::TensorId>{unread.layers[1].outputs.front()});
+}
+
+TEST_CASE("The host adds constants", "[compiler][operators]") {
+    IntegerGraph made;
+    const ir::ValueId input = made.input({1, 1, 2});
+    const ir::ValueId sum = made.append("add", {input, input}, {});
+    ir::Graph& graph = made.graph();
     const ir::ValueId numbers =
         graph.add_constant("numbers", {1, 2}, DataType::Uint8, std::vector<std::uint8_t>{1, 2});
-    constant.store(numbers, {});
+    made.store(numbers, {});
     graph.nodes[0].inputs[1] = numbers;
-    CHECK(error_of(graph).find("\"numbers\": it is a constant; the chip takes constants as weights alone") !=
-          std::string::npos);
+    const mapping::Network alone = lower(graph);
+    REQUIRE(alone.layers.size() == 1);
+    CHECK(mapping::runs_on_host(alone.layers[0]));
+    made.append("max_pool", {sum}, {});
+    const mapping::Network network = lower(graph);
+    REQUIRE(names_of(network) == std::vector<std::string>{"layer0", "layer1"});
+    CHECK(mapping::runs_on_host(network.layers[0]));
+    CHECK_FALSE(mapping::runs_on_host(network.layers[1]));
 
-    IntegerGraph two;
-    two.append("max_pool", {two.input({2, 2, 1})}, {});
-    two.input({1, 1, 1});
-    CHECK(error_of(two.graph()) ==
-          "made: it has 2 inputs and 1 output; a network that is compiled has one of each");
+    graph.outputs = {numbers};
+    CHECK(refusal_of(graph) ==
+          "made: layer \"numbers\": it is a constant; the chip takes constants as weights alone");
+}
+
+TEST_CASE("Networks that neither chip nor host can compute are refused in one line",
+          "[compiler][operators]") {
+    IntegerGraph twice;
+    const ir::ValueId pooled = twice.append("max_pool", {twice.input({2, 2, 1})}, {});
+    twice.graph().outputs = {pooled, pooled};
+    CHECK(refusal_of(twice.graph()) ==
+          "made: output \"layer0\" has the elements of an output before it; give one of them");
+
+    IntegerGraph unknown;
+    unknown.dense({unknown.input({1, 1, 1})}, 1, {.values = {1}}, {});
+    for (ir::Value& value : unknown.graph().values) {
+        if (value.constant) value.constant = ir::Constant();
+    }
+    CHECK_THAT(refusal_of(unknown.graph()),
+               Catch::Contains("has no values; the graph must be one without weights, or have all"));
 
     ir::Graph on_floats;
     on_floats.name = "floats";
     on_floats.outputs = {on_floats.add_input("input", {1, 2})};
-    CHECK(error_of(on_floats) == "floats: its input must be of integers that have a scale");
+    CHECK(refusal_of(on_floats) == "floats: its input must be of integers that have a scale");
+}
+
+TEST_CASE("A softmax between work of the chip is a segment of the host", "[compiler][operators]") {
+    IntegerGraph made;
+    const ir::ValueId input = made.input({1, 1, 4}, {0.5, 3});
+    const ir::ValueId weights = made.append("softmax", {input}, shares);
+    made.append("multiply", {input, weights}, {0.25, 1});
+    const mapping::Network network = lower(made.graph());
+    REQUIRE(names_of(network) == std::vector<std::string>{"layer0", "layer1"});
+    const mapping::Layer& layer = network.layers[0];
+    const auto& segment = std::get<mapping::HostSegment>(layer.work);
+    CHECK(layer.inputs == network.inputs);
+    CHECK(layer.outputs == std::vector<mapping::TensorId>{layer.output});
+    CHECK(network.layers[1].inputs == std::vector<mapping::TensorId>{network.inputs[0], layer.output});
+    CHECK(network.tensors[layer.output].scale == 1.0 / 256);
+    CHECK(segment.layers == std::vector<std::string>{"layer0"});
+    // 4 elements: 5 operations each, 2 to make real numbers of the input and 4 to store the result.
+    CHECK(segment.operations == 4 * (5 + 2 + 4));
+    CHECK(segment.bytes == 8);
+    CHECK(segment.constant_bytes == 0);
+    CHECK(network.host_operations.empty());
+    const ir::Graph graph = ir::parse_graph(segment.graph, "segment", operators::registry());
+    REQUIRE(graph.nodes.size() == 1);
+    CHECK(graph.nodes[0].is("softmax"));
+    CHECK(operators::encoding_of(graph.output()) == shares);
+}
+
+TEST_CASE("Nodes of the host are one segment unless the chip works between them", "[compiler][operators]") {
+    // softmax -> softmax -> relu (chip) -> softmax, and beside it a softmax that nothing connects.
+    IntegerGraph made;
+    const ir::ValueId input = made.input({1, 1, 4}, {0.5, 3});
+    const ir::ValueId first = made.append("softmax", {input}, shares);
+    const ir::ValueId second = made.append("softmax", {first}, shares);
+    const ir::ValueId chip = made.append("add", {second, first}, shares);
+    const ir::ValueId third = made.append("softmax", {chip}, shares);
+    const ir::ValueId beside = made.append("softmax", {input}, shares);
+    made.append("add", {third, beside}, shares);
+    const operators::HostPlan plan = operators::find_host_segments(made.graph());
+    CHECK(plan.segments == std::vector<operators::HostNodes>{{0, 1}, {3}, {4}});
+    CHECK(plan.on_chip == std::vector<bool>{false, false, true, false, false, true});
+    const mapping::Network network = lower(made.graph());
+    // A segment comes as soon as its operands are there.
+    CHECK(names_of(network) == std::vector<std::string>{"layer0", "layer4", "layer2", "layer3", "layer5"});
+    CHECK(network.layers[0].outputs.size() == 2);
+    CHECK(std::get<mapping::HostSegment>(network.layers[0].work).layers ==
+          std::vector<std::string>{"layer0", "layer1"});
+}
+
+TEST_CASE("A node of the host that reads the chip's work on another one's result is a segment of its own",
+          "[compiler][operators]") {
+    // a -> b, and a -> chip -> b: b is not with a.
+    IntegerGraph made;
+    const ir::ValueId input = made.input({1, 1, 4}, {0.5, 3});
+    const ir::ValueId a = made.append("softmax", {input}, shares);
+    const ir::ValueId chip = made.append("add", {a, input}, shares);
+    const ir::ValueId joined = made.append("concat", {a, chip}, shares);
+    const ir::ValueId b = made.append("softmax", {joined}, shares);
+    made.append("add", {b, joined}, shares);
+    CHECK(operators::find_host_segments(made.graph()).segments ==
+          std::vector<operators::HostNodes>{{0}, {3}});
+}
+
+TEST_CASE("Results of the host may be outputs of the network, and a network may have several ends",
+          "[compiler][operators]") {
+    IntegerGraph made;
+    const ir::ValueId input = made.input({1, 1, 4}, {0.5, 3});
+    const ir::ValueId sum = made.append("add", {input, input}, {0.5, 3});
+    const ir::ValueId result = made.append("softmax", {sum}, shares);
+    made.graph().outputs = {result, sum};
+    const mapping::Network network = lower(made.graph());
+    REQUIRE(network.layers.size() == 2);
+    CHECK(network.outputs ==
+          std::vector<mapping::TensorId>{network.layers[1].output, network.layers[0].output});
+    CHECK(network.host_operations.empty());
+    CHECK(mapping::runs_on_host(network.layers[1]));
 }

@@ -123,14 +123,15 @@ TEST_CASE("Softmax makes each pixel's channels probabilities, however large they
     CHECK(tests::largest_difference(output, expected) < 1e-6);
 }
 
-TEST_CASE("Add needs two inputs of the same shape", "[compiler][operators]") {
+TEST_CASE("Add needs two inputs that broadcast to one shape", "[compiler][operators]") {
     const tests::Op add = tests::op("add");
     const std::vector<float> a{1.0F, 2.0F};
     const std::vector<float> b{10.0F, 20.0F};
     const std::vector<ir::FeatureMap> shapes{{1, 1, 2}, {1, 1, 2}};
     CHECK(tests::evaluate(add, shapes, {a, b}, 1) == std::vector<float>{11.0F, 22.0F});
     CHECK_THROWS_AS(tests::output_shape(add, {{1, 1, 2}}), ModelError);
-    CHECK_THROWS_AS(tests::output_shape(add, {{1, 1, 2}, {1, 2, 1}}), ModelError);
+    CHECK(tests::output_shape(add, {{1, 1, 2}, {1, 2, 1}}) == ir::FeatureMap{1, 2, 2});
+    CHECK_THROWS_AS(tests::output_shape(add, {{1, 1, 2}, {1, 1, 3}}), ModelError);
 }
 
 TEST_CASE("Reshape keeps the number of elements", "[compiler][operators]") {

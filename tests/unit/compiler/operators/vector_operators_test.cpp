@@ -15,8 +15,9 @@ TEST_CASE("A product multiplies element by element", "[compiler][operators]") {
           std::vector<float>{5, -12, 1.5F, 0});
     CHECK_THROWS_WITH(tests::output_shape(multiply, {{1, 1, 2}}),
                       "it multiplies 1 input; it must have exactly 2");
-    CHECK_THROWS_WITH(tests::output_shape(multiply, {{1, 1, 2}, {1, 1, 3}}),
-                      "it multiplies 1x1x2 and 1x1x3; the shapes must be the same");
+    CHECK_THROWS_WITH(
+        tests::output_shape(multiply, {{1, 1, 2}, {1, 1, 3}}),
+        "it multiplies 1x1x2 and 1x1x3; each axis, counted from the last, must be the same or 1");
 }
 
 TEST_CASE("A slice is a range of a vector's elements", "[compiler][operators]") {

@@ -10,7 +10,8 @@
 using namespace systole;
 
 TEST_CASE("Quantization costs at most 0.3 points of accuracy", "[compiler][passes]") {
-    const std::string name = GENERATE("keras_2.2.4-tf.h5", "keras_2.14.0.h5", "mnist_cnn.h5");
+    const std::string name =
+        GENERATE("keras_2.2.4-tf.h5", "keras_2.14.0.h5", "keras_3.14.0.keras", "mnist_cnn.h5");
     const std::string path = name == "mnist_cnn.h5" ? SYSTOLE_SOURCE_DIR "/models/mnist_cnn/mnist_cnn.h5"
                                                     : tests::shared_data("keras/" + name);
     auto mnist = tests::read_mnist();

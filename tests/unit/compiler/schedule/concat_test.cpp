@@ -58,7 +58,7 @@ private:
                                    .inputs = std::move(from),
                                    .output = to,
                                    .work = std::move(work)});
-        network_.output = to;
+        network_.outputs = {to};
         return to;
     }
 
@@ -125,7 +125,7 @@ TEST_CASE("The network's output stays by itself where it is concatenated, too",
     Builder builder;
     const TensorId a = builder.convolution(0, 3);
     builder.concat({a, builder.pool(0)});
-    builder.network().output = a;
+    builder.network().outputs = {a};
     CHECK(copies(builder.network()) == Copies{{2, 0}});
 }
 

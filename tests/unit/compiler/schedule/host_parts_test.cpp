@@ -27,8 +27,8 @@ mapping::Network recurrent() {
         {.name = "first", .inputs = {2, 3}, .output = 4, .work = tests::addition()},
         {.name = "second", .inputs = {4, 1}, .output = 5, .work = tests::addition()},
         {.name = "state", .inputs = {5, 4}, .output = 6, .work = mapping::Concatenation{}}};
-    network.input = 0;
-    network.output = 6;
+    network.inputs = {0};
+    network.outputs = {6};
     return network;
 }
 
@@ -36,9 +36,10 @@ mapping::Network recurrent() {
 
 TEST_CASE("An input of which only slices are read is transferred slice by slice, in the order of reading",
           "[compiler][schedule]") {
-    CHECK(input_parts(recurrent()) == std::vector<HostPart>{{.tensor = 2, .first_byte = 0, .layer = 3},
-                                                            {.tensor = 3, .first_byte = 8, .layer = 3},
-                                                            {.tensor = 1, .first_byte = 16, .layer = 4}});
+    CHECK(input_parts(recurrent()) ==
+          std::vector<HostPart>{{.whole = 0, .tensor = 2, .first_byte = 0, .layer = 3},
+                                {.tensor = 3, .first_byte = 8, .layer = 3},
+                                {.tensor = 1, .first_byte = 16, .layer = 4}});
     mapping::Network whole = recurrent();
     whole.layers[3].inputs = {2, 0};  // reads all of the input
     CHECK(input_parts(whole) == std::vector<HostPart>{{.tensor = 0, .first_byte = 0, .layer = 0}});
@@ -46,12 +47,14 @@ TEST_CASE("An input of which only slices are read is transferred slice by slice,
 
 TEST_CASE("An output of concatenated vectors is transferred vector by vector, as they are computed",
           "[compiler][schedule]") {
-    CHECK(output_parts(recurrent()) == std::vector<HostPart>{{.tensor = 4, .first_byte = 8, .layer = 3},
-                                                             {.tensor = 5, .first_byte = 0, .layer = 4}});
+    CHECK(output_parts(recurrent()) ==
+          std::vector<HostPart>{{.whole = 6, .tensor = 4, .first_byte = 8, .layer = 3},
+                                {.whole = 6, .tensor = 5, .first_byte = 0, .layer = 4}});
     mapping::Network plain = recurrent();
     plain.layers.pop_back();
-    plain.output = 5;
-    CHECK(output_parts(plain) == std::vector<HostPart>{{.tensor = 5, .first_byte = 0, .layer = 4}});
+    plain.outputs = {5};
+    CHECK(output_parts(plain) ==
+          std::vector<HostPart>{{.whole = 5, .tensor = 5, .first_byte = 0, .layer = 4}});
     mapping::Network pixels = recurrent();
     for (mapping::Tensor& tensor : pixels.tensors) tensor.shape.height = 2;
     CHECK(output_parts(pixels).front().tensor == 6);
@@ -68,6 +71,38 @@ TEST_CASE("A tensor that the host moves in parts has no rows of its own", "[comp
     CHECK(lifetimes[5].last_step == 7);
     const std::vector<TensorPart> parts = place_parts(network);
     for (mapping::TensorId id = 1; id <= 5; ++id) CHECK(parts[id] == TensorPart{.whole = id});
+}
+
+TEST_CASE("Inputs and outputs that only the host has are not transferred", "[compiler][schedule]") {
+    // The host makes 1 from the input, the chip 2 from 1, the host 3 from 2 and the input; 2 and 3 are
+    // outputs.
+    mapping::Network network;
+    network.name = "host";
+    for (const char* name : {"in", "a", "b", "c"}) {
+        network.tensors.push_back({.name = name, .shape = {1, 1, 8}});
+    }
+    network.layers = {
+        {.name = "first", .inputs = {0}, .output = 1, .work = mapping::HostSegment{}, .outputs = {1}},
+        {.name = "table", .inputs = {1}, .output = 2, .work = tests::lookup()},
+        {.name = "last", .inputs = {2, 0}, .output = 3, .work = mapping::HostSegment{}, .outputs = {3}}};
+    network.outputs = {2, 3};
+    CHECK(input_parts(network).empty());
+    CHECK(output_parts(network) ==
+          std::vector<HostPart>{{.whole = 2, .tensor = 2, .first_byte = 0, .layer = 1}});
+    CHECK(begins_in_host_memory(network) == std::vector<bool>{true, true, false, true});
+    CHECK(read_by_chip(network) == std::vector<bool>{false, true, false, false});
+    CHECK(first_segments(network) ==
+          std::vector<std::optional<std::uint32_t>>{0, std::nullopt, 2, std::nullopt});
+    const std::vector<Lifetime> lifetimes =
+        tensor_lifetimes(network, {.geometry = {.rows = 8, .columns = 4}}, false);
+    CHECK(lifetimes[0].rows == 0);
+    CHECK(lifetimes[1] == Lifetime{.rows = 1, .first_step = 1, .last_step = 2});
+    CHECK(lifetimes[2] == Lifetime{.rows = 1, .first_step = 2, .last_step = 4});
+    CHECK(lifetimes[3].rows == 0);
+    // The input goes to the chip, too, if the chip reads it.
+    network.layers[1].inputs = {0};
+    CHECK(input_parts(network) ==
+          std::vector<HostPart>{{.whole = 0, .tensor = 0, .first_byte = 0, .layer = 1}});
 }
 
 }  // namespace systole::schedule

@@ -70,7 +70,7 @@ private:
                                    .inputs = std::move(from),
                                    .output = to,
                                    .work = std::move(work)});
-        network_.output = to;
+        network_.outputs = {to};
         return to;
     }
 
@@ -118,6 +118,26 @@ TEST_CASE("Parallel convolutions stay apart where the mapping does not join them
     CHECK(group_parallel_convolutions(builder.network(), apart) == JoinedTo{0, 0});
     apart.mapping.join_convolutions = false;
     CHECK(group_parallel_convolutions(builder.network(), apart) == JoinedTo{0, 1});
+}
+
+TEST_CASE(
+    "Parallel convolutions whose weights have different zero points stay apart where the array subtracts "
+    "them",
+    "[compiler][schedule][parallel]") {
+    ParallelBuilder builder;
+    for (int i = 0; i < 5; ++i) builder.convolution(0, 64);
+    mapping::Network network = builder.network();
+    constexpr std::int32_t zero_points[] = {3, 0, 3, -4, 0};
+    std::size_t next = 0;
+    for (mapping::Layer& layer : network.layers) {
+        std::get<mapping::MatrixProduct>(layer.work).weight_zero_point = zero_points[next++];
+    }
+    REQUIRE(next == std::size(zero_points));
+    Target with_row_sums = target(256);
+    CHECK(group_parallel_convolutions(network, with_row_sums) == JoinedTo{0, 1, 0, 3, 1});
+    // Otherwise the tiles hold differences to the zero points, of 16 bits.
+    with_row_sums.row_sums = false;
+    CHECK(group_parallel_convolutions(network, with_row_sums) == JoinedTo{0, 1, 0, 0, 1});
 }
 
 TEST_CASE("A convolution is joined to the first with which it saves a column tile",
@@ -232,7 +252,7 @@ TEST_CASE("Output and next input are transferred after the first of the joined c
     ParallelBuilder builder;
     builder.convolution(0, 2);
     builder.convolution(1, 2);
-    builder.network().output = builder.convolution(0, 2);
+    builder.network().outputs = {builder.convolution(0, 2)};
     const Schedule schedule = make_schedule(builder.network(), target(4), {.batch = 1, .inferences = 2});
     REQUIRE(schedule.memory.overlap_transfers);
     std::vector<std::string> order;

@@ -35,7 +35,7 @@ mapping::Network small_cnn() {
     network.layers = {{.name = "conv", .inputs = {0}, .output = 1, .work = convolution, .macs = 576},
                       {.name = "pool", .inputs = {1}, .output = 2, .work = pool},
                       {.name = "dense", .inputs = {2}, .output = 3, .work = dense, .macs = 48}};
-    network.output = 3;
+    network.outputs = {3};
     return network;
 }
 
@@ -112,7 +112,7 @@ TEST_CASE("A batch that does not fit is cut into the fewest equal slices", "[com
     Target target = small_target();
     mapping::Network network = small_cnn();
     network.layers.resize(1);
-    network.output = 1;
+    network.outputs = {1};
     const auto images = [&](std::uint32_t rows, std::uint32_t batch) {
         target.unified_buffer_rows = rows;
         return make_schedule(network, target, {.batch = batch, .inferences = 100}).memory.images_per_slice;
@@ -246,7 +246,7 @@ TEST_CASE("An addition takes one kind of elements", "[compiler][schedule]") {
                        {.name = "sum", .shape = {2, 2, 2}}};
     network.layers = {{.name = "table", .inputs = {0}, .output = 1, .work = tests::lookup()},
                       {.name = "add", .inputs = {0, 1}, .output = 2, .work = tests::addition()}};
-    network.output = 2;
+    network.outputs = {2};
     CHECK(message<ModelError>(network, small_target()) ==
           "sum: layer \"add\": its inputs are uint8 and int8, its output is uint8; element-wise work has "
           "tensors of one type");
@@ -278,7 +278,7 @@ TEST_CASE("A network that contradicts itself is our own error", "[compiler][sche
           "windows");
     CHECK(broken([&](auto& network) { network.layers[1].inputs = {9}; }) ==
           "quantized network \"small_cnn\": layer \"pool\": its inputs must be tensors of the network");
-    CHECK(broken([&](auto& network) { network.output = 9; }) ==
+    CHECK(broken([&](auto& network) { network.outputs = {9}; }) ==
           "quantized network \"small_cnn\": input and output must be tensors with elements");
 }
 

@@ -15,6 +15,7 @@ using Reason = NonMatrixReason;
 
 namespace {
 
+constexpr auto host = static_cast<std::size_t>(isa::Unit::Host);
 constexpr auto host_write = static_cast<std::size_t>(isa::Unit::HostWrite);
 constexpr auto matrix = static_cast<std::size_t>(isa::Unit::Matrix);
 constexpr auto host_read = static_cast<std::size_t>(isa::Unit::HostRead);
@@ -165,4 +166,55 @@ TEST_CASE("A history finds the work of an instruction between waits", "[wait_his
         CHECK(place.has_value() == (number % 3 == 0 && number < 40));
         if (place) CHECK(history.spans()[*place].until == number * 10 + 9);
     }
+}
+
+TEST_CASE("Reads that wait for the host give its reason, directly and through the activation unit",
+          "[wait_history]") {
+    WaitHistory history;
+    history.host_read().waited(Activity::Semaphore, 110, matrix);
+    history.host_read().waited(Activity::Semaphore, 150, host);
+    history.host_read().worked(Activity::Work, 3, 1, 160, 165);
+    CHECK(explain(history, wait_for({.inputs = at(3)})) == std::vector<Part>{{Reason::InputBuffer, 10, own},
+                                                                             {Reason::Host, 40, own},
+                                                                             {Reason::Input, 15, own},
+                                                                             {Reason::Sync, 35, own}});
+    history.activation().waited(Activity::Semaphore, 165, host_read);
+    history.activation().worked(Activity::Work, 4, 1, 170, 200);
+    CHECK(explain(history, wait_for({.activations = at(4)})) == std::vector<Part>{{Reason::Input, 10, own},
+                                                                                  {Reason::Host, 40, own},
+                                                                                  {Reason::Input, 15, own},
+                                                                                  {Reason::Raw, 35, own}});
+}
+
+TEST_CASE("A full queue behind the host's work is the host's", "[wait_history]") {
+    WaitHistory history;
+    history.host_read().waited(Activity::Semaphore, 150, host);
+    history.activation().waited(Activity::Semaphore, 170, host_read);
+    auto wait = wait_for({});
+    wait.issued = 200;
+    history.queue_full(110, 120, isa::Unit::HostRead);
+    history.queue_full(120, 140, isa::Unit::Host);
+    history.queue_full(140, 180, isa::Unit::Activation);
+    CHECK(explain(history, wait) == std::vector<Part>{{Reason::Issue, 10, own},
+                                                      {Reason::Host, 10, own},
+                                                      {Reason::Host, 20, own},
+                                                      {Reason::Host, 10, own},
+                                                      {Reason::QueueFull, 20, own},
+                                                      {Reason::QueueFull, 10, own},
+                                                      {Reason::Issue, 20, own}});
+}
+
+TEST_CASE("At the end, cycles in which the host works are the host's", "[wait_history]") {
+    WaitHistory history;
+    history.host().waited(Activity::Semaphore, 120, host_write);
+    history.host().worked(Activity::Work, 5, 3, 140, 150);
+    history.host().worked(Activity::Work, 6, 4, 160, 170);
+    std::vector<Part> parts;
+    history.explain_end(100, 200, own, [&](Reason reason, Cycle cycles, Tag tag) {
+        parts.push_back({reason, cycles, tag});
+    });
+    CHECK(parts == std::vector<Part>{{Reason::ProgramEnd, 20, own},
+                                     {Reason::Host, 30, own},
+                                     {Reason::Host, 20, own},
+                                     {Reason::ProgramEnd, 30, own}});
 }

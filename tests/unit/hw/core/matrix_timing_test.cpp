@@ -165,3 +165,32 @@ TEST_CASE("Rule 2: repetitions take a tile each, and keep takes none", "[timing]
     CHECK(streams[4].begun == streams[3].begun + rows);
     CHECK(chip->counter("matrix_unit.tiles").value() == 3);
 }
+
+TEST_CASE("Rule 1: a zero point of the weights costs no cycle, and its row sums are counted", "[timing]") {
+    const Array& array = GENERATE(from_range(std::begin(arrays), std::end(arrays)));
+    const auto engine = GENERATE(from_range(std::begin(engines), std::end(engines)));
+    const Precision& precision = GENERATE_REF(from_range(std::begin(precisions), std::begin(precisions) + 2));
+    CAPTURE(array.rows, array.columns, engine, precision.flags);
+    const auto text = [&](const char* zero_point) {
+        return head(array, precision) +
+               fmt::format(
+                   "read_weights tile=0\nread_weights tile=0\n"
+                   "matmul ub=0 acc=0 rows=3 {0}\nset multiply.weight_zero_point {1}\ntag 1\n"
+                   "matmul ub=9 acc=3 rows=5 {0}\n"
+                   "matmul ub=20 acc=8 rows=2 keep {0}\n"
+                   "set multiply.weight_zero_point 0\ntag 2\n"
+                   "matmul ub=20 acc=10 rows=4 keep {0}\nhalt\n",
+                   precision.flags, zero_point);
+    };
+    const Cycle without = [&] {
+        TimedChip chip(machine_with(array, engine), text("0"));
+        chip.run();
+        return chip->cycles();
+    }();
+    TimedChip chip(machine_with(array, engine), text("-9"));
+    chip.run();
+    CHECK(chip->cycles() == without);
+    // A row counts once for all passes.
+    CHECK(chip->counter("matrix_unit.row_sums").value() == 5 + 2);
+    CHECK(chip->counter("matrix_unit.row_sums").value(1) == 5 + 2);
+}

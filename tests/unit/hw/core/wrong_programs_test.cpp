@@ -371,6 +371,28 @@ TEST_CASE("What nothing has written cannot be activated, with every engine as wi
     CHECK(error_of(settings + "activate acc=0 ub=0 rows=0 load; activate acc=4 ub=0 rows=2; halt\n").empty());
 }
 
+TEST_CASE("A zero point of weights needs a machine with row sums", "[order]") {
+    machine::MachineConfig machine = small_machine();
+    machine.matrix_unit.row_sums = false;
+    const isa::Program program = isa::assemble(
+        wrong_head +
+            "set multiply.weight_zero_point -5\nread_weights tile=0\nmatmul ub=0 acc=0 rows=1\nhalt\n",
+        "test");
+    for (const std::string& error : {error_of(program, machine), functional_error(program, machine)}) {
+        CHECK_THAT(error, Contains("instruction 2") && Contains("matmul ub=0 acc=0 rows=1") &&
+                              Catch::EndsWith("multiply.weight_zero_point is -5; it must be 0 on a machine "
+                                              "whose matrix_unit.row_sums is false"));
+    }
+    CHECK(error_of(program, small_machine()).empty());
+    // Set back before the product, it does no harm.
+    CHECK(error_of(isa::assemble(wrong_head + "set multiply.weight_zero_point -5\n"
+                                              "set multiply.weight_zero_point 0\n"
+                                              "read_weights tile=0\nmatmul ub=0 acc=0 rows=1\nhalt\n",
+                                 "test"),
+                   machine)
+              .empty());
+}
+
 TEST_CASE("A program without weights can be timed but not computed", "[order]") {
     const isa::Program full = isa::assemble(
         wrong_head + "read_weights tile=0 count=2\nmatmul ub=0 acc=0 rows=3 repeat=1\nhalt\n", "test");

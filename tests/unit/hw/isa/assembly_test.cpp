@@ -304,11 +304,13 @@ TEST_CASE("Metadata has its directives", "[isa][assembly]") {
     CHECK(program.layers == std::vector<LayerInfo>{{"conv2d", "convolution", 97344}, {"a b", "dense", 0}});
 }
 
-TEST_CASE("A tensor of a format without a word has no assembly", "[isa][assembly]") {
+TEST_CASE("A tensor of a format without a word of its own names the format", "[isa][assembly]") {
     Program program = assemble(".output scores shape=10\nhalt\n", "x.asm");
     CHECK(disassemble(program).find(".output scores shape=10\n") != std::string::npos);
     program.outputs[0].type = systole::DataType::Int32;
-    CHECK_THROWS_WITH(disassemble(program), "tensor scores is int32; assembly has no word for this format");
+    const std::string text = disassemble(program);
+    CHECK(text.find(".output scores shape=10 type=int32\n") != std::string::npos);
+    CHECK(assemble(text, "x.asm") == program);
 }
 
 TEST_CASE("Errors name file, line, column, word and rule", "[isa][assembly]") {
@@ -377,4 +379,21 @@ TEST_CASE("Errors between statements name the later one", "[isa][assembly]") {
     check_error("nop; .buffer \"\" input 0 1", "1:14: \"\": the name is empty");
     check_error("tag 2\n.layer a dense", "2:1: .layer: must stand above the first tag");
     CHECK_NOTHROW(assemble("nop\n.layer a dense\ntag 1\n.layer b dense\ntag 2", "x.asm"));
+}
+
+TEST_CASE("Errors of host segments name the word", "[isa][assembly]") {
+    check_error(".computes a", "1:1: .computes: there is no .host_segment above it");
+    check_error(".graph \"a\"", "1:1: .graph: there is no .host_segment above it");
+    const std::string a = ".buffer a output 8 8\n.host_segment s\n";
+    check_error(a + ".reads b 1", "3:8: b: must be a host buffer declared above");
+    check_error(a + ".writes a 9", "3:11: 9: must be a whole number from 1 to 8");
+    check_error(a + ".writes a", "3:1: .writes: bytes is missing");
+    check_error(a + ".writes a 4\nhost_work segment=1 first=0 images=1",
+                "4:1: host_work: the program has 1 host segments");
+    check_error(a + ".writes a 4\nhost_work segment=0 first=1 images=2",
+                "4:1: host_work: buffer \"a\" has room for 2 inferences");
+    CHECK_NOTHROW(assemble(a + ".writes a 4\nhost_work segment=0 first=1 images=1", "x.asm"));
+    check_error(".output a type=float33",
+                "1:11: type=float33: must be the name of a number format, like float32");
+    check_error(".output a type=int32 wide", "1:11: type=int32: contradicts signed and wide");
 }

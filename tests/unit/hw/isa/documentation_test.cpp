@@ -80,6 +80,23 @@ TEST_CASE("The specification's example assembles", "[isa][documentation]") {
     CHECK(program.tiles.size() == 1);
 }
 
+TEST_CASE("The specification's programs assemble, also from their disassembly", "[isa][documentation]") {
+    const std::string text = specification();
+    const std::string begin = "```\n.";
+    std::size_t programs = 0;
+    std::size_t segments = 0;
+    for (std::size_t at = text.find(begin); at != std::string::npos; at = text.find(begin, at + 1)) {
+        const std::string example = text.substr(at + 4, text.find("```", at + 4) - at - 4);
+        INFO(example);
+        const Program program = assemble(example, "docs/isa.md");
+        CHECK(assemble(disassemble(program), "disassembled") == program);
+        ++programs;
+        segments += program.host_segments.size();
+    }
+    CHECK(programs == 3);
+    CHECK(segments == 1);
+}
+
 namespace {
 
 /// Lists the fields of an instruction like a layout of the specification: "name bytes".
@@ -213,7 +230,8 @@ TEST_CASE("The specification's flag bits are those of the encoding", "[isa][docu
 
 TEST_CASE("Every instruction has an example, whose bytes are its encoding", "[isa][documentation]") {
     const std::string declarations =
-        ".buffer in input 0 50176\n.buffer out output 50176 640\n.tile 1 1 fill 0\n.tile 1 1 fill 0\n";
+        ".buffer in input 0 50176\n.buffer out output 50176 640\n.tile 1 1 fill 0\n.tile 1 1 fill 0\n"
+        ".host_segment softmax\n.reads in 10\n.writes out 10\n";
     std::map<std::string, int> examples_of;
     for (const Example& example : examples(specification())) {
         CAPTURE(example.line);

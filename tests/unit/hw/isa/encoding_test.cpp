@@ -159,8 +159,8 @@ TEST_CASE("A cut instruction is an error at every length", "[isa][encoding]") {
 }
 
 TEST_CASE("Only the specified opcodes exist", "[isa][encoding]") {
-    const std::set<int> opcodes = {0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07,
-                                   0x10, 0x11, 0x12, 0x20, 0x21, 0x30, 0x31};
+    const std::set<int> opcodes = {0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x10,
+                                   0x11, 0x12, 0x13, 0x20, 0x21, 0x30, 0x31};
     for (int opcode = 0; opcode < 256; ++opcode) {
         CAPTURE(opcode);
         Bytes bytes(32, 1);  // fields that every instruction accepts
@@ -188,8 +188,8 @@ TEST_CASE("Errors name the byte, the instruction, the value and the rule", "[isa
     CHECK_THROWS_MATCHES(decoded({0x07, static_cast<std::uint8_t>(register_count), 0, 0, 0, 0}), ProgramError,
                          Message("byte 0: set: register is " + std::to_string(register_count) +
                                  "; it must be below " + std::to_string(register_count)));
-    CHECK_THROWS_MATCHES(decoded({0x03, 5, 0}), ProgramError,
-                         Message("byte 0: sync.wait: unit is 5; it must be below 5"));
+    CHECK_THROWS_MATCHES(decoded({0x03, 6, 0}), ProgramError,
+                         Message("byte 0: sync.wait: unit is 6; it must be below 6"));
     CHECK_THROWS_MATCHES(decoded({0x12, 0, 0, 0, 0, 0, 0}), ProgramError,
                          Message("byte 0: read_weights: count is 0; it must be at least 1"));
     CHECK_THROWS_MATCHES(decoded({0x20, 2, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0}), ProgramError,
@@ -234,7 +234,7 @@ TEST_CASE("A field that does not fit its encoding is an error, and nothing is ap
     CHECK_THROWS_AS(encoded(ReadHostMemory{.host_address = 0x10000000000, .block_bytes = 1}), ProgramError);
     CHECK_THROWS_AS(encoded(ReadHostMemory{.block_bytes = 0}), ProgramError);
     CHECK_THROWS_AS(encoded(WriteHostMemory{.block_bytes = 1, .blocks = 0}), ProgramError);
-    CHECK_THROWS_AS(encoded(SyncWait{.unit = static_cast<Unit>(5)}), ProgramError);
+    CHECK_THROWS_AS(encoded(SyncWait{.unit = static_cast<Unit>(6)}), ProgramError);
     CHECK_THROWS_AS(encoded(SetConfig{.reg = static_cast<Register>(register_count)}), ProgramError);
     CHECK_THROWS_AS(encoded(Convolve{.lines = 0}), ProgramError);
     CHECK_THROWS_AS(encoded(Activate{.length = 0}), ProgramError);

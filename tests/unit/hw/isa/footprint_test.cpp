@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <random>
 
+#include "hw/isa/access_history.h"
 #include "hw/isa/program_error.h"
 
 using namespace systole::isa;
@@ -104,6 +105,45 @@ TEST_CASE("Host transfers touch the host's bytes from their first block to their
     const WriteHostMemory write{.host_address = 5000, .block_bytes = 100, .blocks = 3};
     CHECK(footprint(write, registers, tpu_v1_array).host_write == RowRange{5000, c.end});
     CHECK(footprint(write, registers, tpu_v1_array).host_read.empty());
+}
+
+TEST_CASE("host_work touches the bytes of its inferences, in each of its buffers", "[isa][footprint]") {
+    Program program;
+    program.buffers = {
+        {.name = "a", .kind = BufferKind::Input, .address = 100, .bytes = 30, .contents = {}},
+        {.name = "b", .kind = BufferKind::Exchange, .address = 500, .bytes = 12, .contents = {}},
+        {.name = "c", .kind = BufferKind::Output, .address = 900, .bytes = 44, .contents = {}}};
+    program.host_segments = {{.name = "s",
+                              .reads = {{.buffer = 0, .bytes = 7}, {.buffer = 1, .bytes = 3}},
+                              .writes = {{.buffer = 2, .bytes = 11}}}};
+    const HostWork work{.segment = 0, .first_inference = 2, .images = 2};
+    const Footprint touched = footprint(work, Registers(), program);
+    const std::vector<HostRange> expected{{.bytes = {114, 128}, .is_written = false},
+                                          {.bytes = {506, 512}, .is_written = false},
+                                          {.bytes = {922, 944}, .is_written = true}};
+    CHECK(std::vector<HostRange>(touched.host_ranges().begin(), touched.host_ranges().end()) == expected);
+    CHECK(touched.host_read.empty());
+    CHECK(touched.buffer_write.empty());
+    CHECK(footprint(Nop{}, Registers(), program).host_ranges().empty());
+    CHECK_THROWS_WITH(footprint(HostWork{.first_inference = 3, .images = 2}, Registers(), program),
+                      Contains("buffer \"a\" has room for 4 inferences"));
+
+    // It conflicts with transfers of these bytes, and with those that read what it writes.
+    ProgramHistory history;
+    history.record(touched, Unit::Host, 5);
+    const auto host = static_cast<std::size_t>(Unit::Host);
+    const auto after = [&](std::uint64_t address, bool writes) {
+        Footprint transfer;
+        (writes ? transfer.host_write : transfer.host_read) = {address, address + 1};
+        return history.conflicts(transfer).any[host];
+    };
+    CHECK(after(114, true) == 5);
+    CHECK(after(113, true) == 0);
+    CHECK(after(114, false) == 0);  // two readers
+    CHECK(after(922, false) == 5);
+    CHECK(after(943, false) == 5);
+    CHECK(after(944, false) == 0);
+    CHECK(after(921, true) == 0);
 }
 
 TEST_CASE("Host transfers touch rows from their first block to their last, which lie apart",
@@ -304,6 +344,16 @@ TEST_CASE("Registers that make no sense are named", "[isa][footprint]") {
     }
     check_error(MatrixMultiply{.length = 1}, {{Register::MultiplyRowStride, 0}},
                 "multiply.row_stride is 0; it must be at least 1");
+    for (const std::int32_t zero_point : {-129, 128, INT32_MIN}) {
+        const auto bits = static_cast<std::uint32_t>(zero_point);
+        const std::string rule =
+            "multiply.weight_zero_point is " + std::to_string(zero_point) + "; it must be from -128 to 127";
+        check_error(MatrixMultiply{.length = 1}, {{Register::MultiplyWeightZeroPoint, bits}}, rule);
+        check_error(convolve, changed(window_settings, Register::MultiplyWeightZeroPoint, bits), rule);
+    }
+    check_error(MatrixMultiply{.length = 1, .flags = {.weights = DataType::Int16}},
+                {{Register::MultiplyWeightZeroPoint, 1}},
+                "multiply.weight_zero_point is 1; it must be 0 for weights of int16");
     check_error(Activate{.length = 1}, changed(activation_settings, Register::ActivationColumns, 257),
                 "activation.columns is 257; the array has 256");
     CHECK_NOTHROW(footprint(Activate{.length = 1},

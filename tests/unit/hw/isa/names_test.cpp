@@ -12,6 +12,7 @@ TEST_CASE("A unit is found by its name", "[isa]") {
     CHECK(name(Unit::Weights) == "weights");
     CHECK(name(Unit::Matrix) == "matrix");
     CHECK(name(Unit::Activation) == "activation");
+    CHECK(name(Unit::Host) == "host");
     for (std::size_t i = 0; i < unit_count; ++i) {
         CHECK(find_unit(name(static_cast<Unit>(i))) == static_cast<Unit>(i));
     }

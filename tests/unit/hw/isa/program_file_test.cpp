@@ -40,7 +40,8 @@ Program small_program() {
                         [](const HostBuffer& buffer) { return buffer.kind == BufferKind::Constant; });
         if (has_constant && !program.tiles.empty() && !program.layers.empty() && !program.inputs.empty() &&
             !program.host_operations.empty() && !program.unified_buffer.empty() &&
-            !program.accumulators.empty() && program.instructions.size() > 10) {
+            !program.accumulators.empty() && !program.host_segments.empty() &&
+            program.instructions.size() > 10) {
             return program;
         }
     }
@@ -119,9 +120,52 @@ TEST_CASE("Initial rows are a section at the end, in a file of version 2", "[isa
     const Bytes no_rows = {'R', 'O', 'W', 'S', 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     empty.insert(empty.end(), no_rows.begin(), no_rows.end());
     CHECK_THROWS_WITH(read_program(sealed(empty), "x.tpu"),
-                      Contains("there are no initial rows; the file must be of version 1"));
+                      Contains("byte 8: version is 2; a file of this program must be of version 1"));
     empty[8] = 1;
     CHECK_THROWS_WITH(read_program(sealed(empty), "x.tpu"), Contains("20 bytes too many in the file"));
+}
+
+TEST_CASE("Host segments are a section at the end, in a file of version 3", "[isa][program_file]") {
+    Program program;
+    program.geometry = {.rows = 3, .columns = 2};
+    program.buffers = {{.name = "e", .kind = BufferKind::Output, .address = 0, .bytes = 8, .contents = {}}};
+    program.instructions = {Halt{}};
+    const Bytes before = file_of(program);
+    CHECK(before[8] == 1);
+    const HostSegment segment{.name = "s",
+                              .layers = {"a", "b"},
+                              .operations = 258,
+                              .bytes = 3,
+                              .constant_bytes = 4,
+                              .reads = {},
+                              .writes = {{.buffer = 0, .bytes = 2}},
+                              .graph = "g\n"};
+    program.host_segments = {segment};
+    const Bytes sections = {'R', 'O', 'W', 'S', 8,   0,   0, 0, 0, 0, 0, 0, 0, 0,   0, 0, 0, 0, 0,   0,  //
+                            'H', 'O', 'S', 'T', 73,  0,   0, 0, 0, 0, 0, 0, 1, 0,   0, 0,                //
+                            1,   0,   0,   0,   's', 2,   0, 0, 0, 1, 0, 0, 0, 'a', 1, 0, 0, 0, 'b',     //
+                            2,   1,   0,   0,   0,   0,   0, 0, 3, 0, 0, 0, 0, 0,   0, 0,                //
+                            4,   0,   0,   0,   0,   0,   0, 0, 0, 0, 0, 0,                              //
+                            1,   0,   0,   0,   0,   0,   0, 0, 2, 0, 0, 0, 0, 0,   0, 0,                //
+                            2,   0,   0,   0,   'g', '\n'};
+    Bytes expected = before;
+    expected[8] = 3;
+    expected.insert(expected.end(), sections.begin(), sections.end());
+    CHECK(file_of(program) == sealed(expected));
+    CHECK(read_program(sealed(expected), "host.tpu") == program);
+
+    // What needs the version is what version 2 does not have.
+    program.host_segments.clear();
+    CHECK(file_of(program)[8] == 1);
+    program.buffers[0].kind = BufferKind::Exchange;
+    CHECK(file_of(program)[8] == 3);
+    CHECK(read_program(file_of(program), "exchange.tpu") == program);
+    program.buffers[0].kind = BufferKind::Output;
+    program.outputs = {{.name = "y", .shape = {2}, .type = DataType::Int16}};
+    CHECK(file_of(program)[8] == 1);
+    program.outputs[0].type = DataType::Float32;
+    CHECK(file_of(program)[8] == 3);
+    CHECK(read_program(file_of(program), "float.tpu") == program);
 }
 
 TEST_CASE("A file cut anywhere is an error", "[isa][program_file]") {
@@ -176,8 +220,10 @@ TEST_CASE("Errors of a file name it, the byte, the value and the rule", "[isa][p
     check({}, "0: magic takes 8 bytes; 0 are left");
     check(Bytes(100), "0: not a program file: the first 8 bytes are not those of one");
     Bytes changed = file;
-    changed[8] = 3;
-    check(changed, "8: version is 3; this program reads versions 1 and 2");
+    changed[8] = 4;
+    check(changed, "8: version is 4; this program reads versions 1 to 3");
+    changed[8] = 0;
+    check(changed, "8: version is 0; this program reads versions 1 to 3");
     changed = file;
     changed.back() = 0x01;
     CHECK_THROWS_WITH(read_program(changed, "x.tpu"),

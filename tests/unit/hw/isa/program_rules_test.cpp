@@ -25,9 +25,19 @@ Program sound() {
         {.name = "c", .kind = BufferKind::Constant, .address = 0, .bytes = 2, .contents = {1, 2}}};
     program.unified_buffer = {{.first_row = 8, .values = {1, 2, 3, 4, 5}}, {.first_row = 2, .values = {1}}};
     program.accumulators = {{.first_row = 9, .values = std::vector<std::uint8_t>(24)}};
+    program.buffers.push_back(
+        {.name = "e", .kind = BufferKind::Exchange, .address = 32, .bytes = 10, .contents = {}});
+    program.buffers.push_back(
+        {.name = "out", .kind = BufferKind::Output, .address = 64, .bytes = 7, .contents = {}});
+    program.host_segments = {{.name = "s",
+                              .layers = {"softmax"},
+                              .reads = {{.buffer = 0, .bytes = 2}, {.buffer = 2, .bytes = 5}},
+                              .writes = {{.buffer = 3, .bytes = 3}},
+                              .graph = "graph\n"}};
     program.layers = {{.name = "dense", .kind = "dense", .macs = 1}};
     program.inputs = {{.name = "x", .shape = {2, 4}}};
-    program.instructions = {DebugTag{.tag = 1}, ReadWeights{.first_tile = 0, .tiles = 1}};
+    program.instructions = {DebugTag{.tag = 1}, ReadWeights{.first_tile = 0, .tiles = 1},
+                            HostWork{.segment = 0, .first_inference = 1, .images = 1}};
     return program;
 }
 
@@ -80,8 +90,8 @@ TEST_CASE("Each rule of a program is held", "[isa][rules]") {
     check_broken([](Program& p) { p.buffers[0].address = 1; }, "host buffer \"in\": it overlaps \"c\"");
     check_broken([](Program& p) { p.buffers[0].bytes = 0; },
                  "host buffer \"in\": bytes is 0; it must be at least 1");
-    check_broken([](Program& p) { p.buffers[0].kind = static_cast<BufferKind>(3); },
-                 "host buffer \"in\": kind is 3; it must be below 3");
+    check_broken([](Program& p) { p.buffers[0].kind = static_cast<BufferKind>(4); },
+                 "host buffer \"in\": kind is 4; it must be below 4");
     check_broken([](Program& p) { p.buffers[0].contents = {1}; },
                  "host buffer \"in\": the contents are 1 bytes; they must be 0");
     check_broken([](Program& p) { p.buffers[1].contents = {1}; },
@@ -107,6 +117,40 @@ TEST_CASE("Each rule of a program is held", "[isa][rules]") {
                  "instruction 0: tag 2: the program has 1 layers");
     check_broken([](Program& p) { p.instructions[1] = Convolve{.lines = 0}; },
                  "instruction 1: convolve ub=0 acc=0 lines=0: lines is 0; it must be at least 1");
+}
+
+TEST_CASE("Each rule of a host segment is held", "[isa][rules]") {
+    check_broken([](Program& p) { p.host_segments[0].writes.clear(); },
+                 "host segment \"s\": it writes no tensor");
+    check_broken([](Program& p) { p.host_segments[0].graph = "graph"; },
+                 "host segment \"s\": the text of its graph must end in a line end");
+    check_broken([](Program& p) { p.host_segments[0].reads[0].buffer = 4; },
+                 "host segment \"s\": it reads buffer 4; the program has 4");
+    check_broken(
+        [](Program& p) { p.host_segments[0].reads[0].buffer = 1; },
+        "host segment \"s\": it reads \"c\", a buffer of kind constant; the kind must be input, output or "
+        "exchange");
+    check_broken([](Program& p) { p.host_segments[0].reads[0] = {.buffer = 3, .bytes = 3}; },
+                 "host segment \"s\": it writes \"out\" and uses it a second time");
+    check_broken([](Program& p) { p.host_segments[0].writes[0].buffer = 0; },
+                 "host segment \"s\": it writes \"in\", a buffer of kind input; the kind must be output or "
+                 "exchange");
+    check_broken([](Program& p) { p.host_segments[0].writes[0].bytes = 0; },
+                 "host segment \"s\": an inference takes 0 bytes of \"out\"; it must be from 1 to the "
+                 "buffer's 7");
+    check_broken([](Program& p) { p.host_segments[0].reads[0].bytes = 9; },
+                 "host segment \"s\": an inference takes 9 bytes of \"in\"; it must be from 1 to the "
+                 "buffer's 8");
+    check_broken([](Program& p) { p.host_segments[0].writes[0] = {.buffer = 2, .bytes = 5}; },
+                 "host segment \"s\": it writes \"e\" and uses it a second time");
+    check_broken([](Program& p) { p.instructions[2] = HostWork{.segment = 1}; },
+                 "instruction 2: host_work segment=1 first=0 images=1: the program has 1 host segments");
+    check_broken(
+        [](Program& p) { p.instructions[2] = HostWork{.first_inference = 1, .images = 2}; },
+        "instruction 2: host_work segment=0 first=1 images=2: buffer \"e\" has room for 2 inferences");
+    check_broken([](Program& p) { p.instructions[2] = HostWork{.first_inference = UINT32_MAX}; },
+                 "instruction 2: host_work segment=0 first=4294967295 images=1: buffer \"in\" has room for 4 "
+                 "inferences");
 }
 
 TEST_CASE("Programs at the bounds of the rules are valid", "[isa][rules]") {

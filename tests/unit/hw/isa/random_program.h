@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <random>
@@ -58,6 +59,7 @@ public:
         for (std::uint64_t i = from(0, 2); i > 0; --i) program.host_operations.push_back({name(), name()});
         add_buffers(program);
         add_initial_rows(program);
+        for (std::uint64_t i = coin() ? 0 : from(0, 2); i > 0; --i) add_segment(program);
         for (std::uint64_t i = from(0, 3); i > 0; --i) program.tiles.push_back(tile(program.geometry));
         for (std::uint64_t i = from(0, 60); i > 0; --i) add_instruction(program);
         return program;
@@ -94,6 +96,8 @@ private:
             each = {from(0, 0xff'ffff'ffff), row(), number32(1, UINT32_MAX), number16(1)};
         } else if constexpr (std::is_same_v<Each, ReadWeights>) {
             each = {number32(0, UINT32_MAX), number16(1)};
+        } else if constexpr (std::is_same_v<Each, HostWork>) {
+            each = {number16(), number32(0, UINT32_MAX), number32(1, UINT32_MAX)};
         } else if constexpr (std::is_same_v<Each, MatrixMultiply>) {
             each = {row(), number16(), number32(1, UINT32_MAX), matrix_flags(), number8()};
             if (each.flags.keep_weights) each.repeat = 0;
@@ -138,7 +142,7 @@ private:
         for (std::uint64_t i = from(0, 3); i > 0; --i) tensor.shape.push_back(number32(1, 1000));
         tensor.scale = std::uniform_real_distribution<double>(1e-9, 3)(engine_);
         tensor.zero_point = static_cast<std::int32_t>(number32(0, UINT32_MAX));
-        tensor.type = static_cast<DataType>(number8(2));
+        tensor.type = static_cast<DataType>(number8(coin() ? 2 : data_type_count - 1));
         return tensor;
     }
 
@@ -167,13 +171,35 @@ private:
         for (std::uint64_t i = from(0, 4); i > 0; --i) {
             HostBuffer buffer;
             buffer.name = name() + std::to_string(i);
-            buffer.kind = static_cast<BufferKind>(number8(2));
+            buffer.kind = static_cast<BufferKind>(number8(coin() ? 2 : 3));
             buffer.address = address + from(0, 100'000);
             buffer.bytes = from(1, 90);
             if (buffer.kind == BufferKind::Constant) buffer.contents = bytes(buffer.bytes, 1);
             address = buffer.address + buffer.bytes;
             program.buffers.push_back(std::move(buffer));
         }
+    }
+
+    /// A segment that reads and writes some of the buffers; none if there is no buffer to write.
+    void add_segment(Program& program) {
+        HostSegment segment;
+        segment.name = name();
+        for (std::uint64_t i = from(0, 2); i > 0; --i) segment.layers.push_back(name());
+        segment.operations = from(0, UINT64_MAX);
+        segment.bytes = from(0, UINT64_MAX);
+        segment.constant_bytes = from(0, UINT64_MAX);
+        for (std::uint32_t i = 0; i < program.buffers.size(); ++i) {
+            const HostBuffer& buffer = program.buffers[i];
+            const SegmentTensor tensor{.buffer = i, .bytes = from(1, buffer.bytes)};
+            const bool is_exchange = buffer.kind == BufferKind::Exchange;
+            if (buffer.kind == BufferKind::Input || (is_exchange && coin())) {
+                segment.reads.push_back(tensor);
+            } else if (buffer.kind == BufferKind::Output || is_exchange) {
+                segment.writes.push_back(tensor);
+            }
+        }
+        for (std::uint64_t i = from(0, 3); i > 0; --i) segment.graph += name() + "\n";
+        if (!segment.writes.empty()) program.host_segments.push_back(std::move(segment));
     }
 
     void add_initial_rows(Program& program) {
@@ -202,6 +228,19 @@ private:
             if (program.tiles.empty()) return;
             read->first_tile = number32(0, program.tiles.size() - 1);
             read->tiles = static_cast<std::uint16_t>(from(1, program.tiles.size() - read->first_tile));
+        }
+        if (auto* work = std::get_if<HostWork>(&added)) {
+            if (program.host_segments.empty()) return;
+            work->segment = static_cast<std::uint16_t>(from(0, program.host_segments.size() - 1));
+            std::uint64_t images = UINT32_MAX;
+            const HostSegment& segment = program.host_segments[work->segment];
+            for (const auto* tensors : {&segment.reads, &segment.writes}) {
+                for (const SegmentTensor& tensor : *tensors) {
+                    images = std::min(images, program.buffers[tensor.buffer].bytes / tensor.bytes);
+                }
+            }
+            work->first_inference = number32(0, images - 1);
+            work->images = number32(1, images - work->first_inference);
         }
         if (auto* read = std::get_if<ReadHostMemory>(&added); read != nullptr && !program.buffers.empty()) {
             const HostBuffer& buffer = program.buffers[from(0, program.buffers.size() - 1)];

@@ -41,7 +41,8 @@ void multiply_by_definition(const GemmProblem& problem) {
             std::int32_t& c = problem.c[i * problem.ldc + j];
             std::uint64_t sum = problem.accumulate ? static_cast<std::uint64_t>(std::int64_t{c}) : 0;
             for (std::size_t l = 0; l < problem.k; ++l) {
-                sum += static_cast<std::uint64_t>(element(problem.a, i, l) * element(problem.b, l, j));
+                const std::int64_t weight = element(problem.b, l, j) - problem.b.zero_point;
+                sum += static_cast<std::uint64_t>(element(problem.a, i, l) * weight);
             }
             c = static_cast<std::int32_t>(static_cast<std::uint32_t>(sum));
         }
@@ -73,6 +74,8 @@ public:
         std::fill(b.begin(), b.end(), b_byte);
         std::fill(c.begin(), c.end(), c_value);
     }
+
+    void set_zero_point(std::int32_t zero_point) { problem.b.zero_point = zero_point; }
 
     /// C, with the elements between its rows, after a kernel has run on a copy.
     template <typename Kernel>
@@ -194,6 +197,27 @@ TEST_CASE("Accumulation wraps around", "[hw][math][gemm]") {
     Example many(70, n, 300, DataType::Uint8, DataType::Int8);
     many.fill(0xFF, 0x7F, highest - 1000);
     check_8_bit(many);
+}
+
+TEST_CASE("A zero point of B is subtracted from each of its elements", "[hw][math][gemm]") {
+    const auto seed = Catch::rngSeed();
+    CAPTURE(seed);
+    std::mt19937 random(seed);
+    constexpr std::size_t shapes[][3] = {{1, 1, 1}, {5, 7, 3}, {19, 33, 65}, {40, 130, 257}};
+    for (const auto a_format : all_formats) {
+        for (const auto& [m, n, k] : shapes) {
+            for (const std::int32_t zero_point : {-128, -1, 1, 127}) {
+                for (const bool accumulate : {false, true}) {
+                    CAPTURE(m, n, k, static_cast<int>(a_format), zero_point, accumulate);
+                    Example example(m, n, k, a_format, DataType::Int8, 2);
+                    example.randomize(random);
+                    example.set_zero_point(zero_point);
+                    REQUIRE(example.after(multiply_chosen_wide, accumulate) ==
+                            example.after(multiply_by_definition, accumulate));
+                }
+            }
+        }
+    }
 }
 
 TEST_CASE("16-bit products are exact in every combination of formats", "[hw][math][gemm]") {

@@ -97,6 +97,58 @@ TEST_CASE("A row's last sum is written setup + R m + C - 1 + write cycles after 
     CHECK(bench.accumulators[0][shape.columns - 1] == product(rows, 0, tile, shape.columns - 1));
 }
 
+TEST_CASE("A row's sum meets each of its column sums at the accumulators, in the cycle of the column sum",
+          "[pe_array]") {
+    const PeArray::Shape shape = GENERATE(from_range(std::begin(shapes), std::end(shapes)));
+    std::mt19937 random(12);
+    Bench bench(shape);
+    const Matrix tile = random_matrix(random, shape.rows, shape.columns);
+    // Rows with and without a zero point follow each other; some passes are shifted.
+    constexpr std::int16_t zero_points[] = {0, 77, -128, 0, 0, 127, 3};
+    const Matrix rows = random_matrix(random, std::size(zero_points), shape.rows);
+    bench.shift(tile);
+    const std::uint64_t entered = bench.now;
+    const auto shift_of = [](std::size_t row) { return static_cast<std::uint8_t>(row % 2 * 8); };
+    const auto expected = [&](std::size_t row, std::size_t column) {
+        std::int32_t sum = product(rows, row, tile, column);
+        for (const std::int16_t element : rows[row]) sum -= element * zero_points[row];
+        return sum * (1 << shift_of(row));
+    };
+    const auto enter_or_wait = [&](std::size_t row) {
+        if (row >= std::size(zero_points)) return bench.cycle(nullptr, {}, nullptr);
+        return bench.cycle(&rows[row],
+                           {.switches = row == 0,
+                            .last = row + 1 == std::size(zero_points),
+                            .weight_zero_point = zero_points[row],
+                            .shift = shift_of(row)},
+                           nullptr);
+    };
+    const std::uint64_t to_column_0 = shape.setup + shape.rows * shape.mac_latency + shape.write;
+    bool complete = false;
+    for (std::size_t cycle = 0; !complete; ++cycle) {
+        complete = enter_or_wait(cycle);
+        for (std::size_t row = 0; row < bench.accumulators.size(); ++row) {
+            for (std::size_t c = 0; c < shape.columns; ++c) {
+                const bool there = bench.now >= entered + row + to_column_0 + c;
+                REQUIRE(bench.accumulators[row][c] == (there ? expected(row, c) : Bench::untouched));
+            }
+        }
+    }
+    CHECK(bench.now == entered + std::size(zero_points) - 1 + to_column_0 + shape.columns - 1);
+}
+
+TEST_CASE("The row-sum column holds the sums from array row 0 down, m cycles a row", "[pe_array]") {
+    PeArray array({.rows = 3, .columns = 2, .mac_latency = 2, .setup = 1, .write = 0});
+    array.enter(std::vector<std::int16_t>{5, -7, 100},
+                {.valid = true, .weight_zero_point = -3, .columns = 2});
+    // Each cell's sum, one cycle after its element has arrived: in array row r after 1 + 2 r cycles.
+    const std::int32_t sums[] = {-3 * 5, -3 * (5 - 7), -3 * (5 - 7 + 100)};
+    for (std::size_t cycle = 0; array.moving(); ++cycle) {
+        array.step();
+        for (std::size_t r = 0; r < 3; ++r) CHECK(array.row_sums()[r] == (cycle == 1 + 2 * r ? sums[r] : 0));
+    }
+}
+
 TEST_CASE("A tile takes R cycles to shift in, not one less", "[pe_array]") {
     const PeArray::Shape shape = GENERATE(from_range(std::begin(shapes), std::end(shapes)));
     const auto missing = GENERATE(0U, 1U);

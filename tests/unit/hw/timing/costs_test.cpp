@@ -143,6 +143,20 @@ public:
         CHECK(cost == walked::host_transfer(write, machine_.host_write_rate(), machine_));
         check_transfer(isa::Unit::HostWrite, cost, "host_interface.write_bytes", "unified_buffer.reads");
     }
+    void operator()(const isa::HostWork& work) {
+        const Cycle computes = tests::MixingHost::cycles_of(work);
+        const timing::HostWorkCost cost = timing::host_work_cost(computes, machine_);
+        CHECK(cost.busy == machine_.host_latency() + computes);
+        CHECK(cost.complete == cost.busy + machine_.host_latency());
+        const Alone alone(machine_, random_, with(bound_));
+        const auto times = alone.times(isa::Unit::Host);
+        CHECK(times.released == times.begun + cost.busy);
+        CHECK(times.complete == times.begun + cost.complete);
+        CHECK(alone.counted("host.busy_cycles") == cost.busy);
+        CHECK(alone.counted("host.segments") == 1);
+        CHECK(alone.counted("host.images") == work.images);
+        alone.check_end(times.complete);
+    }
     void operator()(const isa::ReadWeights&) {
         const auto count = choices_.number<std::uint32_t>(1, machine_.weight_fifo.depth_tiles);
         std::vector<isa::WeightTile> tiles;

@@ -1,8 +1,11 @@
 #include "sim/run/images.h"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "sim/run/input/images.h"
+#include "tests/support/files.h"
+#include "tests/system/input_files.h"
 
 using namespace systole;
 
@@ -20,7 +23,7 @@ input::Images floats(std::vector<float> values) {
 
 std::vector<std::uint8_t> stored(const input::Images& images, double scale, const run::Storage& storage) {
     std::vector<std::uint8_t> bytes(images.size() * bytes_of(storage.type));
-    run::store(images, scale, storage, bytes);
+    run::store(images, {.scale = scale}, storage, bytes);
     return bytes;
 }
 
@@ -31,7 +34,7 @@ TEST_CASE("Images must have the network's shape, or its number of values if it t
     CHECK_NOTHROW(run::check_shape(images, {2, 3, 1}, "net"));
     CHECK_NOTHROW(run::check_shape(images, {1, 1, 6}, "net"));
     CHECK_THROWS_WITH(run::check_shape(images, {3, 2, 1}, "net"),
-                      "i.idx: the images are 2x3x1; net takes 3x2x1");
+                      "i.idx: the images are 2x3x1; net takes 3x2x1; --resize 3x2 scales them");
     CHECK_THROWS_AS(run::check_shape(images, {1, 1, 7}, "net"), input::InputError);
 }
 
@@ -80,12 +83,13 @@ TEST_CASE("Values of another scale than the network expects give a warning", "[r
 TEST_CASE("Pixels are stored unchanged if the tensor has their scale and zero point", "[run]") {
     const input::Images images = pixels(2, 1, 2, {0, 1, 128, 255});
     const run::Storage same{.scale = 1 / 255.0};
-    CHECK(run::stored_unchanged(images, 1 / 255.0, same));
-    CHECK(run::stored_unchanged(images, 0.00392156863, same));  // as people write it
-    CHECK_FALSE(run::stored_unchanged(images, 1.0, same));
-    CHECK_FALSE(run::stored_unchanged(images, 1 / 255.0, {.scale = 1 / 255.0, .zero_point = 1}));
-    CHECK_FALSE(run::stored_unchanged(images, 1 / 255.0, {.scale = 1 / 255.0, .type = DataType::Int8}));
-    CHECK_FALSE(run::stored_unchanged(floats({1}), 1 / 255.0, same));
+    CHECK(run::stored_unchanged(images, {.scale = 1 / 255.0}, same));
+    CHECK(run::stored_unchanged(images, {.scale = 0.00392156863}, same));  // as people write it
+    CHECK_FALSE(run::stored_unchanged(images, {.scale = 1.0}, same));
+    CHECK_FALSE(run::stored_unchanged(images, {.scale = 1 / 255.0}, {.scale = 1 / 255.0, .zero_point = 1}));
+    CHECK_FALSE(
+        run::stored_unchanged(images, {.scale = 1 / 255.0}, {.scale = 1 / 255.0, .type = DataType::Int8}));
+    CHECK_FALSE(run::stored_unchanged(floats({1}), {.scale = 1 / 255.0}, same));
     CHECK(stored(images, 1 / 255.0, same) == *images.pixels());
 }
 
@@ -103,19 +107,19 @@ TEST_CASE("16-bit inputs are stored little endian", "[run]") {
     CHECK(stored(floats({1, -1, 128.1F, 20000, -20000}), 1, storage) ==
           std::vector<std::uint8_t>{2, 0, 0xfe, 0xff, 0, 1, 0xff, 0x7f, 0, 0x80});
     const run::Storage as_pixels{.scale = 1, .type = DataType::Int16};
-    CHECK_FALSE(run::stored_unchanged(pixels(1, 1, 1, {7}), 1, as_pixels));
+    CHECK_FALSE(run::stored_unchanged(pixels(1, 1, 1, {7}), {.scale = 1}, as_pixels));
     CHECK(stored(pixels(1, 1, 2, {7, 255}), 1, as_pixels) == std::vector<std::uint8_t>{7, 0, 255, 0});
 }
 
 TEST_CASE("A buffer of another size is a logic_error", "[run]") {
     std::vector<std::uint8_t> bytes(3);
-    CHECK_THROWS_AS(run::store(pixels(1, 1, 2, {0, 1}), 1, {}, bytes), std::logic_error);
+    CHECK_THROWS_AS(run::store(pixels(1, 1, 2, {0, 1}), {}, {}, bytes), std::logic_error);
 }
 
 TEST_CASE("Parts of the images become floats", "[run]") {
     const input::Images images = pixels(3, 1, 2, {0, 1, 2, 3, 4, 5});
-    CHECK(run::to_floats(images, 1, 2, 0.5) == std::vector<float>{1, 1.5F, 2, 2.5F});
-    CHECK(run::to_floats(floats({0.5F, 7}), 0, 1, 0.5) == std::vector<float>{0.5F, 7});
+    CHECK(run::to_floats(images, 1, 2, {.scale = 0.5}) == std::vector<float>{1, 1.5F, 2, 2.5F});
+    CHECK(run::to_floats(floats({0.5F, 7}), 0, 1, {.scale = 0.5}) == std::vector<float>{0.5F, 7});
 }
 
 TEST_CASE("A limit keeps the first images", "[run]") {
@@ -125,4 +129,99 @@ TEST_CASE("A limit keeps the first images", "[run]") {
     run::keep_first(images, 2);
     CHECK(images.count == 2);
     CHECK(*images.pixels() == std::vector<std::uint8_t>{0, 1, 2, 3});
+}
+
+TEST_CASE("A normalization takes a mean from each channel, and divides by a deviation", "[run]") {
+    input::Images images{.count = 2, .height = 1, .width = 1, .channels = 3, .values = {}};
+    images.values = std::vector<std::uint8_t>{0, 51, 255, 255, 0, 102};
+    const run::Normalization torch{
+        .scale = 1 / 255.0, .mean = {0.485, 0.456, 0.406}, .deviation = {0.229, 0.224, 0.225}};
+    const std::vector<float> floats = run::to_floats(images, 0, 2, torch);
+    CHECK(floats[0] == Approx(-0.485 / 0.229));
+    CHECK(floats[1] == Approx((0.2 - 0.456) / 0.224));
+    CHECK(floats[2] == Approx((1 - 0.406) / 0.225));
+    CHECK(floats[5] == Approx((0.4 - 0.406) / 0.225));
+    CHECK(run::to_floats(images, 1, 1, torch) == std::vector<float>(floats.begin() + 3, floats.end()));
+    const run::Storage storage{.scale = 0.02, .zero_point = 114};
+    std::vector<std::uint8_t> bytes(6);
+    run::store(images, torch, storage, bytes);
+    for (std::size_t i = 0; i < bytes.size(); ++i) CHECK(bytes[i] == std::lround(floats[i] / 0.02) + 114);
+    const run::NamedImages named{.name = "i.png", .images = images};
+    CHECK_NOTHROW(run::check_normalization(named, torch));
+    CHECK_THROWS_WITH(run::check_normalization(named, {.mean = {1, 2}}),
+                      "i.png: mean has 2 numbers; the images have 3 channels");
+    CHECK_THROWS_WITH(run::check_normalization(named, {.deviation = {1, 2, 3, 4}}),
+                      "i.png: std has 4 numbers; the images have 3 channels");
+    CHECK_THROWS_WITH(
+        run::check_normalization({.name = "f.npy", .images = ::floats({1})}, torch),
+        "f.npy: values are float32, which are taken as they are; mean, std and preset are for 8-bit pixels");
+}
+
+TEST_CASE("A normalization whose zero is a pixel keeps pixels as they are", "[run]") {
+    const auto shifted = run::storage_of_pixels({.scale = 1 / 128.0, .mean = {1.0}});
+    REQUIRE(shifted);
+    CHECK(shifted->zero_point == 128);
+    CHECK(shifted->scale == 1 / 128.0);
+    CHECK(run::storage_of_pixels({.scale = 1, .mean = {10}, .deviation = {4}})->scale == 0.25);
+    CHECK_FALSE(run::storage_of_pixels({.scale = 1 / 127.5, .mean = {1.0}}));  // 127.5 is no pixel
+    CHECK_FALSE(run::storage_of_pixels({.scale = 1, .mean = {-1}}));
+    CHECK_FALSE(run::storage_of_pixels({.scale = 1, .mean = {256}}));
+    CHECK_FALSE(run::storage_of_pixels({.scale = 1, .mean = {1, 2, 3}}));
+    const input::Images images = pixels(1, 1, 2, {0, 255});
+    const run::Normalization normalization{.scale = 1 / 128.0, .mean = {1.0}};
+    CHECK(run::stored_unchanged(images, normalization, {.scale = 1 / 128.0, .zero_point = 128}));
+    CHECK_FALSE(run::stored_unchanged(images, normalization, {.scale = 1 / 128.0, .zero_point = 127}));
+}
+
+TEST_CASE("Pixels of a network on integers are its own numbers, from the lowest of its type", "[run]") {
+    const input::Images images = pixels(1, 1, 3, {0, 128, 255});
+    const auto bytes_in = [&](DataType type) {
+        std::vector<std::uint8_t> bytes(3);
+        run::store(images, {.as_stored = true}, {.scale = 0.3, .zero_point = 7, .type = type}, bytes);
+        return bytes;
+    };
+    CHECK(bytes_in(DataType::Uint8) == std::vector<std::uint8_t>{0, 128, 255});
+    CHECK(bytes_in(DataType::Int8) == std::vector<std::uint8_t>{0x80, 0, 0x7f});
+    CHECK(run::stored_unchanged(images, {.as_stored = true}, {.scale = 0.3, .zero_point = 7}));
+    CHECK_FALSE(run::stored_unchanged(images, {.as_stored = true}, {.type = DataType::Int8}));
+}
+
+TEST_CASE("Integers of an array are stored as they are", "[run]") {
+    input::Images images{.count = 1, .height = 1, .width = 1, .channels = 2, .values = {}};
+    images.values = std::vector<std::int8_t>{-128, 5};
+    const run::Storage storage{.scale = 0.1, .zero_point = 3, .type = DataType::Int8};
+    CHECK(run::stored_unchanged(images, {}, storage));
+    CHECK(stored(images, 1, storage) == std::vector<std::uint8_t>{0x80, 5});
+    images.values = std::vector<std::int16_t>{-2, 300};
+    CHECK(stored(images, 1, {.type = DataType::Int16}) == std::vector<std::uint8_t>{0xfe, 0xff, 44, 1});
+}
+
+TEST_CASE("Each input of a network has its files", "[run]") {
+    const tests::Folder folder;
+    const auto file = [&](const std::string& name, const std::string& shape, std::size_t size) {
+        return run::content_of(folder.file(name, tests::npy("|i1", shape, std::string(size, '\x01'))));
+    };
+    const run::Content a = file("a.npy", "(2, 3)", 6);
+    const run::Content b = file("b.npy", "(2, 4)", 8);
+    const std::vector<run::InputTensor> two{{.name = "a", .shape = {3}, .type = DataType::Int8},
+                                            {.name = "b", .shape = {4}, .type = DataType::Int8}};
+    const std::vector<run::NamedImages> read = run::read_inputs({{"b", b}, {"a", a}}, two, {}, "net");
+    REQUIRE(read.size() == 2);
+    CHECK(read[0].input == "a");
+    CHECK(read[0].images.channels == 3);
+    CHECK(read[1].images.channels == 4);
+    CHECK(run::read_inputs({{"", a}, {"a", a}}, {two[0]}, {}, "net")[0].images.count == 4);
+    CHECK_THROWS_WITH(run::read_inputs({{"a", a}}, two, {}, "net"),
+                      "net: input \"b\" has no file; give --input b=FILE");
+    CHECK_THROWS_WITH(run::read_inputs({{"c", a}}, two, {}, "net"),
+                      "c=" + a.path.text + ": net has no input of that name; there is \"a\", \"b\"");
+    CHECK_THROWS_WITH(
+        run::read_inputs({{"", a}, {"b", b}}, two, {}, "net"),
+        a.path.text + ": the network has several inputs; NAME=" + a.path.text + " says which one it is for");
+    const run::Content one = file("one.npy", "(1, 4)", 4);
+    CHECK_THROWS_WITH(run::read_inputs({{"a", a}, {"b", one}}, two, {}, "net"),
+                      one.path.text + ": there are 1 inferences; " + a.path.text + " has 2");
+    CHECK_THROWS_WITH(
+        run::read_inputs({{"", a}}, {{.name = "a", .shape = {3}}}, {}, "net"),
+        a.path.text + ": values are int8; net takes float32, and 8-bit pixels (uint8) or floats");
 }

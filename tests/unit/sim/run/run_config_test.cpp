@@ -49,7 +49,7 @@ TEST_CASE("The shipped run has the published network and chip, and compares with
     CHECK(config.model == "models/mnist_cnn/mnist_cnn.h5");
     CHECK(config.batch == 256);
     CHECK(config.baselines.size() == 2);
-    CHECK(config.input_scale == 1.0 / 255.0);
+    CHECK_FALSE(config.input_scale);
     CHECK(config.limit == 0);
     CHECK_FALSE(config.timing_only);
 }
@@ -185,8 +185,77 @@ TEST_CASE("A broken run is refused with its key and the rule", "[run]") {
           "command line: machine is missing; a run needs a machine, as in \"tpu_v1\"");
 }
 
+TEST_CASE("A size is a number, or height and width", "[run]") {
+    CHECK(run::parse_size("256") == run::ImageSize{.height = 256, .width = 0});
+    CHECK(run::parse_size("224x192") == run::ImageSize{.height = 224, .width = 192});
+    CHECK(run::parse_size("65536x1") == run::ImageSize{.height = 65536, .width = 1});
+    for (const char* wrong : {"", "0", "x", "2x", "x2", "2x0", "-2", "2.5", "2 x 2", "65537", "1x1x1", "a"}) {
+        INFO(wrong);
+        CHECK_FALSE(run::parse_size(wrong));
+    }
+    CHECK(
+        refusal(least_and({"resize", "2x"})) ==
+        "command line: resize is \"2x\"; it must be the shorter side, or HEIGHTxWIDTH, as in 256 or 224x192");
+    CHECK(refusal(least_and({"crop", "x"}))
+              .find("command line: crop is \"x\"; it must be the side of a square") == 0);
+    CHECK(refusal({{"machine", "m"}, {"model", "n.h5"}, {"crop", "2"}}) ==
+          "command line: crop is \"2\"; it needs images: an input, or calibration");
+}
+
+TEST_CASE("A preset stands for numbers, and takes the place of those of a run file", "[run]") {
+    CHECK(read(least_and({"preset", "raw"})).preset == run::Preset::Raw);
+    CHECK(
+        refusal(least_and({"preset", "imagenet"})).find("command line: preset is \"imagenet\"; it must be") ==
+        0);
+    for (const Setting& number :
+         std::vector<Setting>{{"mean", 1}, {"std", {1, 2, 3}}, {"input_scale", 1}, {"channels", "bgr"}}) {
+        std::vector<Setting> settings = least_and({"preset", "imagenet-tf"});
+        settings.push_back(number);
+        CHECK(refusal(settings) ==
+              "command line: preset is \"imagenet-tf\"; it stands for input_scale, mean, std and channels, "
+              "and goes "
+              "without them");
+        settings = least_and(number);
+        settings.push_back({"preset", "imagenet-tf"});
+        const RunConfig config = read(settings);
+        CHECK(config.preset == run::Preset::ImagenetTf);
+        CHECK(config.mean.empty());
+        CHECK_FALSE(config.input_scale);
+    }
+    CHECK(read(least_and({"mean", {0.5, -1}})).mean == std::vector{0.5, -1.0});
+    CHECK(read(least_and({"mean", 2})).mean == std::vector{2.0});
+    CHECK(
+        refusal(least_and({"mean", "a"})).find("command line: mean is \"a\"; it must be a list of numbers") ==
+        0);
+    CHECK(refusal(least_and({"std", {1, 0}}))
+              .find("command line: std is [1,0]; it must be a list of numbers") == 0);
+}
+
+TEST_CASE("Presets and their numbers are the same spec", "[run]") {
+    const auto prepared = [](const std::vector<Setting>& more) {
+        std::vector<Setting> settings{{"machine", "tpu_v1"}, {"model", "mnist_cnn"}, {"input", "i.png"}};
+        settings.insert(settings.end(), more.begin(), more.end());
+        run::RunSpec spec = run::make_spec(read(settings));
+        spec.labels = {};
+        return run::key_of(spec);
+    };
+    CHECK(prepared({{"preset", "imagenet-torch"}}) ==
+          prepared({{"mean", {0.485, 0.456, 0.406}}, {"std", {0.229, 0.224, 0.225}}}));
+    CHECK(prepared({{"preset", "imagenet-caffe"}}) ==
+          prepared({{"input_scale", 1}, {"mean", {103.939, 116.779, 123.68}}, {"channels", "bgr"}}));
+    CHECK(prepared({{"preset", "imagenet-tf"}}) == prepared({{"input_scale", 1 / 127.5}, {"mean", 1}}));
+    CHECK(prepared({{"preset", "raw"}}) == prepared({{"input_scale", 1}}));
+    CHECK(prepared({{"input_scale", 1 / 255.0}}) !=
+          prepared({}));  // stored as they are by networks on integers
+    CHECK(prepared({{"resize", "2"}}) != prepared({{"resize", "2x2"}}));
+}
+
 TEST_CASE("A run file and its written form are the same run", "[run]") {
-    const RunConfig config = run::read_run(shipped, {});
+    const RunConfig config =
+        GENERATE(run::read_run(shipped, {}),
+                 run::read_run(shipped, std::vector<Setting>{{"preset", "imagenet-caffe"}}),
+                 run::read_run(
+                     shipped, std::vector<Setting>{{"mean", {1, 2, 3}}, {"input_scale", 2}, {"crop", "20"}}));
     const std::filesystem::path copy = std::filesystem::temp_directory_path() / "systole_run_copy.json";
     std::ofstream(copy) << run::to_json(config).dump();
     // Keys without a value are written as such; a batch is only written where it was given.

@@ -145,7 +145,7 @@ TEST_CASE("IDX files of another type or rank are rejected, and the error names i
           }) == "images: IDX data has 3 dimensions; labels have 1");
     const Bytes text{'P', '5', ' ', '1', ' ', '1', ' ', '2', '5', '5'};
     CHECK(error_of([&] { parse_images(text, "a.pgm"); }) ==
-          "a.pgm: the first bytes are not those of an IDX, NPY or PNG file");
+          "a.pgm: the first bytes are not those of an IDX, NPY, NPZ, PNG, JPEG or BMP file");
     CHECK(error_of([&] { parse_labels({}, "empty"); }) == "empty: is empty; it must be an IDX or NPY file");
 }
 

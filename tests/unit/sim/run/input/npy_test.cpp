@@ -110,8 +110,9 @@ TEST_CASE("NPY labels outside 0 to 2^32 - 1 are refused", "[input][npy]") {
 
 TEST_CASE("NPY types and shapes that are not supported are named in the error", "[input][npy]") {
     CHECK(error_of([] { parse_images(npy(">f4", "(1, 1)", counted(4)), "a"); }) ==
-          "a: element type is '>f4'; images have '|u1', '<f4' or '<f8'");
-    CHECK(error_of([] { parse_images(npy("<i8", "(1, 1)", counted(8)), "a"); }).find("'<i8'") !=
+          "a: element type is '>f4'; arrays have '|u1' (pixels), '<f4', '<f8', '<f2', '|i1', '<i2', '<i4' or "
+          "'<i8'");
+    CHECK(error_of([] { parse_images(npy("<u4", "(1, 1)", counted(4)), "a"); }).find("'<u4'") !=
           std::string::npos);
     CHECK(error_of([] { parse_labels(npy("<f4", "(1,)", counted(4)), "l"); }) ==
           "l: element type is '<f4'; labels have '|u1', '<i4' or '<i8'");
@@ -167,7 +168,7 @@ TEST_CASE("An NPY header with wrong sizes allocates no memory, and the error nam
           "a: a dimension of the shape is 4294967296; it must be at most 4294967295");
     // 2^32 bytes are allowed, so 2^30 floats are and 2^29 + 1 doubles are not.
     CHECK(error_of([] { parse_images(npy("<f4", "(1073741824, 1)", counted(3)), "a"); }) ==
-          "a: the NPY image data has 3 bytes; its header says 4294967296");
+          "a: the NPY data has 3 bytes; its header says 4294967296");
     CHECK(error_of([] {
               parse_images(npy("<f8", "(536870913, 1)", counted(3)), "a");
           }).find("that is the limit") != std::string::npos);
@@ -197,7 +198,7 @@ TEST_CASE("An NPY file that is truncated or too long is rejected", "[input][npy]
     CHECK_NOTHROW(parse_images(file, "a.npy"));
     file.push_back(0);
     CHECK(error_of([&] { parse_images(file, "a.npy"); }) ==
-          "a.npy: bytes follow the last image; the file must end there");
+          "a.npy: bytes follow the last value; the file must end there");
 }
 
 }  // namespace

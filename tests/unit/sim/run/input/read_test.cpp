@@ -3,6 +3,7 @@
 #include <array>
 #include <numeric>
 
+#include "tests/unit/sim/run/input/made_images.h"
 #include "tests/unit/sim/run/input/made_png.h"
 
 namespace systole::input::tests {
@@ -27,6 +28,37 @@ TEST_CASE("A directory of PNG files is a batch in the order of their names", "[i
     const Images images = read({directory.path()});
     CHECK(images.count == 3);
     CHECK(*images.pixels() == Bytes{1, 2, 3});
+}
+
+TEST_CASE("A directory may hold PNG, JPEG and BMP files of several sizes, if they are resized",
+          "[input][read]") {
+    const TemporaryDirectory directory;
+    directory.write("a", seed("bmp/rgb24.bmp"));
+    directory.write("b", seed("jpeg/rgb420.jpg"));
+    directory.write("c", bytes_of({.width = 1, .color = Color::Rgb, .rows = {0, 9, 8, 7}}));
+    const std::vector<fs::path> paths{directory.path()};
+    const Images images = read_images(paths, {.resize = run::ImageSize{4, 5}, .reverse_channels = true});
+    CHECK(std::vector{images.count, images.height, images.width, images.channels} ==
+          std::vector<std::uint32_t>{3, 4, 5, 3});
+    const Bytes& pixels = *images.pixels();
+    CHECK(Bytes(pixels.end() - 3, pixels.end()) == Bytes{7, 8, 9});
+    CHECK(error_of([&] { read(paths); }).find("those before it are 3x5x3") != std::string::npos);
+}
+
+TEST_CASE("Names of classes are lines of text", "[input][read]") {
+    const TemporaryDirectory directory;
+    const auto names = [&](std::string_view text) {
+        Bytes bytes;
+        add(bytes, text);
+        return read_label_names(directory.write("names.txt", bytes));
+    };
+    CHECK(names("cat\n  a dog, big \r\n\nfish\n\n\n") ==
+          std::vector<std::string>{"cat", "a dog, big", "", "fish"});
+    CHECK(names("one") == std::vector<std::string>{"one"});
+    const std::string path = (directory.path() / "names.txt").string();
+    CHECK(error_of([&] { names("\n\n"); }) == path + ": it holds no names");
+    CHECK(error_of([&] { names("a\nb\x01\n"); }) ==
+          path + ":2: \"b\\x01\" is no name; a file of names is text, a line for each class");
 }
 
 TEST_CASE("A list of files is a batch in the order of the list", "[input][read]") {
@@ -64,14 +96,14 @@ TEST_CASE("A file without images is rejected by name", "[input][read]") {
     CHECK(error_of([&] { read({absent}); }) == absent.string() + ": there is no such file");
     CHECK(error_of([&] { read_labels(absent); }) == absent.string() + ": there is no such file");
     CHECK(error_of([&] { read({directory.path()}); }) ==
-          directory.path().string() + ": the directory is empty; it must hold PNG files");
+          directory.path().string() + ": the directory is empty; it must hold PNG, JPEG or BMP files");
     CHECK(error_of([&] { read_labels(directory.path()); }) ==
           directory.path().string() + ": is a directory; it must be a regular file");
     const fs::path empty = directory.write("empty", {});
     CHECK(error_of([&] { read({empty}); }) ==
-          empty.string() + ": is empty; it must be an IDX, NPY or PNG file");
+          empty.string() + ": is empty; it must be an IDX, NPY, NPZ, PNG, JPEG or BMP file");
     CHECK(error_of([&] { read({directory.path()}); }) ==
-          empty.string() + ": is not a PNG file; a directory of images holds nothing else");
+          empty.string() + ": is not a PNG, JPEG or BMP file; a directory of images holds nothing else");
 }
 
 TEST_CASE("The MNIST test set can be read", "[input][read][data]") {

@@ -89,7 +89,8 @@ private:
             take([&] { value.emplace_back(); });
             for (auto& element : value) change(element);
         } else if constexpr (std::is_enum_v<Value>) {
-            take([&] { value = static_cast<Value>(static_cast<int>(value) + 1); });
+            const auto values = static_cast<int>(names_of(value).size());
+            take([&] { value = static_cast<Value>((static_cast<int>(value) + 1) % values); });
         } else if constexpr (std::same_as<Value, bool>) {
             take([&] { value = !value; });
         } else if constexpr (std::same_as<Value, run::Json>) {

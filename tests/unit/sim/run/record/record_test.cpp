@@ -50,7 +50,7 @@ TEST_CASE("Each field of a record is written, and read back", "[run][record]") {
             CHECK(run::to_bytes(run::read_record(other)) == other);
         }
     }
-    CHECK(places.contains("spec.data.input.hash"));
+    CHECK(places.contains("spec.data.input.content.hash"));
     CHECK(places.contains("counters.all.by_tag"));
     CHECK(places.contains("speed.total"));
 }
@@ -75,11 +75,11 @@ TEST_CASE("A spec that differs in any one field, except labels, has another key"
             labels.insert(changer.changed);
         }
     }
-    CHECK(labels == std::set<std::string>{"data.calibration.path.text", "data.input.path.text",
-                                          "data.labels.path.text", "labels.machine_settings",
-                                          "labels.machine_settings.key", "labels.machine_settings.value",
-                                          "labels.program", "labels.run", "network.path.text",
-                                          "program.path.text"});
+    CHECK(labels == std::set<std::string>{"data.calibration.path.text", "data.input.content.path.text",
+                                          "data.label_names.path.text", "data.labels.path.text",
+                                          "labels.machine_settings", "labels.machine_settings.key",
+                                          "labels.machine_settings.value", "labels.program", "labels.run",
+                                          "network.path.text", "program.path.text"});
 }
 
 TEST_CASE("A machine that differs in any one key makes another spec", "[run][record]") {

@@ -158,7 +158,8 @@ TEST_CASE("Every cause has a sentence with its figure", "[explain]") {
                      .issue = 7,
                      .sync = 4,
                      .program_begin = 1,
-                     .program_end = 10};
+                     .program_end = 8,
+                     .host = 2};
     const auto says = [&](Cause cause, const std::string& part) {
         const std::string text = explain::sentence(facts, cause, {.kind = "dense"}, array);
         INFO(text);
@@ -175,7 +176,8 @@ TEST_CASE("Every cause has a sentence with its figure", "[explain]") {
     says(Cause::Ports, "Port-bound: in 1.0 %");
     says(Cause::Issue, "Issue-bound: in 13.0 %");
     says(Cause::Sync, "Bound by synchronization: in 4.0 %");
-    says(Cause::BeginAndEnd, "11.0 % of its cycles are before the first or after the last rows");
+    says(Cause::Host, "Host-bound: in 2.0 % of its cycles the array waits for layers that the host computes");
+    says(Cause::BeginAndEnd, "9.0 % of its cycles are before the first or after the last rows");
     says(Cause::UnusedCells, "70.0 % of the cells work");
     says(Cause::UsefulCells, "active in 10.0 % of its cycles, with 70.0 %");
 }

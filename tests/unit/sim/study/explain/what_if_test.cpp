@@ -18,7 +18,7 @@ namespace {
 constexpr Cause causes[] = {Cause::WeightStall,  Cause::WeightShift,  Cause::Activations, Cause::Input,
                             Cause::Accumulators, Cause::OutputBuffer, Cause::VectorWork,  Cause::Setup,
                             Cause::Ports,        Cause::Issue,        Cause::Sync,        Cause::BeginAndEnd,
-                            Cause::UnusedCells,  Cause::UsefulCells};
+                            Cause::Host,         Cause::UnusedCells,  Cause::UsefulCells};
 
 run::RunConfig network_run(const std::string& machine) {
     run::RunConfig config;
@@ -128,7 +128,12 @@ TEST_CASE("A smaller array keeps the bytes of its unified buffer", "[explain]") 
 TEST_CASE("A run for its cycles keeps only the settings on which they depend", "[explain]") {
     run::RunConfig config = network_run("tpu_v1");
     config.input = {"digits"};
-    config.labels = "labels";
+    config.resize = "256";
+    config.crop = "224";
+    config.layout = run::Layout::Chw;
+    config.preset = run::Preset::Raw;
+    config.outputs = config.float_outputs = "arrays";
+    config.labels = config.label_names = "labels";
     config.limit = 7;
     config.batch = 3;
     config.out = "folder";
@@ -145,6 +150,12 @@ TEST_CASE("A run for its cycles keeps only the settings on which they depend", "
     CHECK(timed.out.empty());
     CHECK(timed.trace.kinds.empty());
     CHECK(timed.labels.empty());
+    CHECK(timed.label_names.empty());
+    CHECK(timed.outputs.empty());
+    CHECK(timed.float_outputs.empty());
+    CHECK(timed.resize == "256");  // the images must fit the network
+    CHECK(timed.crop == "224");
+    CHECK(timed.layout == run::Layout::Chw);
     CHECK(timed.baselines.empty());
     CHECK_FALSE(timed.float_reference);
     CHECK(machine_of(timed).clock_mhz == 500);

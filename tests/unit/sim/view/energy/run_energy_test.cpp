@@ -10,6 +10,7 @@
 #include "sim/view/energy/event_energies.h"
 #include "sim/view/energy/power_over_time.h"
 #include "tests/support/chip.h"
+#include "tests/support/mixing_host.h"
 #include "tests/support/random_program/random_case.h"
 #include "tests/support/random_program/synchronize.h"
 #include "tests/support/random_runs.h"
@@ -135,7 +136,8 @@ TEST_CASE("Random runs: energy by tag and by window sums to the run's, by unit",
         const tests::FreshSimulation simulation;
         std::vector<run::WorkInterval> intervals;
         run::ActivityRecorder recorder(intervals);
-        hw::Core core("core", machine, program, {.trace = &recorder, .test_delta_delay = {}});
+        hw::Core core("core", machine, program,
+                      {.trace = &recorder, .host = &tests::mixing_host(), .test_delta_delay = {}});
         core.run();
         const run::Counters counters = run::counters_of(core);
         const auto events = energy::events(counters, machine);

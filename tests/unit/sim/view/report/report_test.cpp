@@ -392,11 +392,20 @@ TEST_CASE("The text fits its columns, whatever the names and numbers", "[report]
     report.host_operations.push_back(
         {.kind = std::string(50, 'k'), .layer = std::string(50, 'l'), .seconds = {}});
     report.host_operations.push_back({.kind = "softmax", .layer = std::string(50, 'l'), .seconds = 1e-7});
+    report.host_operations.push_back({.kind = "segment",
+                                      .layer = std::string(50, 'l'),
+                                      .seconds = 123456.7,
+                                      .layers = {"l"},
+                                      .share = 0.9999,
+                                      .images = 9'999'999'999});
+    report.host = std::string(50, 'h');
     check_width(report::to_text(report, {}, look), columns);
     report.accuracy.reset();
     report.timing_only = false;
     report.predictions.assign(100, 4294967295U);
     report.first_probabilities.assign(8, 1.0F);
+    report.best_classes.assign(
+        8, {{{.number = 4294967295, .score = -1.2345e-30F, .name = std::string(200, 'n')}}});
     check_width(report::to_text(report, {}, look), columns);
     report::InstructionLine line;
     line.unit = "activation";
@@ -423,6 +432,27 @@ TEST_CASE("Predictions that do not fit the line are announced by dots", "[report
     report.predictions.resize(9);
     report.first_probabilities.clear();
     CHECK_THAT(report::to_text(report, summary), Catch::Contains("6, 7, 0, ...\n"));
+}
+
+TEST_CASE("The best classes of the first inferences are listed with their names", "[report]") {
+    report::Report report;
+    report.inferences = 1;
+    report.predictions = {285};
+    report.best_classes = {{{{.number = 285, .score = 0.8125F, .name = "Egyptian cat"},
+                             {.number = 281, .score = 0.0625F, .name = "tabby\x1b[31m"}}}};
+    const std::vector<std::string> summary{"summary"};
+    CHECK_THAT(report::to_text(report, summary),
+               Catch::Contains("  image 0             0.8125     285  Egyptian cat\n"
+                               "                      0.0625     281  tabby?[31m\n"));
+    const auto json = report::to_json(report).at("best_classes");
+    CHECK(json.at(0).at(0).at("class") == 285);
+    CHECK(json.at(0).at(0).at("name") == "Egyptian cat");
+    CHECK(json.at(0).at(1).at("score") == 0.0625);
+    report.are_probabilities = true;
+    CHECK_THAT(report::to_text(report, summary),
+               Catch::Contains("  image 0             81.2 %     285  Egyptian cat\n"));
+    CHECK(report::to_json(report).at("best_classes").at(0).at(1).at("probability") == 0.0625);
+    CHECK_FALSE(report::to_json(report::Report()).contains("best_classes"));
 }
 
 TEST_CASE("Numbers below 1 are printed plainly", "[report]") {

@@ -16,6 +16,7 @@
 #include "hw/isa/program.h"
 #include "sim/view/trace/tracer.h"
 #include "tests/support/fresh_simulation.h"
+#include "tests/support/mixing_host.h"
 
 /// Runs with traces.
 namespace systole::tests {
@@ -53,7 +54,8 @@ Cycle run_traced(const isa::Program& program, const machine::MachineConfig& mach
         tracers.push_back(std::make_unique<trace::Tracer>(config, program, machine, folder));
         all.add(tracers.back()->sink());
     }
-    hw::Core core("core", machine, program, {.trace = all.sink(), .test_delta_delay = {}});
+    hw::Core core("core", machine, program,
+                  {.trace = all.sink(), .host = &tests::mixing_host(), .test_delta_delay = {}});
     core.run();
     for (const auto& tracer : tracers) tracer->finish(core.cycles(), {});
     check(core);

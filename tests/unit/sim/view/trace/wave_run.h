@@ -13,6 +13,7 @@
 #include "sim/view/trace/tracer.h"
 #include "tests/support/files.h"
 #include "tests/support/fresh_simulation.h"
+#include "tests/support/mixing_host.h"
 #include "tests/support/vcd.h"
 
 /// Runs with waves, and the waves read back.
@@ -67,7 +68,10 @@ void run_with_waves(const isa::Program& program, const machine::MachineConfig& m
     registers.add(&listener);
     registers.add(tracer.registers());
     hw::Core core("core", machine, program,
-                  {.trace = all.sink(), .registers = registers.sink(), .test_delta_delay = {}});
+                  {.trace = all.sink(),
+                   .registers = registers.sink(),
+                   .host = &tests::mixing_host(),
+                   .test_delta_delay = {}});
     core.run();
     tracer.finish(core.cycles(), {});
     check(core, listener);

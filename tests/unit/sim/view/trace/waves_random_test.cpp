@@ -100,7 +100,7 @@ std::map<hw::InstructionNumber, isa::Footprint> footprints_of(const isa::Program
         const isa::Instruction& instruction = program.instructions[number];
         if (const auto* set = std::get_if<isa::SetConfig>(&instruction)) registers.set(set->reg, set->value);
         if (isa::unit_of(instruction)) {
-            footprints[number] = isa::footprint(instruction, registers, program.geometry);
+            footprints[number] = isa::footprint(instruction, registers, program);
         }
     }
     return footprints;

@@ -126,9 +126,12 @@ function remarks(report) {
     if (report.batching?.text) made.push(`The batch of ${grouped(report.batching.images)}: ${report.batching.text}.`);
     for (const name of report.unfilled_buffers ?? []) made.push(`Input buffer ${name} was not filled: zeros.`);
     for (const operation of report.host_operations) {
-        made.push(`Left to the host, not in the times above: ${operation.kind} (${operation.layer})`
-            + (operation.seconds === null ? '.' : `, at least ${si(operation.seconds, 's')}.`));
+        const time = operation.seconds === null ? '' : `, at least ${si(operation.seconds, 's')}`;
+        made.push(operation.kind === 'segment'
+            ? `Work of the host, in the times above: ${operation.layer}${time}, ${percent(operation.share)} of the run.`
+            : `Left to the host, not in the times above: ${operation.kind} (${operation.layer})${time}.`);
     }
+    if (report.host && report.host_operations.length > 0) made.push(`The host is ${report.host}.`);
     made.push(`Simulated in ${si(report.simulator.wall_seconds, 's')}`
         + `, with ${bytes(report.simulator.peak_rss_bytes)} of memory.`);
     return h('ul', { class: 'remarks' }, made.map((text) => h('li', null, text)));

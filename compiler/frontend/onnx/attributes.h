@@ -1,0 +1,16 @@
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "compiler/frontend/onnx/model_proto.h"
+
+/// The attributes of a node in an ONNX file, as JSON.
+namespace systole::frontend::onnx_file {
+
+/// Numbers, texts and lists of them by their names. A tensor becomes the list of its elements; it may have
+/// few, and its data may lie in `folder`. Throws ModelError with the attribute's name if it is of another
+/// kind.
+nlohmann::json attributes_of(::onnx::NodeProto& node, const std::filesystem::path& folder);
+
+}  // namespace systole::frontend::onnx_file

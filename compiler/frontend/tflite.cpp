@@ -1,0 +1,296 @@
+#include "compiler/frontend/tflite.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <stdexcept>
+
+#include "compiler/frontend/layer_context.h"
+#include "compiler/frontend/tflite/blocks.h"
+#include "compiler/frontend/tflite/options.h"
+#include "compiler/frontend/tflite/tensors.h"
+#include "compiler/ir/model_error.h"
+#include "compiler/ir/names.h"
+#include "hw/base/input_file.h"
+
+namespace systole::frontend {
+namespace {
+
+using nlohmann::json;
+
+/// Weights are inputs of the nodes, so nothing asks for them.
+class TfliteWeights final : public WeightProvider {
+public:
+    ir::Constant provide(const LayerConfig& /*layer*/, const std::string& /*layer_name*/,
+                         const ir::WeightRequest& /*request*/) override {
+        throw std::logic_error("layers of TFLite files have their weights as inputs");
+    }
+};
+
+/// Runs `work`, and lets the messages of its errors begin with the place.
+template <typename Work>
+auto at(const std::string& place, const Work& work) {
+    try {
+        return work();
+    } catch (const ModelError& error) {
+        throw ModelError(fmt::format("{}: {}", place, error.what()));
+    }
+}
+
+/// Options that follow from the shapes and types of inputs and results.
+bool is_redundant(std::string_view option) {
+    constexpr std::array names{"depth_multiplier", "in_data_type", "num_splits",
+                               "values_count",     "num",          "pot_scale_int16"};
+    return std::ranges::find(names, option) != names.end();
+}
+
+class TfliteReader {
+public:
+    TfliteReader(const tflite::File& file, const ir::OperatorSet& operators)
+        : file_(file),
+          builder_{.format = ir::Format::Tflite, .operators = operators, .weights = weights_},
+          values_(file.tensor_count()),
+          blocks_(tflite::find_dilated_convolutions(file)) {}
+
+    ir::Graph read() && {
+        const tflite::SubGraph& network = file_.network();
+        if (network.name() != nullptr) builder_.graph.name = network.name()->str();
+        if (network.inputs() != nullptr) {
+            for (const std::int32_t number : *network.inputs()) add_input(number);
+        }
+        if (network.operators() != nullptr) {
+            for (const tflite::Operator* const node : *network.operators()) add_node(*node);
+        }
+        if (network.outputs() != nullptr) {
+            for (const std::int32_t number : *network.outputs()) add_output(number);
+        }
+        ir::remove_unread(builder_.graph);
+        if (const auto fault = ir::find_fault(builder_.graph)) throw ModelError(*fault);
+        return std::move(builder_.graph);
+    }
+
+private:
+    std::string tensor_place(std::int64_t number) const {
+        return fmt::format("tensor {}", ir::quoted(file_.name_of(number)));
+    }
+
+    void add_input(std::int32_t number) {
+        const tflite::Tensor& tensor = file_.tensor(number);
+        at(tensor_place(number), [&] {
+            if (values_[static_cast<std::size_t>(number)]) throw ModelError("it is an input twice");
+            const ir::ResultType type = tflite::type_of(tensor);
+            const ir::ValueId id = builder_.graph.add_input(file_.name_of(number), tflite::shape_of(tensor));
+            builder_.graph.values[id].type = type.type;
+            builder_.graph.values[id].quantization = type.quantization;
+            values_[static_cast<std::size_t>(number)] = id;
+        });
+    }
+
+    void add_output(std::int32_t number) {
+        static_cast<void>(file_.tensor(number));
+        at(tensor_place(number), [&] {
+            ir::ValueId id = value_of(number);
+            // A tensor that equals an input, a constant or another output keeps its own name.
+            if (builder_.graph.values[id].name != file_.name_of(number)) {
+                const ir::Value& value = builder_.graph.values[id];
+                const ir::ResultType type{.type = value.type, .quantization = value.quantization};
+                id = builder_.graph.append(file_.name_of(number), builder_.operators.at("identity"), {}, {id},
+                                           DataType::Uint8, {type});
+            }
+            builder_.graph.outputs.push_back(id);
+        });
+    }
+
+    /// The value of a tensor; a constant is added when it is first read.
+    ir::ValueId value_of(std::int32_t number) {
+        const tflite::Tensor& tensor = file_.tensor(number);
+        std::optional<ir::ValueId>& value = values_[static_cast<std::size_t>(number)];
+        if (value) return *value;
+        if (tensor.is_variable())
+            throw ModelError("it is a variable; a network with a state is not supported");
+        const std::span<const std::uint8_t> data = file_.data_of(tensor);
+        if (data.empty()) throw ModelError("it is read before a node computes it");
+        const ir::ResultType type = tflite::type_of(tensor);
+        const ir::ValueId id = builder_.graph.add_constant(file_.name_of(number), tflite::shape_of(tensor),
+                                                           type.type, tflite::constant_of(tensor, data));
+        builder_.graph.values[id].quantization = type.quantization;
+        value = id;
+        return id;
+    }
+
+    std::vector<ir::ValueId> inputs_of(const tflite::Operator& node,
+                                       const tflite::DilatedConvolution* dilated) {
+        std::vector<ir::ValueId> inputs;
+        if (node.inputs() == nullptr) return inputs;
+        for (std::int32_t number : *node.inputs()) {
+            if (dilated != nullptr && inputs.empty()) number = dilated->input;
+            if (number == -1) {
+                inputs.push_back(ir::no_value);
+                continue;
+            }
+            static_cast<void>(file_.tensor(number));
+            inputs.push_back(at("its input " + tensor_place(number), [&] { return value_of(number); }));
+        }
+        return inputs;
+    }
+
+    /// Constants of integers that a node on float32 reads are converted (dynamic range quantization).
+    void dequantize_constants(const std::string& layer, std::string_view op,
+                              const std::vector<ir::ResultType>& results, std::vector<ir::ValueId>& inputs) {
+        if (op == "DEQUANTIZE" || results.empty() || results.front().type != DataType::Float32) return;
+        for (ir::ValueId& input : inputs) {
+            if (input == ir::no_value) continue;
+            const ir::Value& value = builder_.graph.values[input];
+            if (!value.constant || !value.quantization) continue;
+            input = builder_.graph.append(layer, builder_.operators.at("dequantize"), {}, {input});
+            builder_.graph.fold_last_node();
+        }
+    }
+
+    void add_node(const tflite::Operator& node) {
+        const std::int32_t first =
+            node.outputs() == nullptr || node.outputs()->size() == 0 ? -1 : node.outputs()->Get(0);
+        if (first == -1) throw ModelError("a node has no result; it must have at least 1");
+        const std::string name = file_.name_of(first);
+        const auto blocks = blocks_.find(&node);
+        if (blocks != blocks_.end() && blocks->second.convolution == nullptr) return;
+        const tflite::DilatedConvolution* const dilated = blocks == blocks_.end() ? nullptr : &blocks->second;
+        const tflite::Operator& work = dilated == nullptr ? node : *dilated->convolution;
+        const std::string op = at(layer_place(name), [&] { return file_.operator_of(work); });
+        try {
+            build(work, *node.outputs(), name, op, dilated);
+        } catch (const ModelError& error) {
+            const std::string place = layer_place(name) + ": ";
+            const std::string_view text = error.what();
+            const bool has_place = text.starts_with(place);
+            throw ModelError(fmt::format("{}{} (operator {})", has_place ? "" : place, text, op));
+        }
+    }
+
+    /// `numbers` are the tensors of the results.
+    void build(const tflite::Operator& node, const flatbuffers::Vector<std::int32_t>& numbers,
+               const std::string& name, const std::string& op, const tflite::DilatedConvolution* dilated) {
+        const ir::LayerKind* const kind = builder_.operators.find_layer(ir::Format::Tflite, op);
+        if (kind == nullptr) {
+            throw ModelError("this operator is not supported: docs/operators.md lists those that are");
+        }
+        std::vector<ir::ResultType> types;
+        for (const std::int32_t number : numbers) {
+            const tflite::Tensor& tensor = file_.tensor(number);
+            types.push_back(at("its result " + tensor_place(number), [&] {
+                if (values_[static_cast<std::size_t>(number)])
+                    throw ModelError("something defines it before");
+                return tflite::type_of(tensor);
+            }));
+        }
+        json options = tflite::options_of(node);
+        check_options(node, *kind, options);
+        check_scales(node, types, options);
+        if (const auto type = bias_type(node, op)) options["bias_type"] = *type;
+        if (dilated != nullptr) {
+            options["blocks_padding"] = dilated->padding;
+            options["dilation_h_factor"] = dilated->sides[0];
+            options["dilation_w_factor"] = dilated->sides[1];
+        }
+        std::vector<ir::ValueId> inputs = inputs_of(node, dilated);
+        dequantize_constants(name, op, types, inputs);
+        const std::size_t first_own = builder_.graph.values.size();
+        LayerContext context(builder_, *kind, options, name, std::move(inputs), DataType::Uint8, types);
+        const ir::Results results = kind->build(context);
+        if (results.size() != types.size()) {
+            throw ModelError(fmt::format("it has {} in the file; it must have {}",
+                                         ir::counted(types.size(), "result"), results.size()));
+        }
+        for (std::size_t i = 0; i < results.size(); ++i) {
+            set_result(numbers.Get(static_cast<std::uint32_t>(i)), results[i], results[i] >= first_own);
+        }
+    }
+
+    /// The type that the file gives the bias: biases of 64 bits become int32 in the graph, but the
+    /// runtime then adds in 64 bits.
+    std::optional<std::string_view> bias_type(const tflite::Operator& node, std::string_view op) const {
+        const std::uint32_t bias = op == "TRANSPOSE_CONV" ? 3 : 2;
+        if (node.inputs() == nullptr || node.inputs()->size() <= bias || node.inputs()->Get(bias) < 0) {
+            return std::nullopt;
+        }
+        const tflite::TensorType type = file_.tensor(node.inputs()->Get(bias)).type();
+        return tflite::name_in("TensorType", static_cast<std::int64_t>(type));
+    }
+
+    /// Fails for the rule of powers of two, by which older files add and subtract numbers of 16 bits.
+    void check_scales(const tflite::Operator& node, const std::vector<ir::ResultType>& results,
+                      const json& options) const {
+        if (!options.value("pot_scale_int16", false) || results.front().type != DataType::Int16) return;
+        const auto is_power_of_two = [](const ir::ResultType& type) {
+            if (type.type != DataType::Int16 || !type.quantization) return false;
+            constexpr float tolerance = 1e-3F;
+            const float exponent = std::log2(static_cast<float>(type.quantization->scales.front()));
+            return std::abs(exponent - std::round(exponent)) < tolerance;
+        };
+        bool all_are = is_power_of_two(results.front());
+        for (const std::int32_t input : *node.inputs()) {
+            all_are &= is_power_of_two(tflite::type_of(file_.tensor(input)));
+        }
+        if (all_are) {
+            throw ModelError(
+                "pot_scale_int16 is true and all scales are powers of two; the rule for these is "
+                "not supported");
+        }
+    }
+
+    /// Options that the kind does not read must have their defaults.
+    static void check_options(const tflite::Operator& node, const ir::LayerKind& kind, const json& options) {
+        for (const auto& [option, value] : options.items()) {
+            if (is_redundant(option)) continue;
+            if (std::ranges::find(kind.keys, option, &ir::LayerKey::name) != kind.keys.end()) continue;
+            const json only = tflite::default_option(node, option);
+            if (value == only) continue;
+            throw ModelError(
+                fmt::format("{} is {}; only {} is supported", option, value.dump(), only.dump()));
+        }
+    }
+
+    void set_result(std::int32_t number, ir::ValueId id, bool is_own) {
+        const tflite::Tensor& tensor = file_.tensor(number);
+        ir::Value& value = builder_.graph.values[id];
+        const ir::Shape declared = tflite::shape_of(tensor);
+        if (value.shape != declared && !tflite::has_open_shape(tensor)) {
+            throw ModelError(fmt::format("its result is {} in the file; by its inputs it is {}",
+                                         ir::to_text(declared), ir::to_text(value.shape)));
+        }
+        if (is_own) value.name = file_.name_of(number);
+        values_[static_cast<std::size_t>(number)] = id;
+    }
+
+    const tflite::File& file_;
+    TfliteWeights weights_;
+    GraphBuilder builder_;
+    std::vector<std::optional<ir::ValueId>> values_;  ///< by tensor
+    tflite::DilatedConvolutions blocks_;
+};
+
+}  // namespace
+
+bool is_tflite(std::string_view head) {
+    constexpr std::size_t identifier_place = 4;
+    return head.size() > identifier_place && head.substr(identifier_place).starts_with("TFL3");
+}
+
+ir::Graph build_tflite_graph(std::span<const std::uint8_t> file, const ir::OperatorSet& operators) {
+    const tflite::File opened(file);
+    return TfliteReader(opened, operators).read();
+}
+
+ir::Graph read_tflite(const std::filesystem::path& path, const ir::OperatorSet& operators) {
+    const auto bytes = read_input_file<ModelError, std::vector<std::uint8_t>>(path);
+    return at(path.string(), [&] {
+        ir::Graph graph = build_tflite_graph(bytes, operators);
+        graph.name = path.stem().string();
+        return graph;
+    });
+}
+
+}  // namespace systole::frontend

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string_view>
+
+#include "compiler/ir/graph.h"
+
+namespace systole::frontend {
+
+/// Whether a file with this beginning is a TFLite file.
+bool is_tflite(std::string_view head);
+
+/// Reads a TFLite file: the first subgraph, with types and quantization as they are in the file. Weights of 8
+/// bits that a node on float32 reads (dynamic range quantization) become float32. Throws ModelError, in one
+/// line that begins with the path.
+ir::Graph read_tflite(const std::filesystem::path& path, const ir::OperatorSet& operators);
+
+/// The same for the bytes of a file. Throws ModelError, without a path.
+ir::Graph build_tflite_graph(std::span<const std::uint8_t> file, const ir::OperatorSet& operators);
+
+}  // namespace systole::frontend

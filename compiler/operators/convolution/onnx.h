@@ -1,0 +1,12 @@
+#pragma once
+
+#include <vector>
+
+#include "compiler/ir/layer_kind.h"
+
+namespace systole::operators {
+
+/// Conv, QLinearConv and ConvInteger.
+std::vector<ir::LayerKind> onnx_convolutions();
+
+}  // namespace systole::operators

@@ -1,0 +1,240 @@
+// The matrix products of ONNX with constant weights. One row is a `dense`, several are a 1x1 `convolution`.
+#include "compiler/operators/dense/onnx.h"
+
+#include <fmt/format.h>
+
+#include "compiler/ir/graph.h"
+#include "compiler/operators/onnx_images.h"
+#include "compiler/operators/onnx_quantization.h"
+
+namespace systole::operators {
+namespace {
+
+using Integers = std::vector<std::int64_t>;
+
+ir::ValueId reshaped(ir::LayerReader& layer, ir::ValueId value, const Integers& shape) {
+    const ir::Value& from = layer.value(value);
+    const std::span<const std::uint32_t> extents = from.shape.extents();
+    if (std::equal(extents.begin(), extents.end(), shape.begin(), shape.end())) return value;
+    ir::ResultType type{from.type, from.quantization};
+    return layer.append_as(type, "reshape", {{"shape", shape}}, {value});
+}
+
+ir::ValueId activation_input(const ir::LayerReader& layer) {
+    const auto input = layer.input_if_any(0);
+    if (!input) layer.fail("its first input is absent; it must be given");
+    if (layer.value(*input).constant) {
+        layer.fail("its first input is a constant; only the second one may be");
+    }
+    return *input;
+}
+
+/// A matrix product: rows of inputs, and weights [input][output].
+struct Product {
+    ir::ValueId rows = 0;    ///< [..., inputs]
+    ir::ValueId matrix = 0;  ///< a constant
+};
+
+/// The rows as the operators read them: [1, inputs] for one, else [1, rows, inputs].
+struct Rows {
+    std::uint64_t count = 1;
+    std::uint32_t inputs = 0;
+    std::uint32_t outputs = 0;
+    Integers result;  ///< shape of the node's result
+};
+
+Rows rows_of(const ir::LayerReader& layer, const Product& product) {
+    const ir::Shape& shape = layer.value(product.rows).shape;
+    const ir::Shape& matrix = layer.value(product.matrix).shape;
+    if (shape.rank() == 0 || matrix.rank() != 2) {
+        layer.fail(fmt::format("it multiplies {} and {}; the second one must be a matrix", to_text(shape),
+                               to_text(matrix)));
+    }
+    Rows rows;
+    rows.inputs = shape[shape.rank() - 1];
+    rows.outputs = matrix[1];
+    if (rows.inputs != matrix[0]) {
+        layer.fail(
+            fmt::format("it multiplies {} and {}; the last extent of the first must be the first of "
+                        "the second",
+                        to_text(shape), to_text(matrix)));
+    }
+    for (std::size_t axis = 0; axis + 1 < shape.rank(); ++axis) {
+        rows.count *= shape[axis];
+        rows.result.push_back(shape[axis]);
+    }
+    rows.result.push_back(rows.outputs);
+    return rows;
+}
+
+ir::ValueId append_product(ir::LayerReader& layer, const Product& product, std::optional<ir::ValueId> bias,
+                           const std::vector<ir::ResultType>& types) {
+    const Rows rows = rows_of(layer, product);
+    const bool is_vector = rows.count == 1;
+    const std::int64_t inputs = rows.inputs;
+    const std::int64_t outputs = rows.outputs;
+    const Integers shape =
+        is_vector ? Integers{1, inputs} : Integers{1, static_cast<std::int64_t>(rows.count), inputs};
+    ir::ValueId weights = product.matrix;
+    if (!is_vector) {
+        const ir::Value& matrix = layer.value(weights);
+        ir::ResultType type{matrix.type, matrix.quantization};
+        if (type.quantization && type.quantization->axis) *type.quantization->axis += 2;
+        weights = layer.append_as(type, "reshape", {{"shape", Integers{1, 1, inputs, outputs}}}, {weights});
+    }
+    std::vector<ir::ValueId> operands{reshaped(layer, product.rows, shape), weights};
+    if (bias) operands.push_back(*bias);
+    const ir::ValueId result =
+        layer.append_node(is_vector ? "dense" : "convolution", {}, std::move(operands), types).front();
+    return reshaped(layer, result, rows.result);
+}
+
+/// The constant matrix of an input; [inputs] counts as [inputs, 1].
+ir::ValueId matrix_input(ir::LayerReader& layer, std::size_t index) {
+    const ir::ValueId input = constant_input(layer, index, "weights");
+    const ir::Shape shape = layer.value(input).shape;
+    if (shape.rank() == 2) return input;
+    // Products of several matrices count as one if all but the last two extents are 1.
+    const std::size_t rank = shape.rank();
+    const std::uint32_t rows = rank == 1 ? shape[0] : rank == 0 ? 1 : shape[rank - 2];
+    const std::uint32_t columns = rank < 2 ? 1 : shape[rank - 1];
+    if (std::uint64_t{rows} * columns != shape.elements()) {
+        layer.fail(fmt::format("its weights are {}; they must be one matrix", to_text(shape)));
+    }
+    return layer.append("reshape", {{"shape", Integers{rows, columns}}}, {input});
+}
+
+/// The result without the last extent, which a vector as weights does not have.
+ir::ValueId without_column(ir::LayerReader& layer, ir::ValueId result, std::size_t weights_input) {
+    if (layer.value(layer.inputs()[weights_input]).shape.rank() != 1) return result;
+    Integers shape;
+    for (const std::uint32_t extent : layer.value(result).shape.extents()) shape.push_back(extent);
+    shape.pop_back();
+    return reshaped(layer, result, shape);
+}
+
+ir::Results read_matrix_product(ir::LayerReader& layer) {
+    const Product product{activation_input(layer), matrix_input(layer, 1)};
+    return without_column(layer, append_product(layer, product, std::nullopt, {}), 1);
+}
+
+/// Numbers of a float constant, scaled.
+ir::ValueId scaled(ir::LayerReader& layer, ir::ValueId id, const char* role, float factor) {
+    if (factor == 1.0F) return id;
+    const ir::Value& value = layer.value(id);
+    if (value.type != DataType::Float32) {
+        layer.fail(fmt::format("it is a {}; it must be float32", name_of(value.type)));
+    }
+    const std::span<const float> numbers = value.constant->values<float>();
+    std::vector<float> products(numbers.begin(), numbers.end());
+    for (float& number : products) number *= factor;
+    return layer.constant(role, ir::Shape(value.shape), std::move(products));
+}
+
+/// The constant C as a bias of one number for each output; nullopt if it is none.
+std::optional<ir::ValueId> bias_of(ir::LayerReader& layer, ir::ValueId id, std::uint32_t outputs) {
+    const ir::Value& value = layer.value(id);
+    if (!value.constant) return std::nullopt;
+    const std::uint64_t elements = value.shape.elements();
+    const std::size_t rank = value.shape.rank();
+    if (elements == outputs && (rank == 0 || value.shape[rank - 1] == outputs)) return id;
+    if (elements != 1 || value.type != DataType::Float32) return std::nullopt;
+    const float number = value.constant->values<float>().front();
+    return layer.constant("bias", {outputs}, std::vector<float>(outputs, number));
+}
+
+ir::Results read_gemm(ir::LayerReader& layer) {
+    ir::ValueId rows = activation_input(layer);
+    ir::ValueId matrix = constant_input(layer, 1, "weights");
+    for (const ir::ValueId operand : {rows, matrix}) {
+        if (layer.value(operand).shape.rank() == 2) continue;
+        layer.fail(
+            fmt::format("it multiplies {}; it must multiply matrices", to_text(layer.value(operand).shape)));
+    }
+    if (onnx_flag(layer, "transA", false)) {
+        rows = layer.append("transpose", {{"permutation", Integers{1, 0}}}, {rows});
+    }
+    if (onnx_flag(layer, "transB", false)) matrix = permuted_constant(layer, matrix, {1, 0});
+    matrix = scaled(layer, matrix, "weights", layer.number("alpha", 1.0F));
+    const Product product{rows, matrix};
+    const std::uint32_t outputs = rows_of(layer, product).outputs;
+    auto addend = layer.input_if_any(2);
+    if (!addend) return append_product(layer, product, std::nullopt, {});
+    const float beta = layer.number("beta", 1.0F);
+    if (layer.value(*addend).constant) {
+        addend = scaled(layer, *addend, "bias", beta);
+    } else if (beta != 1.0F) {
+        layer.fail("beta", "it must be 1, as its third input is no constant");
+    }
+    if (const auto bias = bias_of(layer, *addend, outputs)) return append_product(layer, product, bias, {});
+    return layer.append("add", {}, {append_product(layer, product, std::nullopt, {}), *addend});
+}
+
+/// QLinearMatMul: a, its scale and zero point, b, its scales and zero points, the result's scale and zero
+/// point.
+ir::Results read_quantized_product(ir::LayerReader& layer) {
+    const OnnxQuantization of_rows = onnx_quantization(layer, 1, 2, std::nullopt);
+    const OnnxQuantization of_weights = onnx_quantization(layer, 4, 5, 1);
+    const OnnxQuantization of_result = onnx_quantization(layer, 6, 7, std::nullopt);
+    const Product product{
+        layer.as_quantized(activation_input(layer), of_rows.quantization),
+        centered_weights(layer, layer.as_quantized(matrix_input(layer, 3), of_weights.quantization))};
+    const ir::ValueId result = append_product(
+        layer, product, std::nullopt, {{of_result.type.value_or(DataType::Uint8), of_result.quantization}});
+    return without_column(layer, result, 3);
+}
+
+/// onnxruntime's QGemm: a, its scale and zero point, b, its scales and zero points, a bias of int32, and the
+/// result's scale and zero point, without which it is float32.
+ir::Results read_quantized_gemm(ir::LayerReader& layer) {
+    const bool is_transposed = onnx_flag(layer, "transB", false);
+    if (onnx_flag(layer, "transA", false)) layer.fail("transA", "it must be 0");
+    if (layer.number("alpha", 1.0F) != 1.0F) layer.fail("alpha", "it must be 1");
+    if (!layer.input_if_any(7)) layer.fail("it has no scale of the result; it must have one");
+    const OnnxQuantization of_rows = onnx_quantization(layer, 1, 2, std::nullopt);
+    const OnnxQuantization of_weights = onnx_quantization(layer, 4, 5, is_transposed ? 0 : 1);
+    const OnnxQuantization of_result = onnx_quantization(layer, 7, 8, std::nullopt);
+    ir::ValueId matrix = centered_weights(
+        layer, layer.as_quantized(constant_input(layer, 3, "weights"), of_weights.quantization));
+    if (is_transposed) matrix = permuted_constant(layer, matrix, {1, 0});
+    const Product product{layer.as_quantized(activation_input(layer), of_rows.quantization), matrix};
+    std::optional<ir::ValueId> bias;
+    if (layer.input_if_any(6)) bias = constant_input(layer, 6, "bias");
+    return append_product(layer, product, bias,
+                          {{of_result.type.value_or(DataType::Uint8), of_result.quantization}});
+}
+
+/// MatMulInteger: a, b, and the zero points of both; the result is the sum in int32.
+ir::Results read_product_of_integers(ir::LayerReader& layer) {
+    const Product product{activation_input(layer), matrix_input(layer, 1)};
+    const Rows rows = rows_of(layer, product);
+    const ir::ValueId image =
+        reshaped(layer, product.rows, {1, static_cast<std::int64_t>(rows.count), rows.inputs});
+    const ir::ValueId weights =
+        layer.append("reshape", {{"shape", Integers{1, 1, rows.inputs, rows.outputs}}}, {product.matrix});
+    const ir::ValueId result = layer.append("integer_convolution", {},
+                                            {image, zero_point_input(layer, 2, layer.value(image).type),
+                                             weights, zero_point_input(layer, 3, layer.value(weights).type)});
+    return without_column(layer, reshaped(layer, result, rows.result), 1);
+}
+
+}  // namespace
+
+std::vector<ir::LayerKind> onnx_products() {
+    return {{ir::Format::Onnx,
+             "Gemm",
+             {{"alpha", "a factor of the weights"},
+              {"beta", "a factor of the bias"},
+              {"transA", "whether a `transpose` of the input comes before it"},
+              {"transB", "whether the weights are transposed"}},
+             read_gemm},
+            {ir::Format::Onnx, "MatMul", {}, read_matrix_product},
+            {ir::Format::Onnx, "QLinearMatMul", {}, read_quantized_product},
+            {ir::Format::Onnx,
+             "com.microsoft.QGemm",
+             {{"alpha", "only 1"}, {"transA", "only 0"}, {"transB", "whether the weights are transposed"}},
+             read_quantized_gemm},
+            {ir::Format::Onnx, "MatMulInteger", {}, read_product_of_integers}};
+}
+
+}  // namespace systole::operators

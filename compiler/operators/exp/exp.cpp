@@ -1,0 +1,24 @@
+// The exponential function.
+#include <cmath>
+
+#include "compiler/operators/element_function.h"
+
+namespace systole::operators {
+namespace {
+
+float exp_of(float x, const FunctionParameters& /*parameters*/) {
+    return std::exp(x);
+}
+
+}  // namespace
+
+std::unique_ptr<ir::Operator> make_exp() {
+    return std::make_unique<FunctionOperator>(FunctionDefinition{
+        .name = "exp",
+        .summary = "The exponential function.",
+        .apply = apply_to_all<exp_of>,
+        .layers = {json_function_layer("exp"), onnx_function("exp", "Exp"), tflite_function("exp", "EXP")},
+        .functions = {{ir::Format::Keras, "exponential"}, {ir::Format::GraphJson, "exp"}}});
+}
+
+}  // namespace systole::operators

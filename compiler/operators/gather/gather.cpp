@@ -1,0 +1,111 @@
+// The slices of a tensor along an axis at given indices.
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "compiler/ir/model_error.h"
+#include "compiler/operators/file_nodes.h"
+#include "compiler/operators/integer_types.h"
+#include "compiler/operators/quantizer.h"
+
+namespace systole::operators {
+namespace {
+
+ir::Results read_gather(ir::LayerReader& layer) {
+    const ir::ValueId input = input_of(layer, 0);
+    if (integer_of(layer, "batch_dims", 0) != 0) layer.fail("batch_dims", "only 0 is supported");
+    const std::size_t axis = axis_in(layer, integer_of(layer, "axis", 0), layer.value(input).shape.rank());
+    return append_same(layer, "gather", {{"axis", static_cast<std::int64_t>(axis)}},
+                       {input, input_of(layer, 1)});
+}
+
+class Gather final : public Operator {
+public:
+    std::string_view name() const override { return "gather"; }
+    std::string_view summary() const override {
+        return "The slices of a tensor along an axis at given indices. Inputs: the tensor; the indices, "
+               "int32, of "
+               "which negative ones count from the end.";
+    }
+    const std::vector<ir::AttributeDeclaration>& attributes() const override {
+        static const std::vector<ir::AttributeDeclaration> declarations{
+            {.name = "axis",
+             .meaning = "the axis",
+             .absent = std::int64_t{0},
+             .minimum = 0,
+             .maximum = ir::Shape::most_extents - 1}};
+        return declarations;
+    }
+    std::vector<ir::LayerKind> layer_kinds() const override {
+        const std::vector<ir::LayerKey> keys{{"axis", "`axis`"}, {"batch_dims", "only 0"}};
+        return {{.format = ir::Format::Onnx, .name = "Gather", .keys = keys, .build = read_gather},
+                {.format = ir::Format::Tflite, .name = "GATHER", .keys = keys, .build = read_gather}};
+    }
+    std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
+        if (node.node().inputs.size() != 2) throw ModelError("it must have exactly 2 inputs");
+        const ir::Shape& shape = node.input(0).shape;
+        const auto axis = static_cast<std::size_t>(node.node().integer("axis"));
+        if (axis >= shape.rank()) {
+            throw ModelError(fmt::format("its axis is {}; its input is {}", axis, to_text(shape)));
+        }
+        const auto extents = shape.extents();
+        const auto indices = node.input(1).shape.extents();
+        std::vector<std::uint32_t> result(extents.begin(),
+                                          extents.begin() + static_cast<std::ptrdiff_t>(axis));
+        result.insert(result.end(), indices.begin(), indices.end());
+        result.insert(result.end(), extents.begin() + static_cast<std::ptrdiff_t>(axis) + 1, extents.end());
+        return {ir::Shape(result)};
+    }
+    Placement placement() const override { return {.where = "host", .formats = "all"}; }
+    bool runs_on_host() const override { return true; }
+    void check_types(const ir::NodeView& node) const override {
+        // A constant that is computed while a file is read gets its scales later.
+        if (node.input(0).type != node.output().type ||
+            (!node.input(0).constant && node.input(0).quantization != node.output().quantization)) {
+            throw ModelError("its input and its result must be of one type, scale and zero point");
+        }
+        if (!is_integer(node.input(1).type)) throw ModelError("its indices must be integers");
+    }
+    void quantize(const ir::Node& node, Quantizer& quantizer) const override { quantizer.add_real(node); }
+    void compute(const TensorCall& call) const override {
+        const ir::Value& input = call.node.input(0);
+        const ir::Value& indices = call.node.input(1);
+        std::vector<std::int32_t> numbers(call.input_elements(1));
+        widen(call.inputs[1], indices.type, numbers);
+        const auto axis = static_cast<std::size_t>(call.node.node().integer("axis"));
+        std::size_t outer = 1;
+        std::size_t slice = bytes_of(input.type);
+        for (std::size_t i = 0; i < axis; ++i) outer *= input.shape[i];
+        for (std::size_t i = axis + 1; i < input.shape.rank(); ++i) slice *= input.shape[i];
+        const std::size_t extent = input.shape[axis];
+        const std::size_t count = indices.shape.elements();
+        const auto* from = call.input<std::uint8_t>(0);
+        auto* to = call.output<std::uint8_t>();
+        for (std::size_t image = 0; image < call.batch; ++image) {
+            const std::int32_t* const wanted = numbers.data() + (indices.constant ? 0 : image * count);
+            for (std::size_t i = 0; i < outer; ++i) {
+                for (std::size_t j = 0; j < count; ++j, to += slice) {
+                    std::memcpy(to, from + (i * extent + element(wanted[j], extent)) * slice, slice);
+                }
+            }
+            if (!input.constant) from += outer * extent * slice;
+        }
+    }
+
+private:
+    static std::size_t element(std::int32_t index, std::size_t extent) {
+        const auto signed_extent = static_cast<std::int64_t>(extent);
+        if (index < -signed_extent || index >= signed_extent) {
+            throw ModelError(fmt::format("it takes element {} of an axis of {}", index, extent));
+        }
+        return static_cast<std::size_t>(index < 0 ? index + signed_extent : index);
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<ir::Operator> make_gather() {
+    return std::make_unique<Gather>();
+}
+
+}  // namespace systole::operators

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <vector>
+
+#include "compiler/ir/graph.h"
+
+namespace systole::operators {
+
+/// Nodes that the host computes together, in the graph's order.
+using HostNodes = std::vector<ir::NodeId>;
+
+/// The division of a graph's nodes between chip and host.
+struct HostPlan {
+    std::vector<HostNodes> segments;  ///< between the chip's work
+    std::vector<ir::NodeId> at_end;  ///< on the only output, after the program (isa::HostOperation), in order
+    std::vector<bool> on_chip;       ///< by node
+};
+
+/// Divides the nodes. A segment is a largest connected set of nodes of the host (Operator::runs_on_host) with
+/// no node of the chip on a path between two of them.
+HostPlan find_host_segments(const ir::Graph& graph);
+
+/// A segment as a graph of its own. Inputs are the values that its nodes read and others compute; outputs are
+/// the values that others, or the network's outputs, read.
+struct SegmentGraph {
+    ir::Graph graph;
+    std::vector<ir::ValueId> inputs;   ///< values of the whole graph, in the order of graph.inputs
+    std::vector<ir::ValueId> outputs;  ///< in the order of graph.outputs
+};
+SegmentGraph segment_graph(const ir::Graph& graph, const HostNodes& nodes);
+
+/// The work of a segment for one inference; for its time.
+struct SegmentCost {
+    std::uint64_t operations = 0;      ///< of the nodes, and of conversions to and from stored integers
+    std::uint64_t bytes = 0;           ///< of inputs and outputs
+    std::uint64_t constant_bytes = 0;  ///< once, for any number of inferences
+};
+SegmentCost segment_cost(const ir::Graph& segment);
+
+}  // namespace systole::operators

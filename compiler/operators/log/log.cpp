@@ -1,0 +1,24 @@
+// The natural logarithm.
+#include <cmath>
+
+#include "compiler/operators/element_function.h"
+
+namespace systole::operators {
+namespace {
+
+float log_of(float x, const FunctionParameters& /*parameters*/) {
+    return std::log(x);
+}
+
+}  // namespace
+
+std::unique_ptr<ir::Operator> make_log() {
+    return std::make_unique<FunctionOperator>(FunctionDefinition{
+        .name = "log",
+        .summary = "The natural logarithm.",
+        .apply = apply_to_all<log_of>,
+        .layers = {json_function_layer("log"), onnx_function("log", "Log"), tflite_function("log", "LOG")},
+        .functions = {{ir::Format::GraphJson, "log"}}});
+}
+
+}  // namespace systole::operators

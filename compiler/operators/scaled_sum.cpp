@@ -1,0 +1,35 @@
+#include "compiler/operators/scaled_sum.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "compiler/operators/encoding.h"
+#include "compiler/operators/fixed_point.h"
+#include "compiler/operators/integer_types.h"
+
+namespace systole::operators {
+
+float sum_floats(float sum, float x) {
+    return sum + x;
+}
+
+std::int32_t sum_integers(std::int32_t sum, std::int32_t x) {
+    return wrapping_add(sum, x);
+}
+
+std::int32_t ScaledSum::finish_quantized(const ir::NodeView& node, std::int32_t sum) const {
+    const Encoding result = encoding_of(node.output());
+    FixedPoint factor = fixed_point_of(encoding_of(node.input()).scale / result.scale);
+    if (is_mean_) {
+        // The multiplier is divided by the number of elements, after a shift that keeps its bits.
+        const auto count = std::max<std::int64_t>(1, static_cast<std::int64_t>(reduced_elements(node)));
+        const int shift = std::min(
+            {static_cast<int>(std::bit_width(static_cast<std::uint64_t>(count))) - 1, 32, 31 + factor.shift});
+        factor.multiplier = static_cast<std::int32_t>((std::int64_t{factor.multiplier} << shift) / count);
+        factor.shift -= shift;
+    }
+    return offset_and_clamp(scale(sum, factor.multiplier, factor.shift), result.zero_point,
+                            lowest_of(result.type), highest_of(result.type));
+}
+
+}  // namespace systole::operators

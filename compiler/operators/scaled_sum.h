@@ -1,0 +1,24 @@
+#pragma once
+
+#include "compiler/operators/reduction.h"
+
+namespace systole::operators {
+
+/// The base of sums and means, with TFLite's rule for quantized numbers: the sum of the numbers without zero
+/// point, times a fixed-point number.
+class ScaledSum : public Reduction {
+public:
+    ScaledSum(ReductionDefinition definition, bool is_mean) : Reduction(definition), is_mean_(is_mean) {}
+
+protected:
+    bool works_on_quantized() const override { return true; }
+    std::int32_t finish_quantized(const ir::NodeView& node, std::int32_t sum) const override;
+
+private:
+    bool is_mean_;
+};
+
+float sum_floats(float sum, float x);
+std::int32_t sum_integers(std::int32_t sum, std::int32_t x);
+
+}  // namespace systole::operators

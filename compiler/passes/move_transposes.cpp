@@ -1,0 +1,492 @@
+// Moves transpositions towards the network's outputs, where they meet others and cancel.
+#include "compiler/passes/move_transposes.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <span>
+
+#include "compiler/operators/operator.h"
+
+namespace systole::passes {
+namespace {
+
+using Axes = std::vector<std::uint32_t>;  ///< axis i of the result is axis [i] of what is transposed
+using ir::ValueId;
+
+Axes identity_of(std::size_t rank) {
+    Axes axes(rank);
+    std::iota(axes.begin(), axes.end(), 0U);
+    return axes;
+}
+
+bool is_identity(const Axes& axes) {
+    return std::ranges::is_sorted(axes);
+}
+
+Axes inverse_of(const Axes& axes) {
+    Axes inverse(axes.size());
+    for (std::uint32_t i = 0; i < axes.size(); ++i) inverse[axes[i]] = i;
+    return inverse;
+}
+
+/// First `first`, then `second`.
+Axes composed(const Axes& first, const Axes& second) {
+    Axes axes;
+    for (const std::uint32_t axis : second) axes.push_back(first[axis]);
+    return axes;
+}
+
+ir::Shape permuted_shape(const ir::Shape& shape, const Axes& axes) {
+    std::vector<std::uint32_t> extents;
+    for (const std::uint32_t axis : axes) extents.push_back(shape[axis]);
+    return ir::Shape(extents);
+}
+
+/// Whether a transposition leaves every element where it is: axes of more than one element keep their order.
+bool keeps_elements(const ir::Shape& shape, const Axes& axes) {
+    Axes moved;
+    for (const std::uint32_t axis : axes) {
+        if (shape[axis] != 1) moved.push_back(axis);
+    }
+    return std::ranges::is_sorted(moved);
+}
+
+std::vector<std::int64_t> integers_of(std::span<const std::uint32_t> numbers) {
+    return {numbers.begin(), numbers.end()};
+}
+
+Axes axes_of(const ir::Node& transpose) {
+    Axes axes;
+    for (const std::int64_t axis : transpose.integers("permutation")) {
+        axes.push_back(static_cast<std::uint32_t>(axis));
+    }
+    return axes;
+}
+
+/// A constant with its axes in another order.
+ir::Value permuted_constant(const ir::Value& value, const Axes& axes) {
+    ir::Value result = value;
+    result.shape = permuted_shape(value.shape, axes);
+    if (result.quantization && result.quantization->axis) {
+        result.quantization->axis = inverse_of(axes)[*result.quantization->axis];
+    }
+    if (!value.constant->is_known()) return result;
+    ir::Graph scratch;
+    const ValueId id = scratch.add_constant(value.name, value.shape, value.type, *value.constant);
+    const ValueId permuted = scratch.append(value.name, operators::registry().at("transpose"),
+                                            {{"permutation", integers_of(axes)}}, {id});
+    scratch.fold_last_node();
+    result.constant = scratch.values[permuted].constant;
+    return result;
+}
+
+/// The element of a tensor that is each element of its transposition.
+std::vector<std::size_t> element_order(const ir::Shape& shape, const Axes& axes) {
+    std::vector<std::size_t> strides(shape.rank(), 1);
+    for (std::size_t axis = shape.rank(); axis-- > 1;) strides[axis - 1] = strides[axis] * shape[axis];
+    const ir::Shape to = permuted_shape(shape, axes);
+    std::vector<std::size_t> order(shape.elements());
+    for (std::size_t element = 0; element < order.size(); ++element) {
+        std::size_t rest = element;
+        for (std::size_t axis = to.rank(); axis-- > 0; rest /= to[axis]) {
+            order[element] += rest % to[axis] * strides[axes[axis]];
+        }
+    }
+    return order;
+}
+
+/// Builds the graph anew. A value of the old graph is a value of the new one (`base`), transposed by `axes`,
+/// and then perhaps reshaped; transpositions and reshapes are added only where a node cannot do without.
+class Mover {
+public:
+    explicit Mover(ir::Graph graph) : old_(std::move(graph)), views_(old_.values.size()) {
+        new_.name = old_.name;
+        new_.has_weights = old_.has_weights;
+        for (ValueId id = 0; id < old_.values.size(); ++id) {
+            if (!old_.values[id].constant && !ir::is_input(old_, id)) continue;
+            set(id, add(old_.values[id]));
+            if (ir::is_input(old_, id)) new_.inputs.push_back(views_[id].base);
+        }
+    }
+
+    ir::Graph move() && {
+        for (const ir::Node& node : old_.nodes) {
+            if (node.is("transpose") && !quantized_by_axis(node)) {
+                transpose(node);
+            } else if (node.is("reshape")) {
+                reshape(node);
+            } else if (node.is("dense")) {
+                append_dense(node);
+            } else if (!append_permuted(node)) {
+                append(node);
+            }
+        }
+        for (const ValueId output : old_.outputs) set_output(output);
+        ir::remove_unread(new_);
+        return std::move(new_);
+    }
+
+private:
+    struct View {
+        ValueId base = 0;
+        Axes axes;
+        bool is_reshaped = false;
+        std::optional<ValueId> materialized = {};
+    };
+
+    bool quantized_by_axis(const ir::Node& node) const {
+        const auto& quantization = old_.values[node.output()].quantization;
+        return quantization && quantization->axis;
+    }
+
+    ValueId add(ir::Value value) {
+        new_.values.push_back(std::move(value));
+        return static_cast<ValueId>(new_.values.size() - 1);
+    }
+    void set(ValueId id, ValueId base) {
+        views_[id] = {base, identity_of(new_.values[base].shape.rank()), false, base};
+    }
+
+    /// Adds a transpose or a reshape; the result has the type and quantization of its input.
+    ValueId add_move(const ir::Value& result, const char* op, const char* attribute,
+                     std::span<const std::uint32_t> numbers, ValueId from) {
+        const ir::Operator& mover = operators::registry().at(op);
+        ir::Value value = result;
+        value.range.reset();
+        const ValueId to = add(std::move(value));
+        new_.nodes.push_back(
+            {.name = result.name,
+             .op = &mover,
+             .attributes = ir::complete_attributes(mover, {{attribute, integers_of(numbers)}}),
+             .inputs = {from},
+             .outputs = {to}});
+        return to;
+    }
+
+    /// The value of the new graph that is a value of the old one.
+    ValueId materialized(ValueId id) {
+        View& view = views_[id];
+        if (view.materialized) return *view.materialized;
+        ValueId value = view.base;
+        const ir::Shape shape = new_.values[value].shape;
+        const ir::Value& wanted = old_.values[id];
+        ir::Value moved = wanted;
+        moved.shape = permuted_shape(shape, view.axes);
+        moved.file_axes.clear();
+        if (keeps_elements(shape, view.axes)) {
+            if (shape != wanted.shape) {
+                value = add_move(wanted, "reshape", "shape", wanted.shape.extents(), value);
+            }
+        } else {
+            value = add_move(moved, "transpose", "permutation", view.axes, value);
+            if (moved.shape != wanted.shape) {
+                value = add_move(wanted, "reshape", "shape", wanted.shape.extents(), value);
+            }
+        }
+        view.materialized = value;
+        return value;
+    }
+
+    void transpose(const ir::Node& node) {
+        const View& input = views_[node.inputs.front()];
+        if (input.is_reshaped) {
+            set_view(node.output(), {materialized(node.inputs.front()), axes_of(node), false, {}});
+        } else {
+            set_view(node.output(), {input.base, composed(input.axes, axes_of(node)), false, {}});
+        }
+    }
+
+    void set_view(ValueId id, View view) {
+        if (!view.is_reshaped && is_identity(view.axes)) view.materialized = view.base;
+        views_[id] = std::move(view);
+    }
+
+    void reshape(const ir::Node& node) {
+        View view = views_[node.inputs.front()];
+        if (!view.is_reshaped && is_identity(view.axes)) {
+            append(node);
+            return;
+        }
+        view.is_reshaped = true;
+        view.materialized.reset();
+        views_[node.output()] = std::move(view);
+    }
+
+    /// A dense layer reads elements, so it may read them in another order, with its weights in the same.
+    void append_dense(const ir::Node& node) {
+        const ir::NodeView old(old_, node);
+        ir::Node added = node;
+        std::vector<std::vector<std::size_t>> orders;
+        bool is_moved = false;
+        for (std::size_t i = 0; i < old.data_inputs(); ++i) {
+            const View& view = views_[node.inputs[i]];
+            const ir::Shape& shape = new_.values[view.base].shape;
+            added.inputs[i] = view.base;
+            const bool in_order = keeps_elements(shape, view.axes);
+            orders.push_back(in_order ? std::vector<std::size_t>() : element_order(shape, view.axes));
+            is_moved |= !in_order;
+        }
+        for (std::size_t i = orders.size(); i < added.inputs.size(); ++i) {
+            added.inputs[i] = views_[added.inputs[i]].base;
+        }
+        if (is_moved) {
+            ValueId& weights = added.inputs[orders.size()];
+            weights = add(ordered_rows(old, orders));
+        }
+        finish(std::move(added));
+    }
+
+    /// The weights of a dense layer with their rows in the order in which it now reads its inputs.
+    static ir::Value ordered_rows(const ir::NodeView& node,
+                                  const std::vector<std::vector<std::size_t>>& orders) {
+        ir::Value weights = *node.constant(0);
+        if (!weights.constant->is_known()) return weights;
+        const std::span<const std::uint8_t> from = weights.constant->bytes();
+        std::vector<std::uint8_t> to(from.begin(), from.end());
+        const std::size_t row = std::size_t{weights.shape[1]} * bytes_of(weights.type);
+        std::size_t first = 0;
+        for (std::size_t input = 0; input < orders.size(); ++input) {
+            const std::vector<std::size_t>& order = orders[input];
+            for (std::size_t i = 0; i < order.size(); ++i) {
+                std::memcpy(to.data() + (first + order[i]) * row, from.data() + (first + i) * row, row);
+            }
+            first += node.input(input).shape.elements();
+        }
+        weights.constant = ir::Constant::of(std::move(to));
+        return weights;
+    }
+
+    /// Adds a node as it is.
+    void append(const ir::Node& node) {
+        ir::Node added = node;
+        for (ValueId& input : added.inputs) input = materialized(input);
+        finish(std::move(added));
+    }
+
+    /// Adds a node whose results are those of the old graph.
+    void finish(ir::Node node) {
+        for (ValueId& output : node.outputs) {
+            const ValueId old = output;
+            output = add(old_.values[old]);
+            set(old, output);
+        }
+        new_.nodes.push_back(std::move(node));
+    }
+
+    /// The order in which a node would best read its inputs: that of the first input that is transposed and
+    /// would have to be moved.
+    std::optional<Axes> wanted_axes(const ir::Node& node) const {
+        for (const ValueId input : node.inputs) {
+            const View& view = views_[input];
+            if (old_.values[input].constant || view.is_reshaped || is_identity(view.axes)) continue;
+            if (!keeps_elements(new_.values[view.base].shape, view.axes)) return inverse_of(view.axes);
+        }
+        return std::nullopt;
+    }
+
+    /// The value that is an input of the old graph with its axes in another order; nullopt if there is none
+    /// without moving elements.
+    std::optional<ValueId> input_in(ValueId id, const Axes& axes, std::size_t rank) {
+        const ir::Value& value = old_.values[id];
+        if (value.constant) {
+            if (value.shape.elements() == 1) return views_[id].base;
+            if (value.shape.rank() > rank) return std::nullopt;
+            ir::Value wide = value;
+            std::vector<std::uint32_t> extents(rank - value.shape.rank(), 1);
+            const std::size_t added = extents.size();
+            extents.insert(extents.end(), value.shape.extents().begin(), value.shape.extents().end());
+            wide.shape = ir::Shape(extents);
+            if (wide.quantization && wide.quantization->axis) {
+                *wide.quantization->axis += static_cast<std::uint32_t>(added);
+            }
+            return add(permuted_constant(wide, axes));
+        }
+        const View& view = views_[id];
+        if (value.shape.elements() == 1 && value.shape.rank() < rank) return materialized(id);
+        if (value.shape.rank() != rank || (value.quantization && value.quantization->axis)) {
+            return std::nullopt;
+        }
+        if (!view.is_reshaped && composed(view.axes, axes) == identity_of(rank)) return view.base;
+        // Where only an axis has elements, or they stay in order, a reshape does.
+        const Axes order = view.is_reshaped ? axes : composed(view.axes, axes);
+        if (view.is_reshaped && !keeps_elements(new_.values[view.base].shape, view.axes)) return std::nullopt;
+        const ir::Shape& from = view.is_reshaped ? value.shape : new_.values[view.base].shape;
+        if (!keeps_elements(from, order)) return std::nullopt;
+        ir::Value moved = value;
+        moved.shape = permuted_shape(value.shape, axes);
+        return add_move(moved, "reshape", "shape", moved.shape.extents(), view.base);
+    }
+
+    /// Adds a node that reads its inputs before they are transposed, if there is one.
+    bool append_permuted(const ir::Node& node) {
+        const auto axes = wanted_axes(node);
+        if (!axes) return false;
+        const ir::NodeView old(old_, node);
+        const auto permuted = operators::operator_of(node).permuted(old, *axes);
+        if (!permuted) return false;
+        ir::Node added = node;
+        added.attributes = permuted->attributes;
+        for (ValueId& input : added.inputs) {
+            const auto moved = input_in(input, *axes, axes->size());
+            if (!moved) return false;
+            input = *moved;
+        }
+        const Axes& result_axes = permuted->result_axes;
+        for (ValueId& output : added.outputs) {
+            const ValueId id = output;
+            ir::Value value = old_.values[id];
+            // A number beside the tensor, such as its scale, has no axes.
+            if (value.shape.rank() == 0) {
+                output = add(std::move(value));
+                set(id, output);
+                continue;
+            }
+            value.shape = permuted_shape(value.shape, result_axes);
+            value.file_axes.clear();
+            output = add(std::move(value));
+            set_view(id, {output, inverse_of(result_axes), false, {}});
+        }
+        new_.nodes.push_back(std::move(added));
+        return true;
+    }
+
+    void set_output(ValueId id) {
+        const View& view = views_[id];
+        const ir::Value& wanted = old_.values[id];
+        ir::Value& base = new_.values[view.base];
+        const bool is_free = !view.is_reshaped && !view.materialized && !base.constant &&
+                             !ir::is_input(new_, view.base) && !ir::is_output(new_, view.base);
+        if (!is_free) {
+            const ValueId value = materialized(id);
+            new_.values[value].name = wanted.name;
+            new_.outputs.push_back(value);
+            return;
+        }
+        base.name = wanted.name;
+        base.file_axes = wanted.file_axes.empty() ? view.axes : composed(view.axes, wanted.file_axes);
+        new_.outputs.push_back(view.base);
+    }
+
+    ir::Graph old_;
+    ir::Graph new_;
+    std::vector<View> views_;  ///< by value of the old graph
+};
+
+/// The transposition that all readers of a value are, if it is the same.
+std::optional<Axes> transposed_by_all(const ir::Graph& graph, const std::vector<ir::NodeId>& readers) {
+    std::optional<Axes> axes;
+    for (const ir::NodeId reader : readers) {
+        const ir::Node& node = graph.nodes[reader];
+        if (!node.is("transpose") || (axes && *axes != axes_of(node))) return std::nullopt;
+        axes = axes_of(node);
+    }
+    return axes;
+}
+
+/// Moves a transposition that all readers of a node's result are before the node, so that it may reach an
+/// input. Returns whether there was one.
+bool raise_one(ir::Graph& graph) {
+    const auto readers = ir::readers(graph);
+    for (std::size_t position = 0; position < graph.nodes.size(); ++position) {
+        const ir::NodeView view(graph, graph.nodes[position]);
+        if (view.node().outputs.size() != 1 || view.node().is("transpose")) continue;
+        const ValueId result = view.node().output();
+        const auto axes = transposed_by_all(graph, readers[result]);
+        if (!axes || ir::is_output(graph, result) || view.data_inputs() != 1 || view.input().constant ||
+            view.input().shape.rank() != axes->size()) {
+            continue;
+        }
+        const auto permuted = operators::operator_of(view.node()).permuted(view, *axes);
+        if (!permuted || permuted->result_axes != *axes) continue;
+        const bool is_wider = std::ranges::any_of(view.node().inputs, [&](ValueId input) {
+            return graph.values[input].shape.rank() > axes->size();
+        });
+        const auto makes_output = [&](ir::NodeId reader) {
+            return ir::is_output(graph, graph.nodes[reader].output());
+        };
+        if (is_wider || (readers[result].size() > 1 && std::ranges::any_of(readers[result], makes_output))) {
+            continue;
+        }
+
+        ir::Node node = view.node();
+        node.attributes = permuted->attributes;
+        ir::Node transpose = graph.nodes[readers[result].front()];
+        for (ValueId& input : node.inputs) {
+            ir::Value value = graph.values[input];
+            if (value.constant) {
+                if (value.shape.elements() == 1) continue;
+                std::vector<std::uint32_t> extents(axes->size() - value.shape.rank(), 1);
+                const auto added = static_cast<std::uint32_t>(extents.size());
+                extents.insert(extents.end(), value.shape.extents().begin(), value.shape.extents().end());
+                value.shape = ir::Shape(extents);
+                if (value.quantization && value.quantization->axis) *value.quantization->axis += added;
+                graph.values.push_back(permuted_constant(value, *axes));
+            } else {
+                transpose.inputs = {input};
+                value.shape = permuted_shape(value.shape, *axes);
+                value.file_axes.clear();
+                graph.values.push_back(std::move(value));
+                transpose.outputs = {static_cast<ValueId>(graph.values.size() - 1)};
+            }
+            input = static_cast<ValueId>(graph.values.size() - 1);
+        }
+        // Its readers now read the result itself.
+        graph.values[result].shape = permuted_shape(graph.values[result].shape, *axes);
+        const std::vector<ir::NodeId>& gone = readers[result];
+        for (const ir::NodeId reader : gone) {
+            const ir::Value& moved = graph.values[graph.nodes[reader].output()];
+            if (ir::is_output(graph, graph.nodes[reader].output())) {
+                graph.values[result].name = moved.name;
+                graph.values[result].file_axes = moved.file_axes;
+            }
+            ir::replace_value(graph, graph.nodes[reader].output(), result);
+        }
+        graph.nodes[position] = std::move(node);
+        graph.nodes.insert(graph.nodes.begin() + static_cast<std::ptrdiff_t>(position), std::move(transpose));
+        ir::remove_unread(graph);
+        return true;
+    }
+    return false;
+}
+
+/// Lets inputs that are only read transposed have that order themselves.
+void absorb_into_inputs(ir::Graph& graph) {
+    const auto readers = ir::readers(graph);
+    for (const ValueId input : graph.inputs) {
+        const auto axes = transposed_by_all(graph, readers[input]);
+        if (!axes || ir::is_output(graph, input)) continue;
+        ir::Value& value = graph.values[input];
+        const Axes inverse = inverse_of(*axes);
+        value.file_axes =
+            composed(inverse, value.file_axes.empty() ? identity_of(axes->size()) : value.file_axes);
+        if (is_identity(value.file_axes)) value.file_axes.clear();
+        value.shape = permuted_shape(value.shape, *axes);
+        for (const ir::NodeId reader : readers[input]) {
+            graph.nodes[reader].set("permutation", integers_of(identity_of(axes->size())));
+        }
+    }
+    std::vector<bool> removed;
+    for (const ir::Node& node : graph.nodes) {
+        const bool is_moved =
+            node.is("transpose") && is_identity(axes_of(node)) &&
+            !(ir::is_input(graph, node.inputs.front()) && ir::is_output(graph, node.output()));
+        removed.push_back(is_moved);
+    }
+    ir::remove_nodes(graph, removed);
+}
+
+}  // namespace
+
+ir::Graph move_transposes(ir::Graph graph) {
+    if (std::ranges::none_of(graph.nodes, [](const ir::Node& node) { return node.is("transpose"); })) {
+        return graph;
+    }
+    graph = Mover(std::move(graph)).move();
+    while (raise_one(graph)) {
+    }
+    absorb_into_inputs(graph);
+    return graph;
+}
+
+}  // namespace systole::passes

@@ -1,0 +1,223 @@
+#include "compiler/reference/executor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "compiler/ir/model_error.h"
+#include "compiler/operators/integer_types.h"
+#include "compiler/operators/lowering.h"
+#include "compiler/operators/operator.h"
+
+namespace systole::reference {
+namespace {
+
+using ir::Graph;
+using ir::Node;
+using ir::NodeId;
+using ir::ValueId;
+
+/// The last node that reads each value; outputs of the network are kept to the end.
+std::vector<NodeId> last_uses(const Graph& graph) {
+    std::vector<NodeId> last(graph.values.size(), 0);
+    for (NodeId id = 0; id < graph.nodes.size(); ++id) {
+        for (const ValueId input : graph.nodes[id].inputs) last[input] = id;
+    }
+    for (const ValueId output : graph.outputs) last[output] = static_cast<NodeId>(graph.nodes.size());
+    return last;
+}
+
+std::span<const std::uint8_t> bytes_of_floats(std::span<const float> floats) {
+    return {reinterpret_cast<const std::uint8_t*>(floats.data()), floats.size_bytes()};
+}
+std::span<const float> floats_of_bytes(std::span<const std::uint8_t> bytes) {
+    return {reinterpret_cast<const float*>(bytes.data()), bytes.size() / sizeof(float)};
+}
+
+/// Integers that are given as floats, in their type.
+TensorBytes integers_of(std::span<const float> floats, DataType type) {
+    const std::vector<std::int32_t> integers(floats.begin(), floats.end());
+    TensorBytes bytes(integers.size() * bytes_of(type));
+    operators::narrow(integers, type, bytes.data());
+    return bytes;
+}
+
+std::vector<float> numbers_of(std::span<const std::uint8_t> bytes, DataType type) {
+    if (!is_integer(type)) {
+        const std::span<const float> floats = floats_of_bytes(bytes);
+        return {floats.begin(), floats.end()};
+    }
+    std::vector<std::int32_t> integers(bytes.size() / bytes_of(type));
+    operators::widen(bytes.data(), type, integers);
+    return {integers.begin(), integers.end()};
+}
+
+std::size_t bytes_of_value(const ir::Value& value, std::uint32_t batch) {
+    return value.shape.elements() * bytes_of(value.type) * batch;
+}
+
+/// One execution of a graph.
+class Execution {
+public:
+    Execution(const Graph& graph, std::uint32_t batch)
+        : graph_(graph), batch_(batch), last_use_(last_uses(graph)), tensors_(graph.values.size()) {}
+
+    std::vector<TensorBytes> run(std::span<const std::span<const std::uint8_t>> inputs,
+                                 const TensorObserver& observer) {
+        set_inputs(inputs, observer);
+        for (NodeId id = 0; id < graph_.nodes.size(); ++id) {
+            const Node& node = graph_.nodes[id];
+            compute(node);
+            for (const ValueId output : node.outputs) {
+                if (observer) observer(output, tensors_[output]);
+            }
+            for (const ValueId input : node.inputs) {
+                if (last_use_[input] == id) TensorBytes().swap(tensors_[input]);
+            }
+        }
+        std::vector<TensorBytes> outputs;
+        for (const ValueId output : graph_.outputs) {
+            const auto& constant = graph_.values[output].constant;
+            outputs.push_back(constant ? repeated(constant->bytes()) : tensors_[output]);
+        }
+        return outputs;
+    }
+
+private:
+    void set_inputs(std::span<const std::span<const std::uint8_t>> inputs, const TensorObserver& observer) {
+        if (inputs.size() != graph_.inputs.size()) {
+            throw std::logic_error(fmt::format("{} inputs were given for the {} of {}", inputs.size(),
+                                               graph_.inputs.size(), graph_.name));
+        }
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            const ir::Value& value = graph_.values[graph_.inputs[i]];
+            const std::size_t bytes = bytes_of_value(value, batch_);
+            if (inputs[i].size() != bytes) {
+                throw std::logic_error(fmt::format("the input {} has {} bytes; {} inferences need {}",
+                                                   value.name, inputs[i].size(), batch_, bytes));
+            }
+            tensors_[graph_.inputs[i]].assign(inputs[i].begin(), inputs[i].end());
+            if (observer) observer(graph_.inputs[i], inputs[i]);
+        }
+    }
+
+    void compute(const Node& node) {
+        std::vector<const void*> inputs;
+        for (const ValueId input : node.inputs) {
+            const auto& constant = graph_.values[input].constant;
+            inputs.push_back(constant ? constant->bytes().data() : tensors_[input].data());
+        }
+        std::vector<void*> outputs;
+        for (const ValueId output : node.outputs) {
+            tensors_[output].resize(bytes_of_value(graph_.values[output], batch_));
+            outputs.push_back(tensors_[output].data());
+        }
+        operators::operator_of(node).compute(
+            {.node = ir::NodeView(graph_, node), .inputs = inputs, .batch = batch_, .outputs = outputs});
+    }
+
+    TensorBytes repeated(std::span<const std::uint8_t> bytes) const {
+        TensorBytes copies;
+        for (std::uint32_t i = 0; i < batch_; ++i) copies.insert(copies.end(), bytes.begin(), bytes.end());
+        return copies;
+    }
+
+    const Graph& graph_;
+    std::uint32_t batch_;
+    std::vector<NodeId> last_use_;
+    std::vector<TensorBytes> tensors_;  ///< by value
+};
+
+/// The number of images whose largest tensor fits in a second-level cache.
+std::uint32_t chunk_images(const Graph& graph) {
+    constexpr std::uint64_t cached_elements = std::uint64_t{1} << 18;
+    constexpr std::uint64_t most_images = 64;
+    std::uint64_t largest = 1;
+    for (const ir::Value& value : graph.values) {
+        if (!value.constant) largest = std::max(largest, value.shape.elements());
+    }
+    return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(cached_elements / largest, 1, most_images));
+}
+
+}  // namespace
+
+std::vector<TensorBytes> run(const Graph& graph, std::span<const std::span<const std::uint8_t>> inputs,
+                             std::uint32_t batch, const TensorObserver& observer) {
+    return Execution(graph, batch).run(inputs, observer);
+}
+
+std::vector<std::vector<float>> execute(const Graph& graph, std::span<const std::span<const float>> inputs,
+                                        std::uint32_t batch, const ValueObserver& observer) {
+    if (inputs.size() != graph.inputs.size()) {
+        throw std::logic_error(fmt::format("{} inputs were given for the {} of {}", inputs.size(),
+                                           graph.inputs.size(), graph.name));
+    }
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        const ir::Shape& shape = graph.values[graph.inputs[i]].shape;
+        if (inputs[i].size() != batch * shape.elements()) {
+            throw ModelError(fmt::format("{}: {} values were given for {} inputs of {}", graph.name,
+                                         inputs[i].size(), batch, ir::map_text(shape)));
+        }
+    }
+    TensorObserver on_tensor;
+    if (observer) {
+        on_tensor = [&](ValueId id, std::span<const std::uint8_t> bytes) {
+            if (graph.values[id].type == DataType::Float32) observer(id, floats_of_bytes(bytes));
+        };
+    }
+    std::vector<std::vector<float>> outputs(graph.outputs.size());
+    const std::uint32_t chunk = chunk_images(graph);
+    for (std::uint32_t first = 0; first < batch; first += chunk) {
+        const std::uint32_t count = std::min(chunk, batch - first);
+        std::vector<TensorBytes> integers(inputs.size());
+        std::vector<std::span<const std::uint8_t>> some;
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            const ir::Value& value = graph.values[graph.inputs[i]];
+            const std::uint64_t elements = value.shape.elements();
+            const auto floats = inputs[i].subspan(first * elements, count * elements);
+            if (is_integer(value.type)) integers[i] = integers_of(floats, value.type);
+            some.push_back(is_integer(value.type) ? std::span<const std::uint8_t>(integers[i])
+                                                  : bytes_of_floats(floats));
+        }
+        const std::vector<TensorBytes> results = run(graph, some, count, on_tensor);
+        for (std::size_t i = 0; i < results.size(); ++i) {
+            const std::vector<float> values = numbers_of(results[i], graph.values[graph.outputs[i]].type);
+            outputs[i].insert(outputs[i].end(), values.begin(), values.end());
+        }
+    }
+    return outputs;
+}
+
+std::vector<float> execute(const Graph& graph, std::span<const float> inputs, std::uint32_t batch,
+                           const ValueObserver& observer) {
+    static_cast<void>(graph.input());
+    static_cast<void>(graph.output());
+    return std::move(execute(graph, std::span(&inputs, 1), batch, observer).front());
+}
+
+std::vector<std::uint32_t> argmax(std::span<const float> outputs, std::uint32_t batch) {
+    std::vector<std::uint32_t> classes;
+    const std::size_t elements = batch == 0 ? 0 : outputs.size() / batch;
+    for (std::uint32_t i = 0; i < batch; ++i) {
+        const auto output = outputs.subspan(i * elements, elements);
+        classes.push_back(static_cast<std::uint32_t>(std::ranges::max_element(output) - output.begin()));
+    }
+    return classes;
+}
+
+std::vector<TensorBytes> execute_all(const Graph& graph, std::span<const std::uint8_t> input,
+                                     std::uint32_t batch) {
+    std::vector<TensorBytes> values(graph.values.size());
+    run(graph, {&input, 1}, batch, [&](ValueId id, std::span<const std::uint8_t> bytes) {
+        values[id].assign(bytes.begin(), bytes.end());
+    });
+    return values;
+}
+
+TensorBytes execute(const Graph& graph, std::span<const std::uint8_t> input, std::uint32_t batch) {
+    return execute_all(graph, input, batch)[operators::chip_output(graph)];
+}
+
+}  // namespace systole::reference

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "compiler/ir/graph.h"
+
+namespace systole::reference {
+
+/// The inputs and outputs of a graph as they lie in memory: by number in graph.inputs and graph.outputs, each
+/// with the elements of all images, packed, in the type of its value.
+struct SegmentTensors {
+    std::span<const std::span<const std::uint8_t>> inputs;
+    std::span<const std::span<std::uint8_t>> outputs;
+};
+
+/// Executes a graph of any types for `batch` images. Throws std::logic_error if a tensor has another size.
+void execute_segment(const ir::Graph& graph, const SegmentTensors& tensors, std::uint32_t batch);
+
+}  // namespace systole::reference

@@ -1,0 +1,120 @@
+#include "sim/run/outputs.h"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <numeric>
+#include <stdexcept>
+#include <utility>
+
+#include "sim/run/compile.h"
+#include "sim/run/input/axes.h"
+
+namespace systole::run {
+namespace {
+
+/// The shape of an output in the order of the graph, and the permutation to that of the network's file.
+struct OutputAxes {
+    std::vector<std::uint32_t> extents = {};  ///< of one inference
+    std::vector<std::uint32_t> file_axes = {};
+    bool has_batch = true;  ///< the first axis of the array is the number of inferences, also if that is 1
+};
+
+OutputAxes axes_of(const ir::Value& output) {
+    const InferenceAxes axes = axes_of_inference(output);
+    return {.extents = axes.extents, .file_axes = axes.file_axes, .has_batch = axes.has_batch};
+}
+
+/// The array's shape, and its values in the order of the file.
+OutputArray in_file_order(std::string name, std::uint64_t inferences, const OutputAxes& axes,
+                          std::vector<float> values) {
+    OutputArray array{.name = std::move(name), .shape = {}, .values = {}, .type = {}, .stored = {}};
+    array.type = DataType::Float32;
+    if (axes.has_batch || inferences != 1) array.shape.push_back(inferences);
+    for (const std::uint32_t extent : input::permuted(axes.extents, axes.file_axes)) {
+        array.shape.push_back(extent);
+    }
+    array.values = input::permuted(std::move(values), inferences, axes.extents, axes.file_axes);
+    const std::uint64_t size =
+        std::accumulate(array.shape.begin(), array.shape.end(), std::uint64_t{1}, std::multiplies<>());
+    if (size != array.values.size()) throw std::logic_error("an output of another size than its shape");
+    return array;
+}
+
+/// Bytes of elements in the order of the file.
+template <typename T>
+std::vector<std::uint8_t> elements_in_file_order(std::span<const std::uint8_t> stored,
+                                                 std::uint64_t inferences,
+                                                 std::span<const std::uint32_t> extents,
+                                                 std::span<const std::uint32_t> file_axes) {
+    std::vector<T> elements(stored.size() / sizeof(T));
+    std::memcpy(elements.data(), stored.data(), elements.size() * sizeof(T));
+    elements = input::permuted(std::move(elements), inferences, extents, file_axes);
+    std::vector<std::uint8_t> bytes(elements.size() * sizeof(T));
+    std::memcpy(bytes.data(), elements.data(), bytes.size());
+    return bytes;
+}
+
+std::vector<std::uint8_t> stored_in_file_order(const isa::BorderTensor& tensor,
+                                               std::span<const std::uint8_t> stored, std::uint64_t inferences,
+                                               std::span<const std::uint32_t> extents,
+                                               std::span<const std::uint32_t> file_axes) {
+    switch (bytes_of(tensor.type)) {
+        case 1:
+            return elements_in_file_order<std::uint8_t>(stored, inferences, extents, file_axes);
+        case 2:
+            return elements_in_file_order<std::uint16_t>(stored, inferences, extents, file_axes);
+        case 4:
+            return elements_in_file_order<std::uint32_t>(stored, inferences, extents, file_axes);
+        default:
+            throw std::logic_error("an output of elements of another size");
+    }
+}
+
+}  // namespace
+
+OutputArray output_array(const ir::Value& output, std::uint64_t inferences, std::vector<float> values) {
+    return in_file_order(output.name, inferences, axes_of(output), std::move(values));
+}
+
+OutputArray output_array(const isa::Program& program, const ir::Value* output, const Outputs& outputs,
+                         std::span<const std::uint8_t> stored, std::size_t number) {
+    const isa::BorderTensor& tensor = program.outputs.at(number);
+    const OutputAxes axes = output != nullptr ? axes_of(*output) : OutputAxes{.extents = tensor.shape};
+    OutputArray array = in_file_order(output != nullptr ? output->name : tensor.name, program.inferences,
+                                      axes, outputs.values);
+    if (program.host_operations.empty() && is_integer(tensor.type)) {
+        array.type = tensor.type;
+        array.stored = stored_in_file_order(tensor, stored, program.inferences, axes.extents, axes.file_axes);
+    }
+    return array;
+}
+
+std::vector<BestClasses> best_classes(const Outputs& outputs, std::span<const std::string> names) {
+    constexpr std::size_t most_inferences = 8;
+    constexpr std::size_t most_classes = 5;
+    std::vector<BestClasses> best;
+    std::vector<std::uint32_t> order(outputs.per_inference);
+    for (std::size_t i = 0; i < std::min(most_inferences, outputs.predictions.size()); ++i) {
+        const auto scores =
+            std::span(outputs.values).subspan(i * outputs.per_inference, outputs.per_inference);
+        std::iota(order.begin(), order.end(), 0U);
+        const auto end = order.begin() + static_cast<std::ptrdiff_t>(std::min(most_classes, order.size()));
+        std::partial_sort(order.begin(), end, order.end(), [&](std::uint32_t a, std::uint32_t b) {
+            return scores[a] != scores[b] ? scores[a] > scores[b] : a < b;
+        });
+        BestClasses& classes = best.emplace_back();
+        for (auto each = order.begin(); each != end; ++each) {
+            classes.classes.push_back({.number = *each, .score = scores[*each], .name = names[*each]});
+        }
+        // After the host's softmax, two classes may have the same probability; the prediction knows better.
+        const auto predicted =
+            std::ranges::find(classes.classes, outputs.predictions[i], &ClassScore::number);
+        if (predicted != classes.classes.end()) {
+            std::rotate(classes.classes.begin(), predicted, predicted + 1);
+        }
+    }
+    return best;
+}
+
+}  // namespace systole::run

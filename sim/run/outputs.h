@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/value.h"
+#include "hw/isa/program.h"
+#include "sim/run/record/record.h"
+
+/// The answers of a network in forms for other programs and for people.
+namespace systole::run {
+
+/// Real numbers of an output of the network, for all inferences, in the order of the network's file.
+OutputArray output_array(const ir::Value& output, std::uint64_t inferences, std::vector<float> values);
+
+/// An output of a program, with the stored bytes where they are integers and no work of the host follows.
+/// `output` is that of the program's network, or null for a program without one.
+OutputArray output_array(const isa::Program& program, const ir::Value* output, const Outputs& outputs,
+                         std::span<const std::uint8_t> stored, std::size_t number = 0);
+
+/// The five best classes, or all if they are fewer, of each of the first inferences: the largest output
+/// first, of equals the first.
+std::vector<BestClasses> best_classes(const Outputs& outputs, std::span<const std::string> names);
+
+}  // namespace systole::run

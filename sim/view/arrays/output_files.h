@@ -1,0 +1,30 @@
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/run/record/record.h"
+
+namespace systole::arrays {
+
+/// The name of an output in names of files: characters other than letters, digits, '.', '_' and '-' become
+/// '_'.
+std::string file_name_of(std::string_view output);
+
+/// A file that was written: "logits", "out/logits.npy", "float32 (500, 10)".
+struct WrittenOutput {
+    std::string output;
+    std::filesystem::path file;
+    std::string contents;
+};
+
+/// Writes each output as FOLDER/NAME.npy, real numbers in float32, and as FOLDER/NAME.raw.npy the numbers
+/// that the chip stores, where the output has such. If two outputs have the same name for files, the later
+/// one gets a number: NAME_2. Throws OutputError.
+std::vector<WrittenOutput> write_outputs(std::span<const run::OutputArray> outputs,
+                                         const std::filesystem::path& folder);
+
+}  // namespace systole::arrays

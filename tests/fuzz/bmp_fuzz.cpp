@@ -1,0 +1,19 @@
+// Any bytes as a BMP file.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+
+#include "sim/run/input/formats.h"
+#include "sim/run/input/images.h"
+
+using namespace systole::input;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    try {
+        const Images image = read_bmp({data, size}, "fuzz");
+        if (image.size() != image.pixels()->size()) std::abort();
+        if (image.channels != 1 && image.channels != 3) std::abort();
+    } catch (const InputError&) {
+    }
+    return 0;
+}

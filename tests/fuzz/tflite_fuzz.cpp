@@ -1,0 +1,24 @@
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "compiler/frontend/tflite.h"
+#include "compiler/ir/model_error.h"
+#include "compiler/ir/text.h"
+#include "compiler/operators/operator.h"
+
+/// Any bytes, as a TFLite file: read into a graph, printed.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    // Whole files are read into memory that is aligned as the tables need it.
+    const std::vector<std::uint8_t> file(data, data + size);
+    try {
+        const systole::ir::Graph graph =
+            systole::frontend::build_tflite_graph(file, systole::operators::registry());
+        if (systole::ir::find_fault(graph)) __builtin_trap();
+        if (systole::ir::summary_of(graph).empty()) __builtin_trap();
+    } catch (const systole::ModelError& error) {
+        if (std::string_view(error.what()).find('\n') != std::string_view::npos) __builtin_trap();
+    }
+    return 0;
+}

@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+"""Holds `sim` to the cases of tests/golden/operators. Needs nothing but Python itself.
+
+Every case is computed and right, or it is in not_claimed.txt and `sim` says that something is not
+supported. --write writes that list anew, a line for each such case with what `sim` says.
+
+usage: operators_test.py SIM [--write] [--only TEXT]
+"""
+
+import argparse
+import array
+import json
+import math
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+CASES = Path(__file__).parent / "operators"
+NOT_CLAIMED = CASES / "not_claimed.txt"
+NOT_SUPPORTED = re.compile(r"not supported|does not support|unsupported|not one of the operators")
+
+# Of the elements of quantized ONNX operators, how many may be 1 off.
+ALLOWED_QUANTA = 0.001
+
+# Letters of Python's array for numpy's names of types.
+LETTERS = {"i1": "b", "u1": "B", "b1": "B", "i2": "h", "i4": "i", "i8": "q", "f4": "f", "f8": "d"}
+
+
+@dataclass
+class Tensor:
+    shape: tuple[int, ...]
+    values: list[float]
+    is_real: bool
+
+
+@dataclass
+class Result:
+    case: str
+    claimed: bool
+    problems: list[str]
+    reason: str = ""  # why it is not claimed
+    elements: int = 0  # compared by the rule "quantum"
+    off_by_one: int = 0
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Hold sim to tests/golden/operators.")
+    parser.add_argument("sim", type=Path)
+    parser.add_argument("--write", action="store_true", help="write not_claimed.txt anew")
+    parser.add_argument("--only", default="", help="only cases with this text in their name")
+    parser.add_argument("--jobs", type=int, default=2, help="simulators at a time (2)")
+    arguments = parser.parse_args()
+
+    cases = sorted(path.parent for path in CASES.glob("*/case.json"))
+    cases = [case for case in cases if arguments.only in case.name]
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        results = list(pool.map(lambda case: check(arguments.sim, case), cases))
+    refused = [result for result in results if not result.claimed]
+    if arguments.write:
+        NOT_CLAIMED.write_text("".join(f"{result.case}: {result.reason}\n" for result in refused))
+    lines = NOT_CLAIMED.read_text().splitlines() if NOT_CLAIMED.exists() else []
+    listed = [line.partition(":")[0] for line in lines]
+    failures = 0
+    for result in results:
+        problems = result.problems
+        if result.claimed and result.case in listed:
+            problems = [*problems, "it is claimed now: remove it from not_claimed.txt"]
+        if not result.claimed and result.case in listed:
+            problems = []
+        for problem in problems:
+            print(f"{result.case}: {problem}")
+        failures += bool(problems)
+    elements = sum(result.elements for result in results)
+    off_by_one = sum(result.off_by_one for result in results)
+    if off_by_one > ALLOWED_QUANTA * elements:
+        print(f"{off_by_one} of {elements} elements of ONNX's integer operators are 1 off")
+        failures += 1
+    if not cases:
+        print("there are no cases")
+        failures += 1
+    print(f"{len(results)} cases: {len(results) - len(refused)} claimed, {failures} wrong")
+    sys.exit(1 if failures else 0)
+
+
+def check(sim: Path, case: Path) -> Result:
+    rules = json.loads((case / "case.json").read_text())["outputs"]
+    model = next(path for path in sorted(case.iterdir()) if path.stem == "model")
+    with tempfile.TemporaryDirectory() as folder:
+        stored, real = Path(folder) / "stored", Path(folder) / "float"
+        command = [sim, "run", "--machine", "tpu_v1", "--model", model, "--quiet"]
+        command += ["--input", case / "inputs.npz", "--outputs", stored, "--float-outputs", real]
+        if not any(rule.get("of") == "float_reference" for rule in rules.values()):
+            command = command[:-2]
+        ended = subprocess.run(command, capture_output=True, text=True)
+        if ended.returncode != 0:
+            claimed = ended.returncode != 2 or not NOT_SUPPORTED.search(ended.stderr)
+            message = f"exit code {ended.returncode}: {ended.stderr.strip()}"
+            reason = ended.stderr.strip().partition(f"{model}: ")[2]
+            return Result(case.name, claimed, [message], reason)
+        result = Result(case.name, True, [])
+        for name, expected in read_npz(case / "outputs.npz").items():
+            is_float = rules[name].get("of") == "float_reference"
+            problem = compare(real if is_float else stored, name, expected, rules[name], result)
+            if problem:
+                result.problems.append(f"{name}: {problem}")
+        return result
+
+
+def compare(folder: Path, name: str, expected: Tensor, rule: dict, result: Result) -> str:
+    """What is wrong with an output, or nothing."""
+    stem = re.sub(r"[^A-Za-z0-9._-]", "_", name)
+    raw, real = folder / f"{stem}.raw.npy", folder / f"{stem}.npy"
+    path = raw if raw.exists() and not expected.is_real else real
+    if not path.exists():
+        return "no such file was written"
+    given = read_npy(path.read_bytes())
+    # A single number without an axis is an array of one number here.
+    if given.shape != (expected.shape or (1,)):
+        return f"shape {given.shape} instead of {expected.shape}"
+    pairs = list(zip(given.values, expected.values, strict=True))
+    if rule["rule"] == "noise":
+        noise = sum((g - e) ** 2 for g, e in pairs)
+        signal = sum(e**2 for _, e in pairs)
+        too_loud = noise * 10 ** (rule["decibels"] / 10) > signal
+        return f"not {rule['decibels']} dB above the difference" if too_loud else ""
+    if rule["rule"] == "quantum":
+        result.elements += len(pairs)
+        result.off_by_one += sum(abs(g - e) == 1 for g, e in pairs)
+    wrong = [(g, e) for g, e in pairs if not close(g, e, rule)]
+    if not wrong:
+        return ""
+    return (
+        f"{len(wrong)} of {len(pairs)} elements differ: {wrong[0][0]!r} instead of {wrong[0][1]!r}"
+    )
+
+
+def close(given: float, expected: float, rule: dict) -> bool:
+    if given == expected or (math.isnan(given) and math.isnan(expected)):
+        return True
+    if rule["rule"] == "float":
+        return abs(given - expected) <= rule["absolute"] + rule["relative"] * abs(expected)
+    return rule["rule"] == "quantum" and abs(given - expected) <= 1
+
+
+def read_npz(path: Path) -> dict[str, Tensor]:
+    with zipfile.ZipFile(path) as archive:
+        names = archive.namelist()
+        return {name.removesuffix(".npy"): read_npy(archive.read(name)) for name in names}
+
+
+def read_npy(content: bytes) -> Tensor:
+    """An array in C order, of little-endian numbers."""
+    header_size = int.from_bytes(content[8:10], "little")
+    header = content[10 : 10 + header_size].decode("latin1")
+    described = re.search(
+        r"'descr': '([<|])(\w+)', 'fortran_order': False, 'shape': \(([^)]*)\)", header
+    )
+    if content[:8] != b"\x93NUMPY\x01\x00" or described is None:
+        raise ValueError(f"no array as expected: {header}")
+    shape = tuple(int(extent) for extent in described[3].split(",") if extent.strip())
+    data = content[10 + header_size :]
+    if described[2] == "f2":
+        return Tensor(shape, list(struct.unpack(f"<{len(data) // 2}e", data)), True)
+    values = array.array(LETTERS[described[2]], data).tolist()
+    return Tensor(shape, values, described[2].startswith("f"))
+
+
+if __name__ == "__main__":
+    main()

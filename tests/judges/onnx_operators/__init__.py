@@ -1,0 +1,28 @@
+"""The ONNX operators that the judges try, one file a group."""
+
+from onnx_operators import (
+    activations,
+    convolutions,
+    element_wise,
+    normalization,
+    pooling,
+    quantization,
+    reductions,
+    resize,
+    shapes,
+)
+from onnx_operators.registry import OPERATORS, OnnxOperator
+
+__all__ = [
+    "OPERATORS",
+    "OnnxOperator",
+    "activations",
+    "convolutions",
+    "element_wise",
+    "normalization",
+    "pooling",
+    "quantization",
+    "reductions",
+    "resize",
+    "shapes",
+]

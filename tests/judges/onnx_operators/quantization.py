@@ -1,0 +1,46 @@
+"""From real numbers to integers and back."""
+
+import numpy as np
+
+from draw import Draw
+from onnx_file import OnnxFile
+from onnx_operators.registry import onnx
+
+
+def _parameters(
+    draw: Draw, file: OnnxFile, types: str, shape: list[int]
+) -> tuple[list[str], dict[str, object]]:
+    """Scale and zero point, along one axis at times (since opset 13)."""
+    count, attributes = [], {}
+    if file.opset >= 13 and len(shape) > 1 and draw.chance(0.4):
+        axis = draw.integer(1, len(shape) - 1)
+        count, attributes = [shape[axis]], {"axis": axis}
+    scale = file.constant("scale", draw.positive_floats(count, 0.005, 0.05).reshape(count))
+    zero = file.constant("zero", draw.stored(count, types).reshape(count))
+    return [scale, zero], attributes
+
+
+@onnx("QuantizeLinear", "uint8", "int8", oldest=10)
+def quantize_linear(draw: Draw, types: str, file: OnnxFile) -> None:
+    shape = draw.shape((2, 4), (1, 9))
+    parameters, attributes = _parameters(draw, file, types, shape)
+    x = file.input("x", draw.floats(shape, 2))
+    file.node("QuantizeLinear", [x, *parameters], "y", **attributes)
+    file.output("y", types)
+
+
+@onnx("DequantizeLinear", "uint8", "int8", oldest=10)
+def dequantize_linear(draw: Draw, types: str, file: OnnxFile) -> None:
+    shape = draw.shape((2, 4), (1, 9))
+    parameters, attributes = _parameters(draw, file, types, shape)
+    x = file.input("x", draw.stored(shape, types))
+    file.node("DequantizeLinear", [x, *parameters], "y", **attributes)
+    file.output("y", "float32")
+
+
+@onnx("DynamicQuantizeLinear", "uint8", oldest=11)
+def dynamic_quantize_linear(draw: Draw, types: str, file: OnnxFile) -> None:
+    x = file.input("x", draw.floats(draw.shape((2, 4), (1, 9))) + np.float32(draw.real(-2, 2)))
+    file.nodes_with_outputs("DynamicQuantizeLinear", [x], ["q", "scale", "zero"])
+    file.node("DequantizeLinear", ["q", "scale", "zero"], "y")
+    file.output("y", "float32")

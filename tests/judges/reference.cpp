@@ -1,0 +1,125 @@
+// Computes a network by the reference of each operator, without a chip, and writes its outputs as `sim` does:
+// for networks that the chip has no room for. It takes the options of `sim run` that the judges use:
+//
+//     judge_reference run --model FILE --input INPUTS.npz --outputs DIR [--float-outputs DIR]
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstring>
+#include <exception>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compiler/frontend/frontend.h"
+#include "compiler/operators/integer_types.h"
+#include "compiler/operators/operator.h"
+#include "compiler/reference/executor.h"
+#include "hw/base/input_file.h"
+#include "hw/base/user_error.h"
+#include "sim/run/input/formats.h"
+#include "sim/view/arrays/npy_file.h"
+#include "sim/view/arrays/output_files.h"
+
+namespace systole {
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+/// The numbers of an array in the type of the network's input.
+Bytes bytes_of_array(const input::Array& array, DataType type) {
+    return std::visit(
+        [&](const auto& numbers) {
+            Bytes bytes(numbers.size() * bytes_of(type));
+            if (type == DataType::Float32) {
+                const std::vector<float> floats(numbers.begin(), numbers.end());
+                std::memcpy(bytes.data(), floats.data(), bytes.size());
+            } else {
+                std::vector<std::int32_t> integers;
+                for (const auto number : numbers) integers.push_back(static_cast<std::int32_t>(number));
+                operators::narrow(integers, type, bytes.data());
+            }
+            return bytes;
+        },
+        array.values);
+}
+
+std::vector<float> real_numbers_of(const ir::Value& value, const Bytes& bytes) {
+    std::vector<float> floats(bytes.size() / bytes_of(value.type));
+    if (value.type == DataType::Float32) {
+        std::memcpy(floats.data(), bytes.data(), bytes.size());
+        return floats;
+    }
+    std::vector<std::int32_t> integers(floats.size());
+    operators::widen(bytes.data(), value.type, integers);
+    for (std::size_t i = 0; i < floats.size(); ++i) {
+        floats[i] = value.quantization
+                        ? static_cast<float>(value.quantization->scales.front() *
+                                             (integers[i] - value.quantization->zero_points.front()))
+                        : static_cast<float>(integers[i]);
+    }
+    return floats;
+}
+
+void write_output(const std::filesystem::path& folder, const ir::Value& value, std::uint64_t inferences,
+                  const Bytes& bytes) {
+    std::filesystem::create_directories(folder);
+    const std::string name = arrays::file_name_of(value.name);
+    std::vector<std::uint64_t> shape(value.shape.extents().begin(), value.shape.extents().end());
+    if (inferences > 1 && !shape.empty()) shape.front() *= inferences;
+    const std::vector<float> floats = real_numbers_of(value, bytes);
+    const auto* const first = reinterpret_cast<const std::uint8_t*>(floats.data());
+    arrays::write_npy(folder / (name + ".npy"), DataType::Float32, shape,
+                      {first, floats.size() * sizeof(float)});
+    if (value.type != DataType::Float32)
+        arrays::write_npy(folder / (name + ".raw.npy"), value.type, shape, bytes);
+}
+
+void answer(const std::map<std::string, std::string>& options) {
+    const ir::Graph graph = frontend::read_network(options.at("--model"), operators::registry());
+    const std::string& input_path = options.at("--input");
+    const auto archive = read_input_file<input::InputError, Bytes>(input_path);
+    const std::vector<input::Array> given = input::read_npz(archive, input_path);
+    std::vector<Bytes> inputs;
+    std::uint64_t inferences = 1;
+    for (const ir::ValueId id : graph.inputs) {
+        const ir::Value& value = graph.values[id];
+        for (const input::Array& array : given) {
+            if (array.name != value.name) continue;
+            inputs.push_back(bytes_of_array(array, value.type));
+            const std::uint64_t size = value.shape.elements() * bytes_of(value.type);
+            inferences = size == 0 ? 1 : inputs.back().size() / size;
+        }
+    }
+    std::vector<std::span<const std::uint8_t>> spans(inputs.begin(), inputs.end());
+    const auto results = reference::run(graph, spans, static_cast<std::uint32_t>(inferences));
+    for (const char* const folder : {"--outputs", "--float-outputs"}) {
+        if (!options.contains(folder)) continue;
+        for (std::size_t i = 0; i < results.size(); ++i) {
+            write_output(options.at(folder), graph.values[graph.outputs[i]], inferences, results[i]);
+        }
+    }
+}
+
+}  // namespace
+}  // namespace systole
+
+int main(int argc, char** argv) {
+    std::map<std::string, std::string> options;
+    const std::vector<std::string> arguments(argv + 1, argv + argc);
+    for (std::size_t i = 0; i + 1 < arguments.size(); ++i) {
+        if (arguments[i].starts_with("--")) options[arguments[i]] = arguments[i + 1];
+    }
+    try {
+        systole::answer(options);
+    } catch (const systole::UserError& error) {
+        fmt::print(stderr, "judge_reference: {}\n", error.what());
+        return 2;
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "judge_reference: internal error: {}\n", error.what());
+        return 70;
+    }
+    return 0;
+}

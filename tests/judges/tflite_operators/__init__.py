@@ -1,0 +1,28 @@
+"""The TFLite operators that the judges try, one file a group."""
+
+from tflite_operators import (
+    activations,
+    convolutions,
+    element_wise,
+    normalization,
+    pooling,
+    quantization,
+    reductions,
+    resize,
+    shapes,
+)
+from tflite_operators.registry import OPERATORS, TfliteOperator
+
+__all__ = [
+    "OPERATORS",
+    "TfliteOperator",
+    "activations",
+    "convolutions",
+    "element_wise",
+    "normalization",
+    "pooling",
+    "quantization",
+    "reductions",
+    "resize",
+    "shapes",
+]

@@ -1,0 +1,68 @@
+"""Runs TFLite files with TensorFlow's interpreter."""
+
+import warnings
+
+import numpy as np
+import tensorflow as tf
+
+from cases import Arrays
+
+# The interpreter moves to another package one day; these scripts pin this one.
+warnings.filterwarnings("ignore", message=".*tf.lite.Interpreter is deprecated.*")
+
+REFERENCE = tf.lite.experimental.OpResolverType.BUILTIN_REF
+OPTIMIZED = tf.lite.experimental.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+
+
+def load(model: bytes, kernels: tf.lite.experimental.OpResolverType) -> tf.lite.Interpreter:
+    interpreter = tf.lite.Interpreter(
+        model_content=model, experimental_op_resolver_type=kernels, num_threads=1
+    )
+    interpreter.allocate_tensors()
+    return interpreter
+
+
+def run(model: bytes, inputs: Arrays, kernels: tf.lite.experimental.OpResolverType) -> Arrays:
+    """The outputs by their names in the file."""
+    interpreter = load(model, kernels)
+    for detail in interpreter.get_input_details():
+        interpreter.set_tensor(detail["index"], inputs[detail["name"]])
+    interpreter.invoke()
+    return {
+        detail["name"]: interpreter.get_tensor(detail["index"]).copy()
+        for detail in interpreter.get_output_details()
+    }
+
+
+def run_reference(model: bytes, inputs: Arrays) -> tuple[Arrays, str]:
+    """The outputs and which kernels gave them: a few operators have no reference kernel."""
+    try:
+        return run(model, inputs, REFERENCE), "reference"
+    except ValueError as error:
+        if "Didn't find op" not in str(error):
+            raise
+        return run(model, inputs, OPTIMIZED), "optimized"
+
+
+def quantizes(model: bytes) -> bool:
+    """Whether the network computes in integers: its activations, not only its weights."""
+    interpreter = tf.lite.Interpreter(model_content=model)
+    details = interpreter.get_tensor_details()
+    inputs = {detail["index"] for detail in interpreter.get_input_details()}
+    first = [detail for detail in details if detail["index"] in inputs]
+    if any(detail["dtype"] in (np.int8, np.uint8, np.int16) for detail in first):
+        return True
+    return any(operator["op_name"] == "QUANTIZE" for operator in interpreter._get_ops_details())
+
+
+def differences(expected: Arrays, other: Arrays) -> dict[str, float]:
+    """The largest difference of each output that is not equal; for integers in quanta."""
+    found = {}
+    for name, values in expected.items():
+        if values.dtype == np.bool_ or not values.size:
+            continue
+        distance = np.abs(values.astype(np.float64) - other[name].astype(np.float64))
+        largest = float(np.nanmax(distance, initial=0.0))
+        if largest > 0:
+            found[name] = largest
+    return found

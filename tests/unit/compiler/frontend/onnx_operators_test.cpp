@@ -1,0 +1,449 @@
+// Nodes of ONNX against loops over their definition, in the order of axes of the file; before and after
+// transpositions are moved.
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <random>
+#include <tuple>
+
+#include "compiler/ir/model_error.h"
+#include "compiler/ir/text.h"
+#include "compiler/passes/move_transposes.h"
+#include "compiler/passes/prepare.h"
+#include "compiler/reference/executor.h"
+#include "tests/support/file_order.h"
+#include "tests/unit/compiler/frontend/onnx_model.h"
+
+using namespace systole;
+using ::onnx::TensorProto;
+using tests::Extents;
+using tests::in_file_order;
+using tests::in_graph_order;
+using tests::OnnxModel;
+using tests::run_in_file_order;
+using tests::with_attribute;
+
+namespace {
+
+/// A tensor [1, channels, height, width] in the order of ONNX; one dimension has a height of 1.
+struct NodeImage {
+    std::int64_t channels = 1;
+    std::int64_t height = 1;
+    std::int64_t width = 1;
+    std::vector<float> values = {};
+
+    float at(std::int64_t c, std::int64_t y, std::int64_t x) const {
+        if (y < 0 || x < 0 || y >= height || x >= width) return 0.0F;
+        return values[static_cast<std::size_t>((c * height + y) * width + x)];
+    }
+};
+
+/// Draws the parts of nodes.
+class NodeDraw {
+public:
+    explicit NodeDraw(std::uint32_t seed) : generator_(seed) {}
+    std::int64_t number(std::int64_t from, std::int64_t to) {
+        return std::uniform_int_distribution<std::int64_t>(from, to)(generator_);
+    }
+    std::vector<float> values(std::int64_t count) {
+        std::uniform_real_distribution<float> distribution(-1.0F, 1.0F);
+        std::vector<float> list(static_cast<std::size_t>(count));
+        for (float& value : list) value = distribution(generator_);
+        return list;
+    }
+
+private:
+    std::mt19937 generator_;
+};
+
+void check_near(const std::vector<float>& result, const std::vector<float>& expected) {
+    REQUIRE(result.size() == expected.size());
+    for (std::size_t i = 0; i < result.size(); ++i) {
+        INFO("element " << i);
+        REQUIRE(result[i] == Approx(expected[i]).margin(1e-4).epsilon(1e-4));
+    }
+}
+
+/// Checks the graph as it is read, and without transpositions.
+void check_node(OnnxModel& model, const std::vector<float>& input, const std::vector<float>& expected) {
+    const ir::Graph graph = model.read();
+    check_near(run_in_file_order(graph, input), expected);
+    const ir::Graph moved = passes::move_transposes(graph);
+    ir::verify(moved, "move_transposes");
+    for (const ir::Node& node : moved.nodes) CHECK_FALSE(node.is("transpose"));
+    check_near(run_in_file_order(moved, input), expected);
+    check_near(run_in_file_order(passes::simplify(graph), input), expected);
+}
+
+/// One direction of windows.
+struct NodeAxis {
+    std::int64_t input, kernel, stride, dilation, before, after;
+    std::int64_t covered() const { return (kernel - 1) * dilation + 1; }
+    std::int64_t windows() const { return (input + before + after - covered()) / stride + 1; }
+};
+
+NodeAxis drawn_axis(NodeDraw& draw, std::int64_t input, bool small_padding) {
+    NodeAxis axis{input, draw.number(1, 3), draw.number(1, 3), draw.number(1, 2), 0, 0};
+    const std::int64_t most = small_padding ? axis.kernel - 1 : 3;
+    axis.before = draw.number(0, most);
+    axis.after = draw.number(0, most);
+    if (axis.covered() > axis.input + axis.before + axis.after) axis = {input, 1, 1, 1, 0, 0};
+    return axis;
+}
+
+/// The extents of an image or a line, for a model.
+Extents tensor_shape(bool is_line, std::int64_t first, std::int64_t second, std::int64_t height,
+                     std::int64_t width) {
+    return is_line ? Extents{first, second, width} : Extents{first, second, height, width};
+}
+
+void set_windows(::onnx::NodeProto& node, bool is_line, const NodeAxis& y, const NodeAxis& x) {
+    if (is_line) {
+        with_attribute(with_attribute(with_attribute(node, "strides", Extents{x.stride}), "dilations",
+                                      Extents{x.dilation}),
+                       "pads", {x.before, x.after});
+    } else {
+        with_attribute(with_attribute(with_attribute(node, "strides", {y.stride, x.stride}), "dilations",
+                                      {y.dilation, x.dilation}),
+                       "pads", {y.before, x.before, y.after, x.after});
+    }
+}
+
+}  // namespace
+
+TEST_CASE("ONNX's Conv is the sum over its windows, with groups, dilation, any padding, in 1-D and 2-D",
+          "[compiler][operators]") {
+    for (std::uint32_t seed = 0; seed < 60; ++seed) {
+        INFO("seed " << seed);
+        NodeDraw draw(seed);
+        const bool is_line = draw.number(0, 3) == 0;
+        const std::int64_t groups = draw.number(1, 3);
+        const std::int64_t own = draw.number(1, 2);
+        const std::int64_t filters = groups * draw.number(1, 3);
+        NodeImage image{groups * own, is_line ? 1 : draw.number(1, 7), draw.number(1, 7)};
+        image.values = draw.values(image.channels * image.height * image.width);
+        const NodeAxis y = is_line ? NodeAxis{1, 1, 1, 1, 0, 0} : drawn_axis(draw, image.height, false);
+        const NodeAxis x = drawn_axis(draw, image.width, false);
+        const std::vector<float> weights = draw.values(filters * own * y.kernel * x.kernel);
+        const std::vector<float> bias = draw.values(filters);
+
+        OnnxModel model;
+        model.input("x", tensor_shape(is_line, 1, image.channels, image.height, image.width))
+            .floats("w", tensor_shape(is_line, filters, own, y.kernel, x.kernel), weights)
+            .floats("b", {filters}, bias)
+            .output("y");
+        set_windows(with_attribute(model.node("Conv", {"x", "w", "b"}, {"y"}), "group", groups), is_line, y,
+                    x);
+
+        std::vector<float> expected;
+        for (std::int64_t f = 0; f < filters; ++f) {
+            for (std::int64_t row = 0; row < y.windows(); ++row) {
+                for (std::int64_t column = 0; column < x.windows(); ++column) {
+                    double sum = bias[static_cast<std::size_t>(f)];
+                    std::size_t weight = static_cast<std::size_t>(f * own * y.kernel * x.kernel);
+                    for (std::int64_t c = 0; c < own; ++c) {
+                        for (std::int64_t i = 0; i < y.kernel; ++i) {
+                            for (std::int64_t j = 0; j < x.kernel; ++j) {
+                                sum += double{weights[weight++]} *
+                                       image.at(f / (filters / groups) * own + c,
+                                                row * y.stride - y.before + i * y.dilation,
+                                                column * x.stride - x.before + j * x.dilation);
+                            }
+                        }
+                    }
+                    expected.push_back(static_cast<float>(sum));
+                }
+            }
+        }
+        check_node(model, image.values, expected);
+    }
+}
+
+TEST_CASE("ONNX's pools count what the definition counts", "[compiler][operators]") {
+    for (std::uint32_t seed = 0; seed < 80; ++seed) {
+        INFO("seed " << seed);
+        NodeDraw draw(seed);
+        const bool is_line = draw.number(0, 3) == 0;
+        const bool is_max = draw.number(0, 1) == 0;
+        const bool is_ceil = draw.number(0, 1) == 0;
+        const bool counts_padding = !is_max && draw.number(0, 1) == 0;
+        NodeImage image{draw.number(1, 3), is_line ? 1 : draw.number(3, 9), draw.number(3, 9)};
+        image.values = draw.values(image.channels * image.height * image.width);
+        NodeAxis y = is_line ? NodeAxis{1, 1, 1, 1, 0, 0} : drawn_axis(draw, image.height, true);
+        NodeAxis x = drawn_axis(draw, image.width, true);
+
+        OnnxModel model(19);
+        model.input("x", tensor_shape(is_line, 1, image.channels, image.height, image.width)).output("y");
+        auto& node = model.node(is_max ? "MaxPool" : "AveragePool", {"x"}, {"y"});
+        set_windows(node, is_line, y, x);
+        with_attribute(node, "kernel_shape", is_line ? Extents{x.kernel} : Extents{y.kernel, x.kernel});
+        with_attribute(node, "ceil_mode", std::int64_t{is_ceil});
+        if (!is_max) with_attribute(node, "count_include_pad", std::int64_t{counts_padding});
+
+        const auto windows = [&](const NodeAxis& axis) {
+            std::int64_t count = axis.windows();
+            const std::int64_t rest = (axis.input + axis.before + axis.after - axis.covered()) % axis.stride;
+            // Rounded up, unless the last window would begin behind the image.
+            if (is_ceil && rest != 0 && count * axis.stride < axis.input + axis.before) ++count;
+            return count;
+        };
+        std::vector<float> expected;
+        for (std::int64_t c = 0; c < image.channels; ++c) {
+            for (std::int64_t row = 0; row < windows(y); ++row) {
+                for (std::int64_t column = 0; column < windows(x); ++column) {
+                    float largest = -1e30F;
+                    double sum = 0.0;
+                    int count = 0;
+                    for (std::int64_t i = 0; i < y.kernel; ++i) {
+                        for (std::int64_t j = 0; j < x.kernel; ++j) {
+                            const std::int64_t v = row * y.stride - y.before + i * y.dilation;
+                            const std::int64_t u = column * x.stride - x.before + j * x.dilation;
+                            const bool inside = v >= 0 && u >= 0 && v < image.height && u < image.width;
+                            const bool in_border = v < image.height + y.after && u < image.width + x.after;
+                            count += inside || (counts_padding && in_border) ? 1 : 0;
+                            if (!inside) continue;
+                            largest = std::max(largest, image.at(c, v, u));
+                            sum += image.at(c, v, u);
+                        }
+                    }
+                    expected.push_back(is_max ? largest : static_cast<float>(sum / count));
+                }
+            }
+        }
+        check_node(model, image.values, expected);
+    }
+}
+
+TEST_CASE("ONNX's ConvTranspose adds each element's multiple of the kernel", "[compiler][operators]") {
+    for (std::uint32_t seed = 0; seed < 40; ++seed) {
+        INFO("seed " << seed);
+        NodeDraw draw(seed);
+        const std::int64_t groups = draw.number(1, 2);
+        const std::int64_t own = draw.number(1, 2);
+        const std::int64_t filters = draw.number(1, 3);  // of a group
+        NodeImage image{groups * own, draw.number(1, 5), draw.number(1, 5)};
+        image.values = draw.values(image.channels * image.height * image.width);
+        std::vector<NodeAxis> axes;
+        std::vector<std::int64_t> extra;
+        std::vector<std::int64_t> sizes;
+        for (const std::int64_t input : {image.height, image.width}) {
+            NodeAxis axis{input, draw.number(1, 4), draw.number(1, 3), draw.number(1, 2), 0, 0};
+            axis.before = draw.number(0, 1);
+            axis.after = draw.number(0, 1);
+            extra.push_back(draw.number(0, axis.stride - 1));
+            if ((input - 1) * axis.stride + axis.covered() - axis.before - axis.after + extra.back() < 1) {
+                axis.before = axis.after = 0;
+            }
+            sizes.push_back((input - 1) * axis.stride + axis.covered() - axis.before - axis.after +
+                            extra.back());
+            axes.push_back(axis);
+        }
+        const auto& [y, x] = std::tie(axes[0], axes[1]);
+        const std::vector<float> weights = draw.values(image.channels * filters * y.kernel * x.kernel);
+        const std::vector<float> bias = draw.values(groups * filters);
+
+        OnnxModel model;
+        model.input("x", {1, image.channels, image.height, image.width})
+            .floats("w", {image.channels, filters, y.kernel, x.kernel}, weights)
+            .floats("b", {groups * filters}, bias)
+            .output("y");
+        auto& node = with_attribute(model.node("ConvTranspose", {"x", "w", "b"}, {"y"}), "group", groups);
+        set_windows(node, false, y, x);
+        with_attribute(node, "output_padding", extra);
+
+        std::vector<double> sums;
+        for (std::int64_t f = 0; f < groups * filters; ++f) {
+            sums.insert(sums.end(), static_cast<std::size_t>(sizes[0] * sizes[1]),
+                        bias[static_cast<std::size_t>(f)]);
+        }
+        for (std::int64_t c = 0; c < image.channels; ++c) {
+            for (std::int64_t f = 0; f < filters; ++f) {
+                for (std::int64_t i = 0; i < y.kernel; ++i) {
+                    for (std::int64_t j = 0; j < x.kernel; ++j) {
+                        const float weight = weights[static_cast<std::size_t>(
+                            ((c * filters + f) * y.kernel + i) * x.kernel + j)];
+                        for (std::int64_t row = 0; row < image.height; ++row) {
+                            for (std::int64_t column = 0; column < image.width; ++column) {
+                                const std::int64_t v = row * y.stride - y.before + i * y.dilation;
+                                const std::int64_t u = column * x.stride - x.before + j * x.dilation;
+                                if (v < 0 || u < 0 || v >= sizes[0] || u >= sizes[1]) continue;
+                                const std::int64_t filter = c / own * filters + f;
+                                sums[static_cast<std::size_t>((filter * sizes[0] + v) * sizes[1] + u)] +=
+                                    double{weight} * image.at(c, row, column);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        check_node(model, image.values, {sums.begin(), sums.end()});
+    }
+}
+
+TEST_CASE("ONNX's padding by rule: SAME_UPPER, SAME_LOWER and VALID", "[compiler][operators]") {
+    // The numbers of windows, and the first sum: which elements the first window covers.
+    const auto results = [](const char* rule) {
+        OnnxModel model;
+        model.input("x", {1, 1, 1, 4}).floats("w", {1, 1, 1, 2}, {1, 10}).output("y");
+        with_attribute(model.node("Conv", {"x", "w"}, {"y"}), "auto_pad", rule);
+        return run_in_file_order(model.read(), {1, 2, 3, 4});
+    };
+    CHECK(results("SAME_UPPER") == std::vector<float>{21, 32, 43, 4});
+    CHECK(results("SAME_LOWER") == std::vector<float>{10, 21, 32, 43});
+    CHECK(results("VALID") == std::vector<float>{21, 32, 43});
+}
+
+TEST_CASE("ONNX's products scale, transpose and add", "[compiler][operators]") {
+    SECTION("Gemm of one row") {
+        OnnxModel model;
+        model.input("x", {1, 2}).floats("w", {3, 2}, {1, 2, 3, 4, 5, 6}).floats("c", {3}, {1, 2, 3});
+        model.output("y");
+        auto& node = model.node("Gemm", {"x", "w", "c"}, {"y"});
+        with_attribute(with_attribute(with_attribute(node, "transB", std::int64_t{1}), "alpha", 2.0F), "beta",
+                       10.0F);
+        check_node(model, {1, 10}, {2 * 21 + 10, 2 * 43 + 20, 2 * 65 + 30});
+    }
+    SECTION("MatMul of several rows") {
+        OnnxModel model;
+        model.input("x", {1, 2, 2}).floats("w", {2, 1}, {1, 10}).output("y");
+        model.node("MatMul", {"x", "w"}, {"y"});
+        const ir::Graph graph = model.read();
+        CHECK(graph.output().shape == ir::Shape{1, 2, 1});
+        check_node(model, {1, 2, 3, 4}, {21, 43});
+    }
+    SECTION("MatMul with a vector") {
+        OnnxModel model;
+        model.input("x", {1, 2, 2}).floats("w", {2}, {1, 10}).output("y");
+        model.node("MatMul", {"x", "w"}, {"y"});
+        CHECK(model.read().output().shape == ir::Shape{1, 2});
+        check_node(model, {1, 2, 3, 4}, {21, 43});
+    }
+}
+
+TEST_CASE("ONNX's BatchNormalization works on the second axis", "[compiler][operators]") {
+    OnnxModel model;
+    model.input("x", {1, 2, 1, 2}).floats("s", {2}, {1, 2}).floats("b", {2}, {0, 1});
+    model.floats("m", {2}, {1, 0}).floats("v", {2}, {4, 1}).output("y");
+    with_attribute(model.node("BatchNormalization", {"x", "s", "b", "m", "v"}, {"y"}), "epsilon", 0.0F);
+    check_node(model, {1, 2, 3, 4}, {0, 0.5F, 7, 9});
+}
+
+TEST_CASE("A product after a flattened image reads the image in its own order", "[compiler][operators]") {
+    NodeDraw draw(1);
+    const std::vector<float> kernel = draw.values(3 * 2);
+    const std::vector<float> weights = draw.values(18 * 4);
+    OnnxModel model;
+    model.input("x", {1, 2, 2, 3}).floats("k", {3, 2, 1, 1}, kernel).floats("w", {18, 4}, weights);
+    model.raw("shape", TensorProto::INT64, {2}, std::vector<std::int64_t>{1, -1}).output("y");
+    model.node("Conv", {"x", "k"}, {"c"});
+    // Reshape is an operator of its own; here the product itself flattens.
+    model.node("MatMul", {"f", "w"}, {"y"});
+    auto& reshape = model.node("Reshape", {"c", "shape"}, {"f"});
+    if (operators::registry().find_layer(ir::Format::Onnx, reshape.op_type()) == nullptr) {
+        WARN("SKIPPED: there is no Reshape");
+        return;
+    }
+    const std::vector<float> input = draw.values(12);
+    std::vector<float> expected(4, 0.0F);
+    for (std::size_t f = 0; f < 3; ++f) {
+        for (std::size_t pixel = 0; pixel < 6; ++pixel) {
+            const float value = kernel[2 * f] * input[pixel] + kernel[2 * f + 1] * input[6 + pixel];
+            for (std::size_t unit = 0; unit < 4; ++unit) {
+                expected[unit] += value * weights[(f * 6 + pixel) * 4 + unit];
+            }
+        }
+    }
+    check_node(model, input, expected);
+}
+
+TEST_CASE("ONNX's QuantizeLinear rounds halves to even and DequantizeLinear takes them back",
+          "[compiler][operators]") {
+    OnnxModel model;
+    model.input("x", {1, 4}).floats("s", {}, {0.5F}).raw<std::uint8_t>("z", TensorProto::UINT8, {}, {3});
+    model.output("y");
+    model.node("QuantizeLinear", {"x", "s", "z"}, {"q"});
+    model.node("DequantizeLinear", {"q", "s", "z"}, {"y"});
+    // 0.25 / 0.5 = 0.5 becomes 0, 0.75 / 0.5 = 1.5 becomes 2; the type ends at 255 and 0.
+    CHECK(run_in_file_order(model.read(), {0.25F, 0.75F, 1000.0F, -1000.0F}) ==
+          std::vector<float>{0.0F, 1.0F, 126.0F, -1.5F});
+}
+
+TEST_CASE("ONNX's integer products give sums of 32 bits", "[compiler][operators]") {
+    OnnxModel model;
+    model.input("x", {1, 1, 2, 2}, TensorProto::UINT8);
+    model.raw<std::int8_t>("w", TensorProto::INT8, {1, 1, 2, 2}, {1, -2, 3, -4});
+    model.raw<std::uint8_t>("zx", TensorProto::UINT8, {}, {10});
+    model.raw<std::int8_t>("zw", TensorProto::INT8, {}, {1}).output("y");
+    with_attribute(model.node("ConvInteger", {"x", "w", "zx", "zw"}, {"y"}), "pads", {0, 0, 0, 1});
+    const ir::Graph graph = model.read();
+    CHECK(graph.output().type == DataType::Int32);
+    const std::vector<std::uint8_t> input{11, 13, 9, 20};
+    const std::span<const std::uint8_t> bytes(input);
+    const auto outputs = reference::run(graph, {&bytes, 1}, 1);
+    const auto* const sums = reinterpret_cast<const std::int32_t*>(outputs.front().data());
+    // (x - 10) * (w - 1); beyond the border x counts as 10.
+    CHECK(sums[0] == 1 * 0 + 3 * -3 + -1 * 2 + 10 * -5);
+    CHECK(sums[1] == 3 * 0 + 10 * 2);
+}
+
+TEST_CASE("ONNX's DynamicQuantizeLinear takes scale and zero point from the numbers",
+          "[compiler][operators]") {
+    OnnxModel model;
+    model.input("x", {1, 3}).output("y").output("s").output("z");
+    model.node("DynamicQuantizeLinear", {"x"}, {"y", "s", "z"});
+    const ir::Graph graph = model.read();
+    const std::vector<float> input{-1.0F, 0.0F, 1.55F};
+    const std::span<const std::uint8_t> bytes(reinterpret_cast<const std::uint8_t*>(input.data()), 12);
+    const auto outputs = reference::run(graph, {&bytes, 1}, 1);
+    CHECK(*reinterpret_cast<const float*>(outputs[1].data()) == Approx(0.01F));
+    CHECK(outputs[2] == std::vector<std::uint8_t>{100});
+    CHECK(outputs[0] == std::vector<std::uint8_t>{0, 100, 255});
+}
+
+TEST_CASE("Work between scales is the same on integers, but for a quantum", "[compiler][operators]") {
+    // Each image times its average, as networks weigh their channels; the smaller operand comes first. The
+    // image comes from work on channels last, so that all of it can be.
+    constexpr float scale = 0.02F;
+    OnnxModel model;
+    model.input("x", {1, 2, 2, 2}).floats("s", {}, {scale}).output("y");
+    model.raw<std::uint8_t>("z", TensorProto::UINT8, {}, {128});
+    const auto stored = [&](const std::string& from, const std::string& to) {
+        model.node("QuantizeLinear", {from, "s", "z"}, {to + "_q"});
+        model.node("DequantizeLinear", {to + "_q", "s", "z"}, {to});
+    };
+    stored("x", "i");
+    with_attribute(model.node("MaxPool", {"i"}, {"a"}), "kernel_shape", {1, 1});
+    model.node("GlobalAveragePool", {"a"}, {"p"});
+    stored("p", "b");
+    model.node("Mul", {"b", "a"}, {"m"});
+    stored("m", "n");
+    model.node("Add", {"b", "n"}, {"t"});
+    stored("t", "y");
+    const ir::Graph graph = model.read();
+    const ir::Graph simple = passes::simplify(graph);
+    INFO(ir::to_text(simple));
+    for (const ir::Node& node : simple.nodes) {
+        CHECK_FALSE(node.is("quantize"));
+        CHECK_FALSE(node.is("dequantize"));
+        CHECK_FALSE(node.is("transpose"));
+    }
+    NodeDraw draw(1);
+    const std::vector<float> input = draw.values(8);
+    const std::vector<float> expected = run_in_file_order(graph, input);
+    std::vector<std::uint8_t> bytes;
+    for (const float value : in_graph_order(simple.input(), input)) {
+        bytes.push_back(static_cast<std::uint8_t>(std::nearbyint(value / scale) + 128));
+    }
+    const std::span<const std::uint8_t> given(bytes);
+    const auto outputs = reference::run(simple, {&given, 1}, 1);
+    std::vector<float> result;
+    for (const std::uint8_t byte : outputs.front()) result.push_back(scale * static_cast<float>(byte - 128));
+    result = in_file_order(simple.output(), result);
+    REQUIRE(result.size() == expected.size());
+    for (std::size_t i = 0; i < result.size(); ++i) {
+        INFO("element " << i);
+        // A product that rounds the other way may move the sum by one, too.
+        CHECK(std::abs(result[i] - expected[i]) < 2.5F * scale);
+    }
+}

@@ -1,0 +1,321 @@
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <functional>
+#include <limits>
+
+#include "compiler/frontend/frontend.h"
+#include "compiler/ir/model_error.h"
+#include "compiler/reference/executor.h"
+#include "tests/support/files.h"
+#include "tests/unit/compiler/frontend/onnx_model.h"
+
+using namespace systole;
+using ::onnx::TensorProto;
+using tests::OnnxModel;
+using tests::with_attribute;
+
+namespace {
+
+std::vector<float> run_floats(const ir::Graph& graph, const std::vector<float>& input) {
+    return reference::execute(graph, input, 1);
+}
+
+std::string onnx_message(const std::function<void()>& reading) {
+    try {
+        reading();
+    } catch (const ModelError& error) {
+        return error.what();
+    }
+    return "no error";
+}
+
+void check_onnx_message(OnnxModel model, const std::vector<std::string>& words) {
+    const std::string message = onnx_message([&] { static_cast<void>(model.read()); });
+    INFO(message);
+    CHECK(message.find('\n') == std::string::npos);
+    for (const std::string& word : words) {
+        INFO(word);
+        CHECK(message.find(word) != std::string::npos);
+    }
+}
+
+/// A product of a row of two numbers and a 2x2 matrix.
+OnnxModel row_product() {
+    OnnxModel model;
+    model.input("x", {1, 2}).floats("w", {2, 2}, {1, 2, 3, 4}).output("y");
+    model.node("MatMul", {"x", "w"}, {"y"});
+    return model;
+}
+
+}  // namespace
+
+TEST_CASE("An ONNX model is read into a graph", "[compiler][frontend]") {
+    const ir::Graph graph = row_product().read();
+    CHECK(graph.input().name == "x");
+    CHECK(graph.output().name == "y");
+    CHECK(run_floats(graph, {10, 100}) == std::vector<float>{310, 420});
+}
+
+TEST_CASE("An ONNX file is known by its content", "[compiler][frontend]") {
+    const std::string bytes = row_product().bytes();
+    CHECK(frontend::is_onnx(std::string_view(bytes).substr(0, 64)));
+    const std::vector<std::string> others{
+        "",     "{\"schema\": 1}", "PK\x03\x04", "graph \"g\"\ninputs %0\n", "\x89HDF\r\n\x1a\n",
+        "\x08", "\x08\x01",        "\x1c"};
+    for (const std::string& other : others) {
+        INFO(other);
+        CHECK_FALSE(frontend::is_onnx(other));
+    }
+    // TFLite: an offset of 8 or 28 bytes, then its identifier.
+    CHECK_FALSE(frontend::is_onnx(std::string_view("\x08\0\0\0TFL3\0\0\0\0", 12)));
+
+    const tests::Folder folder;
+    const std::string path = folder.file("network.bin", bytes);
+    CHECK(frontend::read_network(path, operators::registry()).name == "network");
+    const std::string cut = folder.file("cut.onnx", bytes.substr(0, bytes.size() - 5));
+    CHECK(onnx_message([&] { frontend::read_network(cut, operators::registry()); }) ==
+          cut + ": it is damaged: it is no ONNX model");
+}
+
+TEST_CASE("Nodes of an ONNX model may come in any order", "[compiler][frontend]") {
+    OnnxModel model;
+    model.input("x", {1, 2}).floats("w", {2, 2}, {1, 0, 0, 2}).output("z");
+    model.node("MatMul", {"y", "w"}, {"z"});
+    model.node("MatMul", {"x", "w"}, {"y"});
+    CHECK(run_floats(model.read(), {3, 5}) == std::vector<float>{3, 20});
+}
+
+TEST_CASE("Tensors of all types become constants of the graph", "[compiler][frontend]") {
+    OnnxModel model = row_product();
+    model.graph().clear_initializer();
+    SECTION("float16, raw: normal, subnormal, negative") {
+        model.raw("w", TensorProto::FLOAT16, {2, 2},
+                  std::vector<std::uint16_t>{0x3c00, 0xc000, 0x0001, 0x7bff});
+        CHECK(run_floats(model.read(), {1, 0}) == std::vector<float>{1, -2});
+        CHECK(run_floats(model.read(), {0, 1}) == std::vector<float>{0x1p-24F, 65504});
+    }
+    SECTION("float16 in int32_data") {
+        auto& tensor = model.tensor("w", TensorProto::FLOAT16, {2, 2});
+        for (const std::int32_t bits : {0x3c00, 0x4000, 0x4200, 0x4400}) tensor.add_int32_data(bits);
+        CHECK(run_floats(model.read(), {1, 10}) == std::vector<float>{31, 42});
+    }
+    SECTION("bfloat16") {
+        model.raw("w", TensorProto::BFLOAT16, {2, 2},
+                  std::vector<std::uint16_t>{0x3f80, 0x4000, 0x4040, 0x4080});
+        CHECK(run_floats(model.read(), {1, 10}) == std::vector<float>{31, 42});
+    }
+    SECTION("double") {
+        model.raw("w", TensorProto::DOUBLE, {2, 2}, std::vector<double>{1, 2, 3, 4});
+        CHECK(run_floats(model.read(), {1, 10}) == std::vector<float>{31, 42});
+    }
+    SECTION("float, raw") {
+        model.raw("w", TensorProto::FLOAT, {2, 2}, std::vector<float>{1, 2, 3, 4});
+        CHECK(run_floats(model.read(), {1, 10}) == std::vector<float>{31, 42});
+    }
+    SECTION("a file in the model's folder, from an offset on") {
+        const tests::Folder folder;
+        const std::vector<float> values{9, 1, 2, 3, 4};
+        folder.file("data/w.bin", std::string(reinterpret_cast<const char*>(values.data()), 20));
+        auto& tensor = model.tensor("w", TensorProto::FLOAT, {2, 2});
+        tensor.set_data_location(TensorProto::EXTERNAL);
+        for (const auto& [key, value] :
+             {std::pair{"location", "data/w.bin"}, {"offset", "4"}, {"length", "16"}}) {
+            auto& entry = *tensor.add_external_data();
+            entry.set_key(key);
+            entry.set_value(value);
+        }
+        const std::string path = folder.file("m.onnx", model.bytes());
+        CHECK(run_floats(frontend::read_network(path, operators::registry()), {1, 10}) ==
+              std::vector<float>{31, 42});
+    }
+}
+
+TEST_CASE("Constant nodes are constants", "[compiler][frontend]") {
+    OnnxModel model;
+    model.input("x", {1, 2}).output("y");
+    auto& node = model.node("Constant", {}, {"w"});
+    auto& tensor = *tests::attribute(node, "value", ::onnx::AttributeProto::TENSOR).mutable_t();
+    tensor.set_data_type(TensorProto::FLOAT);
+    for (const std::int64_t extent : {2, 1}) tensor.add_dims(extent);
+    for (const float value : {1.0F, -1.0F}) tensor.add_float_data(value);
+    model.node("MatMul", {"x", "w"}, {"y"});
+    CHECK(run_floats(model.read(), {7, 3}) == std::vector<float>{4});
+}
+
+TEST_CASE("The batch of an ONNX model is one inference", "[compiler][frontend]") {
+    OnnxModel model;
+    model.input("x", {-1, 2}).floats("w", {2, 2}, {1, 2, 3, 4}).output("y");
+    model.node("MatMul", {"x", "w"}, {"y"});
+    CHECK(model.read().input().shape == ir::Shape{1, 2});
+}
+
+TEST_CASE("Open sizes of an ONNX model's inputs are given", "[compiler][frontend]") {
+    OnnxModel model;
+    model.input("x", {-1, -1, 2}).floats("w", {2, 2}, {1, 2, 3, 4}).output("y");
+    model.node("MatMul", {"x", "w"}, {"y"});
+    const auto read = [&](const frontend::InputShapes& shapes) {
+        return frontend::build_onnx_graph(model.bytes(), {}, operators::registry(), shapes);
+    };
+    CHECK(read({{"x", {1, 3, 2}}}).output().shape == ir::Shape{1, 3, 2});
+    CHECK(onnx_message([&] { read({}); }) ==
+          "input \"x\": its dimension 1 is nameless, without a size; the input's shape must be given");
+    CHECK(onnx_message([&] {
+              read({{"x", {1, 3, 4}}});
+          }) == "input \"x\": its dimension 2 is given as 4; in the file it is 2");
+    CHECK(onnx_message([&] {
+              read({{"x", {1, 3}}});
+          }) == "input \"x\": its shape is given as 1x3; in the file it has 3 dimensions");
+    CHECK(onnx_message([&] {
+              read({{"x", {1, 3, 2}}, {"z", {1}}});
+          }) == "the shape of \"z\" is given, but it has no input of this name");
+}
+
+TEST_CASE("Messages about ONNX models name node, operator and attribute", "[compiler][frontend]") {
+    SECTION("an operator that nobody knows") {
+        OnnxModel model = row_product();
+        model.graph().mutable_node(0)->set_op_type("Einstein");
+        check_onnx_message(model, {"n_y", "\"Einstein\"", "not supported"});
+    }
+    SECTION("another domain") {
+        OnnxModel model = row_product();
+        model.graph().mutable_node(0)->set_domain("com.example");
+        check_onnx_message(model, {"n_y", "com.example"});
+    }
+    SECTION("an attribute of a newer operator set") {
+        OnnxModel model = row_product();
+        model.proto().mutable_opset_import(0)->set_version(21);
+        with_attribute(*model.graph().mutable_node(0), "block_size", std::int64_t{2});
+        check_onnx_message(model, {"n_y", "MatMul", "block_size", "operator set 21"});
+    }
+    SECTION("a value of an attribute") {
+        OnnxModel model;
+        model.input("x", {1, 1, 4, 4}).floats("w", {1, 1, 2, 2}, {1, 2, 3, 4}).output("y");
+        with_attribute(model.node("Conv", {"x", "w"}, {"y"}), "strides", {0, 1});
+        check_onnx_message(model, {"n_y", "Conv", "strides"});
+    }
+    SECTION("a graph inside a node") {
+        OnnxModel model = row_product();
+        tests::attribute(*model.graph().mutable_node(0), "then_branch", ::onnx::AttributeProto::GRAPH);
+        check_onnx_message(model, {"n_y", "then_branch", "graph"});
+    }
+    SECTION("an old operator set") {
+        OnnxModel model = row_product();
+        model.proto().mutable_opset_import(0)->set_version(6);
+        check_onnx_message(model, {"operator set is 6", "7 or newer"});
+    }
+    SECTION("an open dimension") {
+        OnnxModel model;
+        model.input("x", {1, -1}).floats("w", {2, 2}, {1, 2, 3, 4}).output("y");
+        model.node("MatMul", {"x", "w"}, {"y"});
+        check_onnx_message(model, {"input \"x\"", "dimension 1"});
+    }
+    SECTION("weights that the network computes") {
+        OnnxModel model;
+        model.input("x", {1, 1, 4, 4}).input("w", {1, 1, 2, 2}).output("y");
+        model.node("Conv", {"x", "w"}, {"y"});
+        check_onnx_message(model, {"n_y", "Conv", "weights", "constant"});
+    }
+}
+
+TEST_CASE("Broken ONNX models are refused", "[compiler][frontend]") {
+    SECTION("a cycle") {
+        OnnxModel model;
+        model.input("x", {1, 2}).floats("w", {2, 2}, {1, 2, 3, 4}).output("z");
+        model.node("MatMul", {"z", "w"}, {"y"});
+        model.node("MatMul", {"y", "w"}, {"z"});
+        check_onnx_message(model, {"n_y", "depend on its own"});
+    }
+    SECTION("a tensor that nothing makes") {
+        OnnxModel model = row_product();
+        model.graph().mutable_node(0)->set_input(1, "v");
+        check_onnx_message(model, {"n_y", "\"v\"", "nothing makes"});
+    }
+    SECTION("an output that nothing makes") {
+        OnnxModel model = row_product();
+        model.output("v");
+        check_onnx_message(model, {"output \"v\"", "nothing makes"});
+    }
+    SECTION("two tensors of one name") {
+        OnnxModel model = row_product();
+        model.node("MatMul", {"x", "w"}, {"y"});
+        check_onnx_message(model, {"\"y\"", "name of its own"});
+    }
+    SECTION("a shape that overflows") {
+        OnnxModel model = row_product();
+        auto& tensor = *model.graph().mutable_initializer(0);
+        for (int i = 0; i < 2; ++i) tensor.set_dims(i, std::numeric_limits<std::uint32_t>::max());
+        check_onnx_message(model, {"tensor \"w\"", "at most"});
+    }
+    SECTION("a negative dimension") {
+        OnnxModel model = row_product();
+        model.graph().mutable_initializer(0)->set_dims(0, -2);
+        check_onnx_message(model, {"tensor \"w\"", "-2"});
+    }
+    SECTION("fewer elements than the shape has") {
+        OnnxModel model = row_product();
+        model.graph().mutable_initializer(0)->mutable_float_data()->RemoveLast();
+        check_onnx_message(model, {"tensor \"w\"", "3 elements"});
+    }
+    SECTION("raw data of another size") {
+        OnnxModel model = row_product();
+        model.graph().mutable_initializer(0)->set_raw_data("abc");
+        check_onnx_message(model, {"tensor \"w\"", "3 bytes"});
+    }
+    SECTION("an integer beyond 32 bits") {
+        OnnxModel model = row_product();
+        model.raw("i", TensorProto::INT64, {1}, std::vector<std::int64_t>{std::int64_t{1} << 40});
+        check_onnx_message(model, {"tensor \"i\"", "1099511627776"});
+    }
+    SECTION("text") {
+        OnnxModel model = row_product();
+        model.tensor("s", TensorProto::STRING, {1});
+        check_onnx_message(model, {"tensor \"s\"", "STRING"});
+    }
+    SECTION("no graph") {
+        ::onnx::ModelProto empty;
+        empty.set_ir_version(7);
+        empty.add_opset_import()->set_version(13);
+        CHECK(onnx_message([&] {
+                  frontend::build_onnx_graph(empty.SerializeAsString(), {}, operators::registry());
+              }) == "it has no graph");
+    }
+}
+
+TEST_CASE("Tensors of ONNX models lie in the model's folder alone", "[compiler][frontend]") {
+    const tests::Folder outside;
+    outside.file("w.bin", std::string(16, 'x'));
+    const tests::Folder folder;
+    folder.file("short.bin", std::string(15, 'x'));
+    std::filesystem::create_symlink(outside / "w.bin", folder / "link.bin");
+    std::filesystem::create_directory_symlink(outside.path(), folder / "way");
+    const auto message = [&](const std::string& location, const std::string& offset = "0") {
+        OnnxModel model = row_product();
+        auto& tensor = *model.graph().mutable_initializer(0);
+        tensor.clear_float_data();
+        tensor.set_data_location(TensorProto::EXTERNAL);
+        for (const auto& [key, value] : {std::pair{std::string("location"), location}, {"offset", offset}}) {
+            auto& entry = *tensor.add_external_data();
+            entry.set_key(key);
+            entry.set_value(value);
+        }
+        const std::string path = folder.file("m.onnx", model.bytes());
+        return onnx_message([&] { frontend::read_network(path, operators::registry()); });
+    };
+    const std::vector<std::string> wrong{(outside / "w.bin").string(),
+                                         "../" + outside.path().filename().string() + "/w.bin",
+                                         "link.bin",
+                                         "way/w.bin",
+                                         "",
+                                         "short.bin/../x"};
+    for (const std::string& location : wrong) {
+        INFO(location);
+        CHECK(message(location).find("tensor \"w\": its data lie in") != std::string::npos);
+    }
+    CHECK(message("none.bin").find("no such file") != std::string::npos);
+    CHECK(message("short.bin").find("it has 15 bytes; 16 are needed from byte 0") != std::string::npos);
+    CHECK(message("short.bin", "18446744073709551615").find("are needed from byte") != std::string::npos);
+    CHECK(message("short.bin", "-1").find("offset") != std::string::npos);
+    CHECK(message(".").find("its data lie in") != std::string::npos);
+}

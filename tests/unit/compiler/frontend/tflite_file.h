@@ -1,0 +1,110 @@
+#pragma once
+
+#include <tflite_generated.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace systole::tests {
+
+namespace format = frontend::tflite;
+
+/// The scales and zero points of a tensor.
+struct TensorScale {
+    std::vector<float> scales = {};
+    std::vector<std::int64_t> zero_points = {};
+    std::int32_t axis = 0;
+};
+
+/// Writes a TFLite file, by the classes that the schema gives.
+class TfliteFile {
+public:
+    using Scale = TensorScale;
+
+    /// Adds a tensor and returns its number.
+    std::int32_t tensor(const std::string& name, format::TensorType type,
+                        const std::vector<std::int32_t>& shape, const Scale& scale = {},
+                        std::uint32_t buffer = 0) {
+        flatbuffers::Offset<format::QuantizationParameters> quantization;
+        if (!scale.scales.empty()) {
+            const auto scales = builder_.CreateVector(scale.scales);
+            const auto zero_points = builder_.CreateVector(scale.zero_points);
+            quantization =
+                format::CreateQuantizationParameters(builder_, 0, 0, scales, zero_points, 0, 0, scale.axis);
+        }
+        const auto text = builder_.CreateString(name);
+        const auto extents = builder_.CreateVector(shape);
+        format::TensorBuilder made(builder_);
+        made.add_shape(extents);
+        made.add_type(type);
+        made.add_buffer(buffer);
+        made.add_name(text);
+        if (!scale.scales.empty()) made.add_quantization(quantization);
+        tensors_.push_back(made.Finish());
+        return static_cast<std::int32_t>(tensors_.size() - 1);
+    }
+
+    template <typename Number>
+    std::int32_t constant(const std::string& name, format::TensorType type,
+                          const std::vector<std::int32_t>& shape, const std::vector<Number>& numbers,
+                          const Scale& scale = {}) {
+        std::vector<std::uint8_t> bytes(numbers.size() * sizeof(Number));
+        if (!bytes.empty()) std::memcpy(bytes.data(), numbers.data(), bytes.size());
+        buffers_.push_back(format::CreateBuffer(builder_, builder_.CreateVector(bytes)));
+        return tensor(name, type, shape, scale, static_cast<std::uint32_t>(buffers_.size()));
+    }
+
+    /// Adds a node. `options` are made by builder().
+    template <typename Options = void>
+    void node(format::BuiltinOperator op, const std::vector<std::int32_t>& inputs,
+              const std::vector<std::int32_t>& outputs,
+              format::BuiltinOptions type = format::BuiltinOptions::NONE,
+              flatbuffers::Offset<Options> options = 0) {
+        constexpr auto most =
+            static_cast<std::int32_t>(format::BuiltinOperator::PLACEHOLDER_FOR_GREATER_OP_CODES);
+        const auto old = static_cast<std::int8_t>(std::min(static_cast<std::int32_t>(op), most));
+        const auto custom = op == format::BuiltinOperator::CUSTOM
+                                ? builder_.CreateString("my_operator")
+                                : flatbuffers::Offset<flatbuffers::String>();
+        codes_.push_back(format::CreateOperatorCode(builder_, old, custom, 1, op));
+        const auto given = builder_.CreateVector(inputs);
+        const auto results = builder_.CreateVector(outputs);
+        nodes_.push_back(format::CreateOperator(builder_, static_cast<std::uint32_t>(codes_.size() - 1),
+                                                given, results, type, options.Union()));
+    }
+    void node(format::BuiltinOperator op, const std::vector<std::int32_t>& inputs,
+              const std::vector<std::int32_t>& outputs) {
+        node<void>(op, inputs, outputs);
+    }
+
+    flatbuffers::FlatBufferBuilder& builder() { return builder_; }
+
+    /// The bytes of the file.
+    std::vector<std::uint8_t> finish(const std::vector<std::int32_t>& inputs,
+                                     const std::vector<std::int32_t>& outputs, std::uint32_t version = 3) {
+        const auto network = format::CreateSubGraph(
+            builder_, builder_.CreateVector(tensors_), builder_.CreateVector(inputs),
+            builder_.CreateVector(outputs), builder_.CreateVector(nodes_), builder_.CreateString("main"));
+        buffers_.insert(buffers_.begin(), format::CreateBuffer(builder_));
+        const auto codes = builder_.CreateVector(codes_);
+        const auto networks = builder_.CreateVector(&network, 1);
+        const auto buffers = builder_.CreateVector(buffers_);
+        format::FinishModelBuffer(builder_,
+                                  format::CreateModel(builder_, version, codes, networks, 0, buffers));
+        return {builder_.GetBufferPointer(), builder_.GetBufferPointer() + builder_.GetSize()};
+    }
+
+private:
+    flatbuffers::FlatBufferBuilder builder_;
+    std::vector<flatbuffers::Offset<format::Tensor>> tensors_;
+    std::vector<flatbuffers::Offset<format::Buffer>> buffers_;
+    std::vector<flatbuffers::Offset<format::OperatorCode>> codes_;
+    std::vector<flatbuffers::Offset<format::Operator>> nodes_;
+};
+
+}  // namespace systole::tests
