@@ -77,7 +77,7 @@ void Emitter::transfer(mapping::TensorId moved, std::uint64_t first_byte, const 
     stream_.set(Register::HostBlockStride,
                 image_bytes == images.image_bytes ? 0 : narrow<std::uint32_t>(images.image_bytes));
     stream_.set(Register::HostBlockRows, has_gaps ? image_rows : 0);
-    for (const schedule::Piece& piece : schedule::cut_evenly(images.count, most_blocks)) {
+    for (const mapping::Piece& piece : mapping::cut_evenly(images.count, most_blocks)) {
         stream_.append(
             Transfer{.host_address = images.address + piece.first * images.image_bytes + first_byte,
                      .unified_buffer_row = row_of(moved, images.first + piece.first),
@@ -329,7 +329,7 @@ void Emitter::set_scales(const mapping::Elementwise& sum) {
 }
 
 void Emitter::elementwise(isa::VectorOperation operation, const mapping::Layer& layer,
-                          const schedule::Piece& rows) {
+                          const mapping::Piece& rows) {
     const mapping::Tensor& output = tensor(layer.output);
     const schedule::LayerView view{network_, layer, schedule_.target};
     const bool by_image = schedule::works_by_image(view, schedule_.memory);

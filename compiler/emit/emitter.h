@@ -73,8 +73,7 @@ private:
     void set_operands(const mapping::Elementwise& work, const mapping::Layer& layer);
     /// Sets the registers for the scales of a sum's operands.
     void set_scales(const mapping::Elementwise& sum);
-    void elementwise(isa::VectorOperation operation, const mapping::Layer& layer,
-                     const schedule::Piece& rows);
+    void elementwise(isa::VectorOperation operation, const mapping::Layer& layer, const mapping::Piece& rows);
     void append_vector(const isa::Vector& vector);
 
     const mapping::Network& network_;

@@ -144,10 +144,10 @@ std::vector<isa::WeightTile> weight_image(const mapping::Network& network,
     tiles.reserve(schedule.weight_tiles);
     const std::uint64_t array_rows = schedule.target.geometry.rows;
     for (const schedule::LayerPlan& plan : schedule.layers) {
-        const schedule::Tiling& tiling = plan.tiling;
+        const mapping::Tiling& tiling = plan.tiling;
         for (std::size_t j = 0; j < tiling.columns.size(); ++j) {
-            const schedule::ColumnTile& column = tiling.columns[j];
-            for (const schedule::TileRun& run : column.runs) {
+            const mapping::ColumnTile& column = tiling.columns[j];
+            for (const mapping::TileRun& run : column.runs) {
                 for (std::uint64_t t = 0; t < run.tiles; ++t) {
                     const std::uint64_t first_element =
                         tiling.input_bounds[run.input] + (run.first_element_tile + t) * array_rows;

@@ -141,7 +141,8 @@ std::vector<LayerPlan> plan_layers(const mapping::Network& network, const Target
         if (joined_to[l] != l) {
             join(layer_plan, joined_to[l], plans);
         } else if (channels[l] > view.output().shape.channels) {
-            layer_plan.tiling = dense_tiling(layer_plan.tiling.elements, channels[l], target.geometry);
+            layer_plan.tiling =
+                mapping::dense_tiling(layer_plan.tiling.elements, channels[l], target.geometry);
         }
         layer_plan.first_weight_tile = static_cast<std::uint32_t>(tiles);
         tiles += layer_plan.tiling.tiles;

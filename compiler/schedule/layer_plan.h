@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "compiler/mapping/network.h"
+#include "compiler/mapping/tiling.h"
 #include "compiler/schedule/target.h"
-#include "compiler/schedule/tiling.h"
 
 namespace systole::schedule {
 
@@ -30,7 +30,7 @@ struct LayerPlan {
     std::string kind;                        ///< "convolution", "max_pool", ...; "joined to " a layer
     std::optional<std::uint32_t> joined_to;  ///< the layer with which it is computed
     std::uint64_t macs = 0;  ///< for one inference; those of a joined layer count for the other layer
-    Tiling tiling;           ///< without tiles for joined layers and for layers without weights
+    mapping::Tiling tiling;  ///< without tiles for joined layers and for layers without weights
     std::uint32_t first_weight_tile = 0;         ///< in the weight image
     std::vector<std::vector<Segment>> segments;  ///< of each column tile, in the order of columns
     std::optional<std::uint32_t> table_row;      ///< unified-buffer row of the lookup table, if any

@@ -38,7 +38,8 @@ void lower(const mapping::Concatenation&, LayerLowering& context) {
     // The parts of an output that is transferred in parts are joined in host memory.
     if (context.memory.tensors[context.view.layer.output].image_rows == 0) return;
     const std::vector<mapping::TensorId>& inputs = context.view.layer.inputs;
-    for (const Chunk& chunk : context.chunks(context.accumulators.part(AccumulatorParts::halves))) {
+    for (const mapping::Chunk& chunk :
+         context.chunks(context.accumulators.part(mapping::AccumulatorParts::halves))) {
         for (std::uint32_t i = 0; i < inputs.size(); ++i) {
             if (context.memory.tensors[inputs[i]].part_of) continue;
             context.operations.emplace_back(CopyLines{.layer = context.layer, .input = i, .chunk = chunk});

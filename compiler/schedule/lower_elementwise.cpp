@@ -70,11 +70,12 @@ bool works_by_image(const LayerView& view, const MemoryPlan& memory) {
 // layers can overlap. Image by image, pieces are whole images.
 void lower(const mapping::Elementwise&, LayerLowering& context) {
     const auto rows = static_cast<std::uint32_t>(image_rows(context.view.output(), context.view.target));
-    const std::uint32_t limit = context.accumulators.part(AccumulatorParts::halves);
+    const std::uint32_t limit = context.accumulators.part(mapping::AccumulatorParts::halves);
     const bool by_image = works_by_image(context.view, context.memory);
     const std::uint32_t unit = by_image ? rows : 1;
     const std::uint32_t first_row = context.first_image * rows;
-    for (const Piece& piece : cut_evenly(context.images * rows / unit, std::max(limit / unit, 1U))) {
+    for (const mapping::Piece& piece :
+         mapping::cut_evenly(context.images * rows / unit, std::max(limit / unit, 1U))) {
         context.operations.emplace_back(
             ElementwiseRows{.layer = context.layer,
                             .rows = {.first = first_row + piece.first * unit, .count = piece.count * unit}});

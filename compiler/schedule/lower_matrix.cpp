@@ -13,10 +13,10 @@ namespace {
 constexpr std::uint32_t tiles_an_instruction = 256;
 
 template <typename Work>
-void append_chunk(LayerLowering& context, const ColumnTile& column, const Chunk& chunk,
+void append_chunk(LayerLowering& context, const mapping::ColumnTile& column, const mapping::Chunk& chunk,
                   std::uint32_t accumulator_row, bool keep_weights) {
     bool accumulate = false;
-    for (const TileRun& run : column.runs) {
+    for (const mapping::TileRun& run : column.runs) {
         for (std::uint32_t done = 0; done < run.tiles; done += tiles_an_instruction) {
             Work work;
             work.layer = context.layer;
@@ -34,7 +34,7 @@ void append_chunk(LayerLowering& context, const ColumnTile& column, const Chunk&
     }
 }
 
-bool is_single_tile(const ColumnTile& column) {
+bool is_single_tile(const mapping::ColumnTile& column) {
     return column.runs.size() == 1 && column.runs.front().tiles == 1;
 }
 
@@ -55,7 +55,7 @@ void check_weights(const LayerView& view, const mapping::MatrixProduct& product,
 /// accumulators.
 void check_lines(const LayerView& view) {
     const ir::FeatureMap& output = view.output().shape;
-    const AccumulatorParts accumulators(view.target.accumulator_rows);
+    const mapping::AccumulatorParts accumulators(view.target.accumulator_rows);
     if (output.width > accumulators.rows()) {
         view.reject(fmt::format("an output line has {} pixels; it must fit the {} accumulator rows",
                                 output.width, accumulators.rows()));
@@ -76,7 +76,7 @@ void plan_convolution(const mapping::MatrixProduct& product, const LayerView& vi
     check_weights(view, product, elements * filters);
     check_lines(view);
     plan.kind = "convolution";
-    plan.tiling = dense_tiling(elements, filters, view.target.geometry);
+    plan.tiling = mapping::dense_tiling(elements, filters, view.target.geometry);
 }
 
 /// Plans a depthwise convolution: its weight matrix is zero unless input and output channel belong together.
@@ -91,7 +91,7 @@ void plan_depthwise(const mapping::MatrixProduct& product, const LayerView& view
     check_weights(view, product, window.kernel_elements() * input_channels * multiplier);
     check_lines(view);
     plan.kind = "depthwise_convolution";
-    plan.tiling = depthwise_tiling(window, input_channels, multiplier, view.target.geometry);
+    plan.tiling = mapping::depthwise_tiling(window, input_channels, multiplier, view.target.geometry);
 }
 
 /// Plans a dense layer: row t of each image's input tensor (two rows of 16-bit elements) is multiplied with
@@ -108,18 +108,19 @@ void plan_dense(const mapping::MatrixProduct& product, const LayerView& view, La
     view.require(view.output().shape.elements() == outputs, "the output of a dense layer must be a vector");
     check_weights(view, product, all_inputs * outputs);
     plan.kind = "dense";
-    plan.tiling = dense_tiling(inputs, outputs, view.target.geometry);
+    plan.tiling = mapping::dense_tiling(inputs, outputs, view.target.geometry);
 }
 
 /// The number of accumulator parts that the layer's chunks use in turn (see AccumulatorParts).
 std::uint32_t accumulator_parts(const LayerLowering& context) {
-    const std::vector<ColumnTile>& columns = context.plan.tiling.columns;
-    if (!std::all_of(columns.begin(), columns.end(), is_single_tile)) return AccumulatorParts::halves;
+    const std::vector<mapping::ColumnTile>& columns = context.plan.tiling.columns;
+    if (!std::all_of(columns.begin(), columns.end(), is_single_tile))
+        return mapping::AccumulatorParts::halves;
     const Target& target = context.view.target;
     std::uint32_t parts = target.mapping.parts_by_delay
                               ? context.accumulators.parts_behind(target.activation_delay)
-                              : AccumulatorParts::quarters;
-    while (parts > AccumulatorParts::halves &&
+                              : mapping::AccumulatorParts::quarters;
+    while (parts > mapping::AccumulatorParts::halves &&
            context.view.output().shape.width > context.accumulators.part(parts)) {
         parts /= 2;
     }
@@ -129,7 +130,7 @@ std::uint32_t accumulator_parts(const LayerLowering& context) {
 /// The chunks of the layer's output. They have the size of one of `parts` parts of the accumulators, so that
 /// activation overlaps with matrix work; if a line does not fit in a part, they have the size of all
 /// accumulators.
-std::vector<Chunk> matrix_chunks(const LayerLowering& context, std::uint32_t parts) {
+std::vector<mapping::Chunk> matrix_chunks(const LayerLowering& context, std::uint32_t parts) {
     const ir::FeatureMap& output = context.view.output().shape;
     const std::uint32_t part = context.accumulators.part(parts);
     const std::uint32_t limit = output.width <= part ? part : context.accumulators.rows();
@@ -146,11 +147,11 @@ template <typename Work>
 void lower_matrix_work(LayerLowering& context) {
     const std::uint32_t width = context.view.output().shape.width;
     const std::uint32_t parts = accumulator_parts(context);
-    const std::vector<Chunk> chunks = matrix_chunks(context, parts);
+    const std::vector<mapping::Chunk> chunks = matrix_chunks(context, parts);
     for (std::size_t j = 0; j < context.plan.tiling.columns.size(); ++j) {
-        const ColumnTile& column = context.plan.tiling.columns[j];
+        const mapping::ColumnTile& column = context.plan.tiling.columns[j];
         bool tile_in_array = false;
-        for (const Chunk& chunk : chunks) {
+        for (const mapping::Chunk& chunk : chunks) {
             const std::uint32_t pixels = chunk.lines * width;
             const std::uint32_t accumulator_row = context.accumulators.take(pixels, parts);
             append_chunk<Work>(context, column, chunk, accumulator_row, tile_in_array);

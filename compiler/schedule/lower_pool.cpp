@@ -30,7 +30,8 @@ void plan(const mapping::Pooling& pooling, const LayerView& view, LayerPlan& pla
 }
 
 void lower(const mapping::Pooling&, LayerLowering& context) {
-    for (const Chunk& chunk : context.chunks(context.accumulators.part(AccumulatorParts::halves))) {
+    for (const mapping::Chunk& chunk :
+         context.chunks(context.accumulators.part(mapping::AccumulatorParts::halves))) {
         context.operations.emplace_back(PoolLines{.layer = context.layer, .chunk = chunk});
     }
 }

@@ -19,9 +19,9 @@ void LayerView::reject(std::string_view message) const {
     throw ModelError(fmt::format("{}: layer \"{}\": {}", network.name, layer.name, message));
 }
 
-std::vector<Chunk> LayerLowering::chunks(std::uint32_t limit) const {
-    std::vector<Chunk> result = cut_lines(view.output().shape, images, limit);
-    for (Chunk& chunk : result) chunk.first_image += first_image;
+std::vector<mapping::Chunk> LayerLowering::chunks(std::uint32_t limit) const {
+    std::vector<mapping::Chunk> result = mapping::cut_lines(view.output().shape, images, limit);
+    for (mapping::Chunk& chunk : result) chunk.first_image += first_image;
     return result;
 }
 

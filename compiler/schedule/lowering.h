@@ -4,9 +4,9 @@
 #include <string_view>
 #include <vector>
 
+#include "compiler/mapping/accumulator_parts.h"
+#include "compiler/mapping/chunking.h"
 #include "compiler/mapping/network.h"
-#include "compiler/schedule/accumulator_parts.h"
-#include "compiler/schedule/chunking.h"
 #include "compiler/schedule/layer_plan.h"
 #include "compiler/schedule/memory_plan.h"
 #include "compiler/schedule/operation.h"
@@ -40,11 +40,11 @@ struct LayerLowering {
     std::uint64_t first_inference = 0;  ///< of the batch slice
     std::uint32_t first_image = 0;      ///< in the batch slice
     std::uint32_t images = 0;
-    AccumulatorParts& accumulators;
+    mapping::AccumulatorParts& accumulators;
     std::vector<Operation>& operations;
 
     /// Chunks of the output of at most `limit` pixels (see cut_lines). Images count from the slice's first.
-    std::vector<Chunk> chunks(std::uint32_t limit) const;
+    std::vector<mapping::Chunk> chunks(std::uint32_t limit) const;
 };
 
 // plan() and lower() have an overload for each kind of work, in the file lower_<kind>.cpp.

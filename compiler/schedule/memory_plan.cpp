@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "compiler/ir/model_error.h"
-#include "compiler/schedule/chunking.h"
+#include "compiler/mapping/chunking.h"
 #include "compiler/schedule/parallel_convolutions.h"
 #include "compiler/schedule/tensor_parts.h"
 #include "hw/base/arithmetic.h"
@@ -174,7 +174,7 @@ MemoryPlan plan_memory(const mapping::Network& network, const Target& target, co
         const std::uint64_t fit = taken == 0 ? batch : rows / taken;
         plan.images_that_fit = fit;
         const auto limit = static_cast<std::uint32_t>(std::min<std::uint64_t>(fit, batch));
-        const std::vector<Piece> slices = cut_evenly(batch, limit);
+        const std::vector<mapping::Piece> slices = mapping::cut_evenly(batch, limit);
         plan.images_per_slice = slices.front().count;
         std::optional<SubBatches> groups;
         if (target.mapping.group_first_layers) {

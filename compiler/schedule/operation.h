@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <variant>
 
+#include "compiler/mapping/chunking.h"
 #include "compiler/mapping/network.h"
-#include "compiler/schedule/chunking.h"
 
 namespace systole::schedule {
 
@@ -28,7 +28,7 @@ struct ReadConstants {
 /// Streams lines of a layer's output against consecutive weight tiles of one column tile.
 struct MatrixWork {
     std::uint32_t layer = 0;
-    Chunk chunk;
+    mapping::Chunk chunk;
     std::uint32_t accumulator_row = 0;
     std::uint32_t input = 0;  ///< which of the layer's inputs
     std::uint32_t first_element_tile = 0;
@@ -66,7 +66,7 @@ struct ActivatePixels {
 /// Pools lines of a layer's output.
 struct PoolLines {
     std::uint32_t layer = 0;
-    Chunk chunk;
+    mapping::Chunk chunk;
 
     bool operator==(const PoolLines&) const = default;
 };
@@ -75,7 +75,7 @@ struct PoolLines {
 struct CopyLines {
     std::uint32_t layer = 0;
     std::uint32_t input = 0;  ///< which of the layer's inputs
-    Chunk chunk;
+    mapping::Chunk chunk;
 
     bool operator==(const CopyLines&) const = default;
 };
@@ -84,7 +84,7 @@ struct CopyLines {
 /// first unified-buffer row.
 struct ElementwiseRows {
     std::uint32_t layer = 0;
-    Piece rows;
+    mapping::Piece rows;
 
     bool operator==(const ElementwiseRows&) const = default;
 };

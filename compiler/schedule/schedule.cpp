@@ -24,7 +24,7 @@ std::vector<BatchSlice> slice_batches(const Options& options, std::uint32_t imag
     for (std::uint64_t first = 0; first < options.inferences;) {
         const std::uint64_t left = options.inferences - first;
         const auto images = static_cast<std::uint32_t>(std::min<std::uint64_t>(options.batch, left));
-        for (const Piece& piece : cut_evenly(images, images_per_slice)) {
+        for (const mapping::Piece& piece : mapping::cut_evenly(images, images_per_slice)) {
             slices.push_back({.first_inference = first + piece.first, .images = piece.count});
         }
         first += images;
@@ -120,7 +120,7 @@ private:
         }
     }
 
-    void read_part(const BatchSlice& slice, std::uint32_t part, const Piece& images) {
+    void read_part(const BatchSlice& slice, std::uint32_t part, const mapping::Piece& images) {
         if (images.count == 0) return;
         schedule_.operations.emplace_back(ReadInput{.first_inference = slice.first_inference + images.first,
                                                     .first_image = images.first,
@@ -169,7 +169,7 @@ private:
     void append_groups(const SubBatches& groups, std::size_t slice) {
         const std::uint32_t images = slices_[slice].images;
         for (std::uint32_t first = 0; first < images; first += groups.images) {
-            const Piece group{.first = first, .count = std::min(groups.images, images - first)};
+            const mapping::Piece group{.first = first, .count = std::min(groups.images, images - first)};
             const bool is_last = first + group.count == images;
             for (std::uint32_t l = 0; l < groups.layers; ++l) {
                 append_layer(l, group, slices_[slice].first_inference);
@@ -186,7 +186,7 @@ private:
     }
 
     /// Appends the layer's work for some images of a slice.
-    void append_layer(std::uint32_t index, const Piece& images, std::uint64_t first_inference) {
+    void append_layer(std::uint32_t index, const mapping::Piece& images, std::uint64_t first_inference) {
         if (schedule_.layers[index].joined_to) return;
         const mapping::Layer& layer = network_.layers[index];
         LayerLowering context{.view = {network_, layer, schedule_.target},
@@ -206,7 +206,7 @@ private:
     Schedule& schedule_;
     const std::vector<BatchSlice> slices_;
     const std::uint32_t input_read_out_;  ///< the step that last reads the network's input
-    AccumulatorParts accumulators_;
+    mapping::AccumulatorParts accumulators_;
 };
 
 }  // namespace

@@ -88,7 +88,7 @@ private:
                            segment.layer + 1);
     }
 
-    static std::string lines(const Chunk& chunk) {
+    static std::string lines(const mapping::Chunk& chunk) {
         return fmt::format("{} lines from image {} line {}", chunk.lines, chunk.first_image,
                            chunk.first_line);
     }
@@ -124,7 +124,7 @@ private:
     void write_layer(std::size_t index, const LayerPlan& layer) {
         line("layer {} {:?} {}, {} MACs", index + 1, layer.name, layer.kind, layer.macs);
         for (std::size_t j = 0; j < layer.tiling.columns.size(); ++j) {
-            const ColumnTile& column = layer.tiling.columns[j];
+            const mapping::ColumnTile& column = layer.tiling.columns[j];
             const std::vector<Segment>& segments = layer.segments[j];
             const bool joined = is_joined(segments, index);
             line("  column tile {}: {} {}{}, element tiles{}", j, joined ? "joined channels" : "channels",
@@ -144,9 +144,9 @@ private:
         return fmt::format(", parameters in row {}", segment.parameters_row);
     }
 
-    static std::string runs(const LayerPlan& layer, const ColumnTile& column) {
+    static std::string runs(const LayerPlan& layer, const mapping::ColumnTile& column) {
         std::string text;
-        for (const TileRun& run : column.runs) {
+        for (const mapping::TileRun& run : column.runs) {
             if (run.input > 0) fmt::format_to(std::back_inserter(text), " of input {}:", run.input);
             fmt::format_to(std::back_inserter(text), " {} = tiles {}",
                            range(run.first_element_tile, run.tiles),

@@ -4,7 +4,7 @@
 #include <variant>
 #include <vector>
 
-#include "compiler/schedule/accumulator_parts.h"
+#include "compiler/mapping/accumulator_parts.h"
 #include "sim/run/compile.h"
 
 namespace systole::run {
@@ -60,13 +60,13 @@ void find_fitting_batch(const mapping::Network& network, const schedule::Schedul
 
 BatchFacts batch_facts(const mapping::Network& network, const schedule::Schedule& schedule) {
     const schedule::MemoryPlan& memory = schedule.memory;
-    const schedule::AccumulatorParts accumulators(schedule.target.accumulator_rows);
+    const mapping::AccumulatorParts accumulators(schedule.target.accumulator_rows);
     BatchFacts facts{.images = std::min<std::uint64_t>(schedule.options.batch, schedule.options.inferences),
                      .at_a_time = memory.images_per_slice,
                      .that_fit = memory.images_that_fit,
                      .grouped_layers = memory.groups.layers,
                      .group = memory.groups.images,
-                     .rows_a_fetch = accumulators.part(schedule::AccumulatorParts::halves),
+                     .rows_a_fetch = accumulators.part(mapping::AccumulatorParts::halves),
                      .images_a_fetch = images_a_fetch(schedule),
                      .fitting_batch = 0,
                      .fitting_images_a_fetch = 0.0};

@@ -317,7 +317,7 @@ TEST_CASE("Segments are each layer's channels once, in fewer tiles and no more a
                 tiles_apart += column_tiles(channels, columns);
                 if (l == first) continue;
                 ++members;
-                CHECK(plans[l].tiling == Tiling{});
+                CHECK(plans[l].tiling == mapping::Tiling{});
                 CHECK(plans[l].macs == 0);
             }
             joined += members;

@@ -1,10 +1,10 @@
-#include "compiler/schedule/chunking.h"
+#include "compiler/mapping/chunking.h"
 
 #include <algorithm>
 
 #include "hw/base/arithmetic.h"
 
-namespace systole::schedule {
+namespace systole::mapping {
 
 std::vector<Piece> cut_evenly(std::uint32_t total, std::uint32_t limit) {
     std::vector<Piece> pieces;
@@ -37,4 +37,4 @@ std::vector<Chunk> cut_lines(const ir::FeatureMap& output, std::uint32_t images,
     return chunks;
 }
 
-}  // namespace systole::schedule
+}  // namespace systole::mapping

@@ -7,7 +7,7 @@
 #include "compiler/ir/window.h"
 #include "hw/isa/program.h"
 
-namespace systole::schedule {
+namespace systole::mapping {
 
 /// Consecutive weight tiles along the elements of a window, or of one input of a dense layer: element tile t
 /// holds the elements from t * array rows on.
@@ -56,4 +56,4 @@ Tiling dense_tiling(std::span<const std::uint64_t> inputs, std::uint32_t channel
 Tiling depthwise_tiling(const ir::Window& window, std::uint32_t input_channels,
                         std::uint32_t channel_multiplier, const isa::Geometry& geometry);
 
-}  // namespace systole::schedule
+}  // namespace systole::mapping

@@ -1,4 +1,4 @@
-#include "compiler/schedule/tiling.h"
+#include "compiler/mapping/tiling.h"
 
 #include <catch2/catch.hpp>
 #include <random>
@@ -7,7 +7,7 @@
 
 #include "tests/support/random_runs.h"
 
-namespace systole::schedule {
+namespace systole::mapping {
 namespace {
 
 using isa::Geometry;
@@ -48,7 +48,7 @@ void check_columns(const Tiling& tiling, const Geometry& geometry) {
 }  // namespace
 
 TEST_CASE("A matrix that just fits the array is one tile, one more element or channel makes two",
-          "[compiler][schedule]") {
+          "[compiler][mapping]") {
     const Geometry geometry{.rows = 7, .columns = 5};
     CHECK(dense_tiling(7, 5, geometry).tiles == 1);
     CHECK(dense_tiling(8, 5, geometry).tiles == 2);
@@ -66,7 +66,7 @@ TEST_CASE("A matrix that just fits the array is one tile, one more element or ch
                      .runs = {{.first_element_tile = 0, .tiles = 3, .first_weight_tile = 3}}});
 }
 
-TEST_CASE("A dense tiling has every tile once", "[compiler][schedule]") {
+TEST_CASE("A dense tiling has every tile once", "[compiler][mapping]") {
     const std::uint32_t seed = 5;
     INFO("seed " << seed);
     std::mt19937 random(seed);
@@ -85,7 +85,7 @@ TEST_CASE("A dense tiling has every tile once", "[compiler][schedule]") {
 }
 
 TEST_CASE("A depthwise tiling has exactly the tiles in which channels meet themselves",
-          "[compiler][schedule]") {
+          "[compiler][mapping]") {
     const std::uint32_t seed = 6;
     INFO("seed " << seed);
     std::mt19937 random(seed);
@@ -115,4 +115,4 @@ TEST_CASE("A depthwise tiling has exactly the tiles in which channels meet thems
     CHECK(left_out >= tests::random_share(1001));
 }
 
-}  // namespace systole::schedule
+}  // namespace systole::mapping

@@ -1,10 +1,10 @@
-#include "compiler/schedule/tiling.h"
+#include "compiler/mapping/tiling.h"
 
 #include <algorithm>
 
 #include "hw/base/arithmetic.h"
 
-namespace systole::schedule {
+namespace systole::mapping {
 namespace {
 
 /// Appends the element tile to the column tile; extends the last run if the tile follows it directly.
@@ -83,4 +83,4 @@ Tiling depthwise_tiling(const ir::Window& window, std::uint32_t input_channels,
     return tiling;
 }
 
-}  // namespace systole::schedule
+}  // namespace systole::mapping

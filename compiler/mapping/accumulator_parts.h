@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace systole::schedule {
+namespace systole::mapping {
 
 /// Allocates accumulator rows in equal parts, used in turn, so that parts can be activated while the matrix
 /// unit fills another. Two parts (halves) are enough if a chunk is streamed against several weight tiles.
@@ -54,4 +54,4 @@ private:
     std::uint32_t last_;  ///< last row of the part allocated last
 };
 
-}  // namespace systole::schedule
+}  // namespace systole::mapping

@@ -1,14 +1,14 @@
-#include "compiler/schedule/chunking.h"
+#include "compiler/mapping/chunking.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <random>
 
-#include "compiler/schedule/accumulator_parts.h"
+#include "compiler/mapping/accumulator_parts.h"
 
-namespace systole::schedule {
+namespace systole::mapping {
 
-TEST_CASE("Items are cut into the fewest pieces, of nearly equal size", "[compiler][schedule]") {
+TEST_CASE("Items are cut into the fewest pieces, of nearly equal size", "[compiler][mapping]") {
     for (std::uint32_t total = 0; total <= 40; ++total) {
         for (std::uint32_t limit = 1; limit <= 41; ++limit) {
             const std::vector<Piece> pieces = cut_evenly(total, limit);
@@ -30,7 +30,7 @@ TEST_CASE("Items are cut into the fewest pieces, of nearly equal size", "[compil
     }
 }
 
-TEST_CASE("Images that fit are not cut", "[compiler][schedule]") {
+TEST_CASE("Images that fit are not cut", "[compiler][mapping]") {
     const ir::FeatureMap output{.height = 3, .width = 4, .channels = 9};
     CHECK(cut_lines(output, 5, 24) == std::vector<Chunk>{{0, 0, 6}, {2, 0, 6}, {4, 0, 3}});
     CHECK(cut_lines(output, 5, 23) ==
@@ -38,18 +38,18 @@ TEST_CASE("Images that fit are not cut", "[compiler][schedule]") {
     CHECK(cut_lines(output, 5, 60) == std::vector<Chunk>{{0, 0, 15}});
 }
 
-TEST_CASE("Images that do not fit are cut into lines, each chunk in one image", "[compiler][schedule]") {
+TEST_CASE("Images that do not fit are cut into lines, each chunk in one image", "[compiler][mapping]") {
     const ir::FeatureMap output{.height = 3, .width = 4, .channels = 9};
     CHECK(cut_lines(output, 2, 11) == std::vector<Chunk>{{0, 0, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 1}});
     CHECK(cut_lines(output, 1, 7) == std::vector<Chunk>{{0, 0, 1}, {0, 1, 1}, {0, 2, 1}});
 }
 
-TEST_CASE("A line is never cut", "[compiler][schedule]") {
+TEST_CASE("A line is never cut", "[compiler][mapping]") {
     CHECK(cut_lines({.height = 2, .width = 9, .channels = 1}, 1, 5) ==
           std::vector<Chunk>{{0, 0, 1}, {0, 1, 1}});
 }
 
-TEST_CASE("Chunks take the accumulator halves in turn", "[compiler][schedule]") {
+TEST_CASE("Chunks take the accumulator halves in turn", "[compiler][mapping]") {
     AccumulatorParts accumulators(9);
     CHECK(accumulators.rows() == 9);
     CHECK(accumulators.part(AccumulatorParts::halves) == 4);
@@ -58,7 +58,7 @@ TEST_CASE("Chunks take the accumulator halves in turn", "[compiler][schedule]") 
     CHECK(accumulators.take(3, AccumulatorParts::halves) == 0);
 }
 
-TEST_CASE("Chunks take the accumulator quarters in turn", "[compiler][schedule]") {
+TEST_CASE("Chunks take the accumulator quarters in turn", "[compiler][mapping]") {
     AccumulatorParts accumulators(8);
     CHECK(accumulators.part(AccumulatorParts::quarters) == 2);
     for (const std::uint32_t first : {0U, 2U, 4U, 6U, 0U}) {
@@ -66,7 +66,7 @@ TEST_CASE("Chunks take the accumulator quarters in turn", "[compiler][schedule]"
     }
 }
 
-TEST_CASE("There are enough parts to keep the array busy until rows are activated", "[compiler][schedule]") {
+TEST_CASE("There are enough parts to keep the array busy until rows are activated", "[compiler][mapping]") {
     // Of p parts of c rows, p - 2 must be enough for the delay.
     const AccumulatorParts accumulators(64);
     CHECK(accumulators.parts_behind(0) == 4);
@@ -78,7 +78,7 @@ TEST_CASE("There are enough parts to keep the array busy until rows are activate
 }
 
 TEST_CASE("Between layers of halves and quarters a chunk does not take the rows of the last",
-          "[compiler][schedule]") {
+          "[compiler][mapping]") {
     AccumulatorParts accumulators(8);
     CHECK(accumulators.take(2, AccumulatorParts::quarters) == 0);
     CHECK(accumulators.take(4, AccumulatorParts::halves) == 4);
@@ -89,23 +89,23 @@ TEST_CASE("Between layers of halves and quarters a chunk does not take the rows 
     CHECK(accumulators.take(2, AccumulatorParts::quarters) == 4);
 }
 
-TEST_CASE("A chunk above its part begins at row 0", "[compiler][schedule]") {
+TEST_CASE("A chunk above its part begins at row 0", "[compiler][mapping]") {
     AccumulatorParts accumulators(9);
     CHECK(accumulators.take(4, AccumulatorParts::halves) == 0);
     CHECK(accumulators.take(5, AccumulatorParts::halves) == 0);
     CHECK(accumulators.take(9, AccumulatorParts::halves) == 0);
 }
 
-TEST_CASE("A single accumulator row is its own part", "[compiler][schedule]") {
+TEST_CASE("A single accumulator row is its own part", "[compiler][mapping]") {
     AccumulatorParts accumulators(1);
     CHECK(accumulators.part(AccumulatorParts::halves) == 1);
     CHECK(accumulators.take(1, AccumulatorParts::halves) == 0);
     CHECK(accumulators.take(1, AccumulatorParts::quarters) == 0);
 }
 
-TEST_CASE("Rows that 16 bits cannot count are left alone", "[compiler][schedule]") {
+TEST_CASE("Rows that 16 bits cannot count are left alone", "[compiler][mapping]") {
     CHECK(AccumulatorParts(65535).rows() == 65535);
     CHECK(AccumulatorParts(65536).rows() == 65535);
 }
 
-}  // namespace systole::schedule
+}  // namespace systole::mapping

@@ -5,7 +5,7 @@
 
 #include "compiler/ir/window.h"
 
-namespace systole::schedule {
+namespace systole::mapping {
 
 /// Output lines that are computed together: `lines` lines from `first_line` of image `first_image` on. They
 /// may span several images.
@@ -37,4 +37,4 @@ struct Piece {
 /// pieces come first.
 std::vector<Piece> cut_evenly(std::uint32_t total, std::uint32_t limit);
 
-}  // namespace systole::schedule
+}  // namespace systole::mapping
