@@ -183,8 +183,10 @@ void Emitter::operator()(const schedule::ConvolveLines& work) {
     const mapping::Layer& layer = begin_layer(work.layer);
     const mapping::TensorId input = layer.inputs[0];
     const isa::MatrixFlags flags = fetch(work, layer, tensor(input));
-    set_window(std::get<mapping::MatrixProduct>(layer.work).window.value(), input,
-               tensor(layer.output).shape);
+    const schedule::LayerPlan& plan = schedule_.layers[work.layer];
+    set_window(
+        mapping::window_of_blocks(std::get<mapping::MatrixProduct>(layer.work).window.value(), plan.block),
+        input, plan.grid);
     stream_.set(Register::WindowTile, work.first_element_tile);
     stream_.append(isa::Convolve{.unified_buffer_row = row_of(input, work.chunk.first_image),
                                  .accumulator_row = narrow<std::uint16_t>(work.accumulator_row),
@@ -209,9 +211,15 @@ void Emitter::operator()(const schedule::MultiplyImages& work) {
                             .repeat = narrow<std::uint8_t>(work.tiles - 1)});
 }
 
-void Emitter::set_pixels(mapping::TensorId output, std::uint32_t first_channel) {
+void Emitter::set_pixels(mapping::TensorId output, std::uint32_t first_channel,
+                         const mapping::PixelBlock& block) {
     const schedule::TensorPlacement& place = schedule_.memory.tensors[output];
-    stream_.set(Register::ActivationPixelBytes, place.pixel_bytes);
+    // The pixels of a block follow each other without gaps, so a block is written as one large pixel.
+    const std::uint32_t own_bytes = tensor(output).shape.channels * bytes_of(tensor(output).type);
+    if (block.pixels() > 1 && place.pixel_bytes != own_bytes) {
+        throw std::logic_error("blocks of pixels in a concatenated tensor");
+    }
+    stream_.set(Register::ActivationPixelBytes, place.pixel_bytes * block.pixels());
     stream_.set(Register::ActivationChannelOffset,
                 place.channel_offset + first_channel * bytes_of(tensor(output).type));
     stream_.set(Register::ActivationImageRows, place.image_rows);
@@ -226,15 +234,17 @@ void Emitter::set_output_range(std::int32_t zero_point, std::int32_t minimum, st
 void Emitter::operator()(const schedule::ActivatePixels& work) {
     const schedule::Segment& segment = schedule_.layers[work.layer].segments[work.column][work.segment];
     const mapping::Layer& layer = begin_layer(segment.layer);
-    const ir::FeatureMap& output = tensor(layer.output).shape;
+    const ir::FeatureMap& grid = schedule_.layers[segment.layer].grid;
     const mapping::Requantization& rules = *schedule::requantization(layer);
+    const mapping::PixelBlock& block = schedule_.layers[segment.layer].block;
+    const std::uint32_t columns = segment.channels * block.pixels();
     const LoadedParameters needed{.parameters_row = segment.parameters_row,
-                                  .columns = segment.channels,
+                                  .columns = columns,
                                   .table_row = schedule_.layers[segment.layer].table_row};
-    stream_.set(Register::ActivationColumns, segment.channels);
+    stream_.set(Register::ActivationColumns, columns);
     stream_.set(Register::ActivationFirstColumn, segment.first_column);
-    set_pixels(layer.output, segment.first_channel);
-    stream_.set(Register::ActivationOutputsPerImage, output.height * output.width);
+    set_pixels(layer.output, segment.first_channel, block);
+    stream_.set(Register::ActivationOutputsPerImage, grid.height * grid.width);
     stream_.set(Register::ActivationParametersRow, needed.parameters_row);
     if (needed.table_row) stream_.set(Register::ActivationTableRow, *needed.table_row);
     set_output_range(rules.zero_point, rules.minimum, rules.maximum);

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "compiler/ir/model_error.h"
+#include "compiler/mapping/pixel_block.h"
 #include "compiler/schedule/array_weights.h"
 #include "hw/base/arithmetic.h"
 #include "hw/isa/fields.h"
@@ -20,6 +21,7 @@ namespace {
 struct TileCut {
     std::uint64_t first_element = 0;
     const schedule::Segment& segment;
+    const mapping::PixelBlock& block;
 };
 
 /// Writes weight number `index` of a tile; weights of 16 bits are little endian.
@@ -79,14 +81,51 @@ void fill_depthwise(const HeldWeights<Weight>& weights, std::uint64_t input_chan
     }
 }
 
+/// Copies the filters of each pixel of a block to its columns. An element of the window of blocks belongs to
+/// the windows of some of the pixels; for the others, and for other input channels of a depthwise
+/// convolution, the tile keeps its zeros.
+template <typename Weight>
+void fill_blocks(const HeldWeights<Weight>& weights, const mapping::MatrixProduct& product,
+                 std::uint64_t input_channels, const TileCut& cut, isa::WeightTile& tile) {
+    const std::uint64_t channels = cut.segment.channels;  // all of the layer's: one column tile has a block
+    const std::uint32_t width = mapping::window_of_blocks(*product.window, cut.block).kernel_width;
+    // The output channels that depend on an input channel.
+    const std::uint64_t own = product.channel_multiplier.value_or(cut.segment.channels);
+    for (std::uint32_t row = 0; row < tile.rows; ++row) {
+        const std::uint64_t element = cut.first_element + row;
+        const auto place = static_cast<std::uint32_t>(element / input_channels);
+        const std::uint64_t input_channel = element % input_channels;
+        for (std::uint32_t pixel = 0; pixel < cut.block.pixels(); ++pixel) {
+            const auto kernel_element =
+                mapping::kernel_element(*product.window, pixel / cut.block.width, pixel % cut.block.width,
+                                        place / width, place % width);
+            if (!kernel_element) continue;
+            tile.useful_macs += static_cast<std::uint32_t>(own);
+            if (weights.empty()) continue;
+            // Of a depthwise convolution, the stored matrix has a single row for a kernel element.
+            const bool depthwise = product.channel_multiplier.has_value();
+            const std::uint64_t first = depthwise ? input_channel * own : 0;
+            const std::uint64_t stored_row =
+                depthwise ? *kernel_element : *kernel_element * input_channels + input_channel;
+            const std::size_t to =
+                std::size_t{row} * tile.columns + cut.segment.first_column + pixel * channels + first;
+            for (std::uint64_t channel = 0; channel < own; ++channel) {
+                set_weight(tile, to + channel, weights[stored_row * channels + first + channel]);
+            }
+        }
+    }
+}
+
 template <typename Weight>
 void fill_with(const mapping::Network& network, const mapping::MatrixProduct& product, const TileCut& cut,
                const schedule::ArrayWeights& held, isa::WeightTile& tile) {
     const mapping::Layer& layer = network.layers[cut.segment.layer];
     const HeldWeights<Weight> weights{product.weights.values<Weight>(),
                                       product.weight_zero_point - held.zero_point};
-    if (product.channel_multiplier) {
-        const std::uint64_t input_channels = network.tensors[layer.inputs[0]].shape.channels;
+    const std::uint64_t input_channels = network.tensors[layer.inputs[0]].shape.channels;
+    if (cut.block.pixels() > 1) {
+        fill_blocks(weights, product, input_channels, cut, tile);
+    } else if (product.channel_multiplier) {
         fill_depthwise(weights, input_channels, *product.channel_multiplier, cut, tile);
     } else {
         fill_dense(weights, network.tensors[layer.output].shape.channels, cut, tile);
@@ -124,13 +163,20 @@ private:
     std::uint8_t* to_;
 };
 
+/// Writes the parameters of a segment's columns: those of its channels, for each of `pixels` pixels.
 void write_parameters(const mapping::Requantization& rules, const schedule::Segment& segment,
-                      std::uint8_t* to) {
+                      std::uint32_t pixels, std::uint8_t* to) {
     LittleEndianWriter writer(to);
-    const std::size_t end = std::size_t{segment.first_channel} + segment.channels;
-    for (std::size_t i = segment.first_channel; i < end; ++i) writer.write(rules.bias[i]);
-    for (std::size_t i = segment.first_channel; i < end; ++i) writer.write(rules.multiplier[i]);
-    for (std::size_t i = segment.first_channel; i < end; ++i) writer.write(rules.shift[i]);
+    const auto write_all = [&](const auto& values) {
+        for (std::uint32_t pixel = 0; pixel < pixels; ++pixel) {
+            for (std::size_t i = 0; i < segment.channels; ++i) {
+                writer.write(values[segment.first_channel + i]);
+            }
+        }
+    };
+    write_all(rules.bias);
+    write_all(rules.multiplier);
+    write_all(rules.shift);
 }
 
 /// Buffers are aligned to cache lines of the host.
@@ -165,7 +211,7 @@ std::vector<isa::WeightTile> weight_image(const mapping::Network& network,
                                            static_cast<std::uint8_t>(held.zero_point));
                     }
                     for (const schedule::Segment& segment : plan.segments[j]) {
-                        fill(network, {first_element, segment}, held, tile);
+                        fill(network, {first_element, segment, plan.block}, held, tile);
                     }
                     tiles.push_back(std::move(tile));
                 }
@@ -183,6 +229,7 @@ std::vector<std::uint8_t> constant_rows(const mapping::Network& network, const s
         for (const std::vector<schedule::Segment>& column_tile : plan.segments) {
             for (const schedule::Segment& segment : column_tile) {
                 write_parameters(*schedule::requantization(network.layers[segment.layer]), segment,
+                                 schedule.layers[segment.layer].block.pixels(),
                                  contents.data() + segment.parameters_row * row_bytes);
             }
         }

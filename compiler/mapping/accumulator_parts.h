@@ -3,6 +3,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <optional>
+#include <vector>
+
+#include "compiler/ir/feature_map.h"
+#include "compiler/mapping/chunking.h"
+#include "compiler/mapping/tiling.h"
 
 namespace systole::mapping {
 
@@ -53,5 +59,21 @@ private:
     std::uint32_t rows_;
     std::uint32_t last_;  ///< last row of the part allocated last
 };
+
+/// How the rows of sums of a product are cut, so that their activation overlaps with matrix work.
+struct ProductChunks {
+    std::uint32_t parts = AccumulatorParts::halves;  ///< of the accumulators, used in turn
+    std::vector<Chunk> chunks;
+};
+
+/// The chunks of `images` images of a product, whose rows of sums form a grid of `grid`'s height and width.
+/// They have the size of a part of the accumulators; if a line does not fit in a part, that of all
+/// accumulators. With a `delay` (see AccumulatorParts::parts_behind), products whose columns have a single
+/// weight tile use as many parts as it asks for, otherwise quarters.
+ProductChunks cut_product(const Tiling& tiling, const ir::FeatureMap& grid, std::uint32_t images,
+                          const AccumulatorParts& accumulators, std::optional<std::uint64_t> delay);
+
+/// Whether the column has one weight tile, which stays in the array for all chunks.
+bool is_single_tile(const ColumnTile& column);
 
 }  // namespace systole::mapping

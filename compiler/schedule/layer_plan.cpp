@@ -137,6 +137,8 @@ std::vector<LayerPlan> plan_layers(const mapping::Network& network, const Target
         LayerPlan layer_plan;
         layer_plan.name = layer.name;
         layer_plan.macs = layer.macs;
+        layer_plan.block = block_of(target.mapping, l);
+        layer_plan.grid = mapping::blocks_of(view.output().shape, layer_plan.block);
         std::visit([&](const auto& work) { plan(work, view, layer_plan); }, layer.work);
         if (joined_to[l] != l) {
             join(layer_plan, joined_to[l], plans);
@@ -166,7 +168,9 @@ std::uint32_t lay_out_constants(const mapping::Network& network, const Target& t
     for (std::size_t i = 0; i < plans.size(); ++i) {
         for (std::vector<Segment>& column_tile : plans[i].segments) {
             for (Segment& segment : column_tile) {
-                segment.parameters_row = take(isa::parameter_bytes * segment.channels);
+                const std::uint64_t columns =
+                    std::uint64_t{segment.channels} * plans[segment.layer].block.pixels();
+                segment.parameters_row = take(isa::parameter_bytes * columns);
             }
         }
         if (const auto* table = lookup_table(network.layers[i]))

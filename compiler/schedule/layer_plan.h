@@ -5,18 +5,21 @@
 #include <string>
 #include <vector>
 
+#include "compiler/ir/feature_map.h"
 #include "compiler/mapping/network.h"
+#include "compiler/mapping/pixel_block.h"
 #include "compiler/mapping/tiling.h"
 #include "compiler/schedule/target.h"
 
 namespace systole::schedule {
 
-/// The columns of a column tile that are channels of one layer; an activation processes one segment.
+/// The columns of a column tile that are channels of one layer, for each pixel of its block; an activation
+/// processes one segment.
 struct Segment {
     std::uint32_t layer = 0;
-    std::uint32_t first_column = 0;   ///< in the column tile
-    std::uint32_t first_channel = 0;  ///< in the layer's output
-    std::uint32_t channels = 0;
+    std::uint32_t first_column = 0;    ///< in the column tile
+    std::uint32_t first_channel = 0;   ///< in the layer's output
+    std::uint32_t channels = 0;        ///< of a pixel
     std::uint32_t parameters_row = 0;  ///< unified-buffer row of the requantization parameters
 
     bool operator==(const Segment&) const = default;
@@ -29,8 +32,10 @@ struct LayerPlan {
     std::string name;
     std::string kind;                        ///< "convolution", "max_pool", ...; "joined to " a layer
     std::optional<std::uint32_t> joined_to;  ///< the layer with which it is computed
-    std::uint64_t macs = 0;  ///< for one inference; those of a joined layer count for the other layer
-    mapping::Tiling tiling;  ///< without tiles for joined layers and for layers without weights
+    std::uint64_t macs = 0;     ///< for one inference; those of a joined layer count for the other layer
+    mapping::Tiling tiling;     ///< without tiles for joined layers and for layers without weights
+    mapping::PixelBlock block;  ///< output pixels of a row of sums; one but for convolutions
+    ir::FeatureMap grid;        ///< the output's blocks
     std::uint32_t first_weight_tile = 0;         ///< in the weight image
     std::vector<std::vector<Segment>> segments;  ///< of each column tile, in the order of columns
     std::optional<std::uint32_t> table_row;      ///< unified-buffer row of the lookup table, if any

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
+#include "compiler/mapping/accumulator_parts.h"
+#include "compiler/mapping/pixel_block.h"
 #include "compiler/schedule/lowering.h"
 
 namespace systole::schedule {
@@ -34,10 +37,6 @@ void append_chunk(LayerLowering& context, const mapping::ColumnTile& column, con
     }
 }
 
-bool is_single_tile(const mapping::ColumnTile& column) {
-    return column.runs.size() == 1 && column.runs.front().tiles == 1;
-}
-
 /// Checks that the number of weights fits the shapes (or is 0 in a network without weights), and that there
 /// are parameters for each output channel.
 void check_weights(const LayerView& view, const mapping::MatrixProduct& product, std::uint64_t expected) {
@@ -53,8 +52,7 @@ void check_weights(const LayerView& view, const mapping::MatrixProduct& product,
 
 /// Checks that instructions can address the lines of the layer's output and that a line fits in the
 /// accumulators.
-void check_lines(const LayerView& view) {
-    const ir::FeatureMap& output = view.output().shape;
+void check_lines(const LayerView& view, const ir::FeatureMap& output) {
     const mapping::AccumulatorParts accumulators(view.target.accumulator_rows);
     if (output.width > accumulators.rows()) {
         view.reject(fmt::format("an output line has {} pixels; it must fit the {} accumulator rows",
@@ -67,16 +65,34 @@ void check_lines(const LayerView& view) {
     }
 }
 
+/// Checks that a row of sums holds the plan's block, and that a row of blocks lies in memory as the pixels
+/// do.
+void check_block(const LayerView& view, const LayerPlan& plan) {
+    if (plan.block.pixels() == 1) return;
+    view.require(plan.block.height == 1 && view.output().shape.width % plan.block.width == 0,
+                 "blocks of pixels must be parts of a line that divide it");
+    view.require(plan.grid.channels <= view.target.geometry.columns,
+                 "a block of pixels must fit the array's columns");
+}
+
+/// The tiles of a window of blocks, with a column for each channel of each pixel.
+mapping::Tiling tiling_of_blocks(const ir::Window& window, const LayerView& view, const LayerPlan& plan) {
+    const std::uint64_t elements = mapping::window_of_blocks(window, plan.block).kernel_elements();
+    return mapping::dense_tiling(elements * view.input().shape.channels, plan.grid.channels,
+                                 view.target.geometry);
+}
+
 /// Plans a convolution: its windows are streamed against the tiles of the weight matrix, which has a row for
 /// each window element and a column for each filter.
 void plan_convolution(const mapping::MatrixProduct& product, const LayerView& view, LayerPlan& plan) {
-    const std::uint64_t elements = product.window->kernel_elements() * view.input().shape.channels;
+    const std::uint32_t input_channels = view.input().shape.channels;
     const std::uint32_t filters = view.output().shape.channels;
     check_window(view, *product.window);
-    check_weights(view, product, elements * filters);
-    check_lines(view);
+    check_weights(view, product, product.window->kernel_elements() * input_channels * filters);
+    check_lines(view, plan.grid);
+    check_block(view, plan);
     plan.kind = "convolution";
-    plan.tiling = mapping::dense_tiling(elements, filters, view.target.geometry);
+    plan.tiling = tiling_of_blocks(*product.window, view, plan);
 }
 
 /// Plans a depthwise convolution: its weight matrix is zero unless input and output channel belong together.
@@ -89,9 +105,12 @@ void plan_depthwise(const mapping::MatrixProduct& product, const LayerView& view
     view.require(std::uint64_t{input_channels} * multiplier == view.output().shape.channels,
                  "the output channels must be input channels * channel multiplier");
     check_weights(view, product, window.kernel_elements() * input_channels * multiplier);
-    check_lines(view);
+    check_lines(view, plan.grid);
+    check_block(view, plan);
     plan.kind = "depthwise_convolution";
-    plan.tiling = mapping::depthwise_tiling(window, input_channels, multiplier, view.target.geometry);
+    plan.tiling = plan.block.pixels() > 1
+                      ? tiling_of_blocks(window, view, plan)
+                      : mapping::depthwise_tiling(window, input_channels, multiplier, view.target.geometry);
 }
 
 /// Plans a dense layer: row t of each image's input tensor (two rows of 16-bit elements) is multiplied with
@@ -111,30 +130,14 @@ void plan_dense(const mapping::MatrixProduct& product, const LayerView& view, La
     plan.tiling = mapping::dense_tiling(inputs, outputs, view.target.geometry);
 }
 
-/// The number of accumulator parts that the layer's chunks use in turn (see AccumulatorParts).
-std::uint32_t accumulator_parts(const LayerLowering& context) {
-    const std::vector<mapping::ColumnTile>& columns = context.plan.tiling.columns;
-    if (!std::all_of(columns.begin(), columns.end(), is_single_tile))
-        return mapping::AccumulatorParts::halves;
+/// The chunks of the layer's rows of sums, for the images of the context.
+mapping::ProductChunks product_chunks(const LayerLowering& context) {
     const Target& target = context.view.target;
-    std::uint32_t parts = target.mapping.parts_by_delay
-                              ? context.accumulators.parts_behind(target.activation_delay)
-                              : mapping::AccumulatorParts::quarters;
-    while (parts > mapping::AccumulatorParts::halves &&
-           context.view.output().shape.width > context.accumulators.part(parts)) {
-        parts /= 2;
-    }
-    return parts;
-}
-
-/// The chunks of the layer's output. They have the size of one of `parts` parts of the accumulators, so that
-/// activation overlaps with matrix work; if a line does not fit in a part, they have the size of all
-/// accumulators.
-std::vector<mapping::Chunk> matrix_chunks(const LayerLowering& context, std::uint32_t parts) {
-    const ir::FeatureMap& output = context.view.output().shape;
-    const std::uint32_t part = context.accumulators.part(parts);
-    const std::uint32_t limit = output.width <= part ? part : context.accumulators.rows();
-    return context.chunks(limit);
+    const auto delay = target.mapping.parts_by_delay ? std::optional(target.activation_delay) : std::nullopt;
+    mapping::ProductChunks cut = mapping::cut_product(context.plan.tiling, context.plan.grid, context.images,
+                                                      context.accumulators, delay);
+    for (mapping::Chunk& chunk : cut.chunks) chunk.first_image += context.first_image;
+    return cut;
 }
 
 /// Appends `Work` (ConvolveLines or MultiplyImages) and activations for all chunks and tiles of the layer.
@@ -145,9 +148,8 @@ std::vector<mapping::Chunk> matrix_chunks(const LayerLowering& context, std::uin
 /// accumulators hold one chunk only.
 template <typename Work>
 void lower_matrix_work(LayerLowering& context) {
-    const std::uint32_t width = context.view.output().shape.width;
-    const std::uint32_t parts = accumulator_parts(context);
-    const std::vector<mapping::Chunk> chunks = matrix_chunks(context, parts);
+    const std::uint32_t width = context.plan.grid.width;
+    const auto [parts, chunks] = product_chunks(context);
     for (std::size_t j = 0; j < context.plan.tiling.columns.size(); ++j) {
         const mapping::ColumnTile& column = context.plan.tiling.columns[j];
         bool tile_in_array = false;
@@ -155,7 +157,7 @@ void lower_matrix_work(LayerLowering& context) {
             const std::uint32_t pixels = chunk.lines * width;
             const std::uint32_t accumulator_row = context.accumulators.take(pixels, parts);
             append_chunk<Work>(context, column, chunk, accumulator_row, tile_in_array);
-            tile_in_array = is_single_tile(column);
+            tile_in_array = mapping::is_single_tile(column);
             for (std::uint32_t s = 0; s < context.plan.segments[j].size(); ++s) {
                 context.operations.emplace_back(ActivatePixels{.layer = context.layer,
                                                                .column = static_cast<std::uint32_t>(j),

@@ -38,6 +38,7 @@ std::vector<std::uint32_t> group_parallel_convolutions(const mapping::Network& n
         const auto* const product = std::get_if<mapping::MatrixProduct>(&layer.work);
         if (!target.mapping.join_convolutions) continue;
         if (product == nullptr || !mapping::is_convolution(*product)) continue;
+        if (block_of(target.mapping, l).pixels() > 1) continue;
         const std::uint64_t filters = network.tensors[layer.output].shape.channels;
         const ArrayWeights weights = array_weights(*product, target);
         std::vector<Group>& groups = groups_by_input[layer.inputs[0]];

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
+#include "compiler/mapping/pixel_block.h"
 #include "hw/isa/program.h"
 
 namespace systole::schedule {
@@ -19,9 +22,17 @@ struct Mapping {
     bool parts_by_delay = true;      ///< see AccumulatorParts::parts_behind; otherwise quarters
     bool group_first_layers = true;  ///< see SubBatches; otherwise batches that do not fit go in slices
     LayerOrder order = LayerOrder::Rows;
+    /// By layer: the output pixels that a row of accumulators holds side by side (choose_blocks). Empty: one
+    /// pixel in every layer. A layer with larger blocks is not joined with others.
+    std::vector<mapping::PixelBlock> blocks = {};
 
     bool operator==(const Mapping&) const = default;
 };
+
+/// The block of a layer's output pixels.
+inline mapping::PixelBlock block_of(const Mapping& mapping, std::size_t layer) {
+    return layer < mapping.blocks.size() ? mapping.blocks[layer] : mapping::PixelBlock{};
+}
 
 /// The properties of the machine that the compiler needs, and how it maps networks to it. The caller sets the
 /// properties from a valid machine configuration. All numbers except the delay are at least 1.

@@ -121,8 +121,14 @@ private:
         line("tensor {:?} from row {}, {} rows an image", tensor.name, tensor.row, tensor.image_rows);
     }
 
+    /// The block of pixels; empty if it is one.
+    static std::string block_of(const LayerPlan& layer) {
+        if (layer.block.pixels() == 1) return {};
+        return fmt::format(", blocks of {} x {} pixels", layer.block.width, layer.block.height);
+    }
+
     void write_layer(std::size_t index, const LayerPlan& layer) {
-        line("layer {} {:?} {}, {} MACs", index + 1, layer.name, layer.kind, layer.macs);
+        line("layer {} {:?} {}, {} MACs{}", index + 1, layer.name, layer.kind, layer.macs, block_of(layer));
         for (std::size_t j = 0; j < layer.tiling.columns.size(); ++j) {
             const mapping::ColumnTile& column = layer.tiling.columns[j];
             const std::vector<Segment>& segments = layer.segments[j];

@@ -54,8 +54,7 @@ private:
             graph, spec, input, [&](std::string_view pass, const ir::Graph& after) { dump(pass, after); });
         if (output.empty() && text.empty()) return;
         const mapping::Network network = operators::lower(quantized);
-        const schedule::Schedule schedule = schedule::make_schedule(
-            network, run::target_of(spec.machine, spec.compiler.mapping), run::options_of(spec, input));
+        const schedule::Schedule schedule = run::schedule_of(network, spec, run::options_of(spec, input));
         if (text == "schedule") fmt::print("{}", schedule::to_text(schedule));
         if (output.empty() && text != "assembly") return;
         const isa::Program program = emit::emit_program(network, schedule);

@@ -68,6 +68,7 @@ std::vector<run::Setting> RunOptions::settings() const {
     numbers("mean", mean);
     numbers("std", std);
     text("channels", channels);
+    text("mapping", mapping);
     number("batch", batch);
     number("limit", limit);
     texts("calibration", calibration);
@@ -151,6 +152,8 @@ void add_model_options(CLI::App& command, Context& context, RunOptions& options,
         ->allow_extra_args(false);
     one_of("--channels", options.channels, run::names_of(run::ChannelOrder()),
            "order of colours that the network takes", "ORDER");
+    one_of("--mapping", options.mapping, run::names_of(run::MappingName()),
+           "choices of the compiler: best, as_published (as validated), plain (none)", "NAME");
     command.add_option("--batch", options.batch, "images that go through the network together (1)")
         ->type_name("N");
     command.add_option("--limit", options.limit, "only the first N images")->type_name("N");

@@ -18,6 +18,7 @@ struct RunOptions {
     std::string random_input;
     std::string labels, label_names;
     std::string resize, crop, layout, preset;
+    std::string mapping;
     std::string input_scale, batch, limit;
     std::vector<std::string> mean, std;
     std::string channels;

@@ -15,6 +15,7 @@
 #include "compiler/passes/drop_weights.h"
 #include "compiler/passes/move_transposes.h"
 #include "compiler/passes/prepare.h"
+#include "compiler/schedule/choose_blocks.h"
 #include "hw/base/data_type.h"
 #include "hw/machine/config_error.h"
 #include "hw/timing/matrix_unit.h"
@@ -96,17 +97,34 @@ void throw_with_file(const ModelError& error, const RunSpec& spec, const ir::Gra
 }
 
 schedule::Target target_of(const machine::MachineConfig& machine, const Mapping& mapping) {
-    const auto& [join_convolutions, parts_by_delay, group_first_layers, order] = mapping;
     return {.geometry = {.rows = machine.matrix_unit.rows, .columns = machine.matrix_unit.columns},
             .accumulator_rows = machine.accumulators.rows,
             .unified_buffer_rows = machine.unified_buffer.rows,
             .weight_memory_bytes = machine.weight_memory.bytes,
             .row_sums = machine.matrix_unit.row_sums,
             .activation_delay = timing::matrix_latency(machine) + machine.activation_latency(),
-            .mapping = {.join_convolutions = join_convolutions,
-                        .parts_by_delay = parts_by_delay,
-                        .group_first_layers = group_first_layers,
-                        .order = schedule_order(order)}};
+            .mapping = {.join_convolutions = mapping.join_convolutions,
+                        .parts_by_delay = mapping.parts_by_delay,
+                        .group_first_layers = mapping.group_first_layers,
+                        .order = schedule_order(mapping.order)}};
+}
+
+schedule::Schedule schedule_of(const mapping::Network& network, const RunSpec& spec,
+                               const schedule::Options& options) {
+    schedule::Target target = target_of(spec.machine, spec.compiler.mapping);
+    if (spec.compiler.mapping.pixel_blocks) {
+        target.mapping.blocks = schedule::chosen_blocks(
+            schedule::compare_blocks(network, target, spec.machine, options), network.layers.size());
+    }
+    return schedule::make_schedule(network, target, options);
+}
+
+std::string mapping_key(const RunSpec& spec) {
+    const Mapping& mapping = spec.compiler.mapping;
+    std::string key = to_json(target_of(spec.machine, mapping)).dump();
+    // The costs that blocks are chosen by depend on the whole machine.
+    if (mapping.pixel_blocks) key += machine::record_json(spec.machine).dump();
+    return key;
 }
 
 nlohmann::json to_json(const schedule::Target& target) {
@@ -114,7 +132,9 @@ nlohmann::json to_json(const schedule::Target& target) {
     const auto& [geometry, accumulator_rows, unified_buffer_rows, weight_memory_bytes, row_sums,
                  activation_delay, mapping] = target;
     const auto& [rows, columns] = geometry;
-    const auto& [join_convolutions, parts_by_delay, group_first_layers, order] = mapping;
+    const auto& [join_convolutions, parts_by_delay, group_first_layers, order, blocks] = mapping;
+    nlohmann::json block_sizes = nlohmann::json::array();
+    for (const mapping::PixelBlock& block : blocks) block_sizes.push_back({block.width, block.height});
     return {{"rows", rows},
             {"columns", columns},
             {"accumulator_rows", accumulator_rows},
@@ -125,7 +145,8 @@ nlohmann::json to_json(const schedule::Target& target) {
             {"join_convolutions", join_convolutions},
             {"parts_by_delay", parts_by_delay},
             {"group_first_layers", group_first_layers},
-            {"order", order}};
+            {"order", order},
+            {"blocks", block_sizes}};
 }
 
 ir::Graph read_model(const RunSpec& spec) {

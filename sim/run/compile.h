@@ -8,6 +8,7 @@
 
 #include "compiler/ir/graph.h"
 #include "compiler/ir/model_error.h"
+#include "compiler/mapping/network.h"
 #include "compiler/passes/pass_manager.h"
 #include "compiler/schedule/schedule.h"
 #include "compiler/schedule/target.h"
@@ -24,6 +25,12 @@ namespace systole::run {
 schedule::Target target_of(const machine::MachineConfig& machine, const Mapping& mapping);
 /// The whole target as JSON: targets with the same JSON have the same programs.
 nlohmann::json to_json(const schedule::Target& target);
+
+/// The schedule of a network for a run's machine, mapped as the run says.
+schedule::Schedule schedule_of(const mapping::Network& network, const RunSpec& spec,
+                               const schedule::Options& options);
+/// All that the program of a run depends on besides the fields of the spec without its machine.
+std::string mapping_key(const RunSpec& spec);
 
 /// The run's network; without its weights in a timing-only run. Throws ModelError.
 ir::Graph read_model(const RunSpec& spec);

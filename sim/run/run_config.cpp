@@ -39,6 +39,7 @@ constexpr std::string_view float_reference_rule = "it needs a model, not a progr
 constexpr std::string_view registers_rule = "a timing-only run has no values in them";
 constexpr auto layout_names = names_of(Layout());
 constexpr auto preset_names = names_of(Preset());
+constexpr auto mapping_names = names_of(MappingName());
 constexpr auto channel_orders = names_of(ChannelOrder());
 
 constexpr std::string_view print_rule = "a timing-only run has no values in its buffers";
@@ -98,6 +99,11 @@ void describe(Visitor& visitor, RunConfig& config) {
                    .if_absent = "first 128 of the input",
                    .rule = models_only_rule},
                   config.calibration);
+    visitor.choice(
+        {.key = "mapping",
+         .meaning = "choices of the compiler: all that save cycles, those of the validation, or none",
+         .rule = models_only_rule},
+        config.mapping, mapping_names);
     visitor.field({.key = "batch",
                    .meaning = "images that go through the network together",
                    .if_absent = "1",
@@ -166,7 +172,8 @@ void drop_dependent_keys(const Setting& setting, nlohmann::json& object) {
     };
     if (key == "input") drop({"labels"});
     if (setting.value.is_null()) return;  // nothing takes its place
-    if (key == "program") drop({"model", "batch", "calibration", "float_reference", "float_outputs"});
+    if (key == "program")
+        drop({"model", "batch", "calibration", "mapping", "float_reference", "float_outputs"});
     if (key == "model") drop({"program"});
     if (key == "input") drop({"random_input"});
     if (key == "preset") drop({"input_scale", "mean", "std", "channels"});
@@ -194,7 +201,7 @@ void validate(const RunConfig& config, const ConfigReader& reader) {
         reader.fail("program", program_rule);
     }
     if (!config.program.empty()) {
-        for (const char* key : {"batch", "calibration"}) {
+        for (const char* key : {"batch", "calibration", "mapping"}) {
             if (reader.has(key)) reader.fail(key, models_only_rule);
         }
         if (config.float_reference) reader.fail("float_reference", float_reference_rule);

@@ -68,23 +68,24 @@ struct RunConfig {
     std::vector<double> mean;           ///< taken from that
     std::vector<double> std;            ///< by which the difference is divided
     ChannelOrder channels = ChannelOrder::Rgb;
-    std::vector<std::string> calibration;  ///< images to quantize with; else the first of the input
-    std::uint32_t batch = 0;               ///< 0: not given, which means 1
-    std::uint64_t limit = 0;               ///< 0: all images
-    std::string host;                      ///< baseline that does the host's work; empty: default_host
-    std::vector<std::string> baselines;    ///< to compare with
-    bool host_time = true;                 ///< comparisons add the host's time to the chip's
-    std::string out;                       ///< folder for report.json and traces; empty: none
-    std::string outputs;                   ///< folder for the network's outputs; empty: none
-    std::string float_outputs;             ///< folder for those of the float reference
-    bool timing_only = false;              ///< no values, cycles only
-    bool float_reference = false;          ///< run the network in float as well
-    bool instructions = false;             ///< keep the times of each instruction
-    std::uint32_t power_windows = 0;       ///< windows of time to report energy in; 0: none
-    std::string registers;                 ///< cycles whose registers to keep; see read_cycle_range
-    std::vector<std::string> print;        ///< host buffers to show after the run; see find_view
-    bool explain = true;                   ///< with `out`: explain the cycles, by simulations of changes
-    trace::TraceConfig trace;              ///< traces to write during the run
+    std::vector<std::string> calibration;     ///< images to quantize with; else the first of the input
+    MappingName mapping = MappingName::Best;  ///< choices of the compiler
+    std::uint32_t batch = 0;                  ///< 0: not given, which means 1
+    std::uint64_t limit = 0;                  ///< 0: all images
+    std::string host;                         ///< baseline that does the host's work; empty: default_host
+    std::vector<std::string> baselines;       ///< to compare with
+    bool host_time = true;                    ///< comparisons add the host's time to the chip's
+    std::string out;                          ///< folder for report.json and traces; empty: none
+    std::string outputs;                      ///< folder for the network's outputs; empty: none
+    std::string float_outputs;                ///< folder for those of the float reference
+    bool timing_only = false;                 ///< no values, cycles only
+    bool float_reference = false;             ///< run the network in float as well
+    bool instructions = false;                ///< keep the times of each instruction
+    std::uint32_t power_windows = 0;          ///< windows of time to report energy in; 0: none
+    std::string registers;                    ///< cycles whose registers to keep; see read_cycle_range
+    std::vector<std::string> print;           ///< host buffers to show after the run; see find_view
+    bool explain = true;                      ///< with `out`: explain the cycles, by simulations of changes
+    trace::TraceConfig trace;                 ///< traces to write during the run
 
     /// The settings of the machine, in order; their keys without "machine.".
     std::vector<Setting> machine_settings;

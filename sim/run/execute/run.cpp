@@ -446,7 +446,7 @@ std::string prepared_key(const RunSpec& spec) {
     seen.host.reset();
     seen.baselines.clear();
     seen.host_time = RunSpec().host_time;
-    return hash_of(to_json(target_of(spec.machine, spec.compiler.mapping)).dump() + compared_bytes(seen));
+    return hash_of(mapping_key(spec) + compared_bytes(seen));
 }
 
 Prepared prepare(const RunSpec& spec) {
@@ -476,8 +476,7 @@ Prepared prepare(const RunSpec& spec) {
         prepared.program = naming_file(spec, *prepared.graph, [&] {
             const mapping::Network network =
                 operators::lower(quantize(*prepared.graph, spec, prepared.inputs));
-            const schedule::Schedule schedule = schedule::make_schedule(
-                network, target_of(spec.machine, spec.compiler.mapping), options_of(spec, prepared.inputs));
+            const schedule::Schedule schedule = schedule_of(network, spec, options_of(spec, prepared.inputs));
             prepared.batch = batch_facts(network, schedule);
             return emit::emit_program(network, schedule);
         });

@@ -27,14 +27,28 @@ constexpr std::array<std::string_view, 3> names_of(LayerOrder) {
     return {"rows", "layer", "layer_and_weights"};
 }
 
-/// Choices of the compiler: see schedule::Mapping.
+/// Choices of the compiler: see schedule::Mapping. The initial values are those of MappingName::AsPublished.
 struct Mapping {
     bool join_convolutions = true;
     bool parts_by_delay = true;
     bool group_first_layers = true;
+    bool pixel_blocks = false;  ///< several pixels of a convolution in a row of sums: see choose_blocks
     LayerOrder order = LayerOrder::Rows;
 };
-SYSTOLE_RECORD_FIELDS(Mapping, join_convolutions, parts_by_delay, group_first_layers, order)
+SYSTOLE_RECORD_FIELDS(Mapping, join_convolutions, parts_by_delay, group_first_layers, pixel_blocks, order)
+
+/// Names of mappings: all choices that save cycles; those with which the published cycles are compared; none.
+enum class MappingName : std::uint8_t { Best, AsPublished, Plain };
+constexpr std::array<std::string_view, 3> names_of(MappingName) {
+    return {"best", "as_published", "plain"};
+}
+constexpr Mapping mapping_named(MappingName name) {
+    const bool plain = name == MappingName::Plain;
+    return {.join_convolutions = !plain,
+            .parts_by_delay = !plain,
+            .group_first_layers = !plain,
+            .pixel_blocks = name == MappingName::Best};
+}
 
 /// The options for the compiler.
 struct CompilerOptions {

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "compiler/ir/feature_map.h"
+#include "compiler/ir/window.h"
+#include "compiler/mapping/accumulator_parts.h"
+#include "compiler/mapping/tiling.h"
+#include "hw/base/cycle.h"
+#include "hw/base/data_type.h"
+#include "hw/isa/instructions/activate.h"
+#include "hw/machine/machine_config.h"
+
+namespace systole::mapping {
+
+/// A product of matrix unit and activation unit under one mapping.
+struct MappedProduct {
+    std::optional<ir::Window> window;  ///< that is streamed, of blocks of pixels; absent: a row is an image
+    ir::FeatureMap input;              ///< of one image
+    ir::FeatureMap grid;  ///< rows of sums of one image; the channels are the columns of all tiles
+    Tiling tiling;
+    ProductChunks cut;  ///< of all images that go through the layer together
+    DataType activations = DataType::Uint8;
+    DataType weights = DataType::Int8;
+    DataType output = DataType::Uint8;
+    isa::ActivationFunction function = isa::ActivationFunction::Identity;
+};
+
+/// The cycles that the product takes from its first row of array input until its last sums are activated, in
+/// a network whose other layers neither delay it nor are delayed. Its first tiles are in the weight FIFO, as
+/// if there had been time to fetch them before.
+///
+/// A recurrence over the streams of all chunks: a stream begins when the one before has been put in, when its
+/// tile has been fetched and shifted in, and when the rows of sums that it overwrites are activated. Each
+/// cost is a function of hw/timing. Left out are ports, the host link, the issue of instructions, and row
+/// changes of a DRAM. The streams of many equal chunks are not computed one by one: the cycles of some are
+/// multiplied.
+Cycle predicted_cycles(const MappedProduct& product, const machine::MachineConfig& machine);
+
+}  // namespace systole::mapping

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "compiler/mapping/network.h"
+#include "compiler/mapping/pixel_block.h"
+#include "compiler/schedule/target.h"
+#include "hw/base/cycle.h"
+#include "hw/machine/machine_config.h"
+
+namespace systole::schedule {
+
+/// A block of output pixels that a layer could have.
+struct BlockAlternative {
+    mapping::PixelBlock block;
+    std::uint64_t tiles = 0;  ///< weight tiles
+    Cycle cycles = 0;         ///< predicted, of one batch
+
+    bool operator==(const BlockAlternative&) const = default;
+};
+
+/// The blocks that a convolution could have, the single pixel first.
+struct LayerAlternatives {
+    std::uint32_t layer = 0;
+    std::vector<BlockAlternative> alternatives;
+    std::size_t chosen = 0;
+
+    bool operator==(const LayerAlternatives&) const = default;
+};
+
+/// For each convolution of the network that could have several blocks, these with their predicted cycles;
+/// chosen is the block with the fewest, of equals the smallest. If the tiles of all chosen blocks do not fit
+/// the weight memory, every layer keeps single pixels. A layer that the target does not support has no
+/// alternatives.
+///
+/// A block is a part of a line that divides the line, and its channels fit the columns of the array. Layers
+/// whose output lies in a concatenated tensor have no blocks, for the pixels of a block would not follow each
+/// other.
+std::vector<LayerAlternatives> compare_blocks(const mapping::Network& network, const Target& target,
+                                              const machine::MachineConfig& machine, const Options& options);
+
+/// The chosen blocks by layer, for Mapping::blocks.
+std::vector<mapping::PixelBlock> chosen_blocks(const std::vector<LayerAlternatives>& layers,
+                                               std::size_t layer_count);
+
+}  // namespace systole::schedule
