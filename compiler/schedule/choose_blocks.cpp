@@ -11,14 +11,6 @@
 namespace systole::schedule {
 namespace {
 
-/// The convolution of a layer whose output pixels follow each other in memory; null for other layers.
-const mapping::MatrixProduct* convolution_of(const mapping::Layer& layer,
-                                             const std::vector<TensorPart>& parts) {
-    const auto* const product = std::get_if<mapping::MatrixProduct>(&layer.work);
-    if (product == nullptr || !product->window) return nullptr;
-    return parts[layer.output].whole == layer.output ? product : nullptr;
-}
-
 /// The layer under a mapping with the block, for some images.
 mapping::MappedProduct mapped(const mapping::Network& network, const mapping::Layer& layer,
                               const mapping::MatrixProduct& product, const mapping::PixelBlock& block,
@@ -47,16 +39,6 @@ mapping::MappedProduct mapped(const mapping::Network& network, const mapping::La
                                                        : isa::ActivationFunction::Identity};
 }
 
-/// The widths of blocks that divide a line and fit the columns.
-std::vector<std::uint32_t> block_widths(const ir::FeatureMap& output, const Target& target) {
-    std::vector<std::uint32_t> widths = {1};
-    for (std::uint32_t width = 2; width <= output.width; ++width) {
-        if (std::uint64_t{width} * output.channels > target.geometry.columns) break;
-        if (output.width % width == 0) widths.push_back(width);
-    }
-    return widths;
-}
-
 /// Bytes of weight memory that the tiles of a layer take.
 std::uint64_t bytes_of_tiles(const mapping::MatrixProduct& product, std::uint64_t tiles,
                              const Target& target) {
@@ -66,26 +48,40 @@ std::uint64_t bytes_of_tiles(const mapping::MatrixProduct& product, std::uint64_
 
 }  // namespace
 
+std::vector<std::vector<mapping::PixelBlock>> possible_blocks(const mapping::Network& network,
+                                                              const Target& target) {
+    const std::vector<TensorPart> parts = place_parts(network);
+    std::vector<std::vector<mapping::PixelBlock>> possible;
+    for (const mapping::Layer& layer : network.layers) {
+        std::vector<mapping::PixelBlock>& blocks = possible.emplace_back(1);
+        const auto* const product = std::get_if<mapping::MatrixProduct>(&layer.work);
+        if (product == nullptr || !product->window || parts[layer.output].whole != layer.output) continue;
+        const ir::FeatureMap& output = network.tensors[layer.output].shape;
+        for (std::uint32_t width = 2; width <= output.width; ++width) {
+            if (std::uint64_t{width} * output.channels > target.geometry.columns) break;
+            if (output.width % width == 0) blocks.push_back({.width = width, .height = 1});
+        }
+    }
+    return possible;
+}
+
 std::vector<LayerAlternatives> compare_blocks(const mapping::Network& network, const Target& target,
                                               const machine::MachineConfig& machine, const Options& options) {
     const auto images =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(options.batch, options.inferences));
-    const std::vector<TensorPart> parts = place_parts(network);
+    const std::vector<std::vector<mapping::PixelBlock>> possible = possible_blocks(network, target);
     const std::vector<LayerPlan> plans = plan_layers(network, target);
     std::uint64_t bytes =
         0;  // of the tiles of single pixels and of the chosen blocks: at most a few too many
     std::vector<LayerAlternatives> layers;
     for (std::uint32_t l = 0; l < network.layers.size(); ++l) {
         const mapping::Layer& layer = network.layers[l];
-        const auto* const weighted = std::get_if<mapping::MatrixProduct>(&layer.work);
-        if (weighted != nullptr) bytes += bytes_of_tiles(*weighted, plans[l].tiling.tiles, target);
-        const auto* const product = convolution_of(layer, parts);
+        const auto* const product = std::get_if<mapping::MatrixProduct>(&layer.work);
         if (product == nullptr) continue;
-        const std::vector<std::uint32_t> widths = block_widths(network.tensors[layer.output].shape, target);
-        if (widths.size() == 1) continue;
+        bytes += bytes_of_tiles(*product, plans[l].tiling.tiles, target);
+        if (possible[l].size() == 1) continue;
         LayerAlternatives compared{.layer = l, .alternatives = {}, .chosen = 0};
-        for (const std::uint32_t width : widths) {
-            const mapping::PixelBlock block{.width = width, .height = 1};
+        for (const mapping::PixelBlock& block : possible[l]) {
             const mapping::MappedProduct candidate = mapped(network, layer, *product, block, target, images);
             compared.alternatives.push_back({.block = block,
                                              .tiles = candidate.tiling.tiles,

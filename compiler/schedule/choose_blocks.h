@@ -30,14 +30,19 @@ struct LayerAlternatives {
     bool operator==(const LayerAlternatives&) const = default;
 };
 
-/// For each convolution of the network that could have several blocks, these with their predicted cycles;
-/// chosen is the block with the fewest, of equals the smallest. If the tiles of all chosen blocks do not fit
-/// the weight memory, every layer keeps single pixels. A layer that the target does not support has no
-/// alternatives.
+/// By layer, the blocks of output pixels that the layer could have: the single pixel first, and no other for
+/// layers without windows.
 ///
 /// A block is a part of a line that divides the line, and its channels fit the columns of the array. Layers
-/// whose output lies in a concatenated tensor have no blocks, for the pixels of a block would not follow each
+/// whose output lies in a concatenated tensor have no others, for the pixels of a block would not follow each
 /// other.
+std::vector<std::vector<mapping::PixelBlock>> possible_blocks(const mapping::Network& network,
+                                                              const Target& target);
+
+/// For each convolution of the network that could have several blocks, these with their predicted cycles;
+/// chosen is the block with the fewest, of equals the smallest. If the tiles of all chosen blocks do not fit
+/// the weight memory, every layer keeps single pixels. Throws ModelError if the target does not support the
+/// network.
 std::vector<LayerAlternatives> compare_blocks(const mapping::Network& network, const Target& target,
                                               const machine::MachineConfig& machine, const Options& options);
 

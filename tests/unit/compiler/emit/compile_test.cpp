@@ -10,6 +10,7 @@
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/lowering.h"
 #include "compiler/reference/executor.h"
+#include "compiler/schedule/choose_blocks.h"
 #include "hw/isa/program_rules.h"
 #include "tests/support/integer_graphs.h"
 #include "tests/support/program_interpreter.h"
@@ -38,10 +39,21 @@ std::uint32_t fewest_rows(const mapping::Network& network, schedule::Target targ
     return schedule::make_schedule(network, target, {.batch = 1, .inferences = 1}).memory.rows;
 }
 
+/// Of each layer, one of its possible blocks.
+std::vector<mapping::PixelBlock> random_blocks(const mapping::Network& network,
+                                               const schedule::Target& target, std::mt19937& random) {
+    std::vector<mapping::PixelBlock> blocks;
+    for (const auto& possible : schedule::possible_blocks(network, target)) {
+        blocks.push_back(possible[draw(random, 0, static_cast<std::uint32_t>(possible.size()) - 1)]);
+    }
+    return blocks;
+}
+
 /// A machine on which the network just fits, or somewhat larger.
 schedule::Target random_target(const mapping::Network& network, std::mt19937& random) {
     schedule::Target target;
     target.geometry = {.rows = draw(random, 1, 40), .columns = draw(random, 1, 40)};
+    if (draw(random, 0, 1) == 1) target.mapping.blocks = random_blocks(network, target, random);
     target.accumulator_rows = widest_output(network) + draw(random, 0, 60);
     const std::uint32_t least = fewest_rows(network, target);
     target.unified_buffer_rows = least + draw(random, 0, 4 * least);
@@ -160,6 +172,7 @@ TEST_CASE("Compiled random networks compute what the integer reference computes"
     std::set<std::string> kinds;
     std::uint32_t split_batches = 0, in_turn = 0, overlapping = 0, kept_weights = 0, parts = 0, copies = 0;
     std::uint32_t grouped = 0, joined = 0, joined_behind_groups = 0, cut = 0;
+    std::uint32_t blocks = 0, depthwise_blocks = 0;
     for (std::uint32_t run = 0; run < tests::random_runs(400); ++run) {
         std::mt19937 random(seed + run);
         tests::RandomNetwork networks(random);
@@ -196,6 +209,10 @@ TEST_CASE("Compiled random networks compute what the integer reference computes"
             if (!layer.kind.starts_with("joined to ")) kinds.insert(layer.kind);
         }
         for (std::uint32_t l = 0; l < plan.layers.size(); ++l) {
+            if (plan.layers[l].block.pixels() > 1) {
+                const auto& product = std::get<mapping::MatrixProduct>(network.layers[l].work);
+                ++(product.channel_multiplier ? depthwise_blocks : blocks);
+            }
             const std::optional<std::uint32_t> first = plan.layers[l].joined_to;
             if (!first) continue;
             ++joined;
@@ -226,6 +243,8 @@ TEST_CASE("Compiled random networks compute what the integer reference computes"
     CHECK(parts >= tests::random_share(201));
     CHECK(copies >= tests::random_share(201));
     CHECK(grouped >= tests::random_share(6));
+    CHECK(blocks >= tests::random_share(30));
+    CHECK(depthwise_blocks >= tests::random_share(10));
     CHECK(joined >= tests::random_share(101));
     CHECK(joined_behind_groups >= tests::random_share(1));
     CHECK(cut >= tests::random_share(21));
