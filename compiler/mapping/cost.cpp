@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
 #include <vector>
 
 #include "hw/base/arithmetic.h"
@@ -80,11 +79,7 @@ public:
           machine_(machine),
           latency_(static_cast<double>(timing::matrix_latency(machine))),
           shift_(static_cast<double>(timing::shift_cycles(machine))),
-          activated_(product.cut.parts, 0.0) {
-        // The tiles that wait in the FIFO when the first row enters; the first of them is in the array.
-        slots_.assign(std::max<std::size_t>(machine.weight_fifo.depth_tiles, 1), 0.0);
-        arrived_.assign(slots_.size(), 0.0);
-    }
+          activated_(product.cut.parts, 0.0) {}
 
     Cycle cycles() {
         for (const ColumnTile& column : product_.tiling.columns) add(column);
@@ -129,16 +124,18 @@ private:
         activated = activation_ + activation_latency();
     }
 
-    /// When the next tile has been shifted into the array's shadow plane.
+    /// When the next tile has been shifted into the array's shadow plane. The first is there when the first
+    /// row enters, and behind it the FIFO is full.
     double tile_in_array(double fetch) {
-        const std::size_t slot = tile_++ % slots_.size();
-        if (tile_ > slots_.size()) {
-            memory_ = std::max(memory_, slots_[slot]) + fetch;
-            arrived_[slot] = memory_;
+        const std::size_t depth = machine_.weight_fifo.depth_tiles;
+        const std::size_t number = shifted_.size();
+        double arrived = 0;
+        if (number > depth) {
+            memory_ = std::max(memory_, shifted_[number - depth]) + fetch;
+            arrived = memory_;
         }
-        const double shifted = std::max(arrived_[slot], shadow_free_) + shift_;
-        slots_[slot] = shifted;
-        return tile_ == 1 ? 0.0 : shifted;
+        shifted_.push_back(number == 0 ? 0 : std::max(arrived, shadow_free_) + shift_);
+        return shifted_.back();
     }
 
     double activation_cycles(const Chunk& chunk) {
@@ -156,7 +153,7 @@ private:
     /// Lets all units work on for some cycles.
     void advance(double cycles) {
         for (double* time : {&matrix_, &activation_, &memory_, &shadow_free_}) *time += cycles;
-        for (auto* times : {&slots_, &arrived_, &activated_}) {
+        for (auto* times : {&shifted_, &activated_}) {
             for (double& time : *times) time += cycles;
         }
     }
@@ -170,10 +167,8 @@ private:
     double memory_ = 0;              ///< the next fetch may begin
     double shadow_free_ = 0;         ///< the shadow plane takes a tile
     std::vector<double> activated_;  ///< by part of the accumulators: its rows are free
-    std::vector<double> slots_;      ///< by slot of the FIFO: it is free
-    std::vector<double> arrived_;    ///< by slot: its tile is whole
+    std::vector<double> shifted_;    ///< by tile: it has left the FIFO
     std::size_t part_ = 0;
-    std::size_t tile_ = 0;
     bool loads_ = true;  ///< the next activation loads parameters
 };
 

@@ -1,0 +1,120 @@
+// The cost model by which the compiler chooses among mappings, against the simulator.
+#include <algorithm>
+#include <array>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <random>
+
+#include "compiler/emit/compile.h"
+#include "compiler/schedule/choose_blocks.h"
+#include "sim/run/compile.h"
+#include "tests/support/chip.h"
+#include "tests/support/mapping_layers.h"
+#include "tests/support/random_runs.h"
+
+namespace systole {
+namespace {
+
+template <typename Number>
+Number one_of(std::mt19937& random, std::initializer_list<Number> numbers) {
+    return *(numbers.begin() + random() % numbers.size());
+}
+
+std::uint32_t between(std::mt19937& random, std::uint32_t low, std::uint32_t high) {
+    return low + static_cast<std::uint32_t>(random() % (high - low + 1));
+}
+
+machine::MachineConfig random_machine(std::mt19937& random) {
+    machine::MachineConfig machine;
+    machine.matrix_unit.rows = one_of(random, {256U, 128U, 64U});
+    machine.matrix_unit.columns = one_of(random, {256U, 128U, 32U});
+    machine.systolic_data_setup.fetches_per_cycle = one_of(random, {1U, 1U, 2U, 4U});
+    machine.weight_memory.bandwidth_gb_per_s = one_of(random, {10.0, 34.0, 34.0, 300.0});
+    machine.activation_unit.latency_cycles = one_of(random, {1U, 40U, 1000U, 3000U});
+    machine.accumulators.rows = one_of(random, {4096U, 1024U});
+    machine.weight_fifo.depth_tiles = between(random, 2, 6);
+    machine.sequencer.queue_depth = 64;
+    // While the image arrives, there is time to fill the weight FIFO.
+    machine.host_interface.latency_cycles = 100'000;
+    return machine;
+}
+
+/// A network of one convolution with few filters.
+mapping::Network random_convolution(std::mt19937& random) {
+    const std::uint32_t kernel = between(random, 1, 7);
+    const std::uint32_t stride = between(random, 1, 2);
+    const std::uint32_t size = one_of(random, {7U, 8U, 12U, 14U, 24U, 28U, 32U, 56U});
+    const std::uint32_t channels = one_of(random, {1U, 3U, 8U, 12U, 24U, 32U, 64U});
+    const bool depthwise = between(random, 0, 3) == 0;
+    const std::uint32_t filters = depthwise ? channels : between(random, 1, 100);
+    const ir::FeatureMap input{size, size, channels};
+    const ir::Window window = ir::same_window(input, {kernel, kernel}, {stride, stride});
+    const ir::FeatureMap output = ir::window_output(input, window, filters);
+    mapping::MatrixProduct product;
+    product.window = window;
+    if (depthwise) product.channel_multiplier = 1;
+    product.requantization = tests::requantization(filters);
+    mapping::Network network;
+    network.name = "convolution";
+    network.has_weights = false;
+    network.tensors = {{.name = "image", .shape = input}, {.name = "result", .shape = output}};
+    network.outputs = {1};
+    network.layers.push_back({.name = "layer", .inputs = {0}, .output = 1, .work = product, .macs = 1});
+    return network;
+}
+
+/// Cycles from the first row of array input to the last activation.
+Cycle simulated_cycles(const mapping::Network& network, const schedule::Target& target,
+                       const machine::MachineConfig& machine, std::uint32_t batch) {
+    tests::Chip chip(machine, emit::compile(network, target, {.batch = batch, .inferences = batch}), {},
+                     hw::Values::TimingOnly);
+    chip.run();
+    return chip.times(isa::Unit::Activation).back().complete - chip.times(isa::Unit::Matrix).front().begun;
+}
+
+}  // namespace
+
+TEST_CASE("Predicted cycles of convolutions are close to simulated ones, and choose as well",
+          "[system][mapping]") {
+    constexpr std::uint32_t first_seed = 7300;
+    double errors = 0, losses = 0, worst_error = 0, worst_loss = 0;
+    std::uint32_t predictions = 0, layers = 0;
+    for (std::uint32_t seed = first_seed; seed < first_seed + tests::random_runs(40); ++seed) {
+        std::mt19937 random(seed);
+        const machine::MachineConfig machine = random_machine(random);
+        const mapping::Network network = random_convolution(random);
+        const std::uint32_t batch = one_of(random, {1U, 2U, 8U, 32U});
+        INFO("seed " << seed);
+        schedule::Target target = run::target_of(machine, {});
+        const auto compared =
+            schedule::compare_blocks(network, target, machine, {.batch = batch, .inferences = batch});
+        const auto memory =
+            schedule::make_schedule(network, target, {.batch = batch, .inferences = batch}).memory;
+        if (compared.empty() || memory.images_per_slice < batch) continue;
+        Cycle fewest = ~Cycle{0};
+        Cycle chosen = 0;
+        for (const schedule::BlockAlternative& alternative : compared.front().alternatives) {
+            target.mapping.blocks = {alternative.block};
+            const Cycle cycles = simulated_cycles(network, target, machine, batch);
+            const double error =
+                std::abs(static_cast<double>(alternative.cycles) / static_cast<double>(cycles) - 1);
+            errors += error;
+            worst_error = std::max(worst_error, error);
+            ++predictions;
+            fewest = std::min(fewest, cycles);
+            if (&alternative == &compared.front().alternatives[compared.front().chosen]) chosen = cycles;
+        }
+        const double loss = static_cast<double>(chosen) / static_cast<double>(fewest) - 1;
+        losses += loss;
+        worst_loss = std::max(worst_loss, loss);
+        ++layers;
+    }
+    UNSCOPED_INFO("mean error " << errors / predictions << ", worst " << worst_error << " of " << predictions
+                                << "; mean loss " << losses / layers << ", worst " << worst_loss << " of "
+                                << layers);
+    CHECK(layers >= tests::random_share(20));
+    CHECK(errors / predictions <= 0.005);
+    CHECK(losses / layers <= 0.005);
+}
+
+}  // namespace systole
