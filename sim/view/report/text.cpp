@@ -241,7 +241,7 @@ private:
         line_and(fmt::format("  {:<16}{:>14}  {:>7}  ", largest.name, grouped(largest.cycles),
                              percent(share_of(largest.cycles, report_.cycles))),
                  fmt::format("at least: {}", largest.meaning));
-        line_and(fmt::format("  {:<16}{:>14}  {:>7}  ", "useful MACs", grouped(bounds.least.macs),
+        line_and(fmt::format("  {:<16}{:>14}  {:>7}  ", "full array", grouped(bounds.least.macs),
                              percent(share_of(bounds.least.macs, report_.cycles))),
                  "with every cell useful in every cycle");
         if (bounds.ratio) {
@@ -250,7 +250,7 @@ private:
         }
         if (bounds.fill) {
             line_and(fmt::format("  {:<16}{:>14.3g}           ", "fill", *bounds.fill),
-                     "useful MACs over passes of the array");
+                     "full array over the array's passes");
         }
     }
 
