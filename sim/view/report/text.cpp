@@ -245,11 +245,11 @@ private:
                              percent(share_of(bounds.least.macs, report_.cycles))),
                  "with every cell useful in every cycle");
         if (bounds.ratio) {
-            line_and(fmt::format("  {:<16}{:>14.2f}           ", "ratio", *bounds.ratio),
+            line_and(fmt::format("  {:<16}{:>14}           ", "ratio", amount(bounds.ratio, "")),
                      "cycles over layers' largest bounds");
         }
         if (bounds.fill) {
-            line_and(fmt::format("  {:<16}{:>14.3g}           ", "fill", *bounds.fill),
+            line_and(fmt::format("  {:<16}{:>14}           ", "fill", amount(bounds.fill, "")),
                      "full array over the array's passes");
         }
     }
