@@ -107,6 +107,7 @@ test('large figures are those of report.json', async () => {
         Cycles: [report.cycles, grouped(report.cycles)],
         Performance: [tops.achieved, `${tops.achieved.toFixed(tops.achieved < 10 ? 2 : 1)} TOPS`],
         'Array active': [unit.active_cycles, percent(unit.active_cycles / report.cycles)],
+        'Cycles over bounds': [report.bounds.ratio, report.bounds.ratio.toFixed(2)],
         Energy: [energy.joules_per_inference, si(energy.joules_per_inference, 'J')],
         Power: [energy.watts, si(energy.watts, 'W')],
         Accuracy: [report.accuracy, percent(report.accuracy)],
