@@ -4,16 +4,18 @@
 
 #include <array>
 #include <catch2/catch.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <fstream>
 #include <random>
 #include <string>
-#include <utility>
+#include <variant>
 
 #include "compiler/emit/compile.h"
 #include "compiler/operators/lowering.h"
 #include "hw/isa/assembly.h"
 #include "hw/isa/encoding.h"
+#include "hw/machine/machine_config.h"
 #include "sim/run/compile.h"
 #include "sim/run/execute/run.h"
 #include "tests/support/fresh_simulation.h"
