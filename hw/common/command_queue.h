@@ -46,8 +46,9 @@ public:
 class InstructionPath {
 public:
     virtual ~InstructionPath() = default;
-    /// Sends an instruction of `bytes` bytes; returns the cycle in which it arrives.
-    virtual Cycle send_instruction(std::uint64_t bytes) = 0;
+    /// Sends an instruction of `bytes` bytes that is issued under `tag`; returns the cycle in which it
+    /// arrives.
+    virtual Cycle send_instruction(std::uint64_t bytes, Tag tag) = 0;
 };
 
 /// A unit's queue. It executes the `sync` commands itself; the unit receives only its instructions, each as

@@ -48,8 +48,8 @@ HostInterface::HostInterface(const sc_core::sc_module_name& name, const machine:
     spawn("host_write", failure, [this] { run_writes(); });
 }
 
-Cycle HostInterface::send_instruction(std::uint64_t bytes) {
-    counters_.instruction_bytes.add(bytes, 0);
+Cycle HostInterface::send_instruction(std::uint64_t bytes, Tag tag) {
+    counters_.instruction_bytes.add(bytes, tag);
     return inbound_.send_urgent(bytes) + latency_;
 }
 

@@ -57,7 +57,7 @@ public:
     CommandQueue& read_queue() { return read_queue_; }
     CommandQueue& write_queue() { return write_queue_; }
 
-    Cycle send_instruction(std::uint64_t bytes) override;
+    Cycle send_instruction(std::uint64_t bytes, Tag tag) override;
 
     /// The program ended at this cycle.
     void finish(Cycle end, Tag tag) {

@@ -46,10 +46,12 @@ Sequencer::Sequencer(const sc_core::sc_module_name& name, const machine::Machine
 
 void Sequencer::receive() {
     while (next_sent_ < program_->instructions.size()) {
-        const std::uint64_t bytes = isa::encoded_size(program_->instructions[next_sent_]);
+        const isa::Instruction& instruction = program_->instructions[next_sent_];
+        const std::uint64_t bytes = isa::encoded_size(instruction);
         if (buffered_bytes_ + bytes > buffer_bytes_) return;
         buffered_bytes_ += bytes;
-        arrivals_.push_back(path_.send_instruction(bytes));
+        if (const auto* tag = std::get_if<isa::DebugTag>(&instruction)) sent_tag_ = tag->tag;
+        arrivals_.push_back(path_.send_instruction(bytes, sent_tag_));
         ++next_sent_;
     }
 }

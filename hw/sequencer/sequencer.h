@@ -94,6 +94,7 @@ private:
     const isa::Program* program_ = nullptr;
     InstructionNumber next_ = 0;       ///< the next instruction to issue
     InstructionNumber next_sent_ = 0;  ///< the next instruction that the host sends
+    Tag sent_tag_ = 0;                 ///< the tag in force when the last one sent is issued
     std::uint64_t buffered_bytes_ = 0;
     RingQueue<Cycle> arrivals_;  ///< arrival cycles of the instructions in the buffer
     isa::ProgramHistory history_;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
 #include <variant>
 
 #include "hw/common/order_checker.h"
@@ -44,6 +45,7 @@ SystolicDataSetup::SystolicDataSetup(const sc_core::sc_module_name& name,
       array_(array),
       queue_(unit, machine.sequencer.queue_depth, semaphores, clock) {
     register_counters(counters_);
+    register_counters(std::string(basename()) + ".lines", line_counters_);
     spawn("systolic_data_setup", failure, [this] { run(); });
 }
 
@@ -91,6 +93,7 @@ StreamRows SystolicDataSetup::enter(std::uint32_t elements) {
     if (repetition_ == 0) order_.begin(unit, command.number);
     counters_.rows.add(cost_.shape.rows(), command.tag);
     counters_.fetches.add(cost_.fetches(), command.tag);
+    line_counters_.fetch_cycles.add(cost_.fetch_cycles(), command.tag);
     buffer_.count_reads(cost_.fetches(), command.tag);
     const isa::Registers& registers = *command.bound.registers;
     if (const auto* multiply = std::get_if<isa::MatrixMultiply>(&command.bound.instruction)) {

@@ -27,6 +27,13 @@ struct SystolicDataSetupCounters final : UnitCounters {
     Counter& fetches = add("fetches", CounterUnit::Rows, "unified-buffer accesses made for them");
 };
 
+/// Beside the cycles that partition the run.
+struct LineCounters final : CounterGroup {
+    Counter& fetch_cycles =
+        add("fetch_cycles", CounterUnit::Cycles,
+            "cycles of the accesses that fetch the lines, whatever the array does meanwhile");
+};
+
 /// Executes the matrix queue: reads the rows of `matrix_multiply` and the windows of `convolve` from the
 /// unified buffer and streams them into the matrix unit, skewed so that each element meets the wavefront in
 /// its cycle.
@@ -71,6 +78,7 @@ private:
     timing::StreamCost cost_;  ///< cost of the current repetition
 
     SystolicDataSetupCounters counters_;
+    LineCounters line_counters_;
 };
 
 }  // namespace systole::hw

@@ -89,10 +89,9 @@ StreamCost stream_cost(const isa::Instruction& instruction, const isa::Registers
             geometry, window_part(registers, repetition, machine.matrix_unit.rows), element_bytes, row_bytes);
     }
     cost.shape.passes = array_passes(*flags, machine.matrix_unit);
+    cost.line_fetch_cycles = divide_up(cost.line_fetches, machine.systolic_data_setup.fetches_per_cycle);
     // If the accesses of a line take no longer than its input, rows follow each other without a gap.
-    cost.shape.line_cycles =
-        std::max(cost.shape.line_rows * cost.shape.passes,
-                 divide_up(cost.line_fetches, machine.systolic_data_setup.fetches_per_cycle));
+    cost.shape.line_cycles = std::max(cost.shape.line_rows * cost.shape.passes, cost.line_fetch_cycles);
     return cost;
 }
 
@@ -105,6 +104,10 @@ Cycle matrix_latency(const machine::MachineConfig& machine) {
 
 Cycle stream_completion(const StreamShape& shape, Cycle matrix_latency) {
     return std::max(shape.input_span() - 1 + matrix_latency, shape.span());
+}
+
+Cycle full_array_cycles(std::uint64_t cell_cycles, const machine::MachineConfig& machine) {
+    return divide_up(cell_cycles, std::uint64_t{machine.matrix_unit.rows} * machine.matrix_unit.columns);
 }
 
 Cycle shift_cycles(const machine::MachineConfig& machine) {

@@ -48,8 +48,10 @@ struct StreamShape {
 struct StreamCost {
     StreamShape shape;
     std::uint64_t line_fetches = 1;  ///< unified-buffer accesses of the data setup for a line
+    Cycle line_fetch_cycles = 1;     ///< cycles of these accesses, whatever the array does meanwhile
 
     std::uint64_t fetches() const { return shape.lines * line_fetches; }
+    Cycle fetch_cycles() const { return shape.lines * line_fetch_cycles; }
 };
 
 /// The stream of repetition `repetition` of a matmul or convolve, with the register values bound to it.
@@ -63,6 +65,10 @@ Cycle matrix_latency(const machine::MachineConfig& machine);
 /// Cycles from a stream's first pass until its last sums are in the accumulators and its last line is
 /// fetched.
 Cycle stream_completion(const StreamShape& shape, Cycle matrix_latency);
+
+/// The fewest cycles of array input for work that takes `cell_cycles` cycles of a cell: every cell is useful
+/// in every cycle.
+Cycle full_array_cycles(std::uint64_t cell_cycles, const machine::MachineConfig& machine);
 
 /// Cycles of shifting a tile into the shadow plane: one for each array row.
 Cycle shift_cycles(const machine::MachineConfig& machine);

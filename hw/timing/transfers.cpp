@@ -45,4 +45,23 @@ TileFetchCost tile_fetch_cost(std::span<const isa::WeightTile> tiles, const mach
     return cost;
 }
 
+Cycle host_read_cycles(std::uint64_t bytes, const machine::MachineConfig& machine) {
+    return cycles_of(bytes, machine.host_read_rate());
+}
+
+Cycle host_write_cycles(std::uint64_t bytes, const machine::MachineConfig& machine) {
+    return cycles_of(bytes, machine.host_write_rate());
+}
+
+Cycle weight_read_cycles(std::uint64_t bytes, const machine::MachineConfig& machine) {
+    return cycles_of(bytes, machine.weight_rate());
+}
+
+Cycle dram_cycles(std::uint64_t clocks, const machine::MachineConfig& machine) {
+    const machine::DramConfig& dram = machine.weight_memory.dram;
+    const machine::MemoryClock clock = dram.memory_clock(machine.clock_hz());
+    return to_64_bits(multiply_divide(clocks, clock.cycles, clock.clocks) / dram.channels,
+                      "the reads of the weight memory take more than 64 bits of cycles");
+}
+
 }  // namespace systole::timing

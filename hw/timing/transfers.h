@@ -48,4 +48,14 @@ struct TileFetchCost {
 
 TileFetchCost tile_fetch_cost(std::span<const isa::WeightTile> tiles, const machine::MachineConfig& machine);
 
+/// The whole cycles in which a path moves this many bytes without a pause and without latency. A path that
+/// moves them takes at least this time.
+Cycle host_read_cycles(std::uint64_t bytes, const machine::MachineConfig& machine);
+Cycle host_write_cycles(std::uint64_t bytes, const machine::MachineConfig& machine);
+Cycle weight_read_cycles(std::uint64_t bytes, const machine::MachineConfig& machine);
+
+/// The whole core cycles of `clocks` memory clocks, counted in all channels of the machine's DRAM together:
+/// the mean of its channels.
+Cycle dram_cycles(std::uint64_t clocks, const machine::MachineConfig& machine);
+
 }  // namespace systole::timing

@@ -107,6 +107,7 @@ test('large figures are those of report.json', async () => {
         Cycles: [report.cycles, grouped(report.cycles)],
         Performance: [tops.achieved, `${tops.achieved.toFixed(tops.achieved < 10 ? 2 : 1)} TOPS`],
         'Array active': [unit.active_cycles, percent(unit.active_cycles / report.cycles)],
+        'Cycles over bounds': [report.bounds.ratio, report.bounds.ratio.toFixed(2)],
         Energy: [energy.joules_per_inference, si(energy.joules_per_inference, 'J')],
         Power: [energy.watts, si(energy.watts, 'W')],
         Accuracy: [report.accuracy, percent(report.accuracy)],
@@ -209,6 +210,13 @@ test('the layer table has the figures of report.json, sorts and filters', async 
     assert.deepEqual(await columnOf(view, 'cycles'), cycles.map(grouped));
     assert.deepEqual(await columnOf(view, 'stall'), report.layers.map((layer) =>
         percent(layer.matrix_unit.weight_stall_cycles / layer.cycles)));
+    const bound = ({ bounds }) => Math.max(bounds.array, bounds.data_setup, bounds.weight_memory, bounds.host_link,
+        bounds.activation);
+    assert.deepEqual(await columnOf(view, 'bound'), report.layers.map((layer) => grouped(bound(layer))));
+    assert.deepEqual(await columnOf(view, 'limit'), report.layers.map(({ bounds }, index) =>
+        Object.keys(bounds).slice(1).find((name) => bounds[name] === bound(report.layers[index])).replace('_', ' ')));
+    assert.equal(Number(await view.locator('[data-figure="Cycles over bounds"]').getAttribute('data-value')),
+        report.bounds.ratio);
 
     const heading = view.locator('.tabulator-col[tabulator-field="cycles"]');
     const sorted = [...cycles].sort((a, b) => a - b);

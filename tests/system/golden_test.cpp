@@ -85,9 +85,12 @@ std::string summary(const std::string& arguments) {
                         report["inferences"].dump(), report["instructions"].dump());
     for (const auto& [unit, group] : report["units"].items()) text += unit + ":" + counters(group) + "\n";
     text += "unified buffer peak bytes " + report["memory"]["unified_buffer_peak_bytes"].dump() + "\n";
+    text += "bounds:" + counters(report["bounds"]) + "\n";
     for (const Json& layer : report["layers"]) {
-        text += fmt::format("layer {}: cycles={}{}\n", layer["name"].get<std::string>(),
-                            layer["cycles"].dump(), counters(layer["matrix_unit"]));
+        const auto name = layer["name"].get<std::string>();
+        text += fmt::format("layer {}: cycles={}{}\n", name, layer["cycles"].dump(),
+                            counters(layer["matrix_unit"]));
+        text += fmt::format("layer {} bounds:{}\n", name, counters(layer["bounds"]));
     }
     if (report.contains("predictions")) text += "predictions " + list(report["predictions"]) + "\n";
     if (report.contains("probabilities")) text += "probabilities " + list(report["probabilities"]) + "\n";

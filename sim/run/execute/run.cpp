@@ -24,6 +24,7 @@
 #include "sim/run/baselines/expected.h"
 #include "sim/run/buffers.h"
 #include "sim/run/compile.h"
+#include "sim/run/execute/bounds.h"
 #include "sim/run/execute/recorders.h"
 #include "sim/run/execute/segment_host.h"
 #include "sim/run/host.h"
@@ -534,6 +535,7 @@ RunRecord simulate(const RunSpec& spec, const Prepared& prepared, Observer* obse
         }
         if (!program.outputs.empty() && !spec.timing_only) add_answers(record, prepared, core);
         std::move(simulation).record(record);
+        record.bounds = bounds_of(record);
     } catch (const isa::ProgramErrorAtLine& error) {
         throw isa::ProgramError(fmt::format("{}:{}: {}", name, error.line, error.what()));
     } catch (const isa::ProgramError& error) {

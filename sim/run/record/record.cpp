@@ -31,6 +31,16 @@ TileUse& TileUse::operator+=(const TileUse& other) {
     return *this;
 }
 
+std::uint64_t ProgramFacts::macs() const {
+    std::uint64_t sum = 0;
+    for (const LayerFacts& layer : layers) sum += layer.macs;
+    return sum;
+}
+
+Cycle Bounds::largest() const {
+    return std::max({array, data_setup, weight_memory, host_link, activation});
+}
+
 std::uint64_t NetworkWork::macs() const {
     std::uint64_t sum = 0;
     for (const LayerWork& layer : layers) sum += layer.macs;
@@ -41,6 +51,18 @@ std::uint64_t NetworkWork::weights() const {
     std::uint64_t sum = 0;
     for (const LayerWork& layer : layers) sum += layer.weights;
     return sum;
+}
+
+std::uint64_t RunRecord::needed_macs() const {
+    const std::uint64_t macs = program.macs() * program.inferences;
+    return macs > 0 ? macs : counters.at("matrix_unit.multiply_accumulates").value();
+}
+
+std::uint64_t RunRecord::needed_macs(Tag tag) const {
+    if (program.macs() * program.inferences == 0) {
+        return counters.at("matrix_unit.multiply_accumulates").value(tag);
+    }
+    return tag > 0 && tag <= program.layers.size() ? program.layers[tag - 1U].macs * program.inferences : 0;
 }
 
 double RunRecord::seconds() const {

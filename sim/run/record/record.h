@@ -113,11 +113,42 @@ struct ProgramFacts {
     std::vector<TensorFacts> inputs;
     std::vector<TensorFacts> outputs;
     bool has_host_operations = false;  ///< on its outputs; these are then probabilities
+
+    /// Multiply-accumulates of one inference; 0 for a program that does not state them.
+    std::uint64_t macs() const;
     bool operator==(const ProgramFacts&) const = default;
 };
 SYSTOLE_RECORD_FIELDS(ProgramFacts, rows, columns, model, batch, inferences, instructions, instruction_bytes,
                       tiles, tile_bytes, memory_bytes, weights, layers, tags, inputs, outputs,
                       has_host_operations)
+
+/// Lower bounds, in cycles: what each part of the machine needs for the run's work, or for that of a layer,
+/// if it never waits.
+struct Bounds {
+    Cycle macs = 0;           ///< of the array, with every cell useful in every cycle; rounded up
+    Cycle array = 0;          ///< of the array: the passes of its rows, by the chosen mapping
+    Cycle data_setup = 0;     ///< of the accesses that fetch the lines of windows and rows
+    Cycle weight_memory = 0;  ///< of the bytes of the tiles that the array took; of a DRAM, its busy time
+    Cycle host_link = 0;      ///< of the larger of the two directions; instructions travel inbound
+    Cycle activation = 0;     ///< of the activation unit's instructions
+
+    /// The largest besides `macs`, which is of no mapping.
+    Cycle largest() const;
+    bool operator==(const Bounds&) const = default;
+};
+SYSTOLE_RECORD_FIELDS(Bounds, macs, array, data_setup, weight_memory, host_link, activation)
+
+/// The bounds of the run and of each tag, from 0. What the network reads from the host and writes to it
+/// without a layer's tag counts for the first and the last layer that the chip works on.
+struct RunBounds {
+    Bounds run;
+    std::vector<Bounds> by_tag;
+
+    /// Those of a tag; after the last, zeros.
+    Bounds under(Tag tag) const { return tag < by_tag.size() ? by_tag[tag] : Bounds(); }
+    bool operator==(const RunBounds&) const = default;
+};
+SYSTOLE_RECORD_FIELDS(RunBounds, run, by_tag)
 
 /// The work of a layer, for any processor and one inference.
 struct LayerWork {
@@ -396,6 +427,7 @@ struct RunRecord {
     RunSpec spec;
     Cycle cycles = 0;
     Counters counters;
+    RunBounds bounds;
     std::uint64_t unified_buffer_peak_bytes = 0;
     ProgramFacts program;
     std::optional<BatchFacts> batch;     ///< absent for a program
@@ -413,6 +445,11 @@ struct RunRecord {
     std::vector<std::string> unfilled_buffers;  ///< input buffers that nothing filled: zeros
     Speed speed;
 
+    /// Multiply-accumulates that the run's network needs, even if the chip does some of them twice. For a
+    /// program that does not state them, those that the chip does.
+    std::uint64_t needed_macs() const;
+    /// The same for one tag.
+    std::uint64_t needed_macs(Tag tag) const;
     /// The time of the program on the chip.
     double seconds() const;
     /// A counter of cycles as a share of the run's cycles.
@@ -420,9 +457,9 @@ struct RunRecord {
     /// A counter of multiply-accumulates as a share of those that all cells could have done in the run.
     double share_of_cells(std::string_view counter) const;
 };
-SYSTOLE_RECORD_FIELDS(RunRecord, schema, spec, cycles, counters, unified_buffer_peak_bytes, program, batch,
-                      network, host_work, host_segments, answers, instruction_times, work, phases, occupancy,
-                      pictures, registers, printed, unfilled_buffers, speed)
+SYSTOLE_RECORD_FIELDS(RunRecord, schema, spec, cycles, counters, bounds, unified_buffer_peak_bytes, program,
+                      batch, network, host_work, host_segments, answers, instruction_times, work, phases,
+                      occupancy, pictures, registers, printed, unfilled_buffers, speed)
 
 /// Throws RecordError where the schema is not the current one.
 RunRecord read_record(std::string_view bytes);

@@ -35,6 +35,18 @@ Json roofline(const std::optional<Roofline>& roofline) {
             {"peak_tops", roofline->peak_tops}};
 }
 
+Json bounds(const Bounds& bounds) {
+    const run::Bounds& least = bounds.least;
+    return {{"macs", least.macs},
+            {"array", least.array},
+            {"data_setup", least.data_setup},
+            {"weight_memory", least.weight_memory},
+            {"host_link", least.host_link},
+            {"activation", least.activation},
+            {"ratio", or_null(bounds.ratio)},
+            {"fill", or_null(bounds.fill)}};
+}
+
 Json layer(const Layer& layer) {
     Json object{{"name", layer.name},
                 {"kind", layer.kind},
@@ -45,6 +57,7 @@ Json layer(const Layer& layer) {
                 {"weight_bytes", layer.weight_bytes},
                 {"achieved_tops", or_null(layer.achieved_tops)},
                 {"roofline", roofline(layer.roofline)},
+                {"bounds", bounds(layer.bounds)},
                 {"matrix_unit", matrix_unit(layer.matrix_unit)}};
     if (layer.energy) {
         object["energy"] = {{"joules", layer.energy->total()},
@@ -321,6 +334,7 @@ Json to_json(const Report& report) {
     json["tops"] = {{"achieved", or_null(report.achieved_tops)}, {"peak", report.peak_tops}};
     json["roofline"] = roofline(report.roofline);
     json["matrix_unit"] = matrix_unit(report.matrix_unit);
+    json["bounds"] = bounds(report.bounds);
     json["traffic"] = traffic(report.traffic);
     json["paths"] = list_of(report.paths, path);
     json["memory"] = memory(report);

@@ -41,26 +41,9 @@ MatrixUnit matrix_unit(const run::Counters& counters, Value value) {
     return unit;
 }
 
-/// MACs of one inference of the network; 0 for a program that does not state them.
-std::uint64_t network_macs(const run::ProgramFacts& program) {
-    std::uint64_t macs = 0;
-    for (const run::LayerFacts& layer : program.layers) macs += layer.macs;
-    return macs;
-}
-
-/// MACs that the run's network needs, even if the chip does some of them twice. For a program without a
-/// network, the MACs that the chip does.
-std::uint64_t needed_macs(const run::RunRecord& record) {
-    const std::uint64_t macs = network_macs(record.program);
-    return macs > 0 ? macs * record.program.inferences
-                    : record.counters.at("matrix_unit.multiply_accumulates").value();
-}
-
-/// The same for one tag.
-std::uint64_t needed_macs_under(const run::RunRecord& record, Tag tag) {
-    const run::ProgramFacts& program = record.program;
-    if (network_macs(program) == 0) return record.counters.at("matrix_unit.multiply_accumulates").value(tag);
-    return tag > 0 && tag <= program.layers.size() ? program.layers[tag - 1U].macs * program.inferences : 0;
+/// `largest` is the sum of the largest bounds of the layers.
+Bounds make_bounds(const run::Bounds& least, std::uint64_t cycles, std::uint64_t largest) {
+    return {.least = least, .ratio = ratio(cycles, largest), .fill = ratio(least.macs, least.array)};
 }
 
 double seconds_of(std::uint64_t cycles, const machine::MachineConfig& machine) {
@@ -103,34 +86,38 @@ Layer make_layer(const run::RunRecord& record, Tag tag) {
         layer.macs_per_inference = info.macs;
     }
     layer.matrix_unit = matrix_unit_under(record.counters, tag);
+    const run::Bounds least = record.bounds.under(tag);
+    layer.bounds = make_bounds(least, layer.matrix_unit.cycles(), least.largest());
+    if (tag == 0) layer.bounds.ratio.reset();  // no layer: most of its cycles are the end of the last one
     layer.share = ratio(layer.matrix_unit.cycles(), record.cycles);
     layer.array_utilization =
         ratio(layer.matrix_unit.useful_macs, layer.matrix_unit.useful_macs + layer.matrix_unit.unused_macs);
     layer.energy = energy_under(record, tag, layer.matrix_unit.cycles());
     layer.weight_bytes = record.counters.at("weight_fifo.bytes").value(tag);
-    const std::uint64_t macs = needed_macs_under(record, tag);
+    const std::uint64_t macs = record.needed_macs(tag);
     layer.achieved_tops = tops(macs, seconds_of(layer.matrix_unit.cycles(), record.spec.machine));
     layer.roofline = make_roofline(record.spec.machine, macs, layer.weight_bytes);
     return layer;
 }
 
-bool has_cycles_or_energy(const Layer& layer) {
-    return layer.matrix_unit.cycles() > 0 || (layer.energy && layer.energy->total() > 0.0);
+bool has_work(const Layer& layer) {
+    return layer.matrix_unit.cycles() > 0 || layer.bounds.least.largest() > 0 ||
+           (layer.energy && layer.energy->total() > 0.0);
 }
 
 /// One entry for each layer of the network, whether cycles fell to it or not, then the other tags with
-/// cycles or energy.
+/// cycles, bounds or energy.
 std::vector<Layer> make_layers(const run::RunRecord& record) {
     const std::size_t last_tag = std::max(record.program.layers.size(), record.program.tags.size() - 1);
     std::vector<Layer> layers;
     for (std::size_t tag = 1; tag <= last_tag; ++tag) {
         Layer layer = make_layer(record, static_cast<Tag>(tag));
-        if (tag <= record.program.layers.size() || has_cycles_or_energy(layer)) {
+        if (tag <= record.program.layers.size() || has_work(layer)) {
             layers.push_back(std::move(layer));
         }
     }
     Layer outside = make_layer(record, 0);
-    if (has_cycles_or_energy(outside)) layers.push_back(std::move(outside));
+    if (has_work(outside)) layers.push_back(std::move(outside));
     return layers;
 }
 
@@ -225,7 +212,7 @@ std::optional<ComparisonMeasured> compare_with_measured(const run::RunRecord& re
 std::vector<Comparison> make_comparison(const run::RunRecord& record, const HostTime& ours) {
     const run::ProgramFacts& program = record.program;
     const baselines::Work work{
-        .macs = network_macs(program),
+        .macs = program.macs(),
         .weights = program.weights,
         .batch = static_cast<std::uint32_t>(std::min<std::uint64_t>(program.batch, program.inferences))};
     std::vector<Comparison> comparison;
@@ -360,16 +347,19 @@ Report make_report(const run::RunRecord& record) {
         report.inferences_per_second = ratio(static_cast<double>(report.inferences), report.seconds);
     }
     report.seconds_per_batch = ratio(report.seconds, static_cast<double>(report.batches));
-    report.achieved_tops = tops(needed_macs(record), report.seconds);
+    report.achieved_tops = tops(record.needed_macs(), report.seconds);
     report.peak_tops = machine.peak_ops_per_second() / 1e12;
     if (report.achieved_tops) report.peak_share = *report.achieved_tops / report.peak_tops;
     report.roofline =
-        make_roofline(machine, needed_macs(record), record.counters.at("weight_fifo.bytes").value());
+        make_roofline(machine, record.needed_macs(), record.counters.at("weight_fifo.bytes").value());
 
     report.matrix_unit =
         matrix_unit(record.counters, [](const run::Counter& counter) { return counter.value(); });
     report.array_cells = machine.tile_bytes();
     report.layers = make_layers(record);
+    std::uint64_t largest = 0;
+    for (const Layer& layer : report.layers) largest += layer.bounds.least.largest();
+    report.bounds = make_bounds(record.bounds.run, record.cycles, largest);
     report.instruction_kinds = by_instruction_kind(program.tags, record.counters);
     report.traffic = make_traffic(record);
     report.paths = make_paths(record, report.traffic);

@@ -54,12 +54,22 @@ struct Roofline {
     double peak_tops = 0.0;   ///< upper bound of the processor at any point
 };
 
+/// Lower bounds of the run's or a layer's cycles, and two figures that judge the compiler by them.
+struct Bounds {
+    run::Bounds least;
+    /// The cycles over the sum, over the layers, of each layer's largest bound besides `macs`: how much the
+    /// schedule leaves unhidden. Below 1 where layers overlap.
+    std::optional<double> ratio;
+    std::optional<double> fill;  ///< `macs` over `array`: how much of the array the mapping fills
+};
+
 /// The matrix unit's cycles under one tag. The layers' cycles sum to those of the run.
 struct Layer {
     run::Tag tag = 0;
     std::string name;  ///< "(outside layers)" for tag 0: transfers to and from the host
     std::string kind;
     MatrixUnit matrix_unit;
+    Bounds bounds;
     std::optional<double> share;              ///< of the run's cycles
     std::optional<double> array_utilization;  ///< useful MACs of all MACs in active cycles
     std::uint64_t macs_per_inference = 0;     ///< that the network needs
@@ -276,6 +286,7 @@ struct Report {
     std::optional<Roofline> roofline;
 
     MatrixUnit matrix_unit;
+    Bounds bounds;
     std::uint64_t array_cells = 0;
     std::vector<Layer> layers;
     std::optional<Explanations> explanations;        ///< where the run asked for them

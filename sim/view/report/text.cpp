@@ -43,7 +43,7 @@ public:
         std::string_view name;
         void (Writer::*write)();
     };
-    static const std::array<Section, 12> sections;
+    static const std::array<Section, 13> sections;
 
     std::string write(std::span<const std::string> chosen) && {
         chosen_ = !chosen.empty();
@@ -231,6 +231,45 @@ private:
         throw std::logic_error("a reason for non-matrix cycles without a label");
     }
 
+    /// What the machine needs at least, and how far the mapping and the schedule are from it.
+    void write_bounds() {
+        const Bounds& bounds = report_.bounds;
+        if (bounds.least.largest() == 0) return;
+        line("");
+        line("{}                    cycles    share", heading("Bounds"));
+        const BoundLabel largest = largest_of(bounds.least);
+        line_and(fmt::format("  {:<16}{:>14}  {:>7}  ", largest.name, grouped(largest.cycles),
+                             percent(share_of(largest.cycles, report_.cycles))),
+                 fmt::format("at least: {}", largest.meaning));
+        line_and(fmt::format("  {:<16}{:>14}  {:>7}  ", "full array", grouped(bounds.least.macs),
+                             percent(share_of(bounds.least.macs, report_.cycles))),
+                 "with every cell useful in every cycle");
+        if (bounds.ratio) {
+            line_and(fmt::format("  {:<16}{:>14}           ", "ratio", amount(bounds.ratio, "")),
+                     "cycles over layers' largest bounds");
+        }
+        if (bounds.fill) {
+            line_and(fmt::format("  {:<16}{:>14}           ", "fill", amount(bounds.fill, "")),
+                     "full array over the array's passes");
+        }
+    }
+
+    struct BoundLabel {
+        std::string_view name;
+        std::uint64_t cycles = 0;
+        std::string_view meaning;
+    };
+    static BoundLabel largest_of(const run::Bounds& least) {
+        const std::array labels{
+            BoundLabel{"array", least.array, "rows pass through the array"},
+            BoundLabel{"data setup", least.data_setup, "lines of windows are read"},
+            BoundLabel{"weight memory", least.weight_memory, "weights are fetched"},
+            BoundLabel{"host link", least.host_link, "data and instructions travel"},
+            BoundLabel{"activation", least.activation, "the activation unit works"},
+        };
+        return *std::ranges::max_element(labels, {}, &BoundLabel::cycles);
+    }
+
     void write_layers() {
         if (report_.layers.size() < 2 && !chosen_) return;  // a single layer would repeat the figures above
         text_ += '\n' + layer_table(report_, look_, all_layers_);
@@ -407,8 +446,9 @@ private:
     bool chosen_ = false;  ///< the user chose the sections
 };
 
-const std::array<Writer::Section, 12> Writer::sections{{{"summary", &Writer::write_headline},
+const std::array<Writer::Section, 13> Writer::sections{{{"summary", &Writer::write_headline},
                                                         {"matrix_unit", &Writer::write_matrix_unit},
+                                                        {"bounds", &Writer::write_bounds},
                                                         {"layers", &Writer::write_layers},
                                                         {"traffic", &Writer::write_traffic},
                                                         {"energy", &Writer::write_energy},

@@ -27,13 +27,13 @@ public:
         if (!found) throw std::logic_error(fmt::format("there is no counter {}", name));
         return sum;
     }
-    /// All cycles a unit accounts for.
+    /// All cycles a unit accounts for, those of its groups below left out.
     std::uint64_t cycles_of(std::string_view unit) const {
         std::uint64_t sum = 0;
         for (const CounterReading& reading : run_.counters) {
-            if (reading.name.starts_with(fmt::format("{}.", unit)) && reading.name.ends_with("_cycles")) {
-                sum += reading.value;
-            }
+            const std::string_view name = reading.name;
+            const std::size_t dot = name.rfind('.');
+            if (name.substr(0, dot) == unit && name.ends_with("_cycles")) sum += reading.value;
         }
         return sum;
     }
@@ -77,6 +77,10 @@ std::optional<std::string> broken_partition(const Observation& run, const machin
         return fmt::format("the cycles of host sum to {} of {}", totals.cycles_of("host"), run.cycles);
     }
     const std::uint64_t active = totals.of("matrix_unit.active_cycles");
+    const std::uint64_t fetching = totals.of("systolic_data_setup.lines.fetch_cycles");
+    if (fetching > active + totals.of("matrix_unit.setup_stall_cycles")) {
+        return fmt::format("the data setup fetches for {} cycles, longer than its streams", fetching);
+    }
     const std::uint64_t classes = active + totals.of("matrix_unit.weight_stall_cycles") +
                                   totals.of("matrix_unit.weight_shift_cycles") +
                                   totals.of("matrix_unit.non_matrix_cycles");

@@ -84,6 +84,14 @@ export function usefulShare(unit) {
     return ratio(unit.useful_macs, unit.useful_macs + unit.unused_macs) ?? 0;
 }
 
+/// The largest lower bound of the cycles besides `macs`: its name and cycles. Reports of earlier versions have none.
+export function largestBound(bounds) {
+    const names = ['array', 'data_setup', 'weight_memory', 'host_link', 'activation'];
+    const all = names.map((name) => ({ name: name.replace('_', ' '), cycles: bounds?.[name] ?? 0 }));
+    const largest = all.reduce((most, each) => (each.cycles > most.cycles ? each : most));
+    return largest.cycles > 0 ? largest : null;
+}
+
 const qualitative = [
     blue,
     orange,

@@ -91,6 +91,30 @@ TEST_CASE("The layers' cycles and counters sum to the run's", "[report]") {
     CHECK(shares == Approx(1.0));
 }
 
+TEST_CASE("Ratio is cycles over the layers' largest bounds, and fill is full array over array", "[report]") {
+    const Finished finished(".array 256 256\n.tile 128 256 fill 1\n" + work);
+    const report::Report report = report::make_report(finished.result);
+    // A tile takes 65536 / 32.625e9 s = 1406.1 cycles of 700 MHz. That of tag 2 is fetched under tag 1.
+    REQUIRE(report.layers.size() == 3);
+    CHECK(report.layers[0].bounds.least.largest() == 1406);
+    CHECK(report.layers[1].bounds.least.largest() == 30);
+    CHECK(report.layers[2].bounds.least.largest() == 2812);
+    CHECK(report.bounds.least.largest() == 4218);
+    CHECK(*report.bounds.ratio == Approx(static_cast<double>(report.cycles) / (1406 + 30 + 2812)));
+    CHECK(*report.layers[0].bounds.ratio ==
+          Approx(static_cast<double>(report.layers[0].matrix_unit.cycles()) / 1406));
+    CHECK_FALSE(report.layers[2].bounds.ratio);  // outside layers
+    CHECK(*report.layers[0].bounds.fill == 0.5);
+    CHECK(*report.bounds.fill == Approx(69.0 / 137));  // half of 137, rounded up
+    const std::string text = report::to_text(report, std::vector<std::string>{"bounds"});
+    CHECK_THAT(text, Catch::Contains("\n  weight memory            4,218 ") &&
+                         Catch::Contains("at least: weights are fetched\n") &&
+                         Catch::Contains("\n  full array                  69 ") &&
+                         Catch::Contains("\n  ratio                     1.18 ") &&
+                         Catch::Contains("\n  fill                     0.504 "));
+    check_width(text);
+}
+
 TEST_CASE("Cycles are split by the kind of matrix instruction under each tag", "[report]") {
     const Finished finished(head + work);
     const report::Report report = report::make_report(finished.result);
@@ -227,6 +251,16 @@ TEST_CASE("report.json has the keys that other programs read", "[report]") {
                                 "/matrix_unit/input_stall_cycles",
                                 "/matrix_unit/useful_macs",
                                 "/matrix_unit/unused_macs",
+                                "/bounds/macs",
+                                "/bounds/array",
+                                "/bounds/data_setup",
+                                "/bounds/weight_memory",
+                                "/bounds/host_link",
+                                "/bounds/activation",
+                                "/bounds/ratio",
+                                "/bounds/fill",
+                                "/layers/0/bounds/macs",
+                                "/layers/0/bounds/ratio",
                                 "/traffic/weight_bytes",
                                 "/traffic/host_read_bytes",
                                 "/traffic/host_write_bytes",
@@ -272,6 +306,7 @@ TEST_CASE("A program that does nothing has no ratios", "[report]") {
     report::Report report = report::make_report(finished.result);
     CHECK_FALSE(report.roofline);
     CHECK(report::to_json(report)["roofline"].is_null());
+    CHECK(report::to_json(report)["bounds"]["fill"].is_null());
     const std::string text = report::to_text(report);
     CHECK(text.find("nan") == std::string::npos);
     CHECK(text.find("inf ") == std::string::npos);
@@ -344,6 +379,8 @@ TEST_CASE("The text fits its columns, whatever the names and numbers", "[report]
     finished.result.spec.labels.machine_settings.push_back({std::string(300, 'k'), std::string(300, 'v')});
     report::Report report = report::make_report(finished.result);
     report.model = report.machine = std::string(200, 'm');
+    report.bounds = {
+        .least = {.macs = 9'999'999'999, .array = 9'999'999'999}, .ratio = 1234567.8, .fill = 0.000123456};
     report.batch = 4294967295U;
     report.batches = 1'000'000;
     report.inferences = 9'999'999'999;

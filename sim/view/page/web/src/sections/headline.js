@@ -3,6 +3,7 @@ import { h, mainSection, table } from '../dom.js';
 import {
     absent, bandText, bytes, counted, grouped, inferenceRate, percent, ratio, rough, roughTimes, si,
 } from '../format.js';
+import { largestBound } from '../palette.js';
 
 /// A large figure. `value` is the number as report.json has it.
 function card(name, shown, value, meaning) {
@@ -36,6 +37,12 @@ function cards(report) {
         card('Array active', percent(ratio(unit.active_cycles, report.cycles)), unit.active_cycles,
             `of all cycles; ${percent(ratio(unit.useful_macs, unit.useful_macs + unit.unused_macs))} of the `
             + 'array\'s cells then multiply for the network'));
+    const bound = largestBound(report.bounds);
+    if (bound && report.bounds.ratio !== null) {
+        made.push(card('Cycles over bounds', report.bounds.ratio.toFixed(2), report.bounds.ratio,
+            `the cycles over the sum of the layers' largest bounds; of the run: ${bound.name}, at least `
+            + `${percent(ratio(bound.cycles, report.cycles))} of the cycles; fill ${percent(report.bounds.fill)}`));
+    }
     if (energy.joules_per_inference !== null) {
         made.push(card('Energy', si(energy.joules_per_inference, 'J'), energy.joules_per_inference,
             'an inference, chip and weight memory, static share included'));

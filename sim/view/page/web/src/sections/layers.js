@@ -4,7 +4,7 @@ import {
 } from 'tabulator-tables';
 import { h, section } from '../dom.js';
 import { absent, bytes, grouped, percent, ratio, si, words } from '../format.js';
-import { reasonsOf, usefulShare } from '../palette.js';
+import { largestBound, reasonsOf, usefulShare } from '../palette.js';
 
 Tabulator.registerModule([FilterModule, FormatModule, ResizeColumnsModule, ResizeTableModule, SortModule]);
 
@@ -25,6 +25,9 @@ const columns = [
     ['other', 'non-matrix', percent, 'of the layer\'s cycles: not issued, or its rows were not there'],
     ['reason', 'mostly', String, 'the reason of most of its non-matrix cycles'],
     ['used', 'cells used', percent, 'of the array\'s cells in active cycles'],
+    ['bound', 'at least', grouped, 'cycles: the layer\'s largest bound; that part of the machine needs them for it'],
+    ['limit', 'because of', String, 'the part of the machine with the largest bound'],
+    ['ratio', 'ratio', (value) => value.toFixed(2), 'cycles over the largest bound; below 1 where layers overlap'],
     ['macs', 'MACs', (value) => si(value), 'multiply-accumulates of one inference'],
     ['weights', 'weights', bytes, 'weight bytes fetched in the whole run'],
     ['intensity', 'MAC/byte', (value) => si(value), 'multiply-accumulates for each weight byte fetched'],
@@ -34,6 +37,7 @@ const columns = [
 
 function rowOf(layer, index) {
     const unit = layer.matrix_unit;
+    const bound = largestBound(layer.bounds);
     const share = (key) => ratio(unit[key], layer.cycles);
     return {
         number: index + 1,
@@ -46,6 +50,9 @@ function rowOf(layer, index) {
         shift: share('weight_shift_cycles'),
         other: share('non_matrix_cycles'),
         reason: reasonsOf(unit)[0]?.name,
+        bound: bound?.cycles,
+        limit: bound?.name,
+        ratio: layer.bounds?.ratio,
         used: unit.active_cycles > 0 ? usefulShare(unit) : null,
         macs: layer.macs_per_inference,
         weights: layer.weight_bytes,
@@ -61,7 +68,7 @@ function isKnown(rows, field) {
     return rows.some((row) => row[field] !== null && row[field] !== undefined && (field !== 'macs' || row.macs > 0));
 }
 
-const isText = (field) => field === 'name' || field === 'kind' || field === 'reason';
+const isText = (field) => ['name', 'kind', 'reason', 'limit'].includes(field);
 
 function columnOf([field, title, show]) {
     return {
