@@ -154,7 +154,9 @@ std::optional<ir::Quantization> quantization_of(const Tensor& tensor, DataType t
     }
     quantization.zero_points.assign(count, 0);
     for (std::size_t i = 0; i < zero_points; ++i) {
-        const std::int64_t zero_point = given->zero_point()->Get(static_cast<std::uint32_t>(i));
+        // The verifier does not check that these numbers are aligned.
+        std::int64_t zero_point = 0;
+        std::memcpy(&zero_point, given->zero_point()->Data() + i * sizeof zero_point, sizeof zero_point);
         if (zero_point < lowest_of(type) || zero_point > highest_of(type)) {
             throw ModelError(fmt::format("a zero point is {}; it must be a number of its type, {} to {}",
                                          zero_point, lowest_of(type), highest_of(type)));
