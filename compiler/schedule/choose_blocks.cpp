@@ -80,6 +80,9 @@ std::vector<LayerAlternatives> compare_blocks(const mapping::Network& network, c
         if (product == nullptr) continue;
         bytes += bytes_of_tiles(*product, plans[l].tiling.tiles, target);
         if (possible[l].size() == 1) continue;
+        const DataType activations = network.tensors[layer.inputs[0]].type;
+        // The program of such a layer is refused with its instruction.
+        if (!machine.matrix_unit.passes(activations, array_weights(*product, target).type)) continue;
         LayerAlternatives compared{.layer = l, .alternatives = {}, .chosen = 0};
         for (const mapping::PixelBlock& block : possible[l]) {
             const mapping::MappedProduct candidate = mapped(network, layer, *product, block, target, images);

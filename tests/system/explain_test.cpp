@@ -59,8 +59,10 @@ TEST_CASE("A report explains the cycles of each layer", "[system][explain]") {
     CHECK(report["explanation"]["text"] == json_of("explain --json mnist_cnn --limit 64 --batch 16")["text"]);
 
     const std::string text = sim("explain mnist_cnn --limit 64 --batch 16").out;
-    CHECK(text.find("12 of 256 columns, as the layer has 12") != std::string::npos);
+    CHECK(text.find("windows of several pixels") != std::string::npos);
     CHECK(text.find("would run it at") != std::string::npos);
+    const std::string single = sim("explain mnist_cnn --limit 64 --batch 16 --mapping as_published").out;
+    CHECK(single.find("12 of 256 columns") != std::string::npos);
 }
 
 TEST_CASE("A run without explanations has none in its report", "[system][explain]") {

@@ -37,13 +37,12 @@ std::string used(std::uint64_t sum, std::uint64_t tiles, std::uint32_t all, std:
     return fmt::format("{:g} of {} {}", rounded, all, what);
 }
 
-/// The number of filters or outputs, which take one column each. Empty if a tile uses all columns, because
-/// the layer then has more of them in other tiles.
+/// Why columns are left over. Empty if a tile uses all columns, because the layer then has more of them in
+/// other tiles.
 std::string outputs(const Facts& facts, const Subject& subject, const machine::MatrixUnitConfig& array) {
     if (subject.kind.empty() || facts.fetched.widest_columns >= array.columns) return {};
     const bool filters = subject.kind == "convolution" || subject.kind == "depthwise_convolution";
-    return fmt::format(", as the layer has {} {}{}", facts.fetched.widest_columns,
-                       filters ? "filter" : "output", facts.fetched.widest_columns == 1 ? "" : "s");
+    return filters ? ", all that its filters need" : ", all that its outputs need";
 }
 
 std::string underfills(const Facts& facts, const Subject& subject, const machine::MatrixUnitConfig& array) {
@@ -52,8 +51,11 @@ std::string underfills(const Facts& facts, const Subject& subject, const machine
         fmt::format("Underfills the array: {} of the cells work in an average active cycle", cells);
     if (facts.fetched.tiles == 0) return text;
     if (2 * facts.fetched.weights < facts.fetched.cells) {
-        return fmt::format("{}, and {} of a tile's cells hold a weight, as each channel has its own filter",
-                           text, share(facts.fetched.weights, facts.fetched.cells));
+        return fmt::format("{}, and {} of a tile's cells hold a weight, as {}", text,
+                           share(facts.fetched.weights, facts.fetched.cells),
+                           subject.kind == "depthwise_convolution"
+                               ? "each channel has its own filter"
+                               : "the windows of several pixels lie side by side");
     }
     return fmt::format("{}, and an average tile fills {} and {}{}", text,
                        used(facts.fetched.rows, facts.fetched.tiles, array.rows, "rows"),
