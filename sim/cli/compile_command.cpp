@@ -30,12 +30,13 @@ struct CompileCommand {
     std::string output;
     std::string text;        ///< "schedule", "assembly" or empty
     std::string dump_after;  ///< a pass, "all" or empty
+    bool explain = false;    ///< print what the compiler chose from
     const terminal::Screen* screen = nullptr;
 
     void operator()() const {
         const run::RunConfig config = options.config();
         if (config.model.empty()) throw machine::ConfigError("sim compile needs a model, not a program");
-        if (output.empty() && text.empty() && dump_after.empty()) {
+        if (output.empty() && text.empty() && dump_after.empty() && !explain) {
             throw machine::ConfigError(
                 "sim compile needs somewhere to put the program: give -o FILE.tpu, or --text");
         }
@@ -52,9 +53,12 @@ private:
         }
         const ir::Graph quantized = run::quantize(
             graph, spec, input, [&](std::string_view pass, const ir::Graph& after) { dump(pass, after); });
-        if (output.empty() && text.empty()) return;
+        if (output.empty() && text.empty() && !explain) return;
         const mapping::Network network = operators::lower(quantized);
-        const schedule::Schedule schedule = run::schedule_of(network, spec, run::options_of(spec, input));
+        const schedule::Options batches = run::options_of(spec, input);
+        if (explain) fmt::print("{}", run::explain_mapping(network, spec, batches));
+        if (output.empty() && text.empty()) return;
+        const schedule::Schedule schedule = run::schedule_of(network, spec, batches);
         if (text == "schedule") fmt::print("{}", schedule::to_text(schedule));
         if (output.empty() && text != "assembly") return;
         const isa::Program program = emit::emit_program(network, schedule);
@@ -62,7 +66,7 @@ private:
         if (text == "assembly") fmt::print("{}", isa::disassemble(program));
         if (output.empty()) return;
         isa::write_program(program, std::filesystem::path(output));
-        if (!text.empty() || !dump_after.empty()) return;
+        if (!text.empty() || !dump_after.empty() || explain) return;
         print_summary(output, program, print,
                       report::make_batching(schedule.options.batch, run::batch_facts(network, schedule)));
     }
@@ -94,6 +98,8 @@ void add_compile_command(CLI::App& app, Context& context) {
     std::vector<std::string> passes = passes::preparation({}).names();
     passes.emplace_back("all");
     context.only(dump, passes);
+    command->add_flag("--explain", compile->explain,
+                      "print the mappings that each layer could have, with their predicted cycles");
     CLI::Option* quiet = add_quiet_option(*command, compile->print)->excludes(text);
     add_json_option(*command, compile->print, "the program's data as JSON")->excludes(quiet)->excludes(text);
     add_color_option(*command, context);

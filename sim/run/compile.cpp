@@ -119,6 +119,29 @@ schedule::Schedule schedule_of(const mapping::Network& network, const RunSpec& s
     return schedule::make_schedule(network, target, options);
 }
 
+std::string explain_mapping(const mapping::Network& network, const RunSpec& spec,
+                            const schedule::Options& options) {
+    const schedule::Target target = target_of(spec.machine, spec.compiler.mapping);
+    std::string text =
+        fmt::format("{}: predicted cycles of a batch of {}, by layer and pixels in a row of sums\n",
+                    network.name, std::min<std::uint64_t>(options.batch, options.inferences));
+    if (!spec.compiler.mapping.pixel_blocks) {
+        return text + "  the mapping has one pixel in each row: --mapping best chooses\n";
+    }
+    const auto layers = schedule::compare_blocks(network, target, spec.machine, options);
+    if (layers.empty()) text += "  no layer has a choice\n";
+    for (const schedule::LayerAlternatives& layer : layers) {
+        text += fmt::format("{}\n", network.layers[layer.layer].name);
+        for (const schedule::BlockAlternative& alternative : layer.alternatives) {
+            const bool chosen = &alternative == &layer.alternatives[layer.chosen];
+            text += fmt::format("  {:>3} x {} {:>14} cycles {:>8} {}{}\n", alternative.block.width,
+                                alternative.block.height, alternative.cycles, alternative.tiles,
+                                alternative.tiles == 1 ? "tile" : "tiles", chosen ? "  chosen" : "");
+        }
+    }
+    return text;
+}
+
 std::string mapping_key(const RunSpec& spec) {
     const Mapping& mapping = spec.compiler.mapping;
     std::string key = to_json(target_of(spec.machine, mapping)).dump();

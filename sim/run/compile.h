@@ -29,6 +29,10 @@ nlohmann::json to_json(const schedule::Target& target);
 /// The schedule of a network for a run's machine, mapped as the run says.
 schedule::Schedule schedule_of(const mapping::Network& network, const RunSpec& spec,
                                const schedule::Options& options);
+/// The mappings from which schedule_of chooses, as text: a line for each of a layer's blocks of pixels, with
+/// its tiles and predicted cycles. A mapping that leaves no choice is said to.
+std::string explain_mapping(const mapping::Network& network, const RunSpec& spec,
+                            const schedule::Options& options);
 /// All that the program of a run depends on besides the fields of the spec without its machine.
 std::string mapping_key(const RunSpec& spec);
 
