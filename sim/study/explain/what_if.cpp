@@ -173,6 +173,7 @@ run::RunConfig for_cycles(const run::RunConfig& config) {
     timed.crop = config.crop;
     timed.layout = config.layout;
     timed.random_input = config.random_input;
+    timed.mapping = config.mapping;
     timed.batch = config.batch;
     timed.limit = config.limit;
     timed.timing_only = true;

@@ -112,9 +112,9 @@ TEST_CASE("The sentence of a layer that underfills the array names the used part
                             .widest_columns = 12}};
     CHECK(sentence_of(facts, "convolution") ==
           "Underfills the array: 0.4 % of the cells work in an average active cycle, and an average tile "
-          "fills 17 of 256 rows and 12 of 256 columns, as the layer has 12 filters");
-    CHECK(sentence_of(facts, "dense").find("as the layer has 12 outputs") != std::string::npos);
-    CHECK(sentence_of(facts, "").find("as the layer has") == std::string::npos);
+          "fills 17 of 256 rows and 12 of 256 columns, all that its filters need");
+    CHECK(sentence_of(facts, "dense").find("all that its outputs need") != std::string::npos);
+    CHECK(sentence_of(facts, "").find("all that its") == std::string::npos);
     // 256 + 16 columns: the widest tile is full, and no number of filters follows from one tile.
     facts.fetched.columns = 272;
     facts.fetched.widest_columns = 256;
