@@ -93,16 +93,17 @@ private:
         const std::vector<Step> steps = steps_of(product_, column, machine_);
         const std::vector<Chunk>& chunks = product_.cut.chunks;
         const std::size_t computed = std::min(chunks.size(), most_chunks);
+        const std::size_t middle = computed / 2;
+        const std::size_t behind = computed - middle;
         loads_ = true;
         double half = 0;
         for (std::size_t c = 0; c < computed; ++c) {
-            if (c == computed / 2) half = std::max(matrix_, activation_);
+            if (c == middle) half = std::max(matrix_, activation_);
             // Tiles of a column with several are fetched for each chunk.
             add_chunk(steps, chunks[c], c == 0 || steps.size() > 1);
         }
         if (computed == chunks.size()) return;
-        const double each =
-            (std::max(matrix_, activation_) - half) / static_cast<double>(computed - computed / 2);
+        const double each = (std::max(matrix_, activation_) - half) / static_cast<double>(behind);
         advance(each * static_cast<double>(chunks.size() - computed));
     }
 
