@@ -5,6 +5,7 @@ PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 RANDOM_PERCENT ?= 1000
 JUDGE_CASES ?= 3200
+JUDGE_NETWORKS ?=
 NETWORK_FILES ?= $(wildcard ../shared/data/coral ../shared/data/tflite ../shared/data/onnx)
 
 # libsystemc greets on stderr in every process, also while CMake asks test programs for their cases.
@@ -34,7 +35,7 @@ help:
 	@echo "make random   all tests, random ones with RANDOM_PERCENT=$(RANDOM_PERCENT) of their runs"
 	@echo "make mutants  small faults in the sources, one at a time: a test must fail for each (MUTANTS=name for one)"
 	@echo "make judge    TensorFlow's and ONNX's runtimes judge JUDGE_CASES=$(JUDGE_CASES) drawn cases of operators, and ONNX's own"
-	@echo "make judge-networks  the same with whole networks"
+	@echo "make judge-networks  the same with whole networks (JUDGE_NETWORKS='unet mobilenet' for some)"
 	@echo "make format   format all sources;  make format-check  only look"
 	@echo "make includes sources that use a header without including it"
 	@echo "make tidy     clang-tidy on what differs from the last green commit; TIDY=--all on all sources"
@@ -116,7 +117,7 @@ judge-networks: packages-judge
 	cmake --preset release
 	cmake --build --preset release --parallel $(JOBS) --target sim
 	tests/judges/make_environment.sh
-	$(judge_python) tests/judges/networks.py
+	$(judge_python) tests/judges/networks.py $(addprefix --network ,$(JUDGE_NETWORKS))
 	$(if $(NETWORK_FILES),$(judge_python) tests/judges/networks.py $(addprefix --files ,$(NETWORK_FILES)))
 	$(judge_python) tests/judges/compare.py --cases build/judges/networks --jobs 1
 

@@ -116,15 +116,23 @@ def make_case(name: str, kind: str, seed: int) -> Case:
     # A name of its own for the input, whatever the layers are called.
     spec = tf.TensorSpec(shape, tf.float32, name="input")
     function = tf.function(lambda x: model(x, training=False), input_signature=[spec])
-    if kind in ("float32", "int8", "int16"):
+    if kind in ("float32", "int8", "int16", "onnx"):
         frozen = convert_variables_to_constants_v2(function.get_concrete_function())
+    if kind in ("float32", "int8", "int16"):
         converter = tf.lite.TFLiteConverter.from_concrete_functions([frozen], model)
         with silence():
             content = quantizing(converter, images, kind)
         return tflite_case(f"{name}_{kind}", name, content, quantize_input(content, image))
     if kind == "onnx":
         with silence():
-            proto, _ = tf2onnx.convert.from_function(function, [spec], opset=ONNX_OPSET)
+            # from_function would make constants that the function captures inputs of the file.
+            proto, _ = tf2onnx.convert.from_graph_def(
+                frozen.graph.as_graph_def(),
+                input_names=[tensor.name for tensor in frozen.inputs],
+                output_names=[tensor.name for tensor in frozen.outputs],
+                opset=ONNX_OPSET,
+                tensors_to_rename={frozen.inputs[0].name: "input"},
+            )
         return onnx_case(f"{name}_onnx", name, proto.SerializeToString(), {"input": image})
     content = saved(model, kind)
     (output,) = model.output_names
