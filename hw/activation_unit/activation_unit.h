@@ -31,7 +31,9 @@ struct ActivationUnitCounters final : UnitCounters {
     Counter& buffer_reads = add("buffer_reads", CounterUnit::Rows, "accesses of the unified buffer, to read");
     Counter& buffer_writes =
         add("buffer_writes", CounterUnit::Rows, "accesses of the unified buffer, to write");
-    Counter& elements = add("elements", CounterUnit::Elements, "sums requantized");
+    Counter& elements =
+        add("elements", CounterUnit::Elements,
+            "sums requantized, also those for pixels outside the image, which are not written");
     Counter& lookups = add("lookups", CounterUnit::Elements, "elements looked up in the table");
     Counter& operand_elements =
         add("operand_elements", CounterUnit::Elements, "operands of element-wise additions and products");
@@ -45,10 +47,10 @@ struct ActivationUnitCounters final : UnitCounters {
 /// written to the unified buffer.
 ///
 /// Timing (docs/timing.md): one accumulator row per cycle (fewer if a row has more bytes than a
-/// unified-buffer access); each result row is in the buffer `latency` cycles after its cycle. Parameters are
-/// loaded before, one unified-buffer row per cycle. Vector work takes as many cycles as the greater of its
-/// unified-buffer reads and writes. Instructions follow each other without a gap, except that an instruction
-/// waits until earlier writes of the rows that it reads are complete.
+/// unified-buffer access, or is a block of several lines); each result row is in the buffer `latency` cycles
+/// after its cycle. Parameters are loaded before, one unified-buffer row per cycle. Vector work takes as many
+/// cycles as the greater of its unified-buffer reads and writes. Instructions follow each other without a
+/// gap, except that an instruction waits until earlier writes of the rows that it reads are complete.
 class ActivationUnit final : public UnitModule {
 public:
     ActivationUnit(const sc_core::sc_module_name& name, const machine::MachineConfig& machine, Values values,

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "hw/activation_unit/activation_unit.h"
+#include "hw/isa/block.h"
 #include "hw/isa/image_slices.h"
 #include "hw/isa/window.h"
 #include "hw/math/elementwise.h"
@@ -115,6 +116,99 @@ math::Pooling pooling_of(isa::VectorOperation operation) {
     throw std::logic_error("a pooling operation without a case");
 }
 
+/// Columns of accumulators, and the parameters of the same number.
+struct Columns {
+    std::size_t first = 0;
+    std::size_t count = 0;
+};
+
+/// Computes the results of rows of accumulators and writes them.
+struct ResultWriter {
+    math::Requantization parameters;
+    const math::LookupTable* table = nullptr;  ///< null: the results are not looked up in it
+    const math::InterpolatedTable* wide_table = nullptr;
+    DataType output = DataType::Uint8;
+    std::size_t sums_stride = 0;  ///< from one accumulator row to the next
+
+    /// Results of `columns` of `rows` accumulator rows; those of a row lie `stride` bytes behind those of the
+    /// row before.
+    void write(const std::int32_t* sums, std::size_t rows, const Columns& columns, std::uint8_t* out,
+               std::size_t stride) const {
+        math::Requantization of_columns = parameters;
+        of_columns.bias = parameters.bias.subspan(columns.first);
+        of_columns.multiplier = parameters.multiplier.subspan(columns.first);
+        of_columns.shift = parameters.shift.subspan(columns.first);
+        math::requantize_rows(sums + columns.first, sums_stride, rows, columns.count, of_columns, output, out,
+                              stride);
+        for (std::size_t row = 0; row < rows; ++row) {
+            const std::span results(out + row * stride, columns.count * bytes_of(output));
+            if (wide_table != nullptr) math::lookup(results, results, *wide_table);
+            if (table != nullptr) math::lookup(results, results, *table);
+        }
+    }
+};
+
+/// Writes blocks of pixels into an image.
+class BlockWriter {
+public:
+    BlockWriter(const ResultWriter& results, const isa::BlockGeometry& blocks,
+                const isa::Registers& registers)
+        : results_(results),
+          blocks_(blocks),
+          channels_(registers[Register::ActivationColumns] / blocks.pixels()),
+          pixel_bytes_(registers[Register::ActivationPixelBytes]) {
+        // If lines of blocks follow each other without a gap, they are one line.
+        if (blocks.height == 1 && blocks.output_width % blocks.width == 0) {
+            blocks_.output_width *= blocks.output_height;
+            blocks_.output_height = 1;
+        }
+    }
+
+    /// Writes blocks [first, first + count) of an image from as many accumulator rows. `out` and
+    /// `image_byte`, modulo 2^64, give the place of the image's first pixel.
+    void write(const std::int32_t* sums, std::size_t first, std::size_t count, std::uint8_t* out,
+               std::size_t image_byte) const {
+        for (std::size_t done = 0; done < count;) {
+            const std::size_t x = (first + done) % blocks_.across();
+            const std::size_t top = (first + done) / blocks_.across() * blocks_.height;
+            const std::size_t beside = std::min(blocks_.across() - x, count - done);
+            const std::size_t lines = std::min(blocks_.height, blocks_.output_height - top);
+            for (std::size_t j = 0; j < lines; ++j) {
+                const std::size_t pixel = (top + j) * blocks_.output_width + x * blocks_.width;
+                write_line(sums + done * results_.sums_stride, {.first = x, .count = beside},
+                           j * blocks_.width * channels_, out + (image_byte + pixel * pixel_bytes_));
+            }
+            done += beside;
+        }
+    }
+
+private:
+    /// One line of pixels of blocks beside each other; its first pixel has the columns from `column` on.
+    void write_line(const std::int32_t* sums, const Columns& blocks, std::size_t column,
+                    std::uint8_t* out) const {
+        const std::size_t stride = blocks_.width * pixel_bytes_;
+        const std::size_t whole = std::min(blocks.count, blocks_.output_width / blocks_.width - blocks.first);
+        const std::size_t left = whole == blocks.count ? 0 : blocks_.output_width % blocks_.width;
+        const bool packed = pixel_bytes_ == channels_ * bytes_of(results_.output);
+        const std::size_t together = packed ? blocks_.width : 1;  // pixels without a byte between them
+        for (std::size_t i = 0; whole > 0 && i < blocks_.width; i += together) {
+            results_.write(sums, whole, {column + i * channels_, together * channels_},
+                           out + i * pixel_bytes_, stride);
+        }
+        // Of the block that reaches beyond the image, the pixels inside.
+        const std::int32_t* const last = sums + whole * results_.sums_stride;
+        for (std::size_t i = 0; i < left; ++i) {
+            results_.write(last, 1, {column + i * channels_, channels_},
+                           out + (whole * stride + i * pixel_bytes_), stride);
+        }
+    }
+
+    ResultWriter results_;
+    isa::BlockGeometry blocks_;
+    std::size_t channels_;
+    std::size_t pixel_bytes_;
+};
+
 }  // namespace
 
 void ActivationUnit::compute(const isa::BoundInstruction& bound, std::uint8_t* written) {
@@ -141,9 +235,16 @@ void ActivationUnit::compute(const isa::Activate& activate, const isa::BoundInst
         }
     }
     if (activate.length == 0) return;  // it only loads, and its rows have no meaning
-    const math::Requantization requantization = parameters_.bind(registers);
+    const bool is_wide = bytes_of(activate.output) == 2;
+    const ResultWriter results{
+        .parameters = parameters_.bind(registers),
+        .table = activate.looks_up() && !is_wide ? &parameters_.table() : nullptr,
+        .wide_table = activate.looks_up() && is_wide ? &parameters_.interpolated_table() : nullptr,
+        .output = activate.output,
+        .sums_stride = accumulators_.columns()};
     const std::int32_t* const sums = accumulators_.read(activate.accumulator_row, activate.length) +
                                      registers[Register::ActivationFirstColumn];
+    const auto blocks = isa::block_geometry(registers);
     const std::size_t pixel_bytes = registers[Register::ActivationPixelBytes];
     const std::size_t outputs_per_image = registers[Register::ActivationOutputsPerImage];
     const std::size_t image_rows = registers[Register::ActivationImageRows];
@@ -152,27 +253,20 @@ void ActivationUnit::compute(const isa::Activate& activate, const isa::BoundInst
     // Pixels are equidistant only within an image, so each image is computed separately.
     for (std::size_t done = 0; done < activate.length;) {
         const std::size_t output = activate.first_output + done;
-        const std::size_t pixel = output % outputs_per_image;
-        const std::size_t pixels = std::min<std::size_t>(outputs_per_image - pixel, activate.length - done);
+        const std::size_t first = output % outputs_per_image;
+        const std::size_t count = std::min<std::size_t>(outputs_per_image - first, activate.length - done);
         const std::size_t image_row = activate.unified_buffer_row + output / outputs_per_image * image_rows;
         // An offset, not a pointer: the image's first byte may lie before the written rows.
-        const std::size_t byte =
-            image_row * row_bytes + pixel * pixel_bytes + registers[Register::ActivationChannelOffset];
-        std::uint8_t* const out = written + (byte - first_written * row_bytes);
+        const std::size_t image_byte =
+            (image_row - first_written) * row_bytes + registers[Register::ActivationChannelOffset];
         const std::int32_t* const in = sums + done * accumulators_.columns();
-        math::requantize_rows(in, accumulators_.columns(), pixels, columns, requantization, activate.output,
-                              out, pixel_bytes);
-        if (activate.looks_up()) {
-            for (std::size_t p = 0; p < pixels; ++p) {
-                const std::span results(out + p * pixel_bytes, columns * bytes_of(activate.output));
-                if (bytes_of(activate.output) == 2) {
-                    math::lookup(results, results, parameters_.interpolated_table());
-                } else {
-                    math::lookup(results, results, parameters_.table());
-                }
-            }
+        if (blocks) {
+            BlockWriter(results, *blocks, registers).write(in, first, count, written, image_byte);
+        } else {
+            results.write(in, count, {.first = 0, .count = columns},
+                          written + (image_byte + first * pixel_bytes), pixel_bytes);
         }
-        done += pixels;
+        done += count;
     }
 }
 

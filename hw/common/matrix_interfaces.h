@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "hw/base/data_type.h"
@@ -10,6 +12,7 @@
 #include "hw/common/counter.h"
 #include "hw/common/inplace_function.h"
 #include "hw/common/wait_history.h"
+#include "hw/isa/block.h"
 
 namespace systole::hw {
 
@@ -18,12 +21,13 @@ struct Tile {
     std::uint32_t rows = 0;     ///< used array rows, from row 0
     std::uint32_t columns = 0;  ///< used array columns, from column 0
     std::uint32_t useful_macs = 0;
-    DataType type = DataType::Int8;        ///< of the weights
-    std::uint64_t bytes = 0;               ///< fetched for it
-    Tag tag = 0;                           ///< of its fetch
-    Cycle whole_at = 0;                    ///< its last byte is in the FIFO
-    const std::uint8_t* values = nullptr;  ///< row by row; null in a run without values
-    std::size_t row_bytes = 0;             ///< from one row to the next
+    std::span<const std::uint32_t> block_macs = {};  ///< those of each pixel of a block; may be empty
+    DataType type = DataType::Int8;                  ///< of the weights
+    std::uint64_t bytes = 0;                         ///< fetched for it
+    Tag tag = 0;                                     ///< of its fetch
+    Cycle whole_at = 0;                              ///< its last byte is in the FIFO
+    const std::uint8_t* values = nullptr;            ///< row by row; null in a run without values
+    std::size_t row_bytes = 0;                       ///< from one row to the next
 };
 
 /// The weight FIFO as the matrix unit sees it.
@@ -72,8 +76,10 @@ struct Stream {
     bool keep_weights = false;
     DataType activations = DataType::Uint8;
     DataType weights = DataType::Int8;
-    std::int32_t weight_zero_point = 0;  ///< subtracted from each weight, by the row-sum column
-    MatrixNeeds needs{};                 ///< for the reasons of its waiting
+    std::int32_t weight_zero_point = 0;          ///< subtracted from each weight, by the row-sum column
+    MatrixNeeds needs{};                         ///< for the reasons of its waiting
+    std::optional<isa::BlockGeometry> blocks{};  ///< if each row is a block of several output pixels
+    std::uint64_t first_line = 0;                ///< of blocks, through all images
     RowSource* source = nullptr;
 };
 

@@ -31,6 +31,10 @@ struct WeightTile {
     /// rows * columns weights, row by row, little endian, two's complement. Empty in a program that is only
     /// timed; such a program cannot be written to a file or run with values.
     std::vector<std::uint8_t> values = {};
+    /// Those of `useful_macs` for each pixel of a block (block.* registers), line by line of the block; they
+    /// sum to it. Empty for a tile whose columns belong to one pixel. A `convolve` with blocks counts those
+    /// for pixels inside the output image.
+    std::vector<std::uint32_t> block_macs = {};
 
     bool operator==(const WeightTile&) const = default;
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <unordered_set>
 #include <utility>
 
@@ -69,6 +70,18 @@ std::optional<std::string> rows_beyond(const InitialRows& initial, std::uint64_t
     return fmt::format("{} rows from {} on; addresses end at row {}", rows, initial.first_row, limit - 1);
 }
 
+std::optional<std::string> broken_rule_of_block(const WeightTile& tile, const Geometry& geometry) {
+    if (tile.block_macs.empty()) return std::nullopt;
+    if (tile.block_macs.size() > geometry.columns) {
+        return fmt::format("block has {} pixels; they may be at most the array's {} columns",
+                           tile.block_macs.size(), geometry.columns);
+    }
+    const std::uint64_t sum =
+        std::accumulate(tile.block_macs.begin(), tile.block_macs.end(), std::uint64_t{0});
+    if (sum == tile.useful_macs) return std::nullopt;
+    return fmt::format("block sums to {}; it must sum to useful, which is {}", sum, tile.useful_macs);
+}
+
 void check_instruction(const Program& program, std::size_t index) {
     const Instruction& instruction = program.instructions[index];
     const auto part = [&] { return fmt::format("instruction {}: {}", index, to_string(instruction)); };
@@ -107,6 +120,7 @@ std::optional<std::string> broken_rule(const WeightTile& tile, const Geometry& g
         return fmt::format("useful is {}; it must be at most rows * columns, which is {}", tile.useful_macs,
                            elements);
     }
+    if (auto rule = broken_rule_of_block(tile, geometry)) return rule;
     if (tile.values.empty()) return "it has no values; such a program can only be timed";
     if (tile.values.size() != elements * bytes_of(tile.type)) {
         return fmt::format("the values are {} bytes; they must be rows * columns * bytes, which is {}",

@@ -54,6 +54,10 @@ constexpr std::array<Entry, register_count> entries = {{
     {.reg = Register::HostBlockRows, .name = "host.block_rows"},
     {.reg = Register::ActivationFirstColumn, .name = "activation.first_column"},
     {.reg = Register::MultiplyWeightZeroPoint, .name = "multiply.weight_zero_point", .is_signed = true},
+    {.reg = Register::BlockWidth, .name = "block.width", .initial = 1},
+    {.reg = Register::BlockHeight, .name = "block.height", .initial = 1},
+    {.reg = Register::BlockOutputWidth, .name = "block.output_width"},
+    {.reg = Register::BlockOutputHeight, .name = "block.output_height"},
 }};
 
 constexpr bool in_order() {

@@ -66,9 +66,15 @@ enum class Register : std::uint8_t {
     // Added later; they are last because the numbers of registers in program files must not change.
     ActivationFirstColumn,    ///< first of the accumulator columns that `activate` reads
     MultiplyWeightZeroPoint,  ///< subtracted from each weight of `matrix_multiply` and `convolve` (signed)
+
+    // The block of output pixels of which an accumulator row of `convolve` and `activate` holds all channels.
+    BlockWidth,         ///< pixels
+    BlockHeight,        ///< pixels
+    BlockOutputWidth,   ///< pixels of an output image; read only for blocks of several pixels
+    BlockOutputHeight,  ///< pixels of an output image; read only for blocks of several pixels
 };
 
-inline constexpr std::size_t register_count = static_cast<std::size_t>(Register::MultiplyWeightZeroPoint) + 1;
+inline constexpr std::size_t register_count = static_cast<std::size_t>(Register::BlockOutputHeight) + 1;
 
 /// The name used in assembly: "window.input_height", "activation.columns", "output.minimum",
 /// "vector.multiplier_a", ...
@@ -83,8 +89,8 @@ std::optional<Register> find_register(std::string_view name);
 /// Whether assembly shows the value as two's complement.
 bool is_signed(Register reg);
 
-/// The value a register has before the first `set_config`: 1 for strides, kernel sizes, row strides
-/// and image rows, 255 for output.maximum, 0 for the rest.
+/// The value a register has before the first `set_config`: 1 for strides, kernel sizes, row strides,
+/// image rows and the sides of a block, 255 for output.maximum, 0 for the rest.
 std::uint32_t initial_value(Register reg);
 
 /// The contents of all registers.

@@ -44,6 +44,11 @@ void MatrixUnit::check(const Stream& stream, const Tile& tile) const {
                                fmt::format("its weights are {}-bit, the tile it meets is {}-bit",
                                            8 * bytes_of(stream.weights), 8 * bytes_of(tile.type)));
     }
+    if (stream.blocks && !tile.block_macs.empty() && tile.block_macs.size() != stream.blocks->pixels()) {
+        throw InstructionError(stream.number,
+                               fmt::format("its blocks have {} pixels, the tile it meets is for blocks of {}",
+                                           stream.blocks->pixels(), tile.block_macs.size()));
+    }
 }
 
 void MatrixUnit::take_ports(const Stream& stream, const timing::StreamShape& shape) {
@@ -98,9 +103,13 @@ Cycle MatrixUnit::enter(const Stream& stream) {
 void MatrixUnit::count(const Stream& stream, const timing::StreamShape& shape, const Tile& tile) {
     const Cycle active = shape.active_cycles();
     counters_.active_cycles.add(active, stream.tag);
-    counters_.useful_macs.add(active * tile.useful_macs, stream.tag);
-    counters_.unused_macs.add(active * (cells_ - tile.useful_macs), stream.tag);
-    counters_.multiply_accumulates.add(shape.rows() * tile.useful_macs, stream.tag);
+    const std::uint64_t needed =
+        stream.blocks && !tile.block_macs.empty()
+            ? timing::multiply_accumulates(*stream.blocks, stream.first_line, stream.lines, tile.block_macs)
+            : shape.rows() * tile.useful_macs;
+    counters_.useful_macs.add(needed * shape.passes, stream.tag);
+    counters_.unused_macs.add(active * cells_ - needed * shape.passes, stream.tag);
+    counters_.multiply_accumulates.add(needed, stream.tag);
     count_non_matrix(NonMatrixReason::Setup, shape.gaps(), stream.tag);
     counters_.setup_stall_cycles.add(shape.gaps(), stream.tag);
     if (!stream.keep_weights) counters_.tiles.add(1, stream.tag);

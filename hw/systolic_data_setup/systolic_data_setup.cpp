@@ -60,6 +60,7 @@ void SystolicDataSetup::run() {
 Cycle SystolicDataSetup::stream(const Command& command) {
     const isa::BoundInstruction& bound = command.bound;
     const isa::MatrixFlags& flags = *isa::matrix_flags(bound.instruction);
+    const auto* const convolve = std::get_if<isa::Convolve>(&bound.instruction);
     command_ = &command;
     Cycle complete = 0;
     const std::uint32_t repetitions = repetitions_of(bound.instruction);
@@ -81,6 +82,8 @@ Cycle SystolicDataSetup::stream(const Command& command) {
              .weights = flags.weights,
              .weight_zero_point = bound.registers->as_signed(isa::Register::MultiplyWeightZeroPoint),
              .needs = command.needs,
+             .blocks = convolve != nullptr ? isa::block_geometry(*bound.registers) : std::nullopt,
+             .first_line = convolve != nullptr ? convolve->first_line : std::uint64_t{0},
              .source = this});
         counters_.spend(counters_.array_cycles, clock_.now(), command.tag);
         counters_.spend(counters_.busy_cycles, clock_.now() + shape.span(), command.tag);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hw/base/arithmetic.h"
+#include "hw/isa/block.h"
 #include "hw/isa/operands.h"
 #include "hw/timing/matrix_unit.h"
 
@@ -10,12 +11,29 @@ namespace systole::timing {
 
 using isa::Register;
 
+namespace {
+
+/// Writes for an accumulator row: each line of its block is one of up to `row_bytes` consecutive bytes at a
+/// time, in which a mask leaves out what lies between the pixels or outside the image. A line that lies
+/// outside as a whole takes its writes all the same.
+std::uint64_t writes_of_row(const isa::Registers& registers, std::uint64_t element_bytes,
+                            std::uint64_t row_bytes) {
+    const std::uint64_t columns = registers[Register::ActivationColumns];
+    const auto blocks = isa::block_geometry(registers);
+    if (!blocks) return divide_up(columns * element_bytes, row_bytes);
+    return blocks->height * kernel_row_fetches(blocks->width, columns / blocks->pixels() * element_bytes,
+                                               registers[Register::ActivationPixelBytes], row_bytes);
+}
+
+}  // namespace
+
 ActivationCost activation_cost(const isa::Activate& activate, const isa::Registers& registers,
                                const machine::MachineConfig& machine) {
     const std::uint64_t row_bytes = machine.matrix_unit.rows;
     const std::uint64_t columns = registers[Register::ActivationColumns];
     const bool looks_up = activate.looks_up();
-    const std::uint64_t writes = divide_up(columns * bytes_of(activate.output), row_bytes);
+    const std::uint64_t writes =
+        activate.length == 0 ? 0 : writes_of_row(registers, bytes_of(activate.output), row_bytes);
     std::uint64_t loads = 0;
     if (activate.load_parameters) {
         loads = divide_up(isa::parameter_bytes * columns, row_bytes);

@@ -16,7 +16,7 @@ struct ActivationCost {
     std::uint64_t buffer_reads = 0;
     std::uint64_t buffer_writes = 0;
     std::uint64_t accumulator_reads = 0;  ///< rows
-    std::uint64_t elements = 0;           ///< sums requantized
+    std::uint64_t elements = 0;           ///< sums requantized, also those for pixels outside the image
     std::uint64_t lookups = 0;
     std::uint64_t operand_elements = 0;
     std::uint64_t pooled_elements = 0;

@@ -95,6 +95,26 @@ StreamCost stream_cost(const isa::Instruction& instruction, const isa::Registers
     return cost;
 }
 
+std::uint64_t multiply_accumulates(const isa::BlockGeometry& blocks, std::uint64_t first_line,
+                                   std::uint64_t lines, std::span<const std::uint32_t> macs) {
+    // Pixels of the image at this place of their block, from left to right or from top to bottom.
+    const auto inside = [](std::uint64_t place, std::uint64_t size, std::uint64_t output) {
+        return place < output ? divide_up(output - place, size) : 0;
+    };
+    std::uint64_t sum = 0;
+    for (std::uint64_t j = 0; j < blocks.height; ++j) {
+        const std::uint64_t of_image = inside(j, blocks.height, blocks.output_height);
+        const auto lines_before = [&](std::uint64_t line) {
+            return line / blocks.down() * of_image + std::min(line % blocks.down(), of_image);
+        };
+        const std::uint64_t lines_inside = lines_before(first_line + lines) - lines_before(first_line);
+        for (std::uint64_t i = 0; i < blocks.width; ++i) {
+            sum += macs[j * blocks.width + i] * lines_inside * inside(i, blocks.width, blocks.output_width);
+        }
+    }
+    return sum;
+}
+
 Cycle matrix_latency(const machine::MachineConfig& machine) {
     const machine::MatrixUnitConfig& array = machine.matrix_unit;
     const Cycle down = Cycle{array.rows} * array.mac_latency_cycles;  // the sum passes every array row

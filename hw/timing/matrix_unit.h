@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "hw/base/cycle.h"
 #include "hw/base/window_geometry.h"
+#include "hw/isa/block.h"
 #include "hw/isa/instruction.h"
 #include "hw/isa/operands.h"
 #include "hw/isa/program.h"
@@ -58,6 +60,12 @@ struct StreamCost {
 /// Throws std::logic_error for other instructions.
 StreamCost stream_cost(const isa::Instruction& instruction, const isa::Registers& registers,
                        std::uint32_t repetition, const machine::MachineConfig& machine);
+
+/// The multiply-accumulates with a tile that the lines of blocks [first_line, first_line + lines), numbered
+/// through all images, need: those of each pixel of a block for the blocks in which that pixel lies inside
+/// the image. `macs` has a number for each pixel of a block.
+std::uint64_t multiply_accumulates(const isa::BlockGeometry& blocks, std::uint64_t first_line,
+                                   std::uint64_t lines, std::span<const std::uint32_t> macs);
 
 /// Cycles from the entry of a row's last pass until its sums are in the accumulators.
 Cycle matrix_latency(const machine::MachineConfig& machine);

@@ -44,6 +44,7 @@ void WeightFifo::load(const isa::Program& program) {
              .shape = {.rows = tile.rows,
                        .columns = tile.columns,
                        .useful_macs = tile.useful_macs,
+                       .block_macs = tile.block_macs,
                        .type = tile.type,
                        .bytes = 0,
                        .tag = 0,

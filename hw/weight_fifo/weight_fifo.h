@@ -42,7 +42,8 @@ public:
                const Clock& clock, Semaphores& semaphores, OrderChecker& order, ValueWorkers& workers,
                Failure& failure, TraceSink* trace);
 
-    /// Loads the list of the program's tiles; their values are read from weight memory.
+    /// Loads the list of the program's tiles; their values are read from weight memory. The program must
+    /// outlive the FIFO.
     void load(const isa::Program& program);
 
     CommandQueue& queue() { return queue_; }

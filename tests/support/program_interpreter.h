@@ -135,7 +135,7 @@ public:
     }
     std::size_t tiles_left() const { return fifo_.size(); }
     std::uint64_t interrupts() const { return interrupts_; }
-    /// The multiply-accumulates done, by the `useful_macs` of each tile.
+    /// The multiply-accumulates done, by the `useful_macs` and `block_macs` of each tile.
     std::uint64_t useful_macs() const { return useful_macs_; }
 
 private:
@@ -280,7 +280,22 @@ private:
             }
             sum(accumulator_row, column) = operators::wrap(total);
         }
-        useful_macs_ += tile.useful_macs;
+    }
+
+    /// Multiply-accumulates of a row that a layer needs: of a block, those for pixels inside the image.
+    std::uint64_t needed_macs(const isa::WeightTile& tile, std::uint64_t block_line,
+                              std::uint64_t block_column) const {
+        const std::uint64_t width = reg(R::BlockWidth);
+        if (tile.block_macs.empty() || width * reg(R::BlockHeight) == 1) return tile.useful_macs;
+        require(tile.block_macs.size() == width * reg(R::BlockHeight), "a tile for other blocks");
+        std::uint64_t macs = 0;
+        for (std::uint64_t part = 0; part < tile.block_macs.size(); ++part) {
+            const bool is_inside =
+                block_line * reg(R::BlockHeight) + part / width < reg(R::BlockOutputHeight) &&
+                block_column * width + part % width < reg(R::BlockOutputWidth);
+            if (is_inside) macs += tile.block_macs[part];
+        }
+        return macs;
     }
 
     void execute(const isa::MatrixMultiply& multiply) {
@@ -295,6 +310,7 @@ private:
                            return element(row, i * bytes_of(wide), wide,
                                           systole::is_signed(multiply.flags.activations));
                        });
+                useful_macs_ += tile.useful_macs;
             }
         }
     }
@@ -345,6 +361,8 @@ private:
                             pixel % kernel_width, number % channels, wide, is_signed);
                         return value.value_or(padding);
                     });
+                    useful_macs_ +=
+                        needed_macs(tile, (convolve.first_line + l) % reg(R::WindowOutputHeight), x);
                 }
             }
         }
@@ -396,6 +414,18 @@ private:
         if (with_table) load_table(wide);
     }
 
+    /// The pixel of the image that part `part` of an output is; nullopt outside the image.
+    std::optional<std::uint64_t> pixel_of(std::uint64_t output, std::uint64_t part) const {
+        const std::uint64_t width = reg(R::BlockWidth);
+        if (width * reg(R::BlockHeight) == 1) return output;
+        const std::uint64_t image_width = reg(R::BlockOutputWidth);
+        const std::uint64_t across = (image_width + width - 1) / width;
+        const std::uint64_t x = output % across * width + part % width;
+        const std::uint64_t y = output / across * reg(R::BlockHeight) + part / width;
+        if (x >= image_width || y >= reg(R::BlockOutputHeight)) return {};
+        return y * image_width + x;
+    }
+
     void execute(const isa::Activate& activate) {
         const bool lookup = activate.function == isa::ActivationFunction::Lookup;
         const bool wide = systole::bytes_of(activate.output) == 2;
@@ -405,16 +435,20 @@ private:
         for (std::uint64_t i = 0; i < activate.length; ++i) {
             const std::uint64_t output = activate.first_output + i;
             const std::uint64_t image = output / reg(R::ActivationOutputsPerImage);
-            const std::uint64_t pixel = output % reg(R::ActivationOutputsPerImage);
+            const std::uint64_t parts = std::uint64_t{reg(R::BlockWidth)} * reg(R::BlockHeight);
+            const std::uint64_t channels = bias_.size() / parts;
+            require(channels * parts == bias_.size(), "columns of a part of a pixel");
             for (std::uint64_t c = 0; c < bias_.size(); ++c) {
+                const auto pixel = pixel_of(output % reg(R::ActivationOutputsPerImage), c / channels);
+                if (!pixel) continue;
                 const std::int32_t biased = operators::wrap(
                     std::int64_t{sum(activate.accumulator_row + i, first_column + c)} + bias_[c]);
                 const std::int32_t result = operators::offset_and_clamp(
                     operators::scale(biased, multiplier_[c], shift_[c]), signed_reg(R::OutputZeroPoint),
                     signed_reg(R::OutputMinimum), signed_reg(R::OutputMaximum));
                 store(activate.unified_buffer_row + image * reg(R::ActivationImageRows),
-                      pixel * reg(R::ActivationPixelBytes) + reg(R::ActivationChannelOffset) +
-                          c * bytes_of(wide),
+                      *pixel * reg(R::ActivationPixelBytes) + reg(R::ActivationChannelOffset) +
+                          c % channels * bytes_of(wide),
                       wide, lookup ? looked_up(result, wide) : result);
             }
         }

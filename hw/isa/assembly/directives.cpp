@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <iterator>
+#include <numeric>
 #include <stdexcept>
 #include <variant>
 
@@ -20,17 +21,18 @@ namespace {
 
 constexpr std::uint64_t largest32 = largest_of(4);
 
-/// A shape written as sizes with `x` between them: 28x28x1.
-std::vector<std::uint32_t> shape_of(const Operands& operands, const Token& token) {
-    std::vector<std::uint32_t> shape;
+/// Numbers with a character between them: 28x28x1.
+std::vector<std::uint32_t> numbers_of(const Operands& operands, const Token& token, char between,
+                                      std::uint64_t minimum, std::uint64_t maximum) {
+    std::vector<std::uint32_t> numbers;
     std::string_view rest = token.value;
     while (true) {
-        const std::size_t cross = rest.find('x');
-        Token size = token;
-        size.value = rest.substr(0, cross);
-        shape.push_back(static_cast<std::uint32_t>(operands.number(size, 1, largest32)));
-        if (cross == std::string_view::npos) return shape;
-        rest.remove_prefix(cross + 1);
+        const std::size_t end = rest.find(between);
+        Token number = token;
+        number.value = rest.substr(0, end);
+        numbers.push_back(static_cast<std::uint32_t>(operands.number(number, minimum, maximum)));
+        if (end == std::string_view::npos) return numbers;
+        rest.remove_prefix(end + 1);
     }
 }
 
@@ -47,7 +49,8 @@ double real_number(const Operands& operands, const Token& token) {
 BorderTensor border_tensor(Operands& operands) {
     BorderTensor tensor;
     tensor.name = operands.word("name").value;
-    if (const Token* shape = operands.keyed("shape")) tensor.shape = shape_of(operands, *shape);
+    if (const Token* shape = operands.keyed("shape"))
+        tensor.shape = numbers_of(operands, *shape, 'x', 1, largest32);
     if (const Token* scale = operands.keyed("scale")) tensor.scale = real_number(operands, *scale);
     if (const Token* zero = operands.keyed("zero_point")) {
         tensor.zero_point = static_cast<std::int32_t>(operands.bits(*zero, zero->value, 4));
@@ -264,7 +267,17 @@ void Directives::tile(Operands& operands) {
     tile.rows = static_cast<std::uint32_t>(operands.number("rows", 1, program_.geometry.rows));
     tile.columns = static_cast<std::uint32_t>(operands.number("columns", 1, program_.geometry.columns));
     const std::uint64_t elements = std::uint64_t{tile.rows} * tile.columns;
-    tile.useful_macs = static_cast<std::uint32_t>(operands.keyed_number("useful", elements, 0, elements));
+    if (const Token* const block = operands.keyed("block")) {
+        tile.block_macs = numbers_of(operands, *block, ',', 0, elements);
+    }
+    const std::uint64_t in_block =
+        std::accumulate(tile.block_macs.begin(), tile.block_macs.end(), std::uint64_t{0});
+    if (in_block > elements) {
+        operands.fail(fmt::format("block sums to {}; it must be at most ROWS * COLUMNS, which is {}",
+                                  in_block, elements));
+    }
+    const std::uint64_t needed = tile.block_macs.empty() ? elements : in_block;
+    tile.useful_macs = static_cast<std::uint32_t>(operands.keyed_number("useful", needed, 0, elements));
     tile.type = operands.keyed_number("bytes", 1, 1, 2) == 1 ? DataType::Int8 : DataType::Int16;
     const ElementRules weight{.bytes = bytes_of(tile.type), .is_signed = true};
     tile.values = generated_values(operands, elements * weight.bytes, weight, budget_);

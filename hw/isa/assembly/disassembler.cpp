@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <iterator>
 #include <string_view>
@@ -109,7 +110,11 @@ public:
 
     void tile(const WeightTile& tile) {
         write(".tile {} {}", tile.rows, tile.columns);
-        if (tile.useful_macs != tile.rows * tile.columns) write(" useful={}", tile.useful_macs);
+        if (!tile.block_macs.empty()) {
+            write(" block={}", fmt::join(tile.block_macs, ","));  // their sum is `useful`
+        } else if (tile.useful_macs != tile.rows * tile.columns) {
+            write(" useful={}", tile.useful_macs);
+        }
         if (tile.type != DataType::Int8) write(" bytes={}", bytes_of(tile.type));
         text_ += values_text(tile.values, bytes_of(tile.type), budget_);
     }

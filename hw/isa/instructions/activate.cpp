@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <stdexcept>
 
 #include "hw/base/arithmetic.h"
+#include "hw/isa/block.h"
 #include "hw/isa/fields.h"
 #include "hw/isa/operands.h"
 #include "hw/isa/program.h"
@@ -31,7 +33,7 @@ std::uint64_t columns_of(const Registers& registers, const Geometry& geometry) {
     return columns;
 }
 
-/// The columns that an instruction reads, and their bytes within a written pixel.
+/// The columns that an instruction reads, and the bytes that it writes of a pixel.
 struct PixelPart {
     std::uint64_t columns = 0;
     std::uint64_t pixel_bytes = 0;
@@ -39,7 +41,9 @@ struct PixelPart {
     std::uint64_t end = 0;
 };
 
-PixelPart pixel_part(const Registers& registers, const Geometry& geometry, std::uint64_t element_bytes) {
+/// The columns are those of `pixels` pixels.
+PixelPart pixel_part(const Registers& registers, const Geometry& geometry, std::uint64_t element_bytes,
+                     std::uint64_t pixels) {
     PixelPart part;
     part.columns = columns_of(registers, geometry);
     const std::uint64_t first_column = registers[Register::ActivationFirstColumn];
@@ -50,13 +54,47 @@ PixelPart pixel_part(const Registers& registers, const Geometry& geometry, std::
     }
     part.pixel_bytes = at_least_one(registers, Register::ActivationPixelBytes);
     part.begin = registers[Register::ActivationChannelOffset];
-    part.end = part.begin + part.columns * element_bytes;
+    part.end = part.begin + part.columns / pixels * element_bytes;
     if (part.end > part.pixel_bytes) {
         throw ProgramError(
             fmt::format("activation.pixel_bytes is {}; the columns end at byte {} of the pixel",
                         part.pixel_bytes, part.end));
     }
     return part;
+}
+
+/// The first and the last output of an instruction: pixels, or blocks of them.
+struct OutputRange {
+    std::uint64_t first = 0;
+    std::uint64_t last = 0;
+};
+
+/// The rows from the first byte of the first block, in its first line, to the last byte of the last block, in
+/// its last line. Of a block, only what lies inside the image counts.
+RowRange written_blocks(const Registers& registers, std::uint64_t first_row, const OutputRange& outputs,
+                        const BlockGeometry& blocks, const PixelPart& part, std::uint64_t row_bytes) {
+    const auto bytes_before = [&](std::uint64_t line, std::uint64_t column) {
+        return saturating_product(line * blocks.output_width + column, part.pixel_bytes);
+    };
+    const auto last_of = [](std::uint64_t block, std::uint64_t size, std::uint64_t output) {
+        return std::min((block + 1) * size, output) - 1;
+    };
+    const std::uint64_t of_image = blocks.of_image();
+    const std::uint64_t first = outputs.first % of_image;
+    const std::uint64_t last = outputs.last % of_image;
+    const std::uint64_t first_byte =
+        bytes_before(first / blocks.across() * blocks.height, first % blocks.across() * blocks.width);
+    const std::uint64_t last_byte =
+        bytes_before(last_of(last / blocks.across(), blocks.height, blocks.output_height),
+                     last_of(last % blocks.across(), blocks.width, blocks.output_width));
+    const ImageLayout layout = {.first_row = first_row,
+                                .image_bytes = bytes_before(blocks.output_height, 0),
+                                .image_rows = Register::ActivationImageRows,
+                                .row_bytes = row_bytes};
+    return image_byte_rows(
+        layout, registers,
+        {.image = outputs.first / of_image, .byte = saturating_sum(first_byte, part.begin)},
+        {.image = outputs.last / of_image, .byte = saturating_sum(last_byte, part.end)});
 }
 
 }  // namespace
@@ -100,15 +138,21 @@ Footprint Activate::footprint(const Registers& registers, const Geometry& geomet
     if (length == 0) return result;
 
     check_output_range(registers);
-    const PixelPart part = pixel_part(registers, geometry, bytes_of(output));
+    const auto blocks = block_geometry(registers);
+    if (blocks) check_blocks_are_outputs(registers, *blocks);
+    const PixelPart part = pixel_part(registers, geometry, bytes_of(output), blocks ? blocks->pixels() : 1);
     const std::uint64_t pixels = at_least_one(registers, Register::ActivationOutputsPerImage);
+    const std::uint64_t last_output = std::uint64_t{first_output} + length - 1;
+    result.accumulator_read = accumulator_rows(accumulator_row, length);
+    if (blocks) {
+        result.buffer_write = written_blocks(registers, unified_buffer_row, {first_output, last_output},
+                                             *blocks, part, geometry.rows);
+        return result;
+    }
     const ImageLayout layout = {.first_row = unified_buffer_row,
                                 .image_bytes = pixels * part.pixel_bytes,
                                 .image_rows = Register::ActivationImageRows,
                                 .row_bytes = geometry.rows};
-    const std::uint64_t last_output = std::uint64_t{first_output} + length - 1;
-
-    result.accumulator_read = accumulator_rows(accumulator_row, length);
     result.buffer_write = image_byte_rows(
         layout, registers,
         {.image = first_output / pixels, .byte = (first_output % pixels) * part.pixel_bytes + part.begin},

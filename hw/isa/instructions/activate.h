@@ -21,6 +21,8 @@ enum class ActivationFunction : std::uint8_t {
 /// Row i is pixel (first_output + i) % outputs_per_image of image
 /// (first_output + i) / outputs_per_image of the tensor at `unified_buffer_row`. Accumulator column
 /// first_column + c becomes clamp(zero_point + scale(accumulator + bias[c], multiplier[c], shift[c])).
+/// With blocks of several pixels (block.width, block.height), a row holds all channels of the block's pixels,
+/// and those inside the image are written.
 struct Activate {
     static constexpr std::string_view mnemonic = "activate";
     static constexpr std::uint8_t opcode = 0x30;

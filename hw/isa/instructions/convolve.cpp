@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "hw/base/arithmetic.h"
+#include "hw/isa/block.h"
 #include "hw/isa/fields.h"
 #include "hw/isa/program_error.h"
 #include "hw/isa/rows.h"
@@ -39,6 +40,7 @@ Footprint Convolve::footprint(const Registers& registers, const Geometry& geomet
     check_weight_zero_point(registers, flags);
     check_window(registers);
     check_window_tiles(registers, repeat, geometry.rows);
+    if (const auto blocks = block_geometry(registers)) check_blocks_are_windows(registers, *blocks);
     Footprint result;
     result.buffer_read = read_images(registers, unified_buffer_row, {.first = first_line, .count = lines},
                                      bytes_of(flags.activations), geometry.rows);

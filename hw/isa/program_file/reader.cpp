@@ -27,10 +27,10 @@ Content open_content(std::span<const std::uint8_t> file) {
     }
     const std::size_t version_at = header.position();
     const std::uint32_t version = header.number32("version");
-    if (version < file_format::version || version > file_format::version_with_host) {
+    if (version < file_format::version || version > file_format::newest_version) {
         ByteReader::fail_at(version_at,
                             fmt::format("version is {}; this program reads versions {} to {}", version,
-                                        file_format::version, file_format::version_with_host));
+                                        file_format::version, file_format::newest_version));
     }
     const std::size_t sum_at = header.position();
     const std::uint32_t written_sum = header.number32("CRC-32");
@@ -213,6 +213,22 @@ void read_rows_section(std::span<const std::uint8_t> file, ByteReader& content, 
     rows.finish("the section of initial rows");
 }
 
+void read_block_section(std::span<const std::uint8_t> file, ByteReader& content, Program& program) {
+    ByteReader blocks = open_section(file, content, file_format::block_section);
+    const std::size_t begin = blocks.position();
+    const std::size_t count = blocks.count(4, "blocks");
+    if (count != program.tiles.size()) {
+        ByteReader::fail_at(begin,
+                            fmt::format("blocks of {} tiles; there are {}", count, program.tiles.size()));
+    }
+    for (WeightTile& tile : program.tiles) {
+        tile.block_macs = list<std::uint32_t>(blocks, 4, "pixels of a block", [](ByteReader& each) {
+            return each.number32("MACs of a block's pixel");
+        });
+    }
+    blocks.finish("the section of blocks");
+}
+
 /// Each program has one file: of the lowest version that can hold it.
 void check_version(std::uint32_t version, const Program& program) {
     const std::uint32_t needed = file_format::version_of(program);
@@ -255,6 +271,7 @@ Program read_content(std::span<const std::uint8_t> file) {
 
     if (version >= file_format::version_with_rows) read_rows_section(file, content, program);
     if (version >= file_format::version_with_host) read_host_section(file, content, program);
+    if (version >= file_format::version_with_blocks) read_block_section(file, content, program);
     content.finish("the file");
     check_version(version, program);
     validate(program);

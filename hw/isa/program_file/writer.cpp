@@ -143,6 +143,14 @@ void write_host_segments(ByteWriter& writer, const std::vector<HostSegment>& seg
     }
 }
 
+void write_blocks(ByteWriter& writer, const std::vector<WeightTile>& tiles) {
+    writer.count(tiles.size());
+    for (const WeightTile& tile : tiles) {
+        writer.count(tile.block_macs.size());
+        for (const std::uint32_t macs : tile.block_macs) writer.number(macs, 4);
+    }
+}
+
 std::vector<std::uint8_t> content_of(const Program& program) {
     ByteWriter writer;
     writer.begin_section(file_format::array_section);
@@ -174,6 +182,11 @@ std::vector<std::uint8_t> content_of(const Program& program) {
         write_host_segments(writer, program.host_segments);
         writer.end_section();
     }
+    if (version >= file_format::version_with_blocks) {
+        writer.begin_section(file_format::block_section);
+        write_blocks(writer, program.tiles);
+        writer.end_section();
+    }
     return std::move(writer.bytes());
 }
 
@@ -193,6 +206,9 @@ std::string_view text_of(const std::vector<std::uint8_t>& bytes) {
 }  // namespace
 
 std::uint32_t file_format::version_of(const Program& program) {
+    if (std::ranges::any_of(program.tiles, [](const WeightTile& tile) { return !tile.block_macs.empty(); })) {
+        return version_with_blocks;
+    }
     const auto is_new_type = [](const BorderTensor& tensor) { return tensor.type > DataType::Int16; };
     if (!program.host_segments.empty() || std::ranges::any_of(program.inputs, is_new_type) ||
         std::ranges::any_of(program.outputs, is_new_type) ||

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "hw/isa/block.h"
 #include "hw/isa/program_error.h"
 #include "hw/isa/window.h"
 #include "hw/math/gemm.h"
@@ -86,7 +87,13 @@ void execute(const isa::Convolve& convolve, State& state) {
     const auto geometry = isa::window_geometry(registers, state.row_bytes());
     const std::uint64_t window_elements = isa::window_elements(registers);
     const auto tensor = state.unified_buffer.from_row(convolve.unified_buffer_row);
+    const auto blocks = isa::block_geometry(registers);
     repeat(convolve, state, [&](std::uint32_t repetition, const isa::WeightTile& tile) {
+        if (blocks && !tile.block_macs.empty() && tile.block_macs.size() != blocks->pixels()) {
+            throw isa::ProgramError(
+                fmt::format("the tile is for blocks of {} pixels; block.width times block.height is {}",
+                            tile.block_macs.size(), blocks->pixels()));
+        }
         const std::uint64_t begin =
             (std::uint64_t{registers[isa::Register::WindowTile]} + repetition) * state.array.rows;
         // Array rows behind the window's last element take zeros, and rows the tile does not use have

@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "hw/base/data_type.h"
+#include "hw/isa/block.h"
 #include "hw/isa/image_slices.h"
 #include "hw/isa/rows.h"
 #include "hw/isa/window.h"
@@ -56,10 +57,38 @@ void drive_slices(const isa::ImageSlices& slices, PortCycles cycles, DrivenSigna
     }
 }
 
+/// Drives the rows in which the lines of blocks begin. A line outside the image has the row of the last one
+/// inside.
+void drive_blocks(const isa::Activate& activate, const isa::Registers& registers,
+                  const isa::BlockGeometry& blocks, PortCycles cycles, std::uint64_t row_bytes,
+                  DrivenSignal& rows) {
+    const Cycle line_cycles = (cycles.end - cycles.begin) / activate.length / blocks.height;
+    const std::uint64_t image_rows = registers[Register::ActivationImageRows];
+    Cycle begin = cycles.begin;
+    for (std::uint64_t row = 0; row < activate.length; ++row) {
+        const std::uint64_t output = activate.first_output + row;
+        const std::uint64_t block = output % blocks.of_image();
+        const std::uint64_t image_row = activate.unified_buffer_row + output / blocks.of_image() * image_rows;
+        for (std::uint64_t j = 0; j < blocks.height; ++j) {
+            const std::uint64_t line =
+                std::min(block / blocks.across() * blocks.height + j, blocks.output_height - 1);
+            const std::uint64_t pixel = line * blocks.output_width + block % blocks.across() * blocks.width;
+            const std::uint64_t byte = pixel * registers[Register::ActivationPixelBytes] +
+                                       registers[Register::ActivationChannelOffset];
+            rows.hold(begin, begin + line_cycles, image_row + byte / row_bytes);
+            begin += line_cycles;
+        }
+    }
+}
+
 /// Drives the rows of the results of `activate`, pixel by pixel.
 void drive_pixels(const isa::Activate& activate, const isa::Registers& registers, PortCycles cycles,
                   std::uint64_t row_bytes, DrivenSignal& rows) {
     if (activate.length == 0) return;
+    if (const auto blocks = isa::block_geometry(registers)) {
+        drive_blocks(activate, registers, *blocks, cycles, row_bytes, rows);
+        return;
+    }
     const Cycle pixel_cycles = (cycles.end - cycles.begin) / activate.length;
     const std::uint64_t pixels_of_image = registers[Register::ActivationOutputsPerImage];
     Cycle begin = cycles.begin;

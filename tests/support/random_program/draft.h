@@ -61,13 +61,19 @@ private:
     void draw_segments();
     void draw_initial_rows();
     void draw_windows(bool inside);
+    /// Sets the pixels of a block, mostly one, at most as many as the array has columns. Returns their
+    /// number.
+    std::uint32_t draw_block();
     void draw_output_range();
-    /// Takes tiles for the repetitions of a matrix instruction, each of which streams `elements` elements;
-    /// fails if no tiles fit.
-    bool draw_tiles(isa::MatrixFlags& flags, const std::vector<std::uint32_t>& elements);
-    bool serves(std::uint32_t first, const isa::MatrixFlags& flags,
-                const std::vector<std::uint32_t>& elements) const;
-    void draw_tile(const isa::MatrixFlags& flags, std::uint32_t rows);
+    /// The streams of a matrix instruction: one for each of its tiles.
+    struct Streams {
+        std::vector<std::uint32_t> elements;  ///< of a row, by stream
+        std::uint32_t block_pixels = 1;
+    };
+    /// Takes tiles for the streams; fails if no tiles fit.
+    bool draw_tiles(isa::MatrixFlags& flags, const Streams& streams);
+    bool serves(std::uint32_t first, const isa::MatrixFlags& flags, const Streams& streams) const;
+    void draw_tile(const isa::MatrixFlags& flags, std::uint32_t rows, std::uint32_t block_pixels);
     isa::MatrixFlags matrix_flags();
 
     void set(isa::Register reg, std::uint64_t value) { wanted_.set(reg, static_cast<std::uint32_t>(value)); }

@@ -1,7 +1,9 @@
 // The fields of each kind of instruction, drawn at random.
 #include <algorithm>
 #include <array>
+#include <numeric>
 
+#include "hw/base/arithmetic.h"
 #include "hw/isa/rows.h"
 #include "hw/isa/window.h"
 #include "tests/support/random_program/data.h"
@@ -89,9 +91,21 @@ std::optional<isa::Instruction> Draft::matmul() {
         multiply.repeat = choices_.number<std::uint8_t>(1, choices_.chance(10) ? 9 : 3);
     }
     set(Register::MultiplyRowStride, choices_.chance(60) ? 1 : choices_.from(1, 4));
-    const std::vector<std::uint32_t> elements(multiply.repeat + 1U, program_.geometry.rows);
-    if (!fits(multiply) || !draw_tiles(multiply.flags, elements)) return std::nullopt;
+    const Streams streams{.elements =
+                              std::vector<std::uint32_t>(multiply.repeat + 1U, program_.geometry.rows)};
+    if (!fits(multiply) || !draw_tiles(multiply.flags, streams)) return std::nullopt;
     return multiply;
+}
+
+std::uint32_t Draft::draw_block() {
+    constexpr std::uint32_t most_across = 4;
+    constexpr std::uint32_t most_down = 3;
+    const std::uint32_t most = choices_.chance(30) ? program_.geometry.columns : 1;
+    const auto width = choices_.number<std::uint32_t>(1, std::min(most, most_across));
+    const auto height = choices_.number<std::uint32_t>(1, std::min(most / width, most_down));
+    set(Register::BlockWidth, width);
+    set(Register::BlockHeight, height);
+    return width * height;
 }
 
 void Draft::draw_windows(bool inside) {
@@ -116,6 +130,13 @@ void Draft::draw_windows(bool inside) {
 
 std::optional<isa::Instruction> Draft::convolve() {
     draw_windows(false);
+    Streams streams{.elements = {}, .block_pixels = draw_block()};
+    // The last block of a line, and the last line of blocks, may reach beyond the image.
+    const auto pixels_of = [&](Register blocks, Register size) {
+        return (wanted_[blocks] - 1) * wanted_[size] + choices_.from(1, wanted_[size]);
+    };
+    set(Register::BlockOutputWidth, pixels_of(Register::WindowOutputWidth, Register::BlockWidth));
+    set(Register::BlockOutputHeight, pixels_of(Register::WindowOutputHeight, Register::BlockHeight));
     isa::Convolve convolve{.unified_buffer_row = buffer_row(),
                            .accumulator_row = accumulator_row(),
                            .first_line = choices_.number<std::uint16_t>(0, choices_.chance(50) ? 0 : 12),
@@ -129,25 +150,29 @@ std::optional<isa::Instruction> Draft::convolve() {
     if (!convolve.flags.keep_weights) {
         convolve.repeat = choices_.number<std::uint8_t>(0, std::min<std::uint64_t>(parts - first - 1, 4));
     }
-    std::vector<std::uint32_t> elements;
     for (std::uint64_t part = first; part <= first + convolve.repeat; ++part) {
-        elements.push_back(static_cast<std::uint32_t>(std::min(array_rows, window - part * array_rows)));
+        streams.elements.push_back(
+            static_cast<std::uint32_t>(std::min(array_rows, window - part * array_rows)));
     }
-    if (!fits(convolve) || !draw_tiles(convolve.flags, elements)) return std::nullopt;
+    if (!fits(convolve) || !draw_tiles(convolve.flags, streams)) return std::nullopt;
     return convolve;
 }
 
-bool Draft::serves(std::uint32_t first, const isa::MatrixFlags& flags,
-                   const std::vector<std::uint32_t>& elements) const {
-    if (first + elements.size() > program_.tiles.size()) return false;
-    for (std::size_t i = 0; i < elements.size(); ++i) {
+bool Draft::serves(std::uint32_t first, const isa::MatrixFlags& flags, const Streams& streams) const {
+    if (first + streams.elements.size() > program_.tiles.size()) return false;
+    for (std::size_t i = 0; i < streams.elements.size(); ++i) {
         const isa::WeightTile& tile = program_.tiles[first + i];
-        if (tile.type != flags.weights || tile.rows > elements[i]) return false;
+        if (tile.type != flags.weights || tile.rows > streams.elements[i]) return false;
+        // In a stream without blocks, a tile for blocks is like any other.
+        if (streams.block_pixels > 1 && !tile.block_macs.empty() &&
+            tile.block_macs.size() != streams.block_pixels) {
+            return false;
+        }
     }
     return true;
 }
 
-void Draft::draw_tile(const isa::MatrixFlags& flags, std::uint32_t rows) {
+void Draft::draw_tile(const isa::MatrixFlags& flags, std::uint32_t rows, std::uint32_t block_pixels) {
     isa::WeightTile tile;
     tile.rows = choices_.chance(60) ? rows : choices_.number<std::uint32_t>(1, rows);
     tile.columns = choices_.chance(60) ? program_.geometry.columns
@@ -155,19 +180,27 @@ void Draft::draw_tile(const isa::MatrixFlags& flags, std::uint32_t rows) {
     tile.type = flags.weights;
     const std::uint32_t elements = tile.rows * tile.columns;
     tile.useful_macs = choices_.chance(70) ? elements : choices_.number<std::uint32_t>(0, elements);
+    if (block_pixels > 1 && choices_.chance(80)) {
+        tile.block_macs.resize(block_pixels);
+        for (std::uint32_t left = tile.useful_macs; std::uint32_t & macs : tile.block_macs) {
+            macs = choices_.number<std::uint32_t>(0, std::min(left, 2 * tile.useful_macs / block_pixels + 1));
+            left -= macs;
+        }
+        tile.useful_macs = std::accumulate(tile.block_macs.begin(), tile.block_macs.end(), 0U);
+    }
     tile.values = random_bytes(std::size_t{elements} * bytes_of(tile.type), bytes_of(tile.type), choices_);
     program_.tiles.push_back(std::move(tile));
 }
 
-bool Draft::draw_tiles(isa::MatrixFlags& flags, const std::vector<std::uint32_t>& elements) {
-    if (flags.keep_weights) return in_array_ && serves(*in_array_, flags, elements);
-    drawn_.count = static_cast<std::uint32_t>(elements.size());
+bool Draft::draw_tiles(isa::MatrixFlags& flags, const Streams& streams) {
+    if (flags.keep_weights) return in_array_ && serves(*in_array_, flags, streams);
+    drawn_.count = static_cast<std::uint32_t>(streams.elements.size());
     if (!program_.tiles.empty() && choices_.chance(30)) {
         drawn_.first = choices_.number<std::uint32_t>(0, program_.tiles.size() - 1);
-        if (serves(drawn_.first, flags, elements)) return true;
+        if (serves(drawn_.first, flags, streams)) return true;
     }
     drawn_.first = static_cast<std::uint32_t>(program_.tiles.size());
-    for (const std::uint32_t rows : elements) draw_tile(flags, rows);
+    for (const std::uint32_t rows : streams.elements) draw_tile(flags, rows, streams.block_pixels);
     return true;
 }
 
@@ -195,16 +228,28 @@ std::optional<isa::Instruction> Draft::activate() {
     const std::uint64_t fewest = activate.load_parameters && choices_.chance(10) ? 0 : 1;
     activate.length = choices_.number<std::uint16_t>(
         fewest, std::min<std::uint64_t>(machine_.accumulators.rows, choices_.chance(50) ? 6 : 60));
-    const std::uint64_t columns = choices_.from(1, program_.geometry.columns);
+    const std::uint64_t block_pixels = draw_block();
+    const std::uint64_t channels = choices_.from(1, program_.geometry.columns / block_pixels);
+    const std::uint64_t columns = channels * block_pixels;
     const std::uint64_t offset = choices_.chance(60) ? 0 : choices_.from(0, 7);
-    const std::uint64_t end = offset + columns * bytes_of(activate.output);
+    const std::uint64_t end = offset + channels * bytes_of(activate.output);
     set(Register::ActivationColumns, columns);
     set(Register::ActivationFirstColumn,
         choices_.chance(50) ? 0 : choices_.from(0, program_.geometry.columns - columns));
     set(Register::ActivationChannelOffset, offset);
     set(Register::ActivationPixelBytes, choices_.chance(50) ? end : choices_.from(end, end + 9));
     set(Register::ActivationImageRows, choices_.from(1, 9));
-    set(Register::ActivationOutputsPerImage, choices_.from(1, choices_.chance(50) ? 5 : 60));
+    if (block_pixels == 1) {
+        set(Register::ActivationOutputsPerImage, choices_.from(1, choices_.chance(50) ? 5 : 60));
+    } else {
+        const std::uint64_t width = choices_.from(1, choices_.chance(50) ? 4 : 9);
+        const std::uint64_t height = choices_.from(1, choices_.chance(50) ? 4 : 9);
+        set(Register::BlockOutputWidth, width);
+        set(Register::BlockOutputHeight, height);
+        set(Register::ActivationOutputsPerImage,
+            divide_up(width, std::uint64_t{wanted_[Register::BlockWidth]}) *
+                divide_up(height, std::uint64_t{wanted_[Register::BlockHeight]}));
+    }
     set(Register::ActivationParametersRow, buffer_row());
     set(Register::ActivationTableRow, buffer_row());
     draw_output_range();

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <string_view>
 
@@ -136,6 +137,68 @@ std::optional<std::string> broken_count(const Observation& run, const isa::Progr
     return std::nullopt;
 }
 
+/// The multiply-accumulates of the program's products: of each streamed row those of its tile or, with a tile
+/// for blocks, of each pixel of its block that lies inside the image.
+std::uint64_t needed_macs(const isa::Program& program) {
+    using isa::Register;
+    std::deque<const isa::WeightTile*> fetched;
+    const isa::WeightTile* tile = nullptr;
+    isa::Registers registers;
+    std::uint64_t macs = 0;
+    const auto block_macs = [&](const isa::Convolve& convolve) {
+        const std::uint64_t width = registers[Register::BlockWidth];
+        const std::uint64_t height = registers[Register::BlockHeight];
+        const std::uint64_t across = registers[Register::WindowOutputWidth];
+        for (std::uint64_t row = 0; row < convolve.lines * across; ++row) {
+            const std::uint64_t line = convolve.first_line + row / across;
+            for (std::uint64_t part = 0; part < tile->block_macs.size(); ++part) {
+                const std::uint64_t x = row % across * width + part % width;
+                const std::uint64_t y =
+                    line % registers[Register::WindowOutputHeight] * height + part / width;
+                const bool is_inside =
+                    x < registers[Register::BlockOutputWidth] && y < registers[Register::BlockOutputHeight];
+                if (is_inside) macs += tile->block_macs[part];
+            }
+        }
+    };
+    for (const isa::Instruction& instruction : program.instructions) {
+        if (std::holds_alternative<isa::Halt>(instruction)) break;
+        if (const auto* set = std::get_if<isa::SetConfig>(&instruction)) registers.set(set->reg, set->value);
+        if (const auto* read = std::get_if<isa::ReadWeights>(&instruction)) {
+            for (std::uint32_t i = 0; i < read->tiles; ++i) {
+                fetched.push_back(&program.tiles.at(read->first_tile + i));
+            }
+        }
+        const auto* multiply = std::get_if<isa::MatrixMultiply>(&instruction);
+        const auto* convolve = std::get_if<isa::Convolve>(&instruction);
+        if (multiply == nullptr && convolve == nullptr) continue;
+        const isa::MatrixFlags& flags = multiply != nullptr ? multiply->flags : convolve->flags;
+        const std::uint32_t repeat = multiply != nullptr ? multiply->repeat : convolve->repeat;
+        const bool has_blocks = registers[Register::BlockWidth] * registers[Register::BlockHeight] > 1;
+        for (std::uint32_t repetition = 0; repetition <= repeat; ++repetition) {
+            if (!flags.keep_weights) {
+                tile = fetched.front();
+                fetched.pop_front();
+            }
+            if (convolve != nullptr && has_blocks && !tile->block_macs.empty()) {
+                block_macs(*convolve);
+                continue;
+            }
+            macs += tile->useful_macs * (multiply != nullptr ? multiply->length
+                                                             : std::uint64_t{convolve->lines} *
+                                                                   registers[Register::WindowOutputWidth]);
+        }
+    }
+    return macs;
+}
+
+std::optional<std::string> broken_macs(const Observation& run, const isa::Program& program) {
+    const std::uint64_t counted = Totals(run).of("matrix_unit.multiply_accumulates");
+    const std::uint64_t needed = needed_macs(program);
+    if (counted == needed) return std::nullopt;
+    return fmt::format("{} multiply-accumulates were counted; the program needs {}", counted, needed);
+}
+
 /// What energy is counted from: every access of a memory is some unit's.
 std::optional<std::string> broken_access(const Observation& run) {
     const Totals totals(run);
@@ -179,6 +242,7 @@ std::optional<std::string> broken_law(const Observation& run, const isa::Program
     if (auto broken = broken_partition(run, machine)) return broken;
     if (auto broken = broken_count(run, program)) return broken;
     if (auto broken = broken_access(run)) return broken;
+    if (auto broken = broken_macs(run, program)) return broken;
     return broken_time(run);
 }
 

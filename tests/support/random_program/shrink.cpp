@@ -22,6 +22,7 @@ public:
             for (const bool unified_buffer : {true, false})
                 take(without_initial_rows(best(), unified_buffer));
             remove_instructions();
+            take(without_blocks(best()));
             simplify_fields();
             simplify_data();
             simplify_machine();

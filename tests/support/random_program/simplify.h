@@ -27,6 +27,8 @@ std::optional<Case> with_simpler_field(const Case& from, std::size_t instruction
 std::optional<Case> without_last_tile(const Case& from);
 /// Weights of 1, all of them useful.
 std::optional<Case> with_plain_tile(const Case& from, std::size_t tile);
+/// With blocks of one pixel.
+std::optional<Case> without_blocks(const Case& from);
 /// Without the initial rows of the unified buffer or, otherwise, of the accumulators.
 std::optional<Case> without_initial_rows(const Case& from, bool unified_buffer);
 /// Contents of 1.

@@ -44,6 +44,9 @@ isa::WeightTile cut(const isa::WeightTile& tile, const isa::Geometry& array) {
     result.rows = std::min(tile.rows, array.rows);
     result.columns = std::min(tile.columns, array.columns);
     result.useful_macs = std::min(tile.useful_macs, result.rows * result.columns);
+    if (result.useful_macs != tile.useful_macs || tile.block_macs.size() > array.columns) {
+        result.block_macs.clear();
+    }
     result.values.clear();
     for (std::size_t row = 0; row < result.rows; ++row) {
         const auto begin =

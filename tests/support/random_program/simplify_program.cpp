@@ -165,6 +165,18 @@ std::optional<Case> with_plain_tile(const Case& from, std::size_t tile) {
         plain.values[i] = i % bytes_of(plain.type) == 0 ? 1 : 0;
     }
     plain.useful_macs = plain.rows * plain.columns;
+    plain.block_macs.clear();
+    if (result.program == from.program) return std::nullopt;
+    return result;
+}
+
+std::optional<Case> without_blocks(const Case& from) {
+    Case result = from;
+    for (isa::Instruction& instruction : result.program.instructions) {
+        auto* const set = std::get_if<isa::SetConfig>(&instruction);
+        if (set == nullptr) continue;
+        if (set->reg == isa::Register::BlockWidth || set->reg == isa::Register::BlockHeight) set->value = 1;
+    }
     if (result.program == from.program) return std::nullopt;
     return result;
 }

@@ -397,3 +397,23 @@ TEST_CASE("Errors of host segments name the word", "[isa][assembly]") {
                 "1:11: type=float33: must be the name of a number format, like float32");
     check_error(".output a type=int32 wide", "1:11: type=int32: contradicts signed and wide");
 }
+
+TEST_CASE("A tile says how many MACs each pixel of a block needs", "[isa][assembly]") {
+    const Program program =
+        assemble(".array 4 4\n.tile 2 4 block=3,0,2 fill 1\n.tile 2 4 useful=5 fill 1\n", "a");
+    CHECK(program.tiles[0].block_macs == std::vector<std::uint32_t>{3, 0, 2});
+    CHECK(program.tiles[0].useful_macs == 5);
+    CHECK(program.tiles[1].block_macs.empty());
+    const std::string text = disassemble(program);
+    CHECK_THAT(text, Catch::Matchers::Contains(".tile 2 4 block=3,0,2 fill 1"));
+    CHECK(assemble(text, "again") == program);
+    CHECK(assemble(".array 4 4\n.tile 2 4 useful=5 block=3,0,2 fill 1", "a").tiles[0] == program.tiles[0]);
+    const auto check = [](const std::string& operands, const std::string& message) {
+        CHECK_THROWS_WITH(assemble(".array 4 4\n.tile 2 4 " + operands + " fill 1", "a"),
+                          Catch::Matchers::EndsWith(message));
+    };
+    check("block=3,,2", "block=3,,2: must be a whole number from 0 to 8");
+    check("block=5,4", ".tile: block sums to 9; it must be at most ROWS * COLUMNS, which is 8");
+    check("useful=6 block=3,2", ".tile: block sums to 5; it must sum to useful, which is 6");
+    check("block=1,1,1,1,1", ".tile: block has 5 pixels; they may be at most the array's 4 columns");
+}

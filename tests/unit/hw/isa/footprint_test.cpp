@@ -253,6 +253,94 @@ TEST_CASE("activate's written rows are those of a walk over the pixels", "[isa][
     CHECK(footprint(activate, registers, geometry).buffer_write == walked.rows);
 }
 
+TEST_CASE("activate's written rows of blocks are those of a walk over the pixels inside",
+          "[isa][footprint]") {
+    constexpr unsigned seed = 11;
+    std::mt19937 random(seed);
+    const auto draw = [&](std::uint32_t least, std::uint32_t most) {
+        return least + static_cast<std::uint32_t>(random() % (most - least + 1));
+    };
+    for (int run = 0; run < 500; ++run) {
+        CAPTURE(seed, run);
+        const std::uint32_t p = draw(1, 4);
+        const std::uint32_t q = draw(p == 1 ? 2 : 1, 4);
+        const std::uint32_t width = draw(1, 9);
+        const std::uint32_t height = draw(1, 9);
+        const std::uint32_t across = (width + p - 1) / p;
+        const std::uint32_t blocks = across * ((height + q - 1) / q);
+        const std::uint32_t channels = draw(1, 3);
+        const std::uint32_t offset = draw(0, 5);
+        const std::uint32_t pixel_bytes = offset + channels + draw(0, 9);
+        const Geometry array{.rows = draw(1, 20), .columns = 64};
+        const std::uint32_t image_rows = (width * height * pixel_bytes + array.rows - 1) / array.rows;
+        const Registers registers = with({{Register::BlockWidth, p},
+                                          {Register::BlockHeight, q},
+                                          {Register::BlockOutputWidth, width},
+                                          {Register::BlockOutputHeight, height},
+                                          {Register::ActivationColumns, p * q * channels},
+                                          {Register::ActivationPixelBytes, pixel_bytes},
+                                          {Register::ActivationChannelOffset, offset},
+                                          {Register::ActivationImageRows, image_rows},
+                                          {Register::ActivationOutputsPerImage, blocks}});
+        const Activate activate{.unified_buffer_row = draw(0, 9),
+                                .length = static_cast<std::uint16_t>(draw(1, 3 * blocks)),
+                                .first_output = draw(0, 2 * blocks)};
+        TouchedRows touched{.row_bytes = array.rows};
+        for (std::uint32_t row = 0; row < activate.length; ++row) {
+            const std::uint32_t output = activate.first_output + row;
+            for (std::uint32_t part = 0; part < p * q; ++part) {
+                const std::uint32_t x = output % blocks % across * p + part % p;
+                const std::uint32_t y = output % blocks / across * q + part / p;
+                if (x >= width || y >= height) continue;
+                for (std::uint32_t c = 0; c < channels; ++c) {
+                    touched.touch(activate.unified_buffer_row + output / blocks * image_rows,
+                                  std::uint64_t{y * width + x} * pixel_bytes + offset + c);
+                }
+            }
+        }
+        CHECK(footprint(activate, registers, array).buffer_write == touched.rows);
+    }
+}
+
+TEST_CASE("Registers of blocks that do not fit each other are named", "[isa][footprint]") {
+    const Settings blocks = {{Register::BlockWidth, 2},           {Register::BlockHeight, 3},
+                             {Register::BlockOutputWidth, 5},     {Register::BlockOutputHeight, 7},
+                             {Register::ActivationColumns, 12},   {Register::ActivationPixelBytes, 2},
+                             {Register::ActivationImageRows, 16}, {Register::ActivationOutputsPerImage, 9}};
+    const Activate activate{.length = 9};
+    CHECK(footprint(activate, with(blocks), tpu_v1_array).buffer_write == RowRange{0, 1});
+    check_error(activate, changed(blocks, Register::BlockWidth, 0),
+                "block.width is 0; it must be at least 1");
+    check_error(activate, changed(blocks, Register::BlockHeight, 0),
+                "block.height is 0; it must be at least 1");
+    check_error(activate, changed(blocks, Register::BlockOutputWidth, 0),
+                "block.output_width is 0; it must be at least 1");
+    check_error(activate, changed(blocks, Register::BlockOutputHeight, 0),
+                "block.output_height is 0; it must be at least 1");
+    check_error(activate, changed(blocks, Register::ActivationOutputsPerImage, 8),
+                "activation.outputs_per_image is 8; with block.width 2, block.height 3, block.output_width 5 "
+                "and block.output_height 7 it must be 9");
+    check_error(
+        activate, changed(blocks, Register::ActivationColumns, 13),
+        "activation.columns is 13; it must be a multiple of block.width times block.height, which is 6");
+    check_error(activate, changed(blocks, Register::ActivationColumns, 18),
+                "activation.pixel_bytes is 2; the columns end at byte 3 of the pixel");
+    // What only loads has no pixels.
+    CHECK_NOTHROW(footprint(Activate{.length = 0, .load_parameters = true},
+                            with(changed(blocks, Register::ActivationColumns, 13)), tpu_v1_array));
+
+    Settings windows = window_settings;
+    windows.insert(windows.end(), blocks.begin(), blocks.end());
+    windows.emplace_back(Register::WindowOutputWidth, 3);
+    windows.emplace_back(Register::WindowOutputHeight, 3);
+    const Convolve convolve{.lines = 2};
+    CHECK(footprint(convolve, with(windows), tpu_v1_array).accumulator_write == RowRange{0, 6});
+    check_error(convolve, changed(windows, Register::WindowOutputWidth, 2),
+                "window.output_width is 2; with block.width 2 and block.output_width 5 it must be 3");
+    check_error(convolve, changed(windows, Register::WindowOutputHeight, 4),
+                "window.output_height is 4; with block.height 3 and block.output_height 7 it must be 3");
+}
+
 TEST_CASE("Element-wise work touches whole rows", "[isa][footprint]") {
     const Registers registers = with({{Register::ActivationTableRow, 77}});
     Vector vector = {.operation = VectorOperation::Add,

@@ -28,6 +28,7 @@ TEST_CASE("Every register has a name of its own, by which it is found", "[isa]")
     CHECK(name(Register::OutputMinimum) == "output.minimum");
     CHECK(name(Register::VectorMultiplierA) == "vector.multiplier_a");
     CHECK(name(Register::VectorShift) == "vector.shift");
+    CHECK(name(Register::BlockOutputHeight) == "block.output_height");
     std::set<std::string_view> names;
     for (std::size_t i = 0; i < register_count; ++i) {
         const auto reg = static_cast<Register>(i);
@@ -39,10 +40,10 @@ TEST_CASE("Every register has a name of its own, by which it is found", "[isa]")
 }
 
 TEST_CASE("Registers begin with their initial values and keep what is written", "[isa]") {
-    const std::set<Register> ones = {Register::WindowImageRows,    Register::WindowKernelHeight,
-                                     Register::WindowKernelWidth,  Register::WindowStrideY,
-                                     Register::WindowStrideX,      Register::MultiplyRowStride,
-                                     Register::ActivationImageRows};
+    const std::set<Register> ones = {
+        Register::WindowImageRows,     Register::WindowKernelHeight, Register::WindowKernelWidth,
+        Register::WindowStrideY,       Register::WindowStrideX,      Register::MultiplyRowStride,
+        Register::ActivationImageRows, Register::BlockWidth,         Register::BlockHeight};
     Registers registers;
     for (std::size_t i = 0; i < register_count; ++i) {
         const auto reg = static_cast<Register>(i);

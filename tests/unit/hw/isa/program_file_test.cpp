@@ -168,6 +168,39 @@ TEST_CASE("Host segments are a section at the end, in a file of version 3", "[is
     CHECK(read_program(file_of(program), "float.tpu") == program);
 }
 
+TEST_CASE("The MACs of blocks are a section at the end, in a file of version 4", "[isa][program_file]") {
+    Program program;
+    program.geometry = {.rows = 3, .columns = 2};
+    const WeightTile plain{
+        .rows = 1, .columns = 2, .type = DataType::Int8, .useful_macs = 2, .values = {7, 8}};
+    program.tiles = {plain, plain};
+    program.instructions = {Halt{}};
+    const Bytes before = file_of(program);
+    CHECK(before[8] == 1);
+    program.tiles[1].block_macs = {2, 0};
+    const Bytes sections = {'R', 'O', 'W', 'S', 8,  0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  //
+                            'H', 'O', 'S', 'T', 4,  0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,              //
+                            'B', 'L', 'C', 'K', 20, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0,  //
+                            2,   0,   0,   0,   2,  0, 0, 0, 0, 0, 0, 0};
+    Bytes expected = before;
+    expected[8] = 4;
+    expected.insert(expected.end(), sections.begin(), sections.end());
+    CHECK(file_of(program) == sealed(expected));
+    CHECK(read_program(sealed(expected), "blocks.tpu") == program);
+    // An entry for each tile, and one of them not empty.
+    Bytes other = expected;
+    other[before.size() + 20 + 16 + 12] = 3;
+    CHECK_THROWS_WITH(read_program(sealed(other), "x.tpu"), Contains("blocks of 3 tiles; there are 2"));
+    other = before;
+    other[8] = 4;
+    const Bytes none = {'R', 'O', 'W', 'S', 8,  0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  //
+                        'H', 'O', 'S', 'T', 4,  0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,              //
+                        'B', 'L', 'C', 'K', 12, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    other.insert(other.end(), none.begin(), none.end());
+    CHECK_THROWS_WITH(read_program(sealed(other), "x.tpu"),
+                      Contains("byte 8: version is 4; a file of this program must be of version 1"));
+}
+
 TEST_CASE("A file cut anywhere is an error", "[isa][program_file]") {
     const Bytes file = file_of(small_program());
     for (std::size_t length = 0; length < file.size(); ++length) {
@@ -220,10 +253,10 @@ TEST_CASE("Errors of a file name it, the byte, the value and the rule", "[isa][p
     check({}, "0: magic takes 8 bytes; 0 are left");
     check(Bytes(100), "0: not a program file: the first 8 bytes are not those of one");
     Bytes changed = file;
-    changed[8] = 4;
-    check(changed, "8: version is 4; this program reads versions 1 to 3");
+    changed[8] = 5;
+    check(changed, "8: version is 5; this program reads versions 1 to 4");
     changed[8] = 0;
-    check(changed, "8: version is 0; this program reads versions 1 to 3");
+    check(changed, "8: version is 0; this program reads versions 1 to 4");
     changed = file;
     changed.back() = 0x01;
     CHECK_THROWS_WITH(read_program(changed, "x.tpu"),

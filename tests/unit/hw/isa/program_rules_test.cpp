@@ -66,6 +66,16 @@ TEST_CASE("Each rule of a program is held", "[isa][rules]") {
                  "tile 0: the weights are bfloat16; they must be int8 or int16");
     check_broken([](Program& p) { p.tiles[0].useful_macs = 7; },
                  "tile 0: useful is 7; it must be at most rows * columns, which is 6");
+    check_broken(
+        [](Program& p) {
+            p.tiles[0].block_macs = {2, 3};
+        },
+        "tile 0: block sums to 5; it must sum to useful, which is 6");
+    check_broken(
+        [](Program& p) {
+            p.tiles[0].block_macs = {2, 3, 1, 0};
+        },
+        "tile 0: block has 4 pixels; they may be at most the array's 3 columns");
     check_broken([](Program& p) { p.tiles[0].values.pop_back(); },
                  "tile 0: the values are 11 bytes; they must be rows * columns * bytes, which is 12");
     check_broken([](Program& p) { p.unified_buffer[1].values.clear(); },

@@ -162,6 +162,14 @@ private:
         tile.columns = number32(1, geometry.columns);
         tile.type = coin() ? DataType::Int8 : DataType::Int16;
         tile.useful_macs = number32(0, tile.rows * tile.columns);
+        if (coin()) {
+            std::uint32_t left = tile.useful_macs;
+            for (std::uint64_t i = from(1, geometry.columns); i > 1; --i) {
+                tile.block_macs.push_back(number32(0, left));
+                left -= tile.block_macs.back();
+            }
+            tile.block_macs.push_back(left);
+        }
         tile.values = bytes(std::size_t{tile.rows} * tile.columns * bytes_of(tile.type), bytes_of(tile.type));
         return tile;
     }

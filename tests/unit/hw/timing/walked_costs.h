@@ -159,7 +159,13 @@ inline timing::ActivationCost activation(const isa::Activate& activate, const is
     }
     cost.cycles = cost.buffer_reads = cost.loads;
     for (std::uint64_t row = 0; row < activate.length; ++row) {
-        const std::uint64_t writes = accesses(columns * bytes_of(activate.output), row_bytes);
+        std::uint64_t writes = 0;
+        const std::uint64_t width = registers[Register::BlockWidth];
+        const std::uint64_t height = registers[Register::BlockHeight];
+        for (std::uint64_t line = 0; line < height; ++line) {  // of the block, also outside the image
+            writes += window_accesses(width, columns / (width * height) * bytes_of(activate.output),
+                                      registers[Register::ActivationPixelBytes], row_bytes);
+        }
         ++cost.accumulator_reads;
         cost.cycles += writes;
         cost.buffer_writes += writes;

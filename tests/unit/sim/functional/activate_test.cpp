@@ -116,6 +116,30 @@ TEST_CASE("With rows=0, load reads parameters and activates nothing") {
     CHECK(run.buffer_row(9) == Bytes{0, bits(9), bits(-13), 0});
 }
 
+TEST_CASE("Rows of blocks become pixels, except for those outside the image") {
+    // Blocks of 2 x 2 pixels of an image of 3 x 3; the second block of the second image begins.
+    Run run(R"(
+        .array 4 4
+        .unified_buffer 1 36
+          .int32 4*0 4*0x40000000
+          .int8 4*1
+        .unified_buffer 12 24 fill 99
+        .accumulators 0 5
+          .int32 1 2 3 4  11 12 13 14  21 22 23 24  31 32 33 34  41 42 43 44
+        set activation.parameters_row 1; set activation.columns 4; set activation.outputs_per_image 4
+        set activation.pixel_bytes 1; set activation.image_rows 3
+        set block.width 2; set block.height 2; set block.output_width 3; set block.output_height 3
+        activate acc=0 ub=12 rows=5 load
+        halt)",
+            18);
+    run.executor.run();
+    CHECK(run.buffer_row(12) == Bytes{1, 2, 11, 3});
+    CHECK(run.buffer_row(13) == Bytes{4, 13, 21, 22});
+    CHECK(run.buffer_row(14) == Bytes{31, 99, 99, 99});
+    CHECK(run.buffer_row(15) == Bytes{41, 42, 99, 43});
+    CHECK(run.buffer_row(16) == Bytes{44, 99, 99, 99});
+}
+
 TEST_CASE("Initial rows are in the memories before the first instruction") {
     Run run(R"(
         .array 4 3

@@ -31,7 +31,8 @@ struct Run {
     explicit Run(isa::Program made, std::uint32_t buffer_rows = 16, std::uint32_t accumulator_rows = 8)
         : program(std::move(made)),
           executor(program, small_machine(program.geometry, buffer_rows, accumulator_rows)) {}
-    explicit Run(const std::string& text) : Run(isa::assemble(text, "test")) {}
+    explicit Run(const std::string& text, std::uint32_t buffer_rows = 16)
+        : Run(isa::assemble(text, "test"), buffer_rows) {}
 
     Bytes buffer_row(std::size_t row) const {
         const auto bytes =
