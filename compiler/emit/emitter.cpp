@@ -187,6 +187,7 @@ void Emitter::operator()(const schedule::ConvolveLines& work) {
     set_window(
         mapping::window_of_blocks(std::get<mapping::MatrixProduct>(layer.work).window.value(), plan.block),
         input, plan.grid);
+    set_block(plan.block, tensor(layer.output).shape);
     stream_.set(Register::WindowTile, work.first_element_tile);
     stream_.append(isa::Convolve{.unified_buffer_row = row_of(input, work.chunk.first_image),
                                  .accumulator_row = narrow<std::uint16_t>(work.accumulator_row),
@@ -211,15 +212,17 @@ void Emitter::operator()(const schedule::MultiplyImages& work) {
                             .repeat = narrow<std::uint8_t>(work.tiles - 1)});
 }
 
-void Emitter::set_pixels(mapping::TensorId output, std::uint32_t first_channel,
-                         const mapping::PixelBlock& block) {
+void Emitter::set_block(const mapping::PixelBlock& block, const ir::FeatureMap& output) {
+    stream_.set(Register::BlockWidth, block.width);
+    stream_.set(Register::BlockHeight, block.height);
+    if (block.pixels() == 1) return;  // the output's size has no meaning then
+    stream_.set(Register::BlockOutputWidth, output.width);
+    stream_.set(Register::BlockOutputHeight, output.height);
+}
+
+void Emitter::set_pixels(mapping::TensorId output, std::uint32_t first_channel) {
     const schedule::TensorPlacement& place = schedule_.memory.tensors[output];
-    // The pixels of a block follow each other without gaps, so a block is written as one large pixel.
-    const std::uint32_t own_bytes = tensor(output).shape.channels * bytes_of(tensor(output).type);
-    if (block.pixels() > 1 && place.pixel_bytes != own_bytes) {
-        throw std::logic_error("blocks of pixels in a concatenated tensor");
-    }
-    stream_.set(Register::ActivationPixelBytes, place.pixel_bytes * block.pixels());
+    stream_.set(Register::ActivationPixelBytes, place.pixel_bytes);
     stream_.set(Register::ActivationChannelOffset,
                 place.channel_offset + first_channel * bytes_of(tensor(output).type));
     stream_.set(Register::ActivationImageRows, place.image_rows);
@@ -243,7 +246,8 @@ void Emitter::operator()(const schedule::ActivatePixels& work) {
                                   .table_row = schedule_.layers[segment.layer].table_row};
     stream_.set(Register::ActivationColumns, columns);
     stream_.set(Register::ActivationFirstColumn, segment.first_column);
-    set_pixels(layer.output, segment.first_channel, block);
+    set_pixels(layer.output, segment.first_channel);
+    set_block(block, tensor(layer.output).shape);
     stream_.set(Register::ActivationOutputsPerImage, grid.height * grid.width);
     stream_.set(Register::ActivationParametersRow, needed.parameters_row);
     if (needed.table_row) stream_.set(Register::ActivationTableRow, *needed.table_row);

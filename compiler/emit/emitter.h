@@ -5,6 +5,7 @@
 
 #include "compiler/emit/instruction_stream.h"
 #include "compiler/emit/program_data.h"
+#include "compiler/ir/feature_map.h"
 #include "compiler/mapping/network.h"
 #include "compiler/mapping/pixel_block.h"
 #include "compiler/schedule/schedule.h"
@@ -68,10 +69,10 @@ private:
     isa::MatrixFlags fetch(const schedule::MatrixWork& work, const mapping::Layer& layer,
                            const mapping::Tensor& input);
     void set_window(const ir::Window& window, mapping::TensorId input, const ir::FeatureMap& output);
-    /// Sets the registers for the place of an output tensor's channels, from a channel on, in blocks of
-    /// pixels.
-    void set_pixels(mapping::TensorId output, std::uint32_t first_channel,
-                    const mapping::PixelBlock& block = {});
+    /// Sets the registers for the place of an output tensor's channels, from a channel on.
+    void set_pixels(mapping::TensorId output, std::uint32_t first_channel);
+    /// Sets the registers for the blocks of an output's pixels.
+    void set_block(const mapping::PixelBlock& block, const ir::FeatureMap& output);
     void set_output_range(std::int32_t zero_point, std::int32_t minimum, std::int32_t maximum);
     void set_operands(const mapping::Elementwise& work, const mapping::Layer& layer);
     /// Sets the registers for the scales of a sum's operands.

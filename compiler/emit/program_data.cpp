@@ -91,6 +91,7 @@ void fill_blocks(const HeldWeights<Weight>& weights, const mapping::MatrixProduc
     const std::uint32_t width = mapping::window_of_blocks(*product.window, cut.block).kernel_width;
     // The output channels that depend on an input channel.
     const std::uint64_t own = product.channel_multiplier.value_or(cut.segment.channels);
+    tile.block_macs.assign(cut.block.pixels(), 0);
     for (std::uint32_t row = 0; row < tile.rows; ++row) {
         const std::uint64_t element = cut.first_element + row;
         const auto place = static_cast<std::uint32_t>(element / input_channels);
@@ -101,6 +102,7 @@ void fill_blocks(const HeldWeights<Weight>& weights, const mapping::MatrixProduc
                                         place / width, place % width);
             if (!kernel_element) continue;
             tile.useful_macs += static_cast<std::uint32_t>(own);
+            tile.block_macs[pixel] += static_cast<std::uint32_t>(own);
             if (weights.empty()) continue;
             // Of a depthwise convolution, the stored matrix has a single row for a kernel element.
             const bool depthwise = product.channel_multiplier.has_value();

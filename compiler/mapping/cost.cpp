@@ -143,6 +143,11 @@ private:
         isa::Registers registers;
         const std::uint32_t columns = product_.grid.channels;
         registers.set(Register::ActivationColumns, std::min(columns, machine_.matrix_unit.columns));
+        registers.set(Register::ActivationPixelBytes, product_.pixel_bytes);
+        registers.set(Register::BlockWidth, product_.block.width);
+        registers.set(Register::BlockHeight, product_.block.height);
+        registers.set(Register::BlockOutputWidth, product_.pixels.width);
+        registers.set(Register::BlockOutputHeight, product_.pixels.height);
         const isa::Activate activate{.length = static_cast<std::uint16_t>(chunk.lines * product_.grid.width),
                                      .function = product_.function,
                                      .load_parameters = loads_,

@@ -6,6 +6,7 @@
 #include "compiler/ir/feature_map.h"
 #include "compiler/ir/window.h"
 #include "compiler/mapping/accumulator_parts.h"
+#include "compiler/mapping/pixel_block.h"
 #include "compiler/mapping/tiling.h"
 #include "hw/base/cycle.h"
 #include "hw/base/data_type.h"
@@ -17,7 +18,10 @@ namespace systole::mapping {
 /// A product of matrix unit and activation unit under one mapping.
 struct MappedProduct {
     std::optional<ir::Window> window;  ///< that is streamed, of blocks of pixels; absent: a row is an image
+    PixelBlock block;                  ///< of a row of sums
+    std::uint32_t pixel_bytes = 0;     ///< from one pixel of the output to the next
     ir::FeatureMap input;              ///< of one image
+    ir::FeatureMap pixels;             ///< the output of one image
     ir::FeatureMap grid;  ///< rows of sums of one image; the channels are the columns of all tiles
     Tiling tiling;
     ProductChunks cut;  ///< of all images that go through the layer together

@@ -7,6 +7,7 @@
 #include "compiler/schedule/array_weights.h"
 #include "compiler/schedule/layer_plan.h"
 #include "compiler/schedule/tensor_parts.h"
+#include "hw/base/arithmetic.h"
 
 namespace systole::schedule {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 /// The layer under a mapping with the block, for some images.
 mapping::MappedProduct mapped(const mapping::Network& network, const mapping::Layer& layer,
                               const mapping::MatrixProduct& product, const mapping::PixelBlock& block,
-                              const Target& target, std::uint32_t images) {
+                              const Target& target, std::uint32_t images, std::uint32_t pixel_bytes) {
     const mapping::Tensor& input = network.tensors[layer.inputs[0]];
     const mapping::Tensor& output = network.tensors[layer.output];
     const ir::Window window = mapping::window_of_blocks(*product.window, block);
@@ -28,7 +29,10 @@ mapping::MappedProduct mapped(const mapping::Network& network, const mapping::La
     const mapping::AccumulatorParts accumulators(target.accumulator_rows);
     mapping::ProductChunks cut = mapping::cut_product(tiling, grid, images, accumulators, delay);
     return {.window = window,
+            .block = block,
+            .pixel_bytes = pixel_bytes,
             .input = input.shape,
+            .pixels = output.shape,
             .grid = grid,
             .tiling = std::move(tiling),
             .cut = std::move(cut),
@@ -37,6 +41,17 @@ mapping::MappedProduct mapped(const mapping::Network& network, const mapping::La
             .output = output.type,
             .function = lookup_table(layer) != nullptr ? isa::ActivationFunction::Lookup
                                                        : isa::ActivationFunction::Identity};
+}
+
+/// The sizes of blocks along an axis of `pixels` pixels: for each number of blocks the smallest, because
+/// larger ones have more pixels outside the image.
+std::vector<std::uint32_t> block_sizes(std::uint32_t pixels) {
+    std::vector<std::uint32_t> sizes;
+    for (std::uint32_t size = 1; size <= pixels; ++size) {
+        const std::uint32_t blocks = divide_up(pixels, size);
+        if (divide_up(pixels, blocks) == size) sizes.push_back(size);
+    }
+    return sizes;
 }
 
 /// Bytes of weight memory that the tiles of a layer take.
@@ -50,16 +65,21 @@ std::uint64_t bytes_of_tiles(const mapping::MatrixProduct& product, std::uint64_
 
 std::vector<std::vector<mapping::PixelBlock>> possible_blocks(const mapping::Network& network,
                                                               const Target& target) {
-    const std::vector<TensorPart> parts = place_parts(network);
     std::vector<std::vector<mapping::PixelBlock>> possible;
     for (const mapping::Layer& layer : network.layers) {
         std::vector<mapping::PixelBlock>& blocks = possible.emplace_back(1);
         const auto* const product = std::get_if<mapping::MatrixProduct>(&layer.work);
-        if (product == nullptr || !product->window || parts[layer.output].whole != layer.output) continue;
+        if (product == nullptr || !product->window) continue;
         const ir::FeatureMap& output = network.tensors[layer.output].shape;
-        for (std::uint32_t width = 2; width <= output.width; ++width) {
-            if (std::uint64_t{width} * output.channels > target.geometry.columns) break;
-            if (output.width % width == 0) blocks.push_back({.width = width, .height = 1});
+        blocks.clear();
+        for (const std::uint32_t height : block_sizes(output.height)) {
+            for (const std::uint32_t width : block_sizes(output.width)) {
+                const std::uint64_t columns = std::uint64_t{width} * height * output.channels;
+                const bool is_single = width == 1 && height == 1;
+                if (is_single || columns <= target.geometry.columns) {
+                    blocks.push_back({.width = width, .height = height});
+                }
+            }
         }
     }
     return possible;
@@ -70,6 +90,7 @@ std::vector<LayerAlternatives> compare_blocks(const mapping::Network& network, c
     const auto images =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(options.batch, options.inferences));
     const std::vector<std::vector<mapping::PixelBlock>> possible = possible_blocks(network, target);
+    const std::vector<TensorPart> parts = place_parts(network);
     const std::vector<LayerPlan> plans = plan_layers(network, target);
     std::uint64_t bytes =
         0;  // of the tiles of single pixels and of the chosen blocks: at most a few too many
@@ -84,8 +105,11 @@ std::vector<LayerAlternatives> compare_blocks(const mapping::Network& network, c
         // The program of such a layer is refused with its instruction.
         if (!machine.matrix_unit.passes(activations, array_weights(*product, target).type)) continue;
         LayerAlternatives compared{.layer = l, .alternatives = {}, .chosen = 0};
+        const mapping::Tensor& whole = network.tensors[parts[layer.output].whole];
+        const std::uint32_t pixel_bytes = whole.shape.channels * bytes_of(whole.type);
         for (const mapping::PixelBlock& block : possible[l]) {
-            const mapping::MappedProduct candidate = mapped(network, layer, *product, block, target, images);
+            const mapping::MappedProduct candidate =
+                mapped(network, layer, *product, block, target, images, pixel_bytes);
             compared.alternatives.push_back({.block = block,
                                              .tiles = candidate.tiling.tiles,
                                              .cycles = mapping::predicted_cycles(candidate, machine)});

@@ -33,9 +33,8 @@ struct LayerAlternatives {
 /// By layer, the blocks of output pixels that the layer could have: the single pixel first, and no other for
 /// layers without windows.
 ///
-/// A block is a part of a line that divides the line, and its channels fit the columns of the array. Layers
-/// whose output lies in a concatenated tensor have no others, for the pixels of a block would not follow each
-/// other.
+/// The channels of a block fit the columns of the array. Of blocks that cut the image into as many lines and
+/// columns, only the smallest is there. Blocks at the right and at the bottom may reach out of the image.
 std::vector<std::vector<mapping::PixelBlock>> possible_blocks(const mapping::Network& network,
                                                               const Target& target);
 
