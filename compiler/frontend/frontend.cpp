@@ -102,8 +102,9 @@ ir::Graph read_network(const std::filesystem::path& path, const ir::OperatorSet&
         require_some_of_each(graph, path);
         return graph;
     }
-    throw ModelError(fmt::format("{}: the shape of its input {} is given; only ONNX files leave sizes open",
-                                 path.string(), ir::quoted(shapes.begin()->first)));
+    const std::string& name = shapes.begin()->first;
+    throw ModelError(fmt::format("{}: the shape of its input{} is given; only ONNX files leave sizes open",
+                                 path.string(), name.empty() ? "" : " " + ir::quoted(name)));
 }
 
 }  // namespace systole::frontend

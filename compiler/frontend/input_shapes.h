@@ -8,7 +8,8 @@
 
 namespace systole::frontend {
 
-/// Shapes of a network's inputs by their names, with the batch, for files that leave sizes open.
+/// Shapes of a network's inputs by their names, with the batch, for files that leave sizes open. The empty
+/// name means the only input.
 using InputShapes = std::map<std::string, ir::Shape, std::less<>>;
 
 }  // namespace systole::frontend

@@ -166,6 +166,7 @@ private:
     }
 
     void add_inputs() {
+        check_given_shapes();
         for (const auto& input : proto_.input()) {
             // Files before IR version 4 list the initializers, too.
             if (values_.contains(input.name())) continue;
@@ -176,11 +177,29 @@ private:
             }
         }
         if (builder_.graph.inputs.empty()) throw ModelError("it has no input; it must have at least one");
+    }
+
+    /// Refuses given shapes that belong to no input. Comes before the inputs are read: of a mistyped name,
+    /// the input that it was meant for would have no size.
+    void check_given_shapes() const {
+        // Files before IR version 4 list the initializers, too.
+        std::vector<std::string> inputs;
+        for (const auto& input : proto_.input()) {
+            if (!values_.contains(input.name())) inputs.push_back(input.name());
+        }
         for (const auto& [name, shape] : shapes_) {
-            const auto has_name = [&wanted = name](const auto& input) { return input.name() == wanted; };
-            if (std::ranges::any_of(proto_.input(), has_name)) continue;
+            if (name.empty() && inputs.size() > 1) {
+                throw ModelError(
+                    fmt::format("the shape of its only input is given, but it has {} inputs; the shape needs "
+                                "the name of one, as in --input-shape {}=...",
+                                inputs.size(), inputs.front()));
+            }
+            if (name.empty() || std::ranges::find(inputs, name) != inputs.end()) continue;
             throw ModelError(
                 fmt::format("the shape of {} is given, but it has no input of this name", ir::quoted(name)));
+        }
+        if (shapes_.size() > 1 && shapes_.contains("")) {
+            throw ModelError("the shape of its only input is given twice, with its name and without");
         }
     }
 
@@ -194,7 +213,8 @@ private:
                                          type.shape().dim_size(), ir::Shape::most_extents));
         }
         std::vector<std::uint32_t> extents;
-        const auto given = shapes_.find(input.name());
+        auto given = shapes_.find(input.name());
+        if (given == shapes_.end()) given = shapes_.find("");
         if (given != shapes_.end() &&
             given->second.rank() != static_cast<std::size_t>(type.shape().dim_size())) {
             throw ModelError(
@@ -224,7 +244,8 @@ private:
                                          ? ir::quoted(dimension.dim_param())
                                          : std::string("nameless");
             throw ModelError(fmt::format(
-                "its dimension {} is {}, without a size; the input's shape must be given", axis, name));
+                "its dimension {} is {}, without a size; the input's shape must be given with --input-shape",
+                axis, name));
         }
         if (dimension.dim_value() > std::numeric_limits<std::uint32_t>::max()) {
             throw ModelError(fmt::format("its dimension {} is {}; it must be less than 2^32", axis,

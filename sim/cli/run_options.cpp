@@ -56,6 +56,7 @@ std::vector<run::Setting> RunOptions::settings() const {
         text(is_network ? "model" : "program", file);
     }
     text("program", program);
+    texts("input_shape", input_shape);
     texts("input", input);
     number("random_input", random_input);
     text("labels", labels);
@@ -119,6 +120,11 @@ void add_model_options(CLI::App& command, Context& context, RunOptions& options,
                         "network file (Keras, TFLite, ONNX, graph .json), or a name in models")
             ->type_name("FILE");
     context.note(model, {.presets = "models", .files = true});
+    command
+        .add_option("--input-shape", options.input_shape,
+                    "sizes of an input that an ONNX file leaves open: 1,3,224,224; NAME=... for input NAME")
+        ->type_name("N,...")
+        ->allow_extra_args(false);
     command
         .add_option(
             "--input", options.input,

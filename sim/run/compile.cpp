@@ -174,12 +174,15 @@ nlohmann::json to_json(const schedule::Target& target) {
 
 ir::Graph read_model(const RunSpec& spec) {
     const std::filesystem::path path = spec.network.value().path.text;
+    frontend::InputShapes shapes;
+    for (const auto& [input, extents] : spec.input_shapes) shapes.emplace(input, ir::Shape(extents));
     // Inputs and outputs then have the order of axes that the program has.
     if (!spec.timing_only) {
-        return passes::move_transposes(frontend::read_network(path, operators::registry()));
+        return passes::move_transposes(
+            frontend::read_network(path, operators::registry(), frontend::WeightValues::Read, shapes));
     }
     return passes::drop_weights(passes::move_transposes(
-        frontend::read_network(path, operators::registry(), frontend::WeightValues::Skipped)));
+        frontend::read_network(path, operators::registry(), frontend::WeightValues::Skipped, shapes)));
 }
 
 InferenceAxes axes_of_inference(const ir::Value& value) {

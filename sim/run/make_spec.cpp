@@ -94,6 +94,9 @@ RunSpec make_spec(const RunConfig& config) {
     spec.host = read_baseline(config.host.empty() ? std::string(default_host) : config.host, paths);
     if (!config.model.empty()) spec.network = content_of(paths.find(config.model, "models"));
     if (!config.program.empty()) spec.program = content_of(paths.find(config.program));
+    for (const std::string& given : config.input_shape) {
+        spec.input_shapes.push_back(parse_input_shape(given).value());
+    }
     spec.compiler = {
         .batch = std::max(config.batch, 1U), .limit = config.limit, .mapping = mapping_named(config.mapping)};
     for (const std::string& given : config.input) spec.data.input.push_back(input_file(given, paths));

@@ -4,9 +4,11 @@
 
 #include <charconv>
 #include <limits>
+#include <set>
 #include <string_view>
 #include <system_error>
 
+#include "compiler/ir/shape.h"
 #include "hw/machine/config_description.h"
 #include "hw/machine/config_error.h"
 #include "hw/machine/config_reader.h"
@@ -30,6 +32,8 @@ constexpr std::string_view labels_rule = "they need an input";
 constexpr std::string_view resize_rule = "it must be the shorter side, or HEIGHTxWIDTH, as in 256 or 224x192";
 constexpr std::string_view crop_rule =
     "it must be the side of a square, or HEIGHTxWIDTH, as in 224 or 224x192";
+constexpr std::string_view input_shape_rule =
+    "it must be sizes from 1 on, at most 6, as in 1,3,224,224 or NAME=1,3,224,224, once for an input";
 constexpr std::string_view preset_rule =
     "it stands for input_scale, mean, std and channels, and goes without them";
 constexpr std::string_view images_rule = "it needs images: an input, or calibration";
@@ -58,6 +62,12 @@ void describe(Visitor& visitor, RunConfig& config) {
                   config.model);
     visitor.field({.key = "program", .meaning = "program file, instead of a model", .rule = program_rule},
                   config.program);
+    visitor.field(
+        {.key = "input_shape",
+         .meaning = "shapes of inputs whose sizes an ONNX file leaves open, each as 1,3,224,224, or "
+                    "NAME=1,3,224,224 for the input NAME",
+         .rule = input_shape_rule},
+        config.input_shape);
     visitor.field(
         {"input", "", "files or folders of images, or files of arrays; NAME=FILE for the input NAME"},
         config.input);
@@ -173,8 +183,8 @@ void drop_dependent_keys(const Setting& setting, nlohmann::json& object) {
     if (key == "input") drop({"labels"});
     if (setting.value.is_null()) return;  // nothing takes its place
     if (key == "program")
-        drop({"model", "batch", "calibration", "mapping", "float_reference", "float_outputs"});
-    if (key == "model") drop({"program"});
+        drop({"model", "input_shape", "batch", "calibration", "mapping", "float_reference", "float_outputs"});
+    if (key == "model") drop({"program", "input_shape"});
     if (key == "input") drop({"random_input"});
     if (key == "preset") drop({"input_scale", "mean", "std", "channels"});
     if (key == "random_input") drop({"labels", "input"});
@@ -192,6 +202,14 @@ void validate_images(const RunConfig& config, const ConfigReader& reader) {
     if (!config.crop.empty()) reader.fail("crop", images_rule);
 }
 
+void validate_input_shapes(const RunConfig& config, const ConfigReader& reader) {
+    std::set<std::string> inputs;
+    for (const std::string& text : config.input_shape) {
+        const std::optional<InputShape> shape = parse_input_shape(text);
+        if (!shape || !inputs.insert(shape->input).second) reader.fail("input_shape", input_shape_rule);
+    }
+}
+
 void validate(const RunConfig& config, const ConfigReader& reader) {
     if (config.machine.empty()) reader.fail("machine", machine_rule);
     if (config.model.empty() && config.program.empty()) {
@@ -201,7 +219,7 @@ void validate(const RunConfig& config, const ConfigReader& reader) {
         reader.fail("program", program_rule);
     }
     if (!config.program.empty()) {
-        for (const char* key : {"batch", "calibration", "mapping"}) {
+        for (const char* key : {"input_shape", "batch", "calibration", "mapping"}) {
             if (reader.has(key)) reader.fail(key, models_only_rule);
         }
         if (config.float_reference) reader.fail("float_reference", float_reference_rule);
@@ -214,6 +232,7 @@ void validate(const RunConfig& config, const ConfigReader& reader) {
         if (!config.outputs.empty()) reader.fail("outputs", outputs_rule);
         if (!config.float_outputs.empty()) reader.fail("float_outputs", outputs_rule);
     }
+    validate_input_shapes(config, reader);
     validate_images(config, reader);
     if (config.timing_only && !config.registers.empty()) {
         reader.fail("registers", registers_rule);
@@ -253,6 +272,27 @@ std::optional<ImageSize> parse_size(std::string_view text) {
     size.width = number(text.substr(cross + 1));
     if (size.width == 0) return std::nullopt;
     return size;
+}
+
+std::optional<InputShape> parse_input_shape(std::string_view text) {
+    // Names may have equals signs, sizes have none.
+    const std::size_t equals = text.rfind('=');
+    InputShape shape;
+    if (equals != std::string_view::npos) {
+        if (equals == 0) return std::nullopt;
+        shape.input = text.substr(0, equals);
+        text.remove_prefix(equals + 1);
+    }
+    while (true) {
+        const std::string_view digits = text.substr(0, text.find(','));
+        std::uint32_t extent = 0;
+        const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), extent);
+        if (error != std::errc() || end != digits.data() + digits.size() || extent == 0) return std::nullopt;
+        shape.extents.push_back(extent);
+        if (shape.extents.size() > ir::Shape::most_extents) return std::nullopt;
+        if (digits.size() == text.size()) return shape;
+        text.remove_prefix(digits.size() + 1);
+    }
 }
 
 RunConfig read_run(const std::filesystem::path& file, std::span<const Setting> settings) {

@@ -46,6 +46,11 @@ constexpr std::array<std::string_view, 5> names_of(Preset) {
 /// The size in a text: "256" (one number; the meaning depends on the key) or "224x192" (height, width);
 /// absent if it is another text, or a number is not from 1 to 65536.
 std::optional<ImageSize> parse_size(std::string_view text);
+
+/// The shape in a text: "1,3,224,224", or "NAME=1,3,224,224" for the input NAME; absent if it is another
+/// text, has more sizes than a tensor may have, or a number is not from 1 to 2^32 - 1.
+std::optional<InputShape> parse_input_shape(std::string_view text);
+
 /// The baseline that does the host's work if a run names none.
 inline constexpr std::string_view default_host = "haswell_e5_2699_v3";
 
@@ -53,20 +58,21 @@ inline constexpr std::string_view default_host = "haswell_e5_2699_v3";
 /// finds the files.
 struct RunConfig {
     std::string schema = "sim.run/1";
-    std::string machine;                ///< configuration file
-    std::string model;                  ///< network file; or a program
-    std::string program;                ///< .tpu file or assembly text
-    std::vector<std::string> input;     ///< files or folders of images
-    std::uint64_t random_input = 0;     ///< seed of made-up input, instead; 0: none
-    std::string labels;                 ///< one class an image
-    std::string label_names;            ///< a line for each class
-    std::string resize;                 ///< of images: "256" or "224x192"; see parse_size
-    std::string crop;                   ///< of images, after that
-    Layout layout = Layout::File;       ///< of arrays of images
-    Preset preset = Preset::None;       ///< how pixels become numbers, by name
-    std::optional<double> input_scale;  ///< factor from an 8-bit pixel to the network's input
-    std::vector<double> mean;           ///< taken from that
-    std::vector<double> std;            ///< by which the difference is divided
+    std::string machine;                   ///< configuration file
+    std::string model;                     ///< network file; or a program
+    std::string program;                   ///< .tpu file or assembly text
+    std::vector<std::string> input_shape;  ///< of inputs that the network's file leaves open
+    std::vector<std::string> input;        ///< files or folders of images
+    std::uint64_t random_input = 0;        ///< seed of made-up input, instead; 0: none
+    std::string labels;                    ///< one class an image
+    std::string label_names;               ///< a line for each class
+    std::string resize;                    ///< of images: "256" or "224x192"; see parse_size
+    std::string crop;                      ///< of images, after that
+    Layout layout = Layout::File;          ///< of arrays of images
+    Preset preset = Preset::None;          ///< how pixels become numbers, by name
+    std::optional<double> input_scale;     ///< factor from an 8-bit pixel to the network's input
+    std::vector<double> mean;              ///< taken from that
+    std::vector<double> std;               ///< by which the difference is divided
     ChannelOrder channels = ChannelOrder::Rgb;
     std::vector<std::string> calibration;     ///< images to quantize with; else the first of the input
     MappingName mapping = MappingName::Best;  ///< choices of the compiler

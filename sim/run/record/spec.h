@@ -103,6 +103,13 @@ struct InputFile {
 };
 SYSTOLE_RECORD_FIELDS(InputFile, input, content)
 
+/// The shape of an input whose sizes the network's file leaves open.
+struct InputShape {
+    std::string input;                   ///< the name in the network; empty: its only one
+    std::vector<std::uint32_t> extents;  ///< with the batch, in the order of the file
+};
+SYSTOLE_RECORD_FIELDS(InputShape, input, extents)
+
 /// The input of the network.
 struct RunData {
     std::vector<InputFile> input;
@@ -153,8 +160,9 @@ struct RunSpec {
     std::string schema{current_schema};
     std::string simulator = SYSTOLE_VERSION;
     machine::MachineConfig machine;
-    std::optional<Content> network;  ///< either a network
-    std::optional<Content> program;  ///< or a program
+    std::optional<Content> network;        ///< either a network
+    std::optional<Content> program;        ///< or a program
+    std::vector<InputShape> input_shapes;  ///< those that the network's file leaves open
     CompilerOptions compiler;
     RunData data;
     bool timing_only = false;
@@ -165,8 +173,8 @@ struct RunSpec {
     Observed observed;
     RunLabels labels;
 };
-SYSTOLE_RECORD_FIELDS(RunSpec, schema, simulator, machine, network, program, compiler, data, timing_only,
-                      float_reference, host, baselines, host_time, observed, labels)
+SYSTOLE_RECORD_FIELDS(RunSpec, schema, simulator, machine, network, program, input_shapes, compiler, data,
+                      timing_only, float_reference, host, baselines, host_time, observed, labels)
 
 /// SHA-256 of the whole spec without its labels: the key under which records are kept.
 std::string key_of(const RunSpec& spec);

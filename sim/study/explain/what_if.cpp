@@ -167,6 +167,7 @@ run::RunConfig for_cycles(const run::RunConfig& config) {
     // The engines give the same cycles; this one is faster.
     timed.machine_settings.push_back({"matrix_unit.engine", "wavefront"});
     timed.model = config.model;
+    timed.input_shape = config.input_shape;
     timed.program = config.program;
     timed.input = config.input;  // determines the number of inferences
     timed.resize = config.resize;

@@ -160,7 +160,9 @@ TEST_CASE("Open sizes of an ONNX model's inputs are given", "[compiler][frontend
     };
     CHECK(read({{"x", {1, 3, 2}}}).output().shape == ir::Shape{1, 3, 2});
     CHECK(onnx_message([&] { read({}); }) ==
-          "input \"x\": its dimension 1 is nameless, without a size; the input's shape must be given");
+          "input \"x\": its dimension 1 is nameless, without a size; the input's shape must be given with "
+          "--input-shape");
+    CHECK(read({{"", {1, 3, 2}}}).output().shape == ir::Shape{1, 3, 2});
     CHECK(onnx_message([&] {
               read({{"x", {1, 3, 4}}});
           }) == "input \"x\": its dimension 2 is given as 4; in the file it is 2");
@@ -170,6 +172,19 @@ TEST_CASE("Open sizes of an ONNX model's inputs are given", "[compiler][frontend
     CHECK(onnx_message([&] {
               read({{"x", {1, 3, 2}}, {"z", {1}}});
           }) == "the shape of \"z\" is given, but it has no input of this name");
+    CHECK(onnx_message([&] {
+              read({{"", {1, 3, 2}}, {"x", {1, 3, 2}}});
+          }) == "the shape of its only input is given twice, with its name and without");
+    CHECK(onnx_message([&] {
+              read({{"w", {2, 2}}});
+          }) == "the shape of \"w\" is given, but it has no input of this name");
+    model.input("second", {2, 2}).output("other");
+    model.node("Relu", {"second"}, {"other"});
+    CHECK(onnx_message([&] {
+              read({{"", {1, 3, 2}}});
+          }) ==
+          "the shape of its only input is given, but it has 2 inputs; the shape needs the name of one, as in "
+          "--input-shape x=...");
 }
 
 TEST_CASE("Messages about ONNX models name node, operator and attribute", "[compiler][frontend]") {
