@@ -187,7 +187,19 @@ ir::Graph build_keras_graph(std::string_view model_config, const WeightSource& w
         provider.begin(call.layer);
         results.push_back(build_call(builder, model.layers[call.layer], call.name, std::move(inputs)));
     }
-    for (const KerasResult& output : model.outputs) builder.graph.outputs.push_back(value_of(output));
+    for (const KerasResult& output : model.outputs) {
+        const ir::ValueId value = value_of(output);
+        const KerasCall& call = model.calls[output.call];
+        const bool passed_on = std::ranges::any_of(
+            call.inputs, [&](const KerasResult& input) { return value_of(input) == value; });
+        std::vector<ir::ValueId>& outputs = builder.graph.outputs;
+        // Keras names an output after its layer, also after one that does nothing, such as Dropout.
+        if (passed_on && !std::ranges::count(builder.graph.inputs, value) &&
+            !std::ranges::count(outputs, value)) {
+            builder.graph.values[value].name = call.name;
+        }
+        outputs.push_back(value);
+    }
     // A nested model may have outputs that nobody reads.
     ir::remove_unread(builder.graph);
     return std::move(builder.graph);

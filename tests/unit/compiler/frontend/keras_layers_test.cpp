@@ -115,6 +115,18 @@ TEST_CASE("Layers for training only become no nodes", "[compiler][frontend]") {
           "%1 = dense(%0) -> 1x1x1 \"e\": units 1, bias yes\n");
 }
 
+TEST_CASE("The last layer names the output, also if it does nothing", "[compiler][frontend]") {
+    const json dense = layer("Dense", "e", {{"units", 1}});
+    const json last = GENERATE(layer("Dropout", "last", {{"rate", 0.4}}),
+                               layer("Activation", "last", {{"activation", "linear"}}));
+    const ir::Graph graph = sequential({nullptr, 4}, {dense, last});
+    CHECK(graph.output().name == "last");
+    // The layer that computes keeps its name.
+    CHECK(graph.nodes.back().name == "e");
+    // An input that leaves unchanged keeps its own.
+    CHECK(sequential({nullptr, 4}, {last}).output().name != "last");
+}
+
 TEST_CASE("Shapes change as Keras changes them", "[compiler][frontend]") {
     CHECK(nodes_of(sequential({nullptr, 784}, {layer("Reshape", "image", {{"target_shape", {28, -1, 1}}}),
                                                layer("ZeroPadding2D", "p", {{"padding", {{0, 1}, {2, 3}}}}),
