@@ -160,20 +160,6 @@ struct Network {
     std::vector<HostOperation> host_operations;
 };
 
-/// The weights of a layer, whether or not their values are known; 0 for layers without weights.
-inline std::uint64_t weight_count(const Network& network, const Layer& layer) {
-    const auto* const product = std::get_if<MatrixProduct>(&layer.work);
-    if (product == nullptr) return 0;
-    const std::uint64_t outputs = network.tensors[layer.output].shape.channels;
-    std::uint64_t inputs = 0;
-    for (const TensorId id : layer.inputs) {
-        const ir::FeatureMap& shape = network.tensors[id].shape;
-        inputs += product->window ? shape.channels : shape.elements();
-    }
-    if (product->channel_multiplier) inputs = 1;
-    return inputs * outputs * (product->window ? product->window->kernel_elements() : 1);
-}
-
 /// Whether the product is a convolution that is not depthwise: its filters cover all input channels.
 inline bool is_convolution(const MatrixProduct& product) {
     return product.window && !product.channel_multiplier;

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <map>
 #include <stdexcept>
 #include <string_view>
 #include <variant>
@@ -135,11 +137,14 @@ ProgramFacts facts_of(const isa::Program& program) {
         facts.instruction_bytes += isa::encoded_size(instruction);
     }
     facts.tiles = program.tiles.size();
+    // A tile for blocks of pixels has each weight once for each pixel of the block.
+    std::map<std::size_t, std::uint64_t> weights_by_pixels;
     for (const isa::WeightTile& tile : program.tiles) {
         facts.tile_bytes += std::uint64_t{tile.rows} * tile.columns * bytes_of(tile.type);
         facts.memory_bytes += isa::memory_bytes(tile, program.geometry);
-        facts.weights += tile.useful_macs;
+        weights_by_pixels[std::max<std::size_t>(tile.block_macs.size(), 1)] += tile.useful_macs;
     }
+    for (const auto& [pixels, weights] : weights_by_pixels) facts.weights += weights / pixels;
     for (const isa::LayerInfo& layer : program.layers) {
         facts.layers.push_back({.name = layer.name, .kind = layer.kind, .macs = layer.macs});
     }

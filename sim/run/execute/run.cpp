@@ -11,7 +11,6 @@
 
 #include "compiler/emit/compile.h"
 #include "compiler/ir/names.h"
-#include "compiler/mapping/network.h"
 #include "compiler/operators/lowering.h"
 #include "compiler/reference/executor.h"
 #include "compiler/schedule/schedule.h"
@@ -480,9 +479,6 @@ Prepared prepare(const RunSpec& spec) {
                 operators::lower(quantize(*prepared.graph, spec, prepared.inputs));
             const schedule::Schedule schedule = schedule_of(network, spec, options_of(spec, prepared.inputs));
             prepared.batch = batch_facts(network, schedule);
-            for (const mapping::Layer& layer : network.layers) {
-                prepared.weights = prepared.weights.value_or(0) + mapping::weight_count(network, layer);
-            }
             return emit::emit_program(network, schedule);
         });
     }
@@ -512,8 +508,6 @@ RunRecord simulate(const RunSpec& spec, const Prepared& prepared, Observer* obse
     RunRecord record;
     record.spec = spec;
     record.program = facts_of(program);
-    // Tiles hold some weights several times: those of blocks of pixels.
-    if (prepared.weights) record.program.weights = *prepared.weights;
     record.batch = prepared.batch;
     record.network = prepared.network;
     FailureNotice notice(observer);  // declared after the objects that the observer refers to
