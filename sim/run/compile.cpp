@@ -217,7 +217,8 @@ Normalization normalization_of(const RunSpec& spec, const ir::Graph* graph, std:
     return {.scale = preparation.scale,
             .mean = preparation.mean,
             .deviation = preparation.deviation,
-            .as_stored = has_bytes && !preparation.is_given};
+            .as_stored = has_bytes && !preparation.is_given,
+            .lowest = has_bytes ? lowest_of(type()) : 0};
 }
 
 std::vector<NamedImages> read_input(const RunSpec& spec, const std::vector<InputTensor>& tensors,

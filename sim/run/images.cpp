@@ -168,6 +168,7 @@ double Normalization::real(std::uint32_t pixel, std::size_t channel) const {
         if (numbers.empty()) return otherwise;
         return numbers.size() == 1 ? numbers.front() : numbers.at(channel);
     };
+    if (as_stored) return lowest + static_cast<double>(pixel);
     return (pixel * scale - of_channel(mean, 0.0)) / of_channel(deviation, 1.0);
 }
 
@@ -241,7 +242,7 @@ std::optional<std::string> scale_warning(const NamedImages& named, double pixel_
 }
 
 std::optional<Storage> storage_of_pixels(const Normalization& normalization) {
-    const auto& [scale, mean, deviation, as_stored] = normalization;
+    const auto& [scale, mean, deviation, as_stored, lowest] = normalization;
     if (as_stored || mean.size() > 1 || deviation.size() > 1) return std::nullopt;
     const double zero_point = mean.empty() ? 0.0 : mean.front() / scale;
     constexpr double tolerance = 1e-9;

@@ -64,6 +64,7 @@ struct Normalization {
     /// Instead: the lowest number of the network's own 8-bit type stands for pixel 0, the next one for
     /// pixel 1.
     bool as_stored = false;
+    std::int32_t lowest = 0;  ///< that number
 
     /// The number of a pixel.
     double real(std::uint32_t pixel, std::size_t channel) const;
@@ -73,7 +74,8 @@ struct Normalization {
 /// channels, and none for floats.
 void check_normalization(const NamedImages& named, const Normalization& normalization);
 
-/// Image `first` and the following ones as the network's input: floats unchanged, integers as floats.
+/// Image `first` and the following ones as the network's input: floats unchanged, integers as floats, and
+/// pixels as numbers, or as the stored numbers of a network on integers.
 std::vector<float> to_floats(const input::Images& images, std::uint64_t first, std::uint64_t count,
                              const Normalization& normalization);
 

@@ -120,6 +120,10 @@ TEST_CASE("Parts of the images become floats", "[run]") {
     const input::Images images = pixels(3, 1, 2, {0, 1, 2, 3, 4, 5});
     CHECK(run::to_floats(images, 1, 2, {.scale = 0.5}) == std::vector<float>{1, 1.5F, 2, 2.5F});
     CHECK(run::to_floats(floats({0.5F, 7}), 0, 1, {.scale = 0.5}) == std::vector<float>{0.5F, 7});
+    const run::Normalization of_bytes{.scale = 0.5, .as_stored = true};
+    CHECK(run::to_floats(images, 1, 2, of_bytes) == std::vector<float>{2, 3, 4, 5});
+    const run::Normalization of_int8{.scale = 0.5, .as_stored = true, .lowest = -128};
+    CHECK(run::to_floats(images, 2, 1, of_int8) == std::vector<float>{-124, -123});
 }
 
 TEST_CASE("A limit keeps the first images", "[run]") {
