@@ -452,14 +452,17 @@ std::string prepared_key(const RunSpec& spec) {
 
 Prepared prepare(const RunSpec& spec) {
     Prepared prepared;
+    const Stopwatch reading;
     if (spec.program) {
         prepared.program = named_program(*spec.program);
+        prepared.read_seconds = reading.seconds();
     } else {
         if (spec.data.input.empty() && spec.data.random_input == 0 && !spec.timing_only) {
             throw machine::ConfigError(
                 "a run computes on images: give --input, --random-input or --timing-only");
         }
         prepared.graph = read_model(spec);
+        prepared.read_seconds = reading.seconds();
         if (spec.float_reference && operators::is_quantized(*prepared.graph)) {
             throw machine::ConfigError(fmt::format(
                 "float_reference is true; {} is already quantized: there is no float network to compare with",
@@ -557,6 +560,7 @@ RunRecord run(const RunSpec& spec, Observer* observer, const Progress& progress)
         for (const std::string& warning : prepared.warnings) observer->warn(warning);
     }
     RunRecord record = simulate(spec, prepared, observer, progress);
+    record.speed.read = prepared.read_seconds;
     record.speed.prepare += seconds;
     record.speed.total += seconds;
     return record;

@@ -411,13 +411,14 @@ SYSTOLE_RECORD_FIELDS(Answers, outputs, accuracy, float_accuracy, float_agreemen
 /// How fast the simulator itself was, in seconds of this computer.
 struct Speed {
     using Uncompared = void;
+    double read = 0.0;      ///< the file of the network or program, a part of `prepare`
     double prepare = 0.0;   ///< reading, quantizing, compiling
     double simulate = 0.0;  ///< the chip's simulation, without the analysis and output after it
     double total = 0.0;
     double gemm = 0.0;  ///< inside the matrix products
     std::uint64_t peak_rss_bytes = 0;
 };
-SYSTOLE_RECORD_FIELDS(Speed, prepare, simulate, total, gemm, peak_rss_bytes)
+SYSTOLE_RECORD_FIELDS(Speed, read, prepare, simulate, total, gemm, peak_rss_bytes)
 
 /// The complete result of a run.
 struct RunRecord {

@@ -312,6 +312,7 @@ Json simulator(const Simulator& simulator) {
             {"simulated_cycles_per_second", or_null(simulator.simulated_cycles_per_second)},
             {"macs_per_second", or_null(simulator.macs_per_second)},
             {"peak_rss_bytes", simulator.peak_rss_bytes},
+            {"read_seconds", simulator.read_seconds},
             {"prepare_seconds", simulator.prepare_seconds},
             {"simulate_seconds", simulator.simulate_seconds},
             {"gemm_seconds", simulator.gemm_seconds}};

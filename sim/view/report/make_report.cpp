@@ -297,6 +297,7 @@ void add_answers(Report& report, const run::RunRecord& record) {
 Simulator make_simulator(const run::RunRecord& record) {
     const run::Speed& speed = record.speed;
     Simulator simulator{.wall_seconds = speed.total,
+                        .read_seconds = speed.read,
                         .prepare_seconds = speed.prepare,
                         .simulate_seconds = speed.simulate,
                         .gemm_seconds = speed.gemm,

@@ -257,7 +257,8 @@ struct HostOperation {
 /// How fast the simulator itself ran. The only part of a report that differs between equal runs.
 struct Simulator {
     double wall_seconds = 0.0;
-    double prepare_seconds = 0.0;
+    double read_seconds = 0.0;     ///< the file of the network or program, a part of prepare_seconds
+    double prepare_seconds = 0.0;  ///< reading, quantizing, compiling
     double simulate_seconds = 0.0;
     double gemm_seconds = 0.0;
     std::optional<double> simulated_cycles_per_second;

@@ -283,6 +283,8 @@ TEST_CASE("report.json has the keys that other programs read", "[report]") {
                                 "/accuracy",
                                 "/host_operations",
                                 "/simulator/wall_seconds",
+                                "/simulator/read_seconds",
+                                "/simulator/prepare_seconds",
                                 "/simulator/simulated_cycles_per_second",
                                 "/simulator/macs_per_second",
                                 "/simulator/peak_rss_bytes",
