@@ -64,6 +64,24 @@ void add_constants(const ir::NodeView& view, QuantizedWeights quantized, Quantiz
                                             {channels}, DataType::Int32, std::move(bias_values)));
 }
 
+bool has_single_rounding(const ir::Node& node) {
+    return node.integer("single_rounding") != 0;
+}
+
+/// The multiplier whose product is not shifted to the right, and so is rounded once. Below some scale, too
+/// few of its bits are left: then the second rounding of the other form changes fewer results.
+FixedPoint rounded_once(double scale, DataType result) {
+    const FixedPoint normalized = fixed_point_of(scale);
+    if (normalized.shift >= 0) return normalized;
+    const auto multiplier = static_cast<std::int32_t>(std::lround(std::ldexp(scale, shift_limit)));
+    // Both in units of the result: half of the multiplier's last bit, times the largest result; and half of
+    // what the shift removes.
+    const double largest = highest_of(result) - lowest_of(result);
+    const double lost_by_bits = largest / 2.0 / multiplier;
+    const double lost_by_rounding = std::ldexp(1.0, normalized.shift - 1);
+    return multiplier != 0 && lost_by_bits < lost_by_rounding ? FixedPoint{multiplier, 0} : normalized;
+}
+
 /// The multiplier of each output channel.
 std::vector<FixedPoint> multipliers_of(const ir::NodeView& node) {
     double input_scale = 0.0;
@@ -75,6 +93,11 @@ std::vector<FixedPoint> multipliers_of(const ir::NodeView& node) {
     std::vector<FixedPoint> multipliers;
     for (std::size_t c = 0; c < node.output_map().channels; ++c) {
         const double weight_scale = weight_scales[weight_scales.size() == 1 ? 0 : c];
+        if (has_single_rounding(node.node())) {
+            multipliers.push_back(
+                rounded_once(scale_quotient(input_scale, weight_scale, scale), node.output().type));
+            continue;
+        }
         double product = input_scale * weight_scale;
         // As in TFLite, whose scales are float32, for uint8 and for dense layers with one scale.
         if (weight_scales.size() == 1 && (node.input().type == DataType::Uint8 || node.node().is("dense"))) {
@@ -116,6 +139,9 @@ std::vector<std::int32_t> corrected_bias(const ir::NodeView& node,
 /// Throws ModelError unless the reference, which adds bytes of the inputs apart, and the runtime's multiplier
 /// can express the node.
 void check_wide_sums(const ir::NodeView& node) {
+    if (has_single_rounding(node.node())) {
+        throw ModelError("it has both `wide_sums` and `single_rounding`; it must have one of them");
+    }
     constexpr std::uint64_t most_products = std::uint64_t{1} << 16U;
     constexpr std::int32_t largest_shift = 7;
     if (node.input().type != DataType::Int16) {
@@ -314,6 +340,14 @@ void SumRounding::store_wide(const std::vector<std::int32_t>& upper, const std::
 ir::AttributeDeclaration wide_sums_attribute() {
     return {.name = "wide_sums",
             .meaning = "1: of int16, sums have 64 bits and are scaled by 16 bits, rounded once, as in TFLite",
+            .absent = std::int64_t{0},
+            .minimum = 0,
+            .maximum = 1};
+}
+
+ir::AttributeDeclaration single_rounding_attribute() {
+    return {.name = "single_rounding",
+            .meaning = "1: scaled sums are rounded once, as in ONNX; 0: as in TFLite",
             .absent = std::int64_t{0},
             .minimum = 0,
             .maximum = 1};

@@ -287,7 +287,10 @@ private:
             graph_.values.resize(values);
             return false;
         };
-        if (has_weights && !(data == 1 && integer_constants(work))) return give_up();
+        if (has_weights) {
+            if (data != 1 || !integer_constants(work)) return give_up();
+            work.set("single_rounding", std::int64_t{1});
+        }
         if (limit) work.set("clamp", clamp_of(operators::encoding_of(value(result)), limit));
         work.outputs = {result};
         if (!is_accepted(work)) return give_up();
@@ -398,6 +401,7 @@ private:
                       .attributes = ir::complete_attributes(convolution, ir::attributes_of(window)),
                       .inputs = {*integers, weights},
                       .outputs = {result}};
+        work.set("single_rounding", std::int64_t{1});
         if (limit) work.set("clamp", clamp_of(operators::encoding_of(value(result)), limit));
         if (!is_accepted(work)) {
             graph_.values.resize(values);

@@ -12,7 +12,7 @@ namespace systole {
 
 /// Real scale = multiplier / 2^31 * 2^shift.
 struct FixedPoint {
-    std::int32_t multiplier = 0;  ///< Q31; 2^30 or more in magnitude, or 0
+    std::int32_t multiplier = 0;  ///< Q31; of `to_fixed_point`, 2^30 or more in magnitude, or 0
     std::int32_t shift = 0;       ///< positive to the left; -31 .. 31
 
     bool operator==(const FixedPoint&) const = default;

@@ -53,10 +53,12 @@ ConvolutionParts convolution_parts(ir::LayerReader& layer, ir::ValueId input, ir
     return parts;
 }
 
+/// `types` are given if it works on integers.
 ir::ValueId append_onnx_convolution(ir::LayerReader& layer, const ConvolutionParts& parts,
                                     std::optional<ir::ValueId> bias, std::vector<ir::ResultType> types) {
     const ir::FeatureMap map = layer.map_of(parts.image);
     std::vector<ir::NamedAttribute> attributes = ir::attributes_of(parts.window);
+    if (!types.empty()) attributes.emplace_back("single_rounding", std::int64_t{1});
     const bool is_depthwise = parts.groups > 1 && parts.groups == map.channels;
     if (is_depthwise) {
         const std::uint32_t filters = layer.value(parts.kernel).shape[3];

@@ -67,8 +67,8 @@ public:
                "[input element][unit]; optional bias: [unit].";
     }
     const std::vector<ir::AttributeDeclaration>& attributes() const override {
-        static const std::vector<ir::AttributeDeclaration> declarations{clamp_attribute(),
-                                                                        wide_sums_attribute()};
+        static const std::vector<ir::AttributeDeclaration> declarations{
+            clamp_attribute(), wide_sums_attribute(), single_rounding_attribute()};
         return declarations;
     }
     std::vector<ir::LayerKind> layer_kinds() const override {

@@ -67,6 +67,7 @@ Rows rows_of(const ir::LayerReader& layer, const Product& product) {
     return rows;
 }
 
+/// `types` are given if it works on integers.
 ir::ValueId append_product(ir::LayerReader& layer, const Product& product, std::optional<ir::ValueId> bias,
                            const std::vector<ir::ResultType>& types) {
     const Rows rows = rows_of(layer, product);
@@ -84,8 +85,12 @@ ir::ValueId append_product(ir::LayerReader& layer, const Product& product, std::
     }
     std::vector<ir::ValueId> operands{reshaped(layer, product.rows, shape), weights};
     if (bias) operands.push_back(*bias);
-    const ir::ValueId result =
-        layer.append_node(is_vector ? "dense" : "convolution", {}, std::move(operands), types).front();
+    std::vector<ir::NamedAttribute> attributes;
+    if (!types.empty()) attributes.emplace_back("single_rounding", std::int64_t{1});
+    const ir::ValueId result = layer
+                                   .append_node(is_vector ? "dense" : "convolution", std::move(attributes),
+                                                std::move(operands), types)
+                                   .front();
     return reshaped(layer, result, rows.result);
 }
 

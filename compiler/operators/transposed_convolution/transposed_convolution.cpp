@@ -193,7 +193,8 @@ public:
              .minimum = 1,
              .maximum = most},
             clamp_attribute(),
-            wide_sums_attribute()};
+            wide_sums_attribute(),
+            single_rounding_attribute()};
         return declarations;
     }
     std::vector<ir::LayerKind> layer_kinds() const override {

@@ -314,6 +314,40 @@ TEST_CASE("Weights with a zero point are held in 8 bits by arrays with row sums,
     CHECK(machine.output() == reference::execute(made.graph(), input, 2));
 }
 
+TEST_CASE("A multiplier keeps its bits or is rounded once, whichever changes fewer results",
+          "[compiler][emit]") {
+    std::mt19937 random(7);
+    const auto graph_of = [&](double scale) {
+        tests::IntegerWeights weights{.values = {}, .scales = {scale}};
+        for (int i = 0; i < 40 * 9; ++i) weights.values.push_back(static_cast<std::int8_t>(random() % 256));
+        tests::IntegerGraph made;
+        made.dense({made.input({1, 1, 40}, {1.0, 128})}, 9, weights, {1.0, 128},
+                   {{"single_rounding", std::int64_t{1}}});
+        return made.graph();
+    };
+    const auto rules_of = [](const mapping::Network& network) {
+        return std::get<mapping::MatrixProduct>(network.layers.front().work).requantization;
+    };
+    for (const double scale : {1.5, 0.9, 1.0 / 7.0, 0.0031, std::ldexp(0.75, -11), std::ldexp(0.75, -12)}) {
+        CAPTURE(scale);
+        const ir::Graph graph = graph_of(scale);
+        const mapping::Network network = operators::lower(graph);
+        const mapping::Requantization rules = rules_of(network);
+        const bool is_normalized = scale >= 0.5 || scale < std::ldexp(1.0, -12);
+        CHECK((rules.multiplier.front() >= 1 << 30) == is_normalized);
+        CHECK((rules.shift.front() == 0) == (scale < 1.0 && scale > std::ldexp(1.0, -12)));
+        const double held = std::ldexp(rules.multiplier.front(), rules.shift.front() - 31);
+        CHECK(std::abs(held / scale - 1.0) < std::ldexp(1.0, -20));
+        schedule::Target target;
+        target.geometry = {.rows = 16, .columns = 8};
+        const isa::Program program = compile(network, target, {.batch = 2, .inferences = 20});
+        const std::vector<std::uint8_t> input = tests::RandomNetwork(random).bytes(20 * 40);
+        auto machine = interpreter(program, target, input);
+        machine.run_in_program_order();
+        CHECK(machine.output() == reference::execute(graph, input, 20));
+    }
+}
+
 TEST_CASE("Wide sums that fit in 32 bits are rounded once on the chip", "[compiler][emit]") {
     std::mt19937 random(6);
     const auto graph_of = [&](int largest, double scale) {

@@ -248,6 +248,18 @@ TEST_CASE("The reference's fixed point agrees with the chip's on any numbers", "
     }
 }
 
+TEST_CASE("Scaled sums are rounded once or twice", "[compiler][reference]") {
+    const auto results = [](std::int64_t single_rounding) {
+        IntegerGraph made;
+        made.dense({made.input({1, 1, 1}, {1.0, 4})}, 1, {.values = {1}, .scales = {1.0 / 7.0}}, {1.0, 10},
+                   {{"single_rounding", single_rounding}});
+        return execute(made.graph(), std::vector<std::uint8_t>{1, 3, 4, 7, 8, 14}, 6);
+    };
+    // -3/7, -1/7, 0, 3/7, 4/7, 10/7. Of 3/7, the first rounding makes 2/4.
+    CHECK(results(1) == TensorBytes{10, 10, 10, 10, 11, 11});
+    CHECK(results(0) == TensorBytes{9, 10, 10, 11, 11, 12});
+}
+
 TEST_CASE("Fixed point rounds as gemmlowp does", "[compiler][reference]") {
     constexpr std::int32_t lowest = std::numeric_limits<std::int32_t>::min();
     constexpr std::int32_t highest = std::numeric_limits<std::int32_t>::max();
