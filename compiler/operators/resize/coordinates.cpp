@@ -48,6 +48,9 @@ std::int64_t nearest_element(const AxisResize& axis, float place) {
     constexpr float half = 0.5F;
     if (axis.nearest == "floor") return static_cast<std::int64_t>(std::floor(place));
     if (axis.nearest == "ceil") return static_cast<std::int64_t>(std::ceil(place));
+    if (axis.nearest == "ceil_where_shrinking") {
+        return static_cast<std::int64_t>(axis.scale < 1.0F ? std::ceil(place) : std::floor(place));
+    }
     if (axis.nearest == "round_prefer_floor") return static_cast<std::int64_t>(std::ceil(place - half));
     if (axis.nearest == "round_prefer_ceil") return static_cast<std::int64_t>(std::floor(place + half));
     throw std::logic_error("unknown rule for the nearest element: " + axis.nearest);
@@ -70,7 +73,8 @@ const std::vector<std::string>& coordinate_modes() {
 }
 
 const std::vector<std::string>& nearest_modes() {
-    static const std::vector<std::string> modes{"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"};
+    static const std::vector<std::string> modes{"round_prefer_floor", "round_prefer_ceil", "floor", "ceil",
+                                                "ceil_where_shrinking"};
     return modes;
 }
 

@@ -26,7 +26,8 @@ struct AxisResize {
     bool exclude_outside = false;
 };
 
-/// The values of the attributes `coordinates` and `nearest`.
+/// The values of the attributes `coordinates` and `nearest`. Only ONNX's Upsample, and its Resize of operator
+/// set 10, have the last one: along an axis that becomes shorter, they take the element behind.
 const std::vector<std::string>& coordinate_modes();
 const std::vector<std::string>& nearest_modes();
 

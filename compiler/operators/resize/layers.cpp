@@ -78,8 +78,7 @@ ir::Results read_scaled(ir::LayerReader& layer) {
     if (!scales || scales->size() != shape.rank())
         layer.fail("its scales must have one number for each axis");
     rule.scales = *scales;
-    // Downsampling takes the element behind.
-    if (std::ranges::any_of(rule.scales, [](double scale) { return scale < 1.0; })) rule.nearest = "ceil";
+    rule.nearest = "ceil_where_shrinking";
     return append_resize(layer, input, scaled_extents(layer, shape, rule.scales), rule);
 }
 
@@ -109,7 +108,8 @@ ir::Results read_onnx_resize(ir::LayerReader& layer) {
         layer.fail("coordinate_transformation_mode", "this mode is not supported");
     }
     rule.nearest = layer.text("nearest_mode", "round_prefer_floor");
-    if (std::ranges::find(nearest_modes(), rule.nearest) == nearest_modes().end()) {
+    if (std::ranges::find(nearest_modes(), rule.nearest) == nearest_modes().end() ||
+        rule.nearest == "ceil_where_shrinking") {
         layer.fail("nearest_mode", "it must be round_prefer_floor, round_prefer_ceil, floor or ceil");
     }
     if (flag_of(layer, "antialias", false)) layer.fail("antialias", "only 0 is supported");

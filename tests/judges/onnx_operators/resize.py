@@ -37,6 +37,9 @@ def resize(draw: Draw, types: str, file: OnnxFile) -> None:
     attributes: dict[str, object] = {"mode": mode}
     if draw.chance(0.8):
         attributes["coordinate_transformation_mode"] = draw.choice(ways)
+    if attributes.get("coordinate_transformation_mode") == "align_corners":
+        # With a part of an element left over, ONNX's own tests and ONNX Runtime differ.
+        factors = np.ceil(factors)
     if mode == "nearest" and draw.chance(0.7):
         roundings = ["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"]
         attributes["nearest_mode"] = draw.choice(roundings)

@@ -73,6 +73,10 @@ TEST_CASE("Scales that do not fit the extents keep their own coordinates", "[com
     CHECK(upsampled ==
           reals({1, 1, 4, 6}, {1, 1, 1, 2, 2, 2, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 3, 3, 3, 4, 4, 4}));
     CHECK(compute(onnx("Resize"), {image, scales}) == upsampled);
+    // Only the axis that becomes shorter takes the element behind: 1 / 0.7 = 1.43.
+    const Tensor wide = reals({1, 1, 2, 3}, {1, 2, 3, 4, 5, 6});
+    CHECK(compute(onnx("Resize"), {wide, constant(reals({4}, {1, 1, 1.5F, 0.7F}))}) ==
+          reals({1, 1, 3, 2}, {1, 3, 1, 3, 4, 6}));
 }
 
 TEST_CASE("Keras upsamples and resizes images with the channels last", "[compiler][operators]") {
