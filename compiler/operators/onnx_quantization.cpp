@@ -80,14 +80,25 @@ ir::ValueId centered_weights(ir::LayerReader& layer, ir::ValueId weights) {
     std::vector<std::int32_t> numbers(value.shape.elements());
     widen(value.constant->bytes().data(), value.type, numbers);
     const ScaleAxis scales = scale_axis(value);
+    const auto difference = [&](std::size_t i) {
+        return numbers[i] - quantization.zero_points[scales.index_of(i)];
+    };
+    bool has_room = true;
+    for (std::size_t i = 0; i < numbers.size() && has_room; ++i) {
+        has_room = difference(i) >= lowest_of(DataType::Int8) && difference(i) <= highest_of(DataType::Int8);
+    }
+    if (!has_room && (quantization.axis || value.type == DataType::Int8)) return weights;
+    constexpr std::int32_t byte_offset = 128;
     std::vector<std::int8_t> centered;
     centered.reserve(numbers.size());
     for (std::size_t i = 0; i < numbers.size(); ++i) {
-        const std::int32_t number = numbers[i] - quantization.zero_points[scales.index_of(i)];
-        if (number < lowest_of(DataType::Int8) || number > highest_of(DataType::Int8)) return weights;
-        centered.push_back(static_cast<std::int8_t>(number));
+        centered.push_back(static_cast<std::int8_t>(has_room ? difference(i) : numbers[i] - byte_offset));
     }
-    std::ranges::fill(quantization.zero_points, 0);
+    if (has_room) {
+        std::ranges::fill(quantization.zero_points, 0);
+    } else {
+        quantization.zero_points.front() -= byte_offset;
+    }
     const ir::ValueId added = layer.add_constant("weights", ir::Shape(value.shape), DataType::Int8,
                                                  ir::Constant::of(std::move(centered)));
     return layer.as_quantized(added, quantization);

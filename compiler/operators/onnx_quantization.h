@@ -20,7 +20,8 @@ OnnxQuantization onnx_quantization(const ir::LayerReader& layer, std::size_t sca
 /// the operand's type if it is absent.
 ir::ValueId zero_point_input(ir::LayerReader& layer, std::size_t index, DataType type);
 
-/// Quantized weights with zero points of 0, as int8, if their numbers allow it; else as they are.
+/// Quantized weights as int8: with zero points of 0 if their numbers allow it; else, if they are uint8 of one
+/// scale, 128 less, as is their zero point; else as they are.
 ir::ValueId centered_weights(ir::LayerReader& layer, ir::ValueId weights);
 
 /// The attribute `axis` of a node as an axis of a tensor; negative ones count from the end.
