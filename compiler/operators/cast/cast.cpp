@@ -65,7 +65,8 @@ public:
     std::vector<ir::LayerKind> layer_kinds() const override {
         return {{.format = ir::Format::Onnx,
                  .name = "Cast",
-                 .keys = {{"to", "the type"},
+                 .keys = {{"to",
+                           "the type; numbers of float16 count as float32: they are not rounded to 11 bits"},
                           {"saturate", "nothing: types of 8 bits with a fraction are not supported"}},
                  .build = read_onnx_cast},
                 {.format = ir::Format::Onnx, .name = "CastLike", .build = read_onnx_cast_like},

@@ -43,7 +43,9 @@ public:
     std::string_view name() const override { return "quantized_divide"; }
     std::string_view summary() const override {
         return "The quotient of two quantized tensors of bytes, element by element, in TFLite's fixed-point "
-               "arithmetic.";
+               "arithmetic. A quotient below 2^-32 is 0, where TFLite's kernel shifts by more bits than a "
+               "number "
+               "has.";
     }
     const std::vector<ir::AttributeDeclaration>& attributes() const override {
         static const std::vector<ir::AttributeDeclaration> declarations{
