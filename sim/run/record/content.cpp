@@ -1,12 +1,18 @@
 #include "sim/run/record/content.h"
 
 #include <openssl/evp.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
+#include <compare>
+#include <cstdint>
+#include <ctime>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <system_error>
@@ -46,8 +52,7 @@ private:
     std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context_;
 };
 
-std::optional<std::string> hash_of_file(const fs::path& path) {
-    if (input_fault(path)) return std::nullopt;
+std::optional<std::string> read_and_hash(const fs::path& path) {
     std::ifstream file(path, std::ios::binary);
     Hash hash;
     std::vector<char> piece(std::size_t{1} << 20U);
@@ -57,6 +62,44 @@ std::optional<std::string> hash_of_file(const fs::path& path) {
     }
     if (file.bad()) return std::nullopt;
     return hash.text();
+}
+
+/// What changes when a file's bytes do, if the last change was some time ago.
+struct FileState {
+    dev_t device = 0;
+    ino_t number = 0;
+    off_t bytes = 0;
+    std::array<std::int64_t, 2> changed{};  ///< seconds and nanoseconds
+
+    auto operator<=>(const FileState&) const = default;
+};
+
+/// The state of a file that was last changed more than two seconds ago. Of others there is none, because file
+/// systems count time in steps, and a second change in the same step would not be seen.
+std::optional<FileState> settled_state(const fs::path& path) {
+    struct stat state {};
+    if (::stat(path.c_str(), &state) != 0) return std::nullopt;
+    constexpr std::time_t settled_after = 2;
+    if (std::time(nullptr) - state.st_ctim.tv_sec <= settled_after) return std::nullopt;
+    return FileState{.device = state.st_dev,
+                     .number = state.st_ino,
+                     .bytes = state.st_size,
+                     .changed = {state.st_ctim.tv_sec, state.st_ctim.tv_nsec}};
+}
+
+/// The hash of a file's bytes. A file that is named by many runs of this process is read once.
+std::optional<std::string> hash_of_file(const fs::path& path) {
+    if (input_fault(path)) return std::nullopt;
+    static std::map<FileState, std::string> known;
+    static std::mutex mutex;
+    const std::optional<FileState> state = settled_state(path);
+    const std::lock_guard lock(mutex);
+    if (state) {
+        if (const auto found = known.find(*state); found != known.end()) return found->second;
+    }
+    std::optional<std::string> hash = read_and_hash(path);
+    if (state && hash && settled_state(path) == state) known.emplace(*state, *hash);
+    return hash;
 }
 
 std::optional<std::string> hash_of_folder(const fs::path& folder) {

@@ -28,7 +28,7 @@ struct Content {
 SYSTOLE_RECORD_FIELDS(Content, name, hash, path)
 
 /// The content of a file or folder. It has no hash if the file cannot be read; opening the file later throws
-/// the reason.
+/// the reason. A file that this process has hashed before is read again only if it has changed since.
 Content content_of(const std::filesystem::path& path);
 
 }  // namespace systole::run
