@@ -18,6 +18,17 @@ using namespace systole::tests;
 
 namespace {
 
+/// The message with a content that is a file.
+std::string message_of(const run::Content& content) {
+    const std::string bytes = text_in(content.path.text);
+    const std::string header =
+        run::to_bytes(run::ContentHeader{.name = content.name,
+                                         .hash = content.hash,
+                                         .is_folder = false,
+                                         .files = {{.name = content.name, .bytes = bytes.size()}}});
+    return run::content_message + run::length_text(header.size()) + header + bytes;
+}
+
 TEST_CASE("A worker answers specs on its input with records on its output", "[system]") {
     CHECK(sim("worker < /dev/null").out.empty());
 
@@ -37,7 +48,7 @@ TEST_CASE("A worker answers specs on its input with records on its output", "[sy
         const auto say = [&](const std::string& message) {
             REQUIRE(run::write_message(file.number(), message));
         };
-        for (const run::Content* content : run::contents_of(spec)) say(run::message_of(*content));
+        for (const run::Content* content : run::contents_of(spec)) say(message_of(*content));
         say(run::spec_message + run::to_bytes(spec));
         spec.machine.unified_buffer.rows = 2;  // too small for it
         say(run::spec_message + run::to_bytes(spec));

@@ -20,19 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Appends a file's bytes and returns their number; 0 if the file cannot be read.
-std::uint64_t append_file(const fs::path& path, std::string& bytes) {
-    std::error_code error;
-    const std::uintmax_t size = fs::file_size(path, error);
-    if (error) return 0;
-    const std::size_t begin = bytes.size();
-    bytes.resize(begin + size);
-    std::ifstream file(path, std::ios::binary);
-    file.read(bytes.data() + begin, static_cast<std::streamsize>(size));
-    bytes.resize(begin + static_cast<std::size_t>(file.gcount()));
-    return bytes.size() - begin;
-}
-
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
     for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
         text.replace(at, from.size(), to);
@@ -61,17 +48,13 @@ public:
     }
 
 private:
-    fs::path place_of(const std::string& name, const std::string& hash) const {
-        return folder_ / hash / name;
-    }
-
     void keep(std::string_view message) {
         const std::uint64_t header_bytes = read_length(message);
         message.remove_prefix(length_bytes);
         if (header_bytes > message.size()) throw RecordError("stdin: the content ends within its header");
         const auto content = from_bytes<ContentHeader>(message.substr(0, header_bytes));
         message.remove_prefix(header_bytes);
-        const fs::path place = place_of(content.name, content.hash);
+        const fs::path place = place_of(folder_, {.name = content.name, .hash = content.hash, .path = {}});
         fs::create_directories(content.is_folder ? place : place.parent_path());
         for (const FileHeader& file : content.files) {
             if (file.bytes > message.size()) throw RecordError("stdin: the content ends within a file");
@@ -107,7 +90,7 @@ private:
             RunSpec here = asked;
             for (Content* content : contents_of(here)) {
                 if (content->hash.empty()) continue;  // cannot be read: opening it later throws the reason
-                const std::string copy = place_of(content->name, content->hash).string();
+                const std::string copy = place_of(folder_, *content).string();
                 labels.emplace_back(copy, content->path.text);
                 content->path.text = copy;
             }
@@ -133,22 +116,8 @@ private:
 
 }  // namespace
 
-std::string message_of(const Content& content) {
-    const fs::path path = content.path.text;
-    ContentHeader header{
-        .name = content.name, .hash = content.hash, .is_folder = fs::is_directory(path), .files = {}};
-    std::string bytes;
-    if (!header.is_folder) {
-        header.files.push_back({.name = content.name, .bytes = append_file(path, bytes)});
-    } else {
-        for (const fs::directory_entry& entry : fs::directory_iterator(path)) {
-            if (!entry.is_regular_file()) continue;
-            header.files.push_back(
-                {.name = entry.path().filename().string(), .bytes = append_file(entry.path(), bytes)});
-        }
-    }
-    const std::string header_bytes = to_bytes(header);
-    return content_message + length_text(header_bytes.size()) + header_bytes + bytes;
+std::filesystem::path place_of(const fs::path& folder, const Content& content) {
+    return folder / content.hash / content.name;
 }
 
 void serve(int in, int out, const fs::path& folder) {

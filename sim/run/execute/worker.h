@@ -37,8 +37,9 @@ struct ContentHeader {
 };
 SYSTOLE_RECORD_FIELDS(ContentHeader, name, hash, is_folder, files)
 
-/// The message with a content's files, as far as they can be read.
-std::string message_of(const Content& content);
+/// Where a worker with this folder keeps a content: a file, or a folder with the content's files. A process
+/// on the same computer may put it there itself, instead of sending it.
+std::filesystem::path place_of(const std::filesystem::path& folder, const Content& content);
 
 /// Executes the messages from `in` and answers on `out`, until `in` ends. Contents are kept in the folder.
 /// The process must have no other thread and must not have begun a simulation.

@@ -11,6 +11,8 @@
 #include <csignal>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
+#include <system_error>
 
 #include "hw/base/interruption.h"
 #include "sim/run/execute/process.h"
@@ -20,6 +22,8 @@
 
 namespace systole::run {
 namespace {
+
+namespace fs = std::filesystem;
 
 [[noreturn]] void be_worker(int socket, const std::filesystem::path& folder) noexcept {
     try {
@@ -44,7 +48,7 @@ WorkerProcess::WorkerProcess(const std::filesystem::path& folder, const std::vec
         end_with_parent(parent);
         for (const int other : others) ::close(other);
         socket_.close();
-        be_worker(theirs.number(), folder / std::to_string(::getpid()));
+        be_worker(theirs.number(), folder);
     }
     // Waits for its end, so that it writes no more files.
     killed_.emplace([process = process_] {
@@ -60,11 +64,6 @@ WorkerProcess::~WorkerProcess() {
 }
 
 bool WorkerProcess::send(const RunSpec& spec) {
-    RunSpec copy = spec;
-    for (const Content* content : contents_of(copy)) {
-        if (content->hash.empty() || !sent_.insert({content->hash, content->name}).second) continue;
-        if (!write_message(descriptor(), message_of(*content))) return false;
-    }
     return write_message(descriptor(), spec_message + to_bytes(spec));
 }
 
@@ -102,6 +101,7 @@ void WorkerPool::run(std::span<const RunSpec> specs, std::span<const std::size_t
             worker->compiled.insert(worker->task->prepared);
             ++under_way;
             const RunSpec& spec = specs[worker->task->index];
+            provide(spec);
             const bool is_sent = worker->send(spec);
             if (sent) sent(worker->process(), spec);
             if (is_sent) continue;
@@ -163,6 +163,19 @@ std::vector<WorkerProcess*> WorkerPool::ready_workers() const {
         if (ends[i].revents != 0) ready.push_back(busy[i]);
     }
     return ready;
+}
+
+void WorkerPool::provide(const RunSpec& spec) {
+    RunSpec copy = spec;
+    for (const Content* content : contents_of(copy)) {
+        if (content->hash.empty() || !provided_.insert({content->hash, content->name}).second) continue;
+        const fs::path place = place_of(folder_.path(), *content);
+        std::error_code error;
+        fs::create_directories(place.parent_path(), error);
+        // Of a folder, its files are copied; folders inside it are no content.
+        if (!error) fs::copy(content->path.text, place, error);
+        if (error) fs::remove_all(place, error);
+    }
 }
 
 void WorkerPool::drop(const WorkerProcess& worker) {

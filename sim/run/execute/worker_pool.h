@@ -40,7 +40,7 @@ public:
     int descriptor() const { return socket_.number(); }
     pid_t process() const { return process_; }
 
-    /// Sends the contents that the worker does not have yet, then the spec. False if the worker has died.
+    /// Sends a spec, whose contents are in the worker's folder. False if the worker has died.
     bool send(const RunSpec& spec);
     /// Absent if the worker has died.
     std::optional<std::string> receive() const { return read_message(descriptor()); }
@@ -56,7 +56,6 @@ private:
     Descriptor socket_;
     pid_t process_ = -1;
     std::optional<UndoneOnInterruption> killed_;
-    std::set<std::pair<std::string, std::string>> sent_;  ///< contents
 };
 
 /// Gives specs to workers that are free, and receives their answers.
@@ -81,9 +80,13 @@ private:
     /// Waits until workers have answered or died, and returns them.
     std::vector<WorkerProcess*> ready_workers() const;
     void drop(const WorkerProcess& worker);
+    /// Copies the spec's contents into the folder of the workers, unless they are there. What cannot be
+    /// copied is missing there, and a worker that opens it says why.
+    void provide(const RunSpec& spec);
 
     const std::size_t most_;
     ScratchFolder folder_;
+    std::set<std::pair<std::string, std::string>> provided_;  ///< hash and name of the contents in the folder
     std::vector<std::unique_ptr<WorkerProcess>> workers_;
 };
 
