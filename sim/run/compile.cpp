@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <list>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -21,6 +23,7 @@
 #include "hw/timing/matrix_unit.h"
 #include "sim/run/images.h"
 #include "sim/run/input/axes.h"
+#include "sim/run/record/bytes.h"
 
 namespace systole::run {
 namespace {
@@ -85,6 +88,45 @@ schedule::LayerOrder schedule_order(LayerOrder order) {
             return schedule::LayerOrder::LayerAndWeights;
     }
     throw std::logic_error("an order of layers that does not exist");
+}
+
+/// The network in the file. Its inputs and outputs have the order of axes that the program has.
+ir::Graph read_network(const RunSpec& spec, frontend::WeightValues values) {
+    frontend::InputShapes shapes;
+    for (const auto& [input, extents] : spec.input_shapes) shapes.emplace(input, ir::Shape(extents));
+    return passes::move_transposes(
+        frontend::read_network(spec.network.value().path.text, operators::registry(), values, shapes));
+}
+
+/// Networks without weights that this process has read, the last used first.
+class KnownNetworks {
+public:
+    /// The network of this key, which `read` gives if it is not known.
+    template <class Read>
+    const ir::Graph& find(const std::string& key, const Read& read) {
+        const std::lock_guard lock(mutex_);
+        const auto known = std::ranges::find(networks_, key, [](const auto& each) { return each.first; });
+        if (known != networks_.end()) {
+            networks_.splice(networks_.begin(), networks_, known);
+        } else {
+            networks_.emplace_front(key, read());
+            constexpr std::size_t most = 8;
+            if (networks_.size() > most) networks_.pop_back();
+        }
+        return networks_.front().second;
+    }
+
+private:
+    std::mutex mutex_;
+    std::list<std::pair<std::string, ir::Graph>> networks_;
+};
+
+/// All that a network without weights depends on.
+std::string network_key(const RunSpec& spec) {
+    RunSpec seen;
+    seen.network = spec.network;
+    seen.input_shapes = spec.input_shapes;
+    return compared_bytes(seen);
 }
 
 }  // namespace
@@ -173,16 +215,11 @@ nlohmann::json to_json(const schedule::Target& target) {
 }
 
 ir::Graph read_model(const RunSpec& spec) {
-    const std::filesystem::path path = spec.network.value().path.text;
-    frontend::InputShapes shapes;
-    for (const auto& [input, extents] : spec.input_shapes) shapes.emplace(input, ir::Shape(extents));
-    // Inputs and outputs then have the order of axes that the program has.
-    if (!spec.timing_only) {
-        return passes::move_transposes(
-            frontend::read_network(path, operators::registry(), frontend::WeightValues::Read, shapes));
-    }
-    return passes::drop_weights(passes::move_transposes(
-        frontend::read_network(path, operators::registry(), frontend::WeightValues::Skipped, shapes)));
+    if (!spec.timing_only) return read_network(spec, frontend::WeightValues::Read);
+    static KnownNetworks known;
+    return known.find(network_key(spec), [&] {
+        return passes::drop_weights(read_network(spec, frontend::WeightValues::Skipped));
+    });
 }
 
 InferenceAxes axes_of_inference(const ir::Value& value) {

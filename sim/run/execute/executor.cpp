@@ -3,12 +3,27 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
+#include "sim/run/compile.h"
 #include "sim/run/execute/worker.h"
 #include "sim/run/execute/worker_pool.h"
 
 namespace systole::run {
+namespace {
+
+/// Reads the network of a timing-only run here, so that it is known to all workers, which are copies.
+void read_for_workers(const RunSpec& spec) {
+    if (!spec.timing_only || !spec.network) return;
+    try {
+        read_model(spec);
+    } catch (const std::exception&) {
+        return;  // the worker that runs the spec reports it
+    }
+}
+
+}  // namespace
 
 std::size_t cores() {
     cpu_set_t allowed;
@@ -59,7 +74,10 @@ std::vector<RunOutcome> Executor::run(std::span<const RunSpec> specs) {
         same.push_back(i);
     }
     if (wanted.empty()) return outcomes;
-    if (!pool_) pool_.emplace(workers_);
+    if (!pool_) {
+        read_for_workers(specs[wanted.front()]);
+        pool_.emplace(workers_);
+    }
     runs_ += wanted.size();
     pool_->run(specs, wanted, sent_, [&](std::size_t index, std::string answer) {
         const char kind = answer.front();
