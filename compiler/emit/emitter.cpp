@@ -9,6 +9,7 @@
 
 #include "compiler/schedule/array_weights.h"
 #include "compiler/schedule/lowering.h"
+#include "hw/base/arithmetic.h"
 
 namespace systole::emit {
 
@@ -63,25 +64,32 @@ const mapping::Layer& Emitter::begin_layer(std::uint32_t layer) {
     return network_.layers[layer];
 }
 
-std::uint32_t Emitter::row_of(mapping::TensorId tensor, std::uint32_t image) const {
+std::uint32_t Emitter::row_of(mapping::TensorId tensor, std::uint32_t image,
+                              const mapping::Piece& rows) const {
     const schedule::TensorPlacement& place = schedule_.memory.tensors[tensor];
-    return place.row + image % place.images * place.image_rows;
+    if (place.by_columns) return place.row + rows.first * place.images + image % place.images * rows.count;
+    return place.row + image % place.images * place.image_rows + rows.first;
 }
 
 template <typename Transfer>
 void Emitter::transfer(mapping::TensorId moved, std::uint64_t first_byte, const HostImages& images) {
     constexpr std::uint32_t most_blocks = std::numeric_limits<std::uint16_t>::max();
+    const std::uint64_t row_bytes = schedule_.target.geometry.rows;
     const std::uint64_t image_bytes = mapping::image_bytes(tensor(moved));
-    const std::uint32_t image_rows = schedule_.memory.tensors[moved].image_rows;
-    const bool has_gaps = image_rows != schedule::image_rows(tensor(moved), schedule_.target);
+    const std::uint64_t begin = images.rows.first * row_bytes;
+    const std::uint64_t bytes =
+        images.rows.count == 0 ? image_bytes : std::min(image_bytes - begin, images.rows.count * row_bytes);
+    const schedule::TensorPlacement& place = schedule_.memory.tensors[moved];
+    const std::uint32_t image_rows = place.by_columns ? images.rows.count : place.image_rows;
+    const bool has_gaps = image_rows != divide_up(bytes, row_bytes);
     stream_.set(Register::HostBlockStride,
-                image_bytes == images.image_bytes ? 0 : narrow<std::uint32_t>(images.image_bytes));
+                bytes == images.image_bytes ? 0 : narrow<std::uint32_t>(images.image_bytes));
     stream_.set(Register::HostBlockRows, has_gaps ? image_rows : 0);
     for (const mapping::Piece& piece : mapping::cut_evenly(images.count, most_blocks)) {
         stream_.append(
-            Transfer{.host_address = images.address + piece.first * images.image_bytes + first_byte,
-                     .unified_buffer_row = row_of(moved, images.first + piece.first),
-                     .block_bytes = narrow<std::uint32_t>(image_bytes),
+            Transfer{.host_address = images.address + piece.first * images.image_bytes + first_byte + begin,
+                     .unified_buffer_row = row_of(moved, images.first + piece.first, images.rows),
+                     .block_bytes = narrow<std::uint32_t>(bytes),
                      .blocks = narrow<std::uint16_t>(piece.count)});
     }
 }
@@ -106,8 +114,9 @@ void Emitter::operator()(const schedule::WriteOutput& write) {
     transfer<isa::WriteHostMemory>(part.tensor, part.first_byte,
                                    {.address = output.address + write.first_inference * image_bytes,
                                     .image_bytes = image_bytes,
-                                    .first = 0,
-                                    .count = write.images});
+                                    .first = write.first_image,
+                                    .count = write.images,
+                                    .rows = write.rows});
 }
 
 template <typename Transfer>
@@ -228,6 +237,13 @@ void Emitter::set_pixels(mapping::TensorId output, std::uint32_t first_channel) 
     stream_.set(Register::ActivationImageRows, place.image_rows);
 }
 
+void Emitter::set_column(mapping::TensorId output, const schedule::Segment& segment,
+                         const mapping::Piece& rows) {
+    stream_.set(Register::ActivationPixelBytes, segment.channels * bytes_of(tensor(output).type));
+    stream_.set(Register::ActivationChannelOffset, 0);
+    stream_.set(Register::ActivationImageRows, rows.count);
+}
+
 void Emitter::set_output_range(std::int32_t zero_point, std::int32_t minimum, std::int32_t maximum) {
     stream_.set_value(Register::OutputZeroPoint, zero_point);
     stream_.set_value(Register::OutputMinimum, minimum);
@@ -246,7 +262,14 @@ void Emitter::operator()(const schedule::ActivatePixels& work) {
                                   .table_row = schedule_.layers[segment.layer].table_row};
     stream_.set(Register::ActivationColumns, columns);
     stream_.set(Register::ActivationFirstColumn, segment.first_column);
-    set_pixels(layer.output, segment.first_channel);
+    mapping::Piece rows;  // of each image, if they lie by columns
+    if (schedule_.memory.tensors[layer.output].by_columns) {
+        rows = schedule::rows_of_channels(tensor(layer.output), schedule_.target, segment.first_channel,
+                                          segment.channels);
+        set_column(layer.output, segment, rows);
+    } else {
+        set_pixels(layer.output, segment.first_channel);
+    }
     set_block(block, tensor(layer.output).shape);
     stream_.set(Register::ActivationOutputsPerImage, grid.height * grid.width);
     stream_.set(Register::ActivationParametersRow, needed.parameters_row);
@@ -254,7 +277,7 @@ void Emitter::operator()(const schedule::ActivatePixels& work) {
     set_output_range(rules.zero_point, rules.minimum, rules.maximum);
     stream_.append(isa::Activate{
         .accumulator_row = narrow<std::uint16_t>(work.accumulator_row),
-        .unified_buffer_row = row_of(layer.output, work.first_image),
+        .unified_buffer_row = row_of(layer.output, work.first_image, rows),
         .length = narrow<std::uint16_t>(work.pixels),
         .first_output = work.first_pixel,
         .function = needed.table_row ? isa::ActivationFunction::Lookup : isa::ActivationFunction::Identity,

@@ -49,16 +49,18 @@ private:
 
     /// Begins the work of a layer, under the tag of the layer with which it is computed.
     const mapping::Layer& begin_layer(std::uint32_t layer);
-    /// The row at which an image of a tensor begins.
-    std::uint32_t row_of(mapping::TensorId tensor, std::uint32_t image) const;
+    /// The row at which an image of a tensor begins, or at which some rows of it do.
+    std::uint32_t row_of(mapping::TensorId tensor, std::uint32_t image,
+                         const mapping::Piece& rows = {}) const;
     const mapping::Tensor& tensor(mapping::TensorId id) const { return network_.tensors[id]; }
 
     /// Images of a tensor in host memory.
     struct HostImages {
         std::uint64_t address = 0;      ///< of the first
         std::uint64_t image_bytes = 0;  ///< from one to the next
-        std::uint32_t first = 0;        ///< its place in the batch slice
+        std::uint32_t first = 0;        ///< its place in the unified buffer
         std::uint32_t count = 0;
+        mapping::Piece rows = {};  ///< of each image; none: all
     };
 
     /// Moves a tensor of the chip to or from its place in each of the images in host memory.
@@ -71,6 +73,8 @@ private:
     void set_window(const ir::Window& window, mapping::TensorId input, const ir::FeatureMap& output);
     /// Sets the registers for the place of an output tensor's channels, from a channel on.
     void set_pixels(mapping::TensorId output, std::uint32_t first_channel);
+    /// The same for a column tile of a tensor that lies by columns.
+    void set_column(mapping::TensorId output, const schedule::Segment& segment, const mapping::Piece& rows);
     /// Sets the registers for the blocks of an output's pixels.
     void set_block(const mapping::PixelBlock& block, const ir::FeatureMap& output);
     void set_output_range(std::int32_t zero_point, std::int32_t minimum, std::int32_t maximum);

@@ -1,11 +1,12 @@
 #include "compiler/schedule/choose_blocks.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "compiler/mapping/cost.h"
 #include "compiler/schedule/array_weights.h"
 #include "compiler/schedule/layer_plan.h"
+#include "compiler/schedule/lowering.h"
+#include "compiler/schedule/mapped_product.h"
 #include "compiler/schedule/tensor_parts.h"
 #include "hw/base/arithmetic.h"
 
@@ -13,34 +14,20 @@ namespace systole::schedule {
 namespace {
 
 /// The layer under a mapping with the block, for some images.
-mapping::MappedProduct mapped(const mapping::Network& network, const mapping::Layer& layer,
-                              const mapping::MatrixProduct& product, const mapping::PixelBlock& block,
-                              const Target& target, std::uint32_t images, std::uint32_t pixel_bytes) {
-    const mapping::Tensor& input = network.tensors[layer.inputs[0]];
-    const mapping::Tensor& output = network.tensors[layer.output];
+mapping::MappedProduct mapped(const LayerView& view, const mapping::PixelBlock& block, std::uint32_t images,
+                              std::uint32_t pixel_bytes) {
+    const auto& product = std::get<mapping::MatrixProduct>(view.layer.work);
+    const ir::FeatureMap& input = view.input().shape;
     const ir::Window window = mapping::window_of_blocks(*product.window, block);
-    const ir::FeatureMap grid = mapping::blocks_of(output.shape, block);
-    mapping::Tiling tiling = product.channel_multiplier && block.pixels() == 1
-                                 ? mapping::depthwise_tiling(window, input.shape.channels,
-                                                             *product.channel_multiplier, target.geometry)
-                                 : mapping::dense_tiling(window.kernel_elements() * input.shape.channels,
-                                                         grid.channels, target.geometry);
-    const auto delay = target.mapping.parts_by_delay ? std::optional(target.activation_delay) : std::nullopt;
-    const mapping::AccumulatorParts accumulators(target.accumulator_rows);
-    mapping::ProductChunks cut = mapping::cut_product(tiling, grid, images, accumulators, delay);
-    return {.window = window,
-            .block = block,
-            .pixel_bytes = pixel_bytes,
-            .input = input.shape,
-            .pixels = output.shape,
-            .grid = grid,
-            .tiling = std::move(tiling),
-            .cut = std::move(cut),
-            .activations = input.type,
-            .weights = array_weights(product, target).type,
-            .output = output.type,
-            .function = lookup_table(layer) != nullptr ? isa::ActivationFunction::Lookup
-                                                       : isa::ActivationFunction::Identity};
+    LayerPlan plan;
+    plan.block = block;
+    plan.grid = mapping::blocks_of(view.output().shape, block);
+    plan.tiling = product.channel_multiplier && block.pixels() == 1
+                      ? mapping::depthwise_tiling(window, input.channels, *product.channel_multiplier,
+                                                  view.target.geometry)
+                      : mapping::dense_tiling(window.kernel_elements() * input.channels, plan.grid.channels,
+                                              view.target.geometry);
+    return mapped_product(view, plan, images, pixel_bytes);
 }
 
 /// The sizes of blocks along an axis of `pixels` pixels: for each number of blocks the smallest, because
@@ -105,11 +92,10 @@ std::vector<LayerAlternatives> compare_blocks(const mapping::Network& network, c
         // The program of such a layer is refused with its instruction.
         if (!machine.matrix_unit.passes(activations, array_weights(*product, target).type)) continue;
         LayerAlternatives compared{.layer = l, .alternatives = {}, .chosen = 0};
-        const mapping::Tensor& whole = network.tensors[parts[layer.output].whole];
-        const std::uint32_t pixel_bytes = whole.shape.channels * bytes_of(whole.type);
+        const std::uint32_t pixel_bytes = pixel_bytes_of(network.tensors[parts[layer.output].whole]);
         for (const mapping::PixelBlock& block : possible[l]) {
             const mapping::MappedProduct candidate =
-                mapped(network, layer, *product, block, target, images, pixel_bytes);
+                mapped({network, layer, target}, block, images, pixel_bytes);
             compared.alternatives.push_back({.block = block,
                                              .tiles = candidate.tiling.tiles,
                                              .cycles = mapping::predicted_cycles(candidate, machine)});

@@ -26,7 +26,7 @@ void lower(const mapping::HostSegment&, LayerLowering& context) {
     const std::vector<bool> fetched = read_by_chip(network);
     const auto first_segment = first_segments(network);
     const FetchTensor images{.layer = context.layer,
-                             .first_inference = context.first_inference + context.first_image,
+                             .first_inference = context.first_inference,
                              .first_image = context.first_image,
                              .images = context.images};
     const auto moved = [&](mapping::TensorId tensor) {

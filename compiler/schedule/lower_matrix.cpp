@@ -136,6 +136,17 @@ mapping::ProductChunks product_chunks(const LayerLowering& context) {
     return cut;
 }
 
+/// Sends the rows of each image that a column tile has filled.
+void send_column(LayerLowering& context, const mapping::ColumnTile& column) {
+    context.operations.emplace_back(
+        WriteOutput{.first_inference = context.first_inference,
+                    .first_image = context.first_image,
+                    .images = context.images,
+                    .part = *context.output_part,
+                    .rows = rows_of_channels(context.view.output(), context.view.target, column.first_channel,
+                                             column.channels)});
+}
+
 /// Appends `Work` (ConvolveLines or MultiplyImages) and activations for all chunks and tiles of the layer.
 ///
 /// Column tiles are the outer loop, chunks the inner loop. So parameters change once for each column tile,
@@ -164,6 +175,7 @@ void lower_matrix_work(LayerLowering& context) {
                                                                .pixels = pixels});
             }
         }
+        if (context.output_part) send_column(context, column);
     }
 }
 

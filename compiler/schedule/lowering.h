@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -37,13 +38,14 @@ struct LayerLowering {
     std::uint32_t layer = 0;       ///< its number
     std::uint32_t image_rows = 1;  ///< unified-buffer rows of an image of the output
     const MemoryPlan& memory;
-    std::uint64_t first_inference = 0;  ///< of the batch slice
-    std::uint32_t first_image = 0;      ///< in the batch slice
+    std::uint64_t first_inference = 0;
+    std::uint32_t first_image = 0;  ///< the place of that inference in the unified buffer
     std::uint32_t images = 0;
+    std::optional<std::uint32_t> output_part;  ///< of MemoryPlan::outputs, whose columns leave when computed
     mapping::AccumulatorParts& accumulators;
     std::vector<Operation>& operations;
 
-    /// Chunks of the output of at most `limit` pixels (see cut_lines). Images count from the slice's first.
+    /// Chunks of the output of at most `limit` pixels (see cut_lines). Images are named by their places.
     std::vector<mapping::Chunk> chunks(std::uint32_t limit) const;
 };
 

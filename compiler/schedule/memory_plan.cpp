@@ -65,11 +65,43 @@ std::vector<std::uint64_t> rows_of_images(const mapping::Network& network, const
                     (constant_rows + allocation.rows) * row_bytes, target.unified_buffer_rows * row_bytes));
 }
 
-/// Places all tensors, for the number of images and the groups of the plan.
+/// By tensor: whether the rows of this tensor hold the images of two slices.
+std::vector<bool> rows_of_two_slices(const mapping::Network& network, const MemoryPlan& plan) {
+    std::vector<bool> two(network.tensors.size(), false);
+    const std::vector<TensorPart> parts = place_parts(network);
+    const auto mark = [&](const std::vector<HostPart>& moved) {
+        for (const HostPart& part : moved) two[parts[part.tensor].whole] = true;
+    };
+    if (plan.two_inputs) mark(plan.inputs);
+    if (plan.two_outputs) mark(plan.outputs);
+    return two;
+}
+
+/// The places of the tensors' rows, for the number of images, the groups and the double buffers of the plan.
+RowAllocation allocate(const mapping::Network& network, const std::vector<Lifetime>& one_image,
+                       const MemoryPlan& plan) {
+    std::vector<Lifetime> lifetimes = lifetimes_in_groups(one_image, plan.images_per_slice, plan.groups);
+    const std::vector<bool> two = rows_of_two_slices(network, plan);
+    for (std::size_t id = 0; id < lifetimes.size(); ++id) {
+        if (two[id]) lifetimes[id].rows *= 2;
+    }
+    return allocate_rows(lifetimes);
+}
+
+/// Gives the input and the output rows for two slices where there are as many.
+void add_double_buffers(const mapping::Network& network, const std::vector<Lifetime>& one_image,
+                        std::uint64_t rows, MemoryPlan& plan) {
+    for (bool MemoryPlan::*two : {&MemoryPlan::two_inputs, &MemoryPlan::two_outputs}) {
+        plan.*two = true;
+        if (allocate(network, one_image, plan).rows > rows) plan.*two = false;
+    }
+}
+
+/// Places all tensors, for the number of images, the groups and the double buffers of the plan.
 void place(const mapping::Network& network, const Target& target, const std::vector<Lifetime>& one_image,
            std::uint32_t constant_rows, MemoryPlan& plan) {
-    const RowAllocation allocation =
-        allocate_rows(lifetimes_in_groups(one_image, plan.images_per_slice, plan.groups));
+    const RowAllocation allocation = allocate(network, one_image, plan);
+    const std::vector<bool> two = rows_of_two_slices(network, plan);
     plan.rows = static_cast<std::uint32_t>(constant_rows + allocation.rows);
     const std::vector<TensorPart> parts = place_parts(network);
     for (mapping::TensorId id = 0; id < network.tensors.size(); ++id) {
@@ -80,14 +112,15 @@ void place(const mapping::Network& network, const Target& target, const std::vec
         const std::uint64_t row =
             constant_rows + allocation.first_row[part.whole] + slice_row(network, target, part);
         const std::uint64_t first_channel = part.is_slice ? 0 : part.first_channel;
-        TensorPlacement placement{
-            .name = network.tensors[id].name,
-            .row = static_cast<std::uint32_t>(row),
-            .images = belongs_to_group(lifetime, plan.groups) ? plan.groups.images : plan.images_per_slice,
-            .image_rows = static_cast<std::uint32_t>(lifetime.rows),
-            .pixel_bytes = shares_pixels.shape.channels * element_bytes,
-            .channel_offset = static_cast<std::uint32_t>(first_channel * element_bytes),
-            .part_of = {}};
+        const std::uint32_t images =
+            belongs_to_group(lifetime, plan.groups) ? plan.groups.images : plan.images_per_slice;
+        TensorPlacement placement{.name = network.tensors[id].name,
+                                  .row = static_cast<std::uint32_t>(row),
+                                  .images = two[part.whole] ? 2 * images : images,
+                                  .image_rows = static_cast<std::uint32_t>(lifetime.rows),
+                                  .pixel_bytes = shares_pixels.shape.channels * element_bytes,
+                                  .channel_offset = static_cast<std::uint32_t>(first_channel * element_bytes),
+                                  .part_of = {}};
         if (part.whole != id && !part.is_slice) placement.part_of = part.whole;
         plan.tensors.push_back(std::move(placement));
     }
@@ -97,6 +130,14 @@ void place(const mapping::Network& network, const Target& target, const std::vec
 
 std::uint64_t image_rows(const mapping::Tensor& tensor, const Target& target) {
     return divide_up(mapping::image_bytes(tensor), std::uint64_t{target.geometry.rows});
+}
+
+mapping::Piece rows_of_channels(const mapping::Tensor& vector, const Target& target,
+                                std::uint32_t first_channel, std::uint32_t channels) {
+    const std::uint32_t element_bytes = bytes_of(vector.type);
+    const std::uint32_t row_bytes = target.geometry.rows;
+    return {.first = first_channel * element_bytes / row_bytes,
+            .count = divide_up(channels * element_bytes, row_bytes)};
 }
 
 std::uint32_t last_reading_step(const mapping::Network& network, std::span<const std::uint32_t> joined_to,
@@ -173,11 +214,13 @@ MemoryPlan plan_memory(const mapping::Network& network, const Target& target, co
         const std::uint64_t taken = allocate_rows(lifetimes).rows;
         const std::uint64_t fit = taken == 0 ? batch : rows / taken;
         plan.images_that_fit = fit;
-        const auto limit = static_cast<std::uint32_t>(std::min<std::uint64_t>(fit, batch));
+        const std::uint32_t wanted = target.mapping.slice_images;
+        const std::uint64_t most = wanted == 0 ? batch : std::min(wanted, batch);
+        const auto limit = static_cast<std::uint32_t>(std::min(fit, most));
         const std::vector<mapping::Piece> slices = mapping::cut_evenly(batch, limit);
         plan.images_per_slice = slices.front().count;
         std::optional<SubBatches> groups;
-        if (target.mapping.group_first_layers) {
+        if (target.mapping.group_first_layers && wanted == 0) {
             groups = find_sub_batches(lifetimes, batch, rows, tiles, all_tiles * (slices.size() - 1));
         }
         plan.groups = groups.value_or(SubBatches{});
@@ -185,7 +228,7 @@ MemoryPlan plan_memory(const mapping::Network& network, const Target& target, co
     };
     use(one_image);
     const bool single_slice = batch == options.inferences && plan.images_per_slice == batch;
-    if (!single_slice) {
+    if (!single_slice && target.mapping.overlap_transfers) {
         const std::vector<Lifetime> longer = tensor_lifetimes(network, target, true);
         if (allocate_rows(longer).rows <= rows) {
             plan.overlap_transfers = true;
@@ -193,9 +236,12 @@ MemoryPlan plan_memory(const mapping::Network& network, const Target& target, co
             use(one_image);
         }
     }
-    place(network, target, one_image, constant_rows, plan);
     plan.inputs = input_parts(network);
     plan.outputs = output_parts(network);
+    if (target.mapping.double_buffers && plan.overlap_transfers && plan.groups.layers == 0) {
+        add_double_buffers(network, one_image, rows, plan);
+    }
+    place(network, target, one_image, constant_rows, plan);
     return plan;
 }
 

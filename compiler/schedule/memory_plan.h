@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/mapping/chunking.h"
 #include "compiler/mapping/network.h"
 #include "compiler/schedule/host_parts.h"
 #include "compiler/schedule/row_allocation.h"
@@ -20,11 +21,15 @@ namespace systole::schedule {
 struct TensorPlacement {
     std::string name;
     std::uint32_t row = 0;
-    std::uint32_t images = 0;          ///< number that have rows: image i of a slice lies in place i % images
+    std::uint32_t images = 0;          ///< number that have rows: the image of place i lies in i % images
     std::uint32_t image_rows = 0;      ///< rows from one image to the next; 0 if nothing uses the tensor
     std::uint32_t pixel_bytes = 0;     ///< from one pixel to the next
     std::uint32_t channel_offset = 0;  ///< byte of the pixel at which its channels begin
     std::optional<mapping::TensorId> part_of;  ///< the concatenated tensor it lies in
+    /// A vector that leaves column tile by column tile: the rows of a tile of all images lie together, so
+    /// that one can leave while the next is written. Row r of each image, where a tile of n rows begins, is
+    /// then row r * images + i * n for image i.
+    bool by_columns = false;
 
     bool operator==(const TensorPlacement&) const = default;
 };
@@ -38,8 +43,10 @@ struct MemoryPlan {
     /// Input and output have rows of their own: while one slice is computed, the input of the next arrives
     /// and the output of the previous one leaves.
     bool overlap_transfers = false;
-    SubBatches groups;       ///< in which the first layers process the images of a slice
-    std::uint32_t rows = 0;  ///< in use, constants included
+    bool two_inputs = false;   ///< the input of two slices has rows: slices take the places in turn
+    bool two_outputs = false;  ///< so has their output
+    SubBatches groups;         ///< in which the first layers process the images of a slice
+    std::uint32_t rows = 0;    ///< in use, constants included
     std::vector<TensorPlacement> tensors;
     std::vector<HostPart> inputs;   ///< parts in which the input is read
     std::vector<HostPart> outputs;  ///< parts in which the output is written
@@ -49,6 +56,10 @@ struct MemoryPlan {
 
 /// Unified-buffer rows that one image of the tensor fills.
 std::uint64_t image_rows(const mapping::Tensor& tensor, const Target& target);
+
+/// The rows of an image of a vector that some of its channels fill. The first begins a row.
+mapping::Piece rows_of_channels(const mapping::Tensor& vector, const Target& target,
+                                std::uint32_t first_channel, std::uint32_t channels);
 
 /// The steps in which each tensor of a batch slice needs its rows, for one image. Step 0 reads the input,
 /// step l + 1 computes layer l and the layers joined to it, and the step after the last layer writes the

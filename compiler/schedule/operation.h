@@ -13,7 +13,7 @@ namespace systole::schedule {
 /// Reads images of the network's input, or of a part of it, into the unified buffer.
 struct ReadInput {
     std::uint64_t first_inference = 0;
-    std::uint32_t first_image = 0;  ///< in the batch slice
+    std::uint32_t first_image = 0;  ///< its place in the unified buffer
     std::uint32_t images = 0;
     std::uint32_t part = 0;  ///< of MemoryPlan::inputs
 
@@ -94,7 +94,7 @@ struct FetchTensor {
     std::uint32_t layer = 0;  ///< the segment
     mapping::TensorId tensor = 0;
     std::uint64_t first_inference = 0;
-    std::uint32_t first_image = 0;  ///< in the batch slice
+    std::uint32_t first_image = 0;  ///< its place in the unified buffer
     std::uint32_t images = 0;
 
     bool operator==(const FetchTensor&) const = default;
@@ -117,8 +117,10 @@ struct RunSegment {
 /// Writes images of the network's output, or of a part of it, to the host.
 struct WriteOutput {
     std::uint64_t first_inference = 0;
+    std::uint32_t first_image = 0;  ///< its place in the unified buffer
     std::uint32_t images = 0;
-    std::uint32_t part = 0;  ///< of MemoryPlan::outputs
+    std::uint32_t part = 0;    ///< of MemoryPlan::outputs
+    mapping::Piece rows = {};  ///< of each image; none: all
 
     bool operator==(const WriteOutput&) const = default;
 };

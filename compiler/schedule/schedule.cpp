@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <stdexcept>
 
 #include "compiler/ir/model_error.h"
@@ -16,16 +17,21 @@ namespace {
 /// The images of a batch that go through the network together.
 struct BatchSlice {
     std::uint64_t first_inference = 0;
+    std::uint32_t first_image = 0;  ///< the place of the first image in the unified buffer
     std::uint32_t images = 0;
 };
 
-std::vector<BatchSlice> slice_batches(const Options& options, std::uint32_t images_per_slice) {
+std::vector<BatchSlice> slice_batches(const Options& options, const MemoryPlan& memory) {
     std::vector<BatchSlice> slices;
+    const bool in_turn = memory.two_inputs || memory.two_outputs;
     for (std::uint64_t first = 0; first < options.inferences;) {
         const std::uint64_t left = options.inferences - first;
         const auto images = static_cast<std::uint32_t>(std::min<std::uint64_t>(options.batch, left));
-        for (const mapping::Piece& piece : mapping::cut_evenly(images, images_per_slice)) {
-            slices.push_back({.first_inference = first + piece.first, .images = piece.count});
+        for (const mapping::Piece& piece : mapping::cut_evenly(images, memory.images_per_slice)) {
+            const bool second = in_turn && slices.size() % 2 == 1;
+            slices.push_back({.first_inference = first + piece.first,
+                              .first_image = second ? memory.images_per_slice : 0,
+                              .images = piece.count});
         }
         first += images;
     }
@@ -79,14 +85,45 @@ std::uint32_t last_step_of_input(const mapping::Network& network, const Schedule
     return last;
 }
 
+/// Whether a dense layer alone writes this part of the output and nothing on the chip reads it, and its
+/// column tiles are whole rows.
+bool can_leave_by_columns(const mapping::Network& network, const Schedule& schedule, const HostPart& part) {
+    if (part.layer >= schedule.layers.size() || part.layer < schedule.memory.groups.layers) return false;
+    const LayerPlan& plan = schedule.layers[part.layer];
+    const mapping::Layer& layer = network.layers[part.layer];
+    const auto* const product = std::get_if<mapping::MatrixProduct>(&layer.work);
+    if (product == nullptr || product->window || plan.joined_to || layer.output != part.tensor) return false;
+    const TensorPlacement& place = schedule.memory.tensors[part.tensor];
+    if (place.part_of || place.channel_offset != 0 || plan.tiling.columns.size() < 2) return false;
+    const auto reads = [&](const mapping::Layer& other) {
+        return std::ranges::count(other.inputs, part.tensor) > 0;
+    };
+    if (std::ranges::any_of(network.layers, reads)) return false;
+    const std::uint32_t element_bytes = bytes_of(network.tensors[part.tensor].type);
+    return std::ranges::all_of(plan.tiling.columns, [&](const mapping::ColumnTile& column) {
+        return column.first_channel * element_bytes % schedule.target.geometry.rows == 0;
+    });
+}
+
+/// By layer, the part of the output that leaves column tile by column tile.
+std::vector<std::optional<std::uint32_t>> parts_by_columns(const Schedule& schedule) {
+    std::vector<std::optional<std::uint32_t>> parts(schedule.layers.size());
+    for (std::uint32_t part = 0; part < schedule.memory.outputs.size(); ++part) {
+        const HostPart& output = schedule.memory.outputs[part];
+        if (schedule.memory.tensors[output.tensor].by_columns) parts[output.layer] = part;
+    }
+    return parts;
+}
+
 /// Appends the work of all batch slices in program order.
 class Sequence {
 public:
     Sequence(const mapping::Network& network, Schedule& schedule)
         : network_(network),
           schedule_(schedule),
-          slices_(slice_batches(schedule.options, schedule.memory.images_per_slice)),
+          slices_(slice_batches(schedule.options, schedule.memory)),
           input_read_out_(last_step_of_input(network, schedule)),
+          leaving_(parts_by_columns(schedule)),
           accumulators_(schedule.target.accumulator_rows) {}
 
     void append_all() {
@@ -102,7 +139,7 @@ public:
             prefetch_after(0, s);
             if (groups.layers > 0) append_groups(groups, s);
             for (std::uint32_t l = groups.layers; l < layers; ++l) {
-                append_layer(l, {.first = 0, .count = slice.images}, slice.first_inference);
+                append_layer(l, {.first = 0, .count = slice.images}, slice);
                 write_output_of(l, slice);
                 prefetch_after(l + 1, s);
             }
@@ -123,7 +160,7 @@ private:
     void read_part(const BatchSlice& slice, std::uint32_t part, const mapping::Piece& images) {
         if (images.count == 0) return;
         schedule_.operations.emplace_back(ReadInput{.first_inference = slice.first_inference + images.first,
-                                                    .first_image = images.first,
+                                                    .first_image = slice.first_image + images.first,
                                                     .images = images.count,
                                                     .part = part});
     }
@@ -154,15 +191,29 @@ private:
     void write_output_of(std::uint32_t layer, const BatchSlice& slice) {
         for (std::uint32_t part = 0; part < schedule_.memory.outputs.size(); ++part) {
             if (computed_at(schedule_.memory.outputs[part].layer) != layer) continue;
-            schedule_.operations.emplace_back(
-                WriteOutput{.first_inference = slice.first_inference, .images = slice.images, .part = part});
+            if (!schedule_.layers.empty() && leaving_[layer] == part) continue;
+            schedule_.operations.emplace_back(WriteOutput{.first_inference = slice.first_inference,
+                                                          .first_image = slice.first_image,
+                                                          .images = slice.images,
+                                                          .part = part});
         }
     }
 
-    /// Reads the next slice's input behind the last step of this slice that reads its own.
+    /// Reads the next slice's input behind the last step of this slice that reads its own. If both have rows,
+    /// each part is read when this slice uses its own: a part at a time, so that work is not issued behind
+    /// all.
     void prefetch_after(std::uint32_t step, std::size_t slice) {
-        const bool wanted = schedule_.memory.overlap_transfers && slice + 1 < slices_.size();
-        if (wanted && step == input_read_out_) read_input(slices_[slice + 1]);
+        if (!schedule_.memory.overlap_transfers || slice + 1 >= slices_.size()) return;
+        const BatchSlice& next = slices_[slice + 1];
+        if (!schedule_.memory.two_inputs) {
+            if (step == input_read_out_) read_input(next);
+            return;
+        }
+        for (std::uint32_t part = 0; part < schedule_.memory.inputs.size(); ++part) {
+            if (schedule_.memory.inputs[part].layer == step) {
+                read_part(next, part, {.first = 0, .count = next.images});
+            }
+        }
     }
 
     /// Appends the work of the first layers, group by group.
@@ -172,7 +223,7 @@ private:
             const mapping::Piece group{.first = first, .count = std::min(groups.images, images - first)};
             const bool is_last = first + group.count == images;
             for (std::uint32_t l = 0; l < groups.layers; ++l) {
-                append_layer(l, group, slices_[slice].first_inference);
+                append_layer(l, group, slices_[slice]);
                 if (!is_last) continue;
                 write_output_of(l, slices_[slice]);
                 prefetch_after(l + 1, slice);
@@ -186,7 +237,7 @@ private:
     }
 
     /// Appends the layer's work for some images of a slice.
-    void append_layer(std::uint32_t index, const mapping::Piece& images, std::uint64_t first_inference) {
+    void append_layer(std::uint32_t index, const mapping::Piece& images, const BatchSlice& slice) {
         if (schedule_.layers[index].joined_to) return;
         const mapping::Layer& layer = network_.layers[index];
         LayerLowering context{.view = {network_, layer, schedule_.target},
@@ -194,9 +245,10 @@ private:
                               .layer = index,
                               .image_rows = schedule_.memory.tensors[layer.output].image_rows,
                               .memory = schedule_.memory,
-                              .first_inference = first_inference,
-                              .first_image = images.first,
+                              .first_inference = slice.first_inference + images.first,
+                              .first_image = slice.first_image + images.first,
                               .images = images.count,
+                              .output_part = leaving_[index],
                               .accumulators = accumulators_,
                               .operations = schedule_.operations};
         std::visit([&](const auto& work) { lower(work, context); }, layer.work);
@@ -206,12 +258,12 @@ private:
     Schedule& schedule_;
     const std::vector<BatchSlice> slices_;
     const std::uint32_t input_read_out_;  ///< the step that last reads the network's input
+    const std::vector<std::optional<std::uint32_t>> leaving_;  ///< parts_by_columns
     mapping::AccumulatorParts accumulators_;
 };
 
-}  // namespace
-
-Schedule make_schedule(const mapping::Network& network, const Target& target, const Options& options) {
+/// The schedule without operations.
+Schedule plan_all(const mapping::Network& network, const Target& target, const Options& options) {
     check_options(network, options);
     check_border(network);
     Schedule schedule;
@@ -226,6 +278,21 @@ Schedule make_schedule(const mapping::Network& network, const Target& target, co
     }
     schedule.constant_rows = lay_out_constants(network, target, schedule.layers);
     schedule.memory = plan_memory(network, target, options, schedule.constant_rows, tiles);
+    if (!target.mapping.double_buffers) return schedule;
+    for (const HostPart& part : schedule.memory.outputs) {
+        schedule.memory.tensors[part.tensor].by_columns = can_leave_by_columns(network, schedule, part);
+    }
+    return schedule;
+}
+
+}  // namespace
+
+MemoryPlan plan_memory_of(const mapping::Network& network, const Target& target, const Options& options) {
+    return plan_all(network, target, options).memory;
+}
+
+Schedule make_schedule(const mapping::Network& network, const Target& target, const Options& options) {
+    Schedule schedule = plan_all(network, target, options);
     check_size(schedule, options.inferences / schedule.memory.images_per_slice);
     Sequence(network, schedule).append_all();
     return schedule;

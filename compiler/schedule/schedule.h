@@ -30,6 +30,9 @@ struct Schedule {
 /// option is 0, std::logic_error if the network is inconsistent.
 Schedule make_schedule(const mapping::Network& network, const Target& target, const Options& options);
 
+/// How the unified buffer of such a schedule is used. Throws as make_schedule does.
+MemoryPlan plan_memory_of(const mapping::Network& network, const Target& target, const Options& options);
+
 /// The schedule as text, for reading and comparing: memory, tiles, then a line for each operation.
 std::string to_text(const Schedule& schedule);
 

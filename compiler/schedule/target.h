@@ -22,6 +22,13 @@ struct Mapping {
     bool parts_by_delay = true;      ///< see AccumulatorParts::parts_behind; otherwise quarters
     bool group_first_layers = true;  ///< see SubBatches; otherwise batches that do not fit go in slices
     LayerOrder order = LayerOrder::Rows;
+    /// During the work on a slice, the input of the next arrives and the output of the last one leaves, if
+    /// the unified buffer has rows for that.
+    bool overlap_transfers = true;
+    /// The input and the output of two slices have rows, if there are enough, and the columns of long vectors
+    /// leave as soon as they are computed.
+    bool double_buffers = false;
+    std::uint32_t slice_images = 0;  ///< at most, in a slice; 0: as many as fit (choose_slices)
     /// By layer: the output pixels that a row of accumulators holds side by side (choose_blocks). Empty: one
     /// pixel in every layer. A layer with larger blocks is not joined with others.
     std::vector<mapping::PixelBlock> blocks = {};

@@ -57,8 +57,11 @@ public:
              range(fetch.first_inference, fetch.images));
     }
     void operator()(const WriteOutput& write) {
-        line("write output {}{}", range(write.first_inference, write.images),
-             part_of(schedule_.memory.outputs, write.part));
+        const std::string rows = write.rows.count == 0
+                                     ? std::string()
+                                     : ", rows " + range(write.rows.first, write.rows.count) + " of each";
+        line("write output {}{}{}", range(write.first_inference, write.images),
+             part_of(schedule_.memory.outputs, write.part), rows);
     }
 
 private:
@@ -103,6 +106,11 @@ private:
              target.unified_buffer_rows, target.weight_memory_bytes);
         line("batch slices of at most {} images, transfers {}", memory.images_per_slice,
              memory.overlap_transfers ? "overlap" : "in turn");
+        if (memory.two_inputs || memory.two_outputs) {
+            line("rows for two slices of {}", !memory.two_outputs ? "the input"
+                                              : memory.two_inputs ? "input and output"
+                                                                  : "the output");
+        }
         if (memory.groups.layers > 0) {
             line("the first {} layers take groups of at most {} images", memory.groups.layers,
                  memory.groups.images);
@@ -118,7 +126,8 @@ private:
                  schedule_.memory.tensors[*tensor.part_of].name, tensor.channel_offset);
             return;
         }
-        line("tensor {:?} from row {}, {} rows an image", tensor.name, tensor.row, tensor.image_rows);
+        line("tensor {:?} from row {}, {} rows an image{}", tensor.name, tensor.row, tensor.image_rows,
+             tensor.by_columns ? ", by columns" : "");
     }
 
     /// The block of pixels; empty if it is one.

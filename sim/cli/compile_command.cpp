@@ -41,7 +41,7 @@ struct CompileCommand {
                 "sim compile needs somewhere to put the program: give -o FILE.tpu, or --text");
         }
         const run::RunSpec spec = run::make_spec(config);
-        const ir::Graph graph = run::read_model(spec);
+        const ir::Graph graph = run::read_model(spec).graph;
         run::naming_file(spec, graph, [&] { compile(spec, graph); });
     }
 

@@ -70,6 +70,7 @@ std::vector<run::Setting> RunOptions::settings() const {
     numbers("std", std);
     text("channels", channels);
     text("mapping", mapping);
+    if (no_overlap) settings.push_back({"overlap", false});
     number("batch", batch);
     number("limit", limit);
     texts("calibration", calibration);
@@ -160,6 +161,8 @@ void add_model_options(CLI::App& command, Context& context, RunOptions& options,
            "order of colours that the network takes", "ORDER");
     one_of("--mapping", options.mapping, run::names_of(run::MappingName()),
            "choices of the compiler: best, as_published (as validated), plain (none)", "NAME");
+    command.add_flag("--no-overlap", options.no_overlap,
+                     "transfers and the work of layers follow each other");
     command.add_option("--batch", options.batch, "images that go through the network together (1)")
         ->type_name("N");
     command.add_option("--limit", options.limit, "only the first N images")->type_name("N");

@@ -26,6 +26,7 @@ struct RunOptions {
     std::vector<std::string> calibration;
     std::string host;
     std::vector<std::string> baselines;
+    bool no_overlap = false;
     bool no_host_time = false;
     std::string out, outputs, float_outputs;
     bool timing_only = false;

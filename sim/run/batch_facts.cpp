@@ -70,7 +70,9 @@ BatchFacts batch_facts(const mapping::Network& network, const schedule::Schedule
                      .images_a_fetch = images_a_fetch(schedule),
                      .fitting_batch = 0,
                      .fitting_images_a_fetch = 0.0};
-    if (facts.at_a_time < facts.images || facts.group > 0) find_fitting_batch(network, schedule, facts);
+    const bool fills_buffer = schedule.target.mapping.slice_images == 0;
+    if (fills_buffer && (facts.at_a_time < facts.images || facts.group > 0))
+        find_fitting_batch(network, schedule, facts);
     return facts;
 }
 

@@ -18,12 +18,14 @@
 #include "compiler/passes/move_transposes.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/schedule/choose_blocks.h"
+#include "compiler/schedule/choose_slices.h"
 #include "hw/base/data_type.h"
 #include "hw/machine/config_error.h"
 #include "hw/timing/matrix_unit.h"
 #include "sim/run/images.h"
 #include "sim/run/input/axes.h"
 #include "sim/run/record/bytes.h"
+#include "sim/run/stopwatch.h"
 
 namespace systole::run {
 namespace {
@@ -90,12 +92,17 @@ schedule::LayerOrder schedule_order(LayerOrder order) {
     throw std::logic_error("an order of layers that does not exist");
 }
 
-/// The network in the file. Its inputs and outputs have the order of axes that the program has.
-ir::Graph read_network(const RunSpec& spec, frontend::WeightValues values) {
+/// The network in the file; without weights in a timing-only run.
+ReadNetwork read_file(const RunSpec& spec) {
+    const Stopwatch time;
     frontend::InputShapes shapes;
     for (const auto& [input, extents] : spec.input_shapes) shapes.emplace(input, ir::Shape(extents));
-    return passes::move_transposes(
+    const auto values = spec.timing_only ? frontend::WeightValues::Skipped : frontend::WeightValues::Read;
+    // Inputs and outputs then have the order of axes that the program has.
+    ir::Graph graph = passes::move_transposes(
         frontend::read_network(spec.network.value().path.text, operators::registry(), values, shapes));
+    if (spec.timing_only) graph = passes::drop_weights(std::move(graph));
+    return {.graph = std::move(graph), .seconds = time.seconds()};
 }
 
 /// Networks without weights that this process has read, the last used first.
@@ -103,7 +110,7 @@ class KnownNetworks {
 public:
     /// The network of this key, which `read` gives if it is not known.
     template <class Read>
-    const ir::Graph& find(const std::string& key, const Read& read) {
+    const ReadNetwork& find(const std::string& key, const Read& read) {
         const std::lock_guard lock(mutex_);
         const auto known = std::ranges::find(networks_, key, [](const auto& each) { return each.first; });
         if (known != networks_.end()) {
@@ -118,7 +125,7 @@ public:
 
 private:
     std::mutex mutex_;
-    std::list<std::pair<std::string, ir::Graph>> networks_;
+    std::list<std::pair<std::string, ReadNetwork>> networks_;
 };
 
 /// All that a network without weights depends on.
@@ -148,15 +155,44 @@ schedule::Target target_of(const machine::MachineConfig& machine, const Mapping&
             .mapping = {.join_convolutions = mapping.join_convolutions,
                         .parts_by_delay = mapping.parts_by_delay,
                         .group_first_layers = mapping.group_first_layers,
-                        .order = schedule_order(mapping.order)}};
+                        .order = schedule_order(mapping.order),
+                        .overlap_transfers = mapping.overlap_transfers,
+                        .double_buffers = mapping.double_buffers}};
 }
 
-schedule::Schedule schedule_of(const mapping::Network& network, const RunSpec& spec,
-                               const schedule::Options& options) {
+namespace {
+
+/// The target with the blocks of pixels that cost least, if the run's mapping chooses them.
+schedule::Target with_blocks(const mapping::Network& network, const RunSpec& spec,
+                             const schedule::Options& options) {
     schedule::Target target = target_of(spec.machine, spec.compiler.mapping);
     if (spec.compiler.mapping.pixel_blocks) {
         target.mapping.blocks = schedule::chosen_blocks(
             schedule::compare_blocks(network, target, spec.machine, options), network.layers.size());
+    }
+    return target;
+}
+
+std::string slices_text(const schedule::SliceAlternatives& slices) {
+    if (slices.alternatives.size() < 2) return {};
+    std::string text = "all inferences, by images in a slice of the batch\n";
+    for (const schedule::SliceAlternative& alternative : slices.alternatives) {
+        const bool chosen = &alternative == &slices.alternatives[slices.chosen];
+        text += fmt::format("  {:>7} {:>14} cycles {:>8} {}{}\n", alternative.images, alternative.cycles,
+                            alternative.slices, alternative.slices == 1 ? "slice" : "slices",
+                            chosen ? "  chosen" : "");
+    }
+    return text;
+}
+
+}  // namespace
+
+schedule::Schedule schedule_of(const mapping::Network& network, const RunSpec& spec,
+                               const schedule::Options& options) {
+    schedule::Target target = with_blocks(network, spec, options);
+    if (target.mapping.double_buffers) {
+        target.mapping.slice_images =
+            schedule::compare_slices(network, target, spec.machine, options).slice_images();
     }
     return schedule::make_schedule(network, target, options);
 }
@@ -181,14 +217,18 @@ std::string explain_mapping(const mapping::Network& network, const RunSpec& spec
                                 alternative.tiles == 1 ? "tile" : "tiles", chosen ? "  chosen" : "");
         }
     }
+    if (spec.compiler.mapping.double_buffers) {
+        text += slices_text(
+            schedule::compare_slices(network, with_blocks(network, spec, options), spec.machine, options));
+    }
     return text;
 }
 
 std::string mapping_key(const RunSpec& spec) {
     const Mapping& mapping = spec.compiler.mapping;
     std::string key = to_json(target_of(spec.machine, mapping)).dump();
-    // The costs that blocks are chosen by depend on the whole machine.
-    if (mapping.pixel_blocks) key += machine::record_json(spec.machine).dump();
+    // The costs that blocks and slices are chosen by depend on the whole machine.
+    if (mapping.pixel_blocks || mapping.double_buffers) key += machine::record_json(spec.machine).dump();
     return key;
 }
 
@@ -197,7 +237,8 @@ nlohmann::json to_json(const schedule::Target& target) {
     const auto& [geometry, accumulator_rows, unified_buffer_rows, weight_memory_bytes, row_sums,
                  activation_delay, mapping] = target;
     const auto& [rows, columns] = geometry;
-    const auto& [join_convolutions, parts_by_delay, group_first_layers, order, blocks] = mapping;
+    const auto& [join_convolutions, parts_by_delay, group_first_layers, order, overlap_transfers,
+                 double_buffers, slice_images, blocks] = mapping;
     nlohmann::json block_sizes = nlohmann::json::array();
     for (const mapping::PixelBlock& block : blocks) block_sizes.push_back({block.width, block.height});
     return {{"rows", rows},
@@ -211,15 +252,16 @@ nlohmann::json to_json(const schedule::Target& target) {
             {"parts_by_delay", parts_by_delay},
             {"group_first_layers", group_first_layers},
             {"order", order},
+            {"overlap_transfers", overlap_transfers},
+            {"double_buffers", double_buffers},
+            {"slice_images", slice_images},
             {"blocks", block_sizes}};
 }
 
-ir::Graph read_model(const RunSpec& spec) {
-    if (!spec.timing_only) return read_network(spec, frontend::WeightValues::Read);
+ReadNetwork read_model(const RunSpec& spec) {
+    if (!spec.timing_only) return read_file(spec);
     static KnownNetworks known;
-    return known.find(network_key(spec), [&] {
-        return passes::drop_weights(read_network(spec, frontend::WeightValues::Skipped));
-    });
+    return known.find(network_key(spec), [&] { return read_file(spec); });
 }
 
 InferenceAxes axes_of_inference(const ir::Value& value) {

@@ -36,10 +36,16 @@ std::string explain_mapping(const mapping::Network& network, const RunSpec& spec
 /// All that the program of a run depends on besides the fields of the spec without its machine.
 std::string mapping_key(const RunSpec& spec);
 
+/// A network, and how long reading its file took.
+struct ReadNetwork {
+    ir::Graph graph;
+    double seconds = 0.0;
+};
+
 /// The run's network; without its weights in a timing-only run. The process keeps some networks without
 /// weights for later runs, because to read a file often takes longer than to compile the network. Throws
 /// ModelError.
-ir::Graph read_model(const RunSpec& spec);
+ReadNetwork read_model(const RunSpec& spec);
 
 /// The axes of one inference of an input or output of a network, in the order of the graph.
 struct InferenceAxes {

@@ -97,8 +97,9 @@ RunSpec make_spec(const RunConfig& config) {
     for (const std::string& given : config.input_shape) {
         spec.input_shapes.push_back(parse_input_shape(given).value());
     }
-    spec.compiler = {
-        .batch = std::max(config.batch, 1U), .limit = config.limit, .mapping = mapping_named(config.mapping)};
+    spec.compiler = {.batch = std::max(config.batch, 1U),
+                     .limit = config.limit,
+                     .mapping = mapping_named(config.mapping, config.overlap)};
     for (const std::string& given : config.input) spec.data.input.push_back(input_file(given, paths));
     spec.data.random_input = config.random_input;
     spec.data.preparation = preparation_of(config);

@@ -114,6 +114,10 @@ void describe(Visitor& visitor, RunConfig& config) {
          .meaning = "choices of the compiler: all that save cycles, those of the validation, or none",
          .rule = models_only_rule},
         config.mapping, mapping_names);
+    visitor.field({.key = "overlap",
+                   .meaning = "transfers and the work of layers overlap, as far as data and memory allow",
+                   .rule = models_only_rule},
+                  config.overlap);
     visitor.field({.key = "batch",
                    .meaning = "images that go through the network together",
                    .if_absent = "1",
@@ -183,7 +187,8 @@ void drop_dependent_keys(const Setting& setting, nlohmann::json& object) {
     if (key == "input") drop({"labels"});
     if (setting.value.is_null()) return;  // nothing takes its place
     if (key == "program")
-        drop({"model", "input_shape", "batch", "calibration", "mapping", "float_reference", "float_outputs"});
+        drop({"model", "input_shape", "batch", "calibration", "mapping", "overlap", "float_reference",
+              "float_outputs"});
     if (key == "model") drop({"program", "input_shape"});
     if (key == "input") drop({"random_input"});
     if (key == "preset") drop({"input_scale", "mean", "std", "channels"});
@@ -219,7 +224,7 @@ void validate(const RunConfig& config, const ConfigReader& reader) {
         reader.fail("program", program_rule);
     }
     if (!config.program.empty()) {
-        for (const char* key : {"input_shape", "batch", "calibration", "mapping"}) {
+        for (const char* key : {"input_shape", "batch", "calibration", "mapping", "overlap"}) {
             if (reader.has(key)) reader.fail(key, models_only_rule);
         }
         if (config.float_reference) reader.fail("float_reference", float_reference_rule);

@@ -118,7 +118,7 @@ TEST_CASE("The workloads compute on the chip what the integer reference computes
     spec.data.random_input = 1;
     const std::uint32_t batch = workload.name.starts_with("cnn") ? 1 : 3;
     spec.compiler.batch = batch;
-    const ir::Graph graph = run::read_model(spec);
+    const ir::Graph graph = run::read_model(spec).graph;
     const auto input = run::read_input(spec, graph);
     const ir::Graph quantized = run::quantize(graph, spec, input);
     const operators::Encoding encoding = operators::encoding_of(quantized.input());

@@ -7,10 +7,13 @@
 
 #include "compiler/emit/compile.h"
 #include "compiler/schedule/choose_blocks.h"
+#include "compiler/schedule/choose_slices.h"
 #include "sim/run/compile.h"
 #include "tests/support/chip.h"
+#include "tests/support/files.h"
 #include "tests/support/mapping_layers.h"
 #include "tests/support/random_runs.h"
+#include "tests/system/sim_process.h"
 
 namespace systole {
 namespace {
@@ -72,7 +75,83 @@ Cycle simulated_cycles(const mapping::Network& network, const schedule::Target& 
     return chip.times(isa::Unit::Activation).back().complete - chip.times(isa::Unit::Matrix).front().begun;
 }
 
+/// A network of one dense layer.
+mapping::Network random_dense(std::mt19937& random) {
+    const std::uint32_t outputs = one_of(random, {64U, 256U, 512U, 1024U, 2048U});
+    mapping::MatrixProduct product;
+    product.requantization = tests::requantization(outputs);
+    mapping::Network network;
+    network.name = "dense";
+    network.has_weights = false;
+    network.tensors = {{.name = "vector", .shape = {1, 1, one_of(random, {64U, 256U, 1024U, 2048U})}},
+                       {.name = "result", .shape = {1, 1, outputs}}};
+    network.outputs = {1};
+    network.layers.push_back({.name = "layer", .inputs = {0}, .output = 1, .work = product, .macs = 1});
+    return network;
+}
+
 }  // namespace
+
+TEST_CASE("The transfers of a large product overlap with its work", "[system][mapping]") {
+    const tests::Folder folder;
+    const std::string network = folder.file("product.json", R"({"schema": "sim.graph/1", "name": "product",
+        "input": {"shape": [4096]}, "weights": {"seed": 1}, "output": "product",
+        "layers": [{"name": "product", "op": "dense", "inputs": ["input"], "units": 4096, "bias": false}]})");
+    const auto cycles = [&](const std::string& options) {
+        const auto report =
+            tests::report_of("--machine tpu_v1 --batch 4096 --timing-only --model " + network + options);
+        return report["cycles"].get<std::uint64_t>();
+    };
+    // The link takes 1,096,440 cycles in each direction, and the array 1,048,576.
+    CHECK(cycles("") <= 1'650'000);
+    CHECK(cycles(" --no-overlap") > 2'600'000);
+    CHECK(cycles(" --mapping as_published") > 2'600'000);
+}
+
+TEST_CASE("Slices of the predicted size take about the fewest cycles", "[system][mapping]") {
+    constexpr std::uint32_t first_seed = 8100;
+    double losses = 0, worst = 0, gains = 0;
+    std::uint32_t networks = 0, cut = 0;
+    for (std::uint32_t seed = first_seed; seed < first_seed + tests::random_runs(40); ++seed) {
+        std::mt19937 random(seed);
+        machine::MachineConfig machine = random_machine(random);
+        machine.host_interface.latency_cycles = 700;
+        machine.host_interface.read_gb_per_s = one_of(random, {2.0, 10.0, 10.0, 40.0});
+        machine.host_interface.write_gb_per_s = machine.host_interface.read_gb_per_s;
+        const mapping::Network network = random_dense(random);
+        const std::uint32_t batch = one_of(random, {200U, 1000U, 2048U, 4096U});
+        const schedule::Options options{.batch = batch, .inferences = batch};
+        INFO("seed " << seed);
+        schedule::Target target = run::target_of(machine, run::mapping_named(run::MappingName::Best));
+        const schedule::SliceAlternatives compared =
+            schedule::compare_slices(network, target, machine, options);
+        if (compared.alternatives.empty()) continue;
+        Cycle fewest = ~Cycle{0};
+        Cycle chosen = 0;
+        Cycle uncut = 0;
+        for (const schedule::SliceAlternative& alternative : compared.alternatives) {
+            target.mapping.slice_images = alternative.images;
+            tests::Chip chip(machine, emit::compile(network, target, options), {}, hw::Values::TimingOnly);
+            chip.run();
+            const Cycle cycles = chip.times(isa::Unit::HostWrite).back().complete;
+            if (uncut == 0) uncut = cycles;
+            fewest = std::min(fewest, cycles);
+            if (&alternative == &compared.alternatives[compared.chosen]) chosen = cycles;
+        }
+        const double loss = static_cast<double>(chosen) / static_cast<double>(fewest) - 1;
+        losses += loss;
+        worst = std::max(worst, loss);
+        gains += static_cast<double>(uncut) / static_cast<double>(chosen);
+        cut += compared.chosen > 0;
+        ++networks;
+    }
+    UNSCOPED_INFO("mean loss " << losses / networks << ", worst " << worst << " of " << networks << ", "
+                               << cut << " cut; mean gain " << gains / networks);
+    CHECK(networks >= tests::random_share(20));
+    CHECK(cut >= tests::random_share(10));
+    CHECK(losses / networks <= 0.01);
+    CHECK(worst <= 0.1);
+}
 
 TEST_CASE("Predicted cycles of convolutions are close to simulated ones, and choose as well",
           "[system][mapping]") {

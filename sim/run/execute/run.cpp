@@ -33,19 +33,10 @@
 #include "sim/run/outputs.h"
 #include "sim/run/record/bytes.h"
 #include "sim/run/registers.h"
+#include "sim/run/stopwatch.h"
 
 namespace systole::run {
 namespace {
-
-class Stopwatch {
-public:
-    double seconds() const {
-        return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
-    }
-
-private:
-    std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
-};
 
 /// The program's buffers of a kind, in order.
 std::vector<const isa::HostBuffer*> buffers_of(const isa::Program& program, isa::BufferKind kind) {
@@ -452,8 +443,8 @@ std::string prepared_key(const RunSpec& spec) {
 
 Prepared prepare(const RunSpec& spec) {
     Prepared prepared;
-    const Stopwatch reading;
     if (spec.program) {
+        const Stopwatch reading;
         prepared.program = named_program(*spec.program);
         prepared.read_seconds = reading.seconds();
     } else {
@@ -461,8 +452,9 @@ Prepared prepare(const RunSpec& spec) {
             throw machine::ConfigError(
                 "a run computes on images: give --input, --random-input or --timing-only");
         }
-        prepared.graph = read_model(spec);
-        prepared.read_seconds = reading.seconds();
+        ReadNetwork read = read_model(spec);
+        prepared.graph = std::move(read.graph);
+        prepared.read_seconds = read.seconds;
         if (spec.float_reference && operators::is_quantized(*prepared.graph)) {
             throw machine::ConfigError(fmt::format(
                 "float_reference is true; {} is already quantized: there is no float network to compare with",

@@ -274,7 +274,8 @@ struct BatchFacts {
     /// Rows for which a layer with several tiles a column fetches its weights: half of the accumulators.
     std::uint64_t rows_a_fetch = 0;
     double images_a_fetch = 0.0;  ///< images for which a weight tile is fetched, mean; 0 without weights
-    /// Of a batch that was cut: a batch that fits, and its images a fetch; 0 if the batch was not cut.
+    /// Of a batch that was cut because it does not fit: a batch that fits, and its images a fetch; otherwise
+    /// 0.
     std::uint64_t fitting_batch = 0;
     double fitting_images_a_fetch = 0.0;
     /// A batch whose weights are fetched for fewer than this times the images of another is no better.

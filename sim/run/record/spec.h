@@ -32,22 +32,30 @@ struct Mapping {
     bool join_convolutions = true;
     bool parts_by_delay = true;
     bool group_first_layers = true;
-    bool pixel_blocks = false;  ///< several pixels of a convolution in a row of sums: see choose_blocks
+    bool pixel_blocks = false;    ///< several pixels of a convolution in a row of sums: see choose_blocks
+    bool double_buffers = false;  ///< and slices as large as costs least: see choose_slices
+    bool overlap_transfers = true;
     LayerOrder order = LayerOrder::Rows;
 };
-SYSTOLE_RECORD_FIELDS(Mapping, join_convolutions, parts_by_delay, group_first_layers, pixel_blocks, order)
+SYSTOLE_RECORD_FIELDS(Mapping, join_convolutions, parts_by_delay, group_first_layers, pixel_blocks,
+                      double_buffers, overlap_transfers, order)
 
 /// Names of mappings: all choices that save cycles; those with which the published cycles are compared; none.
 enum class MappingName : std::uint8_t { Best, AsPublished, Plain };
 constexpr std::array<std::string_view, 3> names_of(MappingName) {
     return {"best", "as_published", "plain"};
 }
-constexpr Mapping mapping_named(MappingName name) {
+/// Without `overlap`, transfers and the work of layers follow each other, whatever the name says.
+constexpr Mapping mapping_named(MappingName name, bool overlap = true) {
     const bool plain = name == MappingName::Plain;
+    const bool best = name == MappingName::Best;
     return {.join_convolutions = !plain,
             .parts_by_delay = !plain,
             .group_first_layers = !plain,
-            .pixel_blocks = name == MappingName::Best};
+            .pixel_blocks = best,
+            .double_buffers = best && overlap,
+            .overlap_transfers = overlap,
+            .order = overlap ? LayerOrder::Rows : LayerOrder::Layer};
 }
 
 /// The options for the compiler.

@@ -175,6 +175,7 @@ run::RunConfig for_cycles(const run::RunConfig& config) {
     timed.layout = config.layout;
     timed.random_input = config.random_input;
     timed.mapping = config.mapping;
+    timed.overlap = config.overlap;
     timed.batch = config.batch;
     timed.limit = config.limit;
     timed.timing_only = true;

@@ -11,6 +11,10 @@ namespace {
 /// How the batch goes through the chip.
 std::string way_of(const Batching& batching) {
     const run::BatchFacts& done = batching.done;
+    if (batching.slices > divide_up(done.images, done.that_fit)) {
+        return fmt::format("{} images go through in {} slices, so that transfers and work overlap",
+                           grouped(done.images), grouped(batching.slices));
+    }
     if (batching.slices > 1) {
         return fmt::format("the unified buffer holds {} images, so {} go through in {} slices",
                            grouped(done.that_fit), grouped(done.images), grouped(batching.slices));
@@ -35,6 +39,7 @@ std::string cost_of(const Batching& batching) {
                  : std::string();
     const std::string again = fmt::format("; each {}{} fetches the weights again: a tile for {} images here",
                                           slices ? "slice" : "group", parts, amount(done.images_a_fetch, ""));
+    if (done.fitting_batch == 0) return again;
     const std::string other = amount(done.fitting_images_a_fetch, "");
     if (done.fitting_images_a_fetch > noticeable * done.images_a_fetch) {
         return again + fmt::format(", for {} with --batch {}", other, done.fitting_batch);

@@ -53,11 +53,15 @@ std::vector<mapping::PixelBlock> random_blocks(const mapping::Network& network,
 schedule::Target random_target(const mapping::Network& network, std::mt19937& random) {
     schedule::Target target;
     target.geometry = {.rows = draw(random, 1, 40), .columns = draw(random, 1, 40)};
+    if (draw(random, 0, 2) == 0) target.geometry.columns = target.geometry.rows;
     if (draw(random, 0, 1) == 1) target.mapping.blocks = random_blocks(network, target, random);
     target.accumulator_rows = widest_output(network) + draw(random, 0, 60);
+    target.row_sums = draw(random, 0, 1) == 1;  // decides which convolutions are joined, and so their rows
     const std::uint32_t least = fewest_rows(network, target);
     target.unified_buffer_rows = least + draw(random, 0, 4 * least);
-    target.row_sums = draw(random, 0, 1) == 1;
+    target.mapping.overlap_transfers = draw(random, 0, 9) > 0;
+    target.mapping.double_buffers = draw(random, 0, 1) == 1;
+    if (draw(random, 0, 2) == 0) target.mapping.slice_images = draw(random, 1, 4);
     return target;
 }
 
@@ -172,7 +176,7 @@ TEST_CASE("Compiled random networks compute what the integer reference computes"
     std::set<std::string> kinds;
     std::uint32_t split_batches = 0, in_turn = 0, overlapping = 0, kept_weights = 0, parts = 0, copies = 0;
     std::uint32_t grouped = 0, joined = 0, joined_behind_groups = 0, cut = 0;
-    std::uint32_t blocks = 0, depthwise_blocks = 0;
+    std::uint32_t blocks = 0, depthwise_blocks = 0, two_inputs = 0, two_outputs = 0, by_columns = 0;
     for (std::uint32_t run = 0; run < tests::random_runs(400); ++run) {
         std::mt19937 random(seed + run);
         tests::RandomNetwork networks(random);
@@ -227,8 +231,12 @@ TEST_CASE("Compiled random networks compute what the integer reference computes"
         if (plan.memory.images_per_slice < std::min(options.batch, inferences)) ++split_batches;
         if (plan.memory.groups.layers > 0) ++grouped;
         ++(plan.memory.overlap_transfers ? overlapping : in_turn);
-        for (const schedule::TensorPlacement& tensor : plan.memory.tensors)
+        two_inputs += plan.memory.two_inputs;
+        two_outputs += plan.memory.two_outputs;
+        for (const schedule::TensorPlacement& tensor : plan.memory.tensors) {
             parts += tensor.part_of.has_value();
+            by_columns += tensor.by_columns;
+        }
         for (const schedule::Operation& operation : plan.operations)
             copies += std::holds_alternative<schedule::CopyLines>(operation);
         for (const auto& convolve : all_of<isa::Convolve>(program))
@@ -243,6 +251,9 @@ TEST_CASE("Compiled random networks compute what the integer reference computes"
     CHECK(parts >= tests::random_share(201));
     CHECK(copies >= tests::random_share(201));
     CHECK(grouped >= tests::random_share(6));
+    CHECK(two_inputs >= tests::random_share(21));
+    CHECK(two_outputs >= tests::random_share(21));
+    CHECK(by_columns >= tests::random_share(5));
     CHECK(blocks >= tests::random_share(30));
     CHECK(depthwise_blocks >= tests::random_share(10));
     CHECK(joined >= tests::random_share(101));

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <random>
 #include <stdexcept>
@@ -170,6 +171,45 @@ TEST_CASE("Transfers overlap unless rows are missing or there is nothing to over
     CHECK_FALSE(overlap(200, {.batch = 4, .inferences = 4}));
     CHECK(overlap(200, {.batch = 4, .inferences = 5}));
     CHECK_THROWS_AS(overlap(9 + 13 - 1, {.batch = 1, .inferences = 2}), ModelError);
+}
+
+TEST_CASE("Two slices have rows for input and output, in turn, if there are enough", "[compiler][schedule]") {
+    Target target = small_target();
+    target.mapping.double_buffers = true;
+    const auto schedule = [&](std::uint32_t rows, std::uint32_t slice_images) {
+        target.unified_buffer_rows = 9 + rows;
+        target.mapping.slice_images = slice_images;
+        return make_schedule(small_cnn(), target, {.batch = 4, .inferences = 4});
+    };
+    // An image has 5 rows of input, 8 of the convolution, 2 pooled and 1 of scores.
+    const Schedule both = schedule(200, 2);
+    CHECK(both.memory.images_per_slice == 2);
+    CHECK(both.memory.two_inputs);
+    CHECK(both.memory.two_outputs);
+    std::vector<std::uint32_t> read, written;
+    for (const Operation& operation : both.operations) {
+        if (const auto* input = std::get_if<ReadInput>(&operation)) read.push_back(input->first_image);
+        if (const auto* output = std::get_if<WriteOutput>(&operation)) written.push_back(output->first_image);
+    }
+    CHECK(read == std::vector<std::uint32_t>{0, 2});
+    CHECK(written == std::vector<std::uint32_t>{0, 2});
+    // The second input is read before the work on the first slice, not behind it.
+    const auto second_read =
+        std::find_if(both.operations.begin(), both.operations.end(), [](const auto& each) {
+            const auto* input = std::get_if<ReadInput>(&each);
+            return input != nullptr && input->first_image == 2;
+        });
+    const auto first_work =
+        std::find_if(both.operations.begin(), both.operations.end(),
+                     [](const auto& each) { return std::holds_alternative<ConvolveLines>(each); });
+    CHECK(second_read < first_work);
+
+    const Schedule output_only = schedule(2 * 16 + 2 * 1, 2);
+    CHECK_FALSE(output_only.memory.two_inputs);
+    CHECK(output_only.memory.two_outputs);
+    CHECK_FALSE(schedule(2 * 16, 2).memory.two_outputs);
+    // One slice needs no second place.
+    CHECK_FALSE(schedule(200, 0).memory.two_inputs);
 }
 
 TEST_CASE("Live tensors never share rows", "[compiler][schedule]") {

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "compiler/mapping/network.h"
+#include "compiler/schedule/target.h"
+#include "hw/base/cycle.h"
+#include "hw/machine/machine_config.h"
+
+namespace systole::schedule {
+
+/// A size that slices could have.
+struct SliceAlternative {
+    std::uint32_t images = 0;  ///< of a slice, at most
+    std::uint64_t slices = 0;  ///< of all inferences
+    Cycle cycles = 0;          ///< predicted, of all inferences
+
+    bool operator==(const SliceAlternative&) const = default;
+};
+
+/// The sizes of slices that are compared, the largest first; none if there is no choice.
+struct SliceAlternatives {
+    std::vector<SliceAlternative> alternatives;
+    std::size_t chosen = 0;
+
+    /// For Mapping::slice_images: 0 if the largest are chosen.
+    std::uint32_t slice_images() const { return chosen == 0 ? 0 : alternatives[chosen].images; }
+};
+
+/// Compares slices of as many images as fit with smaller ones. Chosen is the size with the fewest predicted
+/// cycles, if that is clearly less than the largest slices take.
+///
+/// Smaller slices begin earlier, and more of their transfers overlap with work; but each slice fetches the
+/// weights again. A slice of r cycles of reading, c of work and w of writing follows another after the
+/// longest of the three. Work is that of the matrix unit, as mapping/cost.h predicts it, layer after layer.
+/// There is no choice with work of the host, or if the first layers go in groups, or if transfers are
+/// negligible.
+SliceAlternatives compare_slices(const mapping::Network& network, const Target& target,
+                                 const machine::MachineConfig& machine, const Options& options);
+
+}  // namespace systole::schedule
