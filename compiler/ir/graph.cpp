@@ -311,17 +311,20 @@ void remove_unread(Graph& graph) {
     }
 }
 
-void infer_shapes(Graph& graph) {
-    for (const Node& node : graph.nodes) {
-        try {
-            const std::vector<Shape> shapes = node.op->output_shapes(NodeView(graph, node));
-            for (std::size_t i = 0; i < node.outputs.size(); ++i) {
-                graph.values[node.outputs[i]].shape = shapes.at(i);
-            }
-        } catch (const ModelError& error) {
-            throw with_layer(node.name, error);
+void infer_shapes_of(Graph& graph, NodeId id) {
+    const Node& node = graph.nodes[id];
+    try {
+        const std::vector<Shape> shapes = node.op->output_shapes(NodeView(graph, node));
+        for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+            graph.values[node.outputs[i]].shape = shapes.at(i);
         }
+    } catch (const ModelError& error) {
+        throw with_layer(node.name, error);
     }
+}
+
+void infer_shapes(Graph& graph) {
+    for (NodeId id = 0; id < graph.nodes.size(); ++id) infer_shapes_of(graph, id);
 }
 
 }  // namespace systole::ir

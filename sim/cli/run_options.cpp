@@ -57,6 +57,7 @@ std::vector<run::Setting> RunOptions::settings() const {
     }
     text("program", program);
     texts("input_shape", input_shape);
+    number("size_multiplier", size_multiplier);
     texts("input", input);
     number("random_input", random_input);
     text("labels", labels);
@@ -204,6 +205,10 @@ void add_run_only_options(CLI::App& command, Context& context, RunOptions& optio
         ->type_name("DIR");
     command.add_option("--float-outputs", options.float_outputs, "the same for the network run in float")
         ->type_name("DIR");
+    command
+        .add_option("--size-multiplier", options.size_multiplier,
+                    "images N times as wide and high, with --timing-only")
+        ->type_name("N");
     command.add_flag("--timing-only", options.timing_only, "cycles without values: faster, no answers");
     command.add_flag("--float-reference", options.float_reference,
                      "run the network in float too, and compare");

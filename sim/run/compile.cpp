@@ -17,6 +17,7 @@
 #include "compiler/passes/drop_weights.h"
 #include "compiler/passes/move_transposes.h"
 #include "compiler/passes/prepare.h"
+#include "compiler/passes/scale_images.h"
 #include "compiler/schedule/choose_blocks.h"
 #include "compiler/schedule/choose_slices.h"
 #include "hw/base/data_type.h"
@@ -102,6 +103,7 @@ ReadNetwork read_file(const RunSpec& spec) {
     ir::Graph graph = passes::move_transposes(
         frontend::read_network(spec.network.value().path.text, operators::registry(), values, shapes));
     if (spec.timing_only) graph = passes::drop_weights(std::move(graph));
+    graph = naming_file(spec, graph, [&] { return passes::scale_images(graph, spec.size_multiplier); });
     return {.graph = std::move(graph), .seconds = time.seconds()};
 }
 
@@ -133,6 +135,7 @@ std::string network_key(const RunSpec& spec) {
     RunSpec seen;
     seen.network = spec.network;
     seen.input_shapes = spec.input_shapes;
+    seen.size_multiplier = spec.size_multiplier;
     return compared_bytes(seen);
 }
 

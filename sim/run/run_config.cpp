@@ -34,6 +34,8 @@ constexpr std::string_view crop_rule =
     "it must be the side of a square, or HEIGHTxWIDTH, as in 224 or 224x192";
 constexpr std::string_view input_shape_rule =
     "it must be sizes from 1 on, at most 6, as in 1,3,224,224 or NAME=1,3,224,224, once for an input";
+constexpr std::string_view size_multiplier_rule =
+    "it goes with a model and timing_only: the weights of other sizes are not known";
 constexpr std::string_view preset_rule =
     "it stands for input_scale, mean, std and channels, and goes without them";
 constexpr std::string_view images_rule = "it needs images: an input, or calibration";
@@ -68,6 +70,10 @@ void describe(Visitor& visitor, RunConfig& config) {
                     "NAME=1,3,224,224 for the input NAME",
          .rule = input_shape_rule},
         config.input_shape);
+    visitor.field({.key = "size_multiplier",
+                   .meaning = "images so many times as wide and as high as the network's",
+                   .rule = size_multiplier_rule},
+                  config.size_multiplier, Range{1, 64});
     visitor.field(
         {"input", "", "files or folders of images, or files of arrays; NAME=FILE for the input NAME"},
         config.input);
@@ -187,9 +193,9 @@ void drop_dependent_keys(const Setting& setting, nlohmann::json& object) {
     if (key == "input") drop({"labels"});
     if (setting.value.is_null()) return;  // nothing takes its place
     if (key == "program")
-        drop({"model", "input_shape", "batch", "calibration", "mapping", "overlap", "float_reference",
-              "float_outputs"});
-    if (key == "model") drop({"program", "input_shape"});
+        drop({"model", "input_shape", "size_multiplier", "batch", "calibration", "mapping", "overlap",
+              "float_reference", "float_outputs"});
+    if (key == "model") drop({"program", "input_shape", "size_multiplier"});
     if (key == "input") drop({"random_input"});
     if (key == "preset") drop({"input_scale", "mean", "std", "channels"});
     if (key == "random_input") drop({"labels", "input"});
@@ -236,6 +242,9 @@ void validate(const RunConfig& config, const ConfigReader& reader) {
     if (config.timing_only) {
         if (!config.outputs.empty()) reader.fail("outputs", outputs_rule);
         if (!config.float_outputs.empty()) reader.fail("float_outputs", outputs_rule);
+    }
+    if (config.size_multiplier != 1 && (config.model.empty() || !config.timing_only)) {
+        reader.fail("size_multiplier", size_multiplier_rule);
     }
     validate_input_shapes(config, reader);
     validate_images(config, reader);

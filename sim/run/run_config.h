@@ -62,6 +62,7 @@ struct RunConfig {
     std::string model;                     ///< network file; or a program
     std::string program;                   ///< .tpu file or assembly text
     std::vector<std::string> input_shape;  ///< of inputs that the network's file leaves open
+    std::uint32_t size_multiplier = 1;     ///< images so many times as wide and high
     std::vector<std::string> input;        ///< files or folders of images
     std::uint64_t random_input = 0;        ///< seed of made-up input, instead; 0: none
     std::string labels;                    ///< one class an image

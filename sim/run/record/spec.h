@@ -171,6 +171,7 @@ struct RunSpec {
     std::optional<Content> network;        ///< either a network
     std::optional<Content> program;        ///< or a program
     std::vector<InputShape> input_shapes;  ///< those that the network's file leaves open
+    std::uint32_t size_multiplier = 1;     ///< images so many times as wide and high as in the file
     CompilerOptions compiler;
     RunData data;
     bool timing_only = false;
@@ -181,8 +182,9 @@ struct RunSpec {
     Observed observed;
     RunLabels labels;
 };
-SYSTOLE_RECORD_FIELDS(RunSpec, schema, simulator, machine, network, program, input_shapes, compiler, data,
-                      timing_only, float_reference, host, baselines, host_time, observed, labels)
+SYSTOLE_RECORD_FIELDS(RunSpec, schema, simulator, machine, network, program, input_shapes, size_multiplier,
+                      compiler, data, timing_only, float_reference, host, baselines, host_time, observed,
+                      labels)
 
 /// SHA-256 of the whole spec without its labels: the key under which records are kept.
 std::string key_of(const RunSpec& spec);
