@@ -18,6 +18,7 @@ void add_disasm_command(CLI::App& app, Context& context);
 void add_validate_command(CLI::App& app, Context& context);
 void add_baseline_command(CLI::App& app, Context& context);
 void add_report_command(CLI::App& app, Context& context);
+void add_advise_command(CLI::App& app, Context& context);
 void add_explain_command(CLI::App& app, Context& context);
 void add_schema_command(CLI::App& app, Context& context);
 /// Also adds the hidden command `complete-words`, which the completion scripts call.

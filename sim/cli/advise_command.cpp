@@ -1,0 +1,90 @@
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hw/base/whole_file.h"
+#include "sim/cli/command.h"
+#include "sim/cli/output_options.h"
+#include "sim/cli/run_options.h"
+#include "sim/run/execute/executor.h"
+#include "sim/run/run_config.h"
+#include "sim/study/advise/advice_page.h"
+#include "sim/study/advise/advise.h"
+#include "sim/view/report/report_file.h"
+#include "sim/view/terminal/layout.h"
+
+namespace systole::cli {
+namespace {
+
+struct AdviseCommand {
+    RunOptions options;
+    OutputOptions print;
+    std::vector<std::uint32_t> batches{1, 2, 4, 8, 16, 32, 64, 128, 256, 512};
+    std::vector<std::uint32_t> sizes{1, 2, 4};
+    std::string cpu{run::default_host};
+    std::string out;
+    const terminal::Screen* screen = nullptr;
+
+    void operator()() const {
+        const advise::Question question{
+            .config = options.config(), .batches = batches, .sizes = sizes, .cpu = cpu};
+        run::Executor executor;
+        const advise::Advice advice = advise::advise(
+            question, [&](std::span<const run::RunSpec> specs) { return executor.run(specs); });
+        if (!out.empty()) write(advice);
+        if (print.json) return print_json(advise::to_json(advice));
+        fmt::print("{}\n", tables::to_text(advise::to_table(advice), screen->out()));
+        for (const std::string& sentence : advice.sentences) {
+            fmt::print("{}\n", terminal::wrapped(sentence, screen->out().width()));
+        }
+        if (!out.empty()) fmt::print("\nAdvice in {0}/advice.json, its page in {0}/advice.html\n", out);
+    }
+
+private:
+    void write(const advise::Advice& advice) const {
+        const std::filesystem::path folder = out;
+        report::make_folder(folder);
+        write_file(folder / "advice.json", advise::to_json(advice).dump(2) + "\n");
+        write_file(folder / "advice.html", advise::to_html(advice));
+    }
+};
+
+}  // namespace
+
+void add_advise_command(CLI::App& app, Context& context) {
+    CLI::App* command = app.add_subcommand("advise", "Say which batch and image size fill the machine");
+    const auto advise = std::make_shared<AdviseCommand>();
+    advise->screen = &context.screen;
+    add_model_options(*command, context, advise->options,
+                      "run file, whose keys options override; or a network");
+    command->add_option("--batches", advise->batches, "batches to try (1 to 512, powers of 2)")
+        ->type_name("N,...")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->check(CLI::PositiveNumber);
+    command->add_option("--sizes", advise->sizes, "images so many times as wide and high (1,2,4)")
+        ->type_name("N,...")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->check(CLI::PositiveNumber);
+    CLI::Option* cpu =
+        command->add_option("--cpu", advise->cpu, "baseline to compare with")->type_name("FILE");
+    context.note(cpu, {.presets = "baselines", .files = true});
+    command->add_option("--out", advise->out, "folder for advice.json and its page, advice.html")
+        ->type_name("DIR");
+    add_json_option(*command, advise->print, "the advice");
+    add_color_option(*command, context);
+    command->footer(
+        "Examples:\n"
+        "  sim advise mnist_cnn\n"
+        "  sim advise --machine tpu_v1 --model mlp0 --batches 1,8,64,200 --sizes 1\n\n"
+        "Each line of the table is a simulation of four batches, without values. The CPU's\n"
+        "speed is that of its model (docs/baselines.md), for one die.");
+    command->callback([advise] { (*advise)(); });
+}
+
+}  // namespace systole::cli

@@ -1,0 +1,274 @@
+#include "sim/study/advise/advise.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "hw/machine/config_error.h"
+#include "sim/view/report/numbers.h"
+#include "sim/view/report/report.h"
+
+namespace systole::advise {
+namespace {
+
+/// Batches of a run: the first arrives and the last leaves while the machine works on no other.
+constexpr std::uint64_t batches_of_a_run = 4;
+
+run::RunSpec spec_of(const Question& question, std::uint32_t size, std::uint32_t batch) {
+    const run::RunConfig& asked = question.config;
+    run::RunConfig config;
+    config.file = asked.file;
+    config.machine = asked.machine;
+    config.machine_settings = asked.machine_settings;
+    config.model = asked.model;
+    config.input_shape = asked.input_shape;
+    config.mapping = asked.mapping;
+    config.overlap = asked.overlap;
+    config.baselines = {question.cpu};
+    config.size_multiplier = size;
+    config.batch = batch;
+    config.limit = batches_of_a_run * batch;
+    config.timing_only = true;
+    return run::make_spec(config);
+}
+
+using Part = std::pair<Cycle, std::string>;
+
+/// The part of the machine that has the most work, and its cycles.
+Part busiest(const run::Bounds& least) {
+    return std::max({Part{least.array, "array"}, Part{least.data_setup, "data setup"},
+                     Part{least.weight_memory, "weight memory"}, Part{least.host_link, "host link"},
+                     Part{least.activation, "activation unit"}},
+                    [](const Part& a, const Part& b) { return a.first < b.first; });
+}
+
+/// The part that is the busiest of most layers, by cycles; "waiting" if those of all layers together take
+/// less than two thirds of the run.
+std::string limit_of(const report::Report& report) {
+    std::map<std::string, Cycle> by_part;
+    Cycle all = 0;
+    for (const report::Layer& layer : report.layers) {
+        const auto [cycles, part] = busiest(layer.bounds.least);
+        by_part[part] += cycles;
+        all += cycles;
+    }
+    if (3 * all < 2 * report.cycles || by_part.empty()) return "waiting";
+    return std::ranges::max_element(by_part, {}, [](const auto& part) { return part.second; })->first;
+}
+
+Point point_of(std::uint32_t size, std::uint32_t batch, const run::RunOutcome& outcome) {
+    Point point{.size = size, .batch = batch};
+    if (!outcome.record) {
+        point.error = outcome.error;
+        return point;
+    }
+    const report::Report report = report::make_report(*outcome.record);
+    point.inferences_per_second = report.inferences_per_second.value_or(0.0);
+    point.seconds_per_batch = point.inferences_per_second > 0.0 ? batch / point.inferences_per_second : 0.0;
+    point.peak_share = report.peak_tops > 0.0 ? report.achieved_tops.value_or(0.0) / report.peak_tops : 0.0;
+    point.limit = limit_of(report);
+    if (!report.comparison.empty() && report.comparison.front().expected) {
+        point.speedup = report.comparison.front().expected->speedup;
+    }
+    return point;
+}
+
+std::vector<Point> points_of(std::span<const Point> points, std::uint32_t size) {
+    std::vector<Point> found;
+    for (const Point& point : points) {
+        if (point.size == size && point.error.empty()) found.push_back(point);
+    }
+    return found;
+}
+
+/// "the array is the limit".
+std::string limited(const std::string& limit) {
+    if (limit == "waiting") return "work mostly waits for other work";
+    return fmt::format("the {} is the limit", limit);
+}
+
+std::string fill_sentence(const std::string& machine, const std::string& model, const Point& first,
+                          const Point& filling, const Point& last) {
+    const std::string rates =
+        fmt::format("{} inferences a second, {} of the array's peak",
+                    report::amount(filling.inferences_per_second, ""), report::percent(filling.peak_share));
+    if (filling.batch == last.batch && first.batch != last.batch) {
+        return fmt::format("{} gains from larger batches up to the largest that was tried, {}: {}.", model,
+                           last.batch, rates);
+    }
+    return fmt::format("{} fills {} from batch {} on, as far as batches can: {}.", model, machine,
+                       filling.batch, rates);
+}
+
+std::string limit_sentence(const Point& first, const Point& filling) {
+    if (first.batch == filling.batch || first.limit == filling.limit) {
+        return fmt::format("At batch {}, {}.", filling.batch, limited(filling.limit));
+    }
+    return fmt::format("At batch {}, {}; at batch {}, {}.", first.batch, limited(first.limit), filling.batch,
+                       limited(filling.limit));
+}
+
+std::optional<std::string> size_sentence(std::span<const Point> points, const Point& filling) {
+    const Point* best = nullptr;
+    for (const Point& point : points) {
+        if (point.error.empty() && point.size > 1 &&
+            (best == nullptr || point.peak_share > best->peak_share)) {
+            best = &point;
+        }
+    }
+    if (best == nullptr) return std::nullopt;
+    if (best->peak_share <= 1.1 * filling.peak_share) {
+        return fmt::format("Larger images fill the array no better: at most {} of the peak.",
+                           report::percent(best->peak_share));
+    }
+    return fmt::format("Images {} times as wide and high fill it best, with {} of the peak at batch {}.",
+                       best->size, report::percent(best->peak_share), best->batch);
+}
+
+std::optional<std::string> cpu_sentence(const std::string& machine, const std::string& cpu,
+                                        std::span<const Point> batches, const Point& filling) {
+    const Point* quicker_up_to = nullptr;
+    for (const Point& point : batches) {
+        if (!point.speedup) return std::nullopt;
+        if (*point.speedup < 1.0) quicker_up_to = &point;
+    }
+    const auto chip = [](const Point& point) {
+        return fmt::format("{:.1f} times at batch {}", *point.speedup, point.batch);
+    };
+    const Point& first = batches.front();
+    if (quicker_up_to == nullptr) {
+        return fmt::format("A die of {} is slower at every batch here: {} is expected to be quicker {}{}.",
+                           cpu, machine, chip(first),
+                           first.batch == filling.batch ? "" : " and " + chip(filling));
+    }
+    if (quicker_up_to->batch == batches.back().batch) {
+        return fmt::format("A die of {} is expected to be the better choice at every batch here.", cpu);
+    }
+    return fmt::format(
+        "Up to batch {}, a die of {} is expected to be the better choice; at batch {}, {} is "
+        "quicker {:.1f} times.",
+        quicker_up_to->batch, cpu, filling.batch, machine, *filling.speedup);
+}
+
+}  // namespace
+
+const Point* filling_point(std::span<const Point> points, std::uint32_t size, double share) {
+    double most = 0.0;
+    for (const Point& point : points) {
+        if (point.size == size && point.error.empty()) most = std::max(most, point.inferences_per_second);
+    }
+    const auto found = std::ranges::find_if(points, [&](const Point& point) {
+        return point.size == size && point.error.empty() && point.inferences_per_second >= share * most;
+    });
+    return found == points.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> sentences_for(const std::string& machine, const std::string& model,
+                                       const std::string& cpu, std::span<const Point> points) {
+    const std::vector<Point> batches = points_of(points, 1);
+    const Point* const filling = filling_point(batches, 1);
+    if (filling == nullptr) return {};
+    std::vector<std::string> sentences{
+        fill_sentence(machine, model, batches.front(), *filling, batches.back()),
+        limit_sentence(batches.front(), *filling)};
+    if (auto sentence = size_sentence(points, *filling)) sentences.push_back(*std::move(sentence));
+    if (auto sentence = cpu_sentence(machine, cpu, batches, *filling))
+        sentences.push_back(*std::move(sentence));
+    const bool may_gain = filling->batch == batches.back().batch && batches.size() > 1;
+    sentences.push_back(fmt::format(
+        "So the rule for this network is batch = {}{} x cores. {} has one core; the rule of the article on "
+        "Colab's TPU with eight is 64 x cores.",
+        may_gain ? "at least " : "", filling->batch, machine));
+    return sentences;
+}
+
+namespace {
+
+/// A sentence says why there is no result of a size; its points are dropped. Larger sizes fail like it.
+void drop_sizes_without_results(std::span<const std::uint32_t> sizes, Advice& advice) {
+    bool is_said = false;
+    for (const std::uint32_t size : sizes) {
+        const auto of_size = [size](const Point& point) { return point.size == size; };
+        if (!points_of(advice.points, size).empty()) continue;
+        const std::string error = std::ranges::find_if(advice.points, of_size)->error;
+        if (!std::exchange(is_said, true)) {
+            advice.sentences.push_back(
+                fmt::format("Images {} times as wide and high cannot be run: {}.", size, error));
+        }
+        std::erase_if(advice.points, of_size);
+    }
+}
+
+}  // namespace
+
+Advice advise(const Question& question, const RunSpecs& run_specs) {
+    Advice advice;
+    std::vector<run::RunSpec> specs;
+    for (const std::uint32_t size : question.sizes) {
+        for (const std::uint32_t batch : question.batches) {
+            advice.points.push_back({.size = size, .batch = batch});
+            specs.push_back(spec_of(question, size, batch));
+        }
+    }
+    const std::vector<run::RunOutcome> outcomes = run_specs(specs);
+    for (std::size_t i = 0; i < advice.points.size(); ++i) {
+        Point& point = advice.points[i];
+        point = point_of(point.size, point.batch, outcomes.at(i));
+        if (!outcomes[i].record) continue;
+        advice.machine = outcomes[i].record->spec.machine.name;
+        advice.model = outcomes[i].record->program.model;
+    }
+    const auto works = [](const Point& point) { return point.error.empty(); };
+    if (std::ranges::none_of(advice.points, works)) {
+        throw machine::ConfigError(advice.points.empty() ? "there is no batch to try"
+                                                         : advice.points.front().error);
+    }
+    advice.cpu = question.cpu;
+    advice.sentences = sentences_for(advice.machine, advice.model, advice.cpu, advice.points);
+    drop_sizes_without_results(question.sizes, advice);
+    return advice;
+}
+
+tables::Table to_table(const Advice& advice) {
+    tables::Table table{
+        .id = "advice",
+        .title = fmt::format("{} on {}, without values", advice.model, advice.machine),
+        .columns = {"images x batch", "ms a batch", "inferences/s", "% of peak", "limit", "x CPU"}};
+    for (const Point& point : advice.points) {
+        const std::string label = fmt::format("{} x {}", point.size, point.batch);
+        if (!point.error.empty()) {
+            table.add(label, {{}, {}, {}, tables::Cell::words(point.error), {}});
+            continue;
+        }
+        table.add(
+            label,
+            {tables::Cell::number(1e3 * point.seconds_per_batch, 3),
+             tables::Cell::figure(report::grouped(static_cast<std::uint64_t>(point.inferences_per_second))),
+             tables::Cell::percent(point.peak_share), tables::Cell::words(point.limit),
+             tables::Cell::number(point.speedup, 1)});
+    }
+    return table;
+}
+
+nlohmann::ordered_json to_json(const Advice& advice) {
+    nlohmann::ordered_json points = nlohmann::ordered_json::array();
+    for (const Point& point : advice.points) {
+        nlohmann::ordered_json json{{"size_multiplier", point.size}, {"batch", point.batch}};
+        if (!point.error.empty()) {
+            json["error"] = point.error;
+        } else {
+            json["seconds_per_batch"] = point.seconds_per_batch;
+            json["inferences_per_second"] = point.inferences_per_second;
+            json["peak_share"] = point.peak_share;
+            json["limit"] = point.limit;
+            json["speedup"] = point.speedup ? nlohmann::ordered_json(*point.speedup) : nullptr;
+        }
+        points.push_back(std::move(json));
+    }
+    return {{"schema", "sim.advice/1"}, {"machine", advice.machine}, {"model", advice.model},
+            {"cpu", advice.cpu},        {"points", points},          {"sentences", advice.sentences}};
+}
+
+}  // namespace systole::advise

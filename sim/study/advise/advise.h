@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sim/run/execute/executor.h"
+#include "sim/run/run_config.h"
+#include "sim/view/table/table.h"
+
+/// Which batches, and which sizes of images, fill a machine with a network: simulated, without values.
+namespace systole::advise {
+
+/// What is tried.
+struct Question {
+    run::RunConfig config;               ///< machine, network and mapping; its batch and limit do not count
+    std::vector<std::uint32_t> batches;  ///< ascending
+    std::vector<std::uint32_t> sizes;    ///< images so many times as wide and high, ascending from 1
+    std::string cpu;                     ///< the baseline that the chip is compared with
+};
+
+/// One batch of images of one size.
+struct Point {
+    std::uint32_t size = 1;
+    std::uint32_t batch = 1;
+    std::string error = {};  ///< one line; the other fields then say nothing
+    double seconds_per_batch = 0.0;
+    double inferences_per_second = 0.0;
+    double peak_share = 0.0;  ///< arithmetic done, of what the array could do at its peak
+    std::string limit = {};   ///< the part of the machine that is the busiest in most layers, or "waiting"
+    /// The expected speed of one die of the CPU, over which the chip's is `speedup`; absent if not known.
+    std::optional<double> speedup = {};
+
+    bool operator==(const Point&) const = default;
+};
+
+struct Advice {
+    std::string machine;
+    std::string model;
+    std::string cpu;
+    std::vector<Point> points;  ///< by size, then by batch
+    /// The sentences that answer: what fills the machine, what limits it, when the CPU is quicker, and the
+    /// rule for the batch.
+    std::vector<std::string> sentences;
+};
+
+/// Runs specs; the outcomes are in their order. Tests pass a function that computes made-up ones.
+using RunSpecs = std::function<std::vector<run::RunOutcome>(std::span<const run::RunSpec>)>;
+
+/// Simulates all points. Throws ConfigError, and the error of the first point if none can be run. If images
+/// cannot be larger, only their own size is tried, and a sentence says why.
+Advice advise(const Question& question, const RunSpecs& run_specs);
+
+/// The smallest batch of a size that computes at least `share` of the most inferences a second of this size;
+/// null if no point of the size has a result.
+const Point* filling_point(std::span<const Point> points, std::uint32_t size, double share = 0.9);
+
+/// The sentences for these points.
+std::vector<std::string> sentences_for(const std::string& machine, const std::string& model,
+                                       const std::string& cpu, std::span<const Point> points);
+
+tables::Table to_table(const Advice& advice);
+nlohmann::ordered_json to_json(const Advice& advice);
+
+}  // namespace systole::advise
