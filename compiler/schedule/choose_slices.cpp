@@ -16,10 +16,10 @@
 namespace systole::schedule {
 namespace {
 
-/// Slices of a batch that are tried beyond the fewest: with more, weights are what a slice waits for.
+/// Slices of a batch that are tried beyond those that fit: with more, weights are what a slice waits for.
 constexpr std::uint32_t further_slices = 7;
 /// Fewer cycles than this share of the whole are within the error of the prediction.
-constexpr double least_gain = 0.02;
+constexpr double least_gain = 0.03;
 
 class SliceCosts {
 public:
@@ -36,10 +36,9 @@ public:
         }
     }
 
-    /// Whether the costs of all layers are known.
+    /// Whether the machine can do the matrix work of all layers.
     bool can_predict() const {
         for (const mapping::Layer& layer : network_.layers) {
-            if (mapping::runs_on_host(layer)) return false;
             const auto* const product = std::get_if<mapping::MatrixProduct>(&layer.work);
             if (product == nullptr) continue;
             const DataType activations = network_.tensors[layer.inputs[0]].type;
@@ -56,29 +55,36 @@ public:
         return timing::host_write_cycles(images * bytes_of_parts(output_parts(network_)), machine_);
     }
 
-    /// Of all layers, one after the other.
-    Cycle work(std::uint32_t images) const {
+    /// Of all layers for one slice, one after the other; the first layers group by group.
+    Cycle work(const MemoryPlan& plan) const {
         Cycle cycles = 0;
         for (std::size_t l = 0; l < network_.layers.size(); ++l) {
             const mapping::Layer& layer = network_.layers[l];
             if (!std::holds_alternative<mapping::MatrixProduct>(layer.work) || plans_[l].joined_to) continue;
-            const std::uint32_t bytes = pixel_bytes_of(network_.tensors[parts_[layer.output].whole]);
-            cycles += mapping::predicted_cycles(
-                mapped_product({network_, layer, target_}, plans_[l], images, bytes), machine_);
+            const bool in_groups = l < plan.groups.layers;
+            const std::uint32_t images = in_groups ? plan.groups.images : plan.images_per_slice;
+            cycles += plan.images_per_slice / images * work(l, images);
+            if (const std::uint32_t rest = plan.images_per_slice % images; rest > 0) cycles += work(l, rest);
         }
         return cycles;
     }
 
-    /// Of `slices` slices of `images` images.
-    Cycle all(std::uint64_t slices, std::uint32_t images) const {
-        const Cycle in = read(images);
-        const Cycle middle = work(images);
-        const Cycle out = write(images);
+    /// Of all slices.
+    Cycle all(std::uint64_t slices, const MemoryPlan& plan) const {
+        const Cycle in = read(plan.images_per_slice);
+        const Cycle middle = work(plan);
+        const Cycle out = write(plan.images_per_slice);
         const Cycle last = std::max(middle + out / steps_of_output_, middle / steps_of_output_ + out);
         return in + (slices - 1) * std::max({in, middle, out}) + last;
     }
 
 private:
+    Cycle work(std::size_t layer, std::uint32_t images) const {
+        const LayerView view{network_, network_.layers[layer], target_};
+        const std::uint32_t bytes = pixel_bytes_of(network_.tensors[parts_[view.layer.output].whole]);
+        return mapping::predicted_cycles(mapped_product(view, plans_[layer], images, bytes), machine_);
+    }
+
     std::uint64_t bytes_of_parts(const std::vector<HostPart>& parts) const {
         std::uint64_t bytes = 0;
         for (const HostPart& part : parts) bytes += mapping::image_bytes(network_.tensors[part.tensor]);
@@ -93,32 +99,47 @@ private:
     std::uint64_t steps_of_output_ = 1;
 };
 
+/// The numbers of slices that a batch may be cut into: half as many as the first plan takes, a quarter, …,
+/// one, and, if transfers are worth it, some more.
+std::vector<std::uint32_t> slice_counts(std::uint32_t batch, std::uint32_t first, bool more) {
+    std::vector<std::uint32_t> counts;
+    for (std::uint32_t count = first / 2; count > 0; count /= 2) counts.push_back(count);
+    for (std::uint32_t i = 1; more && i <= further_slices && first + i <= batch; ++i)
+        counts.push_back(first + i);
+    return counts;
+}
+
 }  // namespace
 
 SliceAlternatives compare_slices(const mapping::Network& network, const Target& target,
                                  const machine::MachineConfig& machine, const Options& options) {
-    const MemoryPlan largest = plan_memory_of(network, target, options);
-    if (largest.groups.layers > 0 || largest.images_per_slice < 2) return {};
-    const SliceCosts costs(network, target, machine, largest);
-    if (!costs.can_predict()) return {};
+    const MemoryPlan first = plan_memory_of(network, target, options);
     const auto batch = static_cast<std::uint32_t>(std::min<std::uint64_t>(options.batch, options.inferences));
+    if (batch < 2) return {};
+    const SliceCosts costs(network, target, machine, first);
+    if (!costs.can_predict()) return {};
     const std::uint64_t batches = divide_up(options.inferences, std::uint64_t{batch});
-    const std::uint32_t fewest = divide_up(batch, largest.images_per_slice);
     SliceAlternatives compared;
-    for (std::uint32_t slices = fewest; slices <= std::min(fewest + further_slices, batch); ++slices) {
-        const std::uint32_t images = divide_up(batch, slices);
-        if (divide_up(batch, images) != slices) continue;
-        compared.alternatives.push_back(
-            {.images = images, .slices = batches * slices, .cycles = costs.all(batches * slices, images)});
-        const auto first = static_cast<double>(compared.alternatives.front().cycles);
-        // Transfers that are this short cannot be worth more slices.
-        if (static_cast<double>(costs.read(batch) + costs.write(batch)) < least_gain * first) return {};
-        const Cycle best = compared.alternatives[compared.chosen].cycles;
-        const bool is_clear =
-            static_cast<double>(compared.alternatives.back().cycles) < (1.0 - least_gain) * first;
-        if (is_clear && compared.alternatives.back().cycles < best) {
-            compared.chosen = compared.alternatives.size() - 1;
-        }
+    const auto add = [&](std::uint32_t slices, const MemoryPlan& plan) {
+        compared.alternatives.push_back({.images = plan.images_per_slice,
+                                         .slices = batches * slices,
+                                         .cycles = costs.all(batches * slices, plan)});
+    };
+    const std::uint32_t first_slices = divide_up(batch, first.images_per_slice);
+    add(first_slices, first);
+    const auto before = static_cast<double>(compared.alternatives.front().cycles);
+    const bool transfers_matter =
+        static_cast<double>(costs.read(batch) + costs.write(batch)) >= least_gain * before;
+    for (const std::uint32_t slices : slice_counts(batch, first_slices, transfers_matter)) {
+        Target cut = target;
+        cut.mapping.slice_images = divide_up(batch, slices);
+        if (divide_up(batch, cut.mapping.slice_images) != slices) continue;
+        const MemoryPlan plan = plan_memory_of(network, cut, options);
+        if (plan.images_per_slice == cut.mapping.slice_images) add(slices, plan);
+    }
+    const auto fewest = std::ranges::min_element(compared.alternatives, {}, &SliceAlternative::cycles);
+    if (static_cast<double>(fewest->cycles) < (1.0 - least_gain) * before) {
+        compared.chosen = static_cast<std::size_t>(fewest - compared.alternatives.begin());
     }
     return compared;
 }

@@ -20,23 +20,22 @@ struct SliceAlternative {
     bool operator==(const SliceAlternative&) const = default;
 };
 
-/// The sizes of slices that are compared, the largest first; none if there is no choice.
+/// The sizes of slices that are compared, that of Mapping::slice_images 0 first; none if there is no choice.
 struct SliceAlternatives {
     std::vector<SliceAlternative> alternatives;
     std::size_t chosen = 0;
 
-    /// For Mapping::slice_images: 0 if the largest are chosen.
+    /// For Mapping::slice_images: 0 if the first is chosen.
     std::uint32_t slice_images() const { return chosen == 0 ? 0 : alternatives[chosen].images; }
 };
 
-/// Compares slices of as many images as fit with smaller ones. Chosen is the size with the fewest predicted
-/// cycles, if that is clearly less than the largest slices take.
+/// Compares the fewest slices that the unified buffer demands with fewer, whose first layers then go in
+/// groups, and with more. Chosen is the size with the fewest predicted cycles, if that is clearly less.
 ///
-/// Smaller slices begin earlier, and more of their transfers overlap with work; but each slice fetches the
-/// weights again. A slice of r cycles of reading, c of work and w of writing follows another after the
-/// longest of the three. Work is that of the matrix unit, as mapping/cost.h predicts it, layer after layer.
-/// There is no choice with work of the host, or if the first layers go in groups, or if transfers are
-/// negligible.
+/// Smaller slices begin earlier, and more of their transfers overlap with work; but each slice, and each
+/// group, fetches weights again. A slice of r cycles of reading, c of work and w of writing follows another
+/// after the longest of the three. Work is that of the matrix unit, as mapping/cost.h predicts it, layer
+/// after layer. There is no choice with work of the host.
 SliceAlternatives compare_slices(const mapping::Network& network, const Target& target,
                                  const machine::MachineConfig& machine, const Options& options);
 

@@ -202,7 +202,10 @@ std::vector<Lifetime> tensor_lifetimes(const mapping::Network& network, const Ta
 MemoryPlan plan_memory(const mapping::Network& network, const Target& target, const Options& options,
                        std::uint32_t constant_rows, std::span<const std::uint32_t> tiles) {
     const std::uint64_t rows = rows_for_tensors(target, constant_rows);
-    const auto batch = static_cast<std::uint32_t>(std::min<std::uint64_t>(options.batch, options.inferences));
+    const auto asked = static_cast<std::uint32_t>(std::min<std::uint64_t>(options.batch, options.inferences));
+    const std::uint32_t wanted = target.mapping.slice_images;
+    // A smaller slice that is wanted is planned like a batch.
+    const std::uint32_t batch = wanted == 0 ? asked : std::min(asked, wanted);
     const auto all_tiles = std::accumulate(tiles.begin(), tiles.end(), std::uint64_t{0});
     std::vector<Lifetime> one_image = tensor_lifetimes(network, target, false);
     const RowAllocation least = allocate_rows(one_image);
@@ -214,13 +217,11 @@ MemoryPlan plan_memory(const mapping::Network& network, const Target& target, co
         const std::uint64_t taken = allocate_rows(lifetimes).rows;
         const std::uint64_t fit = taken == 0 ? batch : rows / taken;
         plan.images_that_fit = fit;
-        const std::uint32_t wanted = target.mapping.slice_images;
-        const std::uint64_t most = wanted == 0 ? batch : std::min(wanted, batch);
-        const auto limit = static_cast<std::uint32_t>(std::min(fit, most));
+        const auto limit = static_cast<std::uint32_t>(std::min<std::uint64_t>(fit, batch));
         const std::vector<mapping::Piece> slices = mapping::cut_evenly(batch, limit);
         plan.images_per_slice = slices.front().count;
         std::optional<SubBatches> groups;
-        if (target.mapping.group_first_layers && wanted == 0) {
+        if (target.mapping.group_first_layers) {
             groups = find_sub_batches(lifetimes, batch, rows, tiles, all_tiles * (slices.size() - 1));
         }
         plan.groups = groups.value_or(SubBatches{});

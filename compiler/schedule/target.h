@@ -28,7 +28,7 @@ struct Mapping {
     /// The input and the output of two slices have rows, if there are enough, and the columns of long vectors
     /// leave as soon as they are computed.
     bool double_buffers = false;
-    std::uint32_t slice_images = 0;  ///< at most, in a slice; 0: as many as fit (choose_slices)
+    std::uint32_t slice_images = 0;  ///< in a slice, at most; 0: those that memory_plan.h chooses
     /// By layer: the output pixels that a row of accumulators holds side by side (choose_blocks). Empty: one
     /// pixel in every layer. A layer with larger blocks is not joined with others.
     std::vector<mapping::PixelBlock> blocks = {};

@@ -15,6 +15,12 @@ std::string way_of(const Batching& batching) {
         return fmt::format("{} images go through in {} slices, so that transfers and work overlap",
                            grouped(done.images), grouped(batching.slices));
     }
+    if (batching.slices > 1 && done.grouped_layers > 0) {
+        return fmt::format(
+            "the unified buffer holds {} images of all layers, so {} go through in {} slices, "
+            "whose first {} layers take them in groups",
+            grouped(done.that_fit), grouped(done.images), grouped(batching.slices), done.grouped_layers);
+    }
     if (batching.slices > 1) {
         return fmt::format("the unified buffer holds {} images, so {} go through in {} slices",
                            grouped(done.that_fit), grouped(done.images), grouped(batching.slices));
