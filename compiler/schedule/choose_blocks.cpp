@@ -41,13 +41,6 @@ std::vector<std::uint32_t> block_sizes(std::uint32_t pixels) {
     return sizes;
 }
 
-/// Bytes of weight memory that the tiles of a layer take.
-std::uint64_t bytes_of_tiles(const mapping::MatrixProduct& product, std::uint64_t tiles,
-                             const Target& target) {
-    return tiles * target.geometry.rows * target.geometry.columns *
-           bytes_of(array_weights(product, target).type);
-}
-
 }  // namespace
 
 std::vector<std::vector<mapping::PixelBlock>> possible_blocks(const mapping::Network& network,

@@ -8,6 +8,7 @@
 #include "compiler/schedule/layer_plan.h"
 #include "compiler/schedule/mapped_product.h"
 #include "compiler/schedule/memory_plan.h"
+#include "compiler/schedule/parallel_convolutions.h"
 #include "compiler/schedule/schedule.h"
 #include "compiler/schedule/tensor_parts.h"
 #include "hw/base/arithmetic.h"
@@ -19,7 +20,7 @@ namespace {
 /// Slices of a batch that are tried beyond those that fit: with more, weights are what a slice waits for.
 constexpr std::uint32_t further_slices = 7;
 /// Fewer cycles than this share of the whole are within the error of the prediction.
-constexpr double least_gain = 0.03;
+constexpr double least_gain = 0.02;
 
 class SliceCosts {
 public:
@@ -29,7 +30,8 @@ public:
           target_(target),
           machine_(machine),
           plans_(plan_layers(network, target)),
-          parts_(place_parts(network)) {
+          parts_(place_parts(network)),
+          joined_to_(group_parallel_convolutions(network, target)) {
         // An output that leaves by columns leaves while the others are computed.
         if (memory.outputs.size() == 1 && memory.tensors[memory.outputs[0].tensor].by_columns) {
             steps_of_output_ = plans_[memory.outputs[0].layer].tiling.columns.size();
@@ -55,30 +57,69 @@ public:
         return timing::host_write_cycles(images * bytes_of_parts(output_parts(network_)), machine_);
     }
 
-    /// Of all layers for one slice, one after the other; the first layers group by group.
-    Cycle work(const MemoryPlan& plan) const {
+    /// Of all slices.
+    Cycle all(std::uint64_t slices, const MemoryPlan& plan) const {
+        const Cycle in = read(plan.images_per_slice);
+        const Cycle out = write(plan.images_per_slice);
+        const Cycle middle = work(plan, 0, network_.layers.size());
+        // From one slice to the next.
+        Cycle interval = std::max({in, middle, out, weights(plan)});
+        if (!plan.two_inputs)
+            interval = std::max(interval, in + work(plan, 0, layers_until_input_is_read(plan)));
+        if (!plan.two_outputs) interval = std::max(interval, out + last_work(plan) / steps_of_output_);
+        if (!plan.overlap_transfers) interval = std::max(interval, in + middle);
+        // Work begins with the first group, and what leaves by columns leaves during work.
+        const Cycle lead = plan.groups.layers > 0 ? read(plan.groups.images) : in;
+        const Cycle first = std::max(middle, in - lead);
+        const Cycle tail =
+            std::max(middle + out / steps_of_output_, middle / steps_of_output_ + out) - middle;
+        return lead + first + (slices - 1) * interval + tail;
+    }
+
+private:
+    /// Of layers [first, end) for one slice, one after the other; those in groups group by group.
+    Cycle work(const MemoryPlan& plan, std::size_t first, std::size_t end) const {
         Cycle cycles = 0;
-        for (std::size_t l = 0; l < network_.layers.size(); ++l) {
-            const mapping::Layer& layer = network_.layers[l];
-            if (!std::holds_alternative<mapping::MatrixProduct>(layer.work) || plans_[l].joined_to) continue;
-            const bool in_groups = l < plan.groups.layers;
-            const std::uint32_t images = in_groups ? plan.groups.images : plan.images_per_slice;
+        for (std::size_t l = first; l < end; ++l) {
+            if (!has_work(l)) continue;
+            const std::uint32_t images = images_together(plan, l);
             cycles += plan.images_per_slice / images * work(l, images);
             if (const std::uint32_t rest = plan.images_per_slice % images; rest > 0) cycles += work(l, rest);
         }
         return cycles;
     }
-
-    /// Of all slices.
-    Cycle all(std::uint64_t slices, const MemoryPlan& plan) const {
-        const Cycle in = read(plan.images_per_slice);
-        const Cycle middle = work(plan);
-        const Cycle out = write(plan.images_per_slice);
-        const Cycle last = std::max(middle + out / steps_of_output_, middle / steps_of_output_ + out);
-        return in + (slices - 1) * std::max({in, middle, out}) + last;
+    /// Of the layer that computes the last part of the output.
+    Cycle last_work(const MemoryPlan& plan) const {
+        if (plan.outputs.empty() || plan.outputs.back().layer >= network_.layers.size()) return 0;
+        return work(plan, plan.outputs.back().layer, plan.outputs.back().layer + 1);
+    }
+    /// Of weight memory for one slice, at least: each group fetches the tiles of its layers.
+    Cycle weights(const MemoryPlan& plan) const {
+        std::uint64_t bytes = 0;
+        for (std::size_t l = 0; l < network_.layers.size(); ++l) {
+            if (!has_work(l)) continue;
+            const auto& product = std::get<mapping::MatrixProduct>(network_.layers[l].work);
+            bytes += bytes_of_tiles(product, plans_[l].tiling.tiles, target_) *
+                     divide_up(plan.images_per_slice, images_together(plan, l));
+        }
+        return timing::weight_read_cycles(bytes, machine_);
     }
 
-private:
+    bool has_work(std::size_t layer) const {
+        return std::holds_alternative<mapping::MatrixProduct>(network_.layers[layer].work) &&
+               !plans_[layer].joined_to;
+    }
+    static std::uint32_t images_together(const MemoryPlan& plan, std::size_t layer) {
+        return layer < plan.groups.layers ? plan.groups.images : plan.images_per_slice;
+    }
+    std::size_t layers_until_input_is_read(const MemoryPlan& plan) const {
+        std::uint32_t last = 0;
+        for (const HostPart& part : plan.inputs) {
+            last = std::max(last, last_reading_step(network_, joined_to_, part.tensor));
+        }
+        return std::min<std::size_t>(last, network_.layers.size());
+    }
+
     Cycle work(std::size_t layer, std::uint32_t images) const {
         const LayerView view{network_, network_.layers[layer], target_};
         const std::uint32_t bytes = pixel_bytes_of(network_.tensors[parts_[view.layer.output].whole]);
@@ -96,6 +137,7 @@ private:
     const machine::MachineConfig& machine_;
     const std::vector<LayerPlan> plans_;
     const std::vector<TensorPart> parts_;
+    const std::vector<std::uint32_t> joined_to_;
     std::uint64_t steps_of_output_ = 1;
 };
 

@@ -29,6 +29,12 @@ mapping::MappedProduct mapped_product(const LayerView& view, const LayerPlan& pl
                                                             : isa::ActivationFunction::Identity};
 }
 
+std::uint64_t bytes_of_tiles(const mapping::MatrixProduct& product, std::uint64_t tiles,
+                             const Target& target) {
+    return tiles * target.geometry.rows * target.geometry.columns *
+           bytes_of(array_weights(product, target).type);
+}
+
 std::uint32_t pixel_bytes_of(const mapping::Tensor& whole) {
     return whole.shape.channels * bytes_of(whole.type);
 }

@@ -14,6 +14,10 @@ namespace systole::schedule {
 mapping::MappedProduct mapped_product(const LayerView& view, const LayerPlan& plan, std::uint32_t images,
                                       std::uint32_t pixel_bytes);
 
+/// Bytes of weight memory that the tiles of a layer take.
+std::uint64_t bytes_of_tiles(const mapping::MatrixProduct& product, std::uint64_t tiles,
+                             const Target& target);
+
 /// From one pixel of a tensor to the next: those of the tensor that it lies in.
 std::uint32_t pixel_bytes_of(const mapping::Tensor& whole);
 
