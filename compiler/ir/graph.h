@@ -122,7 +122,7 @@ void remove_unread(Graph& graph);
 /// Infers the shapes of all results again after the shapes of inputs were changed. Throws ModelError.
 void infer_shapes(Graph& graph);
 /// The same for the results of one node.
-void infer_shapes_of(Graph& graph, NodeId node);
+void infer_shapes_of(Graph& graph, NodeId id);
 
 /// The first fault of a graph, in one line with the node or value; nullopt if the graph is valid. Checks ids,
 /// topological order, one definition of each value, attributes, shapes and types by the rules of the

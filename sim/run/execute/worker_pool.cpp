@@ -63,7 +63,7 @@ WorkerProcess::~WorkerProcess() {
     wait();
 }
 
-bool WorkerProcess::send(const RunSpec& spec) {
+bool WorkerProcess::send(const RunSpec& spec) const {
     return write_message(descriptor(), spec_message + to_bytes(spec));
 }
 

@@ -41,7 +41,7 @@ public:
     pid_t process() const { return process_; }
 
     /// Sends a spec, whose contents are in the worker's folder. False if the worker has died.
-    bool send(const RunSpec& spec);
+    bool send(const RunSpec& spec) const;
     /// Absent if the worker has died.
     std::optional<std::string> receive() const { return read_message(descriptor()); }
     /// How a dead worker ended.

@@ -70,9 +70,7 @@ public:
             batches_.insert(point.batch);
             most_ = std::max(most_, point.peak_share);
         }
-        // The axis ends at a whole number of steps.
-        step_ = most_ > 0.5 ? 0.2 : most_ > 0.2 ? 0.1 : most_ > 0.05 ? 0.05 : 0.01;
-        most_ = step_ * std::ceil(most_ / step_);
+        scale_axis();
     }
 
     std::string svg() const {
@@ -105,6 +103,14 @@ public:
     }
 
 private:
+    /// The axis ends at a whole number of steps.
+    void scale_axis() {
+        for (const double step : {0.01, 0.05, 0.1, 0.2}) {
+            step_ = step;
+            if (most_ <= 6 * step) break;
+        }
+        most_ = step_ * std::ceil(most_ / step_);
+    }
     double x(std::uint32_t batch) const {
         const double first = std::log2(*batches_.begin());
         const double span = std::log2(*batches_.rbegin()) - first;

@@ -43,8 +43,8 @@ std::string cost_of(const Batching& batching) {
         in_parts ? fmt::format(", and in some layers each {} rows of it (half of the accumulators),",
                                grouped(done.rows_a_fetch))
                  : std::string();
-    const std::string again = fmt::format("; each {}{} fetches the weights again: a tile for {} images here",
-                                          slices ? "slice" : "group", parts, amount(done.images_a_fetch, ""));
+    std::string again = fmt::format("; each {}{} fetches the weights again: a tile for {} images here",
+                                    slices ? "slice" : "group", parts, amount(done.images_a_fetch, ""));
     if (done.fitting_batch == 0) return again;
     const std::string other = amount(done.fitting_images_a_fetch, "");
     if (done.fitting_images_a_fetch > noticeable * done.images_a_fetch) {
