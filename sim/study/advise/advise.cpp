@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "hw/machine/config_error.h"
+#include "sim/study/explain/what_if.h"
 #include "sim/view/report/numbers.h"
 #include "sim/view/report/report.h"
 
@@ -17,20 +18,16 @@ namespace {
 constexpr std::uint64_t batches_of_a_run = 4;
 
 run::RunSpec spec_of(const Question& question, std::uint32_t size, std::uint32_t batch) {
-    const run::RunConfig& asked = question.config;
-    run::RunConfig config;
-    config.file = asked.file;
-    config.machine = asked.machine;
-    config.machine_settings = asked.machine_settings;
-    config.model = asked.model;
-    config.input_shape = asked.input_shape;
-    config.mapping = asked.mapping;
-    config.overlap = asked.overlap;
+    run::RunConfig config = explain::for_cycles(question.config);
+    // The limit is the number of inferences; there is no input that it could be read from.
+    config.input.clear();
+    config.random_input = 0;
+    config.resize.clear();
+    config.crop.clear();
     config.baselines = {question.cpu};
     config.size_multiplier = size;
     config.batch = batch;
     config.limit = batches_of_a_run * batch;
-    config.timing_only = true;
     return run::make_spec(config);
 }
 
