@@ -13,6 +13,7 @@
 #include "compiler/frontend/keras_archive.h"
 #include "compiler/frontend/keras_h5.h"
 #include "compiler/frontend/onnx.h"
+#include "compiler/frontend/onnx/external_files.h"
 #include "compiler/frontend/tflite.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"
@@ -105,6 +106,11 @@ ir::Graph read_network(const std::filesystem::path& path, const ir::OperatorSet&
     const std::string& name = shapes.begin()->first;
     throw ModelError(fmt::format("{}: the shape of its input{} is given; only ONNX files leave sizes open",
                                  path.string(), name.empty() ? "" : " " + ir::quoted(name)));
+}
+
+std::vector<std::filesystem::path> further_files(const std::filesystem::path& path) {
+    if (input_fault(path) || !is_onnx(read_head(path))) return {};
+    return onnx_file::external_files(path);
 }
 
 }  // namespace systole::frontend

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <vector>
 
 #include "compiler/frontend/input_shapes.h"
 #include "compiler/ir/graph.h"
@@ -20,5 +21,9 @@ ir::Graph read_network(const std::filesystem::path& path, const ir::OperatorSet&
 /// The same for a file that leaves sizes of its inputs open, with their shapes.
 ir::Graph read_network(const std::filesystem::path& path, const ir::OperatorSet& operators,
                        WeightValues values, const InputShapes& shapes);
+
+/// The files beside a network's file from which its weights are read, relative to its folder, sorted; those
+/// of ONNX's external data. None for a file that cannot be read.
+std::vector<std::filesystem::path> further_files(const std::filesystem::path& path);
 
 }  // namespace systole::frontend

@@ -5,6 +5,7 @@
 #include <system_error>
 #include <vector>
 
+#include "compiler/frontend/frontend.h"
 #include "hw/machine/config_reader.h"
 #include "sim/run/baselines/baseline.h"
 #include "sim/run/run_config.h"
@@ -92,7 +93,10 @@ RunSpec make_spec(const RunConfig& config) {
     for (const std::string& name : config.baselines) spec.baselines.push_back(read_baseline(name, paths));
     spec.host_time = config.host_time;
     spec.host = read_baseline(config.host.empty() ? std::string(default_host) : config.host, paths);
-    if (!config.model.empty()) spec.network = content_of(paths.find(config.model, "models"));
+    if (!config.model.empty()) {
+        const std::filesystem::path network = paths.find(config.model, "models");
+        spec.network = content_of(network, frontend::further_files(network));
+    }
     if (!config.program.empty()) spec.program = content_of(paths.find(config.program));
     for (const std::string& given : config.input_shape) {
         spec.input_shapes.push_back(parse_input_shape(given).value());

@@ -106,27 +106,6 @@ Place place_of(const TensorProto& tensor) {
     return place;
 }
 
-/// The file of external data, which must lie in the model's own folder or below it.
-fs::path external_path(const std::string& location, const fs::path& folder) {
-    const auto refuse = [&](std::string_view rule) {
-        throw ModelError(fmt::format("its data lie in {}; {}", ir::quoted(location), rule));
-    };
-    const fs::path relative(location);
-    if (location.empty() || location.find('\0') != std::string::npos) refuse("it must be the path of a file");
-    if (relative.is_absolute()) refuse("it must be a path inside the model's folder");
-    for (const fs::path& part : relative) {
-        if (part == "..") refuse("it must be a path inside the model's folder");
-    }
-    std::error_code error;
-    const fs::path real_folder = fs::canonical(folder.empty() ? fs::path(".") : folder, error);
-    if (error) refuse("the model's folder cannot be read");
-    fs::path path = fs::canonical(real_folder / relative, error);
-    if (error) refuse("there is no such file in the model's folder");
-    const auto [end, rest] = std::mismatch(real_folder.begin(), real_folder.end(), path.begin(), path.end());
-    if (end != real_folder.end()) refuse("it leads out of the model's folder");
-    return path;
-}
-
 std::string external_bytes(const TensorProto& tensor, std::uint64_t bytes, const fs::path& folder) {
     const Place place = place_of(tensor);
     const fs::path path = external_path(place.location, folder);
@@ -275,6 +254,26 @@ ir::Constant contents_of(const TensorProto& tensor, const std::optional<std::str
 }
 
 }  // namespace
+
+fs::path external_path(const std::string& location, const fs::path& folder) {
+    const auto refuse = [&](std::string_view rule) {
+        throw ModelError(fmt::format("its data lie in {}; {}", ir::quoted(location), rule));
+    };
+    const fs::path relative(location);
+    if (location.empty() || location.find('\0') != std::string::npos) refuse("it must be the path of a file");
+    if (relative.is_absolute()) refuse("it must be a path inside the model's folder");
+    for (const fs::path& part : relative) {
+        if (part == "..") refuse("it must be a path inside the model's folder");
+    }
+    std::error_code error;
+    const fs::path real_folder = fs::canonical(folder.empty() ? fs::path(".") : folder, error);
+    if (error) refuse("the model's folder cannot be read");
+    fs::path path = fs::canonical(real_folder / relative, error);
+    if (error) refuse("there is no such file in the model's folder");
+    const auto [end, rest] = std::mismatch(real_folder.begin(), real_folder.end(), path.begin(), path.end());
+    if (end != real_folder.end()) refuse("it leads out of the model's folder");
+    return path;
+}
 
 DataType graph_type(std::int32_t onnx_type) {
     switch (onnx_type) {

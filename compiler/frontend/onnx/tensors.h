@@ -23,6 +23,10 @@ struct Tensor {
 /// The type in which the graph holds a type of ONNX. Throws ModelError if it holds none.
 DataType graph_type(std::int32_t onnx_type);
 
+/// The file of external data, which must lie in the model's own folder or below it. Throws ModelError,
+/// without the tensor's name.
+std::filesystem::path external_path(const std::string& location, const std::filesystem::path& folder);
+
 /// The contents of a tensor; nullopt if it has no elements. External data lie in files in `folder`. The
 /// tensor loses its contents. Throws ModelError, without the tensor's name.
 std::optional<Tensor> take_tensor(::onnx::TensorProto& tensor, const std::filesystem::path& folder);

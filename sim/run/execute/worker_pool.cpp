@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "compiler/frontend/frontend.h"
 #include "hw/base/interruption.h"
 #include "sim/run/execute/process.h"
 #include "sim/run/execute/run.h"
@@ -32,6 +33,15 @@ namespace fs = std::filesystem;
         _exit(EXIT_FAILURE);  // the parent notices and reports an error for the spec
     }
     _exit(EXIT_SUCCESS);
+}
+
+/// Copies the files beside a network's file that hold its weights.
+void copy_further_files(const fs::path& network, const fs::path& folder, std::error_code& error) {
+    for (const fs::path& file : frontend::further_files(network)) {
+        fs::create_directories((folder / file).parent_path(), error);
+        if (!error) fs::copy(network.parent_path() / file, folder / file, error);
+        if (error) return;
+    }
 }
 
 }  // namespace
@@ -174,6 +184,8 @@ void WorkerPool::provide(const RunSpec& spec) {
         fs::create_directories(place.parent_path(), error);
         // Of a folder, its files are copied; folders inside it are no content.
         if (!error) fs::copy(content->path.text, place, error);
+        if (!error && copy.network && content == &*copy.network)
+            copy_further_files(content->path.text, place.parent_path(), error);
         if (error) fs::remove_all(place, error);
     }
 }

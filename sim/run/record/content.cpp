@@ -102,6 +102,13 @@ std::optional<std::string> hash_of_file(const fs::path& path) {
     return hash;
 }
 
+void add_file(Hash& hash, const std::string& name, const fs::path& file) {
+    hash.add(name);
+    hash.add(std::string_view("\0", 1));
+    hash.add(hash_of_file(file).value_or(""));
+    hash.add("\n");
+}
+
 std::optional<std::string> hash_of_folder(const fs::path& folder) {
     std::error_code error;
     std::vector<fs::path> files;
@@ -111,12 +118,7 @@ std::optional<std::string> hash_of_folder(const fs::path& folder) {
     if (error) return std::nullopt;
     std::sort(files.begin(), files.end());
     Hash hash;
-    for (const fs::path& file : files) {
-        hash.add(file.filename().string());
-        hash.add(std::string_view("\0", 1));
-        hash.add(hash_of_file(file).value_or(""));
-        hash.add("\n");
-    }
+    for (const fs::path& file : files) add_file(hash, file.filename().string(), file);
     return hash.text();
 }
 
@@ -132,6 +134,17 @@ Content content_of(const fs::path& path) {
     std::error_code ignored;
     const auto hash = fs::is_directory(path, ignored) ? hash_of_folder(path) : hash_of_file(path);
     return {.name = path.filename().string(), .hash = hash.value_or(""), .path = {path.string()}};
+}
+
+Content content_of(const fs::path& path, const std::vector<fs::path>& further) {
+    Content content = content_of(path);
+    if (further.empty() || content.hash.empty()) return content;
+    Hash hash;
+    hash.add(content.hash);
+    hash.add("\n");
+    for (const fs::path& file : further) add_file(hash, file.string(), path.parent_path() / file);
+    content.hash = hash.text();
+    return content;
 }
 
 }  // namespace systole::run

@@ -90,6 +90,18 @@ inline ::onnx::AttributeProto& attribute(::onnx::NodeProto& node, const std::str
     made.set_type(type);
     return made;
 }
+/// Lets the values of a tensor lie in a file beside the model.
+inline void place_outside(::onnx::TensorProto& tensor, const std::string& file, std::uint64_t offset,
+                          std::uint64_t bytes) {
+    tensor.set_data_location(::onnx::TensorProto::EXTERNAL);
+    for (const auto& [key, value] : {std::pair<std::string, std::string>{"location", file},
+                                     {"offset", std::to_string(offset)},
+                                     {"length", std::to_string(bytes)}}) {
+        auto& entry = *tensor.add_external_data();
+        entry.set_key(key);
+        entry.set_value(value);
+    }
+}
 inline ::onnx::NodeProto& with_attribute(::onnx::NodeProto& node, const std::string& name,
                                          const Extents& numbers) {
     auto& made = attribute(node, name, ::onnx::AttributeProto::INTS);

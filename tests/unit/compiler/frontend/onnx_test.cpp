@@ -119,17 +119,36 @@ TEST_CASE("Tensors of all types become constants of the graph", "[compiler][fron
         const std::vector<float> values{9, 1, 2, 3, 4};
         folder.file("data/w.bin", std::string(reinterpret_cast<const char*>(values.data()), 20));
         auto& tensor = model.tensor("w", TensorProto::FLOAT, {2, 2});
-        tensor.set_data_location(TensorProto::EXTERNAL);
-        for (const auto& [key, value] :
-             {std::pair{"location", "data/w.bin"}, {"offset", "4"}, {"length", "16"}}) {
-            auto& entry = *tensor.add_external_data();
-            entry.set_key(key);
-            entry.set_value(value);
-        }
+        tests::place_outside(tensor, "data/w.bin", 4, 16);
         const std::string path = folder.file("m.onnx", model.bytes());
         CHECK(run_floats(frontend::read_network(path, operators::registry()), {1, 10}) ==
               std::vector<float>{31, 42});
     }
+}
+
+TEST_CASE("The files of a model's external data are known without reading its tensors",
+          "[compiler][frontend]") {
+    const tests::Folder folder;
+    for (const char* const name : {"data/w.bin", "b.bin", "unused.bin"})
+        folder.file(name, std::string(64, 'x'));
+    OnnxModel model;
+    model.input("x", {1, 2}).floats("inside", {2, 2}, {1, 2, 3, 4}).output("y");
+    tests::place_outside(model.tensor("w", TensorProto::FLOAT, {2, 2}), "data/w.bin", 0, 16);
+    tests::place_outside(model.tensor("v", TensorProto::FLOAT, {2, 2}), "data/w.bin", 16, 16);
+    tests::place_outside(model.tensor("missing", TensorProto::FLOAT, {2}), "missing.bin", 0, 8);
+    tests::place_outside(model.tensor("outside", TensorProto::FLOAT, {2}), "../b.bin", 0, 8);
+    auto& constant = model.node("Constant", {}, {"c"});
+    auto& tensor = *tests::attribute(constant, "value", ::onnx::AttributeProto::TENSOR).mutable_t();
+    tests::place_outside(tensor, "b.bin", 0, 8);
+    const std::vector<std::filesystem::path> both{"b.bin", "data/w.bin"};
+    CHECK(frontend::further_files(folder.file("m.onnx", model.bytes())) == both);
+    // Of a damaged file, those before the damage.
+    const std::string whole = model.bytes();
+    for (std::size_t bytes = 0; bytes < whole.size(); ++bytes) {
+        CHECK(frontend::further_files(folder.file("cut.onnx", whole.substr(0, bytes))).size() <= both.size());
+    }
+    CHECK(frontend::further_files(folder.file("net.json", "{}")).empty());
+    CHECK(frontend::further_files(folder / "none.onnx").empty());
 }
 
 TEST_CASE("Constant nodes are constants", "[compiler][frontend]") {

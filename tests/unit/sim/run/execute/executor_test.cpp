@@ -15,6 +15,7 @@
 #include "sim/run/run_config.h"
 #include "tests/support/files.h"
 #include "tests/support/fresh_simulation.h"
+#include "tests/unit/compiler/frontend/onnx_model.h"
 #include "tests/unit/sim/run/record/every_field.h"
 #include "tests/unit/sim/run/record/machine_variants.h"
 
@@ -100,6 +101,36 @@ TEST_CASE("Equal specs are run once, wherever their files lie", "[run]") {
 
     const RunSpec other_contents = timed(folder.file("net.json", network + " "), 2);
     executor.run(std::vector<RunSpec>{other_contents});
+    CHECK(executor.runs() == 2);
+}
+
+TEST_CASE("A network's weights in another file are part of its content, also in workers", "[run]") {
+    const tests::Folder folder;
+    tests::OnnxModel model;
+    model.input("x", {1, 2}).output("y");
+    tests::place_outside(model.tensor("w", ::onnx::TensorProto::FLOAT, {2, 2}), "data/w.bin", 0, 16);
+    model.node("MatMul", {"x", "w"}, {"y"});
+    const std::string file = folder.file("m.onnx", model.bytes());
+    const auto spec_with = [&](const std::vector<float>& weights) {
+        folder.file("data/w.bin",
+                    {reinterpret_cast<const char*>(weights.data()), weights.size() * sizeof(float)});
+        RunSpec spec = full_spec(file);
+        spec.observed.outputs = true;
+        return spec;
+    };
+    run::Executor executor(1);
+    const auto outputs_of = [&](const RunSpec& spec) {
+        const auto outcomes = executor.run(std::vector<RunSpec>{spec});
+        INFO(outcomes[0].error);
+        REQUIRE(outcomes[0].record);
+        return outcomes[0].record->answers.output_arrays.at(0).values;
+    };
+    const RunSpec first = spec_with({1, 2, 3, 4});
+    const std::vector<float> before = outputs_of(first);
+    CHECK(run::key_of(spec_with({1, 2, 3, 4})) == run::key_of(first));
+    const RunSpec second = spec_with({1, 2, 3, -4});
+    CHECK(second.network->hash != first.network->hash);
+    CHECK(outputs_of(second) != before);
     CHECK(executor.runs() == 2);
 }
 
