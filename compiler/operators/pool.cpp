@@ -159,7 +159,7 @@ std::vector<ir::LayerKind> Pool::layer_kinds() const {
     return kinds;
 }
 
-std::vector<ir::Shape> Pool::output_shapes(const ir::NodeView& node) const {
+ir::Shape pooled_shape(const ir::NodeView& node) {
     node.require_inputs(1);
     const ir::FeatureMap input = node.input_map();
     const ir::Window window = ir::window_of(node.node());
@@ -170,7 +170,11 @@ std::vector<ir::Shape> Pool::output_shapes(const ir::NodeView& node) const {
         throw ModelError(
             fmt::format("it pools with {}; the padding must be smaller than the kernel", to_text(window)));
     }
-    return {ir::image_shape(window_output(input, window, input.channels))};
+    return ir::image_shape(window_output(input, window, input.channels));
+}
+
+std::vector<ir::Shape> Pool::output_shapes(const ir::NodeView& node) const {
+    return {pooled_shape(node)};
 }
 
 bool Pool::is_identity(const ir::NodeView& node) const {

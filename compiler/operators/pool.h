@@ -36,6 +36,10 @@ private:
     const char* keras_class_;
 };
 
+/// The shape of the result of pooling an image. Throws ModelError unless each padding is smaller than the
+/// kernel.
+ir::Shape pooled_shape(const ir::NodeView& node);
+
 // For pooling and for borders, which pooling computes: 8-bit numbers that keep their encoding.
 
 Placement pooling_placement();

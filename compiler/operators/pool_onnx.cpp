@@ -42,18 +42,18 @@ ir::Results read_global_pool(ir::LayerReader& layer, const char* op) {
     return append_pool(layer, op, image, {.kernel_height = map.height, .kernel_width = map.width}, rank);
 }
 
-std::vector<ir::LayerKey> pool_keys(std::vector<ir::LayerKey> own) {
+}  // namespace
+
+std::vector<ir::LayerKey> onnx_pool_keys(std::vector<ir::LayerKey> own) {
     std::vector<ir::LayerKey> keys = onnx_window_keys();
     keys.push_back({"ceil_mode", "`padding`: whether the number of windows is rounded up"});
     keys.insert(keys.end(), own.begin(), own.end());
     return keys;
 }
 
-}  // namespace
-
 std::vector<ir::LayerKind> onnx_max_pools() {
     return {{ir::Format::Onnx, "MaxPool",
-             pool_keys({{"storage_order", "nothing: the second result, the indices, is not supported"}}),
+             onnx_pool_keys({{"storage_order", "nothing: the second result, the indices, is not supported"}}),
              [](ir::LayerReader& layer) { return read_pool(layer, "max_pool", false); }},
             {ir::Format::Onnx, "GlobalMaxPool", {}, [](ir::LayerReader& layer) {
                  return read_global_pool(layer, "max_pool");
@@ -62,7 +62,7 @@ std::vector<ir::LayerKind> onnx_max_pools() {
 
 std::vector<ir::LayerKind> onnx_average_pools() {
     return {{ir::Format::Onnx, "AveragePool",
-             pool_keys({{"count_include_pad", "whether a `zero_padding` comes before it"}}),
+             onnx_pool_keys({{"count_include_pad", "whether a `zero_padding` comes before it"}}),
              [](ir::LayerReader& layer) {
                  return read_pool(layer, "average_pool", onnx_flag(layer, "count_include_pad", false));
              }},

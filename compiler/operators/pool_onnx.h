@@ -11,4 +11,7 @@ namespace systole::operators {
 std::vector<ir::LayerKind> onnx_max_pools();
 std::vector<ir::LayerKind> onnx_average_pools();
 
+/// The keys of nodes that pool over a window, with those of `own`.
+std::vector<ir::LayerKey> onnx_pool_keys(std::vector<ir::LayerKey> own);
+
 }  // namespace systole::operators

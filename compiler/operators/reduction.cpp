@@ -18,21 +18,8 @@ using Integers = std::vector<std::int64_t>;
 /// Visits the elements in the order of the input and adds each to its result.
 template <typename Number, typename Combine>
 void reduce(const ir::NodeView& node, const Number* from, Number* sums, const Combine& combine) {
-    const ir::Shape& shape = node.input().shape;
-    const std::vector<std::size_t> axes = reduced_axes(node);
-    // The view of the result that has the input's shape.
-    StridedView view = whole_view(shape);
-    std::ptrdiff_t stride = 1;
-    for (std::size_t axis = shape.rank(); axis-- > 0;) {
-        const bool is_reduced = std::ranges::find(axes, axis) != axes.end();
-        view.strides[axis] = is_reduced ? 0 : stride;
-        if (!is_reduced) stride *= shape[axis];
-    }
-    const std::size_t count = view.extents.empty() ? 1 : view.extents.back();
-    const std::ptrdiff_t step = view.extents.empty() ? 0 : view.strides.back();
-    for_each_row(view, [&](std::ptrdiff_t offset) {
-        Number* to = sums + offset;
-        for (std::size_t i = 0; i < count; ++i, ++from, to += step) *to = combine(*to, *from);
+    for_each_reduced(node, [&](std::size_t element, std::size_t result) {
+        sums[result] = combine(sums[result], from[element]);
     });
 }
 
@@ -95,6 +82,26 @@ std::vector<std::size_t> reduced_axes(const ir::NodeView& node) {
     return axes;
 }
 
+StridedView reduced_view(const ir::NodeView& node) {
+    const ir::Shape& shape = node.input().shape;
+    const std::vector<std::size_t> axes = reduced_axes(node);
+    StridedView view = whole_view(shape);
+    std::ptrdiff_t stride = 1;
+    for (std::size_t axis = shape.rank(); axis-- > 0;) {
+        const bool is_reduced = std::ranges::find(axes, axis) != axes.end();
+        view.strides[axis] = is_reduced ? 0 : stride;
+        if (!is_reduced) stride *= shape[axis];
+    }
+    return view;
+}
+
+Integers moved_axes(const ir::NodeView& node, std::span<const std::uint32_t> axes) {
+    Integers places;
+    for (const std::size_t axis : reduced_axes(node)) places.push_back(moved_axis(axes, axis));
+    std::ranges::sort(places);
+    return places;
+}
+
 std::size_t reduced_elements(const ir::NodeView& node) {
     std::size_t count = 1;
     for (const std::size_t axis : reduced_axes(node)) count *= node.input().shape[axis];
@@ -142,10 +149,7 @@ std::vector<ir::Shape> Reduction::output_shapes(const ir::NodeView& node) const 
 std::optional<PermutedNode> Reduction::permuted(const ir::NodeView& node,
                                                 std::span<const std::uint32_t> axes) const {
     ir::Node moved = node.node();
-    Integers places;
-    for (const std::size_t axis : reduced_axes(node)) places.push_back(moved_axis(axes, axis));
-    std::ranges::sort(places);
-    moved.set("axes", places);
+    moved.set("axes", moved_axes(node, axes));
     if (moved.integer("keep") != 0)
         return PermutedNode{std::move(moved.attributes), {axes.begin(), axes.end()}};
     return PermutedNode{std::move(moved.attributes), remaining_axes(axes, reduced_axes(node))};

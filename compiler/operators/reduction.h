@@ -17,6 +17,25 @@ std::vector<std::size_t> reduced_axes(const ir::NodeView& node);
 /// The number of elements that become one.
 std::size_t reduced_elements(const ir::NodeView& node);
 
+/// The view of the result that has the input's shape: reduced axes repeat its elements.
+StridedView reduced_view(const ir::NodeView& node);
+/// The attribute `axes` after a permutation (Operator::permuted).
+std::vector<std::int64_t> moved_axes(const ir::NodeView& node, std::span<const std::uint32_t> axes);
+
+/// Calls visit(element of the input, element of the result that it becomes a part of) in the order of the
+/// input.
+template <typename Visit>
+void for_each_reduced(const ir::NodeView& node, const Visit& visit) {
+    const StridedView view = reduced_view(node);
+    const std::size_t count = view.extents.empty() ? 1 : view.extents.back();
+    const std::size_t step = view.extents.empty() ? 0 : static_cast<std::size_t>(view.strides.back());
+    std::size_t element = 0;
+    for_each_row(view, [&](std::ptrdiff_t offset) {
+        auto result = static_cast<std::size_t>(offset);
+        for (std::size_t i = 0; i < count; ++i, ++element, result += step) visit(element, result);
+    });
+}
+
 /// The definition of a reduction: combine(combine(start, x0), x1)... in the order of the input. On float32
 /// and on int32 sums.
 struct ReductionDefinition {

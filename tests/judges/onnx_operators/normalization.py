@@ -54,7 +54,9 @@ def lp_normalization(draw: Draw, types: str, file: OnnxFile) -> None:
 
 @onnx("MeanVarianceNormalization", oldest=9)
 def mean_variance_normalization(draw: Draw, types: str, file: OnnxFile) -> None:
-    x = file.input("x", draw.floats(image(draw, sides=(2, 7))))
-    axes = draw.choice([[2, 3], [1, 2, 3], [0, 2, 3]])
-    file.node("MeanVarianceNormalization", [x], "y", axes=axes)
+    # Of equal elements, such as a single one, ONNX says 0, and the runtime not a number.
+    x = file.input("x", draw.floats(image(draw, sides=(2, 7), channels=(2, 9))))
+    # The default axes are 0, 2 and 3.
+    axes = draw.choice([[2, 3], [1, 2, 3], [1], [-1], [0, 2, 3], None])
+    file.node("MeanVarianceNormalization", [x], "y", **({} if axes is None else {"axes": axes}))
     file.output("y", "float32")

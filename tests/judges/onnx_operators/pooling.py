@@ -11,6 +11,9 @@ def _window(
 ) -> tuple[list[int], dict[str, object]]:
     """The input's shape and the attributes."""
     window = Window(draw, 1 if draw.chance(0.15) else 2, dilated=False)
+    if window.auto_pad in ("SAME_UPPER", "SAME_LOWER"):
+        # Where a stride skips pixels, the runtime's padding may be less than none: it cuts pixels off.
+        window.strides = [min(pair) for pair in zip(window.strides, window.kernel)]
     attributes = window.attributes(draw)
     attributes.pop("dilations", None)
     if window.pads is not None:

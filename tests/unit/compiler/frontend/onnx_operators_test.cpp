@@ -215,6 +215,63 @@ TEST_CASE("ONNX's pools count what the definition counts", "[compiler][operators
     }
 }
 
+TEST_CASE("ONNX's LpPool and GlobalLpPool are the norms of their windows", "[compiler][operators]") {
+    for (std::uint32_t seed = 0; seed < 60; ++seed) {
+        INFO("seed " << seed);
+        NodeDraw draw(seed);
+        const bool is_line = draw.number(0, 3) == 0;
+        const bool is_global = draw.number(0, 3) == 0;
+        const bool is_ceil = !is_global && draw.number(0, 2) == 0;
+        const std::int64_t order = draw.number(1, 4);
+        NodeImage image{draw.number(1, 3), is_line ? 1 : draw.number(3, 9), draw.number(3, 9)};
+        image.values = draw.values(image.channels * image.height * image.width);
+        NodeAxis y = is_line ? NodeAxis{1, 1, 1, 1, 0, 0} : drawn_axis(draw, image.height, true);
+        NodeAxis x = drawn_axis(draw, image.width, true);
+        if (is_global) {
+            y = {image.height, image.height, 1, 1, 0, 0};
+            x = {image.width, image.width, 1, 1, 0, 0};
+        }
+        OnnxModel model(is_ceil ? 18 : 11);
+        model.input("x", tensor_shape(is_line, 1, image.channels, image.height, image.width)).output("y");
+        auto& node = model.node(is_global ? "GlobalLpPool" : "LpPool", {"x"}, {"y"});
+        // The default order is 2.
+        if (order != 2 || seed % 2 == 0) with_attribute(node, "p", order);
+        if (!is_global) {
+            set_windows(node, is_line, y, x);
+            with_attribute(node, "kernel_shape", is_line ? Extents{x.kernel} : Extents{y.kernel, x.kernel});
+        }
+        if (is_ceil) with_attribute(node, "ceil_mode", std::int64_t{1});
+
+        const auto windows = [&](const NodeAxis& axis) {
+            const std::int64_t count = axis.windows();
+            const std::int64_t rest = (axis.input + axis.before + axis.after - axis.covered()) % axis.stride;
+            return is_ceil && rest != 0 && count * axis.stride < axis.input + axis.before ? count + 1 : count;
+        };
+        std::vector<float> expected;
+        for (std::int64_t c = 0; c < image.channels; ++c) {
+            for (std::int64_t row = 0; row < windows(y); ++row) {
+                for (std::int64_t column = 0; column < windows(x); ++column) {
+                    double sum = 0.0;
+                    for (std::int64_t i = 0; i < y.kernel; ++i) {
+                        for (std::int64_t j = 0; j < x.kernel; ++j) {
+                            sum += std::pow(std::abs(image.at(c, row * y.stride - y.before + i * y.dilation,
+                                                              column * x.stride - x.before + j * x.dilation)),
+                                            static_cast<double>(order));
+                        }
+                    }
+                    expected.push_back(static_cast<float>(std::pow(sum, 1.0 / static_cast<double>(order))));
+                }
+            }
+        }
+        check_node(model, image.values, expected);
+    }
+    OnnxModel wrong;
+    wrong.input("x", {1, 1, 4, 4}).output("y");
+    with_attribute(wrong.node("GlobalLpPool", {"x"}, {"y"}), "p", std::int64_t{0});
+    CHECK_THROWS_WITH(wrong.read(),
+                      Catch::Contains("n_y") && Catch::Contains("p is 0; it must be 1 to 2^20"));
+}
+
 TEST_CASE("ONNX's ConvTranspose adds each element's multiple of the kernel", "[compiler][operators]") {
     for (std::uint32_t seed = 0; seed < 40; ++seed) {
         INFO("seed " << seed);

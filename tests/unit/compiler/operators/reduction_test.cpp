@@ -94,6 +94,24 @@ TEST_CASE("Softmax and its logarithm are along any axis", "[compiler][operators]
     CHECK(are_close(result.reals(), {1.0F / 6, 1.0F / 6, 1.0F / 6, 0.5F}));
 }
 
+TEST_CASE("Elements along axes get mean 0 and deviation 1", "[compiler][operators]") {
+    const float a = std::sqrt(1.5F);
+    CHECK(are_close(
+        compute(onnx("MeanVarianceNormalization", {{"axes", {1}}}), {reals({2, 3}, {1, 2, 3, 14, 12, 10})})
+            .reals(),
+        {-a, 0, a, a, 0, -a}));
+    CHECK(are_close(
+        compute(onnx("MeanVarianceNormalization", {{"axes", {0, -1}}}), {reals({2, 2, 1}, {3, 10, 5, 30})})
+            .reals(),
+        {-1, -1, 1, 1}));
+    // By default batch, height and width; equal elements become 0.
+    CHECK(are_close(
+        compute(onnx("MeanVarianceNormalization"), {reals({2, 2, 1, 2}, {1, 1, 7, 7, 3, 3, 7, 7})}).reals(),
+        {-1, -1, 0, 0, 1, 1, 0, 0}));
+    CHECK_THROWS_WITH(read_node(onnx("MeanVarianceNormalization"), {reals({2, 2}, {1, 2, 3, 4})}),
+                      Catch::Contains("its axis is 2"));
+}
+
 TEST_CASE("Instances are normalized by channel, wherever the channels are", "[compiler][operators]") {
     const Tensor x = reals({2, 2, 2}, {1, 3, 10, 20, 0, 0, 5, 5});
     const Tensor scale = constant(reals({2}, {1, 2}));
