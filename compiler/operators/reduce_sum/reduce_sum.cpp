@@ -1,4 +1,8 @@
 // The sum of the elements along some axes. Norms and logarithms of sums become it and functions around it.
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/operators/encoding.h"
 #include "compiler/operators/file_nodes.h"
 #include "compiler/operators/scaled_sum.h"
 
@@ -62,6 +66,22 @@ public:
                                   {"noop_with_empty_axes", "1: without axes, nothing is summed"}},
                          .build = read_log_sum_exp});
         return kinds;
+    }
+
+protected:
+    /// TFLite's reference kernel reads int8 as uint8, so int8 has the rule of the optimized kernel, in float.
+    std::int32_t finish_quantized(const ir::NodeView& node, std::int32_t sum) const override {
+        const Encoding input = encoding_of(node.input());
+        const Encoding result = encoding_of(node.output());
+        if (result.type != DataType::Int8) return ScaledSum::finish_quantized(node, sum);
+        const auto count = static_cast<std::int64_t>(reduced_elements(node));
+        const std::int64_t stored = sum + count * input.zero_point;
+        const float scale = static_cast<float>(input.scale) / static_cast<float>(result.scale);
+        const float offset = static_cast<float>(-input.zero_point) * scale * static_cast<float>(count);
+        const float product = static_cast<float>(stored) * scale;
+        const double real = std::round(product + offset) + static_cast<double>(result.zero_point);
+        return static_cast<std::int32_t>(
+            std::clamp<double>(real, lowest_of(result.type), highest_of(result.type)));
     }
 };
 

@@ -52,9 +52,10 @@ TEST_CASE("Quantized means are those of TFLite", "[compiler][operators]") {
     const Tensor x = quantized({1, 2, 2, 1}, 0.5, -10, {-8, -6, -4, 4});
     const FileNode mean = tflite("MEAN", {}, {int8_type(0.25, 3)});
     CHECK(compute(mean, {x, list({1, 2})}).numbers<std::int8_t>() == Signed{16});
-    const FileNode sum = tflite("SUM", {}, {int8_type(0.125, 0)});
-    CHECK_THROWS_WITH(read_node(sum, {x, list({1, 2})}),
-                      Catch::Contains("a sum of quantized int8 is not supported"));
+    const FileNode sum = tflite("SUM", {}, {int8_type(0.125, 3)});
+    CHECK(compute(sum, {x, list({1, 2})}).numbers<std::int8_t>() == Signed{107});
+    const FileNode narrow_sum = tflite("SUM", {}, {int8_type(0.0625, 3)});
+    CHECK(compute(narrow_sum, {x, list({1, 2})}).numbers<std::int8_t>() == Signed{127});
     const FileNode largest = tflite("REDUCE_MAX", {}, {int8_type(0.5, -10)});
     CHECK(compute(largest, {x, list({1, 2, 3})}).numbers<std::int8_t>() == Signed{4});
     const FileNode product = tflite("REDUCE_PROD", {}, {int8_type(0.5, -10)});
