@@ -156,8 +156,8 @@ ir::ResultType LayerContext::declared_result(std::size_t index) const {
     return declared_[index];
 }
 
-ir::FeatureMap LayerContext::map_of(ir::ValueId value) const {
-    return ir::feature_map(this->value(value).shape);
+ir::FeatureMap LayerContext::map_of(ir::ValueId id) const {
+    return ir::feature_map(value(id).shape, value(id).constant ? 1 : batch());
 }
 
 ir::ValueId LayerContext::weight(const ir::WeightRequest& request) {

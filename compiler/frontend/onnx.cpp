@@ -17,6 +17,7 @@
 #include "compiler/frontend/onnx/tensors.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"
+#include "compiler/ir/split_batch.h"
 #include "hw/base/input_file.h"
 
 namespace systole::frontend {
@@ -123,7 +124,9 @@ public:
         builder_.graph.name = proto_.name().empty() ? "onnx" : proto_.name();
     }
 
-    ir::Graph read() && {
+    /// Reads the network on images of this batch, and makes it the network on one image.
+    ir::Graph read(std::uint32_t batch) {
+        builder_.graph.batch = batch;
         if (proto_.sparse_initializer_size() != 0) {
             throw ModelError("it has sparse initializers, which are not supported");
         }
@@ -132,10 +135,14 @@ public:
         for (const int id : sorted_nodes(proto_)) append(*proto_.mutable_node(id));
         set_outputs();
         ir::remove_unread(builder_.graph);
+        if (batch > 1) ir::split_batch(builder_.graph);
         // Types that no operator takes are found here: what a node reads may get its scale from a later one.
         if (const auto fault = ir::find_fault(builder_.graph)) throw ModelError(*fault);
         return std::move(builder_.graph);
     }
+
+    /// The batch of the inputs that have been read.
+    std::uint32_t common_batch() const { return ir::common_batch(builder_.graph); }
 
 private:
     void define(const std::string& name, ir::ValueId value) {
@@ -422,10 +429,25 @@ private:
     std::set<std::string, std::less<>> unsupported_;          ///< results that no operator makes
 };
 
-ir::Graph build(::onnx::ModelProto& model, const fs::path& folder, const ir::OperatorSet& operators,
+/// Builds the graph of a model, which `parse` gives each time it is called, as building uses it up.
+template <typename Parse>
+ir::Graph build(const Parse& parse, const fs::path& folder, const ir::OperatorSet& operators,
                 const InputShapes& shapes) {
-    if (!model.has_graph()) throw ModelError("it has no graph");
-    return OnnxModelReader(model, folder, operators, shapes).read();
+    std::uint32_t batch = 1;
+    {
+        ::onnx::ModelProto model = parse();
+        if (!model.has_graph()) throw ModelError("it has no graph");
+        OnnxModelReader whole(model, folder, operators, shapes);
+        try {
+            return whole.read(1);
+        } catch (const ModelError&) {
+            batch = whole.common_batch();
+            if (batch == 1) throw;
+        }
+    }
+    // What does not work on the whole tensors may work on each image of a batch.
+    ::onnx::ModelProto again = parse();
+    return OnnxModelReader(again, folder, operators, shapes).read(batch);
 }
 
 /// protobuf must not write to the terminal.
@@ -504,24 +526,29 @@ bool is_onnx(std::string_view head) {
 ir::Graph build_onnx_graph(std::string_view model, const fs::path& folder, const ir::OperatorSet& operators,
                            const InputShapes& shapes) {
     silence_protobuf();
-    ::onnx::ModelProto proto;
-    if (model.size() > most_bytes || !proto.ParseFromArray(model.data(), static_cast<int>(model.size()))) {
-        throw ModelError(broken);
-    }
-    return build(proto, folder, operators, shapes);
+    const auto parse = [&] {
+        ::onnx::ModelProto proto;
+        if (model.size() > most_bytes ||
+            !proto.ParseFromArray(model.data(), static_cast<int>(model.size()))) {
+            throw ModelError(broken);
+        }
+        return proto;
+    };
+    return build(parse, folder, operators, shapes);
 }
 
 ir::Graph read_onnx(const fs::path& path, const ir::OperatorSet& operators, const InputShapes& shapes) {
     silence_protobuf();
     check_input_file<ModelError>(path, most_bytes);
     try {
-        ::onnx::ModelProto proto;
-        {
+        const auto parse = [&] {
+            ::onnx::ModelProto proto;
             std::ifstream file(path, std::ios::binary);
             google::protobuf::io::IstreamInputStream stream(&file);
             if (!proto.ParseFromZeroCopyStream(&stream)) throw ModelError(broken);
-        }
-        ir::Graph graph = build(proto, path.parent_path(), operators, shapes);
+            return proto;
+        };
+        ir::Graph graph = build(parse, path.parent_path(), operators, shapes);
         graph.name = path.stem().string();
         return graph;
     } catch (const ModelError& error) {

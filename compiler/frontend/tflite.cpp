@@ -14,6 +14,7 @@
 #include "compiler/frontend/tflite/tensors.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"
+#include "compiler/ir/split_batch.h"
 #include "hw/base/input_file.h"
 
 namespace systole::frontend {
@@ -55,7 +56,9 @@ public:
           values_(file.tensor_count()),
           blocks_(tflite::find_dilated_convolutions(file)) {}
 
-    ir::Graph read() && {
+    /// Reads the network on images of this batch, and makes it the network on one image.
+    ir::Graph read(std::uint32_t batch) {
+        builder_.graph.batch = batch;
         const tflite::SubGraph& network = file_.network();
         if (network.name() != nullptr) builder_.graph.name = network.name()->str();
         if (network.inputs() != nullptr) {
@@ -68,9 +71,13 @@ public:
             for (const std::int32_t number : *network.outputs()) add_output(number);
         }
         ir::remove_unread(builder_.graph);
+        if (batch > 1) ir::split_batch(builder_.graph);
         if (const auto fault = ir::find_fault(builder_.graph)) throw ModelError(*fault);
         return std::move(builder_.graph);
     }
+
+    /// The batch of the inputs that have been read.
+    std::uint32_t common_batch() const { return ir::common_batch(builder_.graph); }
 
 private:
     std::string tensor_place(std::int64_t number) const {
@@ -281,7 +288,16 @@ bool is_tflite(std::string_view head) {
 
 ir::Graph build_tflite_graph(std::span<const std::uint8_t> file, const ir::OperatorSet& operators) {
     const tflite::File opened(file);
-    return TfliteReader(opened, operators).read();
+    TfliteReader whole(opened, operators);
+    std::uint32_t batch = 1;
+    try {
+        return whole.read(1);
+    } catch (const ModelError&) {
+        batch = whole.common_batch();
+        if (batch == 1) throw;
+    }
+    // What does not work on the whole tensors may work on each image of a batch.
+    return TfliteReader(opened, operators).read(batch);
 }
 
 ir::Graph read_tflite(const std::filesystem::path& path, const ir::OperatorSet& operators) {

@@ -11,15 +11,16 @@ constexpr std::size_t image_rank = 4;
 
 }  // namespace
 
-bool is_feature_map(const Shape& shape) {
-    return shape.rank() == 1 || (shape.rank() >= 2 && shape.rank() <= image_rank && shape[0] == 1);
+bool is_feature_map(const Shape& shape, std::uint32_t batch) {
+    if (shape.rank() == 1) return batch == 1;
+    return shape.rank() >= 2 && shape.rank() <= image_rank && shape[0] == batch;
 }
 
-FeatureMap feature_map(const Shape& shape) {
-    if (!is_feature_map(shape)) {
+FeatureMap feature_map(const Shape& shape, std::uint32_t batch) {
+    if (!is_feature_map(shape, batch)) {
         throw ModelError(fmt::format(
-            "its shape is {}; it must be a vector or an image of batch 1, others are not supported",
-            to_text(shape)));
+            "its shape is {}; it must be a vector or an image of batch {}, others are not supported",
+            to_text(shape), batch));
     }
     const std::size_t rank = shape.rank();
     return {.height = rank == image_rank ? shape[1] : 1,
@@ -27,12 +28,12 @@ FeatureMap feature_map(const Shape& shape) {
             .channels = shape[rank - 1]};
 }
 
-Shape image_shape(const FeatureMap& map) {
-    return {1, map.height, map.width, map.channels};
+Shape image_shape(const FeatureMap& map, std::uint32_t batch) {
+    return {batch, map.height, map.width, map.channels};
 }
 
-Shape vector_shape(std::uint32_t channels) {
-    return {1, channels};
+Shape vector_shape(std::uint32_t channels, std::uint32_t batch) {
+    return {batch, channels};
 }
 
 std::string to_text(const FeatureMap& map) {

@@ -19,17 +19,17 @@ struct FeatureMap {
     bool operator==(const FeatureMap&) const = default;
 };
 
-/// A shape of batch 1 as an image: [1, height, width, channels], [1, width, channels], [1, channels] or
-/// [channels]. Throws ModelError for any other.
-FeatureMap feature_map(const Shape& shape);
+/// A shape of this batch as an image: [batch, height, width, channels], [batch, width, channels], [batch,
+/// channels] or, if it is 1, [channels]. Throws ModelError for any other.
+FeatureMap feature_map(const Shape& shape, std::uint32_t batch = 1);
 
 /// Whether feature_map has a result for the shape.
-bool is_feature_map(const Shape& shape);
+bool is_feature_map(const Shape& shape, std::uint32_t batch = 1);
 
-/// [1, height, width, channels].
-Shape image_shape(const FeatureMap& map);
-/// [1, channels].
-Shape vector_shape(std::uint32_t channels);
+/// [batch, height, width, channels].
+Shape image_shape(const FeatureMap& map, std::uint32_t batch = 1);
+/// [batch, channels].
+Shape vector_shape(std::uint32_t channels, std::uint32_t batch = 1);
 
 /// "28x28x1", height first.
 std::string to_text(const FeatureMap& map);

@@ -50,6 +50,8 @@ struct Graph {
     std::vector<ValueId> outputs;
     /// False: the values of the weights are unknown. Such a network can be timed but not computed.
     bool has_weights = true;
+    /// The first extent of images. Above 1 only while a file with a fixed batch is read (split_batch).
+    std::uint32_t batch = 1;
 
     bool operator==(const Graph&) const = default;
 
@@ -87,8 +89,12 @@ public:
     const Node& node() const { return node_; }
     const Value& input(std::size_t index = 0) const { return graph_.values[node_.inputs[index]]; }
     const Value& output(std::size_t index = 0) const { return graph_.values[node_.outputs[index]]; }
-    FeatureMap input_map(std::size_t index = 0) const { return feature_map(input(index).shape); }
-    FeatureMap output_map() const { return feature_map(output().shape); }
+    FeatureMap input_map(std::size_t index = 0) const {
+        return feature_map(input(index).shape, input(index).constant ? 1 : graph_.batch);
+    }
+    FeatureMap output_map() const { return feature_map(output().shape, batch()); }
+    /// The first extent of the node's images.
+    std::uint32_t batch() const { return data_inputs() == 0 ? 1 : graph_.batch; }
     /// The number of inputs that are not constants; they come first.
     std::size_t data_inputs() const;
     /// Throws ModelError unless the node has `data` data inputs and `constants` constants.

@@ -95,6 +95,8 @@ public:
     virtual ResultType declared_result(std::size_t index) const = 0;
     /// The input of a layer with one input.
     virtual ValueId input() const = 0;
+    /// The first extent of images.
+    virtual std::uint32_t batch() const = 0;
     virtual FeatureMap map_of(ValueId value) const = 0;
     FeatureMap input_map() const { return map_of(input()); }
 

@@ -22,6 +22,11 @@ std::vector<Constant> Operator::fold(const NodeView& /*node*/) const {
     return {};
 }
 
+std::optional<std::vector<Attribute>> Operator::on_one_image(const NodeView& /*node*/,
+                                                             const std::vector<bool>& /*has_batch*/) const {
+    return std::nullopt;
+}
+
 void OperatorSet::add(std::unique_ptr<const Operator> op) {
     std::string name(op->name());
     std::vector<LayerKind> layers = op->layer_kinds();

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,12 @@ public:
     virtual std::vector<Constant> fold(const NodeView& node) const;
     /// Throws ModelError unless the operator supports the types of the inputs and outputs.
     virtual void check_types(const NodeView& node) const = 0;
+
+    /// The attributes of a node on one image of a batch. The batch is the first axis of the results, and of
+    /// the inputs that `has_batch` marks; the other inputs are the same for all images. By default nullopt:
+    /// the results for an image may depend on other images.
+    virtual std::optional<std::vector<Attribute>> on_one_image(const NodeView& node,
+                                                               const std::vector<bool>& has_batch) const;
 
     /// The layers of network files that become nodes of the operator.
     virtual std::vector<LayerKind> layer_kinds() const { return {}; }

@@ -85,6 +85,11 @@ std::vector<ir::Shape> ArgExtreme::output_shapes(const ir::NodeView& node) const
     return {ir::Shape(extents)};
 }
 
+std::optional<std::vector<ir::Attribute>> ArgExtreme::on_one_image(const ir::NodeView& node,
+                                                                   const std::vector<bool>& has_batch) const {
+    return kept_batch(node, has_batch, axis_of_attribute(node) != 0);
+}
+
 std::optional<PermutedNode> ArgExtreme::permuted(const ir::NodeView& node,
                                                  std::span<const std::uint32_t> axes) const {
     PermutedNode moved = permuted_lines(node, axes);

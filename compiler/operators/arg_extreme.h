@@ -13,6 +13,8 @@ public:
     std::vector<ir::LayerKind> layer_kinds() const override;
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override;
     DataType result_type(const ir::NodeView& /*node*/) const override { return DataType::Int32; }
+    std::optional<std::vector<ir::Attribute>> on_one_image(const ir::NodeView& node,
+                                                           const std::vector<bool>& has_batch) const override;
     void check_types(const ir::NodeView& node) const override;
     Placement placement() const override;
     std::optional<PermutedNode> permuted(const ir::NodeView& node,

@@ -47,6 +47,10 @@ public:
     }
     std::vector<ir::LayerKind> layer_kinds() const override { return definition_.layers; }
     std::vector<ir::FunctionName> function_names() const override { return definition_.functions; }
+    std::optional<std::vector<ir::Attribute>> on_one_image(
+        const ir::NodeView& node, const std::vector<bool>& has_batch) const override {
+        return batch_of_elements(node, has_batch);
+    }
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override;
     void evaluate(const FloatCall& call) const override;
     std::optional<ElementFunction> function(const ir::Node& node) const override;

@@ -49,11 +49,12 @@ ir::Padding rounded_up(const WindowAxis& axis) {
 
 ir::ValueId channels_last(ir::LayerReader& layer, ir::ValueId tensor) {
     const ir::Shape& shape = layer.value(tensor).shape;
-    if ((shape.rank() != line_rank && shape.rank() != image_rank) || shape[0] != 1) {
-        layer.fail(
-            fmt::format("its input is {}; it must be 1 x channels x width or 1 x channels x height x "
-                        "width",
-                        to_text(shape)));
+    const std::uint32_t batch = layer.value(tensor).constant ? 1 : layer.batch();
+    if ((shape.rank() != line_rank && shape.rank() != image_rank) || shape[0] != batch) {
+        layer.fail(fmt::format(
+            "its input is {}; it must be {} x channels x width or {} x channels x height x width, others are "
+            "not supported",
+            to_text(shape), batch, batch));
     }
     const Integers permutation = shape.rank() == line_rank ? Integers{0, 2, 1} : Integers{0, 2, 3, 1};
     return layer.append("transpose", {{"permutation", permutation}}, {tensor});
@@ -63,7 +64,7 @@ ir::ValueId channels_first(ir::LayerReader& layer, ir::ValueId image, std::size_
     if (rank == line_rank) {
         const ir::Shape shape = layer.value(image).shape;
         if (shape.rank() == image_rank) {
-            image = layer.append("reshape", {{"shape", Integers{1, shape[2], shape[3]}}}, {image});
+            image = layer.append("reshape", {{"shape", Integers{shape[0], shape[2], shape[3]}}}, {image});
         }
         return layer.append("transpose", {{"permutation", Integers{0, 2, 1}}}, {image});
     }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <vector>
@@ -199,6 +201,25 @@ ir::ValueId moved_source(const ir::Graph& graph, ir::ValueId value) {
 
 PermutedNode permuted_elements(const ir::NodeView& node, std::span<const std::uint32_t> axes) {
     return {node.node().attributes, {axes.begin(), axes.end()}};
+}
+
+std::optional<std::vector<ir::Attribute>> kept_batch(const ir::NodeView& node,
+                                                     const std::vector<bool>& has_batch, bool keeps) {
+    const bool has_others = std::find(has_batch.begin() + 1, has_batch.end(), true) != has_batch.end();
+    if (!keeps || !has_batch.front() || has_others) return std::nullopt;
+    return node.node().attributes;
+}
+
+std::optional<std::vector<ir::Attribute>> batch_of_elements(const ir::NodeView& node,
+                                                            const std::vector<bool>& has_batch) {
+    const std::size_t rank = node.output().shape.rank();
+    for (std::size_t i = 0; i < has_batch.size(); ++i) {
+        const ir::Shape& shape = node.input(i).shape;
+        // An input that is the same for all images is so along the first axis of the result.
+        const bool fits = has_batch[i] ? shape.rank() == rank : shape.rank() < rank || shape[0] == 1;
+        if (!fits) return std::nullopt;
+    }
+    return node.node().attributes;
 }
 
 void check_bias(const ir::NodeView& node, std::uint64_t channels) {

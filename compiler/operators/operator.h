@@ -171,6 +171,14 @@ ir::ValueId moved_source(const ir::Graph& graph, ir::ValueId value);
 /// Operator::permuted for operators that work element by element.
 PermutedNode permuted_elements(const ir::NodeView& node, std::span<const std::uint32_t> axes);
 
+/// Operator::on_one_image for a node that computes each index of the first axis of its first input alone;
+/// nullopt unless `keeps`, and the batch is the first axis of this input alone.
+std::optional<std::vector<ir::Attribute>> kept_batch(const ir::NodeView& node,
+                                                     const std::vector<bool>& has_batch, bool keeps = true);
+/// The same for operators that work element by element, with NumPy's broadcasting.
+std::optional<std::vector<ir::Attribute>> batch_of_elements(const ir::NodeView& node,
+                                                            const std::vector<bool>& has_batch);
+
 /// Throws ModelError unless the bias after the weights, if any, has `channels` numbers.
 void check_bias(const ir::NodeView& node, std::uint64_t channels);
 

@@ -98,6 +98,10 @@ public:
     std::string_view name() const override { return definition_.name; }
     std::string_view summary() const override { return definition_.summary; }
     std::vector<ir::LayerKind> layer_kinds() const override { return definition_.layers; }
+    std::optional<std::vector<ir::Attribute>> on_one_image(
+        const ir::NodeView& node, const std::vector<bool>& has_batch) const override {
+        return batch_of_elements(node, has_batch);
+    }
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override;
     DataType result_type(const ir::NodeView& node) const override;
     void check_types(const ir::NodeView& node) const override;

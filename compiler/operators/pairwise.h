@@ -13,6 +13,10 @@ namespace systole::operators {
 class PairwiseOperator : public Operator {
 public:
     const std::vector<ir::AttributeDeclaration>& attributes() const override;
+    std::optional<std::vector<ir::Attribute>> on_one_image(
+        const ir::NodeView& node, const std::vector<bool>& has_batch) const override {
+        return batch_of_elements(node, has_batch);
+    }
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override;
     void check_types(const ir::NodeView& node) const override;
     Placement placement() const override;

@@ -170,7 +170,7 @@ ir::Shape pooled_shape(const ir::NodeView& node) {
         throw ModelError(
             fmt::format("it pools with {}; the padding must be smaller than the kernel", to_text(window)));
     }
-    return ir::image_shape(window_output(input, window, input.channels));
+    return ir::image_shape(window_output(input, window, input.channels), node.batch());
 }
 
 std::vector<ir::Shape> Pool::output_shapes(const ir::NodeView& node) const {

@@ -15,6 +15,10 @@ class Pool : public Operator {
 public:
     const std::vector<ir::AttributeDeclaration>& attributes() const override;
     std::vector<ir::LayerKind> layer_kinds() const override;
+    std::optional<std::vector<ir::Attribute>> on_one_image(
+        const ir::NodeView& node, const std::vector<bool>& has_batch) const override {
+        return kept_batch(node, has_batch);
+    }
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override;
     LeadingOnes leading_ones(const ir::NodeView& /*node*/) const override { return LeadingOnes::Ignored; }
     bool is_identity(const ir::NodeView& node) const override;

@@ -62,6 +62,10 @@ public:
     const std::vector<ir::AttributeDeclaration>& attributes() const override;
     std::vector<ir::LayerKind> layer_kinds() const override;
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override;
+    std::optional<std::vector<ir::Attribute>> on_one_image(
+        const ir::NodeView& node, const std::vector<bool>& has_batch) const override {
+        return kept_batch(node, has_batch, reduced_axes(node).front() != 0);
+    }
     void check_types(const ir::NodeView& node) const override;
     Placement placement() const override;
     std::optional<PermutedNode> permuted(const ir::NodeView& node,

@@ -233,8 +233,15 @@ ir::Results read_dense(ir::LayerReader& layer) {
             fmt::format("its input is {}; its weights are for rows of {}", ir::to_text(input_shape), depth));
     }
     check_scales(layer, given, 0);
-    const auto rows = static_cast<std::uint32_t>(input_shape.elements() / depth);
-    std::vector<std::int64_t> extents{rows, units};
+    const std::uint32_t batch = layer.batch();
+    // Of each image of the batch, if its rows are its own.
+    const auto rows = static_cast<std::uint32_t>(input_shape.elements() / depth / batch);
+    if (batch > 1 && (input_shape.rank() < 2 || input_shape[0] != batch ||
+                      input_shape.elements() != std::uint64_t{rows} * depth * batch)) {
+        layer.fail(fmt::format("its input is {}; it must have a first axis of {}, the batch",
+                               to_text(input_shape), batch));
+    }
+    std::vector<std::int64_t> extents{std::int64_t{rows} * batch, units};
     if (layer.boolean("keep_num_dims", false)) {
         extents = extents_of(input_shape);
         if (extents.empty() || extents.back() != depth) {
@@ -253,7 +260,7 @@ ir::Results read_dense(ir::LayerReader& layer) {
         // A row is a pixel.
         if (weights.quantization && weights.quantization->axis) weights.quantization->axis = 3;
         round_product(layer.value(x), weights);
-        const ir::ValueId image = append_shape(layer, x, {1, rows, 1, depth});
+        const ir::ValueId image = append_shape(layer, x, {batch, rows, 1, depth});
         result = append_product(layer, "convolution", ir::attributes_of(ir::Window{}),
                                 node_inputs(layer, image, std::move(weights), {1, 1, depth, units}));
     }
@@ -280,7 +287,7 @@ ir::Results read_transposed(ir::LayerReader& layer) {
     const ir::FeatureMap map = layer.map_of(x);
     constexpr std::size_t rank = 4;
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
-    if (shape.size() != rank || shape[0] != 1 || shape[1] < 1 || shape[2] < 1 ||
+    if (shape.size() != rank || shape[0] != layer.batch() || shape[1] < 1 || shape[2] < 1 ||
         std::max(shape[1], shape[2]) > most || shape[3] != layout.outputs || map.channels != layout.inputs) {
         layer.fail(fmt::format("its input is {}, its weights are {} and its result {}; they do not fit",
                                ir::to_text(map), ir::to_text(given.shape), ir::joined(shape)));

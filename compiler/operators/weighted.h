@@ -35,6 +35,10 @@ namespace systole::operators {
 class WeightedOperator : public Operator {
 public:
     bool has_weights() const override { return true; }
+    std::optional<std::vector<ir::Attribute>> on_one_image(
+        const ir::NodeView& node, const std::vector<bool>& has_batch) const override {
+        return kept_batch(node, has_batch);
+    }
     LeadingOnes leading_ones(const ir::NodeView& /*node*/) const override { return LeadingOnes::Ignored; }
     void check_types(const ir::NodeView& node) const override;
     Placement placement() const override;

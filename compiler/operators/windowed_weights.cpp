@@ -108,7 +108,8 @@ ir::Shape WindowedWeights::checked_kernel(const ir::NodeView& node) {
 
 ir::Shape WindowedWeights::result_shape(const ir::NodeView& node) {
     return ir::image_shape(
-        window_output(node.input_map(), ir::window_of(node.node()), node.constant(0)->shape[3]));
+        window_output(node.input_map(), ir::window_of(node.node()), node.constant(0)->shape[3]),
+        node.batch());
 }
 
 ir::Window WindowedWeights::chip_window(const ir::NodeView& node) {

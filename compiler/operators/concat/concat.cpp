@@ -155,6 +155,12 @@ public:
     LeadingOnes leading_ones(const ir::NodeView& node) const override {
         return node.node().integer("axis") == channel_axis ? LeadingOnes::Passed : LeadingOnes::Counted;
     }
+    std::optional<std::vector<ir::Attribute>> on_one_image(
+        const ir::NodeView& node, const std::vector<bool>& has_batch) const override {
+        const bool have_all = std::find(has_batch.begin(), has_batch.end(), false) == has_batch.end();
+        if (!have_all || axis_of(node) == 0) return std::nullopt;
+        return node.node().attributes;
+    }
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
         const std::size_t count = node.node().inputs.size();
         if (count < 2) {
@@ -269,7 +275,7 @@ private:
             throw ModelError(fmt::format("its result has {} channels; that is too large", channels));
         }
         const auto result = static_cast<std::uint32_t>(channels);
-        if (!have_one_rank) return ir::image_shape({first.height, first.width, result});
+        if (!have_one_rank) return ir::image_shape({first.height, first.width, result}, node.batch());
         std::vector<std::uint32_t> extents(node.input().shape.extents().begin(),
                                            node.input().shape.extents().end());
         extents.back() = result;

@@ -100,7 +100,12 @@ public:
         std::uint64_t elements = 0;
         std::string shapes;
         for (std::size_t i = 0; i < inputs; ++i) {
-            elements += node.input(i).shape.elements();
+            const ir::Shape& shape = node.input(i).shape;
+            if (node.batch() > 1 && (shape.rank() < 2 || shape[0] != node.batch())) {
+                throw ModelError(fmt::format("its input is {}; its first axis must be the batch of {}",
+                                             to_text(shape), node.batch()));
+            }
+            elements += shape.elements() / node.batch();
             shapes += fmt::format("{}{}", shapes.empty() ? "" : " and ", map_text(node.input(i).shape));
         }
         if (elements != weights->shape[0]) {
@@ -108,7 +113,7 @@ public:
                                          elements, weights->shape[0]));
         }
         check_bias(node, weights->shape[1]);
-        return {ir::vector_shape(weights->shape[1])};
+        return {ir::vector_shape(weights->shape[1], node.batch())};
     }
     std::uint64_t macs(const ir::NodeView& node) const override { return weight_count(node); }
     bool reads_elements() const override { return true; }

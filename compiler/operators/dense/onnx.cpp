@@ -35,8 +35,9 @@ struct Product {
     ir::ValueId matrix = 0;  ///< a constant
 };
 
-/// The rows as the operators read them: [1, inputs] for one, else [1, rows, inputs].
+/// The rows of each image, as the operators read them: [batch, inputs] for one, else [batch, rows, inputs].
 struct Rows {
+    std::int64_t batch = 1;
     std::uint64_t count = 1;
     std::uint32_t inputs = 0;
     std::uint32_t outputs = 0;
@@ -59,8 +60,11 @@ Rows rows_of(const ir::LayerReader& layer, const Product& product) {
                         "the second",
                         to_text(shape), to_text(matrix)));
     }
+    // Elsewhere than at the front, the batch is not known from other axes.
+    const bool has_batch = layer.batch() > 1 && shape.rank() >= 2 && shape[0] == layer.batch();
+    if (has_batch) rows.batch = shape[0];
     for (std::size_t axis = 0; axis + 1 < shape.rank(); ++axis) {
-        rows.count *= shape[axis];
+        if (axis > 0 || !has_batch) rows.count *= shape[axis];
         rows.result.push_back(shape[axis]);
     }
     rows.result.push_back(rows.outputs);
@@ -74,8 +78,8 @@ ir::ValueId append_product(ir::LayerReader& layer, const Product& product, std::
     const bool is_vector = rows.count == 1;
     const std::int64_t inputs = rows.inputs;
     const std::int64_t outputs = rows.outputs;
-    const Integers shape =
-        is_vector ? Integers{1, inputs} : Integers{1, static_cast<std::int64_t>(rows.count), inputs};
+    const Integers shape = is_vector ? Integers{rows.batch, inputs}
+                                     : Integers{rows.batch, static_cast<std::int64_t>(rows.count), inputs};
     ir::ValueId weights = product.matrix;
     if (!is_vector) {
         const ir::Value& matrix = layer.value(weights);
@@ -214,7 +218,7 @@ ir::Results read_product_of_integers(ir::LayerReader& layer) {
     const Product product{activation_input(layer), matrix_input(layer, 1)};
     const Rows rows = rows_of(layer, product);
     const ir::ValueId image =
-        reshaped(layer, product.rows, {1, static_cast<std::int64_t>(rows.count), rows.inputs});
+        reshaped(layer, product.rows, {rows.batch, static_cast<std::int64_t>(rows.count), rows.inputs});
     const ir::ValueId weights =
         layer.append("reshape", {{"shape", Integers{1, 1, rows.inputs, rows.outputs}}}, {product.matrix});
     const ir::ValueId result = layer.append("integer_convolution", {},

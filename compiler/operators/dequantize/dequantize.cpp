@@ -40,6 +40,10 @@ public:
                 tflite_dequantize()};
     }
     LeadingOnes leading_ones(const ir::NodeView& /*node*/) const override { return LeadingOnes::Passed; }
+    std::optional<std::vector<ir::Attribute>> on_one_image(
+        const ir::NodeView& node, const std::vector<bool>& has_batch) const override {
+        return kept_batch(node, has_batch);
+    }
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
         if (node.node().inputs.size() != 1) throw ModelError("it must have exactly 1 input");
         return {node.input().shape};

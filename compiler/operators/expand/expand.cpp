@@ -64,6 +64,15 @@ public:
         if (node.output().shape.rank() != axes.size()) return std::nullopt;
         return permuted_lists(node, axes, {"shape"});
     }
+    std::optional<std::vector<ir::Attribute>> on_one_image(
+        const ir::NodeView& node, const std::vector<bool>& has_batch) const override {
+        ir::Node one = node.node();
+        std::vector<std::int64_t> shape = one.integers("shape");
+        if (shape.size() != node.input().shape.rank()) return std::nullopt;
+        shape.front() = 1;
+        one.set("shape", shape);
+        return kept_batch(ir::NodeView(node.graph(), one), has_batch);
+    }
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
         if (node.node().inputs.size() != 1) throw ModelError("it must have exactly 1 input");
         std::vector<std::uint32_t> extents;

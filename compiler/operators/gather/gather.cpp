@@ -41,6 +41,13 @@ public:
         return {{.format = ir::Format::Onnx, .name = "Gather", .keys = keys, .build = read_gather},
                 {.format = ir::Format::Tflite, .name = "GATHER", .keys = keys, .build = read_gather}};
     }
+    std::optional<std::vector<ir::Attribute>> on_one_image(
+        const ir::NodeView& node, const std::vector<bool>& has_batch) const override {
+        // Of a table, the images have indices.
+        const std::int64_t axis = node.node().integer("axis");
+        if (!has_batch[0]) return axis == 0 ? std::optional(node.node().attributes) : std::nullopt;
+        return kept_batch(node, has_batch, axis != 0);
+    }
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
         if (node.node().inputs.size() != 2) throw ModelError("it must have exactly 2 inputs");
         const ir::Shape& shape = node.input(0).shape;

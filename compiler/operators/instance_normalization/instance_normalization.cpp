@@ -46,6 +46,10 @@ public:
         if (axes.front() != 0) return std::nullopt;
         return permuted_lines(node, axes);
     }
+    std::optional<std::vector<ir::Attribute>> on_one_image(
+        const ir::NodeView& node, const std::vector<bool>& has_batch) const override {
+        return kept_batch(node, has_batch, axis_of_attribute(node) != 0);
+    }
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
         if (node.node().inputs.size() != 3) throw ModelError("it must have exactly 3 inputs");
         const std::size_t axis = axis_of_attribute(node);

@@ -36,6 +36,10 @@ public:
         return declarations;
     }
 
+    std::optional<std::vector<ir::Attribute>> on_one_image(
+        const ir::NodeView& node, const std::vector<bool>& has_batch) const override {
+        return kept_batch(node, has_batch);
+    }
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
         if (node.node().inputs.size() != Inputs) {
             throw ModelError("it must have an image, weights and the zero points of both");
@@ -59,7 +63,7 @@ public:
             throw ModelError(fmt::format("a zero point is {}; it must be one number",
                                          to_text(node.input(zero_point).shape)));
         }
-        return {ir::image_shape(window_output(image, window, kernel[3]))};
+        return {ir::image_shape(window_output(image, window, kernel[3]), node.batch())};
     }
     DataType result_type(const ir::NodeView& /*node*/) const override { return DataType::Int32; }
     void check_types(const ir::NodeView& node) const override {

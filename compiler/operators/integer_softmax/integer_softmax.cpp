@@ -135,6 +135,11 @@ public:
                  .build = read_softmax}};
     }
     LeadingOnes leading_ones(const ir::NodeView& /*node*/) const override { return LeadingOnes::Passed; }
+    std::optional<std::vector<ir::Attribute>> on_one_image(
+        const ir::NodeView& node, const std::vector<bool>& has_batch) const override {
+        // It works on the last axis.
+        return kept_batch(node, has_batch, node.input().shape.rank() > 1);
+    }
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
         if (node.node().inputs.size() != 1) throw ModelError("it must have exactly 1 input");
         if (node.input().shape.rank() == 0) throw ModelError("its input is a number; it must have an axis");

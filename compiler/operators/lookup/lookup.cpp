@@ -43,6 +43,10 @@ public:
     }
 
     LeadingOnes leading_ones(const ir::NodeView& /*node*/) const override { return LeadingOnes::Passed; }
+    std::optional<std::vector<ir::Attribute>> on_one_image(
+        const ir::NodeView& node, const std::vector<bool>& has_batch) const override {
+        return kept_batch(node, has_batch);
+    }
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
         node.require_inputs(1, 1);
         const std::uint32_t entries = bytes_of(node.input().type) == 2 ? wide_entries : byte_entries;

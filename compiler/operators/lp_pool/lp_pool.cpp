@@ -61,6 +61,10 @@ public:
         return {{ir::Format::Onnx, "LpPool", onnx_pool_keys({{"p", "`order`"}}), read_lp_pool},
                 {ir::Format::Onnx, "GlobalLpPool", {{"p", "`order`"}}, read_global_lp_pool}};
     }
+    std::optional<std::vector<ir::Attribute>> on_one_image(
+        const ir::NodeView& node, const std::vector<bool>& has_batch) const override {
+        return kept_batch(node, has_batch);
+    }
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
         return {pooled_shape(node)};
     }

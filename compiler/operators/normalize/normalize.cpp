@@ -88,6 +88,10 @@ public:
     LeadingOnes leading_ones(const ir::NodeView& node) const override {
         return node.node().integer("axis") == -1 ? LeadingOnes::Passed : LeadingOnes::Counted;
     }
+    std::optional<std::vector<ir::Attribute>> on_one_image(
+        const ir::NodeView& node, const std::vector<bool>& has_batch) const override {
+        return kept_batch(node, has_batch, axis_of_attribute(node) != 0);
+    }
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
         if (node.node().inputs.size() != 1) throw ModelError("it must have exactly 1 input");
         axis_of_attribute(node);

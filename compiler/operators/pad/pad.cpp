@@ -20,10 +20,11 @@ using Integers = std::vector<std::int64_t>;
 
 constexpr std::int64_t no_source = -1;
 
-bool is_image_border(const ir::Shape& shape, const Integers& before, const Integers& after) {
+bool is_image_border(const ir::Shape& shape, std::uint32_t batch, const Integers& before,
+                     const Integers& after) {
     constexpr std::size_t image_rank = 4;
-    return shape.rank() == image_rank && shape[0] == 1 && before[0] == 0 && after[0] == 0 && before[3] == 0 &&
-           after[3] == 0;
+    return shape.rank() == image_rank && shape[0] == batch && before[0] == 0 && after[0] == 0 &&
+           before[3] == 0 && after[3] == 0;
 }
 
 /// Cuts off elements where a border is negative, as ONNX allows.
@@ -55,7 +56,8 @@ ir::Results append_pad(ir::LayerReader& layer, ir::ValueId input, Integers befor
     if (before == Integers(rank, 0) && after == before) return input;
     const ir::Value& padded = layer.value(input);
     const bool is_activation = padded.type == DataType::Float32 || padded.quantization;
-    if (mode == "constant" && value == 0.0 && is_activation && is_image_border(padded.shape, before, after)) {
+    if (mode == "constant" && value == 0.0 && is_activation &&
+        is_image_border(padded.shape, padded.constant ? 1 : layer.batch(), before, after)) {
         return append_same(layer, "zero_padding",
                            {{"padding", Integers{before[1], before[2], after[1], after[2]}}}, {input});
     }
@@ -151,6 +153,12 @@ public:
     std::optional<PermutedNode> permuted(const ir::NodeView& node,
                                          std::span<const std::uint32_t> axes) const override {
         return permuted_lists(node, axes, {"before", "after"});
+    }
+    std::optional<std::vector<ir::Attribute>> on_one_image(
+        const ir::NodeView& node, const std::vector<bool>& has_batch) const override {
+        const bool keeps =
+            node.node().integers("before").front() == 0 && node.node().integers("after").front() == 0;
+        return kept_batch(node, has_batch, keeps);
     }
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
         if (node.node().inputs.size() != 1) throw ModelError("it must have exactly 1 input");

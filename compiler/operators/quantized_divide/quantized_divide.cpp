@@ -64,6 +64,10 @@ public:
                            "int32, a `divide`"}},
                  .build = read_div}};
     }
+    std::optional<std::vector<ir::Attribute>> on_one_image(
+        const ir::NodeView& node, const std::vector<bool>& has_batch) const override {
+        return batch_of_elements(node, has_batch);
+    }
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
         return {paired_shape(node)};
     }

@@ -212,6 +212,16 @@ public:
             {.format = ir::Format::GraphJson, .name = "flatten", .build = flatten_input}};
     }
 
+    std::optional<std::vector<ir::Attribute>> on_one_image(
+        const ir::NodeView& node, const std::vector<bool>& has_batch) const override {
+        ir::Node one = node.node();
+        Integers shape = one.integers("shape");
+        if (shape.empty() || node.input().shape.rank() == 0 || shape.front() != node.input().shape[0])
+            return std::nullopt;
+        shape.front() = 1;
+        one.set("shape", shape);
+        return kept_batch(ir::NodeView(node.graph(), one), has_batch);
+    }
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
         if (node.node().inputs.size() != 1) throw ModelError("it must have exactly 1 input");
         std::vector<std::uint32_t> extents;

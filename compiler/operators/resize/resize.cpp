@@ -143,6 +143,16 @@ public:
             moved.attributes.at(scales_position) = moved_list(axes, scales_of(node));
         return moved;
     }
+    std::optional<std::vector<ir::Attribute>> on_one_image(
+        const ir::NodeView& node, const std::vector<bool>& has_batch) const override {
+        ir::Node one = node.node();
+        Integers shape = one.integers("shape");
+        // An axis whose extent stays is not resized, unless the file says so by its scale.
+        if (shape.front() != node.input().shape[0] || is_resized(axis_resize(node, 0))) return std::nullopt;
+        shape.front() = 1;
+        one.set("shape", shape);
+        return kept_batch(ir::NodeView(node.graph(), one), has_batch);
+    }
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
         if (node.node().inputs.size() != 1) throw ModelError("it must have exactly 1 input");
         const ir::Shape& shape = node.input().shape;

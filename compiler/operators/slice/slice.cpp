@@ -44,6 +44,10 @@ public:
                  .build = read_json_slice}};
     }
 
+    std::optional<std::vector<ir::Attribute>> on_one_image(
+        const ir::NodeView& node, const std::vector<bool>& has_batch) const override {
+        return kept_batch(node, has_batch);
+    }
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
         node.require_inputs(1);
         const ir::FeatureMap input = node.input_map();
@@ -58,7 +62,7 @@ public:
                             "vector of {}",
                             count, first, input.channels));
         }
-        return {ir::vector_shape(static_cast<std::uint32_t>(count))};
+        return {ir::vector_shape(static_cast<std::uint32_t>(count), node.batch())};
     }
     Placement placement() const override {
         return {.where = "nowhere: readers read a part of the rows",

@@ -60,6 +60,10 @@ public:
         moved.set("axes", places);
         return PermutedNode{std::move(moved.attributes), {axes.begin(), axes.end()}};
     }
+    std::optional<std::vector<ir::Attribute>> on_one_image(
+        const ir::NodeView& node, const std::vector<bool>& has_batch) const override {
+        return kept_batch(node, has_batch);
+    }
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
         if (node.node().inputs.size() != 1) throw ModelError("it must have exactly 1 input");
         const ImageAxes axes = image_axes_of(node);

@@ -62,8 +62,8 @@ ir::ValueId append_ranges(ir::LayerReader& layer, ir::ValueId input, const std::
     }
     if (is_whole) return input;
     // Readers of a vector read a part of its rows.
-    const bool is_vector =
-        shape.rank() == 2 && shape[0] == 1 && count[0] == 1 && step[1] == 1 && count[1] > 0;
+    const bool is_vector = shape.rank() == 2 && shape[0] == layer.batch() && count[0] == shape[0] &&
+                           step[1] == 1 && count[1] > 0;
     if (is_vector && !layer.value(input).constant) {
         return append_same(layer, "slice", {{"first", first[1]}, {"count", count[1]}}, {input});
     }
@@ -387,6 +387,16 @@ public:
     std::optional<PermutedNode> permuted(const ir::NodeView& node,
                                          std::span<const std::uint32_t> axes) const override {
         return permuted_lists(node, axes, {"first", "step", "count"});
+    }
+    std::optional<std::vector<ir::Attribute>> on_one_image(
+        const ir::NodeView& node, const std::vector<bool>& has_batch) const override {
+        ir::Node one = node.node();
+        Integers count = one.integers("count");
+        const bool is_whole = one.integers("first").front() == 0 && one.integers("step").front() == 1 &&
+                              count.front() == node.input().shape[0];
+        count.front() = 1;
+        one.set("count", count);
+        return kept_batch(ir::NodeView(node.graph(), one), has_batch, is_whole);
     }
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
         if (node.node().inputs.size() != 1) throw ModelError("it must have exactly 1 input");

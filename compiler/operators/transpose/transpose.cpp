@@ -80,6 +80,10 @@ public:
                  }}};
     }
 
+    std::optional<std::vector<ir::Attribute>> on_one_image(
+        const ir::NodeView& node, const std::vector<bool>& has_batch) const override {
+        return kept_batch(node, has_batch, node.node().integers("permutation").front() == 0);
+    }
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
         if (node.node().inputs.size() != 1) throw ModelError("it must have exactly 1 input");
         const ir::Shape& shape = node.input().shape;

@@ -241,7 +241,8 @@ public:
         }
         return {
             ir::image_shape({static_cast<std::uint32_t>(extents[0]), static_cast<std::uint32_t>(extents[1]),
-                             static_cast<std::uint32_t>(extents[2])})};
+                             static_cast<std::uint32_t>(extents[2])},
+                            node.batch())};
     }
     std::uint64_t macs(const ir::NodeView& node) const override {
         const ir::FeatureMap input = node.input_map();

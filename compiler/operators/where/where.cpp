@@ -47,6 +47,10 @@ public:
                                          std::span<const std::uint32_t> axes) const override {
         return permuted_elements(node, axes);
     }
+    std::optional<std::vector<ir::Attribute>> on_one_image(
+        const ir::NodeView& node, const std::vector<bool>& has_batch) const override {
+        return batch_of_elements(node, has_batch);
+    }
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
         if (node.node().inputs.size() != 3) throw ModelError("it must have exactly 3 inputs");
         return {

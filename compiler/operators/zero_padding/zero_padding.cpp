@@ -86,6 +86,10 @@ public:
                  }}};
     }
 
+    std::optional<std::vector<ir::Attribute>> on_one_image(
+        const ir::NodeView& node, const std::vector<bool>& has_batch) const override {
+        return kept_batch(node, has_batch);
+    }
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
         node.require_inputs(1);
         const ir::FeatureMap input = node.input_map();
@@ -96,7 +100,8 @@ public:
             throw ModelError(fmt::format("its result is {} by {}; that is too large", height, width));
         }
         return {ir::image_shape(
-            {static_cast<std::uint32_t>(height), static_cast<std::uint32_t>(width), input.channels})};
+            {static_cast<std::uint32_t>(height), static_cast<std::uint32_t>(width), input.channels},
+            node.batch())};
     }
     LeadingOnes leading_ones(const ir::NodeView& /*node*/) const override { return LeadingOnes::Ignored; }
     bool is_identity(const ir::NodeView& node) const override { return sides_of(node.node()) == Sides{}; }
