@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "compiler/schedule/memory_plan.h"
 #include "compiler/schedule/operation.h"
 #include "compiler/schedule/target.h"
+#include "hw/base/cycle.h"
 
 /// The schedule: the order of a network's work on a machine, with its tiles, chunks and places in memory.
 namespace systole::schedule {
@@ -30,8 +32,13 @@ struct Schedule {
 /// option is 0, std::logic_error if the network is inconsistent.
 Schedule make_schedule(const mapping::Network& network, const Target& target, const Options& options);
 
-/// How the unified buffer of such a schedule is used. Throws as make_schedule does.
-MemoryPlan plan_memory_of(const mapping::Network& network, const Target& target, const Options& options);
+/// The cycles that pipelined slices take as the list scheduler orders them, predicted. To compute few of them
+/// is enough: others follow at the same interval. nullopt if the unified buffer has no rows for this.
+std::optional<Cycle> predict_pipeline(const mapping::Network& network, const Target& target,
+                                      const Options& options);
+
+/// The schedule without its operations. Throws as make_schedule does.
+Schedule plan_schedule(const mapping::Network& network, const Target& target, const Options& options);
 
 /// The schedule as text, for reading and comparing: memory, tiles, then a line for each operation.
 std::string to_text(const Schedule& schedule);

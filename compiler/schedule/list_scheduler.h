@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "compiler/mapping/network.h"
+#include "compiler/schedule/operation.h"
+#include "compiler/schedule/schedule.h"
+#include "hw/base/cycle.h"
+
+namespace systole::schedule {
+
+/// The work of a slice, to be put in order.
+struct SliceWork {
+    std::uint32_t images = 0;
+    std::uint32_t first_image = 0;               ///< its place in the unified buffer
+    std::vector<Operation> inputs;               ///< what it reads from the host before its first layer
+    std::vector<std::vector<Operation>> layers;  ///< by layer, each with the outputs that it sends
+};
+
+struct OrderedWork {
+    std::vector<Operation> operations;
+    /// By slice, predicted: its last results are in the unified buffer, in cycles from the first row of array
+    /// input of the first.
+    std::vector<Cycle> slice_ends;
+    Cycle cycles = 0;  ///< predicted: the last output has left
+};
+
+/// Puts the work of pipelined slices in order, by a list scheduler. A step is the work on a chunk of a layer:
+/// streams of one column tile with the activations of their sums, or an operation of the activation unit. Of
+/// all steps that may be next, it takes one that its unit waits the fewest cycles for; if there are several,
+/// one of the slice with the most work left in its stage. Chunks that share the tile in the array follow each
+/// other.
+///
+/// The steps of a layer may begin when the layers are finished whose results it reads, and those that use the
+/// rows it writes; slices enter stages as Stages says. Rows of accumulators are given in order of the steps.
+/// `work` gives the work of a slice, in order, each once. `schedule` has layers and memory, with stages.
+OrderedWork order_steps(const mapping::Network& network, const Schedule& schedule, std::size_t slices,
+                        const std::function<SliceWork(std::size_t)>& work);
+
+}  // namespace systole::schedule
