@@ -29,14 +29,15 @@ struct OrderedWork {
 };
 
 /// Puts the work of pipelined slices in order, by a list scheduler. A step is the work on a chunk of a layer:
-/// streams of one column tile with the activations of their sums, or an operation of the activation unit. Of
-/// all steps that may be next, it takes one that its unit waits the fewest cycles for; if there are several,
-/// one of the slice with the most work left in its stage. Chunks that share the tile in the array follow each
-/// other.
+/// streams of one column tile with the activations of their sums, or an operation of the activation unit; a
+/// product that waits for weights has a step for each tile. Of all steps that may be next, it takes the one
+/// for which units wait the fewest cycles, before it and before the best step behind it; if there are
+/// several, one of the slice with the most work left in its stage.
 ///
 /// The steps of a layer may begin when the layers are finished whose results it reads, and those that use the
-/// rows it writes; slices enter stages as Stages says. Rows of accumulators are given in order of the steps.
-/// `work` gives the work of a slice, in order, each once. `schedule` has layers and memory, with stages.
+/// rows it writes (layer_graph.h); slices enter stages as Stages says. A step gets rows of accumulators when
+/// it is taken. `work` gives the work of a slice; it is called for each slice once, in order. `schedule` has
+/// layers and memory, with a pipeline.
 OrderedWork order_steps(const mapping::Network& network, const Schedule& schedule, std::size_t slices,
                         const std::function<SliceWork(std::size_t)>& work);
 
