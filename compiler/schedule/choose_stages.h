@@ -28,8 +28,8 @@ struct StageAlternatives {
 };
 
 /// Compares pipelines of one and two stages for slices of a few sizes, as the list scheduler orders them.
-/// `target` has a machine, and Mapping::slice_images as chosen for slices that are not pipelined. There is no
-/// choice with work of the host, with a single slice of one image, or if slices take the first layers in
+/// `target` has costs, and Mapping::slice_images as chosen for slices that are not pipelined. There is no
+/// choice with a single slice of one image, or if slices take the first layers in
 /// groups.
 StageAlternatives compare_stages(const mapping::Network& network, const Target& target,
                                  const Options& options);

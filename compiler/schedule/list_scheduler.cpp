@@ -9,6 +9,7 @@
 
 #include "compiler/mapping/unit_times.h"
 #include "compiler/schedule/accumulator_rows.h"
+#include "compiler/schedule/host_parts.h"
 #include "compiler/schedule/layer_graph.h"
 #include "compiler/schedule/stages.h"
 #include "compiler/schedule/step_costs.h"
@@ -37,7 +38,7 @@ struct Candidate {
     OpenSlice* slice = nullptr;
     std::uint32_t layer = 0;
     double wait = 0;          ///< cycles that its unit waits for it
-    bool goes_first = false;  ///< see Pipeline::weights_first
+    bool goes_first = false;  ///< a transfer, or see Pipeline::weights_first
     double work_left = 0;     ///< of the slice in its stage
 };
 
@@ -65,13 +66,15 @@ public:
                   const std::function<SliceWork(std::size_t)>& work)
         : network_(network),
           schedule_(schedule),
-          machine_(*schedule.target.mapping.machine),
+          machine_(schedule.target.mapping.costs->machine),
           slices_(slices),
           work_(work),
           stages_(schedule.memory.pipeline.value().stages, static_cast<std::uint32_t>(network.layers.size()),
                   schedule.memory.slack),
           graph_(layer_graph(network, schedule)),
           costs_(network, schedule),
+          in_host_memory_(begins_in_host_memory(network)),
+          read_by_chip_(read_by_chip(network)),
           times_(machine_),
           accumulators_(schedule.target.accumulator_rows) {}
 
@@ -222,7 +225,11 @@ private:
         Candidate found{.slice = &slice, .layer = layer, .work_left = slice.work_left[stage_of(layer)]};
         const Step& step = next_step(found);
         if (!step.is_product) {
-            found.wait = std::max(ready(slice, layer, step) - times_.activation(), 0.0);
+            // Transfers and the host keep neither array nor activation unit.
+            found.goes_first = !step.is_vector_work;
+            if (!found.goes_first) {
+                found.wait = std::max(ready(slice, layer, step) - times_.activation(), 0.0);
+            }
             return found;
         }
         const bool kept = keeps_tile(layer, step);
@@ -316,9 +323,14 @@ private:
         OpenSlice& slice = *chosen.slice;
         const std::uint32_t layer = chosen.layer;
         const Step& step = slice.steps[layer][slice.next_step[layer]++];
-        const double done = step.is_product
-                                ? add_product(slice, layer, step)
-                                : times_.add_activation(ready(slice, layer, step), step.activation_cycles);
+        double done = 0;
+        if (step.is_product) {
+            done = add_product(slice, layer, step);
+        } else if (!step.is_vector_work) {
+            done = add_host_work(slice, layer);
+        } else {
+            done = times_.add_activation(ready(slice, layer, step), step.activation_cycles);
+        }
         if (!step.is_product) append(operations(slice, layer, step));
         slice.work_left[stage_of(layer)] -= step.longest();
         if (!step.ends_sums) return;
@@ -338,6 +350,37 @@ private:
         }
     }
 
+    /// Lets the host compute a segment. Returns when the chip has its results.
+    double add_host_work(OpenSlice& slice, std::uint32_t layer) {
+        const mapping::Layer& segment = network_.layers[layer];
+        const auto* const work = std::get_if<mapping::HostSegment>(&segment.work);
+        if (work == nullptr) return 0;  // a transfer
+        double ready = 0;
+        std::uint64_t sent = 0, fetched = 0;
+        for (const mapping::TensorId input : segment.inputs) {
+            for (const double line : slice.done[input]) ready = std::max(ready, line);
+            if (!in_host_memory_[input]) sent += mapping::image_bytes(network_.tensors[input]);
+        }
+        for (const mapping::TensorId output : segment.outputs) {
+            if (read_by_chip_[output]) fetched += mapping::image_bytes(network_.tensors[output]);
+        }
+        const Costs& costs = *schedule_.target.mapping.costs;
+        const auto images = static_cast<double>(slice.work.images);
+        const double bytes =
+            images * static_cast<double>(work->bytes) + static_cast<double>(work->constant_bytes);
+        const double seconds =
+            std::max(images * static_cast<double>(work->operations) * costs.host_seconds_per_operation,
+                     bytes * costs.host_seconds_per_byte);
+        const auto busy = static_cast<Cycle>(std::ceil(seconds * machine_.clock_mhz * 1e6));
+        const Cycle transfers = timing::host_write_cycles(sent * slice.work.images, machine_) +
+                                timing::host_read_cycles(fetched * slice.work.images, machine_);
+        host_ = std::max(host_, ready) + static_cast<double>(busy);
+        const double done =
+            host_ + static_cast<double>(transfers + timing::host_work_cost(busy, machine_).complete - busy);
+        for (const mapping::TensorId output : segment.outputs) std::ranges::fill(slice.done[output], done);
+        return done;
+    }
+
     /// Appends the streams and activations of a step. Returns when its results are written.
     double add_product(OpenSlice& slice, std::uint32_t layer, const Step& step) {
         const bool keeps = keeps_tile(layer, step);
@@ -352,6 +395,7 @@ private:
         double done = 0;
         const std::span<const Operation> all = operations(slice, layer, step);
         for (const StreamOfStep& stream : costs_.streams_of(all)) {
+            result_.array_cycles += stream.shape.span();
             done = times_.add_stream(stream.shape, rows_free, fetch_of(stream.fetch, keeps));
             rows_free = 0;
         }
@@ -398,12 +442,15 @@ private:
     const Stages stages_;
     const LayerGraph graph_;
     const StepCosts costs_;
+    const std::vector<bool> in_host_memory_;  ///< by tensor
+    const std::vector<bool> read_by_chip_;
     mapping::UnitTimes times_;
     AccumulatorRows accumulators_;
     std::optional<TileInArray> in_array_;
     std::vector<double> activated_;  ///< by step with sums: when they are complete
     double host_reads_ = 0;          ///< the link to the chip is free
     double host_writes_ = 0;
+    double host_ = 0;             ///< the host may begin the next segment
     std::size_t opened_ = 0;      ///< slices that have been opened
     std::deque<SliceWork> read_;  ///< slices whose input has been read, not opened yet
     std::deque<std::vector<std::vector<double>>> read_done_;

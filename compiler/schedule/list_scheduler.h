@@ -25,7 +25,8 @@ struct OrderedWork {
     /// By slice, predicted: its last results are in the unified buffer, in cycles from the first row of array
     /// input of the first.
     std::vector<Cycle> slice_ends;
-    Cycle cycles = 0;  ///< predicted: the last output has left
+    Cycle cycles = 0;        ///< predicted: the last output has left
+    Cycle array_cycles = 0;  ///< of all streams
 };
 
 /// Puts the work of pipelined slices in order, by a list scheduler. A step is the work on a chunk of a layer:

@@ -155,19 +155,23 @@ public:
         }
     }
 
-    /// Predicted cycles of pipelined slices.
-    Cycle predict_pipeline() {
+    PipelinePrediction predict_pipeline() {
         // As many slices as there are stages fill the pipeline, and as many drain it. Those between end at
         // intervals of which the mean counts.
         const std::size_t filling = schedule_.memory.pipeline->stages.size() + 1;
         constexpr std::size_t steady = 8;
-        const std::size_t computed = 2 * filling + steady;
-        const OrderedWork ordered = order_pipeline(std::min(computed, slices_.size()));
-        if (slices_.size() <= computed) return ordered.cycles;
+        const std::size_t computed = std::min(2 * filling + steady, slices_.size());
+        const OrderedWork ordered = order_pipeline(computed);
+        PipelinePrediction predicted{
+            .cycles = ordered.cycles, .array = ordered.array_cycles, .operations = ordered.operations.size()};
+        if (slices_.size() == computed) return predicted;
         const std::size_t last = computed - filling - 1;
         const Cycle interval =
             divide_up(ordered.slice_ends[last] - ordered.slice_ends[last - steady], Cycle{steady});
-        return ordered.cycles + (slices_.size() - computed) * interval;
+        predicted.cycles += (slices_.size() - computed) * interval;
+        predicted.array = to_64_bits(multiply_divide_up(predicted.array, slices_.size(), computed),
+                                     "slices take more than 64 bits of cycles");
+        return predicted;
     }
 
 private:
@@ -347,8 +351,8 @@ Schedule make_schedule(const mapping::Network& network, const Target& target, co
     return schedule;
 }
 
-std::optional<Cycle> predict_pipeline(const mapping::Network& network, const Target& target,
-                                      const Options& options) {
+std::optional<PipelinePrediction> predict_pipeline(const mapping::Network& network, const Target& target,
+                                                   const Options& options) {
     Schedule schedule = plan_schedule(network, target, options);
     if (!schedule.memory.pipeline) return std::nullopt;
     return Sequence(network, schedule).predict_pipeline();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -32,10 +33,17 @@ struct Schedule {
 /// option is 0, std::logic_error if the network is inconsistent.
 Schedule make_schedule(const mapping::Network& network, const Target& target, const Options& options);
 
-/// The cycles that pipelined slices take as the list scheduler orders them, predicted. To compute few of them
-/// is enough: others follow at the same interval. nullopt if the unified buffer has no rows for this.
-std::optional<Cycle> predict_pipeline(const mapping::Network& network, const Target& target,
-                                      const Options& options);
+/// What the list scheduler predicts of pipelined slices.
+struct PipelinePrediction {
+    Cycle cycles = 0;
+    Cycle array = 0;  ///< of `cycles`, those in which the array takes input or the data setup collects it
+    std::size_t operations = 0;  ///< that were put in order for the prediction: what it cost
+};
+
+/// To compute a few slices is enough: others follow at the same interval. nullopt if the unified buffer has
+/// no rows for them.
+std::optional<PipelinePrediction> predict_pipeline(const mapping::Network& network, const Target& target,
+                                                   const Options& options);
 
 /// The schedule without its operations. Throws as make_schedule does.
 Schedule plan_schedule(const mapping::Network& network, const Target& target, const Options& options);

@@ -35,7 +35,7 @@ bool is_vector_work(const Operation& operation) {
 }  // namespace
 
 StepCosts::StepCosts(const mapping::Network& network, const Schedule& schedule)
-    : network_(network), schedule_(schedule), machine_(*schedule.target.mapping.machine) {
+    : network_(network), schedule_(schedule), machine_(schedule.target.mapping.costs->machine) {
     const std::vector<TensorPart> parts = place_parts(network);
     for (std::size_t l = 0; l < network.layers.size(); ++l) {
         const LayerPlan& plan = schedule.layers[l];
@@ -123,6 +123,7 @@ std::vector<Step> StepCosts::steps_of(std::uint32_t layer, std::span<const Opera
             steps.emplace_back();
             steps.back().first_operation = i;
             steps.back().is_product = streams != nullptr;
+            steps.back().is_vector_work = is_vector_work(operation);
             steps.back().begins_sums = !continues;
         }
         streams_before = streams != nullptr;

@@ -34,7 +34,8 @@ struct StreamOfStep {
 struct Step {
     std::size_t first_operation = 0;  ///< of the layer's
     std::size_t operations = 0;
-    bool is_product = false;  ///< it begins with streams; otherwise it is vector work or a transfer
+    bool is_product = false;              ///< it begins with streams
+    bool is_vector_work = false;          ///< of the activation unit alone; otherwise transfers and host work
     std::optional<std::uint32_t> column;  ///< of a product whose column has a single tile
     std::uint32_t accumulator_rows = 0;
     bool begins_sums = true;       ///< it takes rows of accumulators

@@ -28,6 +28,13 @@ struct Pipeline {
     bool operator==(const Pipeline&) const = default;
 };
 
+/// What work takes, on the chip and on the host.
+struct Costs {
+    machine::MachineConfig machine;
+    double host_seconds_per_operation = 0;  ///< the host takes the longer of the two
+    double host_seconds_per_byte = 0;
+};
+
 /// Choices of the compiler. They change instructions and cycles, never answers.
 struct Mapping {
     bool join_convolutions = true;   ///< see parallel_convolutions.h
@@ -44,11 +51,11 @@ struct Mapping {
     /// By layer: the output pixels that a row of accumulators holds side by side (choose_blocks). Empty: one
     /// pixel in every layer. A layer with larger blocks is not joined with others.
     std::vector<mapping::PixelBlock> blocks = {};
-    /// Slices are pipelined (choose_stages.h). Then `machine` is set. Absent: the work of a slice follows
+    /// Slices are pipelined (choose_stages.h). Then `costs` is set. Absent: the work of a slice follows
     /// that of the one before, layer after layer.
     std::optional<Pipeline> pipeline = {};
-    /// Whose costs order the steps of pipelined slices.
-    std::shared_ptr<const machine::MachineConfig> machine = {};
+    /// By which the steps of pipelined slices are put in order.
+    std::shared_ptr<const Costs> costs = {};
 
     bool operator==(const Mapping&) const = default;
 };

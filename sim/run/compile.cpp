@@ -6,6 +6,8 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <numeric>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -25,6 +27,8 @@
 #include "hw/base/data_type.h"
 #include "hw/machine/config_error.h"
 #include "hw/timing/matrix_unit.h"
+#include "sim/run/baselines/baseline.h"
+#include "sim/run/baselines/comparison.h"
 #include "sim/run/images.h"
 #include "sim/run/input/axes.h"
 #include "sim/run/record/bytes.h"
@@ -187,11 +191,22 @@ schedule::Target with_slices(const mapping::Network& network, schedule::Target t
     return target;
 }
 
+/// The costs of the run's machine, and of its host if it has one.
+std::shared_ptr<const schedule::Costs> costs_of(const RunSpec& spec) {
+    schedule::Costs costs{.machine = spec.machine};
+    if (spec.host) {
+        const baselines::Baseline host = baselines::read_baseline(nlohmann::json(*spec.host), "host");
+        costs.host_seconds_per_operation = baselines::roofline_seconds(host, 1.0, 0.0);
+        costs.host_seconds_per_byte = baselines::roofline_seconds(host, 0.0, 1.0);
+    }
+    return std::make_shared<const schedule::Costs>(std::move(costs));
+}
+
 /// The target with the pipeline of slices that costs least.
 schedule::Target with_stages(const mapping::Network& network, schedule::Target target, const RunSpec& spec,
                              const schedule::Options& options) {
     if (!spec.compiler.mapping.pipeline) return target;
-    target.mapping.machine = std::make_shared<const machine::MachineConfig>(spec.machine);
+    target.mapping.costs = costs_of(spec);
     const auto compared = schedule::compare_stages(network, target, options);
     if (!compared.chosen) return target;
     target.mapping.pipeline = compared.alternatives[*compared.chosen].pipeline;
@@ -201,17 +216,22 @@ schedule::Target with_stages(const mapping::Network& network, schedule::Target t
 
 std::string stages_text(const mapping::Network& network, const schedule::StageAlternatives& stages) {
     if (stages.alternatives.size() < 2) return {};
-    std::string text =
-        "all inferences, by images in a slice and the layer at which the second stage of a pipeline begins\n";
-    for (std::size_t i = 0; i < stages.alternatives.size(); ++i) {
+    constexpr std::size_t most_lines = 12;
+    std::vector<std::size_t> order(stages.alternatives.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return stages.alternatives[i].cycles; });
+    std::string text = "all inferences, by images in a slice and the stages of a pipeline of slices\n";
+    for (const std::size_t i : std::span(order).first(std::min(order.size(), most_lines))) {
         const schedule::StageAlternative& alternative = stages.alternatives[i];
         const schedule::Pipeline& pipeline = alternative.pipeline;
-        std::string begin = pipeline.stages.empty() ? "one stage" : "stages from";
+        std::string begin;
         for (const std::uint32_t layer : pipeline.stages) begin += " " + network.layers[layer].name;
-        if (pipeline.weights_first) begin += ", weights first";
-        text += fmt::format("  {:>7} {:>14} cycles  {}{}\n", alternative.images, alternative.cycles, begin,
+        text += fmt::format("  {:>7} {:>14} cycles  {}{}{}{}\n", alternative.images, alternative.cycles,
+                            begin.empty() ? "one stage" : "stages from", begin,
+                            pipeline.weights_first ? ", weights first" : "",
                             stages.chosen == i ? "  chosen" : "");
     }
+    if (order.size() > most_lines) text += fmt::format("  and {} more\n", order.size() - most_lines);
     return text;
 }
 
@@ -262,7 +282,7 @@ std::string explain_mapping(const mapping::Network& network, const RunSpec& spec
     }
     if (spec.compiler.mapping.pipeline) {
         schedule::Target chosen = with_slices(network, with_blocks(network, spec, options), spec, options);
-        chosen.mapping.machine = std::make_shared<const machine::MachineConfig>(spec.machine);
+        chosen.mapping.costs = costs_of(spec);
         text += stages_text(network, schedule::compare_stages(network, chosen, options));
     }
     return text;
@@ -274,6 +294,7 @@ std::string mapping_key(const RunSpec& spec) {
     // The costs that blocks and slices are chosen by depend on the whole machine.
     if (mapping.pixel_blocks || mapping.double_buffers || mapping.pipeline)
         key += machine::record_json(spec.machine).dump();
+    if (mapping.pipeline && spec.host) key += nlohmann::json(*spec.host).dump();
     return key;
 }
 
@@ -303,7 +324,7 @@ nlohmann::json to_json(const schedule::Target& target) {
             {"blocks", block_sizes},
             {"stages", pipeline ? nlohmann::json(pipeline->stages) : nlohmann::json()},
             {"weights_first", pipeline && pipeline->weights_first},
-            {"machine", costs ? nlohmann::json(machine::record_json(*costs)) : nlohmann::json()}};
+            {"machine", costs ? nlohmann::json(machine::record_json(costs->machine)) : nlohmann::json()}};
 }
 
 ReadNetwork read_model(const RunSpec& spec) {

@@ -169,7 +169,7 @@ struct PipelinesTried {
     void add(const mapping::Network& network, const machine::MachineConfig& machine,
              const schedule::Options& options) {
         schedule::Target target = run::target_of(machine, run::mapping_named(run::MappingName::Best));
-        target.mapping.machine = std::make_shared<const machine::MachineConfig>(machine);
+        target.mapping.costs = std::make_shared<const schedule::Costs>(schedule::Costs{.machine = machine});
         const schedule::StageAlternatives compared = schedule::compare_stages(network, target, options);
         if (compared.alternatives.empty()) return;
         const auto cycles_of = [&](const schedule::Target& mapped) {

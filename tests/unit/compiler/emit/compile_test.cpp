@@ -51,10 +51,10 @@ std::vector<mapping::PixelBlock> random_blocks(const mapping::Network& network,
     return blocks;
 }
 
-/// A machine with the properties of the target.
-std::shared_ptr<const machine::MachineConfig> machine_of(const schedule::Target& target,
-                                                         std::mt19937& random) {
-    auto machine = std::make_shared<machine::MachineConfig>();
+/// The costs of a machine with the properties of the target.
+std::shared_ptr<const schedule::Costs> costs_of(const schedule::Target& target, std::mt19937& random) {
+    auto costs = std::make_shared<schedule::Costs>();
+    machine::MachineConfig* const machine = &costs->machine;
     machine->matrix_unit.rows = target.geometry.rows;
     machine->matrix_unit.columns = target.geometry.columns;
     machine->accumulators.rows = target.accumulator_rows;
@@ -62,7 +62,8 @@ std::shared_ptr<const machine::MachineConfig> machine_of(const schedule::Target&
     machine->weight_fifo.depth_tiles = draw(random, 1, 5);
     machine->activation_unit.latency_cycles = draw(random, 1, 200);
     machine->sequencer.queue_depth = draw(random, 1, 40);
-    return machine;
+    costs->host_seconds_per_operation = 1e-9 * draw(random, 0, 100);
+    return costs;
 }
 
 /// Up to three stages, each of one layer or more.
@@ -92,7 +93,7 @@ schedule::Target random_target(const mapping::Network& network, std::mt19937& ra
     if (draw(random, 0, 2) == 0) target.mapping.slice_images = draw(random, 1, 4);
     if (draw(random, 0, 1) == 0) {
         target.mapping.pipeline = random_pipeline(network, random);
-        target.mapping.machine = machine_of(target, random);
+        target.mapping.costs = costs_of(target, random);
         target.unified_buffer_rows += draw(random, 0, 1) * 20 * least;
     }
     return target;

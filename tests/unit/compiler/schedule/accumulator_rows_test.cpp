@@ -24,7 +24,7 @@ TEST_CASE("A chunk takes the rows that are free first", "[compiler][schedule]") 
     CHECK(rows.free(64, 0) == 500.0);
     CHECK(rows.take(32, 0) == 32);
     CHECK(rows.free(32, 0) == 500.0);
-    CHECK(rows.free(32, 700) == 700.0);
+    CHECK(rows.free(32, 700) == 500.0);
 }
 
 TEST_CASE("Rows that are free before a chunk can use them are alike", "[compiler][schedule]") {
