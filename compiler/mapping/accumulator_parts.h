@@ -22,6 +22,9 @@ public:
     static constexpr std::uint32_t quarters = 4;
     /// Limits the number of instructions: each chunk is one for each of two units.
     static constexpr std::uint32_t most = 16;
+    /// Where the work of several slices takes turns. Larger chunks give the fetches of weights more time,
+    /// which are issued as far ahead as the units' queues hold instructions.
+    static constexpr std::uint32_t most_of_pipeline = 8;
 
     /// `rows` is at least 1; more than 65535 rows are not used, because instructions count rows in 16 bits.
     explicit AccumulatorParts(std::uint32_t rows)
@@ -34,10 +37,10 @@ public:
 
     /// The fewest parts with which chunks of one tile keep the array busy. `delay` is the number of cycles
     /// from a row's entry into the array to its activation; a chunk that reuses a part waits until all of it
-    /// is activated. At least quarters, because sums are on their way; at most `most`.
-    std::uint32_t parts_behind(std::uint64_t delay) const {
+    /// is activated. At least quarters, because sums are on their way; at most `most_parts`.
+    std::uint32_t parts_behind(std::uint64_t delay, std::uint32_t most_parts = most) const {
         std::uint32_t parts = quarters;
-        while (parts < most && 2 * std::uint64_t{part(parts)} + delay > rows_) parts *= 2;
+        while (parts < most_parts && 2 * std::uint64_t{part(parts)} + delay > rows_) parts *= 2;
         return parts;
     }
 
@@ -69,9 +72,10 @@ struct ProductChunks {
 /// The chunks of `images` images of a product, whose rows of sums form a grid of `grid`'s height and width.
 /// They have the size of a part of the accumulators; if a line does not fit in a part, that of all
 /// accumulators. With a `delay` (see AccumulatorParts::parts_behind), products whose columns have a single
-/// weight tile use as many parts as it asks for, otherwise quarters.
+/// weight tile use as many parts as it asks for, at most `most_parts`, otherwise quarters.
 ProductChunks cut_product(const Tiling& tiling, const ir::FeatureMap& grid, std::uint32_t images,
-                          const AccumulatorParts& accumulators, std::optional<std::uint64_t> delay);
+                          const AccumulatorParts& accumulators, std::optional<std::uint64_t> delay,
+                          std::uint32_t most_parts = AccumulatorParts::most);
 
 /// Whether the column has one weight tile, which stays in the array for all chunks.
 bool is_single_tile(const ColumnTile& column);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "compiler/ir/feature_map.h"
 #include "compiler/ir/window.h"
@@ -12,6 +13,7 @@
 #include "hw/base/data_type.h"
 #include "hw/isa/instructions/activate.h"
 #include "hw/machine/machine_config.h"
+#include "hw/timing/matrix_unit.h"
 
 namespace systole::mapping {
 
@@ -31,15 +33,26 @@ struct MappedProduct {
     isa::ActivationFunction function = isa::ActivationFunction::Identity;
 };
 
+/// A weight tile of a column, with the stream of one line against it.
+struct TileCost {
+    timing::StreamShape line;
+    double fetch = 0;  ///< cycles of weight memory
+};
+
+/// The tiles of a column tile, in the order in which a chunk is streamed against them.
+std::vector<TileCost> tile_costs(const MappedProduct& product, const ColumnTile& column,
+                                 const machine::MachineConfig& machine);
+
+/// Cycles of the activation unit for rows of sums of so many columns; `loads`: parameters are loaded before.
+double activation_cycles(const MappedProduct& product, std::uint32_t columns, std::uint32_t rows, bool loads,
+                         const machine::MachineConfig& machine);
+
 /// The cycles that the product takes from its first row of array input until its last sums are activated, in
 /// a network whose other layers neither delay it nor are delayed. Its first tiles are in the weight FIFO, as
 /// if there had been time to fetch them before.
 ///
-/// A recurrence over the streams of all chunks: a stream begins when the one before has been put in, when its
-/// tile has been fetched and shifted in, and when the rows of sums that it overwrites are activated. Each
-/// cost is a function of hw/timing. Left out are ports, the host link, the issue of instructions, and row
-/// changes of a DRAM. The streams of many equal chunks are not computed one by one: the cycles of some are
-/// multiplied.
+/// A recurrence over the streams of all chunks (UnitTimes), which also leaves out the host link. The streams
+/// of many equal chunks are not computed one by one: the cycles of some are multiplied.
 Cycle predicted_cycles(const MappedProduct& product, const machine::MachineConfig& machine);
 
 }  // namespace systole::mapping

@@ -155,7 +155,7 @@ std::vector<std::uint32_t> slice_counts(std::uint32_t batch, std::uint32_t first
 
 SliceAlternatives compare_slices(const mapping::Network& network, const Target& target,
                                  const machine::MachineConfig& machine, const Options& options) {
-    const MemoryPlan first = plan_memory_of(network, target, options);
+    const MemoryPlan first = plan_schedule(network, target, options).memory;
     const auto batch = static_cast<std::uint32_t>(std::min<std::uint64_t>(options.batch, options.inferences));
     if (batch < 2) return {};
     const SliceCosts costs(network, target, machine, first);
@@ -176,7 +176,7 @@ SliceAlternatives compare_slices(const mapping::Network& network, const Target& 
         Target cut = target;
         cut.mapping.slice_images = divide_up(batch, slices);
         if (divide_up(batch, cut.mapping.slice_images) != slices) continue;
-        const MemoryPlan plan = plan_memory_of(network, cut, options);
+        const MemoryPlan plan = plan_schedule(network, cut, options).memory;
         if (plan.images_per_slice == cut.mapping.slice_images) add(slices, plan);
     }
     const auto fewest = std::ranges::min_element(compared.alternatives, {}, &SliceAlternative::cycles);

@@ -130,8 +130,10 @@ void plan_dense(const mapping::MatrixProduct& product, const LayerView& view, La
 mapping::ProductChunks product_chunks(const LayerLowering& context) {
     const Target& target = context.view.target;
     const auto delay = target.mapping.parts_by_delay ? std::optional(target.activation_delay) : std::nullopt;
+    const std::uint32_t most_parts = context.memory.pipeline ? mapping::AccumulatorParts::most_of_pipeline
+                                                             : mapping::AccumulatorParts::most;
     mapping::ProductChunks cut = mapping::cut_product(context.plan.tiling, context.plan.grid, context.images,
-                                                      context.accumulators, delay);
+                                                      context.accumulators, delay, most_parts);
     for (mapping::Chunk& chunk : cut.chunks) chunk.first_image += context.first_image;
     return cut;
 }

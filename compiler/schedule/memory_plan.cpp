@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "compiler/ir/model_error.h"
 #include "compiler/mapping/chunking.h"
 #include "compiler/schedule/parallel_convolutions.h"
+#include "compiler/schedule/stages.h"
 #include "compiler/schedule/tensor_parts.h"
 #include "hw/base/arithmetic.h"
 
@@ -97,11 +99,25 @@ void add_double_buffers(const mapping::Network& network, const std::vector<Lifet
     }
 }
 
-/// Places all tensors, for the number of images, the groups and the double buffers of the plan.
+/// The places of the tensors' rows, and by tensor the number of slices that have rows.
+StagedRows allocate_copies(const mapping::Network& network, const std::vector<Lifetime>& one_image,
+                           const MemoryPlan& plan) {
+    if (plan.pipeline) {
+        const Stages stages(plan.pipeline->stages, static_cast<std::uint32_t>(network.layers.size()),
+                            plan.slack);
+        return allocate_stages(one_image, plan.images_per_slice, stages);
+    }
+    StagedRows rows{.allocation = allocate(network, one_image, plan), .copies = {}};
+    for (const bool two : rows_of_two_slices(network, plan)) rows.copies.push_back(two ? 2 : 1);
+    rows.turn = plan.two_inputs || plan.two_outputs ? 2 : 1;
+    return rows;
+}
+
+/// Places all tensors, for the number of images, the groups, stages and double buffers of the plan.
 void place(const mapping::Network& network, const Target& target, const std::vector<Lifetime>& one_image,
            std::uint32_t constant_rows, MemoryPlan& plan) {
-    const RowAllocation allocation = allocate(network, one_image, plan);
-    const std::vector<bool> two = rows_of_two_slices(network, plan);
+    const auto [allocation, copies, turn] = allocate_copies(network, one_image, plan);
+    plan.turn = turn;
     plan.rows = static_cast<std::uint32_t>(constant_rows + allocation.rows);
     const std::vector<TensorPart> parts = place_parts(network);
     for (mapping::TensorId id = 0; id < network.tensors.size(); ++id) {
@@ -116,7 +132,7 @@ void place(const mapping::Network& network, const Target& target, const std::vec
             belongs_to_group(lifetime, plan.groups) ? plan.groups.images : plan.images_per_slice;
         TensorPlacement placement{.name = network.tensors[id].name,
                                   .row = static_cast<std::uint32_t>(row),
-                                  .images = two[part.whole] ? 2 * images : images,
+                                  .images = copies[part.whole] * images,
                                   .image_rows = static_cast<std::uint32_t>(lifetime.rows),
                                   .pixel_bytes = shares_pixels.shape.channels * element_bytes,
                                   .channel_offset = static_cast<std::uint32_t>(first_channel * element_bytes),
@@ -124,6 +140,33 @@ void place(const mapping::Network& network, const Target& target, const std::vec
         if (part.whole != id && !part.is_slice) placement.part_of = part.whole;
         plan.tensors.push_back(std::move(placement));
     }
+}
+
+/// The images of one slice that fit if every layer processes the whole slice. A network of the host's work
+/// alone takes no rows: all `asked` fit.
+std::uint64_t images_in(std::uint64_t rows, const std::vector<Lifetime>& one_image, std::uint32_t asked) {
+    const std::uint64_t taken = allocate_rows(one_image).rows;
+    return taken == 0 ? asked : rows / taken;
+}
+
+/// The plan of slices in a pipeline; nullopt if it has no rows for them.
+std::optional<MemoryPlan> plan_stages(const mapping::Network& network, const Target& target,
+                                      std::uint32_t slice_images, std::uint32_t constant_rows) {
+    if (!target.mapping.pipeline) return std::nullopt;
+    MemoryPlan plan;
+    plan.images_per_slice = slice_images;
+    plan.overlap_transfers = true;
+    plan.pipeline = target.mapping.pipeline;
+    plan.inputs = input_parts(network);
+    plan.outputs = output_parts(network);
+    const std::vector<Lifetime> one_image = tensor_lifetimes(network, target, false);
+    const std::uint64_t rows = rows_for_tensors(target, constant_rows);
+    plan.images_that_fit = images_in(rows, one_image, slice_images);
+    plan.slack = 1;
+    if (allocate_copies(network, one_image, plan).allocation.rows > rows) plan.slack = 0;
+    if (allocate_copies(network, one_image, plan).allocation.rows > rows) return std::nullopt;
+    place(network, target, one_image, constant_rows, plan);
+    return plan;
 }
 
 }  // namespace
@@ -206,6 +249,7 @@ MemoryPlan plan_memory(const mapping::Network& network, const Target& target, co
     const std::uint32_t wanted = target.mapping.slice_images;
     // A smaller slice that is wanted is planned like a batch.
     const std::uint32_t batch = wanted == 0 ? asked : std::min(asked, wanted);
+    if (auto staged = plan_stages(network, target, batch, constant_rows)) return *std::move(staged);
     const auto all_tiles = std::accumulate(tiles.begin(), tiles.end(), std::uint64_t{0});
     std::vector<Lifetime> one_image = tensor_lifetimes(network, target, false);
     const RowAllocation least = allocate_rows(one_image);
@@ -213,9 +257,7 @@ MemoryPlan plan_memory(const mapping::Network& network, const Target& target, co
 
     MemoryPlan plan;
     const auto use = [&](const std::vector<Lifetime>& lifetimes) {
-        // A network of the host's work alone takes no rows.
-        const std::uint64_t taken = allocate_rows(lifetimes).rows;
-        const std::uint64_t fit = taken == 0 ? batch : rows / taken;
+        const std::uint64_t fit = images_in(rows, lifetimes, batch);
         plan.images_that_fit = fit;
         const auto limit = static_cast<std::uint32_t>(std::min<std::uint64_t>(fit, batch));
         const std::vector<mapping::Piece> slices = mapping::cut_evenly(batch, limit);

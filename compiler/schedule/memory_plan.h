@@ -43,6 +43,10 @@ struct MemoryPlan {
     /// Input and output have rows of their own: while one slice is computed, the input of the next arrives
     /// and the output of the previous one leaves.
     bool overlap_transfers = false;
+    std::optional<Pipeline> pipeline;  ///< if slices are pipelined
+    std::uint32_t slack = 0;           ///< of its stages
+    /// Slices after which the first has its place again: slice s begins at place s % turn * images_per_slice.
+    std::uint32_t turn = 1;
     bool two_inputs = false;   ///< the input of two slices has rows: slices take the places in turn
     bool two_outputs = false;  ///< so has their output
     SubBatches groups;         ///< in which the first layers process the images of a slice
@@ -76,8 +80,9 @@ std::uint32_t last_reading_step(const mapping::Network& network, std::span<const
 /// Plans the unified buffer above `constant_rows`. Transfers overlap with computing if one image fits with
 /// the rows this takes, unless all images form a single slice. A batch that does not fit goes through the
 /// first layers in groups or through the network in slices, as few as possible; of the two, the one that
-/// fetches fewer weight tiles again is taken. `tiles` holds the number of weight tiles of each layer. Throws
-/// ModelError if not even one image fits.
+/// fetches fewer weight tiles again is taken. With Mapping::pipeline, slices of Mapping::slice_images (0: the
+/// batch) are pipelined, if the rows suffice; otherwise there are no stages. `tiles` holds the number of
+/// weight tiles of each layer. Throws ModelError if not even one image fits.
 MemoryPlan plan_memory(const mapping::Network& network, const Target& target, const Options& options,
                        std::uint32_t constant_rows, std::span<const std::uint32_t> tiles);
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "compiler/mapping/network.h"
+#include "compiler/schedule/target.h"
 #include "hw/isa/program.h"
 
 namespace systole::schedule {

@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include "compiler/ir/model_error.h"
 #include "compiler/schedule/layer_plan.h"
+#include "compiler/schedule/list_scheduler.h"
 #include "compiler/schedule/lowering.h"
 #include "compiler/schedule/parallel_convolutions.h"
+#include "hw/base/arithmetic.h"
 
 namespace systole::schedule {
 namespace {
@@ -23,14 +26,13 @@ struct BatchSlice {
 
 std::vector<BatchSlice> slice_batches(const Options& options, const MemoryPlan& memory) {
     std::vector<BatchSlice> slices;
-    const bool in_turn = memory.two_inputs || memory.two_outputs;
     for (std::uint64_t first = 0; first < options.inferences;) {
         const std::uint64_t left = options.inferences - first;
         const auto images = static_cast<std::uint32_t>(std::min<std::uint64_t>(options.batch, left));
         for (const mapping::Piece& piece : mapping::cut_evenly(images, memory.images_per_slice)) {
-            const bool second = in_turn && slices.size() % 2 == 1;
+            const auto place = static_cast<std::uint32_t>(slices.size() % memory.turn);
             slices.push_back({.first_inference = first + piece.first,
-                              .first_image = second ? memory.images_per_slice : 0,
+                              .first_image = place * memory.images_per_slice,
                               .images = piece.count});
         }
         first += images;
@@ -127,6 +129,10 @@ public:
           accumulators_(schedule.target.accumulator_rows) {}
 
     void append_all() {
+        if (schedule_.memory.pipeline) {
+            schedule_.operations = order_pipeline(slices_.size()).operations;
+            return;
+        }
         const auto layers = static_cast<std::uint32_t>(network_.layers.size());
         const SubBatches& groups = schedule_.memory.groups;
         for (std::size_t s = 0; s < slices_.size(); ++s) {
@@ -149,7 +155,59 @@ public:
         }
     }
 
+    PipelinePrediction predict_pipeline() {
+        // As many slices as there are stages fill the pipeline, and as many drain it. Those between end at
+        // intervals of which the mean counts.
+        const std::size_t filling = schedule_.memory.pipeline->stages.size() + 1;
+        constexpr std::size_t steady = 8;
+        const std::size_t computed = std::min(2 * filling + steady, slices_.size());
+        const OrderedWork ordered = order_pipeline(computed);
+        PipelinePrediction predicted{
+            .cycles = ordered.cycles, .array = ordered.array_cycles, .operations = ordered.operations.size()};
+        if (slices_.size() == computed) return predicted;
+        const std::size_t last = computed - filling - 1;
+        const Cycle interval =
+            divide_up(ordered.slice_ends[last] - ordered.slice_ends[last - steady], Cycle{steady});
+        predicted.cycles += (slices_.size() - computed) * interval;
+        predicted.array = to_64_bits(multiply_divide_up(predicted.array, slices_.size(), computed),
+                                     "slices take more than 64 bits of cycles");
+        return predicted;
+    }
+
 private:
+    /// The steps of the first slices of a pipeline, in order.
+    OrderedWork order_pipeline(std::size_t slices) {
+        return order_steps(network_, schedule_, slices, [&](std::size_t s) {
+            const BatchSlice& slice = slices_[s];
+            SliceWork work{.images = slice.images,
+                           .first_image = slice.first_image,
+                           .inputs = take([&] { s == 0 ? read_first_input(slice) : read_input(slice); }),
+                           .layers = {}};
+            for (std::uint32_t l = 0; l < network_.layers.size(); ++l) {
+                work.layers.push_back(take([&] {
+                    append_layer(l, {.first = 0, .count = slice.images}, slice);
+                    // Those of a joined layer are computed, and so leave, with the layer that computes it.
+                    if (!schedule_.layers[l].joined_to) write_output_of(l, slice);
+                }));
+            }
+            if (s == 0) check_size(schedule_, operations_in(work) * slices_.size());
+            return work;
+        });
+    }
+
+    /// The operations that `append` appends.
+    template <typename Append>
+    std::vector<Operation> take(const Append& append) {
+        append();
+        return std::exchange(schedule_.operations, {});
+    }
+
+    static std::uint64_t operations_in(const SliceWork& work) {
+        std::uint64_t operations = work.inputs.size();
+        for (const std::vector<Operation>& layer : work.layers) operations += layer.size();
+        return operations;
+    }
+
     /// Reads all parts of the input.
     void read_input(const BatchSlice& slice) {
         for (std::uint32_t part = 0; part < schedule_.memory.inputs.size(); ++part) {
@@ -262,8 +320,9 @@ private:
     mapping::AccumulatorParts accumulators_;
 };
 
-/// The schedule without operations.
-Schedule plan_all(const mapping::Network& network, const Target& target, const Options& options) {
+}  // namespace
+
+Schedule plan_schedule(const mapping::Network& network, const Target& target, const Options& options) {
     check_options(network, options);
     check_border(network);
     Schedule schedule;
@@ -285,17 +344,18 @@ Schedule plan_all(const mapping::Network& network, const Target& target, const O
     return schedule;
 }
 
-}  // namespace
-
-MemoryPlan plan_memory_of(const mapping::Network& network, const Target& target, const Options& options) {
-    return plan_all(network, target, options).memory;
-}
-
 Schedule make_schedule(const mapping::Network& network, const Target& target, const Options& options) {
-    Schedule schedule = plan_all(network, target, options);
+    Schedule schedule = plan_schedule(network, target, options);
     check_size(schedule, options.inferences / schedule.memory.images_per_slice);
     Sequence(network, schedule).append_all();
     return schedule;
+}
+
+std::optional<PipelinePrediction> predict_pipeline(const mapping::Network& network, const Target& target,
+                                                   const Options& options) {
+    Schedule schedule = plan_schedule(network, target, options);
+    if (!schedule.memory.pipeline) return std::nullopt;
+    return Sequence(network, schedule).predict_pipeline();
 }
 
 }  // namespace systole::schedule

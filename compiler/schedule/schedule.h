@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +11,7 @@
 #include "compiler/schedule/memory_plan.h"
 #include "compiler/schedule/operation.h"
 #include "compiler/schedule/target.h"
+#include "hw/base/cycle.h"
 
 /// The schedule: the order of a network's work on a machine, with its tiles, chunks and places in memory.
 namespace systole::schedule {
@@ -30,8 +33,20 @@ struct Schedule {
 /// option is 0, std::logic_error if the network is inconsistent.
 Schedule make_schedule(const mapping::Network& network, const Target& target, const Options& options);
 
-/// How the unified buffer of such a schedule is used. Throws as make_schedule does.
-MemoryPlan plan_memory_of(const mapping::Network& network, const Target& target, const Options& options);
+/// What the list scheduler predicts of pipelined slices.
+struct PipelinePrediction {
+    Cycle cycles = 0;
+    Cycle array = 0;  ///< of `cycles`, those in which the array takes input or the data setup collects it
+    std::size_t operations = 0;  ///< that were put in order for the prediction: what it cost
+};
+
+/// To compute a few slices is enough: others follow at the same interval. nullopt if the unified buffer has
+/// no rows for them.
+std::optional<PipelinePrediction> predict_pipeline(const mapping::Network& network, const Target& target,
+                                                   const Options& options);
+
+/// The schedule without its operations. Throws as make_schedule does.
+Schedule plan_schedule(const mapping::Network& network, const Target& target, const Options& options);
 
 /// The schedule as text, for reading and comparing: memory, tiles, then a line for each operation.
 std::string to_text(const Schedule& schedule);

@@ -2,10 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "compiler/mapping/pixel_block.h"
 #include "hw/isa/program.h"
+#include "hw/machine/machine_config.h"
 
 namespace systole::schedule {
 
@@ -14,6 +17,22 @@ enum class LayerOrder : std::uint8_t {
     Rows,             ///< the rows of the unified buffer that it reads
     Layer,            ///< all activations of the layer before it
     LayerAndWeights,  ///< the same, and its first weights are not fetched before
+};
+
+/// How slices go through the network side by side (stages.h, list_scheduler.h).
+struct Pipeline {
+    std::vector<std::uint32_t> stages;  ///< the first layers of the stages behind the first
+    /// Steps that wait for weights come before others that could begin as early.
+    bool weights_first = false;
+
+    bool operator==(const Pipeline&) const = default;
+};
+
+/// What work takes, on the chip and on the host.
+struct Costs {
+    machine::MachineConfig machine;
+    double host_seconds_per_operation = 0;  ///< the host takes the longer of the two
+    double host_seconds_per_byte = 0;
 };
 
 /// Choices of the compiler. They change instructions and cycles, never answers.
@@ -32,6 +51,11 @@ struct Mapping {
     /// By layer: the output pixels that a row of accumulators holds side by side (choose_blocks). Empty: one
     /// pixel in every layer. A layer with larger blocks is not joined with others.
     std::vector<mapping::PixelBlock> blocks = {};
+    /// Slices are pipelined (choose_stages.h). Then `costs` is set. Absent: the work of a slice follows
+    /// that of the one before, layer after layer.
+    std::optional<Pipeline> pipeline = {};
+    /// By which the steps of pipelined slices are put in order.
+    std::shared_ptr<const Costs> costs = {};
 
     bool operator==(const Mapping&) const = default;
 };

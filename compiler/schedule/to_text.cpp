@@ -111,6 +111,14 @@ private:
                                               : memory.two_inputs ? "input and output"
                                                                   : "the output");
         }
+        if (memory.pipeline) {
+            std::string stages;
+            for (const std::uint32_t first : memory.pipeline->stages) {
+                stages += fmt::format(", layer {}", first + 1);
+            }
+            line("slices in a pipeline of stages from layer 1{}{}", stages,
+                 memory.pipeline->weights_first ? ", weights first" : "");
+        }
         if (memory.groups.layers > 0) {
             line("the first {} layers take groups of at most {} images", memory.groups.layers,
                  memory.groups.images);

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <list>
+#include <memory>
 #include <mutex>
+#include <numeric>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -20,9 +23,12 @@
 #include "compiler/passes/scale_images.h"
 #include "compiler/schedule/choose_blocks.h"
 #include "compiler/schedule/choose_slices.h"
+#include "compiler/schedule/choose_stages.h"
 #include "hw/base/data_type.h"
 #include "hw/machine/config_error.h"
 #include "hw/timing/matrix_unit.h"
+#include "sim/run/baselines/baseline.h"
+#include "sim/run/baselines/comparison.h"
 #include "sim/run/images.h"
 #include "sim/run/input/axes.h"
 #include "sim/run/record/bytes.h"
@@ -176,6 +182,59 @@ schedule::Target with_blocks(const mapping::Network& network, const RunSpec& spe
     return target;
 }
 
+/// The target with the size of slices that costs least.
+schedule::Target with_slices(const mapping::Network& network, schedule::Target target, const RunSpec& spec,
+                             const schedule::Options& options) {
+    if (!target.mapping.double_buffers) return target;
+    target.mapping.slice_images =
+        schedule::compare_slices(network, target, spec.machine, options).slice_images();
+    return target;
+}
+
+/// The costs of the run's machine, and of its host if it has one.
+std::shared_ptr<const schedule::Costs> costs_of(const RunSpec& spec) {
+    schedule::Costs costs{.machine = spec.machine};
+    if (spec.host) {
+        const baselines::Baseline host = baselines::read_baseline(nlohmann::json(*spec.host), "host");
+        costs.host_seconds_per_operation = baselines::roofline_seconds(host, 1.0, 0.0);
+        costs.host_seconds_per_byte = baselines::roofline_seconds(host, 0.0, 1.0);
+    }
+    return std::make_shared<const schedule::Costs>(std::move(costs));
+}
+
+/// The target with the pipeline of slices that costs least.
+schedule::Target with_stages(const mapping::Network& network, schedule::Target target, const RunSpec& spec,
+                             const schedule::Options& options) {
+    if (!spec.compiler.mapping.pipeline) return target;
+    target.mapping.costs = costs_of(spec);
+    const auto compared = schedule::compare_stages(network, target, options);
+    if (!compared.chosen) return target;
+    target.mapping.pipeline = compared.alternatives[*compared.chosen].pipeline;
+    target.mapping.slice_images = compared.alternatives[*compared.chosen].images;
+    return target;
+}
+
+std::string stages_text(const mapping::Network& network, const schedule::StageAlternatives& stages) {
+    if (stages.alternatives.size() < 2) return {};
+    constexpr std::size_t most_lines = 12;
+    std::vector<std::size_t> order(stages.alternatives.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return stages.alternatives[i].cycles; });
+    std::string text = "all inferences, by images in a slice and the stages of a pipeline of slices\n";
+    for (const std::size_t i : std::span(order).first(std::min(order.size(), most_lines))) {
+        const schedule::StageAlternative& alternative = stages.alternatives[i];
+        const schedule::Pipeline& pipeline = alternative.pipeline;
+        std::string begin;
+        for (const std::uint32_t layer : pipeline.stages) begin += " " + network.layers[layer].name;
+        text += fmt::format("  {:>7} {:>14} cycles  {}{}{}{}\n", alternative.images, alternative.cycles,
+                            begin.empty() ? "one stage" : "stages from", begin,
+                            pipeline.weights_first ? ", weights first" : "",
+                            stages.chosen == i ? "  chosen" : "");
+    }
+    if (order.size() > most_lines) text += fmt::format("  and {} more\n", order.size() - most_lines);
+    return text;
+}
+
 std::string slices_text(const schedule::SliceAlternatives& slices) {
     if (slices.alternatives.size() < 2) return {};
     std::string text = "all inferences, by images in a slice of the batch\n";
@@ -193,11 +252,8 @@ std::string slices_text(const schedule::SliceAlternatives& slices) {
 schedule::Schedule schedule_of(const mapping::Network& network, const RunSpec& spec,
                                const schedule::Options& options) {
     schedule::Target target = with_blocks(network, spec, options);
-    if (target.mapping.double_buffers) {
-        target.mapping.slice_images =
-            schedule::compare_slices(network, target, spec.machine, options).slice_images();
-    }
-    return schedule::make_schedule(network, target, options);
+    target = with_slices(network, std::move(target), spec, options);
+    return schedule::make_schedule(network, with_stages(network, std::move(target), spec, options), options);
 }
 
 std::string explain_mapping(const mapping::Network& network, const RunSpec& spec,
@@ -224,6 +280,11 @@ std::string explain_mapping(const mapping::Network& network, const RunSpec& spec
         text += slices_text(
             schedule::compare_slices(network, with_blocks(network, spec, options), spec.machine, options));
     }
+    if (spec.compiler.mapping.pipeline) {
+        schedule::Target chosen = with_slices(network, with_blocks(network, spec, options), spec, options);
+        chosen.mapping.costs = costs_of(spec);
+        text += stages_text(network, schedule::compare_stages(network, chosen, options));
+    }
     return text;
 }
 
@@ -231,7 +292,9 @@ std::string mapping_key(const RunSpec& spec) {
     const Mapping& mapping = spec.compiler.mapping;
     std::string key = to_json(target_of(spec.machine, mapping)).dump();
     // The costs that blocks and slices are chosen by depend on the whole machine.
-    if (mapping.pixel_blocks || mapping.double_buffers) key += machine::record_json(spec.machine).dump();
+    if (mapping.pixel_blocks || mapping.double_buffers || mapping.pipeline)
+        key += machine::record_json(spec.machine).dump();
+    if (mapping.pipeline && spec.host) key += nlohmann::json(*spec.host).dump();
     return key;
 }
 
@@ -241,7 +304,7 @@ nlohmann::json to_json(const schedule::Target& target) {
                  activation_delay, mapping] = target;
     const auto& [rows, columns] = geometry;
     const auto& [join_convolutions, parts_by_delay, group_first_layers, order, overlap_transfers,
-                 double_buffers, slice_images, blocks] = mapping;
+                 double_buffers, slice_images, blocks, pipeline, costs] = mapping;
     nlohmann::json block_sizes = nlohmann::json::array();
     for (const mapping::PixelBlock& block : blocks) block_sizes.push_back({block.width, block.height});
     return {{"rows", rows},
@@ -258,7 +321,10 @@ nlohmann::json to_json(const schedule::Target& target) {
             {"overlap_transfers", overlap_transfers},
             {"double_buffers", double_buffers},
             {"slice_images", slice_images},
-            {"blocks", block_sizes}};
+            {"blocks", block_sizes},
+            {"stages", pipeline ? nlohmann::json(pipeline->stages) : nlohmann::json()},
+            {"weights_first", pipeline && pipeline->weights_first},
+            {"machine", costs ? nlohmann::json(machine::record_json(costs->machine)) : nlohmann::json()}};
 }
 
 ReadNetwork read_model(const RunSpec& spec) {

@@ -5,12 +5,14 @@
 #include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <random>
 
 #include "compiler/emit/compile.h"
 #include "compiler/schedule/choose_blocks.h"
 #include "compiler/schedule/choose_slices.h"
+#include "compiler/schedule/choose_stages.h"
 #include "sim/run/compile.h"
 #include "tests/support/chip.h"
 #include "tests/support/files.h"
@@ -159,7 +161,74 @@ struct SlicesTried {
     }
 };
 
+/// How near predictions of pipelines are to the simulator, and how well they choose.
+struct PipelinesTried {
+    double errors = 0, worst_error = 0, losses = 0, worst_loss = 0, gains = 0;
+    std::uint32_t predictions = 0, networks = 0, pipelines = 0;
+
+    void add(const mapping::Network& network, const machine::MachineConfig& machine,
+             const schedule::Options& options) {
+        schedule::Target target = run::target_of(machine, run::mapping_named(run::MappingName::Best));
+        target.mapping.costs = std::make_shared<const schedule::Costs>(schedule::Costs{.machine = machine});
+        const schedule::StageAlternatives compared = schedule::compare_stages(network, target, options);
+        if (compared.alternatives.empty()) return;
+        const auto cycles_of = [&](const schedule::Target& mapped) {
+            const schedule::Schedule plan = schedule::make_schedule(network, mapped, options);
+            tests::Chip chip(machine, emit::emit_program(network, plan), {}, hw::Values::TimingOnly);
+            chip.run();
+            return static_cast<double>(chip.times(isa::Unit::HostWrite).back().complete -
+                                       chip.times(isa::Unit::Matrix).front().begun);
+        };
+        const double without = cycles_of(target);
+        double fewest = without, chosen = without;
+        for (std::size_t i = 0; i < compared.alternatives.size(); ++i) {
+            schedule::Target staged = target;
+            staged.mapping.pipeline = compared.alternatives[i].pipeline;
+            staged.mapping.slice_images = compared.alternatives[i].images;
+            const double cycles = cycles_of(staged);
+            const double error = std::abs(static_cast<double>(compared.alternatives[i].cycles) / cycles - 1);
+            errors += error;
+            worst_error = std::max(worst_error, error);
+            ++predictions;
+            fewest = std::min(fewest, cycles);
+            if (compared.chosen == i) chosen = cycles;
+        }
+        losses += chosen / fewest - 1;
+        worst_loss = std::max(worst_loss, chosen / fewest - 1);
+        gains += without / chosen;
+        pipelines += compared.chosen.has_value();
+        ++networks;
+    }
+    std::string text() const {
+        return fmt::format(
+            "mean error {:.4f}, worst {:.4f}, of {}; mean loss {:.4f}, worst {:.4f}, of {}; {} pipelines, "
+            "mean gain {:.3f}",
+            errors / predictions, worst_error, predictions, losses / networks, worst_loss, networks,
+            pipelines, gains / networks);
+    }
+};
+
 }  // namespace
+
+TEST_CASE("Predicted cycles of pipelined slices are close to simulated ones, and choose as well",
+          "[system][mapping]") {
+    constexpr std::uint32_t first_seed = 9100;
+    PipelinesTried tried;
+    for (std::uint32_t seed = first_seed; seed < first_seed + tests::random_runs(20); ++seed) {
+        std::mt19937 random(seed);
+        INFO("seed " << seed);
+        machine::MachineConfig machine = random_machine(random);
+        machine.host_interface.latency_cycles = 700;
+        const mapping::Network network = random_cnn(random);
+        const std::uint32_t batch = one_of(random, {8U, 16U, 32U});
+        tried.add(network, machine, {.batch = batch, .inferences = batch * between(random, 2, 20)});
+    }
+    UNSCOPED_INFO(tried.text());
+    CHECK(tried.networks >= tests::random_share(15));
+    CHECK(tried.pipelines >= tests::random_share(8));
+    CHECK(tried.errors / tried.predictions <= 0.03);
+    CHECK(tried.losses / tried.networks <= 0.01);
+}
 
 TEST_CASE("The transfers of a large product overlap with its work", "[system][mapping]") {
     const tests::Folder folder;

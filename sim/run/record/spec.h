@@ -34,11 +34,12 @@ struct Mapping {
     bool group_first_layers = true;
     bool pixel_blocks = false;    ///< several pixels of a convolution in a row of sums: see choose_blocks
     bool double_buffers = false;  ///< and slices as large as costs least: see choose_slices
+    bool pipeline = false;        ///< slices take turns: see choose_stages
     bool overlap_transfers = true;
     LayerOrder order = LayerOrder::Rows;
 };
 SYSTOLE_RECORD_FIELDS(Mapping, join_convolutions, parts_by_delay, group_first_layers, pixel_blocks,
-                      double_buffers, overlap_transfers, order)
+                      double_buffers, pipeline, overlap_transfers, order)
 
 /// Names of mappings: all choices that save cycles; those with which the published cycles are compared; none.
 enum class MappingName : std::uint8_t { Best, AsPublished, Plain };
@@ -54,6 +55,7 @@ constexpr Mapping mapping_named(MappingName name, bool overlap = true) {
             .group_first_layers = !plain,
             .pixel_blocks = best,
             .double_buffers = best && overlap,
+            .pipeline = best && overlap,
             .overlap_transfers = overlap,
             .order = overlap ? LayerOrder::Rows : LayerOrder::Layer};
 }

@@ -146,7 +146,7 @@ std::vector<Figure> figures_of(std::span<const NamedReport> reports, const Commo
     figures.add_total("cycles", "count", common.same_clock, "/cycles");
     figures.add_total("time", "s", true, "/seconds");
     figures.add("throughput", "inf/s", 1, "/inferences_per_second");
-    figures.add("latency of a batch", "s", -1, "/seconds_per_batch");
+    figures.add("time a batch", "s", -1, "/seconds_per_batch");
     figures.add("performance", "OPS", 1, "/tops/achieved", tera);
     figures.add("peak", "OPS", 0, "/tops/peak", tera);
     figures.add_class("array active", "/matrix_unit/active_cycles", 1);

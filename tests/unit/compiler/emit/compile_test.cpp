@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <memory>
 #include <set>
 
 #include "compiler/emit/program_data.h"
@@ -36,6 +37,7 @@ std::uint32_t widest_output(const mapping::Network& network) {
 /// The fewest unified-buffer rows with which one image of the network can be computed.
 std::uint32_t fewest_rows(const mapping::Network& network, schedule::Target target) {
     target.unified_buffer_rows = std::numeric_limits<std::uint16_t>::max();
+    target.mapping.pipeline.reset();
     return schedule::make_schedule(network, target, {.batch = 1, .inferences = 1}).memory.rows;
 }
 
@@ -47,6 +49,33 @@ std::vector<mapping::PixelBlock> random_blocks(const mapping::Network& network,
         blocks.push_back(possible[draw(random, 0, static_cast<std::uint32_t>(possible.size()) - 1)]);
     }
     return blocks;
+}
+
+/// The costs of a machine with the properties of the target.
+std::shared_ptr<const schedule::Costs> costs_of(const schedule::Target& target, std::mt19937& random) {
+    auto costs = std::make_shared<schedule::Costs>();
+    machine::MachineConfig* const machine = &costs->machine;
+    machine->matrix_unit.rows = target.geometry.rows;
+    machine->matrix_unit.columns = target.geometry.columns;
+    machine->accumulators.rows = target.accumulator_rows;
+    machine->weight_memory.bandwidth_gb_per_s = draw(random, 1, 50);
+    machine->weight_fifo.depth_tiles = draw(random, 1, 5);
+    machine->activation_unit.latency_cycles = draw(random, 1, 200);
+    machine->sequencer.queue_depth = draw(random, 1, 40);
+    costs->host_seconds_per_operation = 1e-9 * draw(random, 0, 100);
+    return costs;
+}
+
+/// Up to three stages, each of one layer or more.
+schedule::Pipeline random_pipeline(const mapping::Network& network, std::mt19937& random) {
+    schedule::Pipeline pipeline{.stages = {}, .weights_first = draw(random, 0, 1) == 1};
+    const auto layers = static_cast<std::uint32_t>(network.layers.size());
+    for (std::uint32_t first = 0; pipeline.stages.size() < 2;) {
+        first += draw(random, 1, std::max(layers / 2, 1U));
+        if (first >= layers) break;
+        pipeline.stages.push_back(first);
+    }
+    return pipeline;
 }
 
 /// A machine on which the network just fits, or somewhat larger.
@@ -62,6 +91,11 @@ schedule::Target random_target(const mapping::Network& network, std::mt19937& ra
     target.mapping.overlap_transfers = draw(random, 0, 9) > 0;
     target.mapping.double_buffers = draw(random, 0, 1) == 1;
     if (draw(random, 0, 2) == 0) target.mapping.slice_images = draw(random, 1, 4);
+    if (draw(random, 0, 1) == 0) {
+        target.mapping.pipeline = random_pipeline(network, random);
+        target.mapping.costs = costs_of(target, random);
+        target.unified_buffer_rows += draw(random, 0, 1) * 20 * least;
+    }
     return target;
 }
 
@@ -78,7 +112,20 @@ std::string describe(std::uint32_t seed, const schedule::Target& target, const s
                        target.unified_buffer_rows, options.batch, options.inferences);
 }
 
-/// A dense network.
+/// Whether work goes back to an earlier layer more often than slices begin.
+bool takes_turns(const schedule::Schedule& plan) {
+    std::uint32_t last = 0, back = 0, slices = 0;
+    for (const schedule::Operation& operation : plan.operations) {
+        const auto* const read = std::get_if<schedule::ReadInput>(&operation);
+        slices += read != nullptr && read->part == 0;
+        const auto* const work = std::get_if<schedule::ActivatePixels>(&operation);
+        if (work == nullptr) continue;
+        back += work->layer < last;
+        last = work->layer;
+    }
+    return plan.memory.pipeline && back > slices;
+}
+
 /// A graph of one dense layer, whose sums are scaled by 2^-10.
 ir::Graph dense_graph(std::uint32_t inputs, std::uint32_t outputs) {
     std::mt19937 random(1);
@@ -176,6 +223,7 @@ TEST_CASE("Compiled random networks compute what the integer reference computes"
     std::set<std::string> kinds;
     std::uint32_t split_batches = 0, in_turn = 0, overlapping = 0, kept_weights = 0, parts = 0, copies = 0;
     std::uint32_t grouped = 0, joined = 0, joined_behind_groups = 0, cut = 0;
+    std::uint32_t pipelines = 0, with_slack = 0, in_stages = 0, turns = 0;
     std::uint32_t blocks = 0, depthwise_blocks = 0, two_inputs = 0, two_outputs = 0, by_columns = 0;
     for (std::uint32_t run = 0; run < tests::random_runs(400); ++run) {
         std::mt19937 random(seed + run);
@@ -231,6 +279,10 @@ TEST_CASE("Compiled random networks compute what the integer reference computes"
         if (plan.memory.images_per_slice < std::min(options.batch, inferences)) ++split_batches;
         if (plan.memory.groups.layers > 0) ++grouped;
         ++(plan.memory.overlap_transfers ? overlapping : in_turn);
+        pipelines += plan.memory.pipeline.has_value();
+        with_slack += plan.memory.slack;
+        in_stages += plan.memory.pipeline && !plan.memory.pipeline->stages.empty();
+        turns += takes_turns(plan);
         two_inputs += plan.memory.two_inputs;
         two_outputs += plan.memory.two_outputs;
         for (const schedule::TensorPlacement& tensor : plan.memory.tensors) {
@@ -251,6 +303,10 @@ TEST_CASE("Compiled random networks compute what the integer reference computes"
     CHECK(parts >= tests::random_share(201));
     CHECK(copies >= tests::random_share(201));
     CHECK(grouped >= tests::random_share(6));
+    CHECK(pipelines >= tests::random_share(100));
+    CHECK(with_slack >= tests::random_share(30));
+    CHECK(in_stages >= tests::random_share(30));
+    CHECK(turns >= tests::random_share(21));
     CHECK(two_inputs >= tests::random_share(21));
     CHECK(two_outputs >= tests::random_share(21));
     CHECK(by_columns >= tests::random_share(5));

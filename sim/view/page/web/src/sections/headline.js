@@ -13,10 +13,11 @@ function card(name, shown, value, meaning) {
         h('div', { class: 'meaning' }, meaning));
 }
 
-function latencyMeaning(report) {
+/** Batches overlap, so the time by which they follow each other is the latency of a single batch only. */
+function batchTime(report) {
     const batches = Math.ceil(report.inferences / report.batch);
-    return batches === 1 ? 'the one batch, from first byte to last'
-        : `a batch of ${grouped(report.batch)}, mean of ${grouped(batches)}`;
+    return batches === 1 ? ['Latency', 'the one batch, from first byte to last']
+        : ['A batch every', `of ${grouped(report.batch)} inferences; mean of ${grouped(batches)}`];
 }
 
 function cards(report) {
@@ -24,10 +25,11 @@ function cards(report) {
     const clock = report.configuration.machine.clock_mhz;
     const made = [];
     if (report.inferences > 0) {
+        const [batchName, batchMeaning] = batchTime(report);
         made.push(
             card('Throughput', inferenceRate(report.inferences_per_second), report.inferences_per_second,
                 `${counted(report.inferences, 'inference')} in ${si(report.seconds, 's')}`),
-            card('Latency', si(report.seconds_per_batch, 's'), report.seconds_per_batch, latencyMeaning(report)));
+            card(batchName, si(report.seconds_per_batch, 's'), report.seconds_per_batch, batchMeaning));
     }
     made.push(
         card('Cycles', grouped(report.cycles), report.cycles, `${si(report.seconds, 's')} at ${clock} MHz`),

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "compiler/mapping/network.h"
+#include "compiler/schedule/target.h"
+#include "hw/base/cycle.h"
+
+namespace systole::schedule {
+
+/// A pipeline that slices could go through.
+struct StageAlternative {
+    Pipeline pipeline;
+    std::uint32_t images = 0;  ///< of a slice, at most
+    Cycle cycles = 0;          ///< predicted, of all inferences
+};
+
+/// The pipelines that are compared, first those of one stage, in which a slice follows the other; none if
+/// there is no choice.
+struct StageAlternatives {
+    std::vector<StageAlternative> alternatives;
+    /// The pipeline with the fewest predicted cycles, if it has several stages and saves clearly more than
+    /// those of one stage.
+    std::optional<std::size_t> chosen;
+};
+
+/// Compares pipelines of one and two stages for slices of a few sizes, as the list scheduler orders them.
+/// `target` has costs, and Mapping::slice_images as chosen for slices that are not pipelined. There is no
+/// choice with a single slice of one image, or if slices take the first layers in
+/// groups.
+StageAlternatives compare_stages(const mapping::Network& network, const Target& target,
+                                 const Options& options);
+
+}  // namespace systole::schedule

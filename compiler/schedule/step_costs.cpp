@@ -1,0 +1,239 @@
+#include "compiler/schedule/step_costs.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "compiler/schedule/lowering.h"
+#include "compiler/schedule/mapped_product.h"
+#include "compiler/schedule/tensor_parts.h"
+#include "hw/base/arithmetic.h"
+#include "hw/isa/registers.h"
+#include "hw/timing/activation_unit.h"
+
+namespace systole::schedule {
+
+using isa::Register;
+
+namespace {
+
+const MatrixWork* matrix_work(const Operation& operation) {
+    if (const auto* work = std::get_if<ConvolveLines>(&operation)) return work;
+    return std::get_if<MultiplyImages>(&operation);
+}
+
+MatrixWork* matrix_work(Operation& operation) {
+    return const_cast<MatrixWork*>(matrix_work(std::as_const(operation)));
+}
+
+/// Whether the operation is work of the activation unit alone.
+bool is_vector_work(const Operation& operation) {
+    return std::holds_alternative<PoolLines>(operation) || std::holds_alternative<CopyLines>(operation) ||
+           std::holds_alternative<ElementwiseRows>(operation);
+}
+
+}  // namespace
+
+StepCosts::StepCosts(const mapping::Network& network, const Schedule& schedule)
+    : network_(network), schedule_(schedule), machine_(schedule.target.mapping.costs->machine) {
+    const std::vector<TensorPart> parts = place_parts(network);
+    for (std::size_t l = 0; l < network.layers.size(); ++l) {
+        const LayerPlan& plan = schedule.layers[l];
+        products_.emplace_back();
+        if (plan.tiling.tiles == 0) continue;
+        const LayerView view{network, network.layers[l], schedule.target};
+        const std::uint32_t bytes = pixel_bytes_of(network.tensors[parts[view.layer.output].whole]);
+        Product product{.mapped = mapped_product(view, plan, 1, bytes), .tiles = {}};
+        product.tiles.resize(plan.tiling.tiles);
+        for (const mapping::ColumnTile& column : plan.tiling.columns) {
+            const std::vector<mapping::TileCost> costs =
+                mapping::tile_costs(product.mapped, column, machine_);
+            auto cost = costs.begin();
+            for (const mapping::TileRun& run : column.runs) {
+                for (std::uint32_t t = 0; t < run.tiles; ++t) {
+                    product.tiles[run.first_weight_tile + t] = *cost++;
+                }
+            }
+        }
+        products_.back() = std::move(product);
+    }
+}
+
+void StepCosts::append_streams(const MatrixWork& work, std::vector<StreamOfStep>& streams) const {
+    const std::uint32_t first = work.first_weight_tile - schedule_.layers[work.layer].first_weight_tile;
+    for (std::uint32_t t = 0; t < work.tiles; ++t) {
+        const mapping::TileCost& tile = products_[work.layer].value().tiles[first + t];
+        streams.push_back({.shape = tile.line, .fetch = tile.fetch});
+        streams.back().shape.lines = work.chunk.lines;
+        // Chunks of a column with one tile follow each other, if they can.
+        streams.back().is_kept = work.keep_weights;
+    }
+}
+
+std::vector<StreamOfStep> StepCosts::streams_of(std::span<const Operation> operations) const {
+    std::vector<StreamOfStep> streams;
+    for (const Operation& operation : operations) {
+        if (const MatrixWork* work = matrix_work(operation)) append_streams(*work, streams);
+    }
+    return streams;
+}
+
+bool StepCosts::waits_for_weights(const MatrixWork& work) const {
+    std::vector<StreamOfStep> streams;
+    append_streams(work, streams);
+    double array = 0, fetch = 0;
+    for (const StreamOfStep& stream : streams) {
+        array += static_cast<double>(stream.shape.span());
+        fetch += stream.fetch;
+    }
+    return fetch > array;
+}
+
+std::vector<Operation> StepCosts::split(std::vector<Operation> operations) const {
+    std::vector<Operation> result;
+    for (Operation& operation : operations) {
+        const MatrixWork* const work = matrix_work(operation);
+        if (work == nullptr || work->tiles == 1 || !waits_for_weights(*work)) {
+            result.push_back(operation);
+            continue;
+        }
+        for (std::uint32_t t = 0; t < work->tiles; ++t) {
+            Operation& part = result.emplace_back(operation);
+            MatrixWork& tile = *matrix_work(part);
+            tile.first_element_tile += t;
+            tile.first_weight_tile += t;
+            tile.tiles = 1;
+            tile.accumulate = tile.accumulate || t > 0;
+        }
+    }
+    return result;
+}
+
+std::vector<Step> StepCosts::steps_of(std::uint32_t layer, std::span<const Operation> operations,
+                                      std::uint32_t first_image) const {
+    std::vector<Step> steps;
+    bool streams_before = false;
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+        const Operation& operation = operations[i];
+        const MatrixWork* const streams = matrix_work(operation);
+        const bool continues = streams != nullptr && streams->accumulate && streams_before;
+        if (steps.empty() || is_vector_work(operation) || (streams != nullptr && !streams->accumulate) ||
+            (continues && waits_for_weights(*streams))) {
+            if (continues) steps.back().ends_sums = false;
+            steps.emplace_back();
+            steps.back().first_operation = i;
+            steps.back().is_product = streams != nullptr;
+            steps.back().is_vector_work = is_vector_work(operation);
+            steps.back().begins_sums = !continues;
+        }
+        streams_before = streams != nullptr;
+        Step& step = steps.back();
+        ++step.operations;
+        if (const auto* work = std::get_if<ActivatePixels>(&operation)) {
+            add(*work, first_image, step);
+        } else if (is_vector_work(operation)) {
+            add_vector_work(layer, operation, first_image, step);
+        }
+    }
+    for (std::size_t s = steps.size(); s-- > 0;) {
+        Step& step = steps[s];
+        for (const StreamOfStep& stream :
+             streams_of(operations.subspan(step.first_operation, step.operations))) {
+            if (step.first_fetch == 0) step.first_fetch = stream.fetch;
+            step.array_cycles += static_cast<double>(stream.shape.span());
+            if (!stream.is_kept) step.fetch_cycles += stream.fetch;
+        }
+        if (step.ends_sums) continue;
+        // What the sums need is known from the step that activates them.
+        step.accumulator_rows = steps[s + 1].accumulator_rows;
+        step.written = steps[s + 1].written;
+    }
+    return steps;
+}
+
+LineRange StepCosts::lines_of(std::uint32_t layer, std::uint32_t image, std::uint64_t first_line,
+                              std::uint64_t lines) const {
+    const LayerPlan& plan = schedule_.layers[layer];
+    const std::uint64_t height = network_.tensors[network_.layers[layer].output].shape.height;
+    // Lines of blocks are lines of pixels; the last blocks of an image may reach out of it.
+    const auto pixel_line = [&](std::uint64_t line) {
+        return line / plan.grid.height * height +
+               std::min(line % plan.grid.height * plan.block.height, height);
+    };
+    const std::uint64_t begin = std::uint64_t{image} * plan.grid.height + first_line;
+    const std::uint64_t first = pixel_line(begin);
+    return {.first = first, .count = std::max(pixel_line(begin + lines), first + 1) - first};
+}
+
+void StepCosts::add(const ActivatePixels& work, std::uint32_t first_image, Step& step) const {
+    const LayerPlan& plan = schedule_.layers[work.layer];
+    const Segment& segment = plan.segments[work.column][work.segment];
+    step.accumulator_rows = work.pixels;
+    if (mapping::is_single_tile(plan.tiling.columns[work.column])) step.column = work.column;
+    step.activation_cycles +=
+        mapping::activation_cycles(products_[work.layer].value().mapped,
+                                   segment.channels * plan.block.pixels(), work.pixels, false, machine_);
+    const std::uint32_t width = plan.grid.width;
+    step.written =
+        lines_of(work.layer, work.first_image - first_image, work.first_pixel / width, work.pixels / width);
+}
+
+void StepCosts::add_vector_work(std::uint32_t layer, const Operation& operation, std::uint32_t first_image,
+                                Step& step) const {
+    const mapping::Layer& work_of = network_.layers[layer];
+    const mapping::Tensor& output = network_.tensors[work_of.output];
+    isa::Registers registers;
+    isa::Vector vector;
+    if (const auto* rows = std::get_if<ElementwiseRows>(&operation)) {
+        vector.operation = std::get<mapping::Elementwise>(work_of.work).operation;
+        vector.elements = output.type;
+        vector.length = rows->rows.count;
+        const std::uint64_t image_rows = schedule::image_rows(output, schedule_.target);
+        const std::uint64_t first = rows->rows.first - image_rows * first_image;
+        const auto line = [&](std::uint64_t row) { return row * output.shape.height / image_rows; };
+        const std::uint64_t end = divide_up((first + rows->rows.count) * output.shape.height, image_rows);
+        step.written = {.first = line(first), .count = end - line(first)};
+    } else {
+        const auto* pooled = std::get_if<PoolLines>(&operation);
+        const auto* copied = std::get_if<CopyLines>(&operation);
+        const mapping::Chunk& chunk = pooled != nullptr ? pooled->chunk : copied->chunk;
+        const mapping::Tensor& input =
+            network_.tensors[work_of.inputs[pooled != nullptr ? 0 : copied->input]];
+        const ir::Window window =
+            pooled != nullptr ? std::get<mapping::Pooling>(work_of.work).window : ir::Window{};
+        vector.operation = isa::VectorOperation::MaxPool;
+        vector.length = chunk.lines;
+        registers.set(Register::WindowChannels, input.shape.channels * bytes_of(input.type));
+        registers.set(Register::WindowOutputWidth, output.shape.width);
+        registers.set(Register::WindowKernelWidth, window.kernel_width);
+        registers.set(Register::WindowKernelHeight, window.kernel_height);
+        registers.set(Register::WindowStrideX, window.stride_x);
+        step.written = lines_of(layer, chunk.first_image - first_image, chunk.first_line, chunk.lines);
+    }
+    step.activation_cycles +=
+        static_cast<double>(timing::activation_cost(vector, registers, machine_).cycles);
+}
+
+std::uint64_t StepCosts::lines_read(std::uint32_t layer, std::size_t input, const Step& step) const {
+    if (step.written.count == 0) return 0;
+    const mapping::Layer& read_by = network_.layers[layer];
+    const std::uint64_t height = network_.tensors[read_by.inputs[input]].shape.height;
+    const std::uint64_t output_height = network_.tensors[read_by.output].shape.height;
+    const std::uint64_t last = step.written.first + step.written.count - 1;
+    const std::uint64_t image = last / output_height;
+    std::uint64_t line = height - 1;
+    const auto through = [&](const ir::Window& window) {
+        const std::uint64_t bottom = last % output_height * window.stride_y + window.kernel_height;
+        line = bottom <= window.pad_top ? 0 : std::min(bottom - window.pad_top, height) - 1;
+    };
+    if (const auto* product = std::get_if<mapping::MatrixProduct>(&read_by.work)) {
+        if (product->window) through(*product->window);
+    } else if (const auto* pooling = std::get_if<mapping::Pooling>(&read_by.work)) {
+        through(pooling->window);
+    } else if (height == output_height) {
+        line = last % output_height;
+    }
+    return image * height + line + 1;
+}
+
+}  // namespace systole::schedule
