@@ -10,9 +10,9 @@
 #include "compiler/frontend/keras/build_graph.h"
 #include "compiler/frontend/keras/hdf5_file.h"
 #include "compiler/frontend/keras/read_twice.h"
-#include "compiler/frontend/keras/zip_file.h"
 #include "compiler/frontend/text_values.h"
 #include "compiler/ir/model_error.h"
+#include "compiler/zip/zip_file.h"
 #include "hw/base/input_file.h"
 
 namespace systole::frontend {
@@ -21,6 +21,9 @@ namespace {
 constexpr const char* config_entry = "config.json";
 constexpr const char* weights_entry = "model.weights.h5";
 
+/// Ten times what the text of a model is packed to, and a hundred times what weights are.
+constexpr std::uint64_t most_expansion = 200;
+
 /// The version of Keras that wrote the file: Keras 2.12 and later write such files, too.
 int major_version_of(const ZipFile& file) {
     constexpr const char* metadata_entry = "metadata.json";
@@ -28,7 +31,7 @@ int major_version_of(const ZipFile& file) {
     constexpr int first_with_archives = 3;
     if (!file.has(metadata_entry)) return first_with_archives;
     const nlohmann::json metadata =
-        parse_json(file.read(metadata_entry, most_metadata_bytes), metadata_entry);
+        parse_json(file.read(metadata_entry, {most_metadata_bytes, most_expansion}), metadata_entry);
     const nlohmann::json version =
         metadata.is_object() ? metadata.value("keras_version", nlohmann::json()) : nlohmann::json();
     const auto major =
@@ -46,20 +49,30 @@ ir::Graph read(const ZipFile& file, const ir::OperatorSet& operators) {
         throw ModelError(
             "it is a zip file without config.json and model.weights.h5, which a .keras file has");
     }
-    const std::string config = file.read(config_entry, most_config_bytes);
-    const std::string weights = file.read(weights_entry, most_input_bytes);
+    const std::string config = file.read(config_entry, {most_config_bytes, most_expansion});
+    const std::string weights = file.read(weights_entry, {most_input_bytes, most_expansion});
     const Hdf5File checkpoint{std::string_view(weights)};
     return build_keras_graph(config, CheckpointWeights(checkpoint), operators, major_version_of(file));
+}
+
+/// `source` is a path or the bytes of the file.
+template <typename Source>
+ir::Graph read_from(const Source& source, const ir::OperatorSet& operators) {
+    try {
+        return read(ZipFile(source), operators);
+    } catch (const ZipError& error) {
+        throw ModelError(error.what());
+    }
 }
 
 }  // namespace
 
 ir::Graph read_keras_archive(const std::filesystem::path& path, const ir::OperatorSet& operators) {
-    return read_twice(path, [&] { return read(ZipFile(path), operators); });
+    return read_twice(path, [&] { return read_from(path, operators); });
 }
 
 ir::Graph read_keras_archive(std::string_view bytes, const ir::OperatorSet& operators) {
-    return read(ZipFile(bytes), operators);
+    return read_from(bytes, operators);
 }
 
 }  // namespace systole::frontend

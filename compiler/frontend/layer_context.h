@@ -25,8 +25,15 @@ struct GraphBuilder {
     const ir::OperatorSet& operators;
     WeightProvider& weights;
     ir::Graph graph = {};
-    /// Elements of the constants that were computed while building.
-    std::uint64_t folded_elements = 0;
+    std::uint64_t file_numbers = 0;      ///< of constants that the file holds
+    std::uint64_t computed_numbers = 0;  ///< of constants that were computed while building
+
+    /// Adds a constant of the file.
+    ir::ValueId add_file_constant(std::string name, const ir::Shape& shape, DataType type,
+                                  ir::Constant contents);
+    /// Counts numbers that are to be computed while building, before there is memory for them. Throws
+    /// ModelError if they would be far more than the file holds.
+    void count_computed(const ir::Shape& shape);
 };
 
 /// Reads a layer of a network file and appends its nodes to the graph.
@@ -85,9 +92,10 @@ private:
     ir::ValueId present(ir::ValueId id) const;
     /// Gives the results of a node that moves integers the scale of its input.
     void keep_scale(const ir::Node& node);
-    /// Fails if too many numbers would be computed while reading.
-    void check_folded(const ir::Node& node);
-    void count_folded(const ir::Shape& shape);
+    /// GraphBuilder::count_computed, with the layer in its message.
+    void count_computed(const ir::Shape& shape);
+    /// The same for the results of a node, if it can be computed.
+    void count_results(const ir::Node& node);
 
     GraphBuilder& builder_;
     const ir::LayerKind& kind_;

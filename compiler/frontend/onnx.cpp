@@ -161,8 +161,8 @@ private:
             throw ModelError(fmt::format("tensor {}: {}", ir::quoted(name), error.what()));
         }
         define(name, !tensor ? ir::no_value
-                             : builder_.graph.add_constant(name, tensor->shape, tensor->type,
-                                                           std::move(tensor->contents)));
+                             : builder_.add_file_constant(name, tensor->shape, tensor->type,
+                                                          std::move(tensor->contents)));
     }
 
     void add_initializers() {

@@ -111,6 +111,19 @@ private:
         });
     }
 
+    ir::ValueId add_constant(const tflite::Tensor& tensor, std::string name, DataType type,
+                             std::span<const std::uint8_t> data) {
+        const ir::Shape shape = tflite::shape_of(tensor);
+        taken_bytes_ += data.size();
+        if (taken_bytes_ <= file_.size()) {
+            return builder_.add_file_constant(std::move(name), shape, type,
+                                              tflite::constant_of(tensor, data));
+        }
+        // Tensors may share their data, which is copied for each.
+        builder_.count_computed(shape);
+        return builder_.graph.add_constant(std::move(name), shape, type, tflite::constant_of(tensor, data));
+    }
+
     /// The value of a tensor; a constant is added when it is first read.
     ir::ValueId value_of(std::int32_t number) {
         const tflite::Tensor& tensor = file_.tensor(number);
@@ -121,8 +134,7 @@ private:
         const std::span<const std::uint8_t> data = file_.data_of(tensor);
         if (data.empty()) throw ModelError("it is read before a node computes it");
         const ir::ResultType type = tflite::type_of(tensor);
-        const ir::ValueId id = builder_.graph.add_constant(file_.name_of(number), tflite::shape_of(tensor),
-                                                           type.type, tflite::constant_of(tensor, data));
+        const ir::ValueId id = add_constant(tensor, file_.name_of(number), type.type, data);
         builder_.graph.values[id].quantization = type.quantization;
         value = id;
         return id;
@@ -152,6 +164,7 @@ private:
             if (input == ir::no_value) continue;
             const ir::Value& value = builder_.graph.values[input];
             if (!value.constant || !value.quantization) continue;
+            builder_.count_computed(value.shape);
             input = builder_.graph.append(layer, builder_.operators.at("dequantize"), {}, {input});
             builder_.graph.fold_last_node();
         }
@@ -277,6 +290,7 @@ private:
     GraphBuilder builder_;
     std::vector<std::optional<ir::ValueId>> values_;  ///< by tensor
     tflite::DilatedConvolutions blocks_;
+    std::uint64_t taken_bytes_ = 0;  ///< of the data of all constants
 };
 
 }  // namespace

@@ -146,6 +146,8 @@ public:
                                                  std::span<const std::uint32_t> axes) const;
     /// The function that the node applies to each element, if it is such a node.
     virtual std::optional<ElementFunction> function(const ir::Node& node) const;
+    /// Whether the node applies a function f of which f(s x) = s f(x) for every s > 0.
+    virtual bool scales_with_input(const ir::Node& /*node*/) const { return false; }
     /// The limit, if the node clamps numbers between 0 and a limit.
     virtual std::optional<float> clamp_limit(const ir::Node& node) const;
 };

@@ -24,7 +24,8 @@ struct Calibration {
         {};  ///< of the other inputs, in order; integers as floats
 };
 
-/// Runs the graph on the calibration inputs and sets the range of each activation. In a graph without
+/// Runs the graph on the calibration inputs and sets the range of each activation; then it equalizes the
+/// channels in front of depthwise convolutions (equalize_channels.h). In a graph without
 /// weights, nothing can be computed, so activations get an arbitrary range. A graph on integers is returned
 /// unchanged. Throws ModelError if there are no inputs, their size is wrong, or a result is not a finite
 /// number.

@@ -4,9 +4,10 @@
 #include <vector>
 
 #include "compiler/frontend/keras/build_graph.h"
-#include "compiler/frontend/keras/zip_file.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/operator.h"
+#include "compiler/zip/zip_file.h"
+#include "hw/base/user_error.h"
 
 namespace {
 
@@ -30,13 +31,13 @@ public:
 /// damaged ones, which is why a process of its own reads them first.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-    constexpr std::uint64_t most = 1 << 20;
+    constexpr systole::ZipLimits limits{.most_bytes = 1 << 20};
     try {
-        const systole::frontend::ZipFile file(bytes);
-        if (file.read("model.weights.h5", most).size() > most) __builtin_trap();
-        systole::frontend::build_keras_graph(file.read("config.json", most), FewWeights(),
+        const systole::ZipFile file(bytes);
+        if (file.read("model.weights.h5", limits).size() > limits.most_bytes) __builtin_trap();
+        systole::frontend::build_keras_graph(file.read("config.json", limits), FewWeights(),
                                              systole::operators::registry());
-    } catch (const systole::ModelError& error) {
+    } catch (const systole::UserError& error) {
         if (std::string_view(error.what()).find('\n') != std::string_view::npos) __builtin_trap();
     }
     return 0;

@@ -68,7 +68,8 @@ inline bool compiler_may_include(std::string_view from, std::string_view to) {
         return std::find(areas.begin(), areas.end(), to) != areas.end();
     };
     if (from == "compiler/ir") return false;
-    if (from == "compiler/frontend") return to == "compiler/ir";
+    if (from == "compiler/zip") return to == "compiler/ir";
+    if (from == "compiler/frontend") return is_one_of({"compiler/ir", "compiler/zip"});
     if (from == "compiler/operators") return is_one_of({"compiler/ir", "compiler/mapping", "hw/math"});
     if (from == "compiler/reference") return is_one_of({"compiler/ir", "compiler/operators"});
     if (from == "compiler/passes") {

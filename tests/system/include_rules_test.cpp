@@ -18,7 +18,7 @@ bool breaks_a_rule(std::string_view from, std::string_view line) {
 }
 
 TEST_CASE("The include rules reject the includes that the design forbids", "[include_rules]") {
-    const std::array<std::array<std::string_view, 2>, 42> forbidden{
+    const std::array<std::array<std::string_view, 2>, 43> forbidden{
         {{"hw/base/data_type.h", R"(#include "hw/isa/program.h")"},
          {"hw/isa/program.h", R"(#include "hw/machine/machine_config.h")"},
          {"hw/isa/program.h", R"(#include "hw/common/clock.h")"},
@@ -40,6 +40,7 @@ TEST_CASE("The include rules reject the includes that the design forbids", "[inc
          {"compiler/operators/add/add.cpp", R"(#include "compiler/frontend/layer_config.h")"},
          {"compiler/frontend/frontend.cpp", R"(#include "compiler/operators/operator.h")"},
          {"compiler/frontend/frontend.cpp", R"(#include "hw/machine/config_reader.h")"},
+         {"compiler/zip/zip_file.cpp", R"(#include "compiler/operators/operator.h")"},
          {"compiler/passes/prepare.cpp", R"(#include "compiler/schedule/schedule.h")"},
          {"compiler/passes/prepare.cpp", R"(#include "hw/isa/program.h")"},
          {"compiler/mapping/network.h", R"(#include "compiler/operators/operator.h")"},
@@ -69,13 +70,15 @@ TEST_CASE("The include rules reject the includes that the design forbids", "[inc
 }
 
 TEST_CASE("The include rules accept the includes that the design allows", "[include_rules]") {
-    const std::array<std::array<std::string_view, 2>, 13> allowed{
+    const std::array<std::array<std::string_view, 2>, 15> allowed{
         {{"hw/isa/program.h", R"(#include "hw/base/data_type.h")"},
          {"hw/isa/instructions/nop.h", R"(#include "hw/isa/unit.h")"},
          {"hw/common/command_queue.h", R"(#include "hw/isa/footprint.h")"},
          {"hw/weight_fifo/weight_fifo.h", R"(#include "hw/common/clock.h")"},
          {"hw/weight_fifo/weight_fifo.h", "#include <systemc>"},
          {"hw/core/core.h", R"(#include "hw/weight_fifo/weight_fifo.h")"},
+         {"compiler/frontend/keras_archive.cpp", R"(#include "compiler/zip/zip_file.h")"},
+         {"sim/run/input/npz.cpp", R"(#include "compiler/zip/zip_file.h")"},
          {"compiler/emit/emit.cpp", R"(#include "compiler/ir/graph.h")"},
          {"compiler/emit/emit.cpp", R"(#include "hw/isa/program.h")"},
          {"sim/functional/machine.h", R"(#include "hw/math/gemm.h")"},

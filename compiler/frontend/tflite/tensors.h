@@ -18,6 +18,8 @@ public:
     explicit File(std::span<const std::uint8_t> bytes);
 
     const Model& model() const { return *model_; }
+    /// Bytes of the file.
+    std::size_t size() const { return bytes_.size(); }
     /// The subgraph that is the network. Throws ModelError if there is none.
     const SubGraph& network() const;
     /// The tensors of the network. Throws ModelError for a number that it does not have.

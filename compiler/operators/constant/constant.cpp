@@ -73,6 +73,7 @@ ir::Results append_filled(ir::LayerReader& layer, ir::ValueId number, const ir::
 
 ir::Results add_zeros(ir::LayerReader& layer) {
     const ir::Value& like = layer.value(input_of(layer, 0));
+    check_elements(layer, like.shape);
     const std::size_t bytes = like.shape.elements() * bytes_of(like.type);
     return layer.add_constant("value", like.shape, like.type,
                               ir::Constant::of(std::vector<std::uint8_t>(bytes, 0)));

@@ -21,11 +21,18 @@ ir::LayerKind keras_leaky_relu() {
             }};
 }
 
+class LeakyRelu final : public FunctionOperator {
+public:
+    using FunctionOperator::FunctionOperator;
+
+    bool scales_with_input(const ir::Node& /*node*/) const override { return true; }
+};
+
 }  // namespace
 
 std::unique_ptr<ir::Operator> make_leaky_relu() {
     constexpr float function_slope = 0.2F;  // Keras' default for the function given by name
-    return std::make_unique<FunctionOperator>(FunctionDefinition{
+    return std::make_unique<LeakyRelu>(FunctionDefinition{
         .name = "leaky_relu",
         .summary = "x for x >= 0, alpha * x for x < 0.",
         .apply = apply_to_all<leaky_relu_of>,

@@ -39,6 +39,7 @@ public:
     std::optional<float> clamp_limit(const ir::Node& node) const override {
         return static_cast<float>(node.real("maximum"));
     }
+    bool scales_with_input(const ir::Node& node) const override { return node.real("maximum") == no_limit; }
     Placement placement() const override {
         return {.where = "as the clamp of matrix work or a sum if it is the only reader, else as a `lookup`",
                 .formats = "float32"};

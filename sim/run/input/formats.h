@@ -45,8 +45,6 @@ Images images_of(Array array, const ReadOptions& options, std::string_view file)
 /// Both, for a file of one array.
 Images read_npy_images(ByteStream& stream, const ReadOptions& options = {});
 
-bool is_zip(std::span<const std::uint8_t> bytes);
-
 /// The arrays of an .npz file: a zip archive of .npy files, stored or deflated. Throws InputError for
 /// anything else in it, and if they take more than `max_input_bytes` together.
 std::vector<Array> read_npz(std::span<const std::uint8_t> bytes, std::string_view file);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compiler/ir/names.h"
+#include "compiler/zip/zip_file.h"
 #include "hw/base/input_file.h"
 #include "sim/run/input/byte_stream.h"
 #include "sim/run/input/formats.h"
@@ -18,6 +19,10 @@ namespace fs = std::filesystem;
 
 std::vector<std::uint8_t> read_file(const fs::path& path) {
     return read_input_file<InputError, std::vector<std::uint8_t>>(path, max_input_bytes);
+}
+
+bool is_npz(std::span<const std::uint8_t> bytes) {
+    return is_zip({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
 constexpr std::string_view known_formats = "IDX, NPY, NPZ, PNG, JPEG or BMP";
@@ -79,14 +84,14 @@ Images adapted(Images images, const ReadOptions& options, std::string_view file)
 
 Images read_as_in_file(std::span<const std::uint8_t> bytes, std::string_view file,
                        const ReadOptions& options) {
-    if (!options.is_only_input && !is_zip(bytes)) {
+    if (!options.is_only_input && !is_npz(bytes)) {
         throw InputError(
             fmt::format("{}: the network has several inputs; NAME={} says which one it is for", file, file));
     }
     if (bytes.empty())
         throw InputError(fmt::format("{}: is empty; it must be an {} file", file, known_formats));
     if (auto picture = read_picture(bytes, file)) return *std::move(picture);
-    if (is_zip(bytes)) return read_npz_images(bytes, file, options);
+    if (is_npz(bytes)) return read_npz_images(bytes, file, options);
     ByteStream stream(bytes, file);
     if (is_npy(stream)) return read_npy_images(stream, options);
     if (is_idx(stream)) return read_idx_images(stream);

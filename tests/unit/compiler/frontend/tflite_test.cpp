@@ -384,6 +384,50 @@ TEST_CASE("What a TFLite file cannot be is said in one line", "[compiler][fronte
                Catch::Contains(R"(fused_activation_function is "RELU"; only "NONE" is supported)"));
 }
 
+TEST_CASE("A small TFLite file cannot ask for much memory", "[compiler][frontend][tflite]") {
+    constexpr std::int32_t many = 1 << 20;
+    constexpr int nodes = 80;  // each with so many numbers: above what is always allowed
+    TfliteFile file;
+    SECTION("a constant repeated") {
+        const auto one = file.constant<float>("one", Type::FLOAT32, {1}, {1.0F});
+        const auto shape = file.constant<std::int32_t>("shape", Type::INT32, {1}, {1 << 27});
+        const auto y = file.tensor("y", Type::FLOAT32, {1 << 27});
+        file.node(Op::BROADCAST_TO, {one, shape}, {y});
+        CHECK(tflite_error(file.finish({}, {y})) ==
+              R"(layer "y": with it, 134217728 numbers would be computed while the network is read; there )"
+              "may be at most 67108880, as the file holds 2 (operator BROADCAST_TO)");
+    }
+    SECTION("tensors that share their data") {
+        auto last = file.tensor("x", Type::UINT8, {1}, {{1.0F}, {0}});
+        const auto x = last;
+        const auto c = file.constant<std::uint8_t>("c", Type::UINT8, {many},
+                                                   std::vector<std::uint8_t>(many, 1), {{1.0F}, {0}});
+        for (int i = 0; i < nodes; ++i) {
+            const auto same = i == 0 ? c : file.tensor("same", Type::UINT8, {many}, {{1.0F}, {0}}, 1);
+            const auto sum = file.tensor("sum", Type::UINT8, {many}, {{1.0F}, {0}});
+            file.node(Op::ADD, {last, same}, {sum}, format::BuiltinOptions::AddOptions,
+                      format::CreateAddOptions(file.builder()));
+            last = sum;
+        }
+        CHECK_THAT(tflite_error(file.finish({x}, {last})),
+                   Catch::StartsWith(R"(layer "sum": its input tensor "same": with it, )"));
+    }
+    SECTION("a constant that is dequantized for each reader") {
+        auto last = file.tensor("x", Type::FLOAT32, {1});
+        const auto x = last;
+        const auto c = file.constant<std::int8_t>("c", Type::INT8, {many}, std::vector<std::int8_t>(many, 1),
+                                                  {{1.0F}, {0}});
+        for (int i = 0; i < nodes; ++i) {
+            const auto sum = file.tensor("sum", Type::FLOAT32, {many});
+            file.node(Op::ADD, {last, c}, {sum}, format::BuiltinOptions::AddOptions,
+                      format::CreateAddOptions(file.builder()));
+            last = sum;
+        }
+        CHECK_THAT(tflite_error(file.finish({x}, {last})),
+                   Catch::StartsWith(R"(layer "sum": with it, )") && Catch::Contains("would be computed"));
+    }
+}
+
 TEST_CASE("A damaged TFLite file is refused before it is read", "[compiler][frontend][tflite]") {
     std::vector<std::uint8_t> file = unary_file(Op::TANH, Type::FLOAT32, {}, Type::FLOAT32, {}, 4);
     const std::string expected = "it is damaged: its tables do not fit the format or leave the file";

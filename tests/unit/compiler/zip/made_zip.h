@@ -1,9 +1,14 @@
 #pragma once
 
+#include <zip.h>
+
+#include <catch2/catch.hpp>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "tests/support/files.h"
 
 namespace systole::tests {
 
@@ -67,6 +72,31 @@ inline std::string made_zip(const std::vector<ZipEntry>& entries) {
     put(file, place, 4);
     put(file, 0, 2);
     return file;
+}
+
+/// An entry of a zip file that libzip writes.
+struct PackedEntry {
+    std::string name;
+    std::string bytes;
+    zip_int32_t method = ZIP_CM_DEFLATE;
+};
+
+/// The bytes of a zip file that libzip writes.
+inline std::string packed_zip(const std::vector<PackedEntry>& entries) {
+    const Folder folder;
+    const std::string path = (folder / "made.zip").string();
+    int error = 0;
+    zip_t* const archive = zip_open(path.c_str(), ZIP_CREATE | ZIP_TRUNCATE, &error);
+    REQUIRE(archive != nullptr);
+    for (const PackedEntry& entry : entries) {
+        zip_source_t* const source = zip_source_buffer(archive, entry.bytes.data(), entry.bytes.size(), 0);
+        REQUIRE(source != nullptr);
+        const zip_int64_t index = zip_file_add(archive, entry.name.c_str(), source, ZIP_FL_ENC_UTF_8);
+        REQUIRE(index >= 0);
+        REQUIRE(zip_set_file_compression(archive, static_cast<zip_uint64_t>(index), entry.method, 0) == 0);
+    }
+    REQUIRE(zip_close(archive) == 0);
+    return text_in(path);
 }
 
 }  // namespace systole::tests
