@@ -60,59 +60,75 @@ void fill_dense(const HeldWeights<Weight>& weights, std::uint64_t channels, cons
     }
 }
 
-/// Copies a depthwise convolution's weights within the tile: for each element, the output channels of its
-/// input channel.
+/// The groups of a convolution's channels.
+struct ChannelGroups {
+    std::uint64_t input_channels = 0;  ///< of all groups
+    std::uint64_t channels = 0;        ///< the output channels of all groups
+    std::uint64_t groups = 1;
+
+    std::uint64_t inputs() const { return input_channels / groups; }
+    std::uint64_t outputs() const { return channels / groups; }
+    /// The first output channel of an input channel's group.
+    std::uint64_t first_output(std::uint64_t input_channel) const {
+        return input_channel / inputs() * outputs();
+    }
+    /// The row of the stored weights of an input channel at a kernel element.
+    std::uint64_t stored_row(std::uint64_t kernel_element, std::uint64_t input_channel) const {
+        return kernel_element * inputs() + input_channel % inputs();
+    }
+};
+
+/// Copies a convolution's weights within the tile: for each element, the output channels of its group.
 template <typename Weight>
-void fill_depthwise(const HeldWeights<Weight>& weights, std::uint64_t input_channels,
-                    std::uint64_t multiplier, const TileCut& cut, isa::WeightTile& tile) {
+void fill_groups(const HeldWeights<Weight>& weights, const ChannelGroups& groups, const TileCut& cut,
+                 isa::WeightTile& tile) {
     const std::uint64_t first_channel = cut.segment.first_channel;
     const std::uint64_t end_channel = first_channel + cut.segment.channels;
     for (std::uint32_t row = 0; row < tile.rows; ++row) {
         const std::uint64_t element = cut.first_element + row;
-        const std::uint64_t own = element % input_channels * multiplier;
+        const std::uint64_t input_channel = element % groups.input_channels;
+        const std::uint64_t own = groups.first_output(input_channel);
         const std::uint64_t first = std::max(own, first_channel);
-        const std::uint64_t last = std::min(own + multiplier, end_channel);
-        if (first < last) tile.useful_macs += static_cast<std::uint32_t>(last - first);
+        const std::uint64_t last = std::min(own + groups.outputs(), end_channel);
+        if (first >= last) continue;
+        tile.useful_macs += static_cast<std::uint32_t>(last - first);
         if (weights.empty()) continue;
+        const std::uint64_t from =
+            groups.stored_row(element / groups.input_channels, input_channel) * groups.channels;
+        const std::size_t to = std::size_t{row} * tile.columns + cut.segment.first_column;
         for (std::uint64_t channel = first; channel < last; ++channel) {
-            set_weight(tile, std::size_t{row} * tile.columns + (channel - first_channel),
-                       weights[element * multiplier + (channel - own)]);
+            set_weight(tile, to + (channel - first_channel), weights[from + channel]);
         }
     }
 }
 
 /// Copies the filters of each pixel of a block to its columns. An element of the window of blocks belongs to
-/// the windows of some of the pixels; for the others, and for other input channels of a depthwise
-/// convolution, the tile keeps its zeros.
+/// the windows of some of the pixels; for the others, and for input channels of other groups, the tile keeps
+/// its zeros.
 template <typename Weight>
-void fill_blocks(const HeldWeights<Weight>& weights, const mapping::MatrixProduct& product,
-                 std::uint64_t input_channels, const TileCut& cut, isa::WeightTile& tile) {
-    const std::uint64_t channels = cut.segment.channels;  // all of the layer's: one column tile has a block
-    const std::uint32_t width = mapping::window_of_blocks(*product.window, cut.block).kernel_width;
-    // The output channels that depend on an input channel.
-    const std::uint64_t own = product.channel_multiplier.value_or(cut.segment.channels);
-    tile.block_macs.assign(cut.block.pixels(), 0);
+void fill_blocks(const HeldWeights<Weight>& weights, const ir::Window& window, const ChannelGroups& groups,
+                 const TileCut& cut, isa::WeightTile& tile) {
+    const std::uint32_t width = mapping::window_of_blocks(window, cut.block).kernel_width;
+    tile.block_macs.resize(cut.block.pixels(), 0);
     for (std::uint32_t row = 0; row < tile.rows; ++row) {
         const std::uint64_t element = cut.first_element + row;
-        const auto place = static_cast<std::uint32_t>(element / input_channels);
-        const std::uint64_t input_channel = element % input_channels;
+        const auto place = static_cast<std::uint32_t>(element / groups.input_channels);
+        const std::uint64_t input_channel = element % groups.input_channels;
+        const std::uint64_t first = groups.first_output(input_channel);
         for (std::uint32_t pixel = 0; pixel < cut.block.pixels(); ++pixel) {
-            const auto kernel_element =
-                mapping::kernel_element(*product.window, pixel / cut.block.width, pixel % cut.block.width,
-                                        place / width, place % width);
+            const auto kernel_element = mapping::kernel_element(
+                window, pixel / cut.block.width, pixel % cut.block.width, place / width, place % width);
             if (!kernel_element) continue;
-            tile.useful_macs += static_cast<std::uint32_t>(own);
-            tile.block_macs[pixel] += static_cast<std::uint32_t>(own);
+            tile.useful_macs += static_cast<std::uint32_t>(groups.outputs());
+            tile.block_macs[pixel] += static_cast<std::uint32_t>(groups.outputs());
             if (weights.empty()) continue;
-            // Of a depthwise convolution, the stored matrix has a single row for a kernel element.
-            const bool depthwise = product.channel_multiplier.has_value();
-            const std::uint64_t first = depthwise ? input_channel * own : 0;
-            const std::uint64_t stored_row =
-                depthwise ? *kernel_element : *kernel_element * input_channels + input_channel;
+            const std::uint64_t from =
+                groups.stored_row(*kernel_element, input_channel) * groups.channels + first;
+            // One column tile has all channels of the layer, for each pixel.
             const std::size_t to =
-                std::size_t{row} * tile.columns + cut.segment.first_column + pixel * channels + first;
-            for (std::uint64_t channel = 0; channel < own; ++channel) {
-                set_weight(tile, to + channel, weights[stored_row * channels + first + channel]);
+                std::size_t{row} * tile.columns + cut.segment.first_column + pixel * groups.channels + first;
+            for (std::uint64_t channel = 0; channel < groups.outputs(); ++channel) {
+                set_weight(tile, to + channel, weights[from + channel]);
             }
         }
     }
@@ -124,13 +140,15 @@ void fill_with(const mapping::Network& network, const mapping::MatrixProduct& pr
     const mapping::Layer& layer = network.layers[cut.segment.layer];
     const HeldWeights<Weight> weights{product.weights.values<Weight>(),
                                       product.weight_zero_point - held.zero_point};
-    const std::uint64_t input_channels = network.tensors[layer.inputs[0]].shape.channels;
+    const ChannelGroups groups{.input_channels = network.tensors[layer.inputs[0]].shape.channels,
+                               .channels = network.tensors[layer.output].shape.channels,
+                               .groups = product.groups};
     if (cut.block.pixels() > 1) {
-        fill_blocks(weights, product, input_channels, cut, tile);
-    } else if (product.channel_multiplier) {
-        fill_depthwise(weights, input_channels, *product.channel_multiplier, cut, tile);
+        fill_blocks(weights, *product.window, groups, cut, tile);
+    } else if (product.groups > 1) {
+        fill_groups(weights, groups, cut, tile);
     } else {
-        fill_dense(weights, network.tensors[layer.output].shape.channels, cut, tile);
+        fill_dense(weights, groups.channels, cut, tile);
     }
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "hw/base/arithmetic.h"
@@ -74,45 +76,65 @@ std::vector<Step> steps_of(const MappedProduct& product, const ColumnTile& colum
 /// The times of the units, in cycles from the first row of array input.
 class Recurrence {
 public:
-    Recurrence(const MappedProduct& product, const machine::MachineConfig& machine)
-        : product_(product),
-          machine_(machine),
+    explicit Recurrence(const machine::MachineConfig& machine)
+        : machine_(machine),
           latency_(static_cast<double>(timing::matrix_latency(machine))),
           shift_(static_cast<double>(timing::shift_cycles(machine))),
-          activated_(product.cut.parts, 0.0) {}
+          activated_(1, 0.0) {}
 
-    Cycle cycles() {
-        for (const ColumnTile& column : product_.tiling.columns) add(column);
+    void add(const MappedProduct& product) {
+        divide_accumulators(product.cut.parts);
+        for (std::size_t j = 0; j < product.tiling.columns.size(); ++j) add_column(product, j);
+    }
+
+    Cycle cycles() const {
         return static_cast<Cycle>(std::llround(std::max(matrix_, activation_) + activation_latency()));
     }
 
 private:
     double activation_latency() const { return static_cast<double>(machine_.activation_latency()); }
 
-    void add(const ColumnTile& column) {
-        const std::vector<Step> steps = steps_of(product_, column, machine_);
-        const std::vector<Chunk>& chunks = product_.cut.chunks;
+    /// The next chunks use as many parts of the accumulators. Each is free when all its rows are.
+    void divide_accumulators(std::size_t parts) {
+        const std::size_t before = activated_.size();
+        if (parts == before) return;
+        std::vector<double> activated(parts, 0.0);
+        for (std::size_t i = 0; i < parts; ++i) {
+            for (std::size_t j = 0; j < before; ++j) {
+                const bool overlap = i * before < (j + 1) * parts && j * parts < (i + 1) * before;
+                if (overlap) activated[i] = std::max(activated[i], activated_[j]);
+            }
+        }
+        part_ = part_ == 0 ? 0 : divide_up(((part_ - 1) % before + 1) * parts, before);
+        activated_ = std::move(activated);
+    }
+
+    void add_column(const MappedProduct& product, std::size_t column) {
+        const std::vector<Step> steps = steps_of(product, product.tiling.columns[column], machine_);
+        const std::vector<Chunk>& chunks = product.cut.chunks;
         const std::size_t computed = std::min(chunks.size(), most_chunks);
         const std::size_t middle = computed / 2;
         const std::size_t behind = computed - middle;
-        loads_ = true;
+        const std::vector<ActivatedColumns>& segments = product.activated[column];
         double half = 0;
         for (std::size_t c = 0; c < computed; ++c) {
             if (c == middle) half = std::max(matrix_, activation_);
+            const double activation =
+                activation_cycles(segments, chunks[c].lines * product.grid.width, c == 0);
             // Tiles of a column with several are fetched for each chunk.
-            add_chunk(steps, chunks[c], c == 0 || steps.size() > 1);
+            add_chunk(steps, chunks[c].lines, activation, c == 0 || steps.size() > 1);
         }
         if (computed == chunks.size()) return;
         const double each = (std::max(matrix_, activation_) - half) / static_cast<double>(behind);
         advance(each * static_cast<double>(chunks.size() - computed));
     }
 
-    void add_chunk(const std::vector<Step>& steps, const Chunk& chunk, bool fetches) {
+    void add_chunk(const std::vector<Step>& steps, std::uint32_t lines, double activation, bool fetches) {
         double sums = 0;  // when the last of them are complete
         double& activated = activated_[part_++ % activated_.size()];
         for (std::size_t s = 0; s < steps.size(); ++s) {
             timing::StreamShape stream = steps[s].line;
-            stream.lines = chunk.lines;
+            stream.lines = lines;
             double begin = matrix_;
             if (fetches) begin = std::max(begin, tile_in_array(steps[s].fetch));
             if (s == 0) begin = std::max(begin, activated);
@@ -121,7 +143,7 @@ private:
             sums =
                 begin + static_cast<double>(timing::stream_completion(stream, static_cast<Cycle>(latency_)));
         }
-        activation_ = std::max(activation_, sums) + activation_cycles(chunk);
+        activation_ = std::max(activation_, sums) + activation;
         activated = activation_ + activation_latency();
     }
 
@@ -139,21 +161,25 @@ private:
         return shifted_.back();
     }
 
-    double activation_cycles(const Chunk& chunk) {
-        isa::Registers registers;
-        const std::uint32_t columns = product_.grid.channels;
-        registers.set(Register::ActivationColumns, std::min(columns, machine_.matrix_unit.columns));
-        registers.set(Register::ActivationPixelBytes, product_.pixel_bytes);
-        registers.set(Register::BlockWidth, product_.block.width);
-        registers.set(Register::BlockHeight, product_.block.height);
-        registers.set(Register::BlockOutputWidth, product_.pixels.width);
-        registers.set(Register::BlockOutputHeight, product_.pixels.height);
-        const isa::Activate activate{.length = static_cast<std::uint16_t>(chunk.lines * product_.grid.width),
-                                     .function = product_.function,
-                                     .load_parameters = loads_,
-                                     .output = product_.output};
-        loads_ = false;
-        return static_cast<double>(timing::activation_cost(activate, registers, machine_).cycles);
+    /// Of rows of sums; several segments load their parameters for each chunk.
+    double activation_cycles(const std::vector<ActivatedColumns>& segments, std::uint32_t rows,
+                             bool is_first_chunk) const {
+        Cycle cycles = 0;
+        for (const ActivatedColumns& segment : segments) {
+            isa::Registers registers;
+            registers.set(Register::ActivationColumns, segment.columns);
+            registers.set(Register::ActivationPixelBytes, segment.pixel_bytes);
+            registers.set(Register::BlockWidth, segment.block.width);
+            registers.set(Register::BlockHeight, segment.block.height);
+            registers.set(Register::BlockOutputWidth, segment.pixels.width);
+            registers.set(Register::BlockOutputHeight, segment.pixels.height);
+            const isa::Activate activate{.length = static_cast<std::uint16_t>(rows),
+                                         .function = segment.function,
+                                         .load_parameters = is_first_chunk || segments.size() > 1,
+                                         .output = segment.output};
+            cycles += timing::activation_cost(activate, registers, machine_).cycles;
+        }
+        return static_cast<double>(cycles);
     }
 
     /// Lets all units work on for some cycles.
@@ -164,7 +190,6 @@ private:
         }
     }
 
-    const MappedProduct& product_;
     const machine::MachineConfig& machine_;
     const double latency_;
     const double shift_;
@@ -174,14 +199,21 @@ private:
     double shadow_free_ = 0;         ///< the shadow plane takes a tile
     std::vector<double> activated_;  ///< by part of the accumulators: its rows are free
     std::vector<double> shifted_;    ///< by tile: it has left the FIFO
-    std::size_t part_ = 0;
-    bool loads_ = true;  ///< the next activation loads parameters
+    std::size_t part_ = 0;           ///< that the next chunk takes, modulo their number
 };
 
 }  // namespace
 
 Cycle predicted_cycles(const MappedProduct& product, const machine::MachineConfig& machine) {
-    return Recurrence(product, machine).cycles();
+    const MappedProduct* const only = &product;
+    return predicted_cycles(std::span(&only, 1), machine);
+}
+
+Cycle predicted_cycles(std::span<const MappedProduct* const> products,
+                       const machine::MachineConfig& machine) {
+    Recurrence recurrence(machine);
+    for (const MappedProduct* product : products) recurrence.add(*product);
+    return recurrence.cycles();
 }
 
 }  // namespace systole::mapping

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "compiler/mapping/network.h"
@@ -21,27 +22,31 @@ struct BlockAlternative {
     bool operator==(const BlockAlternative&) const = default;
 };
 
-/// The blocks that a convolution could have, the single pixel first.
+/// The blocks that a convolution, with those joined to it, could have, the single pixel first.
 struct LayerAlternatives {
-    std::uint32_t layer = 0;
+    std::vector<std::uint32_t> layers;  ///< that are computed together
     std::vector<BlockAlternative> alternatives;
     std::size_t chosen = 0;
 
     bool operator==(const LayerAlternatives&) const = default;
 };
 
-/// By layer, the blocks of output pixels that the layer could have: the single pixel first, and no other for
-/// layers without windows.
+/// The blocks of output pixels that layers computed together could have: the single pixel first, and no other
+/// for layers without windows.
 ///
 /// The channels of a block fit the columns of the array. Of blocks that cut the image into as many lines and
 /// columns, only the smallest is there. Blocks at the right and at the bottom may reach out of the image.
+std::vector<mapping::PixelBlock> possible_blocks(const mapping::Network& network, const Target& target,
+                                                 std::span<const std::uint32_t> members);
+/// By layer, the same for the layer and those joined to it; the single pixel for joined layers.
 std::vector<std::vector<mapping::PixelBlock>> possible_blocks(const mapping::Network& network,
                                                               const Target& target);
 
 /// For each convolution of the network that could have several blocks, these with their predicted cycles;
 /// chosen is the block with the fewest, of equals the smallest. If the tiles of all chosen blocks do not fit
-/// the weight memory, every layer keeps single pixels. Throws ModelError if the target does not support the
-/// network.
+/// the weight memory, every layer keeps single pixels. The target has no blocks; layers are joined as it says
+/// (group_parallel_layers), and the blocks belong to these groups. Throws ModelError if the target does not
+/// support the network.
 std::vector<LayerAlternatives> compare_blocks(const mapping::Network& network, const Target& target,
                                               const machine::MachineConfig& machine, const Options& options);
 

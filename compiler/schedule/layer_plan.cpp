@@ -8,7 +8,7 @@
 #include "compiler/ir/model_error.h"
 #include "compiler/schedule/array_weights.h"
 #include "compiler/schedule/lowering.h"
-#include "compiler/schedule/parallel_convolutions.h"
+#include "compiler/schedule/parallel_layers.h"
 #include "hw/base/arithmetic.h"
 #include "hw/isa/operands.h"
 
@@ -51,48 +51,39 @@ void check_weight_memory(const mapping::Network& network, const Target& target, 
     }
 }
 
-/// The output channels of each layer and of the layers joined to it; 0 for joined layers.
-std::vector<std::uint32_t> joined_channels(const mapping::Network& network,
-                                           const std::vector<std::uint32_t>& joined_to) {
-    std::vector<std::uint32_t> channels(joined_to.size());
-    for (std::size_t l = 0; l < joined_to.size(); ++l) {
-        channels[joined_to[l]] += network.tensors[network.layers[l].output].shape.channels;
-    }
-    return channels;
-}
-
-/// Makes an earlier layer compute the layer.
-void join(LayerPlan& layer, std::uint32_t to, std::vector<LayerPlan>& plans) {
-    plans[to].macs += layer.macs;
-    layer.macs = 0;
-    layer.tiling = {};
-    layer.kind = "joined to " + plans[to].name;
-    layer.joined_to = to;
-}
-
 /// Cuts the columns of each column tile into segments, one for each layer.
 void cut_segments(const mapping::Network& network, const Target& target,
-                  const std::vector<std::uint32_t>& joined_to, std::vector<LayerPlan>& plans) {
+                  std::span<const std::uint32_t> members, LayerPlan& plan) {
     const std::uint32_t array_columns = target.geometry.columns;
-    std::vector<std::uint32_t> columns(plans.size());  // assigned so far, for each layer with joined layers
-    for (std::uint32_t l = 0; l < plans.size(); ++l) {
-        LayerPlan& plan = plans[joined_to[l]];
-        if (plan.tiling.tiles == 0) continue;
-        plan.segments.resize(plan.tiling.columns.size());
-        const std::uint32_t channels = network.tensors[network.layers[l].output].shape.channels;
+    plan.segments.resize(plan.tiling.columns.size());
+    std::uint32_t column = 0;  // assigned so far
+    for (const std::uint32_t layer : members) {
+        const std::uint32_t channels = network.tensors[network.layers[layer].output].shape.channels;
         for (std::uint32_t first = 0; first < channels;) {
-            std::uint32_t& column = columns[joined_to[l]];
             const std::uint32_t first_column = column % array_columns;
-            const std::uint32_t count = std::min(array_columns - first_column, channels - first);
-            plan.segments[column / array_columns].push_back({.layer = l,
+            const std::uint32_t count =
+                std::min((array_columns - first_column) / plan.block.pixels(), channels - first);
+            plan.segments[column / array_columns].push_back({.layer = layer,
                                                              .first_column = first_column,
                                                              .first_channel = first,
                                                              .channels = count,
                                                              .parameters_row = 0});
-            column += count;
+            column += count * plan.block.pixels();
             first += count;
         }
     }
+}
+
+/// The plan of a layer that another one computes.
+LayerPlan joined_plan(const mapping::Network& network, const Target& target, std::uint32_t layer,
+                      const LayerPlan& to, std::uint32_t joined_to) {
+    LayerPlan plan = plan_group(network, target, std::span(&layer, 1), to.block);
+    plan.macs = 0;
+    plan.tiling = {};
+    plan.segments.clear();
+    plan.kind = "joined to " + to.name;
+    plan.joined_to = joined_to;
+    return plan;
 }
 
 }  // namespace
@@ -119,6 +110,23 @@ std::vector<std::uint8_t> table_bytes(const mapping::Table& table) {
     return bytes;
 }
 
+LayerPlan plan_group(const mapping::Network& network, const Target& target,
+                     std::span<const std::uint32_t> members, const mapping::PixelBlock& block) {
+    const LayerView view{network, network.layers[members.front()], target};
+    LayerPlan layer_plan;
+    layer_plan.name = view.layer.name;
+    layer_plan.block = block;
+    layer_plan.grid = mapping::blocks_of(view.output().shape, block);
+    for (const std::uint32_t member : members) {
+        const mapping::Layer& layer = network.layers[member];
+        layer_plan.macs += layer.macs;
+        layer_plan.columns += network.tensors[layer.output].shape.channels * block.pixels();
+    }
+    std::visit([&](const auto& work) { plan(work, view, layer_plan); }, view.layer.work);
+    if (layer_plan.tiling.tiles > 0) cut_segments(network, target, members, layer_plan);
+    return layer_plan;
+}
+
 std::vector<LayerPlan> plan_layers(const mapping::Network& network, const Target& target) {
     constexpr std::size_t most_layers = std::numeric_limits<std::uint16_t>::max();
     if (network.layers.size() > most_layers) {
@@ -126,33 +134,21 @@ std::vector<LayerPlan> plan_layers(const mapping::Network& network, const Target
                                      network.layers.size(), most_layers));
     }
     for (const mapping::Layer& layer : network.layers) check_ids({network, layer, target});
-    const std::vector<std::uint32_t> joined_to = group_parallel_convolutions(network, target);
-    const std::vector<std::uint32_t> channels = joined_channels(network, joined_to);
+    const std::vector<std::uint32_t> joined_to = group_parallel_layers(network, target);
+    const std::vector<std::vector<std::uint32_t>> members = members_of_groups(joined_to);
     std::vector<LayerPlan> plans;
     std::uint64_t tiles = 0;
     std::uint64_t bytes = 0;
     for (std::uint32_t l = 0; l < network.layers.size(); ++l) {
-        const mapping::Layer& layer = network.layers[l];
-        const LayerView view{network, layer, target};
-        LayerPlan layer_plan;
-        layer_plan.name = layer.name;
-        layer_plan.macs = layer.macs;
-        layer_plan.block = block_of(target.mapping, l);
-        layer_plan.grid = mapping::blocks_of(view.output().shape, layer_plan.block);
-        std::visit([&](const auto& work) { plan(work, view, layer_plan); }, layer.work);
-        if (joined_to[l] != l) {
-            join(layer_plan, joined_to[l], plans);
-        } else if (channels[l] > view.output().shape.channels) {
-            layer_plan.tiling =
-                mapping::dense_tiling(layer_plan.tiling.elements, channels[l], target.geometry);
-        }
-        layer_plan.first_weight_tile = static_cast<std::uint32_t>(tiles);
-        tiles += layer_plan.tiling.tiles;
-        bytes += layer_plan.tiling.tiles * weight_bytes(layer, target);
-        plans.push_back(std::move(layer_plan));
+        const std::uint32_t to = joined_to[l];
+        plans.push_back(to == l ? plan_group(network, target, members[l], block_of(target.mapping, l))
+                                : joined_plan(network, target, l, plans[to], to));
+        LayerPlan& plan = plans.back();
+        plan.first_weight_tile = static_cast<std::uint32_t>(tiles);
+        tiles += plan.tiling.tiles;
+        bytes += plan.tiling.tiles * weight_bytes(network.layers[l], target);
     }
     check_weight_memory(network, target, tiles, bytes);
-    cut_segments(network, target, joined_to, plans);
     return plans;
 }
 

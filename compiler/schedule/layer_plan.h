@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,7 @@ struct Segment {
 };
 
 /// The decisions for a layer that do not depend on the order of operations. If other layers are joined to a
-/// layer (parallel_convolutions.h), it also computes them: its tiling has their columns after its own, in the
+/// layer (parallel_layers.h), it also computes them: its tiling has their columns after its own, in the
 /// order of the layers.
 struct LayerPlan {
     std::string name;
@@ -36,6 +37,8 @@ struct LayerPlan {
     mapping::Tiling tiling;     ///< without tiles for joined layers and for layers without weights
     mapping::PixelBlock block;  ///< output pixels of a row of sums; one but for convolutions
     ir::FeatureMap grid;        ///< the output's blocks
+    std::uint32_t columns =
+        0;  ///< of all tiles: the channels of all layers that it computes, for each pixel of a block
     std::uint32_t first_weight_tile = 0;         ///< in the weight image
     std::vector<std::vector<Segment>> segments;  ///< of each column tile, in the order of columns
     std::optional<std::uint32_t> table_row;      ///< unified-buffer row of the lookup table, if any
@@ -51,6 +54,11 @@ std::vector<std::uint8_t> table_bytes(const mapping::Table& table);
 
 /// The layer's requantization; null if it has none.
 const mapping::Requantization* requantization(const mapping::Layer& layer);
+
+/// Plans the first of these layers with the others joined to it, except for its place in the weight image and
+/// the rows of its constants. The number of all their columns must fit 32 bits. Throws as plan_layers does.
+LayerPlan plan_group(const mapping::Network& network, const Target& target,
+                     std::span<const std::uint32_t> members, const mapping::PixelBlock& block);
 
 /// Plans each layer of the network, except for the rows of its constants. Throws ModelError if the target
 /// does not support a layer or the weights are too large, std::logic_error if the network is inconsistent.

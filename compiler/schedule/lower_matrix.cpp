@@ -67,46 +67,37 @@ void check_lines(const LayerView& view, const ir::FeatureMap& output) {
 
 /// Checks that a row of sums holds the plan's block.
 void check_block(const LayerView& view, const LayerPlan& plan) {
-    view.require(plan.block.pixels() == 1 || plan.grid.channels <= view.target.geometry.columns,
+    view.require(plan.block.pixels() == 1 || plan.columns <= view.target.geometry.columns,
                  "a block of pixels must fit the array's columns");
 }
 
-/// The tiles of a window of blocks, with a column for each channel of each pixel.
+/// The tiles of a window of blocks.
 mapping::Tiling tiling_of_blocks(const ir::Window& window, const LayerView& view, const LayerPlan& plan) {
     const std::uint64_t elements = mapping::window_of_blocks(window, plan.block).kernel_elements();
-    return mapping::dense_tiling(elements * view.input().shape.channels, plan.grid.channels,
-                                 view.target.geometry);
+    return mapping::dense_tiling(elements * view.input().shape.channels, plan.columns, view.target.geometry);
 }
 
 /// Plans a convolution: its windows are streamed against the tiles of the weight matrix, which has a row for
-/// each window element and a column for each filter.
+/// each window element and a column for each filter. The matrix is zero unless input and output channel are
+/// of one group. Tiles that contain only such zeros are neither stored nor streamed; of a convolution that is
+/// not depthwise, only if the mapping says so.
 void plan_convolution(const mapping::MatrixProduct& product, const LayerView& view, LayerPlan& plan) {
-    const std::uint32_t input_channels = view.input().shape.channels;
-    const std::uint32_t filters = view.output().shape.channels;
-    check_window(view, *product.window);
-    check_weights(view, product, product.window->kernel_elements() * input_channels * filters);
-    check_lines(view, plan.grid);
-    check_block(view, plan);
-    plan.kind = "convolution";
-    plan.tiling = tiling_of_blocks(*product.window, view, plan);
-}
-
-/// Plans a depthwise convolution: its weight matrix is zero unless input and output channel belong together.
-/// Tiles that contain only such zeros are neither stored nor streamed.
-void plan_depthwise(const mapping::MatrixProduct& product, const LayerView& view, LayerPlan& plan) {
     const ir::Window& window = *product.window;
     const std::uint32_t input_channels = view.input().shape.channels;
-    const std::uint32_t multiplier = *product.channel_multiplier;
+    const std::uint32_t filters = view.output().shape.channels;
+    const std::uint32_t groups = product.groups;
     check_window(view, window);
-    view.require(std::uint64_t{input_channels} * multiplier == view.output().shape.channels,
-                 "the output channels must be input channels * channel multiplier");
-    check_weights(view, product, window.kernel_elements() * input_channels * multiplier);
+    view.require(groups > 0 && input_channels % groups == 0 && filters % groups == 0,
+                 "the groups must have equal numbers of channels");
+    check_weights(view, product, window.kernel_elements() * (input_channels / groups) * filters);
     check_lines(view, plan.grid);
     check_block(view, plan);
-    plan.kind = "depthwise_convolution";
-    plan.tiling = plan.block.pixels() > 1
-                      ? tiling_of_blocks(window, view, plan)
-                      : mapping::depthwise_tiling(window, input_channels, multiplier, view.target.geometry);
+    const bool is_depthwise = groups > 1 && groups == input_channels;
+    plan.kind = is_depthwise ? "depthwise_convolution" : "convolution";
+    const bool skips = groups > 1 && (is_depthwise || view.target.mapping.skip_zero_tiles);
+    plan.tiling = skips && plan.block.pixels() == 1
+                      ? mapping::grouped_tiling(window, input_channels, groups, filters, view.target.geometry)
+                      : tiling_of_blocks(window, view, plan);
 }
 
 /// Plans a dense layer: row t of each image's input tensor (two rows of 16-bit elements) is multiplied with
@@ -123,7 +114,7 @@ void plan_dense(const mapping::MatrixProduct& product, const LayerView& view, La
     view.require(view.output().shape.elements() == outputs, "the output of a dense layer must be a vector");
     check_weights(view, product, all_inputs * outputs);
     plan.kind = "dense";
-    plan.tiling = mapping::dense_tiling(inputs, outputs, view.target.geometry);
+    plan.tiling = mapping::dense_tiling(inputs, plan.columns, view.target.geometry);
 }
 
 /// The chunks of the layer's rows of sums, for the images of the context.
@@ -183,7 +174,6 @@ void lower_matrix_work(LayerLowering& context) {
 
 void plan(const mapping::MatrixProduct& product, const LayerView& view, LayerPlan& plan) {
     if (!product.window) return plan_dense(product, view, plan);
-    if (product.channel_multiplier) return plan_depthwise(product, view, plan);
     plan_convolution(product, view, plan);
 }
 

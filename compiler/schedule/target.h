@@ -18,7 +18,12 @@ enum class LayerOrder : std::uint8_t {
 
 /// Choices of the compiler. They change instructions and cycles, never answers.
 struct Mapping {
-    bool join_convolutions = true;   ///< see parallel_convolutions.h
+    bool join_convolutions = true;  ///< by the rule of parallel_layers.h
+    /// By layer: the layer with which it is computed (choose_joins.h). Empty: by the rule.
+    std::vector<std::uint32_t> joins = {};
+    /// Tiles of a grouped convolution that hold only zeros are left out, as those of a depthwise one always
+    /// are.
+    bool skip_zero_tiles = true;
     bool parts_by_delay = true;      ///< see AccumulatorParts::parts_behind; otherwise quarters
     bool group_first_layers = true;  ///< see SubBatches; otherwise batches that do not fit go in slices
     LayerOrder order = LayerOrder::Rows;
@@ -30,7 +35,8 @@ struct Mapping {
     bool double_buffers = false;
     std::uint32_t slice_images = 0;  ///< in a slice, at most; 0: those that memory_plan.h chooses
     /// By layer: the output pixels that a row of accumulators holds side by side (choose_blocks). Empty: one
-    /// pixel in every layer. A layer with larger blocks is not joined with others.
+    /// pixel in every layer. Joined layers have the block of the layer that they are joined to; the rule
+    /// joins no layers with larger blocks.
     std::vector<mapping::PixelBlock> blocks = {};
 
     bool operator==(const Mapping&) const = default;

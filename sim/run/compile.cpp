@@ -19,7 +19,9 @@
 #include "compiler/passes/prepare.h"
 #include "compiler/passes/scale_images.h"
 #include "compiler/schedule/choose_blocks.h"
+#include "compiler/schedule/choose_joins.h"
 #include "compiler/schedule/choose_slices.h"
+#include "compiler/schedule/parallel_layers.h"
 #include "hw/base/data_type.h"
 #include "hw/machine/config_error.h"
 #include "hw/timing/matrix_unit.h"
@@ -156,6 +158,7 @@ schedule::Target target_of(const machine::MachineConfig& machine, const Mapping&
             .row_sums = machine.matrix_unit.row_sums,
             .activation_delay = timing::matrix_latency(machine) + machine.activation_latency(),
             .mapping = {.join_convolutions = mapping.join_convolutions,
+                        .skip_zero_tiles = mapping.skip_zero_tiles,
                         .parts_by_delay = mapping.parts_by_delay,
                         .group_first_layers = mapping.group_first_layers,
                         .order = schedule_order(mapping.order),
@@ -165,15 +168,86 @@ schedule::Target target_of(const machine::MachineConfig& machine, const Mapping&
 
 namespace {
 
-/// The target with the blocks of pixels that cost least, if the run's mapping chooses them.
+std::vector<schedule::SiblingAlternatives> compare_joins(const mapping::Network& network, const RunSpec& spec,
+                                                         const schedule::Options& options) {
+    const Mapping& mapping = spec.compiler.mapping;
+    return schedule::compare_joins(
+        network, target_of(spec.machine, mapping), spec.machine, options,
+        mapping.pixel_blocks ? schedule::JoinBlocks::Best : schedule::JoinBlocks::Single);
+}
+
+/// The target with the joins that cost least, if the run's mapping chooses them.
+schedule::Target with_joins(const mapping::Network& network, const RunSpec& spec,
+                            const schedule::Options& options) {
+    schedule::Target target = target_of(spec.machine, spec.compiler.mapping);
+    if (spec.compiler.mapping.join_by_cost) {
+        target.mapping.joins =
+            schedule::chosen_joins(compare_joins(network, spec, options), network.layers.size());
+    }
+    return target;
+}
+
+/// The same with the blocks of pixels that cost least, if the run's mapping chooses them.
 schedule::Target with_blocks(const mapping::Network& network, const RunSpec& spec,
                              const schedule::Options& options) {
-    schedule::Target target = target_of(spec.machine, spec.compiler.mapping);
+    schedule::Target target = with_joins(network, spec, options);
     if (spec.compiler.mapping.pixel_blocks) {
+        target.mapping.joins = schedule::group_parallel_layers(network, target);
         target.mapping.blocks = schedule::chosen_blocks(
             schedule::compare_blocks(network, target, spec.machine, options), network.layers.size());
     }
     return target;
+}
+
+std::string count_of(std::uint64_t count, std::string_view thing) {
+    return fmt::format("{:>8} {}{}", count, thing, count == 1 ? "" : "s");
+}
+
+/// "a + b | c": layers of a group, and groups.
+std::string groups_text(const mapping::Network& network, const std::vector<std::uint32_t>& layers,
+                        const std::vector<std::uint32_t>& groups) {
+    std::string text;
+    const auto count = *std::ranges::max_element(groups) + 1;
+    for (std::uint32_t group = 0; group < count; ++group) {
+        std::string_view separator = group == 0 ? "" : " | ";
+        for (std::size_t i = 0; i < groups.size(); ++i) {
+            if (groups[i] != group) continue;
+            text += fmt::format("{}{}", separator, network.layers[layers[i]].name);
+            separator = " + ";
+        }
+    }
+    return text;
+}
+
+std::string joins_text(const mapping::Network& network,
+                       const std::vector<schedule::SiblingAlternatives>& sets) {
+    std::string text;
+    for (const schedule::SiblingAlternatives& set : sets) {
+        text += fmt::format("{} layers of the same rows, by those that go together\n", set.layers.size());
+        for (const schedule::JoinAlternative& alternative : set.alternatives) {
+            const bool chosen = &alternative == &set.alternatives[set.chosen];
+            text += fmt::format(
+                "  {:>22} cycles {}  {}{}\n", alternative.cycles, count_of(alternative.tiles, "tile"),
+                groups_text(network, set.layers, alternative.groups), chosen ? "  chosen" : "");
+        }
+    }
+    return text;
+}
+
+std::string blocks_text(const mapping::Network& network,
+                        const std::vector<schedule::LayerAlternatives>& layers) {
+    std::string text;
+    for (const schedule::LayerAlternatives& layer : layers) {
+        const std::vector<std::uint32_t> together(layer.layers.size(), 0);
+        text += groups_text(network, layer.layers, together) + "\n";
+        for (const schedule::BlockAlternative& alternative : layer.alternatives) {
+            const bool chosen = &alternative == &layer.alternatives[layer.chosen];
+            text += fmt::format("  {:>3} x {} {:>14} cycles {}{}\n", alternative.block.width,
+                                alternative.block.height, alternative.cycles,
+                                count_of(alternative.tiles, "tile"), chosen ? "  chosen" : "");
+        }
+    }
+    return text;
 }
 
 std::string slices_text(const schedule::SliceAlternatives& slices) {
@@ -181,9 +255,8 @@ std::string slices_text(const schedule::SliceAlternatives& slices) {
     std::string text = "all inferences, by images in a slice of the batch\n";
     for (const schedule::SliceAlternative& alternative : slices.alternatives) {
         const bool chosen = &alternative == &slices.alternatives[slices.chosen];
-        text += fmt::format("  {:>7} {:>14} cycles {:>8} {}{}\n", alternative.images, alternative.cycles,
-                            alternative.slices, alternative.slices == 1 ? "slice" : "slices",
-                            chosen ? "  chosen" : "");
+        text += fmt::format("  {:>7} {:>14} cycles {}{}\n", alternative.images, alternative.cycles,
+                            count_of(alternative.slices, "slice"), chosen ? "  chosen" : "");
     }
     return text;
 }
@@ -202,25 +275,21 @@ schedule::Schedule schedule_of(const mapping::Network& network, const RunSpec& s
 
 std::string explain_mapping(const mapping::Network& network, const RunSpec& spec,
                             const schedule::Options& options) {
-    const schedule::Target target = target_of(spec.machine, spec.compiler.mapping);
+    const Mapping& mapping = spec.compiler.mapping;
     std::string text =
         fmt::format("{}: predicted cycles of a batch of {}, by layer and pixels in a row of sums\n",
                     network.name, std::min<std::uint64_t>(options.batch, options.inferences));
-    if (!spec.compiler.mapping.pixel_blocks) {
+    if (!mapping.pixel_blocks && !mapping.join_by_cost) {
         return text + "  the mapping has one pixel in each row: --mapping best chooses\n";
     }
-    const auto layers = schedule::compare_blocks(network, target, spec.machine, options);
-    if (layers.empty()) text += "  no layer has a choice\n";
-    for (const schedule::LayerAlternatives& layer : layers) {
-        text += fmt::format("{}\n", network.layers[layer.layer].name);
-        for (const schedule::BlockAlternative& alternative : layer.alternatives) {
-            const bool chosen = &alternative == &layer.alternatives[layer.chosen];
-            text += fmt::format("  {:>3} x {} {:>14} cycles {:>8} {}{}\n", alternative.block.width,
-                                alternative.block.height, alternative.cycles, alternative.tiles,
-                                alternative.tiles == 1 ? "tile" : "tiles", chosen ? "  chosen" : "");
-        }
+    std::string choices;
+    if (mapping.join_by_cost) choices += joins_text(network, compare_joins(network, spec, options));
+    if (mapping.pixel_blocks) {
+        schedule::Target target = with_joins(network, spec, options);
+        choices += blocks_text(network, schedule::compare_blocks(network, target, spec.machine, options));
     }
-    if (spec.compiler.mapping.double_buffers) {
+    text += choices.empty() ? "  no layer has a choice\n" : choices;
+    if (mapping.double_buffers) {
         text += slices_text(
             schedule::compare_slices(network, with_blocks(network, spec, options), spec.machine, options));
     }
@@ -230,8 +299,9 @@ std::string explain_mapping(const mapping::Network& network, const RunSpec& spec
 std::string mapping_key(const RunSpec& spec) {
     const Mapping& mapping = spec.compiler.mapping;
     std::string key = to_json(target_of(spec.machine, mapping)).dump();
-    // The costs that blocks and slices are chosen by depend on the whole machine.
-    if (mapping.pixel_blocks || mapping.double_buffers) key += machine::record_json(spec.machine).dump();
+    // The costs that joins, blocks and slices are chosen by depend on the whole machine.
+    if (mapping.join_by_cost || mapping.pixel_blocks || mapping.double_buffers)
+        key += machine::record_json(spec.machine).dump();
     return key;
 }
 
@@ -240,8 +310,8 @@ nlohmann::json to_json(const schedule::Target& target) {
     const auto& [geometry, accumulator_rows, unified_buffer_rows, weight_memory_bytes, row_sums,
                  activation_delay, mapping] = target;
     const auto& [rows, columns] = geometry;
-    const auto& [join_convolutions, parts_by_delay, group_first_layers, order, overlap_transfers,
-                 double_buffers, slice_images, blocks] = mapping;
+    const auto& [join_convolutions, joins, skip_zero_tiles, parts_by_delay, group_first_layers, order,
+                 overlap_transfers, double_buffers, slice_images, blocks] = mapping;
     nlohmann::json block_sizes = nlohmann::json::array();
     for (const mapping::PixelBlock& block : blocks) block_sizes.push_back({block.width, block.height});
     return {{"rows", rows},
@@ -252,6 +322,8 @@ nlohmann::json to_json(const schedule::Target& target) {
             {"row_sums", row_sums},
             {"activation_delay", activation_delay},
             {"join_convolutions", join_convolutions},
+            {"joins", joins},
+            {"skip_zero_tiles", skip_zero_tiles},
             {"parts_by_delay", parts_by_delay},
             {"group_first_layers", group_first_layers},
             {"order", order},

@@ -1,5 +1,3 @@
-#include "compiler/schedule/parallel_convolutions.h"
-
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <random>
@@ -7,6 +5,7 @@
 
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/lowering.h"
+#include "compiler/schedule/parallel_layers.h"
 #include "compiler/schedule/schedule.h"
 #include "tests/support/mapping_layers.h"
 #include "tests/support/random_network.h"
@@ -41,7 +40,7 @@ public:
     TensorId depthwise(TensorId from) {
         mapping::MatrixProduct convolution;
         convolution.window = ir::Window{};
-        convolution.channel_multiplier = 1;
+        convolution.groups = channels(from);
         convolution.weights = tests::ones(channels(from));
         convolution.requantization = tests::requantization(channels(from));
         return add({from}, {4, 4, channels(from)}, convolution);
@@ -88,7 +87,7 @@ Target target(std::uint32_t columns) {
 JoinedTo joined_to_of(const std::vector<std::uint32_t>& filters, std::uint32_t columns) {
     ParallelBuilder builder;
     for (const std::uint32_t count : filters) builder.convolution(0, count);
-    return group_parallel_convolutions(builder.network(), target(columns));
+    return group_parallel_layers(builder.network(), target(columns));
 }
 
 std::uint32_t column_tiles(std::uint32_t channels, std::uint32_t columns) {
@@ -115,9 +114,9 @@ TEST_CASE("Parallel convolutions stay apart where the mapping does not join them
     builder.convolution(0, 64);
     builder.convolution(0, 64);
     Target apart = target(256);
-    CHECK(group_parallel_convolutions(builder.network(), apart) == JoinedTo{0, 0});
+    CHECK(group_parallel_layers(builder.network(), apart) == JoinedTo{0, 0});
     apart.mapping.join_convolutions = false;
-    CHECK(group_parallel_convolutions(builder.network(), apart) == JoinedTo{0, 1});
+    CHECK(group_parallel_layers(builder.network(), apart) == JoinedTo{0, 1});
 }
 
 TEST_CASE(
@@ -134,10 +133,10 @@ TEST_CASE(
     }
     REQUIRE(next == std::size(zero_points));
     Target with_row_sums = target(256);
-    CHECK(group_parallel_convolutions(network, with_row_sums) == JoinedTo{0, 1, 0, 3, 1});
+    CHECK(group_parallel_layers(network, with_row_sums) == JoinedTo{0, 1, 0, 3, 1});
     // Otherwise the tiles hold differences to the zero points, of 16 bits.
     with_row_sums.row_sums = false;
-    CHECK(group_parallel_convolutions(network, with_row_sums) == JoinedTo{0, 1, 0, 0, 1});
+    CHECK(group_parallel_layers(network, with_row_sums) == JoinedTo{0, 1, 0, 0, 1});
 }
 
 TEST_CASE("A convolution is joined to the first with which it saves a column tile",
@@ -159,8 +158,7 @@ TEST_CASE("Only convolutions of the same tensor and the same windows are paralle
     builder.convolution(0, 2, {.kernel_height = 2});                                    // layer 7
     builder.convolution(0, 2, {.kernel_height = 1, .kernel_width = 1, .stride_y = 1});  // layer 8
     builder.convolution(first, 2);                                                      // layer 9
-    CHECK(group_parallel_convolutions(builder.network(), target(16)) ==
-          JoinedTo{0, 1, 2, 3, 4, 5, 6, 1, 0, 3});
+    CHECK(group_parallel_layers(builder.network(), target(16)) == JoinedTo{0, 1, 2, 3, 4, 5, 6, 1, 0, 3});
 }
 
 TEST_CASE("More filters than can be counted are not joined", "[compiler][schedule][parallel]") {
@@ -173,9 +171,9 @@ TEST_CASE("More filters than can be counted are not joined", "[compiler][schedul
     for (const TensorId output : {1U, 2U}) {
         network.layers.push_back({.name = "l", .inputs = {0}, .output = output, .work = convolution});
     }
-    CHECK(group_parallel_convolutions(network, target(4096)) == JoinedTo{0, 1});
+    CHECK(group_parallel_layers(network, target(4096)) == JoinedTo{0, 1});
     network.tensors[1].shape.channels -= 1;
-    CHECK(group_parallel_convolutions(network, target(4096)) == JoinedTo{0, 0});
+    CHECK(group_parallel_layers(network, target(4096)) == JoinedTo{0, 0});
 }
 
 TEST_CASE("The text of a schedule shows joined convolutions, which stream pixels once",
