@@ -21,7 +21,6 @@ namespace {
 struct TileCut {
     std::uint64_t first_element = 0;
     const schedule::Segment& segment;
-    const mapping::PixelBlock& block;
 };
 
 /// Writes weight number `index` of a tile; weights of 16 bits are little endian.
@@ -108,27 +107,32 @@ void fill_groups(const HeldWeights<Weight>& weights, const ChannelGroups& groups
 template <typename Weight>
 void fill_blocks(const HeldWeights<Weight>& weights, const ir::Window& window, const ChannelGroups& groups,
                  const TileCut& cut, isa::WeightTile& tile) {
-    const std::uint32_t width = mapping::window_of_blocks(window, cut.block).kernel_width;
-    tile.block_macs.resize(cut.block.pixels(), 0);
+    const std::uint32_t width = mapping::window_of_blocks(window, cut.segment.block).kernel_width;
+    const std::uint64_t first_channel = cut.segment.first_channel;
+    const std::uint64_t end_channel = first_channel + cut.segment.channels;
+    tile.block_macs.resize(cut.segment.block.pixels(), 0);
     for (std::uint32_t row = 0; row < tile.rows; ++row) {
         const std::uint64_t element = cut.first_element + row;
         const auto place = static_cast<std::uint32_t>(element / groups.input_channels);
         const std::uint64_t input_channel = element % groups.input_channels;
-        const std::uint64_t first = groups.first_output(input_channel);
-        for (std::uint32_t pixel = 0; pixel < cut.block.pixels(); ++pixel) {
-            const auto kernel_element = mapping::kernel_element(
-                window, pixel / cut.block.width, pixel % cut.block.width, place / width, place % width);
+        const std::uint64_t own = groups.first_output(input_channel);
+        const std::uint64_t first = std::max(own, first_channel);
+        const std::uint64_t last = std::min(own + groups.outputs(), end_channel);
+        if (first >= last) continue;
+        for (std::uint32_t pixel = 0; pixel < cut.segment.block.pixels(); ++pixel) {
+            const auto kernel_element =
+                mapping::kernel_element(window, pixel / cut.segment.block.width,
+                                        pixel % cut.segment.block.width, place / width, place % width);
             if (!kernel_element) continue;
-            tile.useful_macs += static_cast<std::uint32_t>(groups.outputs());
-            tile.block_macs[pixel] += static_cast<std::uint32_t>(groups.outputs());
+            tile.useful_macs += static_cast<std::uint32_t>(last - first);
+            tile.block_macs[pixel] += static_cast<std::uint32_t>(last - first);
             if (weights.empty()) continue;
-            const std::uint64_t from =
-                groups.stored_row(*kernel_element, input_channel) * groups.channels + first;
-            // One column tile has all channels of the layer, for each pixel.
+            const std::uint64_t from = groups.stored_row(*kernel_element, input_channel) * groups.channels;
+            // One column tile has all channels of the segment, for each pixel.
             const std::size_t to =
-                std::size_t{row} * tile.columns + cut.segment.first_column + pixel * groups.channels + first;
-            for (std::uint64_t channel = 0; channel < groups.outputs(); ++channel) {
-                set_weight(tile, to + channel, weights[from + channel]);
+                std::size_t{row} * tile.columns + cut.segment.first_column + pixel * cut.segment.channels;
+            for (std::uint64_t channel = first; channel < last; ++channel) {
+                set_weight(tile, to + (channel - first_channel), weights[from + channel]);
             }
         }
     }
@@ -143,7 +147,7 @@ void fill_with(const mapping::Network& network, const mapping::MatrixProduct& pr
     const ChannelGroups groups{.input_channels = network.tensors[layer.inputs[0]].shape.channels,
                                .channels = network.tensors[layer.output].shape.channels,
                                .groups = product.groups};
-    if (cut.block.pixels() > 1) {
+    if (cut.segment.block.pixels() > 1) {
         fill_blocks(weights, *product.window, groups, cut, tile);
     } else if (product.groups > 1) {
         fill_groups(weights, groups, cut, tile);
@@ -213,13 +217,15 @@ std::vector<isa::WeightTile> weight_image(const mapping::Network& network,
         const mapping::Tiling& tiling = plan.tiling;
         for (std::size_t j = 0; j < tiling.columns.size(); ++j) {
             const mapping::ColumnTile& column = tiling.columns[j];
+            const std::uint64_t window_elements = schedule::part_of_column(plan, j).elements;
             for (const mapping::TileRun& run : column.runs) {
                 for (std::uint64_t t = 0; t < run.tiles; ++t) {
                     const std::uint64_t first_element =
                         tiling.input_bounds[run.input] + (run.first_element_tile + t) * array_rows;
                     isa::WeightTile tile;
-                    tile.rows = static_cast<std::uint32_t>(
-                        std::min(array_rows, tiling.input_bounds[run.input + 1] - first_element));
+                    const std::uint64_t end =
+                        window_elements > 0 ? window_elements : tiling.input_bounds[run.input + 1];
+                    tile.rows = static_cast<std::uint32_t>(std::min(array_rows, end - first_element));
                     tile.columns = column.channels;
                     const schedule::ArrayWeights held = schedule::array_weights(
                         product_of(network, plan.segments[j].front()), schedule.target);
@@ -231,7 +237,7 @@ std::vector<isa::WeightTile> weight_image(const mapping::Network& network,
                                            static_cast<std::uint8_t>(held.zero_point));
                     }
                     for (const schedule::Segment& segment : plan.segments[j]) {
-                        fill(network, {first_element, segment, plan.block}, held, tile);
+                        fill(network, {first_element, segment}, held, tile);
                     }
                     tiles.push_back(std::move(tile));
                 }
@@ -249,7 +255,7 @@ std::vector<std::uint8_t> constant_rows(const mapping::Network& network, const s
         for (const std::vector<schedule::Segment>& column_tile : plan.segments) {
             for (const schedule::Segment& segment : column_tile) {
                 write_parameters(*schedule::requantization(network.layers[segment.layer]), segment,
-                                 schedule.layers[segment.layer].block.pixels(),
+                                 segment.block.pixels(),
                                  contents.data() + segment.parameters_row * row_bytes);
             }
         }

@@ -205,8 +205,13 @@ private:
 }  // namespace
 
 Cycle predicted_cycles(const MappedProduct& product, const machine::MachineConfig& machine) {
-    const MappedProduct* const only = &product;
-    return predicted_cycles(std::span(&only, 1), machine);
+    return predicted_cycles(std::span(&product, 1), machine);
+}
+
+Cycle predicted_cycles(std::span<const MappedProduct> products, const machine::MachineConfig& machine) {
+    Recurrence recurrence(machine);
+    for (const MappedProduct& product : products) recurrence.add(product);
+    return recurrence.cycles();
 }
 
 Cycle predicted_cycles(std::span<const MappedProduct* const> products,

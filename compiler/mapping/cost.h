@@ -52,6 +52,7 @@ struct MappedProduct {
 Cycle predicted_cycles(const MappedProduct& product, const machine::MachineConfig& machine);
 
 /// The same for products that follow each other and do not read each other's results.
+Cycle predicted_cycles(std::span<const MappedProduct> products, const machine::MachineConfig& machine);
 Cycle predicted_cycles(std::span<const MappedProduct* const> products, const machine::MachineConfig& machine);
 
 }  // namespace systole::mapping

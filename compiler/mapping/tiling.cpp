@@ -1,6 +1,7 @@
 #include "compiler/mapping/tiling.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "hw/base/arithmetic.h"
 
@@ -83,6 +84,16 @@ Tiling grouped_tiling(const ir::Window& window, std::uint32_t input_channels, st
         }
     }
     return tiling;
+}
+
+void append_columns(Tiling& tiling, const Tiling& further) {
+    for (ColumnTile column : further.columns) {
+        column.first_channel += tiling.channels;
+        for (TileRun& run : column.runs) run.first_weight_tile += static_cast<std::uint32_t>(tiling.tiles);
+        tiling.columns.push_back(std::move(column));
+    }
+    tiling.channels += further.channels;
+    tiling.tiles += further.tiles;
 }
 
 }  // namespace systole::mapping

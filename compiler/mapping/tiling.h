@@ -56,4 +56,7 @@ Tiling dense_tiling(std::span<const std::uint64_t> inputs, std::uint32_t channel
 Tiling grouped_tiling(const ir::Window& window, std::uint32_t input_channels, std::uint32_t groups,
                       std::uint32_t channels, const isa::Geometry& geometry);
 
+/// Appends the column tiles of a tiling that computes further columns of the same rows of sums, or of others.
+void append_columns(Tiling& tiling, const Tiling& further);
+
 }  // namespace systole::mapping

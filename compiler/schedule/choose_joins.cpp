@@ -63,12 +63,14 @@ public:
             }
             if (channels > std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
             const auto known = products_.find(members);
-            const auto& product =
+            const auto& of_group =
                 known != products_.end()
                     ? known->second
                     : products_.emplace(members, fastest(members, images, blocks)).first->second;
-            alternative.tiles += product.tiling.tiles;
-            products.push_back(&product);
+            for (const mapping::MappedProduct& product : of_group) {
+                alternative.tiles += product.tiling.tiles;
+                products.push_back(&product);
+            }
         }
         alternative.cycles = mapping::predicted_cycles(products, machine_);
         return alternative;
@@ -76,23 +78,17 @@ public:
 
 private:
     /// The layers together, with the block of the fewest cycles.
-    mapping::MappedProduct fastest(const std::vector<std::uint32_t>& members, std::uint32_t images,
-                                   JoinBlocks blocks) const {
+    std::vector<mapping::MappedProduct> fastest(const std::vector<std::uint32_t>& members,
+                                                std::uint32_t images, JoinBlocks blocks) const {
         const LayerView view{network_, network_.layers[members.front()], target_};
-        std::vector<mapping::PixelBlock> possible{{}};
-        if (blocks == JoinBlocks::Best) possible = possible_blocks(network_, target_, members);
-        std::optional<mapping::MappedProduct> best;
-        Cycle fewest = 0;
-        for (const mapping::PixelBlock& block : possible) {
-            mapping::MappedProduct product =
-                mapped_product(view, plan_group(network_, target_, members, block), images, parts_);
-            if (possible.size() == 1) return product;
-            const Cycle cycles = mapping::predicted_cycles(product, machine_);
-            if (best && cycles >= fewest) continue;
-            best = std::move(product);
-            fewest = cycles;
+        BlockAlternative best;
+        if (blocks == JoinBlocks::Best) {
+            const auto alternatives =
+                block_alternatives({network_, target_, machine_, images, parts_}, members);
+            best = alternatives[fastest_alternative(alternatives)];
         }
-        return std::move(best).value();
+        return mapped_products(view, plan_group(network_, target_, members, best.block, best.rest), images,
+                               parts_);
     }
 
     const mapping::Network& network_;
@@ -100,7 +96,8 @@ private:
     const machine::MachineConfig& machine_;
     const std::vector<TensorPart>& parts_;
     const std::vector<std::uint32_t>& layers_;
-    std::map<std::vector<std::uint32_t>, mapping::MappedProduct> products_;  ///< by the layers of a group
+    /// By the layers of a group.
+    std::map<std::vector<std::uint32_t>, std::vector<mapping::MappedProduct>> products_;
 };
 
 /// Each layer by itself, and groups built layer by layer.

@@ -122,7 +122,7 @@ private:
 
     Cycle work(std::size_t layer, std::uint32_t images) const {
         const LayerView view{network_, network_.layers[layer], target_};
-        return mapping::predicted_cycles(mapped_product(view, plans_[layer], images, parts_), machine_);
+        return mapping::predicted_cycles(mapped_products(view, plans_[layer], images, parts_), machine_);
     }
 
     std::uint64_t bytes_of_parts(const std::vector<HostPart>& parts) const {

@@ -10,10 +10,11 @@
 
 namespace systole::schedule {
 
-/// The product that a plan with its segments (plan_group) describes, as its cost is predicted, for some
-/// images that go through the layer together. `parts`: see tensor_parts.h.
-mapping::MappedProduct mapped_product(const LayerView& view, const LayerPlan& plan, std::uint32_t images,
-                                      const std::vector<TensorPart>& parts);
+/// The products that the parts of a plan with its segments (plan_group) describe, as their cost is predicted,
+/// for some images that go through the layer together. `parts`: see tensor_parts.h.
+std::vector<mapping::MappedProduct> mapped_products(const LayerView& view, const LayerPlan& plan,
+                                                    std::uint32_t images,
+                                                    const std::vector<TensorPart>& parts);
 
 /// Bytes of weight memory that the tiles of a layer take.
 std::uint64_t bytes_of_tiles(const mapping::MatrixProduct& product, std::uint64_t tiles,

@@ -94,7 +94,7 @@ bool can_leave_by_columns(const mapping::Network& network, const Schedule& sched
     const auto* const product = std::get_if<mapping::MatrixProduct>(&layer.work);
     if (product == nullptr || product->window || plan.joined_to || layer.output != part.tensor) return false;
     // Of a tile with columns of several layers, no whole rows leave.
-    if (plan.columns > network.tensors[layer.output].shape.channels) return false;
+    if (plan.parts.front().columns > network.tensors[layer.output].shape.channels) return false;
     const TensorPlacement& place = schedule.memory.tensors[part.tensor];
     if (place.part_of || place.channel_offset != 0 || plan.tiling.columns.size() < 2) return false;
     const auto reads = [&](const mapping::Layer& other) {

@@ -16,6 +16,14 @@ enum class LayerOrder : std::uint8_t {
     LayerAndWeights,  ///< the same, and its first weights are not fetched before
 };
 
+/// The last channels of a convolution, computed by themselves with blocks of their own.
+struct ChannelRest {
+    std::uint32_t first_channel = 0;  ///< 0: there is no rest
+    mapping::PixelBlock block = {};
+
+    bool operator==(const ChannelRest&) const = default;
+};
+
 /// Choices of the compiler. They change instructions and cycles, never answers.
 struct Mapping {
     bool join_convolutions = true;  ///< by the rule of parallel_layers.h
@@ -24,6 +32,7 @@ struct Mapping {
     /// Tiles of a grouped convolution that hold only zeros are left out, as those of a depthwise one always
     /// are.
     bool skip_zero_tiles = true;
+    bool split_channels = false;     ///< choose_blocks also compares ways to cut channels in two parts
     bool parts_by_delay = true;      ///< see AccumulatorParts::parts_behind; otherwise quarters
     bool group_first_layers = true;  ///< see SubBatches; otherwise batches that do not fit go in slices
     LayerOrder order = LayerOrder::Rows;
@@ -38,6 +47,9 @@ struct Mapping {
     /// pixel in every layer. Joined layers have the block of the layer that they are joined to; the rule
     /// joins no layers with larger blocks.
     std::vector<mapping::PixelBlock> blocks = {};
+    /// By layer: the channels that have other blocks than the first ones (choose_blocks). Empty: none. Joined
+    /// layers have none.
+    std::vector<ChannelRest> rests = {};
 
     bool operator==(const Mapping&) const = default;
 };
@@ -45,6 +57,10 @@ struct Mapping {
 /// The block of a layer's output pixels.
 inline mapping::PixelBlock block_of(const Mapping& mapping, std::size_t layer) {
     return layer < mapping.blocks.size() ? mapping.blocks[layer] : mapping::PixelBlock{};
+}
+
+inline ChannelRest rest_of(const Mapping& mapping, std::size_t layer) {
+    return layer < mapping.rests.size() ? mapping.rests[layer] : ChannelRest{};
 }
 
 /// The properties of the machine that the compiler needs, and how it maps networks to it. The caller sets the

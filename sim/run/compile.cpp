@@ -159,6 +159,7 @@ schedule::Target target_of(const machine::MachineConfig& machine, const Mapping&
             .activation_delay = timing::matrix_latency(machine) + machine.activation_latency(),
             .mapping = {.join_convolutions = mapping.join_convolutions,
                         .skip_zero_tiles = mapping.skip_zero_tiles,
+                        .split_channels = mapping.split_channels,
                         .parts_by_delay = mapping.parts_by_delay,
                         .group_first_layers = mapping.group_first_layers,
                         .order = schedule_order(mapping.order),
@@ -187,16 +188,47 @@ schedule::Target with_joins(const mapping::Network& network, const RunSpec& spec
     return target;
 }
 
-/// The same with the blocks of pixels that cost least, if the run's mapping chooses them.
+/// The target with the blocks of pixels that cost least; its joins are settled.
+schedule::Target with_chosen_blocks(const mapping::Network& network, const RunSpec& spec,
+                                    const schedule::Options& options, schedule::Target target) {
+    schedule::set_chosen_blocks(schedule::compare_blocks(network, target, spec.machine, options),
+                                network.layers.size(), target.mapping);
+    return target;
+}
+
+/// The predicted cycles of all inferences; absent if there are none.
+std::optional<Cycle> predicted_total(const mapping::Network& network, const RunSpec& spec,
+                                     const schedule::Options& options, const schedule::Target& target) {
+    const auto slices = schedule::compare_slices(network, target, spec.machine, options);
+    if (slices.alternatives.empty()) return std::nullopt;
+    return slices.alternatives[slices.chosen].cycles;
+}
+
+/// Channels are cut in parts only if that saves this share of all cycles. The second part of a layer begins
+/// when the first has ended, so all channels of its first rows are ready later for the next layer, which the
+/// prediction of a single layer does not see.
+constexpr double least_gain_of_parts = 0.01;
+
+/// The target with the joins and the blocks of pixels that cost least, if the run's mapping chooses them.
+/// Channels cut in parts take more tiles, which each slice of the batch fetches again; so it is decided for
+/// the whole batch whether channels are cut; of a batch of one image, which waits for weights, none are.
+/// Mapping::split_channels says the decision.
 schedule::Target with_blocks(const mapping::Network& network, const RunSpec& spec,
                              const schedule::Options& options) {
     schedule::Target target = with_joins(network, spec, options);
-    if (spec.compiler.mapping.pixel_blocks) {
-        target.mapping.joins = schedule::group_parallel_layers(network, target);
-        target.mapping.blocks = schedule::chosen_blocks(
-            schedule::compare_blocks(network, target, spec.machine, options), network.layers.size());
-    }
-    return target;
+    if (!spec.compiler.mapping.pixel_blocks) return target;
+    target.mapping.joins = schedule::group_parallel_layers(network, target);
+    schedule::Target cut = with_chosen_blocks(network, spec, options, target);
+    const auto is_cut = [](const schedule::ChannelRest& rest) { return rest.first_channel > 0; };
+    if (std::ranges::none_of(cut.mapping.rests, is_cut)) return cut;
+    target.mapping.split_channels = false;
+    schedule::Target whole = with_chosen_blocks(network, spec, options, target);
+    const auto with = predicted_total(network, spec, options, cut);
+    const auto without = predicted_total(network, spec, options, whole);
+    if (!with || !without) return whole;
+    const bool pays =
+        static_cast<double>(*with) < (1.0 - least_gain_of_parts) * static_cast<double>(*without);
+    return pays ? cut : whole;
 }
 
 std::string count_of(std::uint64_t count, std::string_view thing) {
@@ -242,9 +274,14 @@ std::string blocks_text(const mapping::Network& network,
         text += groups_text(network, layer.layers, together) + "\n";
         for (const schedule::BlockAlternative& alternative : layer.alternatives) {
             const bool chosen = &alternative == &layer.alternatives[layer.chosen];
-            text += fmt::format("  {:>3} x {} {:>14} cycles {}{}\n", alternative.block.width,
+            const schedule::ChannelRest& rest = alternative.rest;
+            const std::string split = rest.first_channel == 0
+                                          ? ""
+                                          : fmt::format("  {} x {} from channel {} on", rest.block.width,
+                                                        rest.block.height, rest.first_channel);
+            text += fmt::format("  {:>3} x {} {:>14} cycles {}{}{}\n", alternative.block.width,
                                 alternative.block.height, alternative.cycles,
-                                count_of(alternative.tiles, "tile"), chosen ? "  chosen" : "");
+                                count_of(alternative.tiles, "tile"), split, chosen ? "  chosen" : "");
         }
     }
     return text;
@@ -286,6 +323,11 @@ std::string explain_mapping(const mapping::Network& network, const RunSpec& spec
     if (mapping.join_by_cost) choices += joins_text(network, compare_joins(network, spec, options));
     if (mapping.pixel_blocks) {
         schedule::Target target = with_joins(network, spec, options);
+        const bool asked = target.mapping.split_channels;
+        target.mapping.split_channels = with_blocks(network, spec, options).mapping.split_channels;
+        if (asked && !target.mapping.split_channels) {
+            choices += "channels are not cut in parts: that would not save 1 % of all cycles\n";
+        }
         choices += blocks_text(network, schedule::compare_blocks(network, target, spec.machine, options));
     }
     text += choices.empty() ? "  no layer has a choice\n" : choices;
@@ -310,10 +352,15 @@ nlohmann::json to_json(const schedule::Target& target) {
     const auto& [geometry, accumulator_rows, unified_buffer_rows, weight_memory_bytes, row_sums,
                  activation_delay, mapping] = target;
     const auto& [rows, columns] = geometry;
-    const auto& [join_convolutions, joins, skip_zero_tiles, parts_by_delay, group_first_layers, order,
-                 overlap_transfers, double_buffers, slice_images, blocks] = mapping;
+    const auto& [join_convolutions, joins, skip_zero_tiles, split_channels, parts_by_delay,
+                 group_first_layers, order, overlap_transfers, double_buffers, slice_images, blocks, rests] =
+        mapping;
     nlohmann::json block_sizes = nlohmann::json::array();
     for (const mapping::PixelBlock& block : blocks) block_sizes.push_back({block.width, block.height});
+    nlohmann::json rest_sizes = nlohmann::json::array();
+    for (const schedule::ChannelRest& rest : rests) {
+        rest_sizes.push_back({rest.first_channel, rest.block.width, rest.block.height});
+    }
     return {{"rows", rows},
             {"columns", columns},
             {"accumulator_rows", accumulator_rows},
@@ -324,13 +371,15 @@ nlohmann::json to_json(const schedule::Target& target) {
             {"join_convolutions", join_convolutions},
             {"joins", joins},
             {"skip_zero_tiles", skip_zero_tiles},
+            {"split_channels", split_channels},
             {"parts_by_delay", parts_by_delay},
             {"group_first_layers", group_first_layers},
             {"order", order},
             {"overlap_transfers", overlap_transfers},
             {"double_buffers", double_buffers},
             {"slice_images", slice_images},
-            {"blocks", block_sizes}};
+            {"blocks", block_sizes},
+            {"rests", rest_sizes}};
 }
 
 ReadNetwork read_model(const RunSpec& spec) {

@@ -267,6 +267,7 @@ TEST_CASE("Predicted cycles of convolutions are close to simulated ones, and cho
           "[system][mapping]") {
     constexpr std::uint32_t first_seed = 7300;
     Predictions tried;
+    std::uint32_t splits = 0, chosen_splits = 0;
     for (std::uint32_t seed = first_seed; seed < first_seed + tests::random_runs(40); ++seed) {
         std::mt19937 random(seed);
         const machine::MachineConfig machine = random_machine(random);
@@ -274,6 +275,7 @@ TEST_CASE("Predicted cycles of convolutions are close to simulated ones, and cho
         const std::uint32_t batch = one_of(random, {1U, 2U, 8U, 32U});
         INFO("seed " << seed);
         schedule::Target target = run::target_of(machine, {});
+        target.mapping.split_channels = true;
         const auto compared =
             schedule::compare_blocks(network, target, machine, {.batch = batch, .inferences = batch});
         const auto memory =
@@ -281,12 +283,17 @@ TEST_CASE("Predicted cycles of convolutions are close to simulated ones, and cho
         if (compared.empty() || memory.images_per_slice < batch) continue;
         for (const schedule::BlockAlternative& alternative : compared.front().alternatives) {
             target.mapping.blocks = {alternative.block};
+            target.mapping.rests = {alternative.rest};
+            splits += alternative.rest.first_channel > 0;
             tried.add(alternative.cycles, simulated_cycles(network, target, machine, batch),
                       &alternative == &compared.front().alternatives[compared.front().chosen]);
         }
         tried.end_layer();
+        chosen_splits += compared.front().alternatives[compared.front().chosen].rest.first_channel > 0;
     }
-    UNSCOPED_INFO(tried.text());
+    UNSCOPED_INFO(tried.text() << "; " << splits << " with two blocks, chosen " << chosen_splits);
+    CHECK(splits >= tests::random_share(50));
+    CHECK(chosen_splits >= tests::random_share(2));
     CHECK(tried.layers >= tests::random_share(20));
     CHECK(tried.errors / tried.predictions <= 0.005);
     CHECK(tried.losses / tried.layers <= 0.005);
@@ -320,8 +327,8 @@ TEST_CASE(
         for (set.chosen = 0; set.chosen < set.alternatives.size(); ++set.chosen) {
             schedule::Target mapped = target;
             mapped.mapping.joins = schedule::chosen_joins({set}, layers);
-            mapped.mapping.blocks =
-                schedule::chosen_blocks(schedule::compare_blocks(network, mapped, machine, options), layers);
+            schedule::set_chosen_blocks(schedule::compare_blocks(network, mapped, machine, options), layers,
+                                        mapped.mapping);
             tried.add(set.alternatives[set.chosen].cycles, simulated_cycles(network, mapped, machine, batch),
                       set.chosen == chosen);
         }
@@ -334,6 +341,17 @@ TEST_CASE(
     CHECK(apart >= tests::random_share(1));
     CHECK(tried.errors / tried.predictions <= 0.01);
     CHECK(tried.losses / tried.layers <= 0.005);
+}
+
+TEST_CASE("sim compile --explain shows which layers could go together", "[system][mapping]") {
+    const std::string compile =
+        "compile --model models/isca17/lstm1.json --machine tpu_v1 --batch 8 --random-input 1 --explain";
+    const std::string best = tests::sim(compile).out;
+    CHECK(best.find("2 layers of the same rows, by those that go together\n") != std::string::npos);
+    CHECK(best.find("tiles  fc1 | fc2\n") != std::string::npos);
+    CHECK(best.find("tiles  fc1 + fc2  chosen\n") != std::string::npos);
+    const std::string published = tests::sim(compile + " --mapping as_published").out;
+    CHECK(published.find("the mapping has one pixel in each row") != std::string::npos);
 }
 
 }  // namespace systole

@@ -35,12 +35,14 @@ struct Mapping {
     bool parts_by_delay = true;
     bool group_first_layers = true;
     bool pixel_blocks = false;    ///< several pixels of a convolution in a row of sums: see choose_blocks
+    bool split_channels = false;  ///< the last channels of a convolution with blocks of their own
     bool double_buffers = false;  ///< and slices as large as costs least: see choose_slices
     bool overlap_transfers = true;
     LayerOrder order = LayerOrder::Rows;
 };
 SYSTOLE_RECORD_FIELDS(Mapping, join_convolutions, join_by_cost, skip_zero_tiles, parts_by_delay,
-                      group_first_layers, pixel_blocks, double_buffers, overlap_transfers, order)
+                      group_first_layers, pixel_blocks, split_channels, double_buffers, overlap_transfers,
+                      order)
 
 /// Names of mappings: all choices that save cycles; those with which the published cycles are compared; none.
 enum class MappingName : std::uint8_t { Best, AsPublished, Plain };
@@ -57,6 +59,7 @@ constexpr Mapping mapping_named(MappingName name, bool overlap = true) {
             .parts_by_delay = !plain,
             .group_first_layers = !plain,
             .pixel_blocks = best,
+            .split_channels = best,
             .double_buffers = best && overlap,
             .overlap_transfers = overlap,
             .order = overlap ? LayerOrder::Rows : LayerOrder::Layer};

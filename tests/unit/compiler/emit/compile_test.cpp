@@ -42,14 +42,25 @@ std::uint32_t fewest_rows(const mapping::Network& network, schedule::Target targ
     return schedule::make_schedule(network, target, {.batch = 1, .inferences = 1}).memory.rows;
 }
 
-/// Of each layer, one of its possible blocks.
-std::vector<mapping::PixelBlock> random_blocks(const mapping::Network& network,
-                                               const schedule::Target& target, std::mt19937& random) {
-    std::vector<mapping::PixelBlock> blocks;
-    for (const auto& possible : schedule::possible_blocks(network, target)) {
-        blocks.push_back(possible[draw(random, 0, static_cast<std::uint32_t>(possible.size()) - 1)]);
+/// Sets for each layer one of its possible blocks, or two for different channels.
+void draw_blocks(const mapping::Network& network, schedule::Target& target, std::mt19937& random) {
+    const auto groups = schedule::members_of_groups(schedule::group_parallel_layers(network, target));
+    target.mapping.blocks.assign(groups.size(), {});
+    target.mapping.rests.assign(groups.size(), {});
+    for (std::size_t l = 0; l < groups.size(); ++l) {
+        if (groups[l].empty()) continue;
+        const auto rests = schedule::possible_rests(network, target, groups[l]);
+        if (!rests.empty() && draw(random, 0, 1) == 1) {
+            const auto& drawn = rests[draw(random, 0, static_cast<std::uint32_t>(rests.size()) - 1)];
+            target.mapping.blocks[l] = drawn.block;
+            target.mapping.rests[l] = drawn.rest;
+            continue;
+        }
+        const auto possible = schedule::possible_blocks(network, target, groups[l]);
+        const auto block = possible[draw(random, 0, static_cast<std::uint32_t>(possible.size()) - 1)];
+        for (const std::uint32_t member : groups[l]) target.mapping.blocks[member] = block;
     }
-    return blocks;
+    target.mapping.joins = schedule::group_parallel_layers(network, target);
 }
 
 /// Of the layers that read the same rows, some with others: some groups at random.
@@ -78,7 +89,7 @@ schedule::Target random_target(const mapping::Network& network, std::mt19937& ra
     target.row_sums = draw(random, 0, 1) == 1;  // decides which layers are joined, and so their rows
     target.mapping.skip_zero_tiles = draw(random, 0, 3) > 0;
     if (draw(random, 0, 1) == 1) target.mapping.joins = random_joins(network, target, random);
-    if (draw(random, 0, 1) == 1) target.mapping.blocks = random_blocks(network, target, random);
+    if (draw(random, 0, 1) == 1) draw_blocks(network, target, random);
     target.accumulator_rows = widest_output(network) + draw(random, 0, 60);
     const std::uint32_t least = fewest_rows(network, target);
     target.unified_buffer_rows = least + draw(random, 0, 4 * least);
@@ -200,6 +211,7 @@ TEST_CASE("Compiled random networks compute what the integer reference computes"
     std::uint32_t split_batches = 0, in_turn = 0, overlapping = 0, kept_weights = 0, parts = 0, copies = 0;
     std::uint32_t on_host = 0, grouped = 0, joined = 0, joined_behind_groups = 0, cut = 0;
     std::uint32_t joined_dense = 0, joined_blocks = 0, groups = 0, group_blocks = 0;
+    std::uint32_t rests = 0, grouped_rests = 0;
     std::uint32_t blocks = 0, depthwise_blocks = 0, two_inputs = 0, two_outputs = 0, by_columns = 0;
     for (std::uint32_t run = 0; run < tests::random_runs(400); ++run) {
         std::mt19937 random(seed + run);
@@ -241,20 +253,24 @@ TEST_CASE("Compiled random networks compute what the integer reference computes"
             if (!layer.kind.starts_with("joined to ")) kinds.insert(layer.kind);
         }
         for (std::uint32_t l = 0; l < plan.layers.size(); ++l) {
-            if (plan.layers[l].block.pixels() > 1) {
+            if (plan.layers[l].parts.front().block.pixels() > 1) {
                 const auto& product = std::get<mapping::MatrixProduct>(network.layers[l].work);
                 ++(product.groups > 1 ? depthwise_blocks : blocks);
+            }
+            if (plan.layers[l].parts.size() > 1) {
+                const auto& product = std::get<mapping::MatrixProduct>(network.layers[l].work);
+                ++(product.groups > 1 ? grouped_rests : rests);
             }
             if (plan.layers[l].kind == "convolution") {
                 const bool in_groups = std::get<mapping::MatrixProduct>(network.layers[l].work).groups > 1;
                 groups += in_groups;
-                group_blocks += in_groups && plan.layers[l].block.pixels() > 1;
+                group_blocks += in_groups && plan.layers[l].parts.front().block.pixels() > 1;
             }
             const std::optional<std::uint32_t> first = plan.layers[l].joined_to;
             if (!first) continue;
             ++joined;
             joined_dense += !std::get<mapping::MatrixProduct>(network.layers[l].work).window;
-            joined_blocks += plan.layers[l].block.pixels() > 1;
+            joined_blocks += plan.layers[l].parts.front().block.pixels() > 1;
             joined_behind_groups += *first < plan.memory.groups.layers && l >= plan.memory.groups.layers;
             std::uint32_t segments = 0;
             for (const auto& column_tile : plan.layers[*first].segments) {
@@ -295,6 +311,8 @@ TEST_CASE("Compiled random networks compute what the integer reference computes"
     CHECK(joined >= tests::random_share(101));
     CHECK(groups >= tests::random_share(10));
     CHECK(group_blocks >= tests::random_share(2));
+    CHECK(rests >= tests::random_share(8));
+    CHECK(grouped_rests >= tests::random_share(3));
     CHECK(joined_dense >= tests::random_share(10));
     CHECK(joined_blocks >= tests::random_share(4));
     CHECK(joined_behind_groups >= tests::random_share(1));

@@ -161,6 +161,64 @@ TEST_CASE("Only convolutions of the same tensor and the same windows are paralle
     CHECK(group_parallel_layers(builder.network(), target(16)) == JoinedTo{0, 1, 2, 3, 4, 5, 6, 1, 0, 3});
 }
 
+TEST_CASE("Dense layers of the same inputs, and convolutions through the same window, read the same rows",
+          "[compiler][schedule][parallel]") {
+    ParallelBuilder builder;
+    builder.convolution(0, 2);                        // layer 0
+    const TensorId dense = builder.dense(0, 2);       // layer 1
+    builder.convolution(0, 300);                      // layer 2
+    builder.dense(0, 3);                              // layer 3
+    builder.depthwise(0);                             // layer 4
+    builder.convolution(0, 2, {.kernel_height = 2});  // layer 5
+    builder.dense(dense, 2);                          // layer 6
+    using Sets = std::vector<std::vector<std::uint32_t>>;
+    CHECK(sibling_layers(builder.network(), target(256)) == Sets{{0, 2}, {1, 3}});
+}
+
+TEST_CASE("A mapping joins dense layers, each with its columns and its segments",
+          "[compiler][schedule][parallel]") {
+    ParallelBuilder builder;
+    builder.dense(0, 3);
+    builder.dense(0, 4);
+    builder.dense(0, 2);
+    Target joined = target(4);
+    CHECK(group_parallel_layers(builder.network(), joined) == JoinedTo{0, 1, 2});
+    joined.mapping.joins = {0, 1, 0};
+    const std::vector<LayerPlan> plans = plan_layers(builder.network(), joined);
+    CHECK(plans[2].joined_to == 0);
+    CHECK(plans[2].kind == "joined to l1");
+    // 48 elements take six tiles a column tile.
+    CHECK(plans[0].tiling.tiles == 12);
+    CHECK(plans[1].tiling.tiles == 6);
+    REQUIRE(plans[0].segments.size() == 2);
+    CHECK(plans[0].segments[0] ==
+          std::vector<Segment>{{.layer = 0, .first_column = 0, .first_channel = 0, .channels = 3},
+                               {.layer = 2, .first_column = 3, .first_channel = 0, .channels = 1}});
+    CHECK(plans[0].segments[1] ==
+          std::vector<Segment>{{.layer = 2, .first_column = 0, .first_channel = 1, .channels = 1}});
+}
+
+TEST_CASE("The last channels of a convolution may have blocks of their own", "[compiler][schedule]") {
+    ParallelBuilder builder;
+    builder.convolution(0, 9, {.kernel_width = 1});
+    Target split = target(8);
+    split.mapping.rests = {{.first_channel = 8, .block = {.width = 4, .height = 2}}};
+    const std::vector<LayerPlan> plans = plan_layers(builder.network(), split);
+    REQUIRE(plans[0].parts.size() == 2);
+    CHECK(plans[0].parts[0].grid == ir::FeatureMap{4, 4, 9});
+    CHECK(plans[0].parts[1].grid == ir::FeatureMap{2, 1, 72});
+    CHECK(plans[0].parts[1].columns == 8);
+    // A window has three elements, one of 4 x 2 pixels has 24.
+    CHECK(plans[0].tiling.tiles == 1 + 3);
+    REQUIRE(plans[0].segments.size() == 2);
+    CHECK(plans[0].segments[1] == std::vector<Segment>{{.layer = 0,
+                                                        .first_column = 0,
+                                                        .first_channel = 8,
+                                                        .channels = 1,
+                                                        .parameters_row = 0,
+                                                        .block = {.width = 4, .height = 2}}});
+}
+
 TEST_CASE("More filters than can be counted are not joined", "[compiler][schedule][parallel]") {
     Network network;
     network.tensors = {{.name = "t0", .shape = {}},
