@@ -192,11 +192,11 @@ void Emitter::operator()(const schedule::ConvolveLines& work) {
     const mapping::Layer& layer = begin_layer(work.layer);
     const mapping::TensorId input = layer.inputs[0];
     const isa::MatrixFlags flags = fetch(work, layer, tensor(input));
-    const schedule::LayerPlan& plan = schedule_.layers[work.layer];
+    const ir::FeatureMap& output = tensor(layer.output).shape;
     set_window(
-        mapping::window_of_blocks(std::get<mapping::MatrixProduct>(layer.work).window.value(), plan.block),
-        input, plan.grid);
-    set_block(plan.block, tensor(layer.output).shape);
+        mapping::window_of_blocks(std::get<mapping::MatrixProduct>(layer.work).window.value(), work.block),
+        input, mapping::blocks_of(output, work.block));
+    set_block(work.block, output);
     stream_.set(Register::WindowTile, work.first_element_tile);
     stream_.append(isa::Convolve{.unified_buffer_row = row_of(input, work.chunk.first_image),
                                  .accumulator_row = narrow<std::uint16_t>(work.accumulator_row),
@@ -253,9 +253,9 @@ void Emitter::set_output_range(std::int32_t zero_point, std::int32_t minimum, st
 void Emitter::operator()(const schedule::ActivatePixels& work) {
     const schedule::Segment& segment = schedule_.layers[work.layer].segments[work.column][work.segment];
     const mapping::Layer& layer = begin_layer(segment.layer);
-    const ir::FeatureMap& grid = schedule_.layers[segment.layer].grid;
+    const mapping::PixelBlock& block = segment.block;
+    const ir::FeatureMap grid = mapping::blocks_of(tensor(layer.output).shape, block);
     const mapping::Requantization& rules = *schedule::requantization(layer);
-    const mapping::PixelBlock& block = schedule_.layers[segment.layer].block;
     const std::uint32_t columns = segment.channels * block.pixels();
     const LoadedParameters needed{.parameters_row = segment.parameters_row,
                                   .columns = columns,

@@ -21,7 +21,6 @@ namespace {
 struct TileCut {
     std::uint64_t first_element = 0;
     const schedule::Segment& segment;
-    const mapping::PixelBlock& block;
 };
 
 /// Writes weight number `index` of a tile; weights of 16 bits are little endian.
@@ -60,59 +59,80 @@ void fill_dense(const HeldWeights<Weight>& weights, std::uint64_t channels, cons
     }
 }
 
-/// Copies a depthwise convolution's weights within the tile: for each element, the output channels of its
-/// input channel.
+/// The groups of a convolution's channels.
+struct ChannelGroups {
+    std::uint64_t input_channels = 0;  ///< of all groups
+    std::uint64_t channels = 0;        ///< the output channels of all groups
+    std::uint64_t groups = 1;
+
+    std::uint64_t inputs() const { return input_channels / groups; }
+    std::uint64_t outputs() const { return channels / groups; }
+    /// The first output channel of an input channel's group.
+    std::uint64_t first_output(std::uint64_t input_channel) const {
+        return input_channel / inputs() * outputs();
+    }
+    /// The row of the stored weights of an input channel at a kernel element.
+    std::uint64_t stored_row(std::uint64_t kernel_element, std::uint64_t input_channel) const {
+        return kernel_element * inputs() + input_channel % inputs();
+    }
+};
+
+/// Copies a convolution's weights within the tile: for each element, the output channels of its group.
 template <typename Weight>
-void fill_depthwise(const HeldWeights<Weight>& weights, std::uint64_t input_channels,
-                    std::uint64_t multiplier, const TileCut& cut, isa::WeightTile& tile) {
+void fill_groups(const HeldWeights<Weight>& weights, const ChannelGroups& groups, const TileCut& cut,
+                 isa::WeightTile& tile) {
     const std::uint64_t first_channel = cut.segment.first_channel;
     const std::uint64_t end_channel = first_channel + cut.segment.channels;
     for (std::uint32_t row = 0; row < tile.rows; ++row) {
         const std::uint64_t element = cut.first_element + row;
-        const std::uint64_t own = element % input_channels * multiplier;
+        const std::uint64_t input_channel = element % groups.input_channels;
+        const std::uint64_t own = groups.first_output(input_channel);
         const std::uint64_t first = std::max(own, first_channel);
-        const std::uint64_t last = std::min(own + multiplier, end_channel);
-        if (first < last) tile.useful_macs += static_cast<std::uint32_t>(last - first);
+        const std::uint64_t last = std::min(own + groups.outputs(), end_channel);
+        if (first >= last) continue;
+        tile.useful_macs += static_cast<std::uint32_t>(last - first);
         if (weights.empty()) continue;
+        const std::uint64_t from =
+            groups.stored_row(element / groups.input_channels, input_channel) * groups.channels;
+        const std::size_t to = std::size_t{row} * tile.columns + cut.segment.first_column;
         for (std::uint64_t channel = first; channel < last; ++channel) {
-            set_weight(tile, std::size_t{row} * tile.columns + (channel - first_channel),
-                       weights[element * multiplier + (channel - own)]);
+            set_weight(tile, to + (channel - first_channel), weights[from + channel]);
         }
     }
 }
 
 /// Copies the filters of each pixel of a block to its columns. An element of the window of blocks belongs to
-/// the windows of some of the pixels; for the others, and for other input channels of a depthwise
-/// convolution, the tile keeps its zeros.
+/// the windows of some of the pixels; for the others, and for input channels of other groups, the tile keeps
+/// its zeros.
 template <typename Weight>
-void fill_blocks(const HeldWeights<Weight>& weights, const mapping::MatrixProduct& product,
-                 std::uint64_t input_channels, const TileCut& cut, isa::WeightTile& tile) {
-    const std::uint64_t channels = cut.segment.channels;  // all of the layer's: one column tile has a block
-    const std::uint32_t width = mapping::window_of_blocks(*product.window, cut.block).kernel_width;
-    // The output channels that depend on an input channel.
-    const std::uint64_t own = product.channel_multiplier.value_or(cut.segment.channels);
-    tile.block_macs.assign(cut.block.pixels(), 0);
+void fill_blocks(const HeldWeights<Weight>& weights, const ir::Window& window, const ChannelGroups& groups,
+                 const TileCut& cut, isa::WeightTile& tile) {
+    const std::uint32_t width = mapping::window_of_blocks(window, cut.segment.block).kernel_width;
+    const std::uint64_t first_channel = cut.segment.first_channel;
+    const std::uint64_t end_channel = first_channel + cut.segment.channels;
+    tile.block_macs.resize(cut.segment.block.pixels(), 0);
     for (std::uint32_t row = 0; row < tile.rows; ++row) {
         const std::uint64_t element = cut.first_element + row;
-        const auto place = static_cast<std::uint32_t>(element / input_channels);
-        const std::uint64_t input_channel = element % input_channels;
-        for (std::uint32_t pixel = 0; pixel < cut.block.pixels(); ++pixel) {
+        const auto place = static_cast<std::uint32_t>(element / groups.input_channels);
+        const std::uint64_t input_channel = element % groups.input_channels;
+        const std::uint64_t own = groups.first_output(input_channel);
+        const std::uint64_t first = std::max(own, first_channel);
+        const std::uint64_t last = std::min(own + groups.outputs(), end_channel);
+        if (first >= last) continue;
+        for (std::uint32_t pixel = 0; pixel < cut.segment.block.pixels(); ++pixel) {
             const auto kernel_element =
-                mapping::kernel_element(*product.window, pixel / cut.block.width, pixel % cut.block.width,
-                                        place / width, place % width);
+                mapping::kernel_element(window, pixel / cut.segment.block.width,
+                                        pixel % cut.segment.block.width, place / width, place % width);
             if (!kernel_element) continue;
-            tile.useful_macs += static_cast<std::uint32_t>(own);
-            tile.block_macs[pixel] += static_cast<std::uint32_t>(own);
+            tile.useful_macs += static_cast<std::uint32_t>(last - first);
+            tile.block_macs[pixel] += static_cast<std::uint32_t>(last - first);
             if (weights.empty()) continue;
-            // Of a depthwise convolution, the stored matrix has a single row for a kernel element.
-            const bool depthwise = product.channel_multiplier.has_value();
-            const std::uint64_t first = depthwise ? input_channel * own : 0;
-            const std::uint64_t stored_row =
-                depthwise ? *kernel_element : *kernel_element * input_channels + input_channel;
+            const std::uint64_t from = groups.stored_row(*kernel_element, input_channel) * groups.channels;
+            // One column tile has all channels of the segment, for each pixel.
             const std::size_t to =
-                std::size_t{row} * tile.columns + cut.segment.first_column + pixel * channels + first;
-            for (std::uint64_t channel = 0; channel < own; ++channel) {
-                set_weight(tile, to + channel, weights[stored_row * channels + first + channel]);
+                std::size_t{row} * tile.columns + cut.segment.first_column + pixel * cut.segment.channels;
+            for (std::uint64_t channel = first; channel < last; ++channel) {
+                set_weight(tile, to + (channel - first_channel), weights[from + channel]);
             }
         }
     }
@@ -124,13 +144,15 @@ void fill_with(const mapping::Network& network, const mapping::MatrixProduct& pr
     const mapping::Layer& layer = network.layers[cut.segment.layer];
     const HeldWeights<Weight> weights{product.weights.values<Weight>(),
                                       product.weight_zero_point - held.zero_point};
-    const std::uint64_t input_channels = network.tensors[layer.inputs[0]].shape.channels;
-    if (cut.block.pixels() > 1) {
-        fill_blocks(weights, product, input_channels, cut, tile);
-    } else if (product.channel_multiplier) {
-        fill_depthwise(weights, input_channels, *product.channel_multiplier, cut, tile);
+    const ChannelGroups groups{.input_channels = network.tensors[layer.inputs[0]].shape.channels,
+                               .channels = network.tensors[layer.output].shape.channels,
+                               .groups = product.groups};
+    if (cut.segment.block.pixels() > 1) {
+        fill_blocks(weights, *product.window, groups, cut, tile);
+    } else if (product.groups > 1) {
+        fill_groups(weights, groups, cut, tile);
     } else {
-        fill_dense(weights, network.tensors[layer.output].shape.channels, cut, tile);
+        fill_dense(weights, groups.channels, cut, tile);
     }
 }
 
@@ -195,13 +217,15 @@ std::vector<isa::WeightTile> weight_image(const mapping::Network& network,
         const mapping::Tiling& tiling = plan.tiling;
         for (std::size_t j = 0; j < tiling.columns.size(); ++j) {
             const mapping::ColumnTile& column = tiling.columns[j];
+            const std::uint64_t window_elements = schedule::part_of_column(plan, j).elements;
             for (const mapping::TileRun& run : column.runs) {
                 for (std::uint64_t t = 0; t < run.tiles; ++t) {
                     const std::uint64_t first_element =
                         tiling.input_bounds[run.input] + (run.first_element_tile + t) * array_rows;
                     isa::WeightTile tile;
-                    tile.rows = static_cast<std::uint32_t>(
-                        std::min(array_rows, tiling.input_bounds[run.input + 1] - first_element));
+                    const std::uint64_t end =
+                        window_elements > 0 ? window_elements : tiling.input_bounds[run.input + 1];
+                    tile.rows = static_cast<std::uint32_t>(std::min(array_rows, end - first_element));
                     tile.columns = column.channels;
                     const schedule::ArrayWeights held = schedule::array_weights(
                         product_of(network, plan.segments[j].front()), schedule.target);
@@ -213,7 +237,7 @@ std::vector<isa::WeightTile> weight_image(const mapping::Network& network,
                                            static_cast<std::uint8_t>(held.zero_point));
                     }
                     for (const schedule::Segment& segment : plan.segments[j]) {
-                        fill(network, {first_element, segment, plan.block}, held, tile);
+                        fill(network, {first_element, segment}, held, tile);
                     }
                     tiles.push_back(std::move(tile));
                 }
@@ -231,7 +255,7 @@ std::vector<std::uint8_t> constant_rows(const mapping::Network& network, const s
         for (const std::vector<schedule::Segment>& column_tile : plan.segments) {
             for (const schedule::Segment& segment : column_tile) {
                 write_parameters(*schedule::requantization(network.layers[segment.layer]), segment,
-                                 schedule.layers[segment.layer].block.pixels(),
+                                 segment.block.pixels(),
                                  contents.data() + segment.parameters_row * row_bytes);
             }
         }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "compiler/mapping/unit_times.h"
@@ -69,50 +71,73 @@ std::vector<TileCost> tile_costs(const MappedProduct& product, const ColumnTile&
     return tiles_of_column;
 }
 
-double activation_cycles(const MappedProduct& product, std::uint32_t columns, std::uint32_t rows, bool loads,
-                         const machine::MachineConfig& machine) {
+Cycle activation_cycles(const ActivatedColumns& columns, std::uint32_t rows, bool loads,
+                        const machine::MachineConfig& machine) {
     isa::Registers registers;
-    registers.set(Register::ActivationColumns, columns);
-    registers.set(Register::ActivationPixelBytes, product.pixel_bytes);
-    registers.set(Register::BlockWidth, product.block.width);
-    registers.set(Register::BlockHeight, product.block.height);
-    registers.set(Register::BlockOutputWidth, product.pixels.width);
-    registers.set(Register::BlockOutputHeight, product.pixels.height);
+    registers.set(Register::ActivationColumns, columns.columns);
+    registers.set(Register::ActivationPixelBytes, columns.pixel_bytes);
+    registers.set(Register::BlockWidth, columns.block.width);
+    registers.set(Register::BlockHeight, columns.block.height);
+    registers.set(Register::BlockOutputWidth, columns.pixels.width);
+    registers.set(Register::BlockOutputHeight, columns.pixels.height);
     const isa::Activate activate{.length = static_cast<std::uint16_t>(rows),
-                                 .function = product.function,
+                                 .function = columns.function,
                                  .load_parameters = loads,
-                                 .output = product.output};
-    return static_cast<double>(timing::activation_cost(activate, registers, machine).cycles);
+                                 .output = columns.output};
+    return timing::activation_cost(activate, registers, machine).cycles;
 }
 
 namespace {
 
-/// The product's chunks, column tile after column tile.
+/// The chunks of products, column tile after column tile.
 class Recurrence {
 public:
-    Recurrence(const MappedProduct& product, const machine::MachineConfig& machine)
-        : product_(product), machine_(machine), times_(machine), activated_(product.cut.parts, 0.0) {}
+    explicit Recurrence(const machine::MachineConfig& machine)
+        : machine_(machine), times_(machine), activated_(1, 0.0) {}
 
-    Cycle cycles() {
-        for (const ColumnTile& column : product_.tiling.columns) add(column);
-        return static_cast<Cycle>(std::llround(times_.end()));
+    void add(const MappedProduct& product) {
+        divide_accumulators(product.cut.parts);
+        for (std::size_t j = 0; j < product.tiling.columns.size(); ++j) add_column(product, j);
     }
+
+    Cycle cycles() const { return static_cast<Cycle>(std::llround(times_.end())); }
 
 private:
     double done() const { return std::max(times_.matrix(), times_.activation()); }
 
-    void add(const ColumnTile& column) {
-        const std::vector<TileCost> tiles = tile_costs(product_, column, machine_);
-        const std::vector<Chunk>& chunks = product_.cut.chunks;
+    /// The next chunks use as many parts of the accumulators. Each is free when all its rows are.
+    void divide_accumulators(std::size_t parts) {
+        const std::size_t before = activated_.size();
+        if (parts == before) return;
+        std::vector<double> activated(parts, 0.0);
+        for (std::size_t i = 0; i < parts; ++i) {
+            for (std::size_t j = 0; j < before; ++j) {
+                const bool overlap = i * before < (j + 1) * parts && j * parts < (i + 1) * before;
+                if (overlap) activated[i] = std::max(activated[i], activated_[j]);
+            }
+        }
+        part_ = part_ == 0 ? 0 : divide_up(((part_ - 1) % before + 1) * parts, before);
+        activated_ = std::move(activated);
+    }
+
+    void add_column(const MappedProduct& product, std::size_t column) {
+        const std::vector<TileCost> tiles = tile_costs(product, product.tiling.columns[column], machine_);
+        const std::vector<Chunk>& chunks = product.cut.chunks;
         const std::size_t computed = std::min(chunks.size(), most_chunks);
         const std::size_t middle = computed / 2;
         const std::size_t behind = computed - middle;
-        loads_ = true;
+        const std::vector<ActivatedColumns>& segments = product.activated[column];
         double half = 0;
         for (std::size_t c = 0; c < computed; ++c) {
             if (c == middle) half = done();
+            Cycle activation = 0;
+            for (const ActivatedColumns& segment : segments) {
+                // Several segments load their parameters for each chunk.
+                activation += activation_cycles(segment, chunks[c].lines * product.grid.width,
+                                                c == 0 || segments.size() > 1, machine_);
+            }
             // Tiles of a column with several are fetched for each chunk.
-            add_chunk(tiles, chunks[c], c == 0 || tiles.size() > 1);
+            add_chunk(tiles, chunks[c].lines, static_cast<double>(activation), c == 0 || tiles.size() > 1);
         }
         if (computed == chunks.size()) return;
         const double each = (done() - half) / static_cast<double>(behind);
@@ -121,35 +146,43 @@ private:
         for (double& time : activated_) time += rest;
     }
 
-    void add_chunk(const std::vector<TileCost>& tiles, const Chunk& chunk, bool fetches) {
+    void add_chunk(const std::vector<TileCost>& tiles, std::uint32_t lines, double activation, bool fetches) {
         double& activated = activated_[part_++ % activated_.size()];
         double sums = 0;  // when the last of them are complete
         for (const TileCost& tile : tiles) {
             timing::StreamShape stream = tile.line;
-            stream.lines = chunk.lines;
+            stream.lines = lines;
             // The first stream overwrites the rows of sums.
             const double ready = &tile == tiles.data() ? activated : 0.0;
             const UnitTimes::Fetch fetch{.cycles = tile.fetch};
             sums = times_.add_stream(stream, ready, fetches ? std::optional(fetch) : std::nullopt);
         }
-        const std::uint32_t columns = std::min(product_.grid.channels, machine_.matrix_unit.columns);
-        activated = times_.add_activation(
-            sums, activation_cycles(product_, columns, chunk.lines * product_.grid.width, loads_, machine_));
-        loads_ = false;
+        activated = times_.add_activation(sums, activation);
     }
 
-    const MappedProduct& product_;
     const machine::MachineConfig& machine_;
     UnitTimes times_;
     std::vector<double> activated_;  ///< by part of the accumulators: its rows are free
-    std::size_t part_ = 0;
-    bool loads_ = true;  ///< the next activation loads parameters
+    std::size_t part_ = 0;           ///< that the next chunk takes, modulo their number
 };
 
 }  // namespace
 
 Cycle predicted_cycles(const MappedProduct& product, const machine::MachineConfig& machine) {
-    return Recurrence(product, machine).cycles();
+    return predicted_cycles(std::span(&product, 1), machine);
+}
+
+Cycle predicted_cycles(std::span<const MappedProduct> products, const machine::MachineConfig& machine) {
+    Recurrence recurrence(machine);
+    for (const MappedProduct& product : products) recurrence.add(product);
+    return recurrence.cycles();
+}
+
+Cycle predicted_cycles(std::span<const MappedProduct* const> products,
+                       const machine::MachineConfig& machine) {
+    Recurrence recurrence(machine);
+    for (const MappedProduct* product : products) recurrence.add(*product);
+    return recurrence.cycles();
 }
 
 }  // namespace systole::mapping

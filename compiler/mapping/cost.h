@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "compiler/ir/feature_map.h"
@@ -17,20 +18,27 @@
 
 namespace systole::mapping {
 
+/// The columns of a column tile that one activation processes: channels of one layer, for each pixel of a
+/// block.
+struct ActivatedColumns {
+    std::uint32_t columns = 0;
+    PixelBlock block;               ///< of a row of sums
+    ir::FeatureMap pixels;          ///< the output of one image
+    std::uint32_t pixel_bytes = 0;  ///< from one pixel of the output to the next
+    DataType output = DataType::Uint8;
+    isa::ActivationFunction function = isa::ActivationFunction::Identity;
+};
+
 /// A product of matrix unit and activation unit under one mapping.
 struct MappedProduct {
     std::optional<ir::Window> window;  ///< that is streamed, of blocks of pixels; absent: a row is an image
-    PixelBlock block;                  ///< of a row of sums
-    std::uint32_t pixel_bytes = 0;     ///< from one pixel of the output to the next
     ir::FeatureMap input;              ///< of one image
-    ir::FeatureMap pixels;             ///< the output of one image
-    ir::FeatureMap grid;  ///< rows of sums of one image; the channels are the columns of all tiles
+    ir::FeatureMap grid;               ///< rows of sums of one image
     Tiling tiling;
+    std::vector<std::vector<ActivatedColumns>> activated;  ///< of each column tile
     ProductChunks cut;  ///< of all images that go through the layer together
     DataType activations = DataType::Uint8;
     DataType weights = DataType::Int8;
-    DataType output = DataType::Uint8;
-    isa::ActivationFunction function = isa::ActivationFunction::Identity;
 };
 
 /// A weight tile of a column, with the stream of one line against it.
@@ -43,9 +51,9 @@ struct TileCost {
 std::vector<TileCost> tile_costs(const MappedProduct& product, const ColumnTile& column,
                                  const machine::MachineConfig& machine);
 
-/// Cycles of the activation unit for rows of sums of so many columns; `loads`: parameters are loaded before.
-double activation_cycles(const MappedProduct& product, std::uint32_t columns, std::uint32_t rows, bool loads,
-                         const machine::MachineConfig& machine);
+/// Cycles of the activation unit for rows of sums; `loads`: parameters are loaded before.
+Cycle activation_cycles(const ActivatedColumns& columns, std::uint32_t rows, bool loads,
+                        const machine::MachineConfig& machine);
 
 /// The cycles that the product takes from its first row of array input until its last sums are activated, in
 /// a network whose other layers neither delay it nor are delayed. Its first tiles are in the weight FIFO, as
@@ -54,5 +62,9 @@ double activation_cycles(const MappedProduct& product, std::uint32_t columns, st
 /// A recurrence over the streams of all chunks (UnitTimes), which also leaves out the host link. The streams
 /// of many equal chunks are not computed one by one: the cycles of some are multiplied.
 Cycle predicted_cycles(const MappedProduct& product, const machine::MachineConfig& machine);
+
+/// The same for products that follow each other and do not read each other's results.
+Cycle predicted_cycles(std::span<const MappedProduct> products, const machine::MachineConfig& machine);
+Cycle predicted_cycles(std::span<const MappedProduct* const> products, const machine::MachineConfig& machine);
 
 }  // namespace systole::mapping

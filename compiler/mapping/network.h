@@ -60,16 +60,16 @@ struct Requantization {
 
 /// A product of inputs and weights of 8 or 16 bits in the matrix unit, and the activation of the sums.
 ///
-/// With a window, it has one input, an image, and weights[kernel row][kernel column][input channel][output
-/// channel]; elements outside the image have the input's zero point. With a channel multiplier, output
-/// channel c * multiplier + m depends on input channel c only: weights[kernel row][kernel column][output
-/// channel].
+/// With a window, it has one input, an image; elements outside of it have the input's zero point. Input and
+/// output channels are divided into groups of equal size, and an output channel depends on the input channels
+/// of its group only: weights[kernel row][kernel column][input channel of the group][output channel].
+/// Depthwise convolutions have a group for each input channel.
 ///
 /// Without a window, it reads whole inputs, flattened in height, width, channel order: weights[input
 /// element][output]. Several inputs have the same type, and their weights follow each other.
 struct MatrixProduct {
     std::optional<ir::Window> window;
-    std::optional<std::uint32_t> channel_multiplier;
+    std::uint32_t groups = 1;               ///< of channels; 1 without a window
     ir::Constant weights;                   ///< unknown if the network has no weights
     DataType weight_type = DataType::Int8;  ///< or int16, for which the array needs more passes
     /// Subtracted from each weight; 0 unless the weights are int8. See schedule/array_weights.h.
@@ -159,10 +159,5 @@ struct Network {
     };
     std::vector<HostOperation> host_operations;
 };
-
-/// Whether the product is a convolution that is not depthwise: its filters cover all input channels.
-inline bool is_convolution(const MatrixProduct& product) {
-    return product.window && !product.channel_multiplier;
-}
 
 }  // namespace systole::mapping

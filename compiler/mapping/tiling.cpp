@@ -1,6 +1,7 @@
 #include "compiler/mapping/tiling.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "hw/base/arithmetic.h"
 
@@ -56,18 +57,20 @@ Tiling dense_tiling(std::span<const std::uint64_t> inputs, std::uint32_t channel
     return tiling;
 }
 
-Tiling depthwise_tiling(const ir::Window& window, std::uint32_t input_channels,
-                        std::uint32_t channel_multiplier, const isa::Geometry& geometry) {
+Tiling grouped_tiling(const ir::Window& window, std::uint32_t input_channels, std::uint32_t groups,
+                      std::uint32_t channels, const isa::Geometry& geometry) {
     const std::uint64_t kernel_elements = std::uint64_t{window.kernel_height} * window.kernel_width;
-    const std::uint32_t channels = input_channels * channel_multiplier;
+    const std::uint32_t group_inputs = input_channels / groups;
+    const std::uint32_t group_outputs = channels / groups;
     const std::uint64_t elements = kernel_elements * input_channels;
     Tiling tiling{
         .elements = elements, .channels = channels, .tiles = 0, .columns = {}, .input_bounds = {0, elements}};
     tiling.columns = cut_columns(channels, geometry);
     for (ColumnTile& column : tiling.columns) {
         // At each kernel element, the outputs depend on a range of input channels; its tiles are needed.
-        const std::uint32_t first_input = column.first_channel / channel_multiplier;
-        const std::uint32_t last_input = (column.first_channel + column.channels - 1) / channel_multiplier;
+        const std::uint32_t last_channel = column.first_channel + column.channels - 1;
+        const std::uint32_t first_input = column.first_channel / group_outputs * group_inputs;
+        const std::uint32_t last_input = (last_channel / group_outputs + 1) * group_inputs - 1;
         std::uint64_t next_tile = 0;
         for (std::uint64_t kernel_element = 0; kernel_element < kernel_elements; ++kernel_element) {
             const std::uint64_t base = kernel_element * input_channels;
@@ -81,6 +84,16 @@ Tiling depthwise_tiling(const ir::Window& window, std::uint32_t input_channels,
         }
     }
     return tiling;
+}
+
+void append_columns(Tiling& tiling, const Tiling& further) {
+    for (ColumnTile column : further.columns) {
+        column.first_channel += tiling.channels;
+        for (TileRun& run : column.runs) run.first_weight_tile += static_cast<std::uint32_t>(tiling.tiles);
+        tiling.columns.push_back(std::move(column));
+    }
+    tiling.channels += further.channels;
+    tiling.tiles += further.tiles;
 }
 
 }  // namespace systole::mapping

@@ -50,10 +50,13 @@ Tiling dense_tiling(std::uint64_t elements, std::uint32_t channels, const isa::G
 Tiling dense_tiling(std::span<const std::uint64_t> inputs, std::uint32_t channels,
                     const isa::Geometry& geometry);
 
-/// The tiling of a depthwise convolution, whose matrix connects input channel c only with the
-/// channel_multiplier output channels from c * channel_multiplier on. Tiles that contain only zeros are left
-/// out.
-Tiling depthwise_tiling(const ir::Window& window, std::uint32_t input_channels,
-                        std::uint32_t channel_multiplier, const isa::Geometry& geometry);
+/// The tiling of a convolution whose matrix connects the input channels of a group only with the output
+/// channels of that group; a depthwise one has a group for each input channel. Tiles that contain only zeros
+/// are left out.
+Tiling grouped_tiling(const ir::Window& window, std::uint32_t input_channels, std::uint32_t groups,
+                      std::uint32_t channels, const isa::Geometry& geometry);
+
+/// Appends the column tiles of a tiling that computes further columns of the same rows of sums, or of others.
+void append_columns(Tiling& tiling, const Tiling& further);
 
 }  // namespace systole::mapping

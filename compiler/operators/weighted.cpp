@@ -271,12 +271,11 @@ void WeightedOperator::quantize(const ir::Node& node, Quantizer& quantizer) cons
 }
 
 void WeightedOperator::lower_product(const ir::NodeView& node, std::optional<ir::Window> window,
-                                     std::optional<std::uint32_t> channel_multiplier,
-                                     Lowering& lowering) const {
+                                     std::uint32_t groups, Lowering& lowering) const {
     const Clamp clamp = clamp_of(node);
     const std::size_t channels = node.output_map().channels;
     mapping::MatrixProduct product{.window = window,
-                                   .channel_multiplier = channel_multiplier,
+                                   .groups = groups,
                                    .weights = chip_weights(node),
                                    .weight_zero_point = weight_zero_point(node),
                                    .requantization = {.bias = {},

@@ -52,8 +52,8 @@ protected:
     /// The weights as the chip holds them; by default those of the node.
     virtual ir::Constant chip_weights(const ir::NodeView& node) const { return *node.constant(0)->constant; }
     /// Adds the work of the matrix unit; includes a lookup that is the only reader of the result.
-    void lower_product(const ir::NodeView& node, std::optional<ir::Window> window,
-                       std::optional<std::uint32_t> channel_multiplier, Lowering& lowering) const;
+    void lower_product(const ir::NodeView& node, std::optional<ir::Window> window, std::uint32_t groups,
+                       Lowering& lowering) const;
 };
 
 /// The conversion of sums to stored numbers in the integer reference.

@@ -2,51 +2,82 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "compiler/mapping/network.h"
 #include "compiler/mapping/pixel_block.h"
 #include "compiler/schedule/target.h"
+#include "compiler/schedule/tensor_parts.h"
 #include "hw/base/cycle.h"
 #include "hw/machine/machine_config.h"
 
 namespace systole::schedule {
 
-/// A block of output pixels that a layer could have.
+/// A block of output pixels that a layer could have, or two, of which the last channels have the second.
 struct BlockAlternative {
     mapping::PixelBlock block;
+    ChannelRest rest = {};
     std::uint64_t tiles = 0;  ///< weight tiles
     Cycle cycles = 0;         ///< predicted, of one batch
 
     bool operator==(const BlockAlternative&) const = default;
 };
 
-/// The blocks that a convolution could have, the single pixel first.
+/// The blocks that a convolution, with those joined to it, could have, the single pixel first.
 struct LayerAlternatives {
-    std::uint32_t layer = 0;
+    std::vector<std::uint32_t> layers;  ///< that are computed together
     std::vector<BlockAlternative> alternatives;
     std::size_t chosen = 0;
 
     bool operator==(const LayerAlternatives&) const = default;
 };
 
-/// By layer, the blocks of output pixels that the layer could have: the single pixel first, and no other for
-/// layers without windows.
+/// The blocks of output pixels that layers computed together could have: the single pixel first, and no other
+/// for layers without windows.
 ///
 /// The channels of a block fit the columns of the array. Of blocks that cut the image into as many lines and
 /// columns, only the smallest is there. Blocks at the right and at the bottom may reach out of the image.
+std::vector<mapping::PixelBlock> possible_blocks(const mapping::Network& network, const Target& target,
+                                                 std::span<const std::uint32_t> members);
+/// By layer, the same for the layer and those joined to it; the single pixel for joined layers.
 std::vector<std::vector<mapping::PixelBlock>> possible_blocks(const mapping::Network& network,
                                                               const Target& target);
 
+/// How a convolution's channels could be cut in two parts: the first channel of the second part, and the
+/// blocks of both. Either the first part fills whole column tiles, with single pixels, and the rest is what
+/// is left over; or the first part fills a column tile with two pixels of half as many channels. None for
+/// layers computed together and for groups of channels that a part would cut.
+std::vector<BlockAlternative> possible_rests(const mapping::Network& network, const Target& target,
+                                             std::span<const std::uint32_t> members);
+
+/// All that predictions depend on besides the layers. `parts`: see tensor_parts.h.
+struct PredictionContext {
+    const mapping::Network& network;
+    const Target& target;
+    const machine::MachineConfig& machine;
+    std::uint32_t images = 0;  ///< that go through the layers together
+    const std::vector<TensorPart>& parts;
+};
+
+/// The blocks and rests that layers computed together could have, with their predicted cycles. The machine
+/// must have the number formats.
+std::vector<BlockAlternative> block_alternatives(const PredictionContext& context,
+                                                 std::span<const std::uint32_t> members);
+
+/// The number of the alternative with the fewest cycles, of equals the first.
+std::size_t fastest_alternative(const std::vector<BlockAlternative>& alternatives);
+
 /// For each convolution of the network that could have several blocks, these with their predicted cycles;
-/// chosen is the block with the fewest, of equals the smallest. If the tiles of all chosen blocks do not fit
-/// the weight memory, every layer keeps single pixels. Throws ModelError if the target does not support the
-/// network.
+/// chosen is the fastest alternative. If the tiles of all chosen blocks do not fit
+/// the weight memory, every layer keeps single pixels. The target has no blocks; layers are joined as it says
+/// (group_parallel_layers), and the blocks belong to these groups. Throws ModelError if the target does not
+/// support the network.
 std::vector<LayerAlternatives> compare_blocks(const mapping::Network& network, const Target& target,
                                               const machine::MachineConfig& machine, const Options& options);
 
-/// The chosen blocks by layer, for Mapping::blocks.
-std::vector<mapping::PixelBlock> chosen_blocks(const std::vector<LayerAlternatives>& layers,
-                                               std::size_t layer_count);
+/// Sets Mapping::blocks and Mapping::rests to the chosen ones.
+void set_chosen_blocks(const std::vector<LayerAlternatives>& layers, std::size_t layer_count,
+                       Mapping& mapping);
 
 }  // namespace systole::schedule

@@ -8,7 +8,7 @@
 #include "compiler/schedule/layer_plan.h"
 #include "compiler/schedule/mapped_product.h"
 #include "compiler/schedule/memory_plan.h"
-#include "compiler/schedule/parallel_convolutions.h"
+#include "compiler/schedule/parallel_layers.h"
 #include "compiler/schedule/schedule.h"
 #include "compiler/schedule/tensor_parts.h"
 #include "hw/base/arithmetic.h"
@@ -31,7 +31,7 @@ public:
           machine_(machine),
           plans_(plan_layers(network, target)),
           parts_(place_parts(network)),
-          joined_to_(group_parallel_convolutions(network, target)) {
+          joined_to_(group_parallel_layers(network, target)) {
         // An output that leaves by columns leaves while the others are computed.
         if (memory.outputs.size() == 1 && memory.tensors[memory.outputs[0].tensor].by_columns) {
             steps_of_output_ = plans_[memory.outputs[0].layer].tiling.columns.size();
@@ -122,8 +122,7 @@ private:
 
     Cycle work(std::size_t layer, std::uint32_t images) const {
         const LayerView view{network_, network_.layers[layer], target_};
-        const std::uint32_t bytes = pixel_bytes_of(network_.tensors[parts_[view.layer.output].whole]);
-        return mapping::predicted_cycles(mapped_product(view, plans_[layer], images, bytes), machine_);
+        return mapping::predicted_cycles(mapped_products(view, plans_[layer], images, parts_), machine_);
     }
 
     std::uint64_t bytes_of_parts(const std::vector<HostPart>& parts) const {

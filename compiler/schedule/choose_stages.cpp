@@ -40,9 +40,8 @@ std::vector<std::uint32_t> places_of_stages(const mapping::Network& network, con
         work.push_back(all);
         if (schedule.layers[l].tiling.tiles == 0) continue;
         const LayerView view{network, network.layers[l], schedule.target};
-        const std::uint32_t bytes = pixel_bytes_of(network.tensors[parts[view.layer.output].whole]);
         all += static_cast<double>(mapping::predicted_cycles(
-            mapped_product(view, schedule.layers[l], schedule.memory.images_per_slice, bytes), machine));
+            mapped_products(view, schedule.layers[l], schedule.memory.images_per_slice, parts), machine));
     }
     std::vector<std::uint32_t> places;
     for (std::uint32_t l = first_layer_of_chip(network) + 1; l < network.layers.size(); ++l) {

@@ -8,7 +8,7 @@
 #include "compiler/ir/model_error.h"
 #include "compiler/schedule/array_weights.h"
 #include "compiler/schedule/lowering.h"
-#include "compiler/schedule/parallel_convolutions.h"
+#include "compiler/schedule/parallel_layers.h"
 #include "hw/base/arithmetic.h"
 #include "hw/isa/operands.h"
 
@@ -51,51 +51,49 @@ void check_weight_memory(const mapping::Network& network, const Target& target, 
     }
 }
 
-/// The output channels of each layer and of the layers joined to it; 0 for joined layers.
-std::vector<std::uint32_t> joined_channels(const mapping::Network& network,
-                                           const std::vector<std::uint32_t>& joined_to) {
-    std::vector<std::uint32_t> channels(joined_to.size());
-    for (std::size_t l = 0; l < joined_to.size(); ++l) {
-        channels[joined_to[l]] += network.tensors[network.layers[l].output].shape.channels;
-    }
-    return channels;
-}
-
-/// Makes an earlier layer compute the layer.
-void join(LayerPlan& layer, std::uint32_t to, std::vector<LayerPlan>& plans) {
-    plans[to].macs += layer.macs;
-    layer.macs = 0;
-    layer.tiling = {};
-    layer.kind = "joined to " + plans[to].name;
-    layer.joined_to = to;
-}
-
-/// Cuts the columns of each column tile into segments, one for each layer.
+/// Cuts the columns of each column tile of a part into segments, one for each layer, from the first layer's
+/// channel `first_channel` on.
 void cut_segments(const mapping::Network& network, const Target& target,
-                  const std::vector<std::uint32_t>& joined_to, std::vector<LayerPlan>& plans) {
+                  std::span<const std::uint32_t> members, const PlanPart& part, std::uint32_t first_channel,
+                  LayerPlan& plan) {
     const std::uint32_t array_columns = target.geometry.columns;
-    std::vector<std::uint32_t> columns(plans.size());  // assigned so far, for each layer with joined layers
-    for (std::uint32_t l = 0; l < plans.size(); ++l) {
-        LayerPlan& plan = plans[joined_to[l]];
-        if (plan.tiling.tiles == 0) continue;
-        plan.segments.resize(plan.tiling.columns.size());
-        const std::uint32_t channels = network.tensors[network.layers[l].output].shape.channels;
-        for (std::uint32_t first = 0; first < channels;) {
-            std::uint32_t& column = columns[joined_to[l]];
+    const std::uint32_t pixels = part.block.pixels();
+    plan.segments.resize(part.first_tile + part.column_tiles);
+    for (std::uint32_t column = 0; const std::uint32_t layer : members) {
+        const std::uint32_t channels = network.tensors[network.layers[layer].output].shape.channels;
+        for (std::uint32_t first = first_channel; first < channels && column < part.columns;) {
             const std::uint32_t first_column = column % array_columns;
-            const std::uint32_t count = std::min(array_columns - first_column, channels - first);
-            plan.segments[column / array_columns].push_back({.layer = l,
-                                                             .first_column = first_column,
-                                                             .first_channel = first,
-                                                             .channels = count,
-                                                             .parameters_row = 0});
-            column += count;
+            const std::uint32_t count = std::min({(array_columns - first_column) / pixels, channels - first,
+                                                  (part.columns - column) / pixels});
+            plan.segments[part.first_tile + column / array_columns].push_back({.layer = layer,
+                                                                               .first_column = first_column,
+                                                                               .first_channel = first,
+                                                                               .channels = count,
+                                                                               .parameters_row = 0,
+                                                                               .block = part.block});
+            column += count * pixels;
             first += count;
         }
     }
 }
 
+/// The plan of a layer that another one computes.
+LayerPlan joined_plan(const mapping::Network& network, const Target& target, std::uint32_t layer,
+                      const LayerPlan& to, std::uint32_t joined_to) {
+    LayerPlan plan = plan_group(network, target, std::span(&layer, 1), to.parts.front().block);
+    plan.macs = 0;
+    plan.tiling = {};
+    plan.segments.clear();
+    plan.kind = "joined to " + to.name;
+    plan.joined_to = joined_to;
+    return plan;
+}
+
 }  // namespace
+
+const PlanPart& part_of_column(const LayerPlan& plan, std::size_t column) {
+    return column < plan.parts.back().first_tile ? plan.parts.front() : plan.parts.back();
+}
 
 const mapping::Requantization* requantization(const mapping::Layer& layer) {
     const auto* const product = std::get_if<mapping::MatrixProduct>(&layer.work);
@@ -119,6 +117,38 @@ std::vector<std::uint8_t> table_bytes(const mapping::Table& table) {
     return bytes;
 }
 
+LayerPlan plan_group(const mapping::Network& network, const Target& target,
+                     std::span<const std::uint32_t> members, const mapping::PixelBlock& block,
+                     const ChannelRest& rest) {
+    const LayerView view{network, network.layers[members.front()], target};
+    const ir::FeatureMap& output = view.output().shape;
+    LayerPlan layer_plan;
+    layer_plan.name = view.layer.name;
+    std::uint32_t channels = 0;
+    for (const std::uint32_t member : members) {
+        const mapping::Layer& layer = network.layers[member];
+        layer_plan.macs += layer.macs;
+        channels += network.tensors[layer.output].shape.channels;
+    }
+    const auto add_part = [&](const mapping::PixelBlock& of_part, std::uint32_t of_channels) {
+        layer_plan.parts.push_back({.block = of_part,
+                                    .grid = mapping::blocks_of(output, of_part),
+                                    .columns = of_channels * of_part.pixels()});
+    };
+    view.require(rest.first_channel == 0 || (members.size() == 1 && rest.first_channel < channels),
+                 "only a layer by itself has a rest of channels");
+    add_part(block, rest.first_channel > 0 ? rest.first_channel : channels);
+    if (rest.first_channel > 0) add_part(rest.block, channels - rest.first_channel);
+    std::visit([&](const auto& work) { plan(work, view, layer_plan); }, view.layer.work);
+    if (layer_plan.tiling.tiles == 0) return layer_plan;
+    std::uint32_t first_channel = 0;
+    for (const PlanPart& part : layer_plan.parts) {
+        cut_segments(network, target, members, part, first_channel, layer_plan);
+        first_channel = rest.first_channel;
+    }
+    return layer_plan;
+}
+
 std::vector<LayerPlan> plan_layers(const mapping::Network& network, const Target& target) {
     constexpr std::size_t most_layers = std::numeric_limits<std::uint16_t>::max();
     if (network.layers.size() > most_layers) {
@@ -126,33 +156,22 @@ std::vector<LayerPlan> plan_layers(const mapping::Network& network, const Target
                                      network.layers.size(), most_layers));
     }
     for (const mapping::Layer& layer : network.layers) check_ids({network, layer, target});
-    const std::vector<std::uint32_t> joined_to = group_parallel_convolutions(network, target);
-    const std::vector<std::uint32_t> channels = joined_channels(network, joined_to);
+    const std::vector<std::uint32_t> joined_to = group_parallel_layers(network, target);
+    const std::vector<std::vector<std::uint32_t>> members = members_of_groups(joined_to);
     std::vector<LayerPlan> plans;
     std::uint64_t tiles = 0;
     std::uint64_t bytes = 0;
     for (std::uint32_t l = 0; l < network.layers.size(); ++l) {
-        const mapping::Layer& layer = network.layers[l];
-        const LayerView view{network, layer, target};
-        LayerPlan layer_plan;
-        layer_plan.name = layer.name;
-        layer_plan.macs = layer.macs;
-        layer_plan.block = block_of(target.mapping, l);
-        layer_plan.grid = mapping::blocks_of(view.output().shape, layer_plan.block);
-        std::visit([&](const auto& work) { plan(work, view, layer_plan); }, layer.work);
-        if (joined_to[l] != l) {
-            join(layer_plan, joined_to[l], plans);
-        } else if (channels[l] > view.output().shape.channels) {
-            layer_plan.tiling =
-                mapping::dense_tiling(layer_plan.tiling.elements, channels[l], target.geometry);
-        }
-        layer_plan.first_weight_tile = static_cast<std::uint32_t>(tiles);
-        tiles += layer_plan.tiling.tiles;
-        bytes += layer_plan.tiling.tiles * weight_bytes(layer, target);
-        plans.push_back(std::move(layer_plan));
+        const std::uint32_t to = joined_to[l];
+        plans.push_back(to == l ? plan_group(network, target, members[l], block_of(target.mapping, l),
+                                             rest_of(target.mapping, l))
+                                : joined_plan(network, target, l, plans[to], to));
+        LayerPlan& plan = plans.back();
+        plan.first_weight_tile = static_cast<std::uint32_t>(tiles);
+        tiles += plan.tiling.tiles;
+        bytes += plan.tiling.tiles * weight_bytes(network.layers[l], target);
     }
     check_weight_memory(network, target, tiles, bytes);
-    cut_segments(network, target, joined_to, plans);
     return plans;
 }
 
@@ -168,8 +187,7 @@ std::uint32_t lay_out_constants(const mapping::Network& network, const Target& t
     for (std::size_t i = 0; i < plans.size(); ++i) {
         for (std::vector<Segment>& column_tile : plans[i].segments) {
             for (Segment& segment : column_tile) {
-                const std::uint64_t columns =
-                    std::uint64_t{segment.channels} * plans[segment.layer].block.pixels();
+                const std::uint64_t columns = std::uint64_t{segment.channels} * segment.block.pixels();
                 segment.parameters_row = take(isa::parameter_bytes * columns);
             }
         }

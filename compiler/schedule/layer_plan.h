@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,18 @@
 
 namespace systole::schedule {
 
+/// Consecutive column tiles of a layer whose rows of sums have the same blocks of pixels.
+struct PlanPart {
+    mapping::PixelBlock block;
+    ir::FeatureMap grid;         ///< the output's blocks
+    std::uint64_t elements = 0;  ///< of a streamed window; 0 without one
+    std::uint32_t columns = 0;   ///< the channels of all layers that it computes, for each pixel of a block
+    std::size_t first_tile = 0;  ///< the first column tile
+    std::size_t column_tiles = 0;
+
+    bool operator==(const PlanPart&) const = default;
+};
+
 /// The columns of a column tile that are channels of one layer, for each pixel of its block; an activation
 /// processes one segment.
 struct Segment {
@@ -21,27 +34,30 @@ struct Segment {
     std::uint32_t first_channel = 0;   ///< in the layer's output
     std::uint32_t channels = 0;        ///< of a pixel
     std::uint32_t parameters_row = 0;  ///< unified-buffer row of the requantization parameters
+    mapping::PixelBlock block = {};
 
     bool operator==(const Segment&) const = default;
 };
 
 /// The decisions for a layer that do not depend on the order of operations. If other layers are joined to a
-/// layer (parallel_convolutions.h), it also computes them: its tiling has their columns after its own, in the
+/// layer (parallel_layers.h), it also computes them: its tiling has their columns after its own, in the
 /// order of the layers.
 struct LayerPlan {
     std::string name;
     std::string kind;                        ///< "convolution", "max_pool", ...; "joined to " a layer
     std::optional<std::uint32_t> joined_to;  ///< the layer with which it is computed
-    std::uint64_t macs = 0;     ///< for one inference; those of a joined layer count for the other layer
-    mapping::Tiling tiling;     ///< without tiles for joined layers and for layers without weights
-    mapping::PixelBlock block;  ///< output pixels of a row of sums; one but for convolutions
-    ir::FeatureMap grid;        ///< the output's blocks
+    std::uint64_t macs = 0;       ///< for one inference; those of a joined layer count for the other layer
+    mapping::Tiling tiling;       ///< without tiles for joined layers and for layers without weights
+    std::vector<PlanPart> parts;  ///< of the column tiles; one, but for convolutions with a rest
     std::uint32_t first_weight_tile = 0;         ///< in the weight image
     std::vector<std::vector<Segment>> segments;  ///< of each column tile, in the order of columns
     std::optional<std::uint32_t> table_row;      ///< unified-buffer row of the lookup table, if any
 
     bool operator==(const LayerPlan&) const = default;
 };
+
+/// The part to which a column tile of the plan belongs.
+const PlanPart& part_of_column(const LayerPlan& plan, std::size_t column);
 
 /// The table of a lookup, or of the lookup after a requantization; null if the layer has none.
 const mapping::Table* lookup_table(const mapping::Layer& layer);
@@ -51,6 +67,13 @@ std::vector<std::uint8_t> table_bytes(const mapping::Table& table);
 
 /// The layer's requantization; null if it has none.
 const mapping::Requantization* requantization(const mapping::Layer& layer);
+
+/// Plans the first of these layers with the others joined to it, except for its place in the weight image and
+/// the rows of its constants. Only a layer by itself may have a rest. The number of all their columns must
+/// fit 32 bits. Throws as plan_layers does.
+LayerPlan plan_group(const mapping::Network& network, const Target& target,
+                     std::span<const std::uint32_t> members, const mapping::PixelBlock& block,
+                     const ChannelRest& rest = {});
 
 /// Plans each layer of the network, except for the rows of its constants. Throws ModelError if the target
 /// does not support a layer or the weights are too large, std::logic_error if the network is inconsistent.

@@ -16,13 +16,14 @@ namespace {
 constexpr std::uint32_t tiles_an_instruction = 256;
 
 template <typename Work>
-void append_chunk(LayerLowering& context, const mapping::ColumnTile& column, const mapping::Chunk& chunk,
-                  std::uint32_t accumulator_row, bool keep_weights) {
+void append_chunk(LayerLowering& context, const mapping::ColumnTile& column, const mapping::PixelBlock& block,
+                  const mapping::Chunk& chunk, std::uint32_t accumulator_row, bool keep_weights) {
     bool accumulate = false;
     for (const mapping::TileRun& run : column.runs) {
         for (std::uint32_t done = 0; done < run.tiles; done += tiles_an_instruction) {
             Work work;
             work.layer = context.layer;
+            work.block = block;
             work.chunk = chunk;
             work.accumulator_row = accumulator_row;
             work.input = run.input;
@@ -65,48 +66,48 @@ void check_lines(const LayerView& view, const ir::FeatureMap& output) {
     }
 }
 
-/// Checks that a row of sums holds the plan's block.
-void check_block(const LayerView& view, const LayerPlan& plan) {
-    view.require(plan.block.pixels() == 1 || plan.grid.channels <= view.target.geometry.columns,
+/// The tiles of a part of a convolution: of the window of its blocks, from an output channel on.
+mapping::Tiling tiling_of_part(const mapping::MatrixProduct& product, const LayerView& view, PlanPart& part,
+                               bool skips_zeros) {
+    const std::uint32_t input_channels = view.input().shape.channels;
+    view.require(part.block.pixels() == 1 || part.columns <= view.target.geometry.columns,
                  "a block of pixels must fit the array's columns");
-}
-
-/// The tiles of a window of blocks, with a column for each channel of each pixel.
-mapping::Tiling tiling_of_blocks(const ir::Window& window, const LayerView& view, const LayerPlan& plan) {
-    const std::uint64_t elements = mapping::window_of_blocks(window, plan.block).kernel_elements();
-    return mapping::dense_tiling(elements * view.input().shape.channels, plan.grid.channels,
-                                 view.target.geometry);
+    check_lines(view, part.grid);
+    part.elements = mapping::window_of_blocks(*product.window, part.block).kernel_elements() * input_channels;
+    const bool is_whole = part.columns == view.output().shape.channels;
+    if (skips_zeros && part.block.pixels() == 1 && is_whole) {
+        return mapping::grouped_tiling(*product.window, input_channels, product.groups, part.columns,
+                                       view.target.geometry);
+    }
+    return mapping::dense_tiling(part.elements, part.columns, view.target.geometry);
 }
 
 /// Plans a convolution: its windows are streamed against the tiles of the weight matrix, which has a row for
-/// each window element and a column for each filter.
+/// each window element and a column for each filter. The matrix is zero unless input and output channel are
+/// of one group. Tiles that contain only such zeros are neither stored nor streamed; of a convolution that is
+/// not depthwise, only if the mapping says so.
 void plan_convolution(const mapping::MatrixProduct& product, const LayerView& view, LayerPlan& plan) {
-    const std::uint32_t input_channels = view.input().shape.channels;
-    const std::uint32_t filters = view.output().shape.channels;
-    check_window(view, *product.window);
-    check_weights(view, product, product.window->kernel_elements() * input_channels * filters);
-    check_lines(view, plan.grid);
-    check_block(view, plan);
-    plan.kind = "convolution";
-    plan.tiling = tiling_of_blocks(*product.window, view, plan);
-}
-
-/// Plans a depthwise convolution: its weight matrix is zero unless input and output channel belong together.
-/// Tiles that contain only such zeros are neither stored nor streamed.
-void plan_depthwise(const mapping::MatrixProduct& product, const LayerView& view, LayerPlan& plan) {
     const ir::Window& window = *product.window;
     const std::uint32_t input_channels = view.input().shape.channels;
-    const std::uint32_t multiplier = *product.channel_multiplier;
+    const std::uint32_t filters = view.output().shape.channels;
+    const std::uint32_t groups = product.groups;
     check_window(view, window);
-    view.require(std::uint64_t{input_channels} * multiplier == view.output().shape.channels,
-                 "the output channels must be input channels * channel multiplier");
-    check_weights(view, product, window.kernel_elements() * input_channels * multiplier);
-    check_lines(view, plan.grid);
-    check_block(view, plan);
-    plan.kind = "depthwise_convolution";
-    plan.tiling = plan.block.pixels() > 1
-                      ? tiling_of_blocks(window, view, plan)
-                      : mapping::depthwise_tiling(window, input_channels, multiplier, view.target.geometry);
+    view.require(groups > 0 && input_channels % groups == 0 && filters % groups == 0,
+                 "the groups must have equal numbers of channels");
+    check_weights(view, product, window.kernel_elements() * (input_channels / groups) * filters);
+    const bool is_depthwise = groups > 1 && groups == input_channels;
+    plan.kind = is_depthwise ? "depthwise_convolution" : "convolution";
+    const bool skips = groups > 1 && (is_depthwise || view.target.mapping.skip_zero_tiles);
+    for (PlanPart& part : plan.parts) {
+        part.first_tile = plan.tiling.columns.size();
+        const mapping::Tiling tiling = tiling_of_part(product, view, part, skips);
+        part.column_tiles = tiling.columns.size();
+        if (part.first_tile == 0) {
+            plan.tiling = tiling;
+        } else {
+            mapping::append_columns(plan.tiling, tiling);
+        }
+    }
 }
 
 /// Plans a dense layer: row t of each image's input tensor (two rows of 16-bit elements) is multiplied with
@@ -123,17 +124,19 @@ void plan_dense(const mapping::MatrixProduct& product, const LayerView& view, La
     view.require(view.output().shape.elements() == outputs, "the output of a dense layer must be a vector");
     check_weights(view, product, all_inputs * outputs);
     plan.kind = "dense";
-    plan.tiling = mapping::dense_tiling(inputs, outputs, view.target.geometry);
+    plan.tiling = mapping::dense_tiling(inputs, plan.parts.front().columns, view.target.geometry);
+    plan.parts.front().column_tiles = plan.tiling.columns.size();
 }
 
-/// The chunks of the layer's rows of sums, for the images of the context.
-mapping::ProductChunks product_chunks(const LayerLowering& context) {
+/// The chunks of a part's rows of sums, for the images of the context.
+mapping::ProductChunks product_chunks(const LayerLowering& context, const PlanPart& part) {
     const Target& target = context.view.target;
     const auto delay = target.mapping.parts_by_delay ? std::optional(target.activation_delay) : std::nullopt;
     const std::uint32_t most_parts = context.memory.pipeline ? mapping::AccumulatorParts::most_of_pipeline
                                                              : mapping::AccumulatorParts::most;
-    mapping::ProductChunks cut = mapping::cut_product(context.plan.tiling, context.plan.grid, context.images,
-                                                      context.accumulators, delay, most_parts);
+    mapping::ProductChunks cut =
+        mapping::cut_product(columns_of(context.plan, part), part.grid, context.images, context.accumulators,
+                             delay, most_parts);
     for (mapping::Chunk& chunk : cut.chunks) chunk.first_image += context.first_image;
     return cut;
 }
@@ -149,23 +152,23 @@ void send_column(LayerLowering& context, const mapping::ColumnTile& column) {
                                              column.channels)});
 }
 
-/// Appends `Work` (ConvolveLines or MultiplyImages) and activations for all chunks and tiles of the layer.
+/// Appends `Work` (ConvolveLines or MultiplyImages) and activations for all chunks and tiles of a part.
 ///
 /// Column tiles are the outer loop, chunks the inner loop. So parameters change once for each column tile,
 /// and the weights of a column with a single tile stay in the array for all chunks. With more tiles in a
 /// column, each chunk fetches them again; the other order of loops would not avoid this, because the
 /// accumulators hold one chunk only.
 template <typename Work>
-void lower_matrix_work(LayerLowering& context) {
-    const std::uint32_t width = context.plan.grid.width;
-    const auto [parts, chunks] = product_chunks(context);
-    for (std::size_t j = 0; j < context.plan.tiling.columns.size(); ++j) {
+void lower_matrix_work(LayerLowering& context, const PlanPart& part) {
+    const std::uint32_t width = part.grid.width;
+    const auto [parts, chunks] = product_chunks(context, part);
+    for (std::size_t j = part.first_tile; j < part.first_tile + part.column_tiles; ++j) {
         const mapping::ColumnTile& column = context.plan.tiling.columns[j];
         bool tile_in_array = false;
         for (const mapping::Chunk& chunk : chunks) {
             const std::uint32_t pixels = chunk.lines * width;
             const std::uint32_t accumulator_row = context.accumulators.take(pixels, parts);
-            append_chunk<Work>(context, column, chunk, accumulator_row, tile_in_array);
+            append_chunk<Work>(context, column, part.block, chunk, accumulator_row, tile_in_array);
             tile_in_array = mapping::is_single_tile(column);
             for (std::uint32_t s = 0; s < context.plan.segments[j].size(); ++s) {
                 context.operations.emplace_back(ActivatePixels{.layer = context.layer,
@@ -183,15 +186,32 @@ void lower_matrix_work(LayerLowering& context) {
 
 }  // namespace
 
+mapping::Tiling columns_of(const LayerPlan& plan, const PlanPart& part) {
+    mapping::Tiling tiling = plan.tiling;
+    if (plan.parts.size() == 1) return tiling;
+    const auto first = plan.tiling.columns.begin() + static_cast<std::ptrdiff_t>(part.first_tile);
+    tiling.columns.assign(first, first + static_cast<std::ptrdiff_t>(part.column_tiles));
+    tiling.channels = part.columns;
+    tiling.tiles = 0;
+    for (const mapping::ColumnTile& column : tiling.columns) {
+        for (const mapping::TileRun& run : column.runs) tiling.tiles += run.tiles;
+    }
+    return tiling;
+}
+
 void plan(const mapping::MatrixProduct& product, const LayerView& view, LayerPlan& plan) {
     if (!product.window) return plan_dense(product, view, plan);
-    if (product.channel_multiplier) return plan_depthwise(product, view, plan);
     plan_convolution(product, view, plan);
 }
 
 void lower(const mapping::MatrixProduct& product, LayerLowering& context) {
-    if (product.window) return lower_matrix_work<ConvolveLines>(context);
-    lower_matrix_work<MultiplyImages>(context);
+    for (const PlanPart& part : context.plan.parts) {
+        if (product.window) {
+            lower_matrix_work<ConvolveLines>(context, part);
+        } else {
+            lower_matrix_work<MultiplyImages>(context, part);
+        }
+    }
 }
 
 }  // namespace systole::schedule

@@ -20,7 +20,7 @@ void LayerView::reject(std::string_view message) const {
 }
 
 std::vector<mapping::Chunk> LayerLowering::chunks(std::uint32_t limit) const {
-    std::vector<mapping::Chunk> result = mapping::cut_lines(plan.grid, images, limit);
+    std::vector<mapping::Chunk> result = mapping::cut_lines(plan.parts.front().grid, images, limit);
     for (mapping::Chunk& chunk : result) chunk.first_image += first_image;
     return result;
 }

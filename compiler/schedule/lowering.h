@@ -69,6 +69,9 @@ void lower(const mapping::HostSegment& segment, LayerLowering& context);
 
 // Functions that several kinds of work share.
 
+/// The column tiles of a part of a plan; the numbers of its weight tiles are those of the whole.
+mapping::Tiling columns_of(const LayerPlan& plan, const PlanPart& part);
+
 /// Throws std::logic_error unless the window has a size and the output has one pixel for each position of
 /// the window on the padded input.
 void check_window(const LayerView& view, const ir::Window& window);

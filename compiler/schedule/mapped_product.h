@@ -1,24 +1,23 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "compiler/mapping/cost.h"
 #include "compiler/schedule/layer_plan.h"
 #include "compiler/schedule/lowering.h"
+#include "compiler/schedule/tensor_parts.h"
 
 namespace systole::schedule {
 
-/// The product of a layer with one input as its cost is predicted: with the block, the grid and the tiling of
-/// the plan, for some images that go through the layer together. `pixel_bytes`: from one pixel of the output
-/// to the next.
-mapping::MappedProduct mapped_product(const LayerView& view, const LayerPlan& plan, std::uint32_t images,
-                                      std::uint32_t pixel_bytes);
+/// The products that the parts of a plan with its segments (plan_group) describe, as their cost is predicted,
+/// for some images that go through the layer together. `parts`: see tensor_parts.h.
+std::vector<mapping::MappedProduct> mapped_products(const LayerView& view, const LayerPlan& plan,
+                                                    std::uint32_t images,
+                                                    const std::vector<TensorPart>& parts);
 
 /// Bytes of weight memory that the tiles of a layer take.
 std::uint64_t bytes_of_tiles(const mapping::MatrixProduct& product, std::uint64_t tiles,
                              const Target& target);
-
-/// From one pixel of a tensor to the next: those of the tensor that it lies in.
-std::uint32_t pixel_bytes_of(const mapping::Tensor& whole);
 
 }  // namespace systole::schedule

@@ -8,7 +8,7 @@
 
 #include "compiler/ir/model_error.h"
 #include "compiler/mapping/chunking.h"
-#include "compiler/schedule/parallel_convolutions.h"
+#include "compiler/schedule/parallel_layers.h"
 #include "compiler/schedule/stages.h"
 #include "compiler/schedule/tensor_parts.h"
 #include "hw/base/arithmetic.h"
@@ -203,7 +203,7 @@ std::uint32_t last_reading_step(const mapping::Network& network, std::span<const
 std::vector<Lifetime> tensor_lifetimes(const mapping::Network& network, const Target& target,
                                        bool overlap_transfers) {
     std::vector<Lifetime> lifetimes(network.tensors.size());
-    const std::vector<std::uint32_t> joined_to = group_parallel_convolutions(network, target);
+    const std::vector<std::uint32_t> joined_to = group_parallel_layers(network, target);
     const std::vector<TensorPart> parts = place_parts(network);
     const std::vector<std::uint64_t> rows = rows_of_images(network, target, parts);
     const auto write = [&](mapping::TensorId id, std::uint32_t step) {

@@ -73,7 +73,7 @@ std::vector<Lifetime> tensor_lifetimes(const mapping::Network& network, const Ta
                                        bool overlap_transfers);
 
 /// The last step that reads a tensor or a slice of it; 0 if none does. `joined_to`: see
-/// parallel_convolutions.h.
+/// parallel_layers.h.
 std::uint32_t last_reading_step(const mapping::Network& network, std::span<const std::uint32_t> joined_to,
                                 mapping::TensorId tensor);
 

@@ -5,6 +5,7 @@
 
 #include "compiler/mapping/chunking.h"
 #include "compiler/mapping/network.h"
+#include "compiler/mapping/pixel_block.h"
 
 namespace systole::schedule {
 
@@ -36,6 +37,7 @@ struct MatrixWork {
     std::uint32_t tiles = 0;              ///< 1 to 256
     bool accumulate = false;              ///< adds to the sums of the tiles before
     bool keep_weights = false;            ///< the tile is in the array already
+    mapping::PixelBlock block = {};       ///< of a row of sums
 
     bool operator==(const MatrixWork&) const = default;
 };

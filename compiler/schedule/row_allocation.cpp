@@ -6,16 +6,19 @@
 namespace systole::schedule {
 namespace {
 
+/// Rows that are taken in some steps.
 struct Occupied {
     std::uint64_t first = 0;
-    std::uint64_t last = 0;
+    std::uint64_t last = 0;  ///< exclusive
+    Lifetime lifetime;
 };
 
-/// The lowest row from which `rows` rows are free. `occupied` is sorted by first row.
-std::uint64_t lowest_gap(std::span<const Occupied> occupied, std::uint64_t rows) {
+/// The lowest row from which the lifetime's rows are free. `occupied` is sorted by first row.
+std::uint64_t lowest_gap(std::span<const Occupied> occupied, const Lifetime& lifetime) {
     std::uint64_t candidate = 0;
     for (const Occupied& range : occupied) {
-        if (candidate + rows <= range.first) break;
+        if (!range.lifetime.overlaps(lifetime)) continue;
+        if (candidate + lifetime.rows <= range.first) break;
         candidate = std::max(candidate, range.last);
     }
     return candidate;
@@ -30,19 +33,15 @@ RowAllocation allocate_rows(std::span<const Lifetime> lifetimes) {
                      [&](std::size_t a, std::size_t b) { return lifetimes[a].rows > lifetimes[b].rows; });
 
     RowAllocation allocation{.first_row = std::vector<std::uint64_t>(lifetimes.size(), 0), .rows = 0};
-    for (std::size_t placed = 0; placed < order.size(); ++placed) {
-        const Lifetime& lifetime = lifetimes[order[placed]];
-        std::vector<Occupied> occupied;
-        for (std::size_t i = 0; i < placed; ++i) {
-            const Lifetime& other = lifetimes[order[i]];
-            const std::uint64_t first = allocation.first_row[order[i]];
-            if (other.overlaps(lifetime)) occupied.push_back({first, first + other.rows});
-        }
-        std::sort(occupied.begin(), occupied.end(),
-                  [](const Occupied& a, const Occupied& b) { return a.first < b.first; });
-        const std::uint64_t row = lowest_gap(occupied, lifetime.rows);
-        allocation.first_row[order[placed]] = row;
+    std::vector<Occupied> occupied;
+    occupied.reserve(lifetimes.size());
+    for (const std::size_t number : order) {
+        const Lifetime& lifetime = lifetimes[number];
+        const std::uint64_t row = lowest_gap(occupied, lifetime);
+        allocation.first_row[number] = row;
         allocation.rows = std::max(allocation.rows, row + lifetime.rows);
+        const auto place = std::ranges::upper_bound(occupied, row, {}, &Occupied::first);
+        occupied.insert(place, {.first = row, .last = row + lifetime.rows, .lifetime = lifetime});
     }
     return allocation;
 }

@@ -11,7 +11,7 @@
 #include "compiler/schedule/layer_plan.h"
 #include "compiler/schedule/list_scheduler.h"
 #include "compiler/schedule/lowering.h"
-#include "compiler/schedule/parallel_convolutions.h"
+#include "compiler/schedule/parallel_layers.h"
 #include "hw/base/arithmetic.h"
 
 namespace systole::schedule {
@@ -79,7 +79,7 @@ void check_size(const Schedule& schedule, std::uint64_t operations) {
 
 /// The last step that reads a part of the network's input.
 std::uint32_t last_step_of_input(const mapping::Network& network, const Schedule& schedule) {
-    const std::vector<std::uint32_t> joined_to = group_parallel_convolutions(network, schedule.target);
+    const std::vector<std::uint32_t> joined_to = group_parallel_layers(network, schedule.target);
     std::uint32_t last = 0;
     for (const HostPart& part : schedule.memory.inputs) {
         last = std::max(last, last_reading_step(network, joined_to, part.tensor));
@@ -95,6 +95,8 @@ bool can_leave_by_columns(const mapping::Network& network, const Schedule& sched
     const mapping::Layer& layer = network.layers[part.layer];
     const auto* const product = std::get_if<mapping::MatrixProduct>(&layer.work);
     if (product == nullptr || product->window || plan.joined_to || layer.output != part.tensor) return false;
+    // Of a tile with columns of several layers, no whole rows leave.
+    if (plan.parts.front().columns > network.tensors[layer.output].shape.channels) return false;
     const TensorPlacement& place = schedule.memory.tensors[part.tensor];
     if (place.part_of || place.channel_offset != 0 || plan.tiling.columns.size() < 2) return false;
     const auto reads = [&](const mapping::Layer& other) {

@@ -1,6 +1,7 @@
 #include "compiler/schedule/step_costs.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 #include <variant>
 
@@ -42,18 +43,19 @@ StepCosts::StepCosts(const mapping::Network& network, const Schedule& schedule)
         products_.emplace_back();
         if (plan.tiling.tiles == 0) continue;
         const LayerView view{network, network.layers[l], schedule.target};
-        const std::uint32_t bytes = pixel_bytes_of(network.tensors[parts[view.layer.output].whole]);
-        Product product{.mapped = mapped_product(view, plan, 1, bytes), .tiles = {}};
+        Product product;
         product.tiles.resize(plan.tiling.tiles);
-        for (const mapping::ColumnTile& column : plan.tiling.columns) {
-            const std::vector<mapping::TileCost> costs =
-                mapping::tile_costs(product.mapped, column, machine_);
-            auto cost = costs.begin();
-            for (const mapping::TileRun& run : column.runs) {
-                for (std::uint32_t t = 0; t < run.tiles; ++t) {
-                    product.tiles[run.first_weight_tile + t] = *cost++;
+        for (mapping::MappedProduct& mapped : mapped_products(view, plan, 1, parts)) {
+            for (const mapping::ColumnTile& column : mapped.tiling.columns) {
+                const std::vector<mapping::TileCost> costs = mapping::tile_costs(mapped, column, machine_);
+                auto cost = costs.begin();
+                for (const mapping::TileRun& run : column.runs) {
+                    for (std::uint32_t t = 0; t < run.tiles; ++t) {
+                        product.tiles[run.first_weight_tile + t] = *cost++;
+                    }
                 }
             }
+            std::ranges::move(mapped.activated, std::back_inserter(product.activated));
         }
         products_.back() = std::move(product);
     }
@@ -151,31 +153,29 @@ std::vector<Step> StepCosts::steps_of(std::uint32_t layer, std::span<const Opera
     return steps;
 }
 
-LineRange StepCosts::lines_of(std::uint32_t layer, std::uint32_t image, std::uint64_t first_line,
+LineRange StepCosts::lines_of(std::uint32_t layer, const ir::FeatureMap& grid,
+                              const mapping::PixelBlock& block, std::uint32_t image, std::uint64_t first_line,
                               std::uint64_t lines) const {
-    const LayerPlan& plan = schedule_.layers[layer];
     const std::uint64_t height = network_.tensors[network_.layers[layer].output].shape.height;
-    // Lines of blocks are lines of pixels; the last blocks of an image may reach out of it.
+    // The last blocks of an image may reach out of it.
     const auto pixel_line = [&](std::uint64_t line) {
-        return line / plan.grid.height * height +
-               std::min(line % plan.grid.height * plan.block.height, height);
+        return line / grid.height * height + std::min(line % grid.height * block.height, height);
     };
-    const std::uint64_t begin = std::uint64_t{image} * plan.grid.height + first_line;
+    const std::uint64_t begin = std::uint64_t{image} * grid.height + first_line;
     const std::uint64_t first = pixel_line(begin);
     return {.first = first, .count = std::max(pixel_line(begin + lines), first + 1) - first};
 }
 
 void StepCosts::add(const ActivatePixels& work, std::uint32_t first_image, Step& step) const {
     const LayerPlan& plan = schedule_.layers[work.layer];
-    const Segment& segment = plan.segments[work.column][work.segment];
+    const PlanPart& part = part_of_column(plan, work.column);
     step.accumulator_rows = work.pixels;
     if (mapping::is_single_tile(plan.tiling.columns[work.column])) step.column = work.column;
-    step.activation_cycles +=
-        mapping::activation_cycles(products_[work.layer].value().mapped,
-                                   segment.channels * plan.block.pixels(), work.pixels, false, machine_);
-    const std::uint32_t width = plan.grid.width;
-    step.written =
-        lines_of(work.layer, work.first_image - first_image, work.first_pixel / width, work.pixels / width);
+    step.activation_cycles += static_cast<double>(mapping::activation_cycles(
+        products_[work.layer].value().activated[work.column][work.segment], work.pixels, false, machine_));
+    const std::uint32_t width = part.grid.width;
+    step.written = lines_of(work.layer, part.grid, part.block, work.first_image - first_image,
+                            work.first_pixel / width, work.pixels / width);
 }
 
 void StepCosts::add_vector_work(std::uint32_t layer, const Operation& operation, std::uint32_t first_image,
@@ -208,7 +208,8 @@ void StepCosts::add_vector_work(std::uint32_t layer, const Operation& operation,
         registers.set(Register::WindowKernelWidth, window.kernel_width);
         registers.set(Register::WindowKernelHeight, window.kernel_height);
         registers.set(Register::WindowStrideX, window.stride_x);
-        step.written = lines_of(layer, chunk.first_image - first_image, chunk.first_line, chunk.lines);
+        step.written =
+            lines_of(layer, output.shape, {}, chunk.first_image - first_image, chunk.first_line, chunk.lines);
     }
     step.activation_cycles +=
         static_cast<double>(timing::activation_cost(vector, registers, machine_).cycles);

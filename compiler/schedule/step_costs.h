@@ -67,9 +67,10 @@ public:
     std::uint64_t lines_read(std::uint32_t layer, std::size_t input, const Step& step) const;
 
 private:
+    /// By tile of a layer, and by segment of each of its column tiles.
     struct Product {
-        mapping::MappedProduct mapped;
-        std::vector<mapping::TileCost> tiles;  ///< by tile of the layer
+        std::vector<mapping::TileCost> tiles;
+        std::vector<std::vector<mapping::ActivatedColumns>> activated;
     };
 
     void add(const ActivatePixels& work, std::uint32_t first_image, Step& step) const;
@@ -78,9 +79,9 @@ private:
     void append_streams(const MatrixWork& work, std::vector<StreamOfStep>& streams) const;
     /// Whether a chunk is streamed faster against its tiles than they can be fetched.
     bool waits_for_weights(const MatrixWork& work) const;
-    /// The lines of a layer's output that lines of blocks write.
-    LineRange lines_of(std::uint32_t layer, std::uint32_t image, std::uint64_t first_line,
-                       std::uint64_t lines) const;
+    /// The lines of a layer's output that lines of blocks write; `grid` has the blocks of an image.
+    LineRange lines_of(std::uint32_t layer, const ir::FeatureMap& grid, const mapping::PixelBlock& block,
+                       std::uint32_t image, std::uint64_t first_line, std::uint64_t lines) const;
 
     const mapping::Network& network_;
     const Schedule& schedule_;

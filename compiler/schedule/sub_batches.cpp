@@ -37,10 +37,13 @@ std::optional<SubBatches> find_sub_batches(std::span<const Lifetime> one_image, 
     for (std::uint32_t layers = 1; layers < tiles.size(); ++layers) {
         first_tiles += tiles[layers - 1];
         if (first_tiles >= limit) break;
+        std::uint32_t tried = images;  // several counts have groups of the same size
         for (std::uint32_t count = 2; count <= images && first_tiles * (count - 1) < limit; ++count) {
             const SubBatches groups{.layers = layers, .images = divide_up(images, count)};
             const std::uint64_t again = first_tiles * (divide_up(images, groups.images) - 1);
             if (again >= limit) break;
+            if (groups.images == tried) continue;
+            tried = groups.images;
             if (allocate_rows(lifetimes_in_groups(one_image, images, groups)).rows > rows) continue;
             best = groups;
             limit = again;

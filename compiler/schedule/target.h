@@ -35,9 +35,23 @@ struct Costs {
     double host_seconds_per_byte = 0;
 };
 
+/// The last channels of a convolution, computed by themselves with blocks of their own.
+struct ChannelRest {
+    std::uint32_t first_channel = 0;  ///< 0: there is no rest
+    mapping::PixelBlock block = {};
+
+    bool operator==(const ChannelRest&) const = default;
+};
+
 /// Choices of the compiler. They change instructions and cycles, never answers.
 struct Mapping {
-    bool join_convolutions = true;   ///< see parallel_convolutions.h
+    bool join_convolutions = true;  ///< by the rule of parallel_layers.h
+    /// By layer: the layer with which it is computed (choose_joins.h). Empty: by the rule.
+    std::vector<std::uint32_t> joins = {};
+    /// Tiles of a grouped convolution that hold only zeros are left out, as those of a depthwise one always
+    /// are.
+    bool skip_zero_tiles = true;
+    bool split_channels = false;     ///< choose_blocks also compares ways to cut channels in two parts
     bool parts_by_delay = true;      ///< see AccumulatorParts::parts_behind; otherwise quarters
     bool group_first_layers = true;  ///< see SubBatches; otherwise batches that do not fit go in slices
     LayerOrder order = LayerOrder::Rows;
@@ -49,8 +63,12 @@ struct Mapping {
     bool double_buffers = false;
     std::uint32_t slice_images = 0;  ///< in a slice, at most; 0: those that memory_plan.h chooses
     /// By layer: the output pixels that a row of accumulators holds side by side (choose_blocks). Empty: one
-    /// pixel in every layer. A layer with larger blocks is not joined with others.
+    /// pixel in every layer. Joined layers have the block of the layer that they are joined to; the rule
+    /// joins no layers with larger blocks.
     std::vector<mapping::PixelBlock> blocks = {};
+    /// By layer: the channels that have other blocks than the first ones (choose_blocks). Empty: none. Joined
+    /// layers have none.
+    std::vector<ChannelRest> rests = {};
     /// Slices are pipelined (choose_stages.h). Then `costs` is set. Absent: the work of a slice follows
     /// that of the one before, layer after layer.
     std::optional<Pipeline> pipeline = {};
@@ -63,6 +81,10 @@ struct Mapping {
 /// The block of a layer's output pixels.
 inline mapping::PixelBlock block_of(const Mapping& mapping, std::size_t layer) {
     return layer < mapping.blocks.size() ? mapping.blocks[layer] : mapping::PixelBlock{};
+}
+
+inline ChannelRest rest_of(const Mapping& mapping, std::size_t layer) {
+    return layer < mapping.rests.size() ? mapping.rests[layer] : ChannelRest{};
 }
 
 /// The properties of the machine that the compiler needs, and how it maps networks to it. The caller sets the

@@ -139,18 +139,21 @@ private:
     }
 
     /// The block of pixels; empty if it is one.
-    static std::string block_of(const LayerPlan& layer) {
-        if (layer.block.pixels() == 1) return {};
-        return fmt::format(", blocks of {} x {} pixels", layer.block.width, layer.block.height);
+    static std::string block_of(const mapping::PixelBlock& block) {
+        if (block.pixels() == 1) return {};
+        return fmt::format(", blocks of {} x {} pixels", block.width, block.height);
     }
 
     void write_layer(std::size_t index, const LayerPlan& layer) {
-        line("layer {} {:?} {}, {} MACs{}", index + 1, layer.name, layer.kind, layer.macs, block_of(layer));
+        line("layer {} {:?} {}, {} MACs{}", index + 1, layer.name, layer.kind, layer.macs,
+             block_of(layer.parts.front().block));
         for (std::size_t j = 0; j < layer.tiling.columns.size(); ++j) {
             const mapping::ColumnTile& column = layer.tiling.columns[j];
             const std::vector<Segment>& segments = layer.segments[j];
             const bool joined = is_joined(segments, index);
-            line("  column tile {}: {} {}{}, element tiles{}", j, joined ? "joined channels" : "channels",
+            const bool is_rest = layer.parts.size() > 1 && j >= layer.parts.back().first_tile;
+            line("  column tile {}{}: {} {}{}, element tiles{}", j,
+                 is_rest ? block_of(layer.parts.back().block) : "", joined ? "joined channels" : "channels",
                  range(column.first_channel, column.channels), joined ? "" : parameters_of(segments.front()),
                  runs(layer, column));
             if (!joined) continue;

@@ -4,10 +4,7 @@
 
 #include <algorithm>
 #include <list>
-#include <memory>
 #include <mutex>
-#include <numeric>
-#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -21,14 +18,8 @@
 #include "compiler/passes/move_transposes.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/passes/scale_images.h"
-#include "compiler/schedule/choose_blocks.h"
-#include "compiler/schedule/choose_slices.h"
-#include "compiler/schedule/choose_stages.h"
 #include "hw/base/data_type.h"
 #include "hw/machine/config_error.h"
-#include "hw/timing/matrix_unit.h"
-#include "sim/run/baselines/baseline.h"
-#include "sim/run/baselines/comparison.h"
 #include "sim/run/images.h"
 #include "sim/run/input/axes.h"
 #include "sim/run/record/bytes.h"
@@ -87,18 +78,6 @@ passes::Calibration calibration_of(const ir::Graph& graph, const RunSpec& spec,
     return calibration;
 }
 
-schedule::LayerOrder schedule_order(LayerOrder order) {
-    switch (order) {
-        case LayerOrder::Rows:
-            return schedule::LayerOrder::Rows;
-        case LayerOrder::Layer:
-            return schedule::LayerOrder::Layer;
-        case LayerOrder::LayerAndWeights:
-            return schedule::LayerOrder::LayerAndWeights;
-    }
-    throw std::logic_error("an order of layers that does not exist");
-}
-
 /// The network in the file; without weights in a timing-only run.
 ReadNetwork read_file(const RunSpec& spec) {
     const Stopwatch time;
@@ -152,179 +131,6 @@ void throw_with_file(const ModelError& error, const RunSpec& spec, const ir::Gra
     const std::string name = graph.name + ": ";
     if (rule.starts_with(name)) rule.remove_prefix(name.size());
     throw ModelError(fmt::format("{}: {}", spec.network.value().path.text, rule));
-}
-
-schedule::Target target_of(const machine::MachineConfig& machine, const Mapping& mapping) {
-    return {.geometry = {.rows = machine.matrix_unit.rows, .columns = machine.matrix_unit.columns},
-            .accumulator_rows = machine.accumulators.rows,
-            .unified_buffer_rows = machine.unified_buffer.rows,
-            .weight_memory_bytes = machine.weight_memory.bytes,
-            .row_sums = machine.matrix_unit.row_sums,
-            .activation_delay = timing::matrix_latency(machine) + machine.activation_latency(),
-            .mapping = {.join_convolutions = mapping.join_convolutions,
-                        .parts_by_delay = mapping.parts_by_delay,
-                        .group_first_layers = mapping.group_first_layers,
-                        .order = schedule_order(mapping.order),
-                        .overlap_transfers = mapping.overlap_transfers,
-                        .double_buffers = mapping.double_buffers}};
-}
-
-namespace {
-
-/// The target with the blocks of pixels that cost least, if the run's mapping chooses them.
-schedule::Target with_blocks(const mapping::Network& network, const RunSpec& spec,
-                             const schedule::Options& options) {
-    schedule::Target target = target_of(spec.machine, spec.compiler.mapping);
-    if (spec.compiler.mapping.pixel_blocks) {
-        target.mapping.blocks = schedule::chosen_blocks(
-            schedule::compare_blocks(network, target, spec.machine, options), network.layers.size());
-    }
-    return target;
-}
-
-/// The target with the size of slices that costs least.
-schedule::Target with_slices(const mapping::Network& network, schedule::Target target, const RunSpec& spec,
-                             const schedule::Options& options) {
-    if (!target.mapping.double_buffers) return target;
-    target.mapping.slice_images =
-        schedule::compare_slices(network, target, spec.machine, options).slice_images();
-    return target;
-}
-
-/// The costs of the run's machine, and of its host if it has one.
-std::shared_ptr<const schedule::Costs> costs_of(const RunSpec& spec) {
-    schedule::Costs costs{.machine = spec.machine};
-    if (spec.host) {
-        const baselines::Baseline host = baselines::read_baseline(nlohmann::json(*spec.host), "host");
-        costs.host_seconds_per_operation = baselines::roofline_seconds(host, 1.0, 0.0);
-        costs.host_seconds_per_byte = baselines::roofline_seconds(host, 0.0, 1.0);
-    }
-    return std::make_shared<const schedule::Costs>(std::move(costs));
-}
-
-/// The target with the pipeline of slices that costs least.
-schedule::Target with_stages(const mapping::Network& network, schedule::Target target, const RunSpec& spec,
-                             const schedule::Options& options) {
-    if (!spec.compiler.mapping.pipeline) return target;
-    target.mapping.costs = costs_of(spec);
-    const auto compared = schedule::compare_stages(network, target, options);
-    if (!compared.chosen) return target;
-    target.mapping.pipeline = compared.alternatives[*compared.chosen].pipeline;
-    target.mapping.slice_images = compared.alternatives[*compared.chosen].images;
-    return target;
-}
-
-std::string stages_text(const mapping::Network& network, const schedule::StageAlternatives& stages) {
-    if (stages.alternatives.size() < 2) return {};
-    constexpr std::size_t most_lines = 12;
-    std::vector<std::size_t> order(stages.alternatives.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return stages.alternatives[i].cycles; });
-    std::string text = "all inferences, by images in a slice and the stages of a pipeline of slices\n";
-    for (const std::size_t i : std::span(order).first(std::min(order.size(), most_lines))) {
-        const schedule::StageAlternative& alternative = stages.alternatives[i];
-        const schedule::Pipeline& pipeline = alternative.pipeline;
-        std::string begin;
-        for (const std::uint32_t layer : pipeline.stages) begin += " " + network.layers[layer].name;
-        text += fmt::format("  {:>7} {:>14} cycles  {}{}{}{}\n", alternative.images, alternative.cycles,
-                            begin.empty() ? "one stage" : "stages from", begin,
-                            pipeline.weights_first ? ", weights first" : "",
-                            stages.chosen == i ? "  chosen" : "");
-    }
-    if (order.size() > most_lines) text += fmt::format("  and {} more\n", order.size() - most_lines);
-    return text;
-}
-
-std::string slices_text(const schedule::SliceAlternatives& slices) {
-    if (slices.alternatives.size() < 2) return {};
-    std::string text = "all inferences, by images in a slice of the batch\n";
-    for (const schedule::SliceAlternative& alternative : slices.alternatives) {
-        const bool chosen = &alternative == &slices.alternatives[slices.chosen];
-        text += fmt::format("  {:>7} {:>14} cycles {:>8} {}{}\n", alternative.images, alternative.cycles,
-                            alternative.slices, alternative.slices == 1 ? "slice" : "slices",
-                            chosen ? "  chosen" : "");
-    }
-    return text;
-}
-
-}  // namespace
-
-schedule::Schedule schedule_of(const mapping::Network& network, const RunSpec& spec,
-                               const schedule::Options& options) {
-    schedule::Target target = with_blocks(network, spec, options);
-    target = with_slices(network, std::move(target), spec, options);
-    return schedule::make_schedule(network, with_stages(network, std::move(target), spec, options), options);
-}
-
-std::string explain_mapping(const mapping::Network& network, const RunSpec& spec,
-                            const schedule::Options& options) {
-    const schedule::Target target = target_of(spec.machine, spec.compiler.mapping);
-    std::string text =
-        fmt::format("{}: predicted cycles of a batch of {}, by layer and pixels in a row of sums\n",
-                    network.name, std::min<std::uint64_t>(options.batch, options.inferences));
-    if (!spec.compiler.mapping.pixel_blocks) {
-        return text + "  the mapping has one pixel in each row: --mapping best chooses\n";
-    }
-    const auto layers = schedule::compare_blocks(network, target, spec.machine, options);
-    if (layers.empty()) text += "  no layer has a choice\n";
-    for (const schedule::LayerAlternatives& layer : layers) {
-        text += fmt::format("{}\n", network.layers[layer.layer].name);
-        for (const schedule::BlockAlternative& alternative : layer.alternatives) {
-            const bool chosen = &alternative == &layer.alternatives[layer.chosen];
-            text += fmt::format("  {:>3} x {} {:>14} cycles {:>8} {}{}\n", alternative.block.width,
-                                alternative.block.height, alternative.cycles, alternative.tiles,
-                                alternative.tiles == 1 ? "tile" : "tiles", chosen ? "  chosen" : "");
-        }
-    }
-    if (spec.compiler.mapping.double_buffers) {
-        text += slices_text(
-            schedule::compare_slices(network, with_blocks(network, spec, options), spec.machine, options));
-    }
-    if (spec.compiler.mapping.pipeline) {
-        schedule::Target chosen = with_slices(network, with_blocks(network, spec, options), spec, options);
-        chosen.mapping.costs = costs_of(spec);
-        text += stages_text(network, schedule::compare_stages(network, chosen, options));
-    }
-    return text;
-}
-
-std::string mapping_key(const RunSpec& spec) {
-    const Mapping& mapping = spec.compiler.mapping;
-    std::string key = to_json(target_of(spec.machine, mapping)).dump();
-    // The costs that blocks and slices are chosen by depend on the whole machine.
-    if (mapping.pixel_blocks || mapping.double_buffers || mapping.pipeline)
-        key += machine::record_json(spec.machine).dump();
-    if (mapping.pipeline && spec.host) key += nlohmann::json(*spec.host).dump();
-    return key;
-}
-
-nlohmann::json to_json(const schedule::Target& target) {
-    // The bindings name every field, so a new field does not compile until it is written here.
-    const auto& [geometry, accumulator_rows, unified_buffer_rows, weight_memory_bytes, row_sums,
-                 activation_delay, mapping] = target;
-    const auto& [rows, columns] = geometry;
-    const auto& [join_convolutions, parts_by_delay, group_first_layers, order, overlap_transfers,
-                 double_buffers, slice_images, blocks, pipeline, costs] = mapping;
-    nlohmann::json block_sizes = nlohmann::json::array();
-    for (const mapping::PixelBlock& block : blocks) block_sizes.push_back({block.width, block.height});
-    return {{"rows", rows},
-            {"columns", columns},
-            {"accumulator_rows", accumulator_rows},
-            {"unified_buffer_rows", unified_buffer_rows},
-            {"weight_memory_bytes", weight_memory_bytes},
-            {"row_sums", row_sums},
-            {"activation_delay", activation_delay},
-            {"join_convolutions", join_convolutions},
-            {"parts_by_delay", parts_by_delay},
-            {"group_first_layers", group_first_layers},
-            {"order", order},
-            {"overlap_transfers", overlap_transfers},
-            {"double_buffers", double_buffers},
-            {"slice_images", slice_images},
-            {"blocks", block_sizes},
-            {"stages", pipeline ? nlohmann::json(pipeline->stages) : nlohmann::json()},
-            {"weights_first", pipeline && pipeline->weights_first},
-            {"machine", costs ? nlohmann::json(machine::record_json(costs->machine)) : nlohmann::json()}};
 }
 
 ReadNetwork read_model(const RunSpec& spec) {

@@ -45,9 +45,11 @@ public:
 
     ir::ValueId convolution(ir::ValueId input, const ir::Window& window, std::uint32_t filters,
                             const IntegerWeights& weights, const operators::Encoding& encoding,
-                            std::vector<ir::NamedAttribute> attributes = {}) {
+                            std::vector<ir::NamedAttribute> attributes = {}, std::uint32_t groups = 1) {
         add_window(window, attributes);
-        const ir::Shape shape{window.kernel_height, window.kernel_width, map(input).channels, filters};
+        if (groups > 1) attributes.emplace_back("groups", std::int64_t{groups});
+        const ir::Shape shape{window.kernel_height, window.kernel_width, map(input).channels / groups,
+                              filters};
         return append("convolution", with_weights({input}, shape, weights), encoding, std::move(attributes));
     }
     ir::ValueId depthwise(ir::ValueId input, const ir::Window& window, std::uint32_t multiplier,

@@ -175,7 +175,7 @@ private:
             return;
         }
         const ValueId input = pick_input();
-        switch (below(14)) {
+        switch (below(15)) {
             case 0:
             case 1:
                 add_convolution(input);
@@ -200,13 +200,32 @@ private:
             case 11:
             case 12:
                 return add_parallel_convolutions(input);
+            case 13:
+                return add_parallel_dense(input);
             default:
                 return add_lookup(input);
         }
     }
 
     void add_convolution(ValueId input) {
-        append_convolution(input, window(map(input), false).first, any_encoding());
+        const ir::Window geometry = window(map(input), false).first;
+        const std::uint32_t channels = map(input).channels;
+        std::uint32_t groups = below(channels) + 1;
+        while (channels % groups != 0) --groups;
+        if (one_in(2) && groups > 1) {
+            append_grouped(input, geometry, groups, any_encoding());
+        } else {
+            append_convolution(input, geometry, any_encoding());
+        }
+    }
+    ValueId append_grouped(ValueId input, const ir::Window& geometry, std::uint32_t groups,
+                           const Encoding& result) {
+        const std::uint32_t filters = groups * (below(4) + 1);
+        return with_lookup(result, [&](const Encoding& sums) {
+            const std::uint64_t count = geometry.kernel_elements() * (map(input).channels / groups) * filters;
+            return made_.convolution(input, geometry, filters, weights(count, filters, {input}, sums), sums,
+                                     clamp(sums), groups);
+        });
     }
     ValueId append_convolution(ValueId input, const ir::Window& geometry, const Encoding& result) {
         const std::uint32_t filters = below(20) + 1;
@@ -230,6 +249,21 @@ private:
         const DataType type = type_of(outputs.front());
         std::erase_if(outputs, [&](ValueId id) { return type_of(id) != type; });
         append_dense(outputs, any_encoding());
+    }
+
+    /// Dense layers of the same inputs with different encodings, sometimes with another layer as reader in
+    /// between.
+    void add_parallel_dense(ValueId input) {
+        // The sums of many 16-bit elements could overflow: the host computes such layers.
+        if (is_wide(input)) return add_lookup(input);
+        std::vector<ValueId> inputs{input};
+        const ValueId other = pick_input();
+        if (one_in(3) && type_of(other) == type_of(input)) inputs.push_back(other);
+        const std::uint32_t count = below(3) + 2;
+        for (std::uint32_t i = 0; i < count; ++i) {
+            const ValueId result = append_dense(inputs, any_encoding());
+            if (one_in(3)) add_lookup(result);
+        }
     }
 
     void add_depthwise(ValueId input) {

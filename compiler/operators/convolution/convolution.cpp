@@ -260,15 +260,15 @@ public:
 
     void lower(const ir::NodeView& node, Lowering& lowering) const override {
         const ir::Window window = chip_window(node);
+        const std::uint32_t groups = groups_of(node.node());
         const auto weights = ir::checked_product(
-            {window.kernel_elements(), node.input_map().channels, node.output_map().channels});
-        if ((window != ir::window_of(node.node()) || groups_of(node.node()) != 1) &&
-            (!weights || *weights > ir::maximum_elements)) {
+            {window.kernel_elements(), node.input_map().channels / groups, node.output_map().channels});
+        if (window != ir::window_of(node.node()) && (!weights || *weights > ir::maximum_elements)) {
             lowering.fail(node.node(),
-                          "it has more than 2^28 weights on the chip, with the zeros between "
-                          "those of its dilated kernel or its groups");
+                          "it has more than 2^28 weights on the chip, with the zeros between those of its "
+                          "dilated kernel");
         }
-        lower_product(node, window, std::nullopt, lowering);
+        lower_product(node, window, groups, lowering);
     }
 
 protected:
@@ -308,27 +308,6 @@ protected:
                 sum = wrapping_add(sum, added);
             }
         }
-    }
-    /// The chip's filters cover all channels: those of other groups have weights of 0.
-    ir::Constant chip_weights(const ir::NodeView& node) const override {
-        ir::Constant dense = WindowedWeights::chip_weights(node);
-        const std::uint32_t groups = groups_of(node.node());
-        if (groups == 1 || !dense.is_known()) return dense;
-        const std::size_t channels = node.input_map().channels;
-        const std::size_t filters = node.output_map().channels;
-        const std::size_t own_channels = channels / groups;
-        const std::size_t own_filters = filters / groups;
-        const std::span<const std::int8_t> own = dense.values<std::int8_t>();
-        const std::size_t elements = own.size() / (own_channels * filters);
-        std::vector<std::int8_t> all(elements * channels * filters,
-                                     static_cast<std::int8_t>(weight_zero_point(node)));
-        for (std::size_t i = 0; i < own.size(); ++i) {
-            const std::size_t filter = i % filters;
-            const std::size_t channel = i / filters % own_channels + filter / own_filters * own_channels;
-            const std::size_t element = i / filters / own_channels;
-            all[(element * channels + channel) * filters + filter] = own[i];
-        }
-        return ir::Constant::of(std::move(all));
     }
 
 private:

@@ -162,7 +162,7 @@ public:
     }
 
     void lower(const ir::NodeView& node, Lowering& lowering) const override {
-        lower_product(node, std::nullopt, std::nullopt, lowering);
+        lower_product(node, std::nullopt, 1, lowering);
     }
 
 protected:

@@ -225,8 +225,7 @@ public:
     }
 
     void lower(const ir::NodeView& node, Lowering& lowering) const override {
-        lower_product(node, chip_window(node), static_cast<std::uint32_t>(node.node().integer("multiplier")),
-                      lowering);
+        lower_product(node, chip_window(node), node.input_map().channels, lowering);
     }
 
 protected:

@@ -30,16 +30,20 @@ constexpr std::array<std::string_view, 3> names_of(LayerOrder) {
 /// Choices of the compiler: see schedule::Mapping. The initial values are those of MappingName::AsPublished.
 struct Mapping {
     bool join_convolutions = true;
+    bool join_by_cost = false;     ///< layers that read the same rows, where that is faster: see choose_joins
+    bool skip_zero_tiles = false;  ///< of grouped convolutions
     bool parts_by_delay = true;
     bool group_first_layers = true;
     bool pixel_blocks = false;    ///< several pixels of a convolution in a row of sums: see choose_blocks
+    bool split_channels = false;  ///< the last channels of a convolution with blocks of their own
     bool double_buffers = false;  ///< and slices as large as costs least: see choose_slices
     bool pipeline = false;        ///< slices take turns: see choose_stages
     bool overlap_transfers = true;
     LayerOrder order = LayerOrder::Rows;
 };
-SYSTOLE_RECORD_FIELDS(Mapping, join_convolutions, parts_by_delay, group_first_layers, pixel_blocks,
-                      double_buffers, pipeline, overlap_transfers, order)
+SYSTOLE_RECORD_FIELDS(Mapping, join_convolutions, join_by_cost, skip_zero_tiles, parts_by_delay,
+                      group_first_layers, pixel_blocks, split_channels, double_buffers, pipeline,
+                      overlap_transfers, order)
 
 /// Names of mappings: all choices that save cycles; those with which the published cycles are compared; none.
 enum class MappingName : std::uint8_t { Best, AsPublished, Plain };
@@ -51,9 +55,12 @@ constexpr Mapping mapping_named(MappingName name, bool overlap = true) {
     const bool plain = name == MappingName::Plain;
     const bool best = name == MappingName::Best;
     return {.join_convolutions = !plain,
+            .join_by_cost = best,
+            .skip_zero_tiles = best,
             .parts_by_delay = !plain,
             .group_first_layers = !plain,
             .pixel_blocks = best,
+            .split_channels = best,
             .double_buffers = best && overlap,
             .pipeline = best && overlap,
             .overlap_transfers = overlap,

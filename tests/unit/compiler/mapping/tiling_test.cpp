@@ -84,7 +84,7 @@ TEST_CASE("A dense tiling has every tile once", "[compiler][mapping]") {
     }
 }
 
-TEST_CASE("A depthwise tiling has exactly the tiles in which channels meet themselves",
+TEST_CASE("A grouped tiling has exactly the tiles in which channels meet those of their group",
           "[compiler][mapping]") {
     const std::uint32_t seed = 6;
     INFO("seed " << seed);
@@ -96,16 +96,19 @@ TEST_CASE("A depthwise tiling has exactly the tiles in which channels meet thems
         ir::Window window;
         window.kernel_height = static_cast<std::uint32_t>(random() % 4 + 1);
         window.kernel_width = static_cast<std::uint32_t>(random() % 4 + 1);
-        const auto inputs = static_cast<std::uint32_t>(random() % 40 + 1);
-        const auto multiplier = static_cast<std::uint32_t>(random() % 3 + 1);
-        const Tiling tiling = depthwise_tiling(window, inputs, multiplier, geometry);
+        // A third are depthwise.
+        const auto group_inputs = static_cast<std::uint32_t>(random() % 3 == 0 ? 1 : random() % 12 + 1);
+        const auto group_outputs = static_cast<std::uint32_t>(random() % 3 + 1);
+        const auto groups = static_cast<std::uint32_t>(random() % 40 / group_inputs + 1);
+        const std::uint32_t inputs = groups * group_inputs;
+        const Tiling tiling = grouped_tiling(window, inputs, groups, groups * group_outputs, geometry);
         check_columns(tiling, geometry);
 
         std::set<std::pair<std::uint64_t, std::size_t>> expected;
         for (std::uint32_t element = 0; element < window.kernel_height * window.kernel_width * inputs;
              ++element) {
-            for (std::uint32_t m = 0; m < multiplier; ++m) {
-                const std::uint32_t channel = element % inputs * multiplier + m;
+            for (std::uint32_t m = 0; m < group_outputs; ++m) {
+                const std::uint32_t channel = element % inputs / group_inputs * group_outputs + m;
                 expected.insert({element / geometry.rows, channel / geometry.columns});
             }
         }

@@ -1,5 +1,3 @@
-#include "compiler/schedule/parallel_convolutions.h"
-
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <random>
@@ -7,6 +5,7 @@
 
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/lowering.h"
+#include "compiler/schedule/parallel_layers.h"
 #include "compiler/schedule/schedule.h"
 #include "tests/support/mapping_layers.h"
 #include "tests/support/random_network.h"
@@ -41,7 +40,7 @@ public:
     TensorId depthwise(TensorId from) {
         mapping::MatrixProduct convolution;
         convolution.window = ir::Window{};
-        convolution.channel_multiplier = 1;
+        convolution.groups = channels(from);
         convolution.weights = tests::ones(channels(from));
         convolution.requantization = tests::requantization(channels(from));
         return add({from}, {4, 4, channels(from)}, convolution);
@@ -88,7 +87,7 @@ Target target(std::uint32_t columns) {
 JoinedTo joined_to_of(const std::vector<std::uint32_t>& filters, std::uint32_t columns) {
     ParallelBuilder builder;
     for (const std::uint32_t count : filters) builder.convolution(0, count);
-    return group_parallel_convolutions(builder.network(), target(columns));
+    return group_parallel_layers(builder.network(), target(columns));
 }
 
 std::uint32_t column_tiles(std::uint32_t channels, std::uint32_t columns) {
@@ -115,9 +114,9 @@ TEST_CASE("Parallel convolutions stay apart where the mapping does not join them
     builder.convolution(0, 64);
     builder.convolution(0, 64);
     Target apart = target(256);
-    CHECK(group_parallel_convolutions(builder.network(), apart) == JoinedTo{0, 0});
+    CHECK(group_parallel_layers(builder.network(), apart) == JoinedTo{0, 0});
     apart.mapping.join_convolutions = false;
-    CHECK(group_parallel_convolutions(builder.network(), apart) == JoinedTo{0, 1});
+    CHECK(group_parallel_layers(builder.network(), apart) == JoinedTo{0, 1});
 }
 
 TEST_CASE(
@@ -134,10 +133,10 @@ TEST_CASE(
     }
     REQUIRE(next == std::size(zero_points));
     Target with_row_sums = target(256);
-    CHECK(group_parallel_convolutions(network, with_row_sums) == JoinedTo{0, 1, 0, 3, 1});
+    CHECK(group_parallel_layers(network, with_row_sums) == JoinedTo{0, 1, 0, 3, 1});
     // Otherwise the tiles hold differences to the zero points, of 16 bits.
     with_row_sums.row_sums = false;
-    CHECK(group_parallel_convolutions(network, with_row_sums) == JoinedTo{0, 1, 0, 0, 1});
+    CHECK(group_parallel_layers(network, with_row_sums) == JoinedTo{0, 1, 0, 0, 1});
 }
 
 TEST_CASE("A convolution is joined to the first with which it saves a column tile",
@@ -159,8 +158,65 @@ TEST_CASE("Only convolutions of the same tensor and the same windows are paralle
     builder.convolution(0, 2, {.kernel_height = 2});                                    // layer 7
     builder.convolution(0, 2, {.kernel_height = 1, .kernel_width = 1, .stride_y = 1});  // layer 8
     builder.convolution(first, 2);                                                      // layer 9
-    CHECK(group_parallel_convolutions(builder.network(), target(16)) ==
-          JoinedTo{0, 1, 2, 3, 4, 5, 6, 1, 0, 3});
+    CHECK(group_parallel_layers(builder.network(), target(16)) == JoinedTo{0, 1, 2, 3, 4, 5, 6, 1, 0, 3});
+}
+
+TEST_CASE("Dense layers of the same inputs, and convolutions through the same window, read the same rows",
+          "[compiler][schedule][parallel]") {
+    ParallelBuilder builder;
+    builder.convolution(0, 2);                        // layer 0
+    const TensorId dense = builder.dense(0, 2);       // layer 1
+    builder.convolution(0, 300);                      // layer 2
+    builder.dense(0, 3);                              // layer 3
+    builder.depthwise(0);                             // layer 4
+    builder.convolution(0, 2, {.kernel_height = 2});  // layer 5
+    builder.dense(dense, 2);                          // layer 6
+    using Sets = std::vector<std::vector<std::uint32_t>>;
+    CHECK(sibling_layers(builder.network(), target(256)) == Sets{{0, 2}, {1, 3}});
+}
+
+TEST_CASE("A mapping joins dense layers, each with its columns and its segments",
+          "[compiler][schedule][parallel]") {
+    ParallelBuilder builder;
+    builder.dense(0, 3);
+    builder.dense(0, 4);
+    builder.dense(0, 2);
+    Target joined = target(4);
+    CHECK(group_parallel_layers(builder.network(), joined) == JoinedTo{0, 1, 2});
+    joined.mapping.joins = {0, 1, 0};
+    const std::vector<LayerPlan> plans = plan_layers(builder.network(), joined);
+    CHECK(plans[2].joined_to == 0);
+    CHECK(plans[2].kind == "joined to l1");
+    // 48 elements take six tiles a column tile.
+    CHECK(plans[0].tiling.tiles == 12);
+    CHECK(plans[1].tiling.tiles == 6);
+    REQUIRE(plans[0].segments.size() == 2);
+    CHECK(plans[0].segments[0] ==
+          std::vector<Segment>{{.layer = 0, .first_column = 0, .first_channel = 0, .channels = 3},
+                               {.layer = 2, .first_column = 3, .first_channel = 0, .channels = 1}});
+    CHECK(plans[0].segments[1] ==
+          std::vector<Segment>{{.layer = 2, .first_column = 0, .first_channel = 1, .channels = 1}});
+}
+
+TEST_CASE("The last channels of a convolution may have blocks of their own", "[compiler][schedule]") {
+    ParallelBuilder builder;
+    builder.convolution(0, 9, {.kernel_width = 1});
+    Target split = target(8);
+    split.mapping.rests = {{.first_channel = 8, .block = {.width = 4, .height = 2}}};
+    const std::vector<LayerPlan> plans = plan_layers(builder.network(), split);
+    REQUIRE(plans[0].parts.size() == 2);
+    CHECK(plans[0].parts[0].grid == ir::FeatureMap{4, 4, 9});
+    CHECK(plans[0].parts[1].grid == ir::FeatureMap{2, 1, 72});
+    CHECK(plans[0].parts[1].columns == 8);
+    // A window has three elements, one of 4 x 2 pixels has 24.
+    CHECK(plans[0].tiling.tiles == 1 + 3);
+    REQUIRE(plans[0].segments.size() == 2);
+    CHECK(plans[0].segments[1] == std::vector<Segment>{{.layer = 0,
+                                                        .first_column = 0,
+                                                        .first_channel = 8,
+                                                        .channels = 1,
+                                                        .parameters_row = 0,
+                                                        .block = {.width = 4, .height = 2}}});
 }
 
 TEST_CASE("More filters than can be counted are not joined", "[compiler][schedule][parallel]") {
@@ -173,9 +229,9 @@ TEST_CASE("More filters than can be counted are not joined", "[compiler][schedul
     for (const TensorId output : {1U, 2U}) {
         network.layers.push_back({.name = "l", .inputs = {0}, .output = output, .work = convolution});
     }
-    CHECK(group_parallel_convolutions(network, target(4096)) == JoinedTo{0, 1});
+    CHECK(group_parallel_layers(network, target(4096)) == JoinedTo{0, 1});
     network.tensors[1].shape.channels -= 1;
-    CHECK(group_parallel_convolutions(network, target(4096)) == JoinedTo{0, 0});
+    CHECK(group_parallel_layers(network, target(4096)) == JoinedTo{0, 0});
 }
 
 TEST_CASE("The text of a schedule shows joined convolutions, which stream pixels once",
