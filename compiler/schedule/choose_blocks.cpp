@@ -70,7 +70,7 @@ std::vector<LayerAlternatives> compare_blocks(const mapping::Network& network, c
     const auto images =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(options.batch, options.inferences));
     const std::vector<std::vector<mapping::PixelBlock>> possible = possible_blocks(network, target);
-    const std::vector<TensorPart> parts = place_parts(network);
+    const std::vector<TensorPart> parts = place_parts(network, target.geometry.rows);
     const std::vector<LayerPlan> plans = plan_layers(network, target);
     std::uint64_t bytes =
         0;  // of the tiles of single pixels and of the chosen blocks: at most a few too many

@@ -95,6 +95,15 @@ void cut_segments(const mapping::Network& network, const Target& target,
     }
 }
 
+/// Gives a strip the parameters of the first strip. Other parts of a layer have none.
+void share_parameters(const LayerPlan& first, LayerPlan& strip) {
+    for (std::size_t column = 0; column < strip.segments.size(); ++column) {
+        for (std::size_t s = 0; s < strip.segments[column].size(); ++s) {
+            strip.segments[column][s].parameters_row = first.segments[column][s].parameters_row;
+        }
+    }
+}
+
 }  // namespace
 
 const mapping::Requantization* requantization(const mapping::Layer& layer) {
@@ -136,6 +145,7 @@ std::vector<LayerPlan> plan_layers(const mapping::Network& network, const Target
         const LayerView view{network, layer, target};
         LayerPlan layer_plan;
         layer_plan.name = layer.name;
+        layer_plan.part_of = layer.part_of;
         layer_plan.macs = layer.macs;
         layer_plan.block = block_of(target.mapping, l);
         layer_plan.grid = mapping::blocks_of(view.output().shape, layer_plan.block);
@@ -146,9 +156,13 @@ std::vector<LayerPlan> plan_layers(const mapping::Network& network, const Target
             layer_plan.tiling =
                 mapping::dense_tiling(layer_plan.tiling.elements, channels[l], target.geometry);
         }
-        layer_plan.first_weight_tile = static_cast<std::uint32_t>(tiles);
-        tiles += layer_plan.tiling.tiles;
-        bytes += layer_plan.tiling.tiles * weight_bytes(layer, target);
+        if (is_reported(layer_plan, l)) {
+            layer_plan.first_weight_tile = static_cast<std::uint32_t>(tiles);
+            tiles += layer_plan.tiling.tiles;
+            bytes += layer_plan.tiling.tiles * weight_bytes(layer, target);
+        } else if (layer_plan.tiling.tiles > 0) {  // a strip, behind the first
+            layer_plan.first_weight_tile = plans[*layer.part_of].first_weight_tile;
+        }
         plans.push_back(std::move(layer_plan));
     }
     check_weight_memory(network, target, tiles, bytes);
@@ -166,6 +180,12 @@ std::uint32_t lay_out_constants(const mapping::Network& network, const Target& t
         return static_cast<std::uint32_t>(row);
     };
     for (std::size_t i = 0; i < plans.size(); ++i) {
+        if (!is_reported(plans[i], i)) {
+            const LayerPlan& first = plans[*plans[i].part_of];
+            if (lookup_table(network.layers[i]) != nullptr) plans[i].table_row = first.table_row;
+            share_parameters(first, plans[i]);
+            continue;
+        }
         for (std::vector<Segment>& column_tile : plans[i].segments) {
             for (Segment& segment : column_tile) {
                 const std::uint64_t columns =

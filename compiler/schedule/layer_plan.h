@@ -32,16 +32,23 @@ struct LayerPlan {
     std::string name;
     std::string kind;                        ///< "convolution", "max_pool", ...; "joined to " a layer
     std::optional<std::uint32_t> joined_to;  ///< the layer with which it is computed
-    std::uint64_t macs = 0;     ///< for one inference; those of a joined layer count for the other layer
-    mapping::Tiling tiling;     ///< without tiles for joined layers and for layers without weights
-    mapping::PixelBlock block;  ///< output pixels of a row of sums; one but for convolutions
-    ir::FeatureMap grid;        ///< the output's blocks
-    std::uint32_t first_weight_tile = 0;         ///< in the weight image
+    std::optional<std::uint32_t> part_of;    ///< see mapping::Layer
+    /// For one inference; those of a joined layer count for the other layer, those of strips for the first.
+    std::uint64_t macs = 0;
+    mapping::Tiling tiling;               ///< without tiles for joined layers and for layers without weights
+    mapping::PixelBlock block;            ///< output pixels of a row of sums; one but for convolutions
+    ir::FeatureMap grid;                  ///< the output's blocks
+    std::uint32_t first_weight_tile = 0;  ///< in the weight image
     std::vector<std::vector<Segment>> segments;  ///< of each column tile, in the order of columns
     std::optional<std::uint32_t> table_row;      ///< unified-buffer row of the lookup table, if any
 
     bool operator==(const LayerPlan&) const = default;
 };
+
+/// Whether reports list the layer by its own name: others are parts of such a layer.
+inline bool is_reported(const LayerPlan& plan, std::size_t number) {
+    return plan.part_of.value_or(number) == number;
+}
 
 /// The table of a lookup, or of the lookup after a requantization; null if the layer has none.
 const mapping::Table* lookup_table(const mapping::Layer& layer);

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "compiler/mapping/network.h"
-#include "hw/isa/program.h"
+#include "compiler/schedule/target.h"
 
 namespace systole::schedule {
 
