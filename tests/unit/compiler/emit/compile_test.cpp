@@ -11,6 +11,7 @@
 #include "compiler/operators/lowering.h"
 #include "compiler/reference/executor.h"
 #include "compiler/schedule/choose_blocks.h"
+#include "compiler/schedule/fit_memory.h"
 #include "hw/isa/program_rules.h"
 #include "tests/support/integer_graphs.h"
 #include "tests/support/program_interpreter.h"
@@ -39,6 +40,11 @@ std::uint32_t fewest_rows(const mapping::Network& network, schedule::Target targ
     return schedule::make_schedule(network, target, {.batch = 1, .inferences = 1}).memory.rows;
 }
 
+std::uint32_t constant_rows(const mapping::Network& network, schedule::Target target) {
+    target.unified_buffer_rows = std::numeric_limits<std::uint16_t>::max();
+    return schedule::make_schedule(network, target, {.batch = 1, .inferences = 1}).constant_rows;
+}
+
 /// Of each layer, one of its possible blocks.
 std::vector<mapping::PixelBlock> random_blocks(const mapping::Network& network,
                                                const schedule::Target& target, std::mt19937& random) {
@@ -63,6 +69,14 @@ schedule::Target random_target(const mapping::Network& network, std::mt19937& ra
     target.mapping.double_buffers = draw(random, 0, 1) == 1;
     if (draw(random, 0, 2) == 0) target.mapping.slice_images = draw(random, 1, 4);
     return target;
+}
+
+/// A machine of the target's size.
+machine::MachineConfig machine_of(const schedule::Target& target) {
+    machine::MachineConfig machine;
+    machine.matrix_unit.rows = target.geometry.rows;
+    machine.matrix_unit.columns = target.geometry.columns;
+    return machine;
 }
 
 tests::ProgramInterpreter interpreter(const isa::Program& program, const schedule::Target& target,
@@ -259,6 +273,89 @@ TEST_CASE("Compiled random networks compute what the integer reference computes"
     CHECK(joined >= tests::random_share(101));
     CHECK(joined_behind_groups >= tests::random_share(1));
     CHECK(cut >= tests::random_share(21));
+}
+
+TEST_CASE("Networks of which not one image fits compute what the integer reference computes",
+          "[compiler][emit]") {
+    const std::uint32_t seed = 5112026;
+    INFO("first seed " << seed);
+    std::uint32_t refused = 0, cut = 0, spilled = 0, both = 0, kept = 0, slices = 0, grouped = 0, several = 0;
+    for (std::uint32_t run = 0; run < tests::random_runs(400); ++run) {
+        std::mt19937 random(seed + run);
+        tests::RandomNetwork networks(random);
+        if (draw(random, 0, 3) == 0) networks.add_host_work();
+        const ir::Graph graph = networks.draw();
+        mapping::Network network;
+        try {
+            network = operators::lower(graph);
+        } catch (const ModelError&) {
+            continue;  // all layers are the host's
+        }
+        schedule::Target target = random_target(network, random);
+        const std::uint32_t least = fewest_rows(network, target);
+        const std::uint32_t constants = constant_rows(network, target);
+        if (least <= constants + 1) continue;
+        const std::uint32_t of_tensors = least - constants;
+        target.unified_buffer_rows = constants + draw(random, (of_tensors + 4) / 5, of_tensors - 1);
+        const schedule::Options options{.batch = draw(random, 1, 4), .inferences = draw(random, 1, 6)};
+        INFO(describe(seed + run, target, options));
+        schedule::FittedNetwork fitted;
+        try {
+            fitted = schedule::fit_memory(network, target, machine_of(target));
+        } catch (const ModelError&) {
+            ++refused;
+            continue;
+        }
+        REQUIRE(fitted.fit.has_value());
+        const auto inferences = static_cast<std::uint32_t>(options.inferences);
+        const std::vector<std::uint8_t> input = networks.images(graph, inferences);
+        const std::vector<std::uint8_t> expected = reference::execute(graph, input, inferences);
+        const schedule::Schedule plan = schedule::make_schedule(fitted.network, fitted.target, options);
+        INFO(schedule::to_text(plan));
+        const isa::Program program = emit_program(fitted.network, plan);
+        REQUIRE_NOTHROW(isa::validate(program));
+        tests::ReferenceHost host(program);
+
+        auto in_order = interpreter(program, target, input);
+        in_order.set_host(host);
+        in_order.run_in_program_order();
+        REQUIRE(in_order.output() == expected);
+        CHECK(in_order.unused_signals() == 0);
+        CHECK(in_order.tiles_left() == 0);
+
+        auto shuffled = interpreter(program, target, input);
+        shuffled.set_host(host);
+        shuffled.run_in_any_order(random);
+        REQUIRE(shuffled.output() == expected);
+
+        // Reports list the layers of the network; what strips compute twice is known.
+        REQUIRE(program.layers.size() == network.layers.size());
+        auto macs = static_cast<std::uint64_t>(fitted.fit->extra_macs);
+        for (std::size_t l = 0; l < network.layers.size(); ++l) {
+            CHECK(program.layers[l].name == network.layers[l].name);
+            macs += program.layers[l].macs;
+        }
+        CHECK(in_order.useful_macs() == macs * options.inferences);
+
+        cut += fitted.fit->cut_layers > 0;
+        several += fitted.fit->strips > 3 * fitted.fit->cut_layers;
+        spilled += !fitted.fit->spilled.empty();
+        both += fitted.fit->cut_layers > 0 && !fitted.fit->spilled.empty();
+        slices += plan.memory.images_per_slice < std::min(options.batch, inferences);
+        grouped += plan.memory.groups.layers > 0;
+        for (const mapping::Layer& layer : fitted.network.layers) {
+            const auto* const joined = std::get_if<mapping::Concatenation>(&layer.work);
+            kept += joined != nullptr && joined->axis == mapping::Concatenation::Axis::Lines;
+        }
+    }
+    CHECK(refused <= tests::random_runs(200));
+    CHECK(cut >= tests::random_share(150));
+    CHECK(spilled >= tests::random_share(35));
+    CHECK(both >= tests::random_share(30));
+    CHECK(kept >= tests::random_share(35));
+    CHECK(several >= tests::random_share(30));
+    CHECK(slices >= tests::random_share(100));
+    CHECK(grouped >= tests::random_share(10));
 }
 
 TEST_CASE("A network fits a unified buffer of exactly the rows it needs", "[compiler][emit]") {
