@@ -20,6 +20,7 @@
 #include "compiler/schedule/row_allocation.h"
 #include "compiler/schedule/schedule.h"
 #include "compiler/schedule/strips.h"
+#include "hw/base/arithmetic.h"
 #include "hw/timing/activation_unit.h"
 #include "hw/timing/transfers.h"
 
@@ -34,8 +35,9 @@ constexpr std::uint32_t longest_run = 24;
 
 /// The cycles of a layer for one image.
 struct LayerCycles {
-    double work = 0;     ///< of all lines
-    double weights = 0;  ///< of fetching each of its tiles once
+    double work = 0;                 ///< of all lines
+    double weights = 0;              ///< of fetching each of its tiles once
+    std::uint32_t block_height = 1;  ///< lines of the output that are computed together
 };
 
 /// The cycles of vector work on an image.
@@ -76,6 +78,7 @@ std::vector<LayerCycles> cycles_of_layers(const mapping::Network& network, const
         }
         // The program of a layer that the machine cannot compute is refused with its instruction.
         if (!machine.matrix_unit.passes(view.input().type, array_weights(*product, target).type)) continue;
+        of_layer.block_height = plans[l].block.height;
         of_layer.work = static_cast<double>(mapping::predicted_cycles(
             mapped_product(view, plans[l], 1, pixel_bytes_of(view.output())), machine));
         of_layer.weights = static_cast<double>(
@@ -102,7 +105,9 @@ public:
           machine_(machine),
           cycles_(std::move(cycles)),
           spilled_(network_.tensors.size(), false),
-          homes_(homes_of(uses, spilled_)) {}
+          homes_(homes_of(uses, spilled_)) {
+        find_residents();
+    }
 
     /// Finds the runs with the fewest cycles that fit `rows` rows, spilling as few tensors as it can. Throws
     /// ModelError with what a layer needs, besides `constant_rows` rows, if one does not fit.
@@ -133,6 +138,8 @@ public:
         return runs;
     }
 
+    /// Of the chosen runs.
+    double cycles() const { return best_.back().cycles; }
     const Homes& homes() const { return homes_; }
     const std::vector<bool>& spilled() const { return spilled_; }
 
@@ -149,6 +156,7 @@ private:
     void set_spilled(TensorId id, bool spilled) {
         spilled_[id] = spilled;
         homes_ = homes_of(uses_, spilled_);
+        find_residents();
         // Runs that neither make nor read the tensor stay as they are.
         std::erase_if(tried_, [&](const auto& tried) {
             const auto [first, end, strips] = tried.first;
@@ -162,9 +170,9 @@ private:
     std::optional<double> divide() {
         best_.assign(layer_count() + 1, {});
         best_[0].cycles = 0;
-        std::vector<bool> fits_whole;
+        std::vector<bool> layer_fits;
         for (std::uint32_t l = 0; l < layer_count(); ++l) {
-            fits_whole.push_back(fits({.first = l, .end = l + 1}));
+            layer_fits.push_back(fits_whole({.first = l, .end = l + 1}));
         }
         for (std::uint32_t first = 0; first < layer_count(); ++first) {
             if (best_[first].cycles == std::numeric_limits<double>::infinity()) continue;
@@ -172,10 +180,10 @@ private:
             bool takes_strips = true;
             for (std::uint32_t end = first + 1; end <= std::min(layer_count(), first + longest_run); ++end) {
                 if (mapping::runs_on_host(layer(end - 1)) && end > first + 1) break;
-                needs_strips = needs_strips || !fits_whole[end - 1];
+                needs_strips = needs_strips || !layer_fits[end - 1];
                 takes_strips = takes_strips && can_be_cut(uses_, end - 1);
                 const LayerRun whole{.first = first, .end = end};
-                if (fits(whole)) consider(whole);
+                if (fits_whole(whole)) consider(whole);
                 if (mapping::runs_on_host(layer(first))) break;
                 if (!needs_strips || !takes_strips) continue;
                 if (const auto run = in_fewest_strips(first, end)) consider(*run);
@@ -194,12 +202,13 @@ private:
     std::optional<LayerRun> in_fewest_strips(std::uint32_t first, std::uint32_t end) {
         const std::uint32_t lines = network_.tensors[layer(end - 1).output].shape.height;
         LayerRun most{.first = first, .end = end, .strips = lines};
-        if (lines < 2 || !fits(most)) return std::nullopt;
+        const std::uint64_t residents = rows_of_residents(first, end, false);
+        if (lines < 2 || !strips_fit(most, residents)) return std::nullopt;
         std::uint32_t too_few = 1;
         while (most.strips - too_few > 1) {
             LayerRun middle = most;
             middle.strips = too_few + (most.strips - too_few) / 2;
-            if (fits(middle)) {
+            if (strips_fit(middle, residents)) {
                 most = middle;
             } else {
                 too_few = middle.strips;
@@ -211,34 +220,54 @@ private:
         return most;
     }
 
-    bool fits(const LayerRun& run) {
+    bool fits_whole(const LayerRun& run) {
         const TriedRun& result = tried(run);
-        if (!result.is_possible) return false;
-        if (run.strips > 1) return result.most_rows() + resident_rows(run, std::nullopt) <= rows_;
         for (std::uint32_t l = run.first; l < run.end; ++l) {
-            if (result.rows[l - run.first] + resident_rows(run, l) > rows_) return false;
+            if (result.rows[l - run.first] + rows_on_chip_[l] > rows_) return false;
         }
-        return true;
+        return result.is_possible;
     }
 
-    /// The rows of whole tensors that are on the chip during the run, or during one of its layers.
-    std::uint64_t resident_rows(const LayerRun& run, std::optional<std::uint32_t> during) const {
+    /// Whether the strips fit beside the rows of the tensors that are on the chip all the time.
+    bool strips_fit(const LayerRun& run, std::uint64_t resident_rows) {
+        const TriedRun& result = tried(run);
+        return result.is_possible && result.most_rows() + resident_rows <= rows_;
+    }
+
+    /// A tensor that is on the chip from its first layer to its last.
+    struct Resident {
+        TensorId with_rows = 0;
+        std::uint32_t first = 0;
+        std::uint32_t last = 0;
+    };
+
+    /// The rows of the tensors that are on the chip during one of these layers or more, with or without those
+    /// that are there during these layers only.
+    std::uint64_t rows_of_residents(std::uint32_t first, std::uint32_t end, bool with_inside) const {
         std::uint64_t rows = 0;
         std::vector<TensorId> counted;
-        for (TensorId id = 0; id < homes_.on_chip.size(); ++id) {
-            if (!homes_.on_chip[id]) continue;
-            const std::uint32_t first = uses_.first_layer(id);
-            const std::uint32_t last = last_layers_[id];
-            const bool is_inside = first >= run.first && last < run.end;
-            const bool is_there =
-                during ? first <= *during && *during <= last : first < run.end && last >= run.first;
-            if (is_inside || !is_there || lies_in_parent(id)) continue;
-            const TensorId with_rows = uses_.with_rows(id);
-            if (std::ranges::count(counted, with_rows) > 0) continue;
-            counted.push_back(with_rows);
-            rows += uses_.uses[with_rows].rows;
+        for (const Resident& resident : residents_) {
+            const bool is_there = resident.first < end && resident.last >= first;
+            const bool is_inside = resident.first >= first && resident.last < end;
+            if (!is_there || (is_inside && !with_inside)) continue;
+            if (std::ranges::count(counted, resident.with_rows) > 0) continue;
+            counted.push_back(resident.with_rows);
+            rows += uses_.uses[resident.with_rows].rows;
         }
         return rows;
+    }
+
+    void find_residents() {
+        residents_.clear();
+        for (TensorId id = 0; id < homes_.on_chip.size(); ++id) {
+            if (!homes_.on_chip[id] || lies_in_parent(id)) continue;
+            residents_.push_back(
+                {.with_rows = uses_.with_rows(id), .first = uses_.first_layer(id), .last = last_layers_[id]});
+        }
+        rows_on_chip_.clear();
+        for (std::uint32_t l = 0; l < layer_count(); ++l) {
+            rows_on_chip_.push_back(rows_of_residents(l, l + 1, true));
+        }
     }
 
     /// Whether the tensor is a slice of one on the chip.
@@ -287,8 +316,11 @@ private:
             } else if (step.kind == Kind::Compute && !mapping::runs_on_host(layer(step.layer))) {
                 const StripPiece& output = strip.pieces[step.output];
                 const LayerCycles& of_layer = cycles_[step.layer];
+                const auto blocks = [&](std::uint32_t lines) {
+                    return static_cast<double>(divide_up(lines, of_layer.block_height));
+                };
                 const double share =
-                    static_cast<double>(output.lines.count()) / network_.tensors[output.tensor].shape.height;
+                    blocks(output.lines.count()) / blocks(network_.tensors[output.tensor].shape.height);
                 cycles += std::max(share * of_layer.work, of_layer.weights);
             }
         }
@@ -340,7 +372,8 @@ private:
         const bool cuts = can_be_cut(uses_, at);
         const LayerRun run{
             .first = at, .end = at + 1, .strips = cuts ? network_.tensors[layer(at).output].shape.height : 1};
-        const std::uint64_t rows = tried(run).most_rows() + resident_rows(run, std::nullopt) + constant_rows;
+        const std::uint64_t rows =
+            tried(run).most_rows() + rows_of_residents(at, at + 1, !cuts) + constant_rows;
         throw ModelError(fmt::format(
             "{}: layer \"{}\": {} of its output, what it is computed from, and the parameters and tables of "
             "all layers need {} bytes of unified buffer; the machine has {}",
@@ -360,7 +393,9 @@ private:
     std::vector<bool> spilled_;
     Homes homes_;
     std::uint64_t rows_ = 0;
-    std::vector<Best> best_;  ///< by number of layers
+    std::vector<Resident> residents_;
+    std::vector<std::uint64_t> rows_on_chip_;  ///< by layer: of all residents
+    std::vector<Best> best_;                   ///< by number of layers
     std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, TriedRun> tried_;
 };
 
@@ -407,22 +442,32 @@ MemoryFit fit_of(const TensorUses& uses, const std::vector<bool>& spilled, const
     return fit;
 }
 
-}  // namespace
+std::uint64_t rows_of_one_image(const mapping::Network& network, const Target& target) {
+    return allocate_rows(tensor_lifetimes(network, target, false)).rows;
+}
 
-FittedNetwork fit_memory(mapping::Network network, const Target& target,
-                         const machine::MachineConfig& machine) {
-    const auto rows_for_one_image = [](const mapping::Network& planned, const Target& on) {
-        return allocate_rows(tensor_lifetimes(planned, on, false)).rows;
-    };
-    std::vector<LayerPlan> plans = plan_layers(network, target);
-    std::uint32_t constant_rows = lay_out_constants(network, target, plans);
-    if (rows_for_one_image(network, target) <= rows_for_tensors(target, constant_rows)) {
-        return {.network = std::move(network), .target = target, .fit = {}};
+bool image_fits(const mapping::Network& network, const Target& target) {
+    try {
+        std::vector<LayerPlan> plans = plan_layers(network, target);
+        const std::uint32_t constant_rows = lay_out_constants(network, target, plans);
+        return rows_of_one_image(network, target) <= rows_for_tensors(target, constant_rows);
+    } catch (const ModelError&) {
+        return false;  // cut_to_fit throws it again
     }
+}
+
+/// A cut network and its predicted cycles.
+struct PricedNetwork {
+    FittedNetwork fitted;
+    double cycles = 0;
+};
+
+PricedNetwork cut_to_fit(const mapping::Network& network, const Target& target,
+                         const machine::MachineConfig& machine) {
     FittedNetwork fitted{.network = {}, .target = target, .fit = {}};
     fitted.target.mapping.join_convolutions = false;
-    plans = plan_layers(network, fitted.target);
-    constant_rows = lay_out_constants(network, fitted.target, plans);
+    std::vector<LayerPlan> plans = plan_layers(network, fitted.target);
+    const std::uint32_t constant_rows = lay_out_constants(network, fitted.target, plans);
     const std::uint64_t available = rows_for_tensors(target, constant_rows);
     const TensorUses uses(network, target);
     const std::vector<LayerCycles> cycles = cycles_of_layers(network, fitted.target, machine, plans);
@@ -434,15 +479,35 @@ FittedNetwork fit_memory(mapping::Network network, const Target& target,
         const auto runs = division.choose(available - held_back, constant_rows + held_back);
         CutNetwork cut = cut_network(uses, division.homes(), runs);
         fitted.target.mapping.blocks = blocks_of_parts(target.mapping, cut.whole_layers);
-        const std::uint64_t needed = rows_for_one_image(cut.network, fitted.target);
-        if (held_back == available) plan_memory_of(cut.network, fitted.target, {});  // throws
+        const std::uint64_t needed = rows_of_one_image(cut.network, fitted.target);
         if (needed <= available) {
             fitted.fit = fit_of(uses, division.spilled(), cut);
             fitted.network = std::move(cut.network);
-            return fitted;
+            return {.fitted = std::move(fitted), .cycles = division.cycles()};
         }
+        if (held_back == available) plan_memory_of(cut.network, fitted.target, {});  // throws the sizes
         held_back = std::min(2 * held_back + needed - available, available);
     }
+}
+
+}  // namespace
+
+FittedNetwork fit_memory(mapping::Network network, const Target& target,
+                         const machine::MachineConfig& machine) {
+    if (image_fits(network, target)) return {.network = std::move(network), .target = target, .fit = {}};
+    if (target.mapping.blocks.empty()) return cut_to_fit(network, target, machine).fitted;
+    // The parameters of blocks take rows that those of single pixels do not.
+    Target single = target;
+    single.mapping.blocks.clear();
+    if (image_fits(network, single)) return {.network = std::move(network), .target = single, .fit = {}};
+    PricedNetwork without_blocks = cut_to_fit(network, single, machine);
+    try {
+        PricedNetwork with_blocks = cut_to_fit(network, target, machine);
+        if (with_blocks.cycles <= without_blocks.cycles) return std::move(with_blocks.fitted);
+    } catch (const ModelError&) {
+        // There are too few rows for the parameters of blocks.
+    }
+    return std::move(without_blocks.fitted);
 }
 
 std::string to_text(const MemoryFit& fit) {

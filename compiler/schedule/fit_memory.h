@@ -39,8 +39,9 @@ struct FittedNetwork {
 /// every strip fetches, and of transfers. While no division fits, the tensor is spilled that moves the fewest
 /// bytes for the rows and layers that it gives free; in the end, those that need not be are taken back.
 ///
-/// The target of the result has the same blocks, and joins no convolutions. Throws ModelError if a layer does
-/// not even fit with one line, std::logic_error if the network is inconsistent.
+/// The target of the result has the same blocks, or none if that costs less because their parameters take
+/// rows, and joins no convolutions. Throws ModelError if a layer does not even fit with one line,
+/// std::logic_error if the network is inconsistent.
 FittedNetwork fit_memory(mapping::Network network, const Target& target,
                          const machine::MachineConfig& machine);
 

@@ -226,7 +226,7 @@ private:
     }
 
     /// Whether a whole tensor is made in its place on the chip.
-    bool stays(TensorId id) const { return run_.strips == 1 && leaves_on_chip(uses_, homes_, run_, id); }
+    bool stays(TensorId id) const { return run_.strips == 1 && homes_.on_chip[id]; }
 
     /// Brings what a layer has made to where later runs and the host look for it.
     bool leave(std::uint32_t layer, std::size_t piece) {

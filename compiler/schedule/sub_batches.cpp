@@ -41,7 +41,8 @@ std::optional<SubBatches> find_sub_batches(std::span<const Lifetime> one_image, 
             const SubBatches groups{.layers = layers, .images = divide_up(images, count)};
             const std::uint64_t again = first_tiles * (divide_up(images, groups.images) - 1);
             if (again >= limit) break;
-            if (allocate_rows(lifetimes_in_groups(one_image, images, groups)).rows > rows) continue;
+            const std::vector<Lifetime> lifetimes = lifetimes_in_groups(one_image, images, groups);
+            if (rows_at_once(lifetimes) > rows || allocate_rows(lifetimes).rows > rows) continue;
             best = groups;
             limit = again;
             break;
