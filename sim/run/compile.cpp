@@ -20,6 +20,7 @@
 #include "compiler/passes/scale_images.h"
 #include "compiler/schedule/choose_blocks.h"
 #include "compiler/schedule/choose_slices.h"
+#include "compiler/schedule/fit_memory.h"
 #include "hw/base/data_type.h"
 #include "hw/machine/config_error.h"
 #include "hw/timing/matrix_unit.h"
@@ -190,14 +191,40 @@ std::string slices_text(const schedule::SliceAlternatives& slices) {
 
 }  // namespace
 
-schedule::Schedule schedule_of(const mapping::Network& network, const RunSpec& spec,
+namespace {
+
+/// The network cut to the unified buffer, if the run's mapping cuts images.
+schedule::FittedNetwork fitted(mapping::Network network, const RunSpec& spec,
                                const schedule::Options& options) {
-    schedule::Target target = with_blocks(network, spec, options);
-    if (target.mapping.double_buffers) {
-        target.mapping.slice_images =
-            schedule::compare_slices(network, target, spec.machine, options).slice_images();
+    const schedule::Target target = with_blocks(network, spec, options);
+    if (!spec.compiler.mapping.cut_images)
+        return {.network = std::move(network), .target = target, .fit = {}};
+    return schedule::fit_memory(std::move(network), target, spec.machine);
+}
+
+std::uint32_t images_of_slices(const schedule::FittedNetwork& network, const RunSpec& spec,
+                               const schedule::Options& options) {
+    if (!network.target.mapping.double_buffers || network.fit) return 0;
+    return schedule::compare_slices(network.network, network.target, spec.machine, options).slice_images();
+}
+
+}  // namespace
+
+ScheduledNetwork schedule_of(mapping::Network network, const RunSpec& spec,
+                             const schedule::Options& options) {
+    schedule::FittedNetwork fit = fitted(std::move(network), spec, options);
+    fit.target.mapping.slice_images = images_of_slices(fit, spec, options);
+    ScheduledNetwork scheduled;
+    scheduled.schedule = schedule::make_schedule(fit.network, fit.target, options);
+    scheduled.network = std::move(fit.network);
+    if (fit.fit) {
+        scheduled.cut_images = CutImages{.cut_layers = fit.fit->cut_layers,
+                                         .strips = fit.fit->strips,
+                                         .extra_macs = fit.fit->extra_macs,
+                                         .spilled = fit.fit->spilled,
+                                         .spilled_bytes = fit.fit->spilled_bytes};
     }
-    return schedule::make_schedule(network, target, options);
+    return scheduled;
 }
 
 std::string explain_mapping(const mapping::Network& network, const RunSpec& spec,
@@ -220,9 +247,11 @@ std::string explain_mapping(const mapping::Network& network, const RunSpec& spec
                                 alternative.tiles == 1 ? "tile" : "tiles", chosen ? "  chosen" : "");
         }
     }
-    if (spec.compiler.mapping.double_buffers) {
-        text += slices_text(
-            schedule::compare_slices(network, with_blocks(network, spec, options), spec.machine, options));
+    const schedule::FittedNetwork fit = fitted(network, spec, options);
+    if (fit.fit) {
+        text += schedule::to_text(*fit.fit);
+    } else if (spec.compiler.mapping.double_buffers) {
+        text += slices_text(schedule::compare_slices(fit.network, fit.target, spec.machine, options));
     }
     return text;
 }
@@ -230,8 +259,9 @@ std::string explain_mapping(const mapping::Network& network, const RunSpec& spec
 std::string mapping_key(const RunSpec& spec) {
     const Mapping& mapping = spec.compiler.mapping;
     std::string key = to_json(target_of(spec.machine, mapping)).dump();
-    // The costs that blocks and slices are chosen by depend on the whole machine.
-    if (mapping.pixel_blocks || mapping.double_buffers) key += machine::record_json(spec.machine).dump();
+    // The costs that blocks, slices and strips are chosen by depend on the whole machine.
+    if (mapping.pixel_blocks || mapping.double_buffers || mapping.cut_images)
+        key += machine::record_json(spec.machine).dump();
     return key;
 }
 

@@ -119,7 +119,7 @@ void describe(ConfigReader& reader, PinnedModel& model) {
 template <class Keys>
 void describe_mapping(ConfigReader& reader, run::Mapping& mapping, const Keys& key) {
     auto& [join_convolutions, parts_by_delay, group_first_layers, pixel_blocks, double_buffers,
-           overlap_transfers, order] = mapping;
+           overlap_transfers, order, cut_images] = mapping;
     reader.field(key("join_convolutions"), join_convolutions);
     reader.field(key("parts_by_delay"), parts_by_delay);
     reader.field(key("group_first_layers"), group_first_layers);
@@ -127,6 +127,7 @@ void describe_mapping(ConfigReader& reader, run::Mapping& mapping, const Keys& k
     reader.field(key("double_buffers"), double_buffers);
     reader.field(key("overlap_transfers"), overlap_transfers);
     reader.choice(key("order"), order, order_names);
+    reader.field(key("cut_images"), cut_images);
 }
 
 void describe(ConfigReader& reader, MappingKeys& keys) {
