@@ -110,6 +110,41 @@ ir::Graph dense_graph(std::uint32_t inputs, std::uint32_t outputs) {
     return made.graph();
 }
 
+/// Tall images through a convolution of two groups whose windows have gaps, residual layers, pooling, a
+/// depthwise convolution and a concatenation, with strides and paddings, to a dense layer.
+ir::Graph tall_graph(std::mt19937& random) {
+    const operators::Encoding encoding{0.5, 117, DataType::Uint8};
+    const auto weights = [&](std::uint64_t count) {
+        tests::IntegerWeights drawn{.values = {}, .scales = {0.004}};
+        for (std::uint64_t i = 0; i < count; ++i) {
+            drawn.values.push_back(static_cast<std::int8_t>(random()));
+        }
+        return drawn;
+    };
+    const ir::Window same{
+        .kernel_height = 3, .kernel_width = 3, .pad_top = 1, .pad_left = 1, .pad_bottom = 1, .pad_right = 1};
+    ir::Window gaps = same;
+    gaps.dilation_y = 2;
+    gaps.pad_top = gaps.pad_bottom = 2;
+    ir::Window half = same;
+    half.stride_y = 2;
+    tests::IntegerGraph made("tall");
+    const ir::ValueId image = made.input({24, 7, 4}, encoding);
+    std::vector<ir::NamedAttribute> attributes = ir::attributes_of(gaps);
+    attributes.emplace_back("groups", std::int64_t{2});
+    const ir::ValueId grouped =
+        made.append("convolution", made.with_weights({image}, {3, 3, 2, 12}, weights(3 * 3 * 2 * 12)),
+                    encoding, attributes);
+    const ir::ValueId branch = made.convolution(grouped, same, 12, weights(3 * 3 * 12 * 12), encoding);
+    const ir::ValueId sum = made.append("add", {grouped, branch}, encoding);
+    const ir::ValueId pooled = made.pool("max_pool", sum, half);
+    const ir::ValueId depthwise = made.depthwise(pooled, same, 1, weights(3 * 3 * 12), encoding);
+    const ir::ValueId both = made.append("concat", {depthwise, pooled}, encoding);
+    const ir::ValueId last = made.convolution(both, half, 9, weights(3 * 3 * 24 * 9), encoding);
+    made.dense({last}, 5, weights(made.map(last).elements() * 5), encoding);
+    return made.graph();
+}
+
 mapping::Network dense_network(std::uint32_t inputs, std::uint32_t outputs) {
     return operators::lower(dense_graph(inputs, outputs));
 }
@@ -356,6 +391,44 @@ TEST_CASE("Networks of which not one image fits compute what the integer referen
     CHECK(several >= tests::random_share(30));
     CHECK(slices >= tests::random_share(100));
     CHECK(grouped >= tests::random_share(10));
+}
+
+TEST_CASE("A network of every kind of window is cut to fewer and fewer rows, down to a line of a layer",
+          "[compiler][emit]") {
+    const auto array = GENERATE(isa::Geometry{16, 10}, isa::Geometry{7, 24}, isa::Geometry{64, 64});
+    CAPTURE(array.rows, array.columns);
+    std::mt19937 random(1612);
+    const ir::Graph graph = tall_graph(random);
+    const mapping::Network network = operators::lower(graph);
+    schedule::Target target;
+    target.geometry = array;
+    target.accumulator_rows = 20;
+    const std::uint32_t inferences = 2;
+    const std::vector<std::uint8_t> input = tests::RandomNetwork(random).images(graph, inferences);
+    const std::vector<std::uint8_t> expected = reference::execute(graph, input, inferences);
+    std::uint32_t most_strips = 0, most_spilled = 0;
+    std::string refusal;
+    for (std::uint32_t rows = fewest_rows(network, target); refusal.empty(); rows -= rows / 12 + 1) {
+        CAPTURE(rows);
+        target.unified_buffer_rows = rows;
+        try {
+            const auto fitted = schedule::fit_memory(network, target, machine_of(target));
+            const isa::Program program =
+                emit_program(fitted.network, schedule::make_schedule(fitted.network, fitted.target,
+                                                                     {.batch = 2, .inferences = inferences}));
+            auto machine = interpreter(program, target, input);
+            machine.run_in_any_order(random);
+            REQUIRE(machine.output() == expected);
+            if (!fitted.fit) continue;
+            most_strips = std::max(most_strips, fitted.fit->strips);
+            most_spilled = std::max(most_spilled, static_cast<std::uint32_t>(fitted.fit->spilled.size()));
+        } catch (const ModelError& error) {
+            refusal = error.what();
+        }
+    }
+    CHECK(most_strips >= 40);
+    CHECK(most_spilled >= 3);
+    CHECK(refusal.find(" bytes of unified buffer; the machine has ") != std::string::npos);
 }
 
 TEST_CASE("A network fits a unified buffer of exactly the rows it needs", "[compiler][emit]") {
