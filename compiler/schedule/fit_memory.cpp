@@ -6,7 +6,6 @@
 #include <limits>
 #include <map>
 #include <optional>
-#include <tuple>
 #include <utility>
 
 #include "compiler/ir/model_error.h"
@@ -159,8 +158,10 @@ private:
         find_residents();
         // Runs that neither make nor read the tensor stay as they are.
         std::erase_if(tried_, [&](const auto& tried) {
-            const auto [first, end, strips] = tried.first;
-            const auto is_inside = [&](std::uint32_t number) { return number >= first && number < end; };
+            const LayerRun& run = tried.first;
+            const auto is_inside = [&](std::uint32_t number) {
+                return number >= run.first && number < run.end;
+            };
             const TensorUses::Use& use = uses_.uses[id];
             return (use.maker && is_inside(*use.maker)) || std::ranges::any_of(use.readers, is_inside);
         });
@@ -277,7 +278,7 @@ private:
     }
 
     const TriedRun& tried(const LayerRun& run) {
-        const auto [entry, is_new] = tried_.try_emplace({run.first, run.end, run.strips});
+        const auto [entry, is_new] = tried_.try_emplace(run);
         if (is_new) entry->second = try_run(run);
         return entry->second;
     }
@@ -396,7 +397,7 @@ private:
     std::vector<Resident> residents_;
     std::vector<std::uint64_t> rows_on_chip_;  ///< by layer: of all residents
     std::vector<Best> best_;                   ///< by number of layers
-    std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, TriedRun> tried_;
+    std::map<LayerRun, TriedRun> tried_;
 };
 
 /// The blocks of the layers that the parts belong to.
@@ -404,6 +405,7 @@ std::vector<mapping::PixelBlock> blocks_of_parts(const Mapping& mapping,
                                                  const std::vector<std::uint32_t>& whole_layers) {
     if (mapping.blocks.empty()) return {};
     std::vector<mapping::PixelBlock> blocks;
+    blocks.reserve(whole_layers.size());
     for (const std::uint32_t whole : whole_layers) blocks.push_back(block_of(mapping, whole));
     return blocks;
 }

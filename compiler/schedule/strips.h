@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -64,7 +65,7 @@ struct LayerRun {
     std::uint32_t end = 0;
     std::uint32_t strips = 1;  ///< 1: the layers are computed whole
 
-    bool operator==(const LayerRun&) const = default;
+    auto operator<=>(const LayerRun&) const = default;
 };
 
 /// Whether the layer can be computed for some lines of its output.
