@@ -29,7 +29,9 @@ isa::Program emit_program(const mapping::Network& network, const schedule::Sched
     program.model = network.name;
     program.batch = schedule.options.batch;
     program.inferences = schedule.options.inferences;
-    for (const schedule::LayerPlan& layer : schedule.layers) {
+    for (std::size_t l = 0; l < schedule.layers.size(); ++l) {
+        const schedule::LayerPlan& layer = schedule.layers[l];
+        if (!schedule::is_reported(layer, l)) continue;
         program.layers.push_back({.name = layer.name, .kind = layer.kind, .macs = layer.macs});
     }
     for (const mapping::TensorId id : network.inputs) {

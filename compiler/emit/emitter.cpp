@@ -48,6 +48,16 @@ Emitter::Emitter(const mapping::Network& network, const schedule::Schedule& sche
         segments_.push_back(segments);
         if (mapping::runs_on_host(layer)) ++segments;
     }
+    const std::vector<schedule::LayerPlan>& layers = schedule.layers;
+    std::vector<std::uint32_t> reported(layers.size());
+    std::uint32_t last_tag = 0;
+    for (std::size_t l = 0; l < layers.size(); ++l) {
+        if (schedule::is_reported(layers[l], l)) reported[l] = ++last_tag;
+    }
+    for (std::uint32_t l = 0; l < layers.size(); ++l) {
+        const std::uint32_t whole = layers[l].part_of.value_or(l);
+        tags_.push_back(reported[layers[whole].joined_to.value_or(whole)]);
+    }
 }
 
 std::vector<isa::Instruction> Emitter::emit() {
@@ -58,7 +68,7 @@ std::vector<isa::Instruction> Emitter::emit() {
 }
 
 const mapping::Layer& Emitter::begin_layer(std::uint32_t layer) {
-    stream_.tag(narrow<std::uint16_t>(schedule_.layers[layer].joined_to.value_or(layer) + 1));
+    stream_.tag(narrow<std::uint16_t>(tags_[layer]));
     if (last_layer_ != layer) stream_.begin_layer();
     last_layer_ = layer;
     return network_.layers[layer];
@@ -121,9 +131,9 @@ void Emitter::operator()(const schedule::WriteOutput& write) {
 
 template <typename Transfer>
 void Emitter::exchange(const schedule::FetchTensor& work) {
-    const HostTensor& place = memory_.tensors[memory_.place_of(work.tensor)];
+    const HostTensor& place = memory_.tensors[memory_.place_of(work.host_tensor)];
     begin_layer(work.layer);
-    transfer<Transfer>(work.tensor, 0,
+    transfer<Transfer>(work.tensor, work.first_byte,
                        {.address = place.address + work.first_inference * place.bytes_per_image,
                         .image_bytes = place.bytes_per_image,
                         .first = work.first_image,
@@ -311,10 +321,17 @@ void Emitter::operator()(const schedule::PoolLines& work) {
 void Emitter::operator()(const schedule::CopyLines& work) {
     const mapping::Layer& layer = begin_layer(work.layer);
     const mapping::TensorId input = layer.inputs[work.input];
+    const bool of_lines =
+        std::get<mapping::Concatenation>(layer.work).axis == mapping::Concatenation::Axis::Lines;
     std::uint32_t first_channel = 0;
-    for (std::uint32_t i = 0; i < work.input; ++i) first_channel += tensor(layer.inputs[i]).shape.channels;
-    // Max pooling with 1x1 windows copies the elements.
-    set_window(ir::Window{}, input, tensor(input).shape);
+    std::uint32_t first_line = 0;
+    for (std::uint32_t i = 0; i < work.input; ++i) {
+        const ir::FeatureMap& before = tensor(layer.inputs[i]).shape;
+        (of_lines ? first_line : first_channel) += of_lines ? before.height : before.channels;
+    }
+    // Max pooling with 1x1 windows copies the elements. Lines have their numbers in the output; those of the
+    // input begin behind as many lines of padding.
+    set_window(ir::Window{.pad_top = first_line}, input, tensor(of_lines ? layer.output : input).shape);
     // Copies bytes, independent of the element type.
     stream_.set(Register::WindowChannels, tensor(input).shape.channels * bytes_of(tensor(input).type));
     set_pixels(layer.output, first_channel);
@@ -323,9 +340,9 @@ void Emitter::operator()(const schedule::CopyLines& work) {
                    .source_row = row_of(input, work.chunk.first_image),
                    .other_row = 0,
                    .length = work.chunk.lines,
-                   .first_line = work.chunk.first_line,
+                   .first_line = first_line + work.chunk.first_line,
                    .elements = DataType::Uint8,
-                   .count_padding = false});
+                   .count_padding = of_lines});
 }
 
 void Emitter::operator()(const schedule::ElementwiseRows& work) {

@@ -88,6 +88,7 @@ private:
     const schedule::Schedule& schedule_;
     const HostMemory& memory_;
     std::vector<std::uint16_t> segments_;  ///< by layer: the number of its host segment
+    std::vector<std::uint32_t> tags_;      ///< by layer: that of the layer in whose name it is reported
     InstructionStream stream_;
     std::optional<std::uint32_t> last_layer_;
     std::optional<LoadedParameters> loaded_;

@@ -213,7 +213,9 @@ std::vector<isa::WeightTile> weight_image(const mapping::Network& network,
     std::vector<isa::WeightTile> tiles;
     tiles.reserve(schedule.weight_tiles);
     const std::uint64_t array_rows = schedule.target.geometry.rows;
-    for (const schedule::LayerPlan& plan : schedule.layers) {
+    for (std::size_t l = 0; l < schedule.layers.size(); ++l) {
+        const schedule::LayerPlan& plan = schedule.layers[l];
+        if (!schedule::is_reported(plan, l)) continue;
         const mapping::Tiling& tiling = plan.tiling;
         for (std::size_t j = 0; j < tiling.columns.size(); ++j) {
             const mapping::ColumnTile& column = tiling.columns[j];
@@ -252,6 +254,7 @@ std::vector<std::uint8_t> constant_rows(const mapping::Network& network, const s
     std::vector<std::uint8_t> contents(schedule.constant_rows * row_bytes, 0);
     for (std::size_t l = 0; l < schedule.layers.size(); ++l) {
         const schedule::LayerPlan& plan = schedule.layers[l];
+        if (!schedule::is_reported(plan, l)) continue;
         for (const std::vector<schedule::Segment>& column_tile : plan.segments) {
             for (const schedule::Segment& segment : column_tile) {
                 write_parameters(*schedule::requantization(network.layers[segment.layer]), segment,
@@ -320,12 +323,15 @@ HostMemory lay_out_host_memory(const mapping::Network& network, const schedule::
         add(network.outputs[i], isa::BufferKind::Output, border_name("output", network.outputs, i));
     }
     for (const mapping::Layer& layer : network.layers) {
-        if (!mapping::runs_on_host(layer)) continue;
-        for (const auto* tensors : {&layer.inputs, &layer.outputs}) {
-            for (const mapping::TensorId id : *tensors) {
-                const bool is_placed = std::ranges::count(memory.tensors, id, &HostTensor::tensor) > 0;
-                if (!is_placed) add(id, isa::BufferKind::Exchange, "exchange." + network.tensors[id].name);
-            }
+        std::vector<mapping::TensorId> exchanged;
+        if (mapping::reads_host_memory(layer)) exchanged = layer.inputs;
+        if (mapping::writes_host_memory(layer)) {
+            const auto outputs = mapping::outputs_of(layer);
+            exchanged.insert(exchanged.end(), outputs.begin(), outputs.end());
+        }
+        for (const mapping::TensorId id : exchanged) {
+            const bool is_placed = std::ranges::count(memory.tensors, id, &HostTensor::tensor) > 0;
+            if (!is_placed) add(id, isa::BufferKind::Exchange, "exchange." + network.tensors[id].name);
         }
     }
     std::uint64_t bytes_per_image = 0;

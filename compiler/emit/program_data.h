@@ -30,7 +30,7 @@ struct HostTensor {
 };
 
 /// The layout of the program's data in host memory: the network's inputs and outputs, and the tensors that
-/// chip and host exchange.
+/// chip and host exchange or that the chip keeps there.
 struct HostMemory {
     std::uint64_t constants_address = 0;
     std::uint64_t constants_bytes = 0;  ///< 0: the program has none

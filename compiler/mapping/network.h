@@ -100,9 +100,13 @@ struct Elementwise {
     std::optional<Table> table;  ///< of Lookup
 };
 
-/// The concatenation of two or more inputs along the channels. Inputs and output have the same height, width,
-/// type, scale and zero point. Takes no time for inputs that are written in place.
-struct Concatenation {};
+/// The concatenation of inputs along the channels, two or more, or along the lines, one or more. Inputs and
+/// output have the same type, scale and zero point, and their other sizes are the same. Takes no time for
+/// inputs that are written in place.
+struct Concatenation {
+    enum class Axis : std::uint8_t { Channels, Lines };
+    Axis axis = Axis::Channels;
+};
 
 /// Consecutive elements of the input in height, width, channel order, as many as the output has. Both have
 /// the same type, scale and zero point. Takes no time: readers read the input's rows.
@@ -120,7 +124,20 @@ struct HostSegment {
     std::uint64_t constant_bytes = 0;  ///< of constants
 };
 
-using Work = std::variant<MatrixProduct, Pooling, Elementwise, Concatenation, Slice, HostSegment>;
+/// Brings consecutive elements of the images of a tensor in host memory to the chip, as many as the output
+/// has. Both have the same type, scale and zero point.
+struct Fetch {
+    std::uint64_t first_element = 0;
+};
+
+/// Sends a tensor to consecutive elements of the images of a tensor in host memory. Both have the same type,
+/// scale and zero point. Several layers may send parts of the same tensor; layers behind all of them read it.
+struct Send {
+    std::uint64_t first_element = 0;
+};
+
+using Work =
+    std::variant<MatrixProduct, Pooling, Elementwise, Concatenation, Slice, HostSegment, Fetch, Send>;
 
 struct Layer {
     std::string name;              ///< as in the network file; for merged layers, the layer with the weights
@@ -130,10 +147,22 @@ struct Layer {
     std::uint64_t macs =
         0;  ///< of one inference, without the zeros that a tile holds for its layout (depthwise)
     std::vector<TensorId> outputs = {};  ///< all of a host segment; empty for the chip's work
+    /// Of a layer that is computed in strips of its lines: the layer of the first strip, also in that layer
+    /// itself. All strips have the weights, the requantization and the tables of the first. Of other work on
+    /// a layer's behalf (transfers, slices, concatenations): the layer in whose name it is reported.
+    std::optional<std::uint32_t> part_of = {};
 };
 
 inline bool runs_on_host(const Layer& layer) {
     return std::holds_alternative<HostSegment>(layer.work);
+}
+
+/// Whether the layer reads its inputs, or leaves its outputs, in host memory.
+inline bool reads_host_memory(const Layer& layer) {
+    return runs_on_host(layer) || std::holds_alternative<Fetch>(layer.work);
+}
+inline bool writes_host_memory(const Layer& layer) {
+    return runs_on_host(layer) || std::holds_alternative<Send>(layer.work);
 }
 
 /// The tensors that the layer computes.

@@ -123,7 +123,7 @@ std::vector<LayerAlternatives> compare_blocks(const mapping::Network& network, c
                                               const machine::MachineConfig& machine, const Options& options) {
     const auto images =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(options.batch, options.inferences));
-    const std::vector<TensorPart> parts = place_parts(network);
+    const std::vector<TensorPart> parts = place_parts(network, target.geometry.rows);
     const std::vector<LayerPlan> plans = plan_layers(network, target);
     const auto groups = members_of_groups(group_parallel_layers(network, target));
     std::uint64_t bytes =

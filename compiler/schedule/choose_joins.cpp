@@ -139,7 +139,7 @@ std::vector<SiblingAlternatives> compare_joins(const mapping::Network& network, 
                                                JoinBlocks blocks) {
     const auto images =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(options.batch, options.inferences));
-    const std::vector<TensorPart> parts = place_parts(network);
+    const std::vector<TensorPart> parts = place_parts(network, target.geometry.rows);
     std::vector<SiblingAlternatives> sets;
     for (const std::vector<std::uint32_t>& layers : sibling_layers(network, target)) {
         const mapping::Layer& first = network.layers[layers.front()];

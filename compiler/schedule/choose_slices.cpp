@@ -30,7 +30,7 @@ public:
           target_(target),
           machine_(machine),
           plans_(plan_layers(network, target)),
-          parts_(place_parts(network)),
+          parts_(place_parts(network, target.geometry.rows)),
           joined_to_(group_parallel_layers(network, target)) {
         // An output that leaves by columns leaves while the others are computed.
         if (memory.outputs.size() == 1 && memory.tensors[memory.outputs[0].tensor].by_columns) {

@@ -33,7 +33,7 @@ std::uint32_t first_layer_of_chip(const mapping::Network& network) {
 /// for evenly spaced shares. Each begins with matrix work.
 std::vector<std::uint32_t> places_of_stages(const mapping::Network& network, const Schedule& schedule,
                                             const machine::MachineConfig& machine) {
-    const std::vector<TensorPart> parts = place_parts(network);
+    const std::vector<TensorPart> parts = place_parts(network, schedule.target.geometry.rows);
     std::vector<double> work;  // before each layer
     double all = 0;
     for (std::size_t l = 0; l < network.layers.size(); ++l) {

@@ -18,7 +18,7 @@ bool reads(const Layer& layer, TensorId tensor) {
 std::uint32_t first_reader(const Network& network, TensorId tensor) {
     const auto layer =
         std::find_if(network.layers.begin(), network.layers.end(), [&](const Layer& candidate) {
-            return !mapping::runs_on_host(candidate) && reads(candidate, tensor);
+            return !mapping::reads_host_memory(candidate) && reads(candidate, tensor);
         });
     return static_cast<std::uint32_t>(layer - network.layers.begin());
 }
@@ -47,9 +47,11 @@ void add_input_parts(const Network& network, TensorId input, std::vector<HostPar
         .whole = input, .tensor = input, .first_byte = 0, .layer = first_reader(network, input)};
     const std::uint32_t element_bytes = bytes_of(network.tensors[input].type);
     std::vector<HostPart> slices;
-    const bool read_by_host = first_segments(network)[input].has_value();
+    const bool read_in_host_memory = std::ranges::any_of(network.layers, [&](const Layer& layer) {
+        return mapping::reads_host_memory(layer) && reads(layer, input);
+    });
     for (const Layer& layer : network.layers) {
-        if (mapping::runs_on_host(layer) || !reads(layer, input)) continue;
+        if (mapping::reads_host_memory(layer) || !reads(layer, input)) continue;
         const auto* const slice = std::get_if<mapping::Slice>(&layer.work);
         if (slice == nullptr) {
             parts.push_back(whole);
@@ -60,7 +62,7 @@ void add_input_parts(const Network& network, TensorId input, std::vector<HostPar
                           .first_byte = slice->first_element * element_bytes,
                           .layer = first_reader(network, layer.output)});
     }
-    if (slices.empty() && read_by_host && !is_output(network, input)) return;
+    if (slices.empty() && read_in_host_memory && !is_output(network, input)) return;
     if (slices.empty() || is_output(network, input)) {
         parts.push_back(whole);
         return;
@@ -71,7 +73,7 @@ void add_input_parts(const Network& network, TensorId input, std::vector<HostPar
 void add_output_parts(const Network& network, TensorId id, std::vector<HostPart>& parts) {
     const std::uint32_t made_at = maker(network, id);
     const bool is_input = made_at == network.layers.size();
-    if (!is_input && mapping::runs_on_host(network.layers[made_at])) return;
+    if (!is_input && mapping::writes_host_memory(network.layers[made_at])) return;
     const HostPart whole{.whole = id, .tensor = id, .first_byte = 0, .layer = is_input ? 0 : made_at};
     const mapping::Tensor& output = network.tensors[id];
     const bool is_read =
@@ -118,7 +120,7 @@ std::vector<HostPart> output_parts(const Network& network) {
 std::vector<bool> read_by_chip(const Network& network) {
     std::vector<bool> is_read(network.tensors.size(), false);
     for (const Layer& layer : network.layers) {
-        if (mapping::runs_on_host(layer)) continue;
+        if (mapping::reads_host_memory(layer)) continue;
         for (const TensorId input : layer.inputs) is_read[input] = true;
     }
     return is_read;
@@ -128,7 +130,8 @@ std::vector<bool> begins_in_host_memory(const Network& network) {
     std::vector<bool> in_host(network.tensors.size(), false);
     for (const TensorId input : network.inputs) in_host[input] = true;
     for (const Layer& layer : network.layers) {
-        for (const TensorId output : layer.outputs) in_host[output] = true;
+        if (!mapping::writes_host_memory(layer)) continue;
+        for (const TensorId output : mapping::outputs_of(layer)) in_host[output] = true;
     }
     return in_host;
 }

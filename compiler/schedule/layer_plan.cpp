@@ -89,6 +89,15 @@ LayerPlan joined_plan(const mapping::Network& network, const Target& target, std
     return plan;
 }
 
+/// Gives a strip the parameters of the first strip. Other parts of a layer have none.
+void share_parameters(const LayerPlan& first, LayerPlan& strip) {
+    for (std::size_t column = 0; column < strip.segments.size(); ++column) {
+        for (std::size_t s = 0; s < strip.segments[column].size(); ++s) {
+            strip.segments[column][s].parameters_row = first.segments[column][s].parameters_row;
+        }
+    }
+}
+
 }  // namespace
 
 const PlanPart& part_of_column(const LayerPlan& plan, std::size_t column) {
@@ -124,6 +133,7 @@ LayerPlan plan_group(const mapping::Network& network, const Target& target,
     const ir::FeatureMap& output = view.output().shape;
     LayerPlan layer_plan;
     layer_plan.name = view.layer.name;
+    layer_plan.part_of = view.layer.part_of;
     std::uint32_t channels = 0;
     for (const std::uint32_t member : members) {
         const mapping::Layer& layer = network.layers[member];
@@ -167,9 +177,13 @@ std::vector<LayerPlan> plan_layers(const mapping::Network& network, const Target
                                              rest_of(target.mapping, l))
                                 : joined_plan(network, target, l, plans[to], to));
         LayerPlan& plan = plans.back();
-        plan.first_weight_tile = static_cast<std::uint32_t>(tiles);
-        tiles += plan.tiling.tiles;
-        bytes += plan.tiling.tiles * weight_bytes(network.layers[l], target);
+        if (is_reported(plan, l)) {
+            plan.first_weight_tile = static_cast<std::uint32_t>(tiles);
+            tiles += plan.tiling.tiles;
+            bytes += plan.tiling.tiles * weight_bytes(network.layers[l], target);
+        } else if (plan.tiling.tiles > 0) {  // a strip, behind the first
+            plan.first_weight_tile = plans[*plan.part_of].first_weight_tile;
+        }
     }
     check_weight_memory(network, target, tiles, bytes);
     return plans;
@@ -185,6 +199,12 @@ std::uint32_t lay_out_constants(const mapping::Network& network, const Target& t
         return static_cast<std::uint32_t>(row);
     };
     for (std::size_t i = 0; i < plans.size(); ++i) {
+        if (!is_reported(plans[i], i)) {
+            const LayerPlan& first = plans[*plans[i].part_of];
+            if (lookup_table(network.layers[i]) != nullptr) plans[i].table_row = first.table_row;
+            share_parameters(first, plans[i]);
+            continue;
+        }
         for (std::vector<Segment>& column_tile : plans[i].segments) {
             for (Segment& segment : column_tile) {
                 const std::uint64_t columns = std::uint64_t{segment.channels} * segment.block.pixels();

@@ -46,7 +46,9 @@ struct LayerPlan {
     std::string name;
     std::string kind;                        ///< "convolution", "max_pool", ...; "joined to " a layer
     std::optional<std::uint32_t> joined_to;  ///< the layer with which it is computed
-    std::uint64_t macs = 0;       ///< for one inference; those of a joined layer count for the other layer
+    std::optional<std::uint32_t> part_of;    ///< see mapping::Layer
+    /// For one inference; those of a joined layer count for the other layer, those of strips for the first.
+    std::uint64_t macs = 0;
     mapping::Tiling tiling;       ///< without tiles for joined layers and for layers without weights
     std::vector<PlanPart> parts;  ///< of the column tiles; one, but for convolutions with a rest
     std::uint32_t first_weight_tile = 0;         ///< in the weight image
@@ -58,6 +60,11 @@ struct LayerPlan {
 
 /// The part to which a column tile of the plan belongs.
 const PlanPart& part_of_column(const LayerPlan& plan, std::size_t column);
+
+/// Whether reports list the layer by its own name: others are parts of such a layer.
+inline bool is_reported(const LayerPlan& plan, std::size_t number) {
+    return plan.part_of.value_or(number) == number;
+}
 
 /// The table of a lookup, or of the lookup after a requantization; null if the layer has none.
 const mapping::Table* lookup_table(const mapping::Layer& layer);

@@ -6,12 +6,35 @@
 #include <algorithm>
 
 #include "compiler/ir/names.h"
+#include "compiler/mapping/chunking.h"
 #include "compiler/schedule/lowering.h"
 #include "hw/isa/window.h"
 
 namespace systole::schedule {
 
-void plan(const mapping::Concatenation&, const LayerView& view, LayerPlan& plan) {
+namespace {
+
+using Axis = mapping::Concatenation::Axis;
+
+/// Checks a concatenation of strips of lines.
+void check_lines(const LayerView& view) {
+    const mapping::Tensor& output = view.output();
+    std::uint64_t lines = 0;
+    for (std::size_t i = 0; i < view.layer.inputs.size(); ++i) {
+        const mapping::Tensor& input = view.input(i);
+        view.require(input.shape.width == output.shape.width && input.shape.channels == output.shape.channels,
+                     "inputs and output of a concatenation of lines must have one width and channels");
+        view.require(input.type == output.type, "inputs and output of a concatenation must be encoded alike");
+        lines += input.shape.height;
+    }
+    view.require(lines == output.shape.height, "the lines of a concatenation must add up");
+}
+
+}  // namespace
+
+void plan(const mapping::Concatenation& concatenation, const LayerView& view, LayerPlan& plan) {
+    plan.kind = "concat";
+    if (concatenation.axis == Axis::Lines) return check_lines(view);
     const mapping::Tensor& output = view.output();
     view.require(view.layer.inputs.size() >= 2, "a concatenation must have two inputs or more");
     std::uint64_t channels = 0;
@@ -31,10 +54,30 @@ void plan(const mapping::Concatenation&, const LayerView& view, LayerPlan& plan)
             fmt::format("it concatenates to {}; height and width may be at most {}, channels at most {}",
                         ir::to_text(output.shape), isa::largest_window_side, isa::largest_window_channels));
     }
-    plan.kind = "concat";
 }
 
-void lower(const mapping::Concatenation&, LayerLowering& context) {
+namespace {
+
+/// Copies the lines that are not in place. A copy has lines of one image, because they have other numbers in
+/// the output than in the input.
+void copy_lines(LayerLowering& context) {
+    const std::uint32_t limit = context.accumulators.part(mapping::AccumulatorParts::halves);
+    for (std::uint32_t i = 0; i < context.view.layer.inputs.size(); ++i) {
+        if (context.memory.tensors[context.view.layer.inputs[i]].part_of) continue;
+        for (std::uint32_t image = 0; image < context.images; ++image) {
+            for (mapping::Chunk chunk : mapping::cut_lines(context.view.input(i).shape, 1, limit)) {
+                chunk.first_image = context.first_image + image;
+                context.operations.emplace_back(
+                    CopyLines{.layer = context.layer, .input = i, .chunk = chunk});
+            }
+        }
+    }
+}
+
+}  // namespace
+
+void lower(const mapping::Concatenation& concatenation, LayerLowering& context) {
+    if (concatenation.axis == Axis::Lines) return copy_lines(context);
     // The parts of an output that is transferred in parts are joined in host memory.
     if (context.memory.tensors[context.view.layer.output].image_rows == 0) return;
     const std::vector<mapping::TensorId>& inputs = context.view.layer.inputs;

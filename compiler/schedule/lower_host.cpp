@@ -32,6 +32,7 @@ void lower(const mapping::HostSegment&, LayerLowering& context) {
     const auto moved = [&](mapping::TensorId tensor) {
         FetchTensor result = images;
         result.tensor = tensor;
+        result.host_tensor = tensor;
         return result;
     };
     for (std::size_t i = 0; i < layer.inputs.size(); ++i) {

@@ -58,6 +58,8 @@ void plan(const mapping::Elementwise& work, const LayerView& view, LayerPlan& pl
 void plan(const mapping::Concatenation& concatenation, const LayerView& view, LayerPlan& plan);
 void plan(const mapping::Slice& slice, const LayerView& view, LayerPlan& plan);
 void plan(const mapping::HostSegment& segment, const LayerView& view, LayerPlan& plan);
+void plan(const mapping::Fetch& fetch, const LayerView& view, LayerPlan& plan);
+void plan(const mapping::Send& send, const LayerView& view, LayerPlan& plan);
 
 /// Appends the operations that compute the layer for the images of the context.
 void lower(const mapping::MatrixProduct& product, LayerLowering& context);
@@ -66,6 +68,8 @@ void lower(const mapping::Elementwise& work, LayerLowering& context);
 void lower(const mapping::Concatenation& concatenation, LayerLowering& context);
 void lower(const mapping::Slice& slice, LayerLowering& context);
 void lower(const mapping::HostSegment& segment, LayerLowering& context);
+void lower(const mapping::Fetch& fetch, LayerLowering& context);
+void lower(const mapping::Send& send, LayerLowering& context);
 
 // Functions that several kinds of work share.
 
@@ -73,7 +77,7 @@ void lower(const mapping::HostSegment& segment, LayerLowering& context);
 mapping::Tiling columns_of(const LayerPlan& plan, const PlanPart& part);
 
 /// Throws std::logic_error unless the window has a size and the output has one pixel for each position of
-/// the window on the padded input.
+/// the window on the padded input; that of a strip may have fewer lines.
 void check_window(const LayerView& view, const ir::Window& window);
 
 /// Whether every window has a pixel inside the image.

@@ -19,10 +19,6 @@ namespace {
 /// Row addresses have 3 bytes.
 constexpr std::uint32_t addressable_rows = std::uint32_t{1} << 24;
 
-std::uint64_t rows_for_tensors(const Target& target, std::uint32_t constant_rows) {
-    return std::min(target.unified_buffer_rows, addressable_rows) - std::uint64_t{constant_rows};
-}
-
 /// Row offset of a slice in an image of its parent; 0 for other values.
 std::uint64_t slice_row(const mapping::Network& network, const Target& target, const TensorPart& part) {
     if (!part.is_slice) return 0;
@@ -68,9 +64,10 @@ std::vector<std::uint64_t> rows_of_images(const mapping::Network& network, const
 }
 
 /// By tensor: whether the rows of this tensor hold the images of two slices.
-std::vector<bool> rows_of_two_slices(const mapping::Network& network, const MemoryPlan& plan) {
+std::vector<bool> rows_of_two_slices(const mapping::Network& network, const Target& target,
+                                     const MemoryPlan& plan) {
     std::vector<bool> two(network.tensors.size(), false);
-    const std::vector<TensorPart> parts = place_parts(network);
+    const std::vector<TensorPart> parts = place_parts(network, target.geometry.rows);
     const auto mark = [&](const std::vector<HostPart>& moved) {
         for (const HostPart& part : moved) two[parts[part.tensor].whole] = true;
     };
@@ -80,10 +77,10 @@ std::vector<bool> rows_of_two_slices(const mapping::Network& network, const Memo
 }
 
 /// The places of the tensors' rows, for the number of images, the groups and the double buffers of the plan.
-RowAllocation allocate(const mapping::Network& network, const std::vector<Lifetime>& one_image,
-                       const MemoryPlan& plan) {
+RowAllocation allocate(const mapping::Network& network, const Target& target,
+                       const std::vector<Lifetime>& one_image, const MemoryPlan& plan) {
     std::vector<Lifetime> lifetimes = lifetimes_in_groups(one_image, plan.images_per_slice, plan.groups);
-    const std::vector<bool> two = rows_of_two_slices(network, plan);
+    const std::vector<bool> two = rows_of_two_slices(network, target, plan);
     for (std::size_t id = 0; id < lifetimes.size(); ++id) {
         if (two[id]) lifetimes[id].rows *= 2;
     }
@@ -91,24 +88,24 @@ RowAllocation allocate(const mapping::Network& network, const std::vector<Lifeti
 }
 
 /// Gives the input and the output rows for two slices where there are as many.
-void add_double_buffers(const mapping::Network& network, const std::vector<Lifetime>& one_image,
-                        std::uint64_t rows, MemoryPlan& plan) {
+void add_double_buffers(const mapping::Network& network, const Target& target,
+                        const std::vector<Lifetime>& one_image, std::uint64_t rows, MemoryPlan& plan) {
     for (bool MemoryPlan::*two : {&MemoryPlan::two_inputs, &MemoryPlan::two_outputs}) {
         plan.*two = true;
-        if (allocate(network, one_image, plan).rows > rows) plan.*two = false;
+        if (allocate(network, target, one_image, plan).rows > rows) plan.*two = false;
     }
 }
 
 /// The places of the tensors' rows, and by tensor the number of slices that have rows.
-StagedRows allocate_copies(const mapping::Network& network, const std::vector<Lifetime>& one_image,
-                           const MemoryPlan& plan) {
+StagedRows allocate_copies(const mapping::Network& network, const Target& target,
+                           const std::vector<Lifetime>& one_image, const MemoryPlan& plan) {
     if (plan.pipeline) {
         const Stages stages(plan.pipeline->stages, static_cast<std::uint32_t>(network.layers.size()),
                             plan.slack);
         return allocate_stages(one_image, plan.images_per_slice, stages);
     }
-    StagedRows rows{.allocation = allocate(network, one_image, plan), .copies = {}};
-    for (const bool two : rows_of_two_slices(network, plan)) rows.copies.push_back(two ? 2 : 1);
+    StagedRows rows{.allocation = allocate(network, target, one_image, plan), .copies = {}};
+    for (const bool two : rows_of_two_slices(network, target, plan)) rows.copies.push_back(two ? 2 : 1);
     rows.turn = plan.two_inputs || plan.two_outputs ? 2 : 1;
     return rows;
 }
@@ -116,17 +113,17 @@ StagedRows allocate_copies(const mapping::Network& network, const std::vector<Li
 /// Places all tensors, for the number of images, the groups, stages and double buffers of the plan.
 void place(const mapping::Network& network, const Target& target, const std::vector<Lifetime>& one_image,
            std::uint32_t constant_rows, MemoryPlan& plan) {
-    const auto [allocation, copies, turn] = allocate_copies(network, one_image, plan);
+    const auto [allocation, copies, turn] = allocate_copies(network, target, one_image, plan);
     plan.turn = turn;
     plan.rows = static_cast<std::uint32_t>(constant_rows + allocation.rows);
-    const std::vector<TensorPart> parts = place_parts(network);
+    const std::vector<TensorPart> parts = place_parts(network, target.geometry.rows);
     for (mapping::TensorId id = 0; id < network.tensors.size(); ++id) {
         const TensorPart& part = parts[id];
         const Lifetime& lifetime = one_image[part.whole];
         const mapping::Tensor& shares_pixels = network.tensors[part.is_slice ? id : part.whole];
         const std::uint32_t element_bytes = bytes_of(shares_pixels.type);
-        const std::uint64_t row =
-            constant_rows + allocation.first_row[part.whole] + slice_row(network, target, part);
+        const std::uint64_t row = constant_rows + allocation.first_row[part.whole] + part.first_row +
+                                  slice_row(network, target, part);
         const std::uint64_t first_channel = part.is_slice ? 0 : part.first_channel;
         const std::uint32_t images =
             belongs_to_group(lifetime, plan.groups) ? plan.groups.images : plan.images_per_slice;
@@ -163,13 +160,17 @@ std::optional<MemoryPlan> plan_stages(const mapping::Network& network, const Tar
     const std::uint64_t rows = rows_for_tensors(target, constant_rows);
     plan.images_that_fit = images_in(rows, one_image, slice_images);
     plan.slack = 1;
-    if (allocate_copies(network, one_image, plan).allocation.rows > rows) plan.slack = 0;
-    if (allocate_copies(network, one_image, plan).allocation.rows > rows) return std::nullopt;
+    if (allocate_copies(network, target, one_image, plan).allocation.rows > rows) plan.slack = 0;
+    if (allocate_copies(network, target, one_image, plan).allocation.rows > rows) return std::nullopt;
     place(network, target, one_image, constant_rows, plan);
     return plan;
 }
 
 }  // namespace
+
+std::uint64_t rows_for_tensors(const Target& target, std::uint32_t constant_rows) {
+    return std::min(target.unified_buffer_rows, addressable_rows) - std::uint64_t{constant_rows};
+}
 
 std::uint64_t image_rows(const mapping::Tensor& tensor, const Target& target) {
     return divide_up(mapping::image_bytes(tensor), std::uint64_t{target.geometry.rows});
@@ -204,7 +205,7 @@ std::vector<Lifetime> tensor_lifetimes(const mapping::Network& network, const Ta
                                        bool overlap_transfers) {
     std::vector<Lifetime> lifetimes(network.tensors.size());
     const std::vector<std::uint32_t> joined_to = group_parallel_layers(network, target);
-    const std::vector<TensorPart> parts = place_parts(network);
+    const std::vector<TensorPart> parts = place_parts(network, target.geometry.rows);
     const std::vector<std::uint64_t> rows = rows_of_images(network, target, parts);
     const auto write = [&](mapping::TensorId id, std::uint32_t step) {
         Lifetime& lifetime = lifetimes[parts[id].whole];
@@ -223,9 +224,9 @@ std::vector<Lifetime> tensor_lifetimes(const mapping::Network& network, const Ta
     const std::vector<bool> is_read = read_by_chip(network);
     for (const HostPart& part : inputs) write(part.tensor, 0);
     for (std::uint32_t l = 0; l < network.layers.size(); ++l) {
-        const bool on_host = mapping::runs_on_host(network.layers[l]);
+        const bool in_host_memory = mapping::writes_host_memory(network.layers[l]);
         for (const mapping::TensorId output : mapping::outputs_of(network.layers[l])) {
-            if (is_sent_in_parts[output] || (on_host && !is_read[output])) continue;
+            if (is_sent_in_parts[output] || (in_host_memory && !is_read[output])) continue;
             write(output, joined_to[l] + 1);
         }
     }
@@ -282,7 +283,7 @@ MemoryPlan plan_memory(const mapping::Network& network, const Target& target, co
     plan.inputs = input_parts(network);
     plan.outputs = output_parts(network);
     if (target.mapping.double_buffers && plan.overlap_transfers && plan.groups.layers == 0) {
-        add_double_buffers(network, one_image, rows, plan);
+        add_double_buffers(network, target, one_image, rows, plan);
     }
     place(network, target, one_image, constant_rows, plan);
     return plan;

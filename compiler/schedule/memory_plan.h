@@ -58,6 +58,9 @@ struct MemoryPlan {
     bool operator==(const MemoryPlan&) const = default;
 };
 
+/// The unified-buffer rows above those of the constants.
+std::uint64_t rows_for_tensors(const Target& target, std::uint32_t constant_rows);
+
 /// Unified-buffer rows that one image of the tensor fills.
 std::uint64_t image_rows(const mapping::Tensor& tensor, const Target& target);
 

@@ -91,10 +91,12 @@ struct ElementwiseRows {
     bool operator==(const ElementwiseRows&) const = default;
 };
 
-/// Fetches images of a tensor that a host segment has computed.
+/// Fetches images of a tensor, or the same elements of each image, from host memory.
 struct FetchTensor {
-    std::uint32_t layer = 0;  ///< the segment
-    mapping::TensorId tensor = 0;
+    std::uint32_t layer = 0;            ///< the host segment that has computed it, or the transfer
+    mapping::TensorId tensor = 0;       ///< on the chip
+    mapping::TensorId host_tensor = 0;  ///< in host memory: the same, or one that has it as a part
+    std::uint64_t first_byte = 0;       ///< in an image in host memory
     std::uint64_t first_inference = 0;
     std::uint32_t first_image = 0;  ///< its place in the unified buffer
     std::uint32_t images = 0;
@@ -102,7 +104,7 @@ struct FetchTensor {
     bool operator==(const FetchTensor&) const = default;
 };
 
-/// Sends images of a tensor to the host, for a segment.
+/// Sends images of a tensor to host memory.
 struct SendTensor : FetchTensor {
     bool operator==(const SendTensor&) const = default;
 };

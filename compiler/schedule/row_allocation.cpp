@@ -26,6 +26,25 @@ std::uint64_t lowest_gap(std::span<const Occupied> occupied, const Lifetime& lif
 
 }  // namespace
 
+std::uint64_t rows_at_once(std::span<const Lifetime> lifetimes) {
+    std::size_t steps = 0;
+    for (const Lifetime& lifetime : lifetimes) steps = std::max<std::size_t>(steps, lifetime.last_step + 1U);
+    std::vector<std::uint64_t> begin(steps + 1);
+    std::vector<std::uint64_t> end(steps + 1);
+    for (const Lifetime& lifetime : lifetimes) {
+        begin[lifetime.first_step] += lifetime.rows;
+        end[lifetime.last_step + 1U] += lifetime.rows;
+    }
+    std::uint64_t rows = 0;
+    std::uint64_t most = 0;
+    for (std::size_t step = 0; step < steps; ++step) {
+        rows += begin[step];
+        rows -= end[step];
+        most = std::max(most, rows);
+    }
+    return most;
+}
+
 RowAllocation allocate_rows(std::span<const Lifetime> lifetimes) {
     std::vector<std::size_t> order(lifetimes.size());
     std::iota(order.begin(), order.end(), std::size_t{0});

@@ -24,6 +24,9 @@ struct RowAllocation {
     std::uint64_t rows = 0;
 };
 
+/// The most rows that lifetimes need in one step: no allocation takes fewer.
+std::uint64_t rows_at_once(std::span<const Lifetime> lifetimes);
+
 /// Allocates rows such that lifetimes that overlap never share a row. Lifetimes are placed by descending
 /// number of rows (equal ones in the order of the list), each at the lowest place where it fits.
 RowAllocation allocate_rows(std::span<const Lifetime> lifetimes);

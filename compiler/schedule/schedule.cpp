@@ -334,8 +334,9 @@ Schedule plan_schedule(const mapping::Network& network, const Target& target, co
     schedule.layers = plan_layers(network, target);
     std::vector<std::uint32_t> tiles;
     for (const LayerPlan& plan : schedule.layers) {
+        const bool has_own = is_reported(plan, tiles.size());
         tiles.push_back(static_cast<std::uint32_t>(plan.tiling.tiles));
-        schedule.weight_tiles += tiles.back();
+        if (has_own) schedule.weight_tiles += tiles.back();
     }
     schedule.constant_rows = lay_out_constants(network, target, schedule.layers);
     schedule.memory = plan_memory(network, target, options, schedule.constant_rows, tiles);

@@ -44,7 +44,8 @@ std::optional<SubBatches> find_sub_batches(std::span<const Lifetime> one_image, 
             if (again >= limit) break;
             if (groups.images == tried) continue;
             tried = groups.images;
-            if (allocate_rows(lifetimes_in_groups(one_image, images, groups)).rows > rows) continue;
+            const std::vector<Lifetime> lifetimes = lifetimes_in_groups(one_image, images, groups);
+            if (rows_at_once(lifetimes) > rows || allocate_rows(lifetimes).rows > rows) continue;
             best = groups;
             limit = again;
             break;

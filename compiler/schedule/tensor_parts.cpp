@@ -7,24 +7,33 @@ namespace {
 
 using mapping::TensorId;
 
-/// Whether a layer can write only some channels of a pixel.
+using Axis = mapping::Concatenation::Axis;
+
+/// Whether a layer can write its output among other channels of each pixel, or among other lines if its own
+/// begin at a row.
 struct WritesAmongOthers {
+    Axis axis = Axis::Channels;
+
     bool operator()(const mapping::MatrixProduct&) const { return true; }
     bool operator()(const mapping::Pooling&) const { return true; }
-    bool operator()(const mapping::Concatenation&) const { return true; }
-    bool operator()(const mapping::Elementwise&) const { return false; }
+    bool operator()(const mapping::Concatenation& concatenation) const {
+        return concatenation.axis == Axis::Channels;
+    }
+    bool operator()(const mapping::Elementwise&) const { return axis == Axis::Lines; }
     bool operator()(const mapping::Slice&) const { return false; }
     bool operator()(const mapping::HostSegment&) const { return false; }
+    bool operator()(const mapping::Fetch&) const { return axis == Axis::Lines; }
+    bool operator()(const mapping::Send&) const { return false; }
 };
 
-/// For each tensor, whether it can lie inside the concatenated tensor that it becomes a part of.
-std::vector<bool> possible_parts(const mapping::Network& network) {
+/// For each tensor, whether it can lie inside the tensor that it is concatenated to along the axis.
+std::vector<bool> possible_parts(const mapping::Network& network, Axis axis) {
     std::vector<std::uint32_t> readers(network.tensors.size());
     std::vector<bool> possible(network.tensors.size(), false);
     for (const mapping::Layer& layer : network.layers) {
         for (const TensorId input : layer.inputs) ++readers[input];
         for (const TensorId output : mapping::outputs_of(layer)) {
-            possible[output] = std::visit(WritesAmongOthers{}, layer.work);
+            possible[output] = std::visit(WritesAmongOthers{axis}, layer.work);
         }
     }
     // Tensors that the host writes or reads need rows of their own.
@@ -37,17 +46,29 @@ std::vector<bool> possible_parts(const mapping::Network& network) {
 
 }  // namespace
 
-std::vector<TensorPart> place_parts(const mapping::Network& network) {
-    const std::vector<bool> possible = possible_parts(network);
+std::vector<TensorPart> place_parts(const mapping::Network& network, std::uint32_t row_bytes) {
+    const std::vector<bool> among_channels = possible_parts(network, Axis::Channels);
+    const std::vector<bool> among_lines = possible_parts(network, Axis::Lines);
     std::vector<TensorPart> parts(network.tensors.size());
     for (TensorId id = 0; id < parts.size(); ++id) parts[id].whole = id;
     // In reverse order, because a concatenated tensor may be a part of a later one.
     for (auto layer = network.layers.rbegin(); layer != network.layers.rend(); ++layer) {
-        if (!std::holds_alternative<mapping::Concatenation>(layer->work)) continue;
+        const auto* const concatenation = std::get_if<mapping::Concatenation>(&layer->work);
+        if (concatenation == nullptr) continue;
         TensorPart next = parts[layer->output];
+        std::uint64_t first_byte = 0;  // of the lines, in an image of the output
         for (const TensorId input : layer->inputs) {
-            if (possible[input]) parts[input] = next;
-            next.first_channel += network.tensors[input].shape.channels;
+            switch (concatenation->axis) {
+                case Axis::Channels:
+                    if (among_channels[input]) parts[input] = next;
+                    next.first_channel += network.tensors[input].shape.channels;
+                    break;
+                case Axis::Lines:
+                    next.first_row = first_byte / row_bytes;
+                    if (among_lines[input] && first_byte % row_bytes == 0) parts[input] = next;
+                    first_byte += mapping::image_bytes(network.tensors[input]);
+                    break;
+            }
         }
     }
     std::vector<bool> brought_by_host(parts.size(), false);
@@ -60,7 +81,8 @@ std::vector<TensorPart> place_parts(const mapping::Network& network) {
         const TensorPart& from = parts[layer.inputs[0]];
         parts[layer.output] = {.whole = from.whole,
                                .first_channel = from.first_channel + slice->first_element,
-                               .is_slice = true};
+                               .is_slice = true,
+                               .first_row = from.first_row};
     }
     return parts;
 }

@@ -46,15 +46,15 @@ public:
         line("layer {} compute rows {}", work.layer + 1, range(work.rows.first, work.rows.count));
     }
     void operator()(const SendTensor& send) {
-        line("layer {} send {:?} {}", send.layer + 1, schedule_.memory.tensors[send.tensor].name,
-             range(send.first_inference, send.images));
+        line("layer {} send {:?} {}{}", send.layer + 1, schedule_.memory.tensors[send.tensor].name,
+             range(send.first_inference, send.images), host_part(" to", send));
     }
     void operator()(const RunSegment& run) {
         line("layer {} host {}", run.layer + 1, range(run.first_inference, run.images));
     }
     void operator()(const FetchTensor& fetch) {
-        line("layer {} fetch {:?} {}", fetch.layer + 1, schedule_.memory.tensors[fetch.tensor].name,
-             range(fetch.first_inference, fetch.images));
+        line("layer {} fetch {:?} {}{}", fetch.layer + 1, schedule_.memory.tensors[fetch.tensor].name,
+             range(fetch.first_inference, fetch.images), host_part(" from", fetch));
     }
     void operator()(const WriteOutput& write) {
         const std::string rows = write.rows.count == 0
@@ -69,6 +69,13 @@ private:
     void line(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
         fmt::format_to(std::back_inserter(text_), format, std::forward<Arguments>(arguments)...);
         text_ += '\n';
+    }
+
+    /// The place in host memory; empty if it is that of the tensor.
+    std::string host_part(const char* preposition, const FetchTensor& moved) const {
+        if (moved.host_tensor == moved.tensor) return {};
+        return fmt::format("{} byte {} of {:?}", preposition, moved.first_byte,
+                           schedule_.memory.tensors[moved.host_tensor].name);
     }
 
     /// The part of a transfer; empty if the host moves whole images.
@@ -130,12 +137,21 @@ private:
     void write_tensor(const TensorPlacement& tensor) {
         if (tensor.image_rows == 0) return;
         if (tensor.part_of) {
-            line("tensor {:?} in {:?} from byte {} of its pixels", tensor.name,
-                 schedule_.memory.tensors[*tensor.part_of].name, tensor.channel_offset);
+            const TensorPlacement& whole = schedule_.memory.tensors[*tensor.part_of];
+            line(
+                "tensor {:?} in {:?} from byte {} of its pixels{}", tensor.name, whole.name,
+                tensor.channel_offset,
+                tensor.row == whole.row ? "" : fmt::format(", row {} of its images", tensor.row - whole.row));
             return;
         }
         line("tensor {:?} from row {}, {} rows an image{}", tensor.name, tensor.row, tensor.image_rows,
              tensor.by_columns ? ", by columns" : "");
+    }
+
+    /// The layer of which this is a part; empty for others and for first strips.
+    static std::string part_of(std::size_t index, const LayerPlan& layer) {
+        if (is_reported(layer, index)) return {};
+        return fmt::format(", part of layer {}", *layer.part_of + 1);
     }
 
     /// The block of pixels; empty if it is one.
@@ -145,8 +161,8 @@ private:
     }
 
     void write_layer(std::size_t index, const LayerPlan& layer) {
-        line("layer {} {:?} {}, {} MACs{}", index + 1, layer.name, layer.kind, layer.macs,
-             block_of(layer.parts.front().block));
+        line("layer {} {:?} {}, {} MACs{}{}", index + 1, layer.name, layer.kind, layer.macs,
+             block_of(layer.parts.front().block), part_of(index, layer));
         for (std::size_t j = 0; j < layer.tiling.columns.size(); ++j) {
             const mapping::ColumnTile& column = layer.tiling.columns[j];
             const std::vector<Segment>& segments = layer.segments[j];

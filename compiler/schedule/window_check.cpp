@@ -3,10 +3,11 @@
 namespace systole::schedule {
 namespace {
 
-bool positions_fit(std::uint32_t input, std::uint32_t pad_before, std::uint32_t pad_after,
-                   std::uint32_t kernel, std::uint32_t stride, std::uint32_t output) {
+/// The windows along an axis.
+std::uint64_t positions(std::uint32_t input, std::uint32_t pad_before, std::uint32_t pad_after,
+                        std::uint32_t kernel, std::uint32_t stride) {
     const std::uint64_t padded = std::uint64_t{input} + pad_before + pad_after;
-    return padded >= kernel && output == (padded - kernel) / stride + 1;
+    return padded < kernel ? 0 : (padded - kernel) / stride + 1;
 }
 
 bool positions_meet(std::uint32_t input, std::uint32_t pad_before, std::uint32_t kernel, std::uint32_t stride,
@@ -23,10 +24,12 @@ void check_window(const LayerView& view, const ir::Window& window) {
     view.require(
         window.kernel_height > 0 && window.kernel_width > 0 && window.stride_y > 0 && window.stride_x > 0,
         "kernel and strides must be at least 1");
-    view.require(positions_fit(input.height, window.pad_top, window.pad_bottom, window.kernel_height,
-                               window.stride_y, output.height) &&
-                     positions_fit(input.width, window.pad_left, window.pad_right, window.kernel_width,
-                                   window.stride_x, output.width),
+    const std::uint64_t lines =
+        positions(input.height, window.pad_top, window.pad_bottom, window.kernel_height, window.stride_y);
+    const std::uint64_t columns =
+        positions(input.width, window.pad_left, window.pad_right, window.kernel_width, window.stride_x);
+    const bool lines_fit = view.layer.part_of ? output.height <= lines : output.height == lines;
+    view.require(lines_fit && output.width == columns,
                  "the output's height and width must be the number of windows");
 }
 

@@ -48,7 +48,7 @@ enum class BufferKind : std::uint8_t {
     Input,     ///< the host fills it before the run
     Output,    ///< the host reads it after the run
     Constant,  ///< parameters; the program carries the contents
-    Exchange,  ///< values inside the network: one of chip and host writes them, the other reads them
+    Exchange,  ///< values inside the network: chip or host writes them, and chip or host reads them
 };
 
 /// "input", "output", "constant", "exchange": the names used in assembly, in the order of the kinds.

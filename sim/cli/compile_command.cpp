@@ -54,11 +54,11 @@ private:
         const ir::Graph quantized = run::quantize(
             graph, spec, input, [&](std::string_view pass, const ir::Graph& after) { dump(pass, after); });
         if (output.empty() && text.empty() && !explain) return;
-        const mapping::Network network = operators::lower(quantized);
+        mapping::Network whole = operators::lower(quantized);
         const schedule::Options batches = run::options_of(spec, input);
-        if (explain) fmt::print("{}", run::explain_mapping(network, spec, batches));
+        if (explain) fmt::print("{}", run::explain_mapping(whole, spec, batches));
         if (output.empty() && text.empty()) return;
-        const schedule::Schedule schedule = run::schedule_of(network, spec, batches);
+        const auto [network, schedule, cut_images] = run::schedule_of(std::move(whole), spec, batches);
         if (text == "schedule") fmt::print("{}", schedule::to_text(schedule));
         if (output.empty() && text != "assembly") return;
         const isa::Program program = emit::emit_program(network, schedule);
@@ -68,7 +68,8 @@ private:
         isa::write_program(program, std::filesystem::path(output));
         if (!text.empty() || !dump_after.empty() || explain) return;
         print_summary(output, program, print,
-                      report::make_batching(schedule.options.batch, run::batch_facts(network, schedule)));
+                      report::make_batching(schedule.options.batch, run::batch_facts(network, schedule)),
+                      cut_images);
     }
 
     void dump(std::string_view pass, const ir::Graph& graph) const {

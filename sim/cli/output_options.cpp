@@ -66,12 +66,14 @@ nlohmann::ordered_json program_json(const isa::Program& program) {
 }
 
 void print_summary(const std::string& file, const isa::Program& program, const OutputOptions& options,
-                   const std::optional<report::Batching>& batching) {
+                   const std::optional<report::Batching>& batching,
+                   const std::optional<run::CutImages>& cut_images) {
     if (options.quiet) return;
     if (options.json) {
         nlohmann::ordered_json json = program_json(program);
         json["file"] = file;
         if (batching) json["batching"] = report::to_json(*batching);
+        if (cut_images) json["cut_images"] = report::to_json(*cut_images);
         return print_json(json);
     }
     fmt::print("{}: {} instructions, {} weight tiles", file, program.instructions.size(),
@@ -81,9 +83,12 @@ void print_summary(const std::string& file, const isa::Program& program, const O
                    report::batches_text(batching, program.batch, program.inferences));
     }
     fmt::print("\n");
+    constexpr std::size_t columns = 80;
     if (batching && !batching->text.empty()) {
-        constexpr std::size_t columns = 80;
         fmt::print("{}\n", terminal::beside("  batch: ", batching->text, columns));
+    }
+    if (cut_images) {
+        fmt::print("{}\n", terminal::beside("  memory: ", report::cut_images_text(*cut_images), columns));
     }
 }
 

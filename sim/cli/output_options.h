@@ -31,9 +31,10 @@ void print_json(const nlohmann::ordered_json& json);
 /// Array size, amounts and layers of a program.
 nlohmann::ordered_json program_json(const isa::Program& program);
 
-/// Prints a summary of a program that was written to a file: a line, JSON, or nothing. With `batching`, it
-/// says what became of the batch.
+/// Prints a summary of a program that was written to a file: a line, JSON, or nothing. With `batching` and
+/// `cut_images`, it says what became of the batch and of its images.
 void print_summary(const std::string& file, const isa::Program& program, const OutputOptions& options,
-                   const std::optional<report::Batching>& batching = {});
+                   const std::optional<report::Batching>& batching = {},
+                   const std::optional<run::CutImages>& cut_images = {});
 
 }  // namespace systole::cli

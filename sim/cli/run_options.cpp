@@ -72,6 +72,7 @@ std::vector<run::Setting> RunOptions::settings() const {
     text("channels", channels);
     text("mapping", mapping);
     if (no_overlap) settings.push_back({"overlap", false});
+    if (no_cut_images) settings.push_back({"cut_images", false});
     number("batch", batch);
     number("limit", limit);
     texts("calibration", calibration);
@@ -164,6 +165,8 @@ void add_model_options(CLI::App& command, Context& context, RunOptions& options,
            "choices of the compiler: best, as_published (as validated), plain (none)", "NAME");
     command.add_flag("--no-overlap", options.no_overlap,
                      "transfers and the work of layers follow each other");
+    command.add_flag("--no-cut-images", options.no_cut_images,
+                     "an image that does not fit the unified buffer is refused");
     command.add_option("--batch", options.batch, "images that go through the network together (1)")
         ->type_name("N");
     command.add_option("--limit", options.limit, "only the first N images")->type_name("N");

@@ -28,6 +28,7 @@ struct RunOptions {
     std::string host;
     std::vector<std::string> baselines;
     bool no_overlap = false;
+    bool no_cut_images = false;
     bool no_host_time = false;
     std::string out, outputs, float_outputs;
     bool timing_only = false;

@@ -12,10 +12,12 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/ir/model_error.h"
 #include "compiler/schedule/choose_blocks.h"
 #include "compiler/schedule/choose_joins.h"
 #include "compiler/schedule/choose_slices.h"
 #include "compiler/schedule/choose_stages.h"
+#include "compiler/schedule/fit_memory.h"
 #include "compiler/schedule/parallel_layers.h"
 #include "hw/timing/matrix_unit.h"
 #include "sim/run/baselines/baseline.h"
@@ -88,9 +90,13 @@ schedule::Target with_chosen_blocks(const mapping::Network& network, const RunSp
 /// The predicted cycles of all inferences; absent if there are none.
 std::optional<Cycle> predicted_total(const mapping::Network& network, const RunSpec& spec,
                                      const schedule::Options& options, const schedule::Target& target) {
-    const auto slices = schedule::compare_slices(network, target, spec.machine, options);
-    if (slices.alternatives.empty()) return std::nullopt;
-    return slices.alternatives[slices.chosen].cycles;
+    try {
+        const auto slices = schedule::compare_slices(network, target, spec.machine, options);
+        if (slices.alternatives.empty()) return std::nullopt;
+        return slices.alternatives[slices.chosen].cycles;
+    } catch (const ModelError&) {
+        return std::nullopt;  // an image does not fit, and may be cut
+    }
 }
 
 /// Channels are cut in parts only if that saves this share of all cycles. The second part of a layer begins
@@ -118,6 +124,16 @@ schedule::Target with_blocks(const mapping::Network& network, const RunSpec& spe
     const bool pays =
         static_cast<double>(*with) < (1.0 - least_gain_of_parts) * static_cast<double>(*without);
     return pays ? cut : whole;
+}
+
+/// The network cut to the unified buffer, if the run's mapping cuts images.
+schedule::FittedNetwork fitted(mapping::Network network, const RunSpec& spec,
+                               const schedule::Options& options) {
+    const schedule::Target target = with_blocks(network, spec, options);
+    if (!spec.compiler.mapping.cut_images) {
+        return {.network = std::move(network), .target = target, .fit = {}};
+    }
+    return schedule::fit_memory(std::move(network), target, spec.machine);
 }
 
 std::string count_of(std::uint64_t count, std::string_view thing) {
@@ -242,10 +258,24 @@ std::string slices_text(const schedule::SliceAlternatives& slices) {
 
 }  // namespace
 
-schedule::Schedule schedule_of(const mapping::Network& network, const RunSpec& spec,
-                               const schedule::Options& options) {
-    schedule::Target target = with_slices(network, with_blocks(network, spec, options), spec, options);
-    return schedule::make_schedule(network, with_stages(network, std::move(target), spec, options), options);
+ScheduledNetwork schedule_of(mapping::Network network, const RunSpec& spec,
+                             const schedule::Options& options) {
+    schedule::FittedNetwork fit = fitted(std::move(network), spec, options);
+    if (!fit.fit) {
+        fit.target = with_slices(fit.network, std::move(fit.target), spec, options);
+        fit.target = with_stages(fit.network, std::move(fit.target), spec, options);
+    }
+    ScheduledNetwork scheduled;
+    scheduled.schedule = schedule::make_schedule(fit.network, fit.target, options);
+    scheduled.network = std::move(fit.network);
+    if (fit.fit) {
+        scheduled.cut_images = CutImages{.cut_layers = fit.fit->cut_layers,
+                                         .strips = fit.fit->strips,
+                                         .extra_macs = fit.fit->extra_macs,
+                                         .spilled = fit.fit->spilled,
+                                         .spilled_bytes = fit.fit->spilled_bytes};
+    }
+    return scheduled;
 }
 
 std::string explain_mapping(const mapping::Network& network, const RunSpec& spec,
@@ -269,15 +299,15 @@ std::string explain_mapping(const mapping::Network& network, const RunSpec& spec
         choices += blocks_text(network, schedule::compare_blocks(network, target, spec.machine, options));
     }
     text += choices.empty() ? "  no layer has a choice\n" : choices;
-    if (!mapping.double_buffers && !mapping.pipeline) return text;
-    schedule::Target target = with_blocks(network, spec, options);
+    const schedule::FittedNetwork fit = fitted(network, spec, options);
+    if (fit.fit) return text + schedule::to_text(*fit.fit);
     if (mapping.double_buffers) {
-        text += slices_text(schedule::compare_slices(network, target, spec.machine, options));
+        text += slices_text(schedule::compare_slices(fit.network, fit.target, spec.machine, options));
     }
     if (mapping.pipeline) {
-        target = with_slices(network, std::move(target), spec, options);
+        schedule::Target target = with_slices(fit.network, fit.target, spec, options);
         target.mapping.costs = costs_of(spec);
-        text += stages_text(network, schedule::compare_stages(network, target, options));
+        text += stages_text(fit.network, schedule::compare_stages(fit.network, target, options));
     }
     return text;
 }
@@ -286,7 +316,8 @@ std::string mapping_key(const RunSpec& spec) {
     const Mapping& mapping = spec.compiler.mapping;
     std::string key = to_json(target_of(spec.machine, mapping)).dump();
     // The costs that joins, blocks and slices are chosen by depend on the whole machine.
-    if (mapping.join_by_cost || mapping.pixel_blocks || mapping.double_buffers || mapping.pipeline)
+    if (mapping.join_by_cost || mapping.pixel_blocks || mapping.double_buffers || mapping.pipeline ||
+        mapping.cut_images)
         key += machine::record_json(spec.machine).dump();
     if (mapping.pipeline && spec.host) key += nlohmann::json(*spec.host).dump();
     return key;

@@ -26,11 +26,18 @@ schedule::Target target_of(const machine::MachineConfig& machine, const Mapping&
 /// The whole target as JSON: targets with the same JSON have the same programs.
 nlohmann::json to_json(const schedule::Target& target);
 
-/// The schedule of a network for a run's machine, mapped as the run says.
-schedule::Schedule schedule_of(const mapping::Network& network, const RunSpec& spec,
-                               const schedule::Options& options);
+/// A network, cut if an image does not fit the unified buffer, and its schedule.
+struct ScheduledNetwork {
+    mapping::Network network;
+    schedule::Schedule schedule;
+    std::optional<CutImages> cut_images;  ///< absent if it is the given network
+};
+
+/// Schedules a network for a run's machine, mapped as the run says.
+ScheduledNetwork schedule_of(mapping::Network network, const RunSpec& spec, const schedule::Options& options);
 /// The mappings from which schedule_of chooses, as text: a line for each of a layer's blocks of pixels, with
-/// its tiles and predicted cycles. A mapping that leaves no choice is said to.
+/// its tiles and predicted cycles. A mapping that leaves no choice is said to. Then what is cut or goes
+/// through host memory, if anything does.
 std::string explain_mapping(const mapping::Network& network, const RunSpec& spec,
                             const schedule::Options& options);
 /// All that the program of a run depends on besides the fields of the spec without its machine.

@@ -124,6 +124,12 @@ void describe(Visitor& visitor, RunConfig& config) {
                    .meaning = "transfers and the work of layers overlap, as far as data and memory allow",
                    .rule = models_only_rule},
                   config.overlap);
+    visitor.field(
+        {.key = "cut_images",
+         .meaning = "an image that does not fit the unified buffer is cut into strips of lines, and "
+                    "tensors go through host memory, where the mapping is best",
+         .rule = models_only_rule},
+        config.cut_images);
     visitor.field({.key = "batch",
                    .meaning = "images that go through the network together",
                    .if_absent = "1",
@@ -194,7 +200,7 @@ void drop_dependent_keys(const Setting& setting, nlohmann::json& object) {
     if (setting.value.is_null()) return;  // nothing takes its place
     if (key == "program")
         drop({"model", "input_shape", "size_multiplier", "batch", "calibration", "mapping", "overlap",
-              "float_reference", "float_outputs"});
+              "cut_images", "float_reference", "float_outputs"});
     if (key == "model") drop({"program", "input_shape", "size_multiplier"});
     if (key == "input") drop({"random_input"});
     if (key == "preset") drop({"input_scale", "mean", "std", "channels"});
@@ -230,7 +236,7 @@ void validate(const RunConfig& config, const ConfigReader& reader) {
         reader.fail("program", program_rule);
     }
     if (!config.program.empty()) {
-        for (const char* key : {"input_shape", "batch", "calibration", "mapping", "overlap"}) {
+        for (const char* key : {"input_shape", "batch", "calibration", "mapping", "overlap", "cut_images"}) {
             if (reader.has(key)) reader.fail(key, models_only_rule);
         }
         if (config.float_reference) reader.fail("float_reference", float_reference_rule);

@@ -78,6 +78,7 @@ struct RunConfig {
     std::vector<std::string> calibration;     ///< images to quantize with; else the first of the input
     MappingName mapping = MappingName::Best;  ///< choices of the compiler
     bool overlap = true;                      ///< transfers and layers overlap
+    bool cut_images = true;                   ///< where one does not fit the unified buffer
     std::uint32_t batch = 0;                  ///< 0: not given, which means 1
     std::uint64_t limit = 0;                  ///< 0: all images
     std::string host;                         ///< baseline that does the host's work; empty: default_host

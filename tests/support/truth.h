@@ -79,6 +79,14 @@ inline NeededMacs needed_macs(const mapping::Network& network, const schedule::T
     return needed;
 }
 
+inline void check_traffic(const hw::Core& core, const isa::Program& program) {
+    const Asked asked = asked_of(program);
+    CHECK(core.counter("host_interface.read_bytes").value() == asked.host_read_bytes);
+    CHECK(core.counter("host_interface.write_bytes").value() == asked.host_write_bytes);
+    CHECK(core.counter("weight_fifo.tiles").value() == asked.tiles);
+    CHECK(core.counter("weight_fifo.bytes").value() == asked.tile_bytes);
+}
+
 inline void check_counters(const hw::Core& core, const isa::Program& program, const mapping::Network& network,
                            const machine::MachineConfig& machine, std::uint64_t inferences) {
     CHECK(matrix_unit_cycles(core) == core.cycles());
@@ -87,20 +95,15 @@ inline void check_counters(const hw::Core& core, const isa::Program& program, co
     const NeededMacs needed = needed_macs(network, target_of(machine));
     CHECK(core.counter("matrix_unit.useful_macs").value() == needed.by_passes * inferences);
     CHECK(core.counter("matrix_unit.multiply_accumulates").value() == needed.once * inferences);
-    const Asked asked = asked_of(program);
-    CHECK(core.counter("host_interface.read_bytes").value() == asked.host_read_bytes);
-    CHECK(core.counter("host_interface.write_bytes").value() == asked.host_write_bytes);
-    CHECK(core.counter("weight_fifo.tiles").value() == asked.tiles);
-    CHECK(core.counter("weight_fifo.bytes").value() == asked.tile_bytes);
+    check_traffic(core, program);
 }
 
-/// Runs a quantized graph on the chip and on the functional executor and compares both with the integer
-/// reference.
-inline void check_truth(const ir::Graph& graph, const machine::MachineConfig& machine,
-                        const schedule::Options& options, const Bytes& input) {
-    const Bytes expected = reference::execute(graph, input, static_cast<std::uint32_t>(options.inferences));
-    const mapping::Network network = operators::lower(graph);
-    const isa::Program program = emit::compile(network, target_of(machine), options);
+/// Runs a program of a quantized graph on the chip and on the functional executor and compares both with the
+/// integer reference; then lets `check` see the chip.
+template <typename Check>
+void check_program(const ir::Graph& graph, const isa::Program& program, const machine::MachineConfig& machine,
+                   const Bytes& input, const Check& check) {
+    const Bytes expected = reference::execute(graph, input, static_cast<std::uint32_t>(program.inferences));
     const isa::HostBuffer& in = buffer_of(program, isa::BufferKind::Input);
     const isa::HostBuffer& out = buffer_of(program, isa::BufferKind::Output);
 
@@ -123,7 +126,17 @@ inline void check_truth(const ir::Graph& graph, const machine::MachineConfig& ma
         std::equal(buffer.begin(), buffer.end(), core.unified_buffer().read(0, machine.unified_buffer.rows)));
     const auto sums = judge.accumulators();
     CHECK(std::equal(sums.begin(), sums.end(), core.accumulators().read(0, machine.accumulators.rows)));
-    check_counters(core, program, network, machine, options.inferences);
+    check(core);
+}
+
+/// The same for the program that the compiler makes.
+inline void check_truth(const ir::Graph& graph, const machine::MachineConfig& machine,
+                        const schedule::Options& options, const Bytes& input) {
+    const mapping::Network network = operators::lower(graph);
+    const isa::Program program = emit::compile(network, target_of(machine), options);
+    check_program(graph, program, machine, input, [&](const hw::Core& core) {
+        check_counters(core, program, network, machine, options.inferences);
+    });
 }
 
 }  // namespace systole::tests

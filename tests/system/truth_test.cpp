@@ -17,6 +17,7 @@
 #include "compiler/operators/lowering.h"
 #include "compiler/operators/operator.h"
 #include "compiler/passes/prepare.h"
+#include "compiler/schedule/fit_memory.h"
 #include "compiler/schedule/schedule.h"
 #include "hw/core/core.h"
 #include "hw/machine/machine_config.h"
@@ -192,6 +193,48 @@ TEST_CASE("Networks with work of the host: both engines, functional executor and
         }
     }
     CHECK(compared >= tests::random_share(21));
+}
+
+TEST_CASE(
+    "Networks of which not one image fits: both engines, functional executor and integer reference agree",
+    "[system][truth]") {
+    constexpr std::uint32_t first_seed = 11001;
+    std::uint32_t cut = 0, spilled = 0;
+    for (std::uint32_t seed = first_seed; seed < first_seed + tests::random_runs(250); ++seed) {
+        std::mt19937 random(seed);
+        tests::RandomNetwork networks(random, slice_bytes);
+        if (draw(random, 0, 3) == 0) networks.add_host_work();
+        const ir::Graph graph = networks.draw();
+        schedule::FittedNetwork fitted;
+        machine::MachineConfig machine;
+        try {
+            const mapping::Network network = operators::lower(graph);
+            machine = random_machine(network, random);
+            machine.unified_buffer.rows =
+                draw(random, machine.unified_buffer.rows / 8, machine.unified_buffer.rows / 2) + 1;
+            fitted = schedule::fit_memory(network, target_of(machine), machine);
+        } catch (const ModelError&) {
+            continue;  // the chip has no work, or too few rows even for a line
+        }
+        if (!fitted.fit) continue;
+        cut += fitted.fit->cut_layers > 0;
+        spilled += !fitted.fit->spilled.empty();
+        const schedule::Options options{.batch = draw(random, 1, 3), .inferences = draw(random, 1, 4)};
+        INFO("seed " << seed << ", machine " << machine::to_json(machine).dump() << ", batch "
+                     << options.batch << ", " << options.inferences << " inferences");
+        const Bytes input = networks.images(graph, options.inferences);
+        const isa::Program program = emit::emit_program(
+            fitted.network, schedule::make_schedule(fitted.network, fitted.target, options));
+        for (const auto engine : {machine::Engine::Wavefront, machine::Engine::Pe}) {
+            machine.matrix_unit.engine = engine;
+            tests::check_program(graph, program, machine, input, [&](const hw::Core& core) {
+                CHECK(tests::matrix_unit_cycles(core) == core.cycles());
+                tests::check_traffic(core, program);
+            });
+        }
+    }
+    CHECK(cut >= tests::random_share(10));
+    CHECK(spilled >= tests::random_share(2));
 }
 
 TEST_CASE("Weights with zero points take one pass with row sums and two without, and give the same results",

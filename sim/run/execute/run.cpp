@@ -470,11 +470,12 @@ Prepared prepare(const RunSpec& spec) {
         prepared.inputs = read_input(spec, *prepared.graph);
         prepared.labels = read_labels(spec, prepared.inputs);
         prepared.program = naming_file(spec, *prepared.graph, [&] {
-            const mapping::Network network =
-                operators::lower(quantize(*prepared.graph, spec, prepared.inputs));
-            const schedule::Schedule schedule = schedule_of(network, spec, options_of(spec, prepared.inputs));
-            prepared.batch = batch_facts(network, schedule);
-            return emit::emit_program(network, schedule);
+            const ScheduledNetwork scheduled =
+                schedule_of(operators::lower(quantize(*prepared.graph, spec, prepared.inputs)), spec,
+                            options_of(spec, prepared.inputs));
+            prepared.batch = batch_facts(scheduled.network, scheduled.schedule);
+            prepared.cut_images = scheduled.cut_images;
+            return emit::emit_program(scheduled.network, scheduled.schedule);
         });
     }
     const isa::Program& program = prepared.program;
@@ -504,6 +505,7 @@ RunRecord simulate(const RunSpec& spec, const Prepared& prepared, Observer* obse
     record.spec = spec;
     record.program = facts_of(program);
     record.batch = prepared.batch;
+    record.cut_images = prepared.cut_images;
     record.network = prepared.network;
     FailureNotice notice(observer);  // declared after the objects that the observer refers to
     try {

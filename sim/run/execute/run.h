@@ -44,8 +44,9 @@ struct Prepared {
     std::optional<ir::Graph> graph;  ///< absent of a program
     std::optional<NetworkWork> network;
     isa::Program program;
-    std::optional<BatchFacts> batch;  ///< absent of a program
-    std::vector<NamedImages> inputs;  ///< by input of the program; none if the run names none
+    std::optional<BatchFacts> batch;      ///< absent of a program
+    std::optional<CutImages> cut_images;  ///< absent where an image fits, and of a program
+    std::vector<NamedImages> inputs;      ///< by input of the program; none if the run names none
     std::vector<std::uint32_t> labels;
     std::vector<std::string> label_names;  ///< of the classes
     std::vector<std::string> warnings;     ///< about input that is probably not what was meant

@@ -285,6 +285,17 @@ struct BatchFacts {
 SYSTOLE_RECORD_FIELDS(BatchFacts, images, at_a_time, that_fit, grouped_layers, group, rows_a_fetch,
                       images_a_fetch, fitting_batch, fitting_images_a_fetch)
 
+/// How images that do not fit the unified buffer go through the chip: see schedule::MemoryFit.
+struct CutImages {
+    std::uint64_t cut_layers = 0;      ///< that are computed in strips of lines
+    std::uint64_t strips = 0;          ///< of these layers together
+    std::int64_t extra_macs = 0;       ///< of an inference, for lines of several strips, less those of none
+    std::vector<std::string> spilled;  ///< tensors that go through host memory for lack of rows
+    std::uint64_t spilled_bytes = 0;   ///< of an inference: theirs, sent and fetched again
+    bool operator==(const CutImages&) const = default;
+};
+SYSTOLE_RECORD_FIELDS(CutImages, cut_layers, strips, extra_macs, spilled, spilled_bytes)
+
 /// Work of the host.
 struct HostWork {
     std::string kind;   ///< "quantize_input", "softmax"
@@ -432,8 +443,9 @@ struct RunRecord {
     RunBounds bounds;
     std::uint64_t unified_buffer_peak_bytes = 0;
     ProgramFacts program;
-    std::optional<BatchFacts> batch;     ///< absent for a program
-    std::optional<NetworkWork> network;  ///< its work on any processor; absent for a program
+    std::optional<BatchFacts> batch;      ///< absent for a program
+    std::optional<CutImages> cut_images;  ///< absent where an image fits, and for a program
+    std::optional<NetworkWork> network;   ///< its work on any processor; absent for a program
     std::vector<HostWork> host_work;
     std::vector<SegmentWork> host_segments;
     Answers answers;
@@ -460,8 +472,8 @@ struct RunRecord {
     double share_of_cells(std::string_view counter) const;
 };
 SYSTOLE_RECORD_FIELDS(RunRecord, schema, spec, cycles, counters, bounds, unified_buffer_peak_bytes, program,
-                      batch, network, host_work, host_segments, answers, instruction_times, work, phases,
-                      occupancy, pictures, registers, printed, unfilled_buffers, speed)
+                      batch, cut_images, network, host_work, host_segments, answers, instruction_times, work,
+                      phases, occupancy, pictures, registers, printed, unfilled_buffers, speed)
 
 /// Throws RecordError where the schema is not the current one.
 RunRecord read_record(std::string_view bytes);

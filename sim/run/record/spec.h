@@ -40,18 +40,20 @@ struct Mapping {
     bool pipeline = false;        ///< slices take turns: see choose_stages
     bool overlap_transfers = true;
     LayerOrder order = LayerOrder::Rows;
+    bool cut_images = false;  ///< images that do not fit are cut into strips of lines: see fit_memory
 };
 SYSTOLE_RECORD_FIELDS(Mapping, join_convolutions, join_by_cost, skip_zero_tiles, parts_by_delay,
                       group_first_layers, pixel_blocks, split_channels, double_buffers, pipeline,
-                      overlap_transfers, order)
+                      overlap_transfers, order, cut_images)
 
 /// Names of mappings: all choices that save cycles; those with which the published cycles are compared; none.
 enum class MappingName : std::uint8_t { Best, AsPublished, Plain };
 constexpr std::array<std::string_view, 3> names_of(MappingName) {
     return {"best", "as_published", "plain"};
 }
-/// Without `overlap`, transfers and the work of layers follow each other, whatever the name says.
-constexpr Mapping mapping_named(MappingName name, bool overlap = true) {
+/// Without `overlap`, transfers and the work of layers follow each other, whatever the name says; without
+/// `cut_images`, an image that does not fit is refused.
+constexpr Mapping mapping_named(MappingName name, bool overlap = true, bool cut_images = true) {
     const bool plain = name == MappingName::Plain;
     const bool best = name == MappingName::Best;
     return {.join_convolutions = !plain,
@@ -64,7 +66,8 @@ constexpr Mapping mapping_named(MappingName name, bool overlap = true) {
             .double_buffers = best && overlap,
             .pipeline = best && overlap,
             .overlap_transfers = overlap,
-            .order = overlap ? LayerOrder::Rows : LayerOrder::Layer};
+            .order = overlap ? LayerOrder::Rows : LayerOrder::Layer,
+            .cut_images = best && cut_images};
 }
 
 /// The options for the compiler.

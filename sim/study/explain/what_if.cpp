@@ -177,6 +177,7 @@ run::RunConfig for_cycles(const run::RunConfig& config) {
     timed.random_input = config.random_input;
     timed.mapping = config.mapping;
     timed.overlap = config.overlap;
+    timed.cut_images = config.cut_images;
     timed.batch = config.batch;
     timed.limit = config.limit;
     timed.timing_only = true;

@@ -58,6 +58,33 @@ std::string cost_of(const Batching& batching) {
 
 }  // namespace
 
+std::string cut_images_text(const run::CutImages& cut) {
+    const auto is_one = [](std::uint64_t count) { return count == 1; };
+    std::string text = "an image does not fit the unified buffer, so ";
+    if (cut.cut_layers > 0) {
+        text += fmt::format("{} {} computed in {} strips of lines", grouped(cut.cut_layers),
+                            is_one(cut.cut_layers) ? "layer is" : "layers are", grouped(cut.strips));
+    }
+    if (!cut.spilled.empty()) {
+        text += fmt::format("{}{} {} through host memory, {} bytes an inference",
+                            cut.cut_layers > 0 ? ", and " : "", grouped(cut.spilled.size()),
+                            is_one(cut.spilled.size()) ? "tensor goes" : "tensors go",
+                            grouped(cut.spilled_bytes));
+    }
+    if (cut.cut_layers == 0 && cut.spilled.empty()) {
+        text += "inputs and outputs move directly before and behind the layers that need and make them";
+    }
+    return text;
+}
+
+nlohmann::ordered_json to_json(const run::CutImages& cut) {
+    return {{"cut_layers", cut.cut_layers},
+            {"strips", cut.strips},
+            {"extra_macs", cut.extra_macs},
+            {"spilled", cut.spilled},
+            {"spilled_bytes", cut.spilled_bytes}};
+}
+
 Batching make_batching(std::uint64_t asked, const run::BatchFacts& done) {
     Batching batching{
         .asked = asked, .done = done, .slices = divide_up(done.images, done.at_a_time), .text = {}};

@@ -18,6 +18,10 @@ struct Batching {
     std::string text;
 };
 
+/// How images that do not fit the unified buffer go through the chip.
+std::string cut_images_text(const run::CutImages& cut);
+nlohmann::ordered_json to_json(const run::CutImages& cut);
+
 Batching make_batching(std::uint64_t asked, const run::BatchFacts& done);
 
 /// "in batches of 5,000, 2,500 at a time"; "compiled for batches of 5,000" for a program, which does not say

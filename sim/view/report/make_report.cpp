@@ -366,6 +366,7 @@ Report make_report(const run::RunRecord& record) {
     report.paths = make_paths(record, report.traffic);
     add_occupancy(report, record);
     report.unified_buffer_peak_bytes = record.unified_buffer_peak_bytes;
+    report.cut_images = record.cut_images;
     report.unified_buffer_bytes = machine.unified_buffer_bytes();
     report.weight_memory_used_bytes = program.memory_bytes;
     report.weight_memory_bytes = machine.weight_memory.bytes;

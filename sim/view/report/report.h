@@ -296,6 +296,7 @@ struct Report {
     std::vector<Path> paths;  ///< to and from the chip, and on the chip
     std::uint64_t unified_buffer_peak_bytes = 0;
     std::uint64_t unified_buffer_bytes = 0;
+    std::optional<run::CutImages> cut_images;  ///< absent where an image fits the unified buffer
     std::uint64_t weight_memory_used_bytes = 0;
     std::uint64_t weight_memory_bytes = 0;
     std::optional<MemoryOverTime> memory_over_time;      ///< where the run noted its occupancy

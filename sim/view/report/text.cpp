@@ -288,6 +288,7 @@ private:
         };
         memory("unified buffer", report_.unified_buffer_peak_bytes, report_.unified_buffer_bytes);
         memory("weight memory", report_.weight_memory_used_bytes, report_.weight_memory_bytes);
+        if (report_.cut_images) note(4, fmt::format("({})", cut_images_text(*report_.cut_images)));
     }
 
     static std::string_view path_name(std::string_view path) {

@@ -14,6 +14,7 @@
 #include "compiler/reference/executor.h"
 #include "compiler/schedule/choose_blocks.h"
 #include "compiler/schedule/choose_joins.h"
+#include "compiler/schedule/fit_memory.h"
 #include "compiler/schedule/parallel_layers.h"
 #include "hw/isa/program_rules.h"
 #include "tests/support/integer_graphs.h"
@@ -42,6 +43,11 @@ std::uint32_t fewest_rows(const mapping::Network& network, schedule::Target targ
     target.unified_buffer_rows = std::numeric_limits<std::uint16_t>::max();
     target.mapping.pipeline.reset();
     return schedule::make_schedule(network, target, {.batch = 1, .inferences = 1}).memory.rows;
+}
+
+std::uint32_t constant_rows(const mapping::Network& network, schedule::Target target) {
+    target.unified_buffer_rows = std::numeric_limits<std::uint16_t>::max();
+    return schedule::make_schedule(network, target, {.batch = 1, .inferences = 1}).constant_rows;
 }
 
 /// Sets for each layer one of its possible blocks, or two for different channels.
@@ -133,6 +139,14 @@ schedule::Target random_target(const mapping::Network& network, std::mt19937& ra
     return target;
 }
 
+/// A machine of the target's size.
+machine::MachineConfig machine_of(const schedule::Target& target) {
+    machine::MachineConfig machine;
+    machine.matrix_unit.rows = target.geometry.rows;
+    machine.matrix_unit.columns = target.geometry.columns;
+    return machine;
+}
+
 tests::ProgramInterpreter interpreter(const isa::Program& program, const schedule::Target& target,
                                       std::span<const std::uint8_t> input) {
     return {program,
@@ -174,6 +188,41 @@ ir::Graph dense_graph(std::uint32_t inputs, std::uint32_t outputs) {
     made.graph().values[made.graph().inputs.front()].name = "image";
     made.graph().values[made.graph().outputs.front()].name = "scores";
     made.graph().nodes.front().name = "dense";
+    return made.graph();
+}
+
+/// Tall images through a convolution of two groups whose windows have gaps, residual layers, pooling, a
+/// depthwise convolution and a concatenation, with strides and paddings, to a dense layer.
+ir::Graph tall_graph(std::mt19937& random) {
+    const operators::Encoding encoding{0.5, 117, DataType::Uint8};
+    const auto weights = [&](std::uint64_t count) {
+        tests::IntegerWeights drawn{.values = {}, .scales = {0.004}};
+        for (std::uint64_t i = 0; i < count; ++i) {
+            drawn.values.push_back(static_cast<std::int8_t>(random()));
+        }
+        return drawn;
+    };
+    const ir::Window same{
+        .kernel_height = 3, .kernel_width = 3, .pad_top = 1, .pad_left = 1, .pad_bottom = 1, .pad_right = 1};
+    ir::Window gaps = same;
+    gaps.dilation_y = 2;
+    gaps.pad_top = gaps.pad_bottom = 2;
+    ir::Window half = same;
+    half.stride_y = 2;
+    tests::IntegerGraph made("tall");
+    const ir::ValueId image = made.input({24, 7, 4}, encoding);
+    std::vector<ir::NamedAttribute> attributes = ir::attributes_of(gaps);
+    attributes.emplace_back("groups", std::int64_t{2});
+    const ir::ValueId grouped =
+        made.append("convolution", made.with_weights({image}, {3, 3, 2, 12}, weights(3 * 3 * 2 * 12)),
+                    encoding, attributes);
+    const ir::ValueId branch = made.convolution(grouped, same, 12, weights(3 * 3 * 12 * 12), encoding);
+    const ir::ValueId sum = made.append("add", {grouped, branch}, encoding);
+    const ir::ValueId pooled = made.pool("max_pool", sum, half);
+    const ir::ValueId depthwise = made.depthwise(pooled, same, 1, weights(3 * 3 * 12), encoding);
+    const ir::ValueId both = made.append("concat", {depthwise, pooled}, encoding);
+    const ir::ValueId last = made.convolution(both, half, 9, weights(3 * 3 * 24 * 9), encoding);
+    made.dense({last}, 5, weights(made.map(last).elements() * 5), encoding);
     return made.graph();
 }
 
@@ -373,6 +422,127 @@ TEST_CASE("Compiled random networks compute what the integer reference computes"
     CHECK(joined_blocks >= tests::random_share(4));
     CHECK(joined_behind_groups >= tests::random_share(1));
     CHECK(cut >= tests::random_share(21));
+}
+
+TEST_CASE("Networks of which not one image fits compute what the integer reference computes",
+          "[compiler][emit]") {
+    const std::uint32_t seed = 5112026;
+    INFO("first seed " << seed);
+    std::uint32_t refused = 0, cut = 0, spilled = 0, both = 0, kept = 0, slices = 0, grouped = 0, several = 0;
+    for (std::uint32_t run = 0; run < tests::random_runs(400); ++run) {
+        std::mt19937 random(seed + run);
+        tests::RandomNetwork networks(random);
+        if (draw(random, 0, 3) == 0) networks.add_host_work();
+        const ir::Graph graph = networks.draw();
+        mapping::Network network;
+        try {
+            network = operators::lower(graph);
+        } catch (const ModelError&) {
+            continue;  // all layers are the host's
+        }
+        schedule::Target target = random_target(network, random);
+        const std::uint32_t least = fewest_rows(network, target);
+        const std::uint32_t constants = constant_rows(network, target);
+        if (least <= constants + 1) continue;
+        const std::uint32_t of_tensors = least - constants;
+        target.unified_buffer_rows = constants + draw(random, (of_tensors + 4) / 5, of_tensors - 1);
+        const schedule::Options options{.batch = draw(random, 1, 4), .inferences = draw(random, 1, 6)};
+        INFO(describe(seed + run, target, options));
+        schedule::FittedNetwork fitted;
+        try {
+            fitted = schedule::fit_memory(network, target, machine_of(target));
+        } catch (const ModelError&) {
+            ++refused;
+            continue;
+        }
+        if (!fitted.fit) continue;  // fits without blocks of pixels
+        const auto inferences = static_cast<std::uint32_t>(options.inferences);
+        const std::vector<std::uint8_t> input = networks.images(graph, inferences);
+        const std::vector<std::uint8_t> expected = reference::execute(graph, input, inferences);
+        const schedule::Schedule plan = schedule::make_schedule(fitted.network, fitted.target, options);
+        INFO(schedule::to_text(plan));
+        const isa::Program program = emit_program(fitted.network, plan);
+        REQUIRE_NOTHROW(isa::validate(program));
+        tests::ReferenceHost host(program);
+
+        auto in_order = interpreter(program, target, input);
+        in_order.set_host(host);
+        in_order.run_in_program_order();
+        REQUIRE(in_order.output() == expected);
+        CHECK(in_order.unused_signals() == 0);
+        CHECK(in_order.tiles_left() == 0);
+
+        auto shuffled = interpreter(program, target, input);
+        shuffled.set_host(host);
+        shuffled.run_in_any_order(random);
+        REQUIRE(shuffled.output() == expected);
+
+        // Reports list the layers of the network; what strips compute twice is known.
+        REQUIRE(program.layers.size() == network.layers.size());
+        auto macs = static_cast<std::uint64_t>(fitted.fit->extra_macs);
+        for (std::size_t l = 0; l < network.layers.size(); ++l) {
+            CHECK(program.layers[l].name == network.layers[l].name);
+            macs += program.layers[l].macs;
+        }
+        CHECK(in_order.useful_macs() == macs * options.inferences);
+
+        cut += fitted.fit->cut_layers > 0;
+        several += fitted.fit->strips > 3 * fitted.fit->cut_layers;
+        spilled += !fitted.fit->spilled.empty();
+        both += fitted.fit->cut_layers > 0 && !fitted.fit->spilled.empty();
+        slices += plan.memory.images_per_slice < std::min(options.batch, inferences);
+        grouped += plan.memory.groups.layers > 0;
+        for (const mapping::Layer& layer : fitted.network.layers) {
+            const auto* const joined = std::get_if<mapping::Concatenation>(&layer.work);
+            kept += joined != nullptr && joined->axis == mapping::Concatenation::Axis::Lines;
+        }
+    }
+    CHECK(refused <= tests::random_runs(200));
+    CHECK(cut >= tests::random_share(150));
+    CHECK(spilled >= tests::random_share(35));
+    CHECK(both >= tests::random_share(30));
+    CHECK(kept >= tests::random_share(35));
+    CHECK(several >= tests::random_share(30));
+    CHECK(slices >= tests::random_share(100));
+    CHECK(grouped >= tests::random_share(10));
+}
+
+TEST_CASE("A network of every kind of window is cut to fewer and fewer rows, down to a line of a layer",
+          "[compiler][emit]") {
+    const auto array = GENERATE(isa::Geometry{16, 10}, isa::Geometry{7, 24}, isa::Geometry{64, 64});
+    CAPTURE(array.rows, array.columns);
+    std::mt19937 random(1612);
+    const ir::Graph graph = tall_graph(random);
+    const mapping::Network network = operators::lower(graph);
+    schedule::Target target;
+    target.geometry = array;
+    target.accumulator_rows = 20;
+    const std::uint32_t inferences = 2;
+    const std::vector<std::uint8_t> input = tests::RandomNetwork(random).images(graph, inferences);
+    const std::vector<std::uint8_t> expected = reference::execute(graph, input, inferences);
+    std::uint32_t most_strips = 0, most_spilled = 0;
+    std::string refusal;
+    for (std::uint32_t rows = fewest_rows(network, target); refusal.empty(); rows -= rows / 12 + 1) {
+        CAPTURE(rows);
+        target.unified_buffer_rows = rows;
+        try {
+            const auto fitted = schedule::fit_memory(network, target, machine_of(target));
+            const isa::Program program =
+                emit_program(fitted.network, schedule::make_schedule(fitted.network, fitted.target,
+                                                                     {.batch = 2, .inferences = inferences}));
+            auto machine = interpreter(program, target, input);
+            machine.run_in_any_order(random);
+            REQUIRE(machine.output() == expected);
+            if (!fitted.fit) continue;
+            most_strips = std::max(most_strips, fitted.fit->strips);
+            most_spilled = std::max(most_spilled, static_cast<std::uint32_t>(fitted.fit->spilled.size()));
+        } catch (const ModelError& error) {
+            refusal = error.what();
+        }
+    }
+    CHECK(most_strips >= 40);
+    CHECK(most_spilled >= 3);
+    CHECK(refusal.find(" bytes of unified buffer; the machine has ") != std::string::npos);
 }
 
 TEST_CASE("A network fits a unified buffer of exactly the rows it needs", "[compiler][emit]") {

@@ -94,7 +94,7 @@ TEST_CASE("A tensor that only a concatenation reads lies in its result", "[compi
     const TensorId inner = builder.concat({a, b});
     const TensorId c = builder.convolution(0, 7);
     const TensorId outer = builder.concat({c, inner});
-    const std::vector<TensorPart> parts = place_parts(builder.network());
+    const std::vector<TensorPart> parts = place_parts(builder.network(), target().geometry.rows);
     CHECK(parts[0] == TensorPart{0, 0});
     CHECK(parts[a] == TensorPart{outer, 7});
     CHECK(parts[b] == TensorPart{outer, 10});
@@ -117,7 +117,7 @@ TEST_CASE("A tensor with other readers, or written in whole rows, is copied into
     builder.concat({other, whole});        // layer 7
     CHECK(copies(builder.network()) ==
           Copies{{3, 0}, {3, 1}, {3, 3}, {3, 4}, {6, 0}, {6, 1}, {6, 2}, {7, 0}, {7, 1}});
-    CHECK(place_parts(builder.network())[alone] == TensorPart{whole, 5});
+    CHECK(place_parts(builder.network(), target().geometry.rows)[alone] == TensorPart{whole, 5});
 }
 
 TEST_CASE("The network's output stays by itself where it is concatenated, too",

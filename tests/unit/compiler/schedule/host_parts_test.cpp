@@ -69,7 +69,7 @@ TEST_CASE("A tensor that the host moves in parts has no rows of its own", "[comp
     CHECK(lifetimes[1] == Lifetime{.rows = 1, .first_step = 0, .last_step = 5});
     CHECK(lifetimes[4].last_step == 7);
     CHECK(lifetimes[5].last_step == 7);
-    const std::vector<TensorPart> parts = place_parts(network);
+    const std::vector<TensorPart> parts = place_parts(network, Target().geometry.rows);
     for (mapping::TensorId id = 1; id <= 5; ++id) CHECK(parts[id] == TensorPart{.whole = id});
 }
 

@@ -51,6 +51,7 @@ TEST_CASE("No two that live at the same step share a row", "[compiler][schedule]
             }
             busiest = std::max(busiest, live);
         }
+        CHECK(rows_at_once(lifetimes) == busiest);
         CHECK(allocation.rows >= busiest);
         CHECK(allocation.rows <= 2 * busiest);
     }

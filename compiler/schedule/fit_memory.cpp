@@ -1,0 +1,540 @@
+#include "compiler/schedule/fit_memory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "compiler/ir/model_error.h"
+#include "compiler/mapping/cost.h"
+#include "compiler/schedule/array_weights.h"
+#include "compiler/schedule/cut_network.h"
+#include "compiler/schedule/layer_plan.h"
+#include "compiler/schedule/lowering.h"
+#include "compiler/schedule/mapped_product.h"
+#include "compiler/schedule/tensor_parts.h"
+#include "compiler/schedule/memory_plan.h"
+#include "compiler/schedule/row_allocation.h"
+#include "compiler/schedule/schedule.h"
+#include "compiler/schedule/strips.h"
+#include "hw/base/arithmetic.h"
+#include "hw/timing/activation_unit.h"
+#include "hw/timing/transfers.h"
+
+namespace systole::schedule {
+namespace {
+
+using mapping::TensorId;
+using Kind = StripStep::Kind;
+
+/// Layers of a run, at most: longer runs compute ever more lines again.
+constexpr std::uint32_t longest_run = 24;
+
+/// The cycles of a layer for one image.
+struct LayerCycles {
+    double work = 0;                 ///< of all lines
+    double weights = 0;              ///< of fetching each of its tiles once
+    std::uint32_t block_height = 1;  ///< lines of the output that are computed together
+};
+
+/// The cycles of vector work on an image.
+double vector_cycles(const LayerView& view, const machine::MachineConfig& machine) {
+    using isa::Register;
+    const ir::FeatureMap& output = view.output().shape;
+    isa::Registers registers;
+    isa::Vector vector;
+    if (const auto* const pooling = std::get_if<mapping::Pooling>(&view.layer.work)) {
+        vector.operation = pooling->operation;
+        vector.length = output.height;
+        registers.set(Register::WindowChannels, output.channels);
+        registers.set(Register::WindowOutputWidth, output.width);
+        registers.set(Register::WindowKernelHeight, pooling->window.kernel_height);
+        registers.set(Register::WindowKernelWidth, pooling->window.kernel_width);
+        registers.set(Register::WindowStrideX, pooling->window.stride_x);
+    } else if (const auto* const work = std::get_if<mapping::Elementwise>(&view.layer.work)) {
+        vector.operation = work->operation;
+        vector.length = static_cast<std::uint32_t>(image_rows(view.output(), view.target));
+    } else {
+        return 0;  // concatenations are mostly written in place
+    }
+    vector.elements = view.output().type;
+    return static_cast<double>(timing::activation_cost(vector, registers, machine).cycles);
+}
+
+std::vector<LayerCycles> cycles_of_layers(const mapping::Network& network, const Target& target,
+                                          const machine::MachineConfig& machine,
+                                          const std::vector<LayerPlan>& plans) {
+    const std::vector<TensorPart> parts = place_parts(network, target.geometry.rows);
+    std::vector<LayerCycles> cycles;
+    for (std::size_t l = 0; l < plans.size(); ++l) {
+        const LayerView view{network, network.layers[l], target};
+        LayerCycles& of_layer = cycles.emplace_back();
+        const auto* const product = std::get_if<mapping::MatrixProduct>(&view.layer.work);
+        if (product == nullptr) {
+            of_layer.work = vector_cycles(view, machine);
+            continue;
+        }
+        // The program of a layer that the machine cannot compute is refused with its instruction.
+        if (!machine.matrix_unit.passes(view.input().type, array_weights(*product, target).type)) continue;
+        of_layer.block_height = plans[l].parts.front().block.height;
+        of_layer.work = static_cast<double>(
+            mapping::predicted_cycles(mapped_products(view, plans[l], 1, parts), machine));
+        of_layer.weights = static_cast<double>(
+            timing::weight_read_cycles(bytes_of_tiles(*product, plans[l].tiling.tiles, target), machine));
+    }
+    return cycles;
+}
+
+/// A number of strips for a run of layers.
+struct TriedRun {
+    bool is_possible = false;         ///< of the strips that were planned
+    std::vector<std::uint64_t> rows;  ///< by layer, besides resident tensors
+    double cycles = 0;
+
+    std::uint64_t most_rows() const { return *std::ranges::max_element(rows); }
+};
+
+/// Divides the layers into runs.
+class Division {
+public:
+    Division(const TensorUses& uses, const machine::MachineConfig& machine, std::vector<LayerCycles> cycles)
+        : uses_(uses),
+          network_(uses.network),
+          machine_(machine),
+          cycles_(std::move(cycles)),
+          spilled_(network_.tensors.size(), false),
+          homes_(homes_of(uses, spilled_)) {
+        find_residents();
+    }
+
+    /// Finds the runs with the fewest cycles that fit `rows` rows, spilling as few tensors as it can. Throws
+    /// ModelError with what a layer needs, besides `constant_rows` rows, if one does not fit.
+    std::vector<LayerRun> choose(std::uint64_t rows, std::uint64_t constant_rows) {
+        rows_ = rows;
+        std::optional<double> cycles = divide();
+        while (!cycles) {
+            const std::optional<TensorId> victim = cheapest_victim();
+            if (!victim) reject(constant_rows);
+            set_spilled(*victim, true);
+            cycles = divide();
+        }
+        for (TensorId id = 0; id < spilled_.size(); ++id) {
+            if (!spilled_[id]) continue;
+            set_spilled(id, false);
+            const std::optional<double> without = divide();
+            if (without && *without <= *cycles) {
+                cycles = without;
+            } else {
+                set_spilled(id, true);
+            }
+        }
+        divide();
+        std::vector<LayerRun> runs;
+        for (std::uint32_t end = layer_count(); end > 0; end = best_[end].run.first) {
+            runs.insert(runs.begin(), best_[end].run);
+        }
+        return runs;
+    }
+
+    /// Of the chosen runs.
+    double cycles() const { return best_.back().cycles; }
+    const Homes& homes() const { return homes_; }
+    const std::vector<bool>& spilled() const { return spilled_; }
+
+private:
+    /// The division of the layers up to some layer.
+    struct Best {
+        double cycles = std::numeric_limits<double>::infinity();
+        LayerRun run;  ///< the last
+    };
+
+    std::uint32_t layer_count() const { return static_cast<std::uint32_t>(network_.layers.size()); }
+    const mapping::Layer& layer(std::uint32_t number) const { return network_.layers[number]; }
+
+    void set_spilled(TensorId id, bool spilled) {
+        spilled_[id] = spilled;
+        homes_ = homes_of(uses_, spilled_);
+        find_residents();
+        // Runs that neither make nor read the tensor stay as they are.
+        std::erase_if(tried_, [&](const auto& tried) {
+            const LayerRun& run = tried.first;
+            const auto is_inside = [&](std::uint32_t number) {
+                return number >= run.first && number < run.end;
+            };
+            const TensorUses::Use& use = uses_.uses[id];
+            return (use.maker && is_inside(*use.maker)) || std::ranges::any_of(use.readers, is_inside);
+        });
+    }
+
+    /// The fewest cycles of all layers; absent if there is no division that fits.
+    std::optional<double> divide() {
+        best_.assign(layer_count() + 1, {});
+        best_[0].cycles = 0;
+        std::vector<bool> layer_fits;
+        for (std::uint32_t l = 0; l < layer_count(); ++l) {
+            layer_fits.push_back(fits_whole({.first = l, .end = l + 1}));
+        }
+        for (std::uint32_t first = 0; first < layer_count(); ++first) {
+            if (best_[first].cycles == std::numeric_limits<double>::infinity()) continue;
+            bool needs_strips = false;
+            bool takes_strips = true;
+            for (std::uint32_t end = first + 1; end <= std::min(layer_count(), first + longest_run); ++end) {
+                if (mapping::runs_on_host(layer(end - 1)) && end > first + 1) break;
+                needs_strips = needs_strips || !layer_fits[end - 1];
+                takes_strips = takes_strips && can_be_cut(uses_, end - 1);
+                const LayerRun whole{.first = first, .end = end};
+                if (fits_whole(whole)) consider(whole);
+                if (mapping::runs_on_host(layer(first))) break;
+                if (!needs_strips || !takes_strips) continue;
+                if (const auto run = in_fewest_strips(first, end)) consider(*run);
+            }
+        }
+        const double cycles = best_.back().cycles;
+        return cycles == std::numeric_limits<double>::infinity() ? std::nullopt : std::optional(cycles);
+    }
+
+    void consider(const LayerRun& run) {
+        const double cycles = best_[run.first].cycles + tried(run).cycles;
+        if (cycles < best_[run.end].cycles) best_[run.end] = {.cycles = cycles, .run = run};
+    }
+
+    /// The run with the fewest strips that fit.
+    std::optional<LayerRun> in_fewest_strips(std::uint32_t first, std::uint32_t end) {
+        const std::uint32_t lines = network_.tensors[layer(end - 1).output].shape.height;
+        LayerRun most{.first = first, .end = end, .strips = lines};
+        const std::uint64_t residents = rows_of_residents(first, end, false);
+        if (lines < 2 || !strips_fit(most, residents)) return std::nullopt;
+        std::uint32_t too_few = 1;
+        while (most.strips - too_few > 1) {
+            LayerRun middle = most;
+            middle.strips = too_few + (most.strips - too_few) / 2;
+            if (strips_fit(middle, residents)) {
+                most = middle;
+            } else {
+                too_few = middle.strips;
+            }
+        }
+        for (std::uint32_t number = 0; number < most.strips; ++number) {
+            if (!plan_strip(uses_, homes_, most, number)) return std::nullopt;
+        }
+        return most;
+    }
+
+    bool fits_whole(const LayerRun& run) {
+        const TriedRun& result = tried(run);
+        for (std::uint32_t l = run.first; l < run.end; ++l) {
+            if (result.rows[l - run.first] + rows_on_chip_[l] > rows_) return false;
+        }
+        return result.is_possible;
+    }
+
+    /// Whether the strips fit beside the rows of the tensors that are on the chip all the time.
+    bool strips_fit(const LayerRun& run, std::uint64_t resident_rows) {
+        const TriedRun& result = tried(run);
+        return result.is_possible && result.most_rows() + resident_rows <= rows_;
+    }
+
+    /// A tensor that is on the chip from its first layer to its last.
+    struct Resident {
+        TensorId with_rows = 0;
+        std::uint32_t first = 0;
+        std::uint32_t last = 0;
+    };
+
+    /// The rows of the tensors that are on the chip during one of these layers or more, with or without those
+    /// that are there during these layers only.
+    std::uint64_t rows_of_residents(std::uint32_t first, std::uint32_t end, bool with_inside) const {
+        std::uint64_t rows = 0;
+        std::vector<TensorId> counted;
+        for (const Resident& resident : residents_) {
+            const bool is_there = resident.first < end && resident.last >= first;
+            const bool is_inside = resident.first >= first && resident.last < end;
+            if (!is_there || (is_inside && !with_inside)) continue;
+            if (std::ranges::count(counted, resident.with_rows) > 0) continue;
+            counted.push_back(resident.with_rows);
+            rows += uses_.uses[resident.with_rows].rows;
+        }
+        return rows;
+    }
+
+    void find_residents() {
+        residents_.clear();
+        for (TensorId id = 0; id < homes_.on_chip.size(); ++id) {
+            if (!homes_.on_chip[id] || lies_in_parent(id)) continue;
+            residents_.push_back(
+                {.with_rows = uses_.with_rows(id), .first = uses_.first_layer(id), .last = last_layers_[id]});
+        }
+        rows_on_chip_.clear();
+        for (std::uint32_t l = 0; l < layer_count(); ++l) {
+            rows_on_chip_.push_back(rows_of_residents(l, l + 1, true));
+        }
+    }
+
+    /// Whether the tensor is a slice of one on the chip.
+    bool lies_in_parent(TensorId id) const {
+        const mapping::Layer& maker = layer(uses_.first_layer(id));
+        return std::holds_alternative<mapping::Slice>(maker.work) && homes_.on_chip[maker.inputs[0]];
+    }
+
+    const TriedRun& tried(const LayerRun& run) {
+        const auto [entry, is_new] = tried_.try_emplace(run);
+        if (is_new) entry->second = try_run(run);
+        return entry->second;
+    }
+
+    /// Plans some strips of the run; the others are like the one in the middle.
+    TriedRun try_run(const LayerRun& run) const {
+        TriedRun result{.is_possible = true, .rows = std::vector<std::uint64_t>(run.end - run.first, 0)};
+        const std::uint32_t last = run.strips - 1;
+        std::uint32_t before = 0;  // strips that are counted
+        for (const std::uint32_t number : {0U, std::min(1U, last), run.strips / 2, last}) {
+            if (number < before) continue;
+            const std::optional<Strip> strip = plan_strip(uses_, homes_, run, number);
+            if (!strip) {
+                result.is_possible = false;
+                return result;
+            }
+            const std::vector<std::uint64_t> rows = rows_of_strip(uses_, run, *strip);
+            for (std::size_t l = 0; l < rows.size(); ++l) result.rows[l] = std::max(result.rows[l], rows[l]);
+            const std::uint32_t alike = number + 1 - before;
+            result.cycles += alike * cycles_of(*strip);
+            before = number + 1;
+        }
+        return result;
+    }
+
+    /// Work and transfers, one after the other.
+    double cycles_of(const Strip& strip) const {
+        std::uint64_t read = 0;
+        std::uint64_t written = 0;
+        double cycles = 0;
+        for (const StripStep& step : strip.steps) {
+            if (step.kind == Kind::Fetch) {
+                read += bytes_of_piece(strip.pieces[step.output]);
+            } else if (step.kind == Kind::Send) {
+                written += bytes_of_piece(strip.pieces[step.inputs[0]]);
+            } else if (step.kind == Kind::Compute && !mapping::runs_on_host(layer(step.layer))) {
+                const StripPiece& output = strip.pieces[step.output];
+                const LayerCycles& of_layer = cycles_[step.layer];
+                const auto blocks = [&](std::uint32_t lines) {
+                    return static_cast<double>(divide_up(lines, of_layer.block_height));
+                };
+                const double share =
+                    blocks(output.lines.count()) / blocks(network_.tensors[output.tensor].shape.height);
+                cycles += std::max(share * of_layer.work, of_layer.weights);
+            }
+        }
+        return cycles + static_cast<double>(timing::host_read_cycles(read, machine_) +
+                                            timing::host_write_cycles(written, machine_));
+    }
+
+    std::uint64_t bytes_of_piece(const StripPiece& piece) const {
+        return piece.lines.count() * uses_.line_bytes(piece.tensor);
+    }
+
+    /// The layer behind the longest division that there is.
+    std::uint32_t first_that_does_not_fit() const {
+        std::uint32_t reached = 0;
+        for (std::uint32_t l = 0; l < best_.size(); ++l) {
+            if (best_[l].cycles < std::numeric_limits<double>::infinity()) reached = l;
+        }
+        return reached;
+    }
+
+    /// Of the tensors on the chip during the layer that does not fit, the one whose transfers take the fewest
+    /// cycles for each row and each layer until it is needed again.
+    std::optional<TensorId> cheapest_victim() const {
+        const std::uint32_t at = first_that_does_not_fit();
+        std::optional<TensorId> victim;
+        double least = std::numeric_limits<double>::infinity();
+        for (TensorId id = 0; id < homes_.on_chip.size(); ++id) {
+            const TensorUses::Use& use = uses_.uses[id];
+            if (!homes_.on_chip[id] || use.rows == 0 || use.readers.empty()) continue;
+            if (uses_.first_layer(id) > at || last_layers_[id] < at) continue;
+            const std::uint64_t bytes = mapping::image_bytes(network_.tensors[id]);
+            const auto next =
+                std::ranges::find_if(use.readers, [&](std::uint32_t reader) { return reader > at; });
+            const std::uint32_t distance = next == use.readers.end() ? 0 : *next - at;
+            const auto cycles =
+                static_cast<double>(timing::host_write_cycles(bytes, machine_) +
+                                    use.readers.size() * timing::host_read_cycles(bytes, machine_));
+            const double cost = cycles / (static_cast<double>(use.rows) * (distance + 1));
+            if (cost < least) {
+                least = cost;
+                victim = id;
+            }
+        }
+        return victim;
+    }
+
+    [[noreturn]] void reject(std::uint64_t constant_rows) {
+        const std::uint32_t at = first_that_does_not_fit();
+        const bool cuts = can_be_cut(uses_, at);
+        const LayerRun run{
+            .first = at, .end = at + 1, .strips = cuts ? network_.tensors[layer(at).output].shape.height : 1};
+        const std::uint64_t rows =
+            tried(run).most_rows() + rows_of_residents(at, at + 1, !cuts) + constant_rows;
+        throw ModelError(fmt::format(
+            "{}: layer \"{}\": {} of its output, what it is computed from, and the parameters and tables of "
+            "all layers need {} bytes of unified buffer; the machine has {}",
+            network_.name, layer(at).name, cuts ? "one line" : "one image", rows * uses_.row_bytes,
+            (rows_ + constant_rows) * uses_.row_bytes));
+    }
+
+    const TensorUses& uses_;
+    const mapping::Network& network_;
+    const machine::MachineConfig& machine_;
+    const std::vector<LayerCycles> cycles_;
+    const std::vector<std::uint32_t> last_layers_ = [this] {
+        std::vector<std::uint32_t> last;
+        for (TensorId id = 0; id < network_.tensors.size(); ++id) last.push_back(uses_.last_layer(id));
+        return last;
+    }();
+    std::vector<bool> spilled_;
+    Homes homes_;
+    std::uint64_t rows_ = 0;
+    std::vector<Resident> residents_;
+    std::vector<std::uint64_t> rows_on_chip_;  ///< by layer: of all residents
+    std::vector<Best> best_;                   ///< by number of layers
+    std::map<LayerRun, TriedRun> tried_;
+};
+
+/// The blocks of the layers that the parts belong to.
+std::vector<mapping::PixelBlock> blocks_of_parts(const Mapping& mapping,
+                                                 const std::vector<std::uint32_t>& whole_layers) {
+    if (mapping.blocks.empty()) return {};
+    std::vector<mapping::PixelBlock> blocks;
+    blocks.reserve(whole_layers.size());
+    for (const std::uint32_t whole : whole_layers) blocks.push_back(block_of(mapping, whole));
+    return blocks;
+}
+
+MemoryFit fit_of(const TensorUses& uses, const std::vector<bool>& spilled, const CutNetwork& cut) {
+    MemoryFit fit;
+    const mapping::Network& whole = uses.network;
+    for (TensorId id = 0; id < spilled.size(); ++id) {
+        if (spilled[id]) fit.spilled.push_back(whole.tensors[id].name);
+    }
+    const auto moved = [&](TensorId host, TensorId on_chip, bool is_there_anyway) {
+        if (!is_there_anyway && host < spilled.size() && spilled[host]) {
+            fit.spilled_bytes += mapping::image_bytes(cut.network.tensors[on_chip]);
+        }
+    };
+    std::vector<std::int64_t> lines(whole.layers.size());
+    for (std::size_t l = 0; l < cut.network.layers.size(); ++l) {
+        const mapping::Layer& layer = cut.network.layers[l];
+        const std::uint32_t of = cut.whole_layers[l];
+        if (std::holds_alternative<mapping::Fetch>(layer.work)) {
+            moved(layer.inputs[0], layer.output, uses.uses[layer.inputs[0]].begins_in_host);
+        } else if (std::holds_alternative<mapping::Send>(layer.work)) {
+            moved(layer.output, layer.inputs[0], uses.uses[layer.output].ends_in_host);
+        } else if (layer.part_of && layer.work.index() == whole.layers[of].work.index() &&
+                   !std::holds_alternative<mapping::Slice>(layer.work)) {
+            lines[of] += cut.network.tensors[layer.output].shape.height;
+            ++fit.strips;
+            if (layer.part_of == l) ++fit.cut_layers;
+        }
+    }
+    for (std::size_t l = 0; l < lines.size(); ++l) {
+        const std::int64_t height = whole.tensors[whole.layers[l].output].shape.height;
+        if (lines[l] == 0) continue;  // not cut
+        fit.extra_macs += static_cast<std::int64_t>(whole.layers[l].macs) / height * (lines[l] - height);
+    }
+    return fit;
+}
+
+std::uint64_t rows_of_one_image(const mapping::Network& network, const Target& target) {
+    return allocate_rows(tensor_lifetimes(network, target, false)).rows;
+}
+
+bool image_fits(const mapping::Network& network, const Target& target) {
+    try {
+        std::vector<LayerPlan> plans = plan_layers(network, target);
+        const std::uint32_t constant_rows = lay_out_constants(network, target, plans);
+        return rows_of_one_image(network, target) <= rows_for_tensors(target, constant_rows);
+    } catch (const ModelError&) {
+        return false;  // cut_to_fit throws it again
+    }
+}
+
+/// A cut network and its predicted cycles.
+struct PricedNetwork {
+    FittedNetwork fitted;
+    double cycles = 0;
+};
+
+PricedNetwork cut_to_fit(const mapping::Network& network, const Target& target,
+                         const machine::MachineConfig& machine) {
+    FittedNetwork fitted{.network = {}, .target = target, .fit = {}};
+    fitted.target.mapping.join_convolutions = false;
+    fitted.target.mapping.joins.clear();
+    fitted.target.mapping.rests.clear();
+    std::vector<LayerPlan> plans = plan_layers(network, fitted.target);
+    const std::uint32_t constant_rows = lay_out_constants(network, fitted.target, plans);
+    const std::uint64_t available = rows_for_tensors(target, constant_rows);
+    const TensorUses uses(network, target);
+    const std::vector<LayerCycles> cycles = cycles_of_layers(network, fitted.target, machine, plans);
+    // Rows lie between tensors that do not fit there, so the division may have to do with fewer than there
+    // are: with ever fewer, until they can be allocated.
+    std::uint64_t held_back = 0;
+    while (true) {
+        Division division(uses, machine, cycles);
+        const auto runs = division.choose(available - held_back, constant_rows + held_back);
+        CutNetwork cut = cut_network(uses, division.homes(), runs);
+        fitted.target.mapping.blocks = blocks_of_parts(target.mapping, cut.whole_layers);
+        const std::uint64_t needed = rows_of_one_image(cut.network, fitted.target);
+        if (needed <= available) {
+            fitted.fit = fit_of(uses, division.spilled(), cut);
+            fitted.network = std::move(cut.network);
+            return {.fitted = std::move(fitted), .cycles = division.cycles()};
+        }
+        if (held_back == available) plan_schedule(cut.network, fitted.target, {});  // throws the sizes
+        held_back = std::min(2 * held_back + needed - available, available);
+    }
+}
+
+}  // namespace
+
+FittedNetwork fit_memory(mapping::Network network, const Target& target,
+                         const machine::MachineConfig& machine) {
+    if (image_fits(network, target)) return {.network = std::move(network), .target = target, .fit = {}};
+    if (target.mapping.blocks.empty()) return cut_to_fit(network, target, machine).fitted;
+    // The parameters of blocks take rows that those of single pixels do not.
+    Target single = target;
+    single.mapping.blocks.clear();
+    single.mapping.rests.clear();
+    if (image_fits(network, single)) return {.network = std::move(network), .target = single, .fit = {}};
+    PricedNetwork without_blocks = cut_to_fit(network, single, machine);
+    try {
+        PricedNetwork with_blocks = cut_to_fit(network, target, machine);
+        if (with_blocks.cycles <= without_blocks.cycles) return std::move(with_blocks.fitted);
+    } catch (const ModelError&) {
+        // There are too few rows for the parameters of blocks.
+    }
+    return std::move(without_blocks.fitted);
+}
+
+std::string to_text(const MemoryFit& fit) {
+    std::string text = "an image does not fit the unified buffer\n";
+    if (fit.cut_layers > 0) {
+        text += fmt::format("  {} {} computed in {} strips of lines, with {} {} MACs an image\n",
+                            fit.cut_layers, fit.cut_layers == 1 ? "layer is" : "layers are", fit.strips,
+                            fit.extra_macs < 0 ? -fit.extra_macs : fit.extra_macs,
+                            fit.extra_macs < 0 ? "fewer" : "more");
+    }
+    if (!fit.spilled.empty()) {
+        text += fmt::format("  {} {} through host memory, {} bytes an image:", fit.spilled.size(),
+                            fit.spilled.size() == 1 ? "tensor goes" : "tensors go", fit.spilled_bytes);
+        for (const std::string& tensor : fit.spilled) text += fmt::format(" {:?}", tensor);
+        text += '\n';
+    }
+    if (fit.cut_layers == 0 && fit.spilled.empty()) {
+        text += "  inputs and outputs move directly before and behind the layers that need and make them\n";
+    }
+    return text;
+}
+
+}  // namespace systole::schedule

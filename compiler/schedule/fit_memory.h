@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/mapping/network.h"
+#include "compiler/schedule/target.h"
+#include "hw/machine/machine_config.h"
+
+namespace systole::schedule {
+
+/// What was done to make a network fit the unified buffer.
+struct MemoryFit {
+    std::uint32_t cut_layers = 0;  ///< that are computed in strips
+    std::uint32_t strips = 0;      ///< of these layers together
+    /// Of an image: for lines that several strips need, less those for lines that none needs.
+    std::int64_t extra_macs = 0;
+    std::vector<std::string> spilled;  ///< tensors that go through host memory for lack of rows
+    std::uint64_t spilled_bytes = 0;   ///< of an image: theirs, sent and fetched again
+
+    bool operator==(const MemoryFit&) const = default;
+};
+
+/// A network and the target that it is scheduled for.
+struct FittedNetwork {
+    mapping::Network network;
+    Target target;
+    std::optional<MemoryFit> fit;  ///< absent if it is the given network
+};
+
+/// The network itself if the unified buffer holds one image of it. If not, a network with the same results
+/// that fits: runs of its layers are computed in strips of lines, and if that is not enough, tensors go
+/// through host memory.
+///
+/// Every division of the layers into runs is weighed, with the fewest strips with which a run fits. Their
+/// cost is in cycles of hw/timing: of products, also of lines that two strips need, of their weights, which
+/// every strip fetches, and of transfers. While no division fits, the tensor is spilled that moves the fewest
+/// bytes for the rows and layers that it gives free; in the end, those that need not be are taken back.
+///
+/// The target of the result has the same blocks, or none if that costs less because their parameters take
+/// rows, and joins no convolutions. Throws ModelError if a layer does not even fit with one line,
+/// std::logic_error if the network is inconsistent.
+FittedNetwork fit_memory(mapping::Network network, const Target& target,
+                         const machine::MachineConfig& machine);
+
+/// What was done, in lines of text.
+std::string to_text(const MemoryFit& fit);
+
+}  // namespace systole::schedule

@@ -1,0 +1,219 @@
+#include "compiler/schedule/fit_memory.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/ir/model_error.h"
+#include "compiler/schedule/schedule.h"
+#include "compiler/schedule/strips.h"
+#include "tests/support/mapping_layers.h"
+
+namespace systole::schedule {
+namespace {
+
+using mapping::TensorId;
+
+constexpr ir::Window same_3x3{
+    .kernel_height = 3, .kernel_width = 3, .pad_top = 1, .pad_left = 1, .pad_bottom = 1, .pad_right = 1};
+
+/// A network of layers over a 16 x 4 x 8 image, tensor 0. A line is four rows of eight bytes.
+class TallImages {
+public:
+    TallImages() {
+        network_.name = "made";
+        add_tensor({16, 4, 8});
+    }
+
+    TensorId convolution(TensorId from) {
+        mapping::MatrixProduct work;
+        work.window = same_3x3;
+        work.weights = tests::ones(9 * 8 * 8);
+        work.requantization = tests::requantization(8);
+        const ir::FeatureMap shape = network_.tensors[from].shape;
+        return add({from}, shape, work, 9 * 8 * shape.elements());
+    }
+    TensorId pool(TensorId from) {
+        mapping::Pooling work;
+        work.window = {.kernel_height = 2, .kernel_width = 2, .stride_y = 2, .stride_x = 2};
+        const ir::FeatureMap shape = network_.tensors[from].shape;
+        return add({from}, {shape.height / 2, shape.width / 2, 8}, work);
+    }
+    TensorId sum(TensorId a, TensorId b) { return add({a, b}, network_.tensors[a].shape, tests::addition()); }
+
+    mapping::Network& network() { return network_; }
+
+private:
+    TensorId add_tensor(const ir::FeatureMap& shape) {
+        const auto id = static_cast<TensorId>(network_.tensors.size());
+        network_.tensors.push_back({.name = "t" + std::to_string(id), .shape = shape});
+        return id;
+    }
+    TensorId add(std::vector<TensorId> from, const ir::FeatureMap& shape, mapping::Work work,
+                 std::uint64_t macs = 0) {
+        const TensorId to = add_tensor(shape);
+        network_.layers.push_back({.name = "l" + std::to_string(to),
+                                   .inputs = std::move(from),
+                                   .output = to,
+                                   .work = std::move(work),
+                                   .macs = macs});
+        network_.outputs = {to};
+        return to;
+    }
+
+    mapping::Network network_;
+};
+
+Target target_of_rows(std::uint32_t rows) {
+    return {.geometry = {.rows = 8, .columns = 8},
+            .accumulator_rows = 64,
+            .unified_buffer_rows = rows,
+            .weight_memory_bytes = 1 << 20};
+}
+
+machine::MachineConfig machine_of(const Target& target) {
+    machine::MachineConfig machine;
+    machine.matrix_unit.rows = target.geometry.rows;
+    machine.matrix_unit.columns = target.geometry.columns;
+    machine.unified_buffer.rows = target.unified_buffer_rows;
+    return machine;
+}
+
+FittedNetwork fit(const mapping::Network& network, std::uint32_t rows) {
+    const Target target = target_of_rows(rows);
+    return fit_memory(network, target, machine_of(target));
+}
+
+/// Rows of the parameters of a convolution.
+constexpr std::uint32_t constants = 9;
+constexpr std::uint32_t image_rows_of_input = 64;
+
+}  // namespace
+
+TEST_CASE("A network of which an image fits stays as it is", "[compiler][schedule][fit_memory]") {
+    TallImages builder;
+    builder.convolution(0);
+    const FittedNetwork fitted = fit(builder.network(), constants + 2 * image_rows_of_input);
+    CHECK_FALSE(fitted.fit.has_value());
+    CHECK(fitted.network.layers.size() == 1);
+    CHECK(fitted.target == target_of_rows(constants + 2 * image_rows_of_input));
+}
+
+TEST_CASE("A layer whose image lacks a row is computed in two strips that share its weights",
+          "[compiler][schedule][fit_memory]") {
+    TallImages builder;
+    builder.convolution(0);
+    const FittedNetwork fitted = fit(builder.network(), constants + 2 * image_rows_of_input - 1);
+    REQUIRE(fitted.fit.has_value());
+    CHECK(fitted.fit->cut_layers == 1);
+    CHECK(fitted.fit->strips == 2);
+    CHECK(fitted.fit->extra_macs == 0);
+    CHECK(fitted.fit->spilled.empty());
+    const Schedule schedule = make_schedule(fitted.network, fitted.target, {});
+    CHECK(schedule.weight_tiles == 9);
+    CHECK(schedule.constant_rows == constants);
+    REQUIRE(schedule.layers.size() == 6);
+    CHECK(schedule.layers[4].first_weight_tile == schedule.layers[1].first_weight_tile);
+    CHECK(schedule.layers[4].segments == [&] {
+        auto segments = schedule.layers[1].segments;
+        segments[0][0].layer = 4;
+        return segments;
+    }());
+    // Lines 7 and 8 are read twice. The window's padding is at the image's border only.
+    const std::string text = to_text(schedule);
+    for (const char* line : {"layer 1 fetch \"t0[0..8]\" 0 from byte 0 of \"t0\"\n",
+                             "layer 3 send \"t1[0..7]\" 0 to byte 0 of \"t1\"\n",
+                             "layer 4 fetch \"t0[7..15]\" 0 from byte 224 of \"t0\"\n",
+                             "layer 5 \"l1\" convolution, 0 MACs, part of layer 2\n",
+                             "layer 6 send \"t1[8..15]\" 0 to byte 256 of \"t1\"\n"}) {
+        CAPTURE(line, text);
+        CHECK(text.find(line) != std::string::npos);
+    }
+    const auto window_of = [&](std::size_t layer) {
+        return *std::get<mapping::MatrixProduct>(fitted.network.layers[layer].work).window;
+    };
+    CHECK(window_of(1).pad_top == 1);
+    CHECK(window_of(1).pad_bottom == 0);
+    CHECK(window_of(4).pad_top == 0);
+    CHECK(window_of(4).pad_bottom == 1);
+}
+
+TEST_CASE(
+    "Layers in a run of strips compute the lines that two strips need twice, and leave their last output "
+    "on the chip",
+    "[compiler][schedule][fit_memory]") {
+    TallImages builder;
+    const TensorId pooled = builder.pool(builder.convolution(builder.convolution(0)));
+    builder.convolution(pooled);
+    const FittedNetwork fitted = fit(builder.network(), 3 * constants + image_rows_of_input + 8);
+    REQUIRE(fitted.fit.has_value());
+    CHECK(fitted.fit->spilled.empty());
+    CHECK(fitted.fit->cut_layers >= 2);
+    CHECK(fitted.fit->extra_macs > 0);
+    std::uint32_t kept = 0;
+    for (const mapping::Layer& layer : fitted.network.layers) {
+        const auto* const joined = std::get_if<mapping::Concatenation>(&layer.work);
+        if (joined == nullptr) continue;
+        ++kept;
+        CHECK(joined->axis == mapping::Concatenation::Axis::Lines);
+        CHECK(layer.output == pooled);
+    }
+    CHECK(kept == 1);
+    // The strips are computed in their place.
+    const Schedule schedule = make_schedule(fitted.network, fitted.target, {});
+    for (const Operation& operation : schedule.operations)
+        CHECK_FALSE(std::holds_alternative<CopyLines>(operation));
+    CHECK(schedule.memory.rows <= fitted.target.unified_buffer_rows);
+}
+
+TEST_CASE("The tensor that is needed again last goes through host memory",
+          "[compiler][schedule][fit_memory]") {
+    TallImages builder;
+    const TensorId early = builder.convolution(0);
+    const TensorId first = builder.pool(early);
+    TensorId last = builder.convolution(first);
+    for (int i = 0; i < 3; ++i) last = builder.convolution(last);
+    builder.sum(last, first);
+    mapping::Network& network = builder.network();
+    network.outputs = {network.layers.back().output};
+    // Pooled tensors have 16 rows; a strip of a convolution takes 8 or more, which do not fit beside one.
+    const FittedNetwork fitted = fit(network, 5 * constants + 16 + 7);
+    REQUIRE(fitted.fit.has_value());
+    const std::vector<std::string>& spilled = fitted.fit->spilled;
+    CHECK(std::ranges::count(spilled, network.tensors[first].name) == 1);
+    CHECK(fitted.fit->spilled_bytes >= 2 * mapping::image_bytes(network.tensors[first]));
+    CHECK(make_schedule(fitted.network, fitted.target, {}).memory.rows <= fitted.target.unified_buffer_rows);
+    // With rows for it, it stays: the layers beside it are cut.
+    CHECK(fit(network, 5 * constants + 2 * 16 + 8).fit->spilled.empty());
+}
+
+TEST_CASE("A layer of which not one line fits is refused with the sizes",
+          "[compiler][schedule][fit_memory]") {
+    TallImages builder;
+    builder.convolution(0);
+    // Three lines of the input and one of the output, four rows each.
+    CHECK(fit(builder.network(), constants + 16).fit->strips == 16);
+    CHECK_THROWS_WITH(
+        fit(builder.network(), constants + 15),
+        "made: layer \"l1\": one line of its output, what it is computed from, and the parameters "
+        "and tables of all layers need 200 bytes of unified buffer; the machine has 192");
+}
+
+TEST_CASE("A strip's window has the padding that its input lacks", "[compiler][schedule][fit_memory]") {
+    const ir::Window window{.kernel_height = 3, .stride_y = 2, .pad_top = 4, .pad_bottom = 9};
+    // Output line l reads lines 2 l - 4 to 2 l - 2 of ten.
+    const auto strip = [&](const Lines& input, const Lines& output) {
+        const ir::Window own = window_of_strip(window, input, output, 10);
+        return std::pair(own.pad_top, own.pad_bottom);
+    };
+    using Pads = std::pair<std::uint32_t, std::uint32_t>;
+    CHECK(strip({0, 1}, {0, 1}) == Pads{4, 0});  // above the image
+    CHECK(strip({0, 3}, {1, 3}) == Pads{2, 0});
+    CHECK(strip({2, 7}, {3, 5}) == Pads{0, 0});
+    CHECK(strip({6, 10}, {5, 8}) == Pads{0, 3});
+    CHECK(strip({9, 10}, {7, 9}) == Pads{5, 0});  // below the image: the padding above is as good
+}
+
+}  // namespace systole::schedule
