@@ -504,7 +504,7 @@ TEST_CASE("Networks of which not one image fits compute what the integer referen
     CHECK(kept >= tests::random_share(35));
     CHECK(several >= tests::random_share(30));
     CHECK(slices >= tests::random_share(100));
-    CHECK(grouped >= tests::random_share(10));
+    CHECK(grouped >= tests::random_share(7));
 }
 
 TEST_CASE("A network of every kind of window is cut to fewer and fewer rows, down to a line of a layer",
