@@ -94,13 +94,23 @@ inline void check_counters(const hw::Core& core, const isa::Program& program, co
     CHECK(core.counter("weight_fifo.bytes").value() == asked.tile_bytes);
 }
 
+/// The program of a network with these choices of the compiler.
+inline isa::Program mapped_program(const mapping::Network& network, const machine::MachineConfig& machine,
+                                   const schedule::Options& options, const run::Mapping& mapping) {
+    run::RunSpec spec;
+    spec.machine = machine;
+    spec.compiler.mapping = mapping;
+    return emit::emit_program(network, run::schedule_of(network, spec, options));
+}
+
 /// Runs a quantized graph on the chip and on the functional executor and compares both with the integer
 /// reference.
 inline void check_truth(const ir::Graph& graph, const machine::MachineConfig& machine,
-                        const schedule::Options& options, const Bytes& input) {
+                        const schedule::Options& options, const Bytes& input,
+                        const run::Mapping& mapping = {}) {
     const Bytes expected = reference::execute(graph, input, static_cast<std::uint32_t>(options.inferences));
     const mapping::Network network = operators::lower(graph);
-    const isa::Program program = emit::compile(network, target_of(machine), options);
+    const isa::Program program = mapped_program(network, machine, options, mapping);
     const isa::HostBuffer& in = buffer_of(program, isa::BufferKind::Input);
     const isa::HostBuffer& out = buffer_of(program, isa::BufferKind::Output);
 
