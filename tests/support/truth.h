@@ -129,11 +129,23 @@ void check_program(const ir::Graph& graph, const isa::Program& program, const ma
     check(core);
 }
 
-/// The same for the program that the compiler makes.
+/// The program of a network with these choices of the compiler.
+inline isa::Program mapped_program(const mapping::Network& network, const machine::MachineConfig& machine,
+                                   const schedule::Options& options, const run::Mapping& mapping) {
+    run::RunSpec spec;
+    spec.machine = machine;
+    spec.compiler.mapping = mapping;
+    const run::ScheduledNetwork scheduled = run::schedule_of(network, spec, options);
+    return emit::emit_program(scheduled.network, scheduled.schedule);
+}
+
+/// The same for the program that the compiler makes. `mapping` cuts no images, whose lines may be computed
+/// twice.
 inline void check_truth(const ir::Graph& graph, const machine::MachineConfig& machine,
-                        const schedule::Options& options, const Bytes& input) {
+                        const schedule::Options& options, const Bytes& input,
+                        const run::Mapping& mapping = {}) {
     const mapping::Network network = operators::lower(graph);
-    const isa::Program program = emit::compile(network, target_of(machine), options);
+    const isa::Program program = mapped_program(network, machine, options, mapping);
     check_program(graph, program, machine, input, [&](const hw::Core& core) {
         check_counters(core, program, network, machine, options.inferences);
     });
