@@ -135,9 +135,10 @@ std::vector<std::int64_t> axes_in(const ir::LayerReader& layer, const std::vecto
 std::vector<ir::ValueId> append_declared(ir::LayerReader& layer, std::string_view op,
                                          std::vector<ir::NamedAttribute> attributes,
                                          std::vector<ir::ValueId> inputs) {
-    std::vector<ir::ResultType> types;
-    for (std::size_t i = 0; i < layer.result_count(); ++i) types.push_back(layer.declared_result(i));
-    return layer.append_node(op, std::move(attributes), std::move(inputs), std::move(types));
+    if (layer.result_count() != 1) {
+        layer.fail(fmt::format("it has {} results in the file; it must have 1", layer.result_count()));
+    }
+    return layer.append_node(op, std::move(attributes), std::move(inputs), {layer.declared_result(0)});
 }
 
 ir::ValueId append_shape(ir::LayerReader& layer, ir::ValueId value, const ir::Shape& shape) {

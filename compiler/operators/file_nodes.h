@@ -43,7 +43,7 @@ std::size_t axis_in(const ir::LayerReader& layer, std::int64_t axis, std::size_t
 std::vector<std::int64_t> axes_in(const ir::LayerReader& layer, const std::vector<std::int64_t>& axes,
                                   std::size_t rank);
 
-/// Appends a node whose results have the types that the file declares (TFLite).
+/// Appends a node whose result has the type that the file declares (TFLite). Fails if it declares several.
 std::vector<ir::ValueId> append_declared(ir::LayerReader& layer, std::string_view op,
                                          std::vector<ir::NamedAttribute> attributes,
                                          std::vector<ir::ValueId> inputs);

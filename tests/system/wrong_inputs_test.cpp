@@ -735,7 +735,7 @@ TEST_CASE("Each wrong file of images or labels ends with one line that names it 
          {"labels is \"x\"", "an input"}},
         {"a cut zip archive",
          images("PK\x03\x04" + std::string(20, 'x')),
-         {"the zip archive cannot be read"}},
+         {"it is not a zip file, or it is damaged"}},
         {"an empty zip archive",
          images("PK\x05\x06" + std::string(18, '\0')),
          {"the zip archive is empty", "holds arrays"}},

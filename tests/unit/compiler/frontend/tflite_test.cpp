@@ -322,6 +322,16 @@ TEST_CASE("What a TFLite file cannot be is said in one line", "[compiler][fronte
               file.node(Op::TANH, {7}, {y});
               return Ends{{x}, {y}};
           }) == R"(layer "y": tensor 7 is not one of the 2 of the file (operator TANH))");
+    for (const Op op : {Op::FLOOR, Op::TANH, Op::ELU}) {
+        CHECK_THAT(made([&](TfliteFile& file, std::int32_t, std::int32_t) {
+                       const auto from = file.tensor("from", Type::FLOAT32, {1, 2});
+                       const auto to = file.tensor("to", Type::FLOAT32, {1, 2});
+                       const auto more = file.tensor("more", Type::FLOAT32, {1, 2});
+                       file.node(op, {from}, {to, more});
+                       return Ends{{from}, {to}};
+                   }),
+                   Catch::Contains(R"(layer "to": it has 2 results in the file; it must have 1 (operator )"));
+    }
     CHECK_THAT(made([](TfliteFile& file, std::int32_t x, std::int32_t y) {
                    file.node(Op::TANH, {y}, {y});
                    return Ends{{x}, {y}};

@@ -107,8 +107,9 @@ TEST_CASE("Channels before a depthwise convolution grow to the tensor's range", 
 }
 
 TEST_CASE("Small channels keep as many steps as large ones", "[compiler][passes]") {
-    for (std::uint32_t seed = 0; seed < tests::random_runs(20); ++seed) {
-        INFO("seed " << seed);
+    const std::uint32_t runs = tests::random_runs(20);
+    double steps = 0.0;
+    for (std::uint32_t seed = 0; seed < runs; ++seed) {
         GraphParts parts(seed);
         const std::vector<float> factors{1.0F, 0.125F, 0.125F, 0.125F};
         Graph graph = tests::graph_of(image);
@@ -116,8 +117,10 @@ TEST_CASE("Small channels keep as many steps as large ones", "[compiler][passes]
         graph.append("relu", tests::op("relu"), {1});
         graph.append("depthwise", balancing_depthwise(parts, factors), {2});
         const Calibration calibration = image_calibration(graph);
-        CHECK(error_in_steps(graph, quantized(graph, calibration), calibration.inputs) < 5.0);
+        steps += error_in_steps(graph, quantized(graph, calibration), calibration.inputs);
     }
+    // 1.2; without it, 2.2.
+    CHECK(steps / runs < 1.6);
 }
 
 TEST_CASE("Channels that something else depends on are not scaled", "[compiler][passes]") {
