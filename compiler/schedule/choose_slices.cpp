@@ -38,18 +38,6 @@ public:
         }
     }
 
-    /// Whether the machine can do the matrix work of all layers.
-    bool can_predict() const {
-        for (const mapping::Layer& layer : network_.layers) {
-            const auto* const product = std::get_if<mapping::MatrixProduct>(&layer.work);
-            if (product == nullptr) continue;
-            const DataType activations = network_.tensors[layer.inputs[0]].type;
-            if (!machine_.matrix_unit.passes(activations, array_weights(*product, target_).type))
-                return false;
-        }
-        return true;
-    }
-
     Cycle read(std::uint64_t images) const {
         return timing::host_read_cycles(images * bytes_of_parts(input_parts(network_)), machine_);
     }
@@ -156,9 +144,9 @@ SliceAlternatives compare_slices(const mapping::Network& network, const Target& 
                                  const machine::MachineConfig& machine, const Options& options) {
     const MemoryPlan first = plan_schedule(network, target, options).memory;
     const auto batch = static_cast<std::uint32_t>(std::min<std::uint64_t>(options.batch, options.inferences));
-    if (batch < 2) return {};
+    if (batch < 2 || !supports_products(network, target, machine)) return {};
     const SliceCosts costs(network, target, machine, first);
-    if (!costs.can_predict()) return {};
+
     const std::uint64_t batches = divide_up(options.inferences, std::uint64_t{batch});
     SliceAlternatives compared;
     const auto add = [&](std::uint32_t slices, const MemoryPlan& plan) {

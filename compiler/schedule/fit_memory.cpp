@@ -15,11 +15,11 @@
 #include "compiler/schedule/layer_plan.h"
 #include "compiler/schedule/lowering.h"
 #include "compiler/schedule/mapped_product.h"
-#include "compiler/schedule/tensor_parts.h"
 #include "compiler/schedule/memory_plan.h"
 #include "compiler/schedule/row_allocation.h"
 #include "compiler/schedule/schedule.h"
 #include "compiler/schedule/strips.h"
+#include "compiler/schedule/tensor_parts.h"
 #include "hw/base/arithmetic.h"
 #include "hw/timing/activation_unit.h"
 #include "hw/timing/transfers.h"
@@ -460,6 +460,19 @@ bool image_fits(const mapping::Network& network, const Target& target) {
     }
 }
 
+/// The target without joined layers and without channels that have blocks of their own: their layers' blocks
+/// may be too large for all channels.
+Target with_layers_apart(Target target) {
+    Mapping& mapping = target.mapping;
+    for (std::size_t l = 0; l < mapping.blocks.size(); ++l) {
+        if (rest_of(mapping, l).first_channel > 0) mapping.blocks[l] = {};
+    }
+    mapping.rests.clear();
+    mapping.joins.clear();
+    mapping.join_convolutions = false;
+    return target;
+}
+
 /// A cut network and its predicted cycles.
 struct PricedNetwork {
     FittedNetwork fitted;
@@ -468,10 +481,8 @@ struct PricedNetwork {
 
 PricedNetwork cut_to_fit(const mapping::Network& network, const Target& target,
                          const machine::MachineConfig& machine) {
-    FittedNetwork fitted{.network = {}, .target = target, .fit = {}};
-    fitted.target.mapping.join_convolutions = false;
-    fitted.target.mapping.joins.clear();
-    fitted.target.mapping.rests.clear();
+    const Target apart = with_layers_apart(target);
+    FittedNetwork fitted{.network = {}, .target = apart, .fit = {}};
     std::vector<LayerPlan> plans = plan_layers(network, fitted.target);
     const std::uint32_t constant_rows = lay_out_constants(network, fitted.target, plans);
     const std::uint64_t available = rows_for_tensors(target, constant_rows);
@@ -484,7 +495,7 @@ PricedNetwork cut_to_fit(const mapping::Network& network, const Target& target,
         Division division(uses, machine, cycles);
         const auto runs = division.choose(available - held_back, constant_rows + held_back);
         CutNetwork cut = cut_network(uses, division.homes(), runs);
-        fitted.target.mapping.blocks = blocks_of_parts(target.mapping, cut.whole_layers);
+        fitted.target.mapping.blocks = blocks_of_parts(apart.mapping, cut.whole_layers);
         const std::uint64_t needed = rows_of_one_image(cut.network, fitted.target);
         if (needed <= available) {
             fitted.fit = fit_of(uses, division.spilled(), cut);

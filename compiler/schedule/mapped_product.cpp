@@ -1,5 +1,6 @@
 #include "compiler/schedule/mapped_product.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "compiler/schedule/array_weights.h"
@@ -64,6 +65,16 @@ std::uint64_t bytes_of_tiles(const mapping::MatrixProduct& product, std::uint64_
                              const Target& target) {
     return tiles * target.geometry.rows * target.geometry.columns *
            bytes_of(array_weights(product, target).type);
+}
+
+bool supports_products(const mapping::Network& network, const Target& target,
+                       const machine::MachineConfig& machine) {
+    return std::ranges::all_of(network.layers, [&](const mapping::Layer& layer) {
+        const auto* const product = std::get_if<mapping::MatrixProduct>(&layer.work);
+        if (product == nullptr) return true;
+        const DataType activations = network.tensors[layer.inputs[0]].type;
+        return machine.matrix_unit.passes(activations, array_weights(*product, target).type).has_value();
+    });
 }
 
 }  // namespace systole::schedule

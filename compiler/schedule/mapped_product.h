@@ -7,6 +7,7 @@
 #include "compiler/schedule/layer_plan.h"
 #include "compiler/schedule/lowering.h"
 #include "compiler/schedule/tensor_parts.h"
+#include "hw/machine/machine_config.h"
 
 namespace systole::schedule {
 
@@ -19,5 +20,10 @@ std::vector<mapping::MappedProduct> mapped_products(const LayerView& view, const
 /// Bytes of weight memory that the tiles of a layer take.
 std::uint64_t bytes_of_tiles(const mapping::MatrixProduct& product, std::uint64_t tiles,
                              const Target& target);
+
+/// Whether the machine can do the matrix work of all layers. If not, its costs cannot be predicted; the
+/// program is refused with its first such instruction.
+bool supports_products(const mapping::Network& network, const Target& target,
+                       const machine::MachineConfig& machine);
 
 }  // namespace systole::schedule

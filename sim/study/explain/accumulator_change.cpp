@@ -48,7 +48,7 @@ std::string why_slower(const WhatIf& what_if, std::uint32_t rows, std::optional<
     const bool is_one_change = what_if.settings.size() == 1;
     if (!is_one_change || what_if.settings.front().key != accumulator_setting) return {};
     if (!speedup || *speedup > 1.0 - report::noticeable_change) return {};
-    return fmt::format("slower, because {}", why(what_if.settings.front().value.get<std::uint32_t>() > rows));
+    return fmt::format("because {}", why(what_if.settings.front().value.get<std::uint32_t>() > rows));
 }
 
 std::string warning(const WhatIf& without, std::uint32_t rows, std::optional<double> speedup) {
