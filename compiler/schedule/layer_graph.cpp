@@ -22,7 +22,9 @@ struct Rows {
 class Finder {
 public:
     Finder(const mapping::Network& network, const Schedule& schedule)
-        : network_(network), schedule_(schedule), parts_(place_parts(network, schedule.target.geometry.rows)) {}
+        : network_(network),
+          schedule_(schedule),
+          parts_(place_parts(network, schedule.target.geometry.rows)) {}
 
     LayerGraph find() {
         const std::size_t layers = network_.layers.size();

@@ -49,9 +49,9 @@ struct LayerPlan {
     std::optional<std::uint32_t> part_of;    ///< see mapping::Layer
     /// For one inference; those of a joined layer count for the other layer, those of strips for the first.
     std::uint64_t macs = 0;
-    mapping::Tiling tiling;       ///< without tiles for joined layers and for layers without weights
-    std::vector<PlanPart> parts;  ///< of the column tiles; one, but for convolutions with a rest
-    std::uint32_t first_weight_tile = 0;         ///< in the weight image
+    mapping::Tiling tiling;               ///< without tiles for joined layers and for layers without weights
+    std::vector<PlanPart> parts;          ///< of the column tiles; one, but for convolutions with a rest
+    std::uint32_t first_weight_tile = 0;  ///< in the weight image
     std::vector<std::vector<Segment>> segments;  ///< of each column tile, in the order of columns
     std::optional<std::uint32_t> table_row;      ///< unified-buffer row of the lookup table, if any
 

@@ -134,9 +134,8 @@ mapping::ProductChunks product_chunks(const LayerLowering& context, const PlanPa
     const auto delay = target.mapping.parts_by_delay ? std::optional(target.activation_delay) : std::nullopt;
     const std::uint32_t most_parts = context.memory.pipeline ? mapping::AccumulatorParts::most_of_pipeline
                                                              : mapping::AccumulatorParts::most;
-    mapping::ProductChunks cut =
-        mapping::cut_product(columns_of(context.plan, part), part.grid, context.images, context.accumulators,
-                             delay, most_parts);
+    mapping::ProductChunks cut = mapping::cut_product(
+        columns_of(context.plan, part), part.grid, context.images, context.accumulators, delay, most_parts);
     for (mapping::Chunk& chunk : cut.chunks) chunk.first_image += context.first_image;
     return cut;
 }

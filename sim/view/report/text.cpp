@@ -91,8 +91,9 @@ private:
             write_batching();
             entry("throughput", inference_rate(r.inferences_per_second), "");
             // Batches overlap: from its first byte to its last, one takes longer than the mean.
-            entry(r.batches == 1 ? "latency" : "a batch every", si(r.seconds_per_batch, "s"),
-                  r.batches == 1 ? "of the one batch" : fmt::format("mean of {} batches", grouped(r.batches)));
+            entry(
+                r.batches == 1 ? "latency" : "a batch every", si(r.seconds_per_batch, "s"),
+                r.batches == 1 ? "of the one batch" : fmt::format("mean of {} batches", grouped(r.batches)));
         }
         entry("performance", si(tera(r.achieved_tops), "OPS"),
               fmt::format("{} of the peak of {}", percent(r.peak_share), si(r.peak_tops * 1e12, "OPS")));
