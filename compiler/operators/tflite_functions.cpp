@@ -44,6 +44,8 @@ ir::ValueId append_real_table(ir::LayerReader& layer, ir::ValueId from, const ir
     return append_table(layer, from, result, [=](std::int32_t stored) {
         const float real = scale * static_cast<float>(stored - in.zero_point);
         const float rounded = std::round(function(real) * inverse) + static_cast<float>(out.zero_point);
+        // A scale near the end of float32 can give 0 times infinity.
+        if (std::isnan(rounded)) return out.zero_point;
         // A number that no integer of 32 bits holds is far outside the type.
         constexpr float float_limit = 1e9F;
         return clamped(static_cast<std::int64_t>(std::clamp(rounded, -float_limit, float_limit)), out.type);

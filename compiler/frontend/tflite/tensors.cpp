@@ -122,13 +122,15 @@ ir::Constant unpacked(std::span<const std::uint8_t> data, std::uint64_t elements
     return ir::Constant::of(std::move(numbers));
 }
 
+/// The runtime also multiplies by the reciprocal, in float32.
 bool is_scale(float scale) {
-    return std::isfinite(scale) && scale > 0.0F;
+    return std::isfinite(scale) && scale > 0.0F && std::isfinite(1.0F / scale);
 }
 
 void check_scale(float scale) {
     if (!is_scale(scale)) {
-        throw ModelError(fmt::format("a scale is {}; it must be above 0 and finite", scale));
+        throw ModelError(
+            fmt::format("a scale is {}; it must be above 0 and finite, and so must 1 / scale", scale));
     }
 }
 

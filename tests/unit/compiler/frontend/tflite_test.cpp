@@ -256,6 +256,14 @@ TEST_CASE("Functions of bytes are tables of the runtime's own results", "[compil
     check(Op::QUANTIZE, {{0.15F}, {5}}, {-82, -30, -2, 5, 6, 16, 63, 88});
 }
 
+TEST_CASE("A table has a number also where the function has none", "[compiler][frontend][tflite]") {
+    // -infinity times 0.
+    const std::vector<std::uint8_t> file =
+        unary_file(Op::GELU, Type::INT8, {{3e38F}, {0}}, Type::INT8, {{1.0F}, {5}}, 2);
+    const std::vector<std::int8_t> numbers{-100, 100};
+    CHECK(run_tflite<std::int8_t>(tflite_graph(file), numbers) == std::vector<std::int8_t>{5, 127});
+}
+
 TEST_CASE("Softmax of integers gives the runtime's numbers", "[compiler][frontend][tflite]") {
     const auto file_of = [](Type type, const Scale& input, const Scale& output) {
         TfliteFile file;
@@ -374,6 +382,11 @@ TEST_CASE("What a TFLite file cannot be is said in one line", "[compiler][fronte
                    return Ends{{z}, {z}};
                }),
                Catch::Contains("a scale is -1; it must be above 0 and finite"));
+    CHECK_THAT(made([](TfliteFile& file, std::int32_t, std::int32_t) {
+                   const auto z = file.tensor("z", Type::INT8, {1, 3}, {{1e-40F}, {0}});
+                   return Ends{{z}, {z}};
+               }),
+               Catch::Contains("it must be above 0 and finite, and so must 1 / scale"));
     CHECK_THAT(made([](TfliteFile& file, std::int32_t, std::int32_t) {
                    const auto z = file.tensor("z", Type::INT8, {1, 3}, {{1.0F}, {300}});
                    return Ends{{z}, {z}};
