@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -27,6 +29,13 @@ struct Encoding {
 std::vector<float> real_numbers(std::span<const std::int32_t> stored, const ir::Value& value);
 /// The stored numbers nearest to real numbers, for a quantized value with one scale.
 void store_numbers(std::span<const float> real, const ir::Value& value, std::span<std::int32_t> stored);
+
+/// A rounded number as an integer. Numbers far outside of 32 bits, which scales at the ends of float32 give,
+/// become one that is outside of every stored type; 0 times infinity becomes 0.
+inline std::int64_t saturated(float rounded) {
+    constexpr float limit = 1e9F;
+    return std::isnan(rounded) ? 0 : static_cast<std::int64_t>(std::clamp(rounded, -limit, limit));
+}
 
 /// The encoding of a quantized value with one scale. Throws ModelError for other values.
 Encoding encoding_of(const ir::Value& value);

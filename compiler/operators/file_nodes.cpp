@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "compiler/operators/encoding.h"
 #include "compiler/operators/integer_types.h"
 
 namespace systole::operators {
@@ -213,8 +214,7 @@ std::vector<std::int64_t> fused_clamp(const ir::LayerReader& layer, const ir::Re
     const std::int64_t lowest = lowest_of(result.type);
     const std::int64_t highest = highest_of(result.type);
     const auto stored = [&](float real) {
-        const auto number = static_cast<std::int64_t>(std::round(real / scale));
-        return std::clamp(zero_point + number, lowest, highest);
+        return std::clamp(zero_point + saturated(std::round(real / scale)), lowest, highest);
     };
     if (function == "RELU") return {std::clamp(zero_point, lowest, highest), highest};
     if (function == "RELU6") return {stored(0.0F), stored(6.0F)};

@@ -43,12 +43,7 @@ ir::ValueId append_real_table(ir::LayerReader& layer, ir::ValueId from, const ir
     const float inverse = 1.0F / static_cast<float>(out.scale);
     return append_table(layer, from, result, [=](std::int32_t stored) {
         const float real = scale * static_cast<float>(stored - in.zero_point);
-        const float rounded = std::round(function(real) * inverse) + static_cast<float>(out.zero_point);
-        // A scale near the end of float32 can give 0 times infinity.
-        if (std::isnan(rounded)) return out.zero_point;
-        // A number that no integer of 32 bits holds is far outside the type.
-        constexpr float float_limit = 1e9F;
-        return clamped(static_cast<std::int64_t>(std::clamp(rounded, -float_limit, float_limit)), out.type);
+        return clamped(saturated(std::round(function(real) * inverse)) + out.zero_point, out.type);
     });
 }
 
@@ -97,11 +92,8 @@ ir::Results read_limits(ir::LayerReader& layer, float minimum, float maximum) {
     const Encoding out = encoding_of_result(result);
     const auto stored = [&](float real) -> std::int64_t {
         if (std::isinf(real)) return highest_of(out.type);
-        const float steps = std::round(real / static_cast<float>(out.scale));
-        constexpr float float_limit = 1e9F;
-        return clamped(
-            out.zero_point + static_cast<std::int64_t>(std::clamp(steps, -float_limit, float_limit)),
-            out.type);
+        return clamped(out.zero_point + saturated(std::round(real / static_cast<float>(out.scale))),
+                       out.type);
     };
     const std::vector<std::int64_t> clamp{stored(minimum), stored(maximum)};
     return append_rescaled(layer, input, result, {{"clamp", clamp}, {"single_precision", std::int64_t{1}}});

@@ -317,9 +317,9 @@ private:
         std::vector<std::uint8_t> result(call.input_elements(index));
         const auto* const stored = call.input<std::uint8_t>(index);
         for (std::size_t i = 0; i < result.size(); ++i) {
-            const auto number =
-                static_cast<std::int32_t>(std::round(static_cast<float>(stored[i]) * factor + bias));
-            result[i] = static_cast<std::uint8_t>(std::clamp(number + to.zero_point, 0, 255));
+            const std::int64_t number =
+                saturated(std::round(static_cast<float>(stored[i]) * factor + bias)) + to.zero_point;
+            result[i] = static_cast<std::uint8_t>(std::clamp<std::int64_t>(number, 0, 255));
         }
         return result;
     }

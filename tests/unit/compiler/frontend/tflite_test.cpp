@@ -256,12 +256,22 @@ TEST_CASE("Functions of bytes are tables of the runtime's own results", "[compil
     check(Op::QUANTIZE, {{0.15F}, {5}}, {-82, -30, -2, 5, 6, 16, 63, 88});
 }
 
-TEST_CASE("A table has a number also where the function has none", "[compiler][frontend][tflite]") {
+TEST_CASE("Scales at the ends of float32 give defined numbers", "[compiler][frontend][tflite]") {
     // -infinity times 0.
     const std::vector<std::uint8_t> file =
         unary_file(Op::GELU, Type::INT8, {{3e38F}, {0}}, Type::INT8, {{1.0F}, {5}}, 2);
     const std::vector<std::int8_t> numbers{-100, 100};
     CHECK(run_tflite<std::int8_t>(tflite_graph(file), numbers) == std::vector<std::int8_t>{5, 127});
+    // A limit of 6e30 steps.
+    const Scale tiny{{1e-30F}, {7}};
+    TfliteFile pool;
+    const auto x = pool.tensor("x", Type::INT8, {1, 1, 2, 1}, tiny);
+    const auto y = pool.tensor("y", Type::INT8, {1, 1, 2, 1}, tiny);
+    pool.node(Op::MAX_POOL_2D, {x}, {y}, format::BuiltinOptions::Pool2DOptions,
+              format::CreatePool2DOptions(pool.builder(), format::Padding::VALID, 1, 1, 1, 1,
+                                          format::ActivationFunctionType::RELU6));
+    CHECK(run_tflite<std::int8_t>(tflite_graph(pool.finish({x}, {y})), numbers) ==
+          std::vector<std::int8_t>{7, 100});
 }
 
 TEST_CASE("Softmax of integers gives the runtime's numbers", "[compiler][frontend][tflite]") {
