@@ -129,8 +129,8 @@ void fill_blocks(const HeldWeights<Weight>& weights, const ir::Window& window, c
             if (weights.empty()) continue;
             const std::uint64_t from = groups.stored_row(*kernel_element, input_channel) * groups.channels;
             // One column tile has all channels of the segment, for each pixel.
-            const std::size_t to =
-                std::size_t{row} * tile.columns + cut.segment.first_column + pixel * cut.segment.channels;
+            const std::size_t to = std::size_t{row} * tile.columns + cut.segment.first_column +
+                                   std::size_t{pixel} * cut.segment.channels;
             for (std::uint64_t channel = first; channel < last; ++channel) {
                 set_weight(tile, to + (channel - first_channel), weights[from + channel]);
             }

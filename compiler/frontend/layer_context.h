@@ -71,7 +71,7 @@ public:
     std::size_t result_count() const override { return std::max<std::size_t>(declared_.size(), 1); }
     ir::ResultType declared_result(std::size_t index) const override;
     std::uint32_t batch() const override { return builder_.graph.batch; }
-    ir::FeatureMap map_of(ir::ValueId value) const override;
+    ir::FeatureMap map_of(ir::ValueId id) const override;
     ir::ValueId weight(const ir::WeightRequest& request) override;
     ir::ValueId constant(std::string_view role, const ir::Shape& shape, std::vector<float> values) override;
     ir::ValueId add_constant(std::string_view role, const ir::Shape& shape, DataType type,

@@ -99,6 +99,7 @@ void equalize_channels(ir::Graph& graph, const ChannelChain& chain,
         }
     }
     std::vector<float> growths;
+    growths.reserve(shares.size());
     for (const float share : shares) growths.push_back(1.0F / share);
     const ir::NodeView producer(graph, graph.nodes[chain.producer]);
     const std::size_t first = producer.data_inputs();

@@ -94,11 +94,9 @@ private:
 
     /// Whether the slices before this one have left the stages that it needs to enter `stage`.
     bool may_enter(std::size_t slice, std::uint32_t stage) const {
-        for (const OpenSlice& other : open_) {
-            if (other.number >= slice) continue;
-            if (!stages_.may_enter(stage, slice - other.number, other.stage)) return false;
-        }
-        return true;
+        return std::ranges::all_of(open_, [&](const OpenSlice& other) {
+            return other.number >= slice || stages_.may_enter(stage, slice - other.number, other.stage);
+        });
     }
 
     /// Opens slices that may enter the first stage; the input of the one behind is then read.
@@ -138,7 +136,7 @@ private:
         }
         // The place is free when the slice is opened whose place it was.
         const double begin = number < 2 ? host_reads_ : std::max(host_reads_, times_.matrix());
-        const double link = static_cast<double>(timing::host_read_cycles(bytes, machine_));
+        const auto link = static_cast<double>(timing::host_read_cycles(bytes, machine_));
         // What the first slice waits for comes before the first row of array input.
         if (number > 0) host_reads_ = begin + link;
         std::vector<std::vector<double>>& done = read_done_.emplace_back(network_.tensors.size());
