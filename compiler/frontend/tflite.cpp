@@ -250,6 +250,7 @@ private:
             const float exponent = std::log2(static_cast<float>(type.quantization->scales.front()));
             return std::abs(exponent - std::round(exponent)) < tolerance;
         };
+        if (node.inputs() == nullptr) return;
         bool all_are = is_power_of_two(results.front());
         for (const std::int32_t input : *node.inputs()) {
             all_are &= is_power_of_two(tflite::type_of(file_.tensor(input)));

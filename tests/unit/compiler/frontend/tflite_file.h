@@ -82,6 +82,16 @@ public:
         node<void>(op, inputs, outputs);
     }
 
+    /// Adds a node whose list of inputs is left out.
+    template <typename Options>
+    void node_without_inputs(format::BuiltinOperator op, const std::vector<std::int32_t>& outputs,
+                             format::BuiltinOptions type, flatbuffers::Offset<Options> options) {
+        codes_.push_back(format::CreateOperatorCode(builder_, 0, 0, 1, op));
+        const auto results = builder_.CreateVector(outputs);
+        nodes_.push_back(format::CreateOperator(builder_, static_cast<std::uint32_t>(codes_.size() - 1), 0,
+                                                results, type, options.Union()));
+    }
+
     flatbuffers::FlatBufferBuilder& builder() { return builder_; }
 
     /// The bytes of the file.

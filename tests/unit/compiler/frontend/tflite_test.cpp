@@ -340,6 +340,14 @@ TEST_CASE("What a TFLite file cannot be is said in one line", "[compiler][fronte
               file.node(Op::TANH, {7}, {y});
               return Ends{{x}, {y}};
           }) == R"(layer "y": tensor 7 is not one of the 2 of the file (operator TANH))");
+    CHECK_THAT(made([](TfliteFile& file, std::int32_t x, std::int32_t) {
+                   const auto z = file.tensor("z", Type::INT16, {1, 2}, {{0.5F}, {0}});
+                   file.node_without_inputs(
+                       Op::ADD, {z}, format::BuiltinOptions::AddOptions,
+                       format::CreateAddOptions(file.builder(), format::ActivationFunctionType::NONE, true));
+                   return Ends{{x}, {z}};
+               }),
+               Catch::Contains(R"(layer "z": )") && Catch::Contains("(operator ADD)"));
     for (const Op op : {Op::FLOOR, Op::TANH, Op::ELU}) {
         CHECK_THAT(made([&](TfliteFile& file, std::int32_t, std::int32_t) {
                        const auto from = file.tensor("from", Type::FLOAT32, {1, 2});
