@@ -1,6 +1,7 @@
 // The sigmoid or the hyperbolic tangent of 16-bit numbers, by the runtime's table of 256 steps.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -13,6 +14,9 @@ namespace systole::operators {
 namespace {
 
 constexpr std::size_t table_steps = 256;
+/// The table covers 2^17 units; beyond, all results are the same. An input of larger scale than the table
+/// needs would leave 32 bits, where the runtime's result is undefined.
+constexpr std::int32_t table_end = 1 << 30;
 
 /// 2^16 * sigmoid(i / 24), up to 10.7 in 256 steps. Each entry is raised by half of what a chord of the curve
 /// misses in its middle, so that the error of the interpolation is as large above as below. The last entry is
@@ -56,12 +60,13 @@ InputScale input_scale(double scale, bool is_tanh) {
         ++shift;
         multiplier *= 2.0;
     }
-    return {static_cast<std::int32_t>(multiplier), shift};
+    return {static_cast<std::int32_t>(std::min(multiplier, double{table_end})), shift};
 }
 
 std::int32_t in_table_units(std::int32_t number, const InputScale& scale) {
     const std::int64_t half = scale.shift > 0 ? std::int64_t{1} << (scale.shift - 1) : 0;
-    return static_cast<std::int32_t>((std::int64_t{number} * scale.multiplier + half) >> scale.shift);
+    const std::int64_t units = (std::int64_t{number} * scale.multiplier + half) >> scale.shift;
+    return static_cast<std::int32_t>(std::clamp<std::int64_t>(units, -table_end, table_end));
 }
 
 /// The table at a position from 0 to 2^17 - 1, with `bits` bits between the entries; the result has as many

@@ -306,6 +306,12 @@ TEST_CASE("Functions of 16 bits give the runtime's numbers", "[compiler][fronten
           std::vector<std::int16_t>{-32767, -32765, -19802, 0, 32, 24941, 32767, 32767});
     CHECK(numbers_of(Op::TANH, 1.0F / 2048.0F) ==
           std::vector<std::int16_t>{-32767, -32275, -10783, 0, 16, 14825, 32742, 32767});
+    // The runtime's product would leave 32 bits.
+    const auto scale = GENERATE(20.0F, 1e30F);
+    CHECK(numbers_of(Op::TANH, scale) ==
+          std::vector<std::int16_t>{-32767, -32767, -32767, 0, 32767, 32767, 32767, 32767});
+    CHECK(numbers_of(Op::LOGISTIC, scale) ==
+          std::vector<std::int16_t>{1, 1, 1, 16384, 32767, 32767, 32767, 32767});
 }
 
 TEST_CASE("What a TFLite file cannot be is said in one line", "[compiler][frontend][tflite]") {
