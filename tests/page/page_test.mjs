@@ -103,7 +103,7 @@ test('large figures are those of report.json', async () => {
     const { tops, energy, matrix_unit: unit } = report;
     const expected = {
         Throughput: [report.inferences_per_second, inferenceRate(report.inferences_per_second)],
-        Latency: [report.seconds_per_batch, si(report.seconds_per_batch, 's')],
+        'A batch every': [report.seconds_per_batch, si(report.seconds_per_batch, 's')],
         Cycles: [report.cycles, grouped(report.cycles)],
         Performance: [tops.achieved, `${tops.achieved.toFixed(tops.achieved < 10 ? 2 : 1)} TOPS`],
         'Array active': [unit.active_cycles, percent(unit.active_cycles / report.cycles)],
@@ -331,7 +331,9 @@ test('two reports stand side by side with what differs', async () => {
     const its = reports.readReport(slow);
     assert.equal(figures.cycles.reference, grouped(report.cycles));
     assert.ok(figures.cycles.other.startsWith(grouped(its.cycles)), figures.cycles.other);
-    assert.equal(figures['weight bytes'].other, `${bytes(its.traffic.weight_bytes)} same`);
+    // At half the clock, slices take turns elsewhere, and some tiles are fetched once more.
+    assert.ok(its.traffic.weight_bytes > report.traffic.weight_bytes);
+    assert.match(figures['weight bytes'].other, /^[0-9.]+ MiB \+[0-9.]+ %$/);
     assert.equal(figures.inferences.other, `${grouped(its.inferences)} same`);
     const most = Math.max(...report.memory.over_time.unified_buffer_bytes);
     assert.equal(figures['unified buffer, peak'].reference, bytes(most));
