@@ -13,7 +13,7 @@ namespace systole::mapping {
 /// array input: a recurrence over streams and activations in program order. Each cost is a function of
 /// hw/timing. The first tiles are in the weight FIFO, as if there had been time to fetch them before.
 ///
-/// Left out are ports, the issue of instructions, and row changes of a DRAM.
+/// Left out are ports, row changes of a DRAM, and the issue of instructions other than fetches.
 class UnitTimes {
 public:
     explicit UnitTimes(const machine::MachineConfig& machine);

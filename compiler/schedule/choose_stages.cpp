@@ -16,11 +16,11 @@ namespace {
 
 /// Fewer cycles than this share of the whole are within the error of the prediction.
 constexpr double least_pipeline_gain = 0.01;
-/// Networks with more layers take too long to compare; what few layers wait for is small there.
+/// Networks with more layers take too long to compare.
 constexpr std::size_t most_layers = 200;
-/// The operations that may be put in order for the comparison: some tenths of a second.
-constexpr std::size_t most_operations = 200'000;
-/// Places where the second stage may begin that are compared.
+/// The operations that may be put in order for the comparison: about a tenth of a second.
+constexpr std::size_t most_operations = 60'000;
+/// Layers with which later stages may begin, unless the network has at most twice as many layers.
 constexpr std::size_t most_places = 6;
 
 /// The first layer of the chip, with what the host computes before it, such as the quantization of the input.
@@ -83,7 +83,7 @@ public:
     }
     bool is_empty() const { return compared_.alternatives.empty(); }
     Cycle fewest() const { return compared_.alternatives[best()].cycles; }
-    /// The array passes and the data setup of the alternative with the fewest of them.
+    /// The fewest cycles of array passes and data setup that an alternative has.
     Cycle array() const { return array_; }
     StageAlternatives take() { return std::move(compared_); }
 
@@ -128,8 +128,6 @@ StageAlternatives compare_stages(const mapping::Network& network, const Target& 
         for (const bool weights_first : {false, true}) {
             for (const std::uint32_t first : places) comparison.add({first}, images, weights_first);
         }
-    }
-    for (const std::uint32_t images : sizes) {
         for (const bool weights_first : {false, true}) {
             for (auto first = places.begin(); first != places.end(); ++first) {
                 for (auto second = first + 1; second != places.end(); ++second) {

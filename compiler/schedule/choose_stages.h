@@ -27,10 +27,10 @@ struct StageAlternatives {
     std::optional<std::size_t> chosen;
 };
 
-/// Compares pipelines of one and two stages for slices of a few sizes, as the list scheduler orders them.
-/// `target` has costs, and Mapping::slice_images as chosen for slices that are not pipelined. There is no
-/// choice with a single slice of one image, or if slices take the first layers in
-/// groups.
+/// Compares pipelines of one to three stages for slices of a few sizes, as the list scheduler orders them;
+/// what the host computes before the first layer of the chip is a stage more. `target` has costs, and
+/// Mapping::slice_images as chosen for slices that are not pipelined. There is no choice for a single
+/// inference, for slices that take the first layers in groups, and for networks of very many layers.
 StageAlternatives compare_stages(const mapping::Network& network, const Target& target,
                                  const Options& options);
 

@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <stdexcept>
 
 #include "compiler/mapping/unit_times.h"
 #include "compiler/schedule/accumulator_rows.h"
@@ -53,11 +54,8 @@ constexpr std::size_t instructions_of_step = 3;
 struct TileInArray {
     std::uint32_t layer = 0;
     std::uint32_t column = 0;
-    std::size_t slice = 0;  ///< whose step used it last
 
-    bool holds(std::uint32_t of_layer, std::uint32_t of_column) const {
-        return layer == of_layer && column == of_column;
-    }
+    bool operator==(const TileInArray&) const = default;
 };
 
 class ListScheduler {
@@ -134,7 +132,8 @@ private:
         for (const HostPart& part : schedule_.memory.inputs) {
             bytes += mapping::image_bytes(network_.tensors[part.tensor]) * work.images;
         }
-        // The place is free when the slice is opened whose place it was.
+        // The first two have places from the beginning; the others wait for a slice that has left the first
+        // stage, as the array does when this is called.
         const double begin = number < 2 ? host_reads_ : std::max(host_reads_, times_.matrix());
         const auto link = static_cast<double>(timing::host_read_cycles(bytes, machine_));
         // What the first slice waits for comes before the first row of array input.
@@ -192,7 +191,7 @@ private:
         while (slice.stage <= stages_.count() && slice.layers_left[slice.stage] == 0) ++slice.stage;
     }
 
-    /// When the rows that a step reads have been written, and the outputs whose rows it writes have left.
+    /// When the rows that a step reads have been written.
     double ready(const OpenSlice& slice, std::uint32_t layer, const Step& step) const {
         double ready = 0;
         const mapping::Layer& read_by = network_.layers[layer];
@@ -215,7 +214,7 @@ private:
     }
 
     bool keeps_tile(std::uint32_t layer, const Step& step) const {
-        return step.column && in_array_ && in_array_->holds(layer, *step.column);
+        return step.column && in_array_ == TileInArray{.layer = layer, .column = *step.column};
     }
 
     /// The layer's next step; nullopt if it has no rows of accumulators yet.
@@ -265,7 +264,7 @@ private:
 
     /// Of the steps that may be next, the one to take: that for which units wait the fewest cycles, before it
     /// and before the best step behind it.
-    Candidate choose() const {
+    Candidate choose() {
         std::vector<Candidate> candidates;
         for (OpenSlice& slice : open_) {
             for (const std::uint32_t layer : slice.ready) {
@@ -276,6 +275,8 @@ private:
         if (candidates.size() > 1) {
             for (Candidate& each : candidates) each.wait += wait_behind(each, candidates);
         }
+        // Sums that are not complete can go on, and without them there are rows for each chunk.
+        if (candidates.empty()) throw std::logic_error("no step of pipelined slices can be next");
         return *std::ranges::min_element(candidates, is_better);
     }
 
@@ -407,7 +408,7 @@ private:
             result_.operations.push_back(operation);
         }
         in_array_.reset();
-        if (step.column) in_array_ = {.layer = layer, .column = *step.column, .slice = slice.number};
+        if (step.column) in_array_ = {.layer = layer, .column = *step.column};
         return done;
     }
 
@@ -452,7 +453,7 @@ private:
     std::size_t opened_ = 0;      ///< slices that have been opened
     std::deque<SliceWork> read_;  ///< slices whose input has been read, not opened yet
     std::deque<std::vector<std::vector<double>>> read_done_;
-    mutable std::deque<OpenSlice> open_;
+    std::deque<OpenSlice> open_;
     OrderedWork result_;
 };
 
