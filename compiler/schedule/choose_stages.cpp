@@ -107,6 +107,7 @@ bool saves_cycles(Cycle fewer, Cycle than) {
 StageAlternatives compare_stages(const mapping::Network& network, const Target& target,
                                  const Options& options) {
     if (network.layers.size() > most_layers || options.inferences < 2) return {};
+    if (first_layer_of_chip(network) == network.layers.size()) return {};
     if (!supports_products(network, target, target.mapping.costs->machine)) return {};
     const Schedule plain = plan_schedule(network, target, options);
     if (plain.memory.groups.layers > 0) return {};

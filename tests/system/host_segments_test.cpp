@@ -146,3 +146,18 @@ TEST_CASE("The text and the page of a run list the host's segments", "[system][h
     CHECK(outcome.out.find("(the host is haswell_e5_2699_v3; --host names another)") != std::string::npos);
     CHECK(outcome.out.find("not timed") == std::string::npos);
 }
+
+TEST_CASE("The host alone computes several images of a network without work for the chip", "[system][host]") {
+    const tests::Folder folder;
+    const std::string network = R"({
+      "schema": "sim.graph/1", "name": "shares", "input": {"shape": [64]}, "weights": {"seed": 4},
+      "layers": [
+        {"name": "shares", "op": "softmax", "inputs": ["input"]},
+        {"name": "again", "op": "softmax", "inputs": ["shares"]}],
+      "output": "again"})";
+    const Json report = report_of("--machine tpu_v1 --batch 1 --limit 3 --random-input 1 --model " +
+                                  folder.file("net.json", network));
+    CHECK(report["inferences"] == 3);
+    CHECK(report["matrix_unit"]["active_cycles"] == 0);
+    CHECK(report["units"]["host_interface"]["read_bytes"] == 0);
+}
