@@ -34,8 +34,9 @@ std::int32_t scaled_quotient(std::int32_t a, std::int32_t b, const FixedPoint& f
     const std::int32_t quotient = multiply_fixed(wrap(std::int64_t{a} * (std::int64_t{1} << headroom)),
                                                  reciprocal_of_one_plus(fraction));
     const int shift = factor.shift - (bits - zeros) - headroom;
-    return rounding_divide_by_power_of_two(multiply_fixed(quotient, factor.multiplier),
-                                           std::clamp(-shift, 0, bits));
+    // A shift of more bits than the number has would leave nothing.
+    if (-shift > bits) return 0;
+    return rounding_divide_by_power_of_two(multiply_fixed(quotient, factor.multiplier), std::max(-shift, 0));
 }
 
 class QuantizedDivide final : public Operator {
@@ -43,9 +44,8 @@ public:
     std::string_view name() const override { return "quantized_divide"; }
     std::string_view summary() const override {
         return "The quotient of two quantized tensors of bytes, element by element, in TFLite's fixed-point "
-               "arithmetic. A quotient below 2^-32 is 0, where TFLite's kernel shifts by more bits than a "
-               "number "
-               "has.";
+               "arithmetic. Where TFLite's kernel shifts by more bits than a number has, which is undefined, "
+               "the quotient is 0.";
     }
     const std::vector<ir::AttributeDeclaration>& attributes() const override {
         static const std::vector<ir::AttributeDeclaration> declarations{

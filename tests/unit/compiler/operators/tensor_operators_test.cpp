@@ -114,3 +114,23 @@ TEST_CASE("The order of axes in the file is part of a graph's text", "[compiler]
     broken.values[0].file_axes = {0, 1, 1, 2};
     CHECK(ir::find_fault(broken) == "value %0 \"x\": its axes in the file must be each of its axes once");
 }
+
+TEST_CASE("A quotient of bytes far below the output's quantum is 0", "[compiler][operators]") {
+    const auto byte = [](std::string name, double scale, std::int32_t zero_point) {
+        return ir::Value{.name = std::move(name),
+                         .shape = {1, 3},
+                         .type = DataType::Uint8,
+                         .quantization = ir::Quantization{{scale}, {zero_point}, {}}};
+    };
+    const ir::Value quotient = byte("y", 0.01918514, 97);
+    ir::Graph graph;
+    graph.values = {byte("a", 0.00186994, 97), byte("b", 0.00478969, 77)};
+    graph.inputs = {0, 1};
+    graph.outputs = {graph.append("node", op("quantized_divide"), {}, {0, 1}, DataType::Uint8,
+                                  {{quotient.type, quotient.quantization}})};
+    // By quanta of the output: -1 / 77 is -0.26, for which the rule asks for a shift by 32 bits; -2 / 77 is -0.53.
+    const TensorBytes a{96, 95, 200};
+    const TensorBytes b{154, 154, 154};
+    const std::vector<std::span<const std::uint8_t>> inputs{a, b};
+    CHECK(reference::run(graph, inputs, 1).front() == TensorBytes{97, 96, 124});
+}
