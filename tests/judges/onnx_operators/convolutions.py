@@ -218,6 +218,8 @@ def conv_integer(draw: Draw, types: str, file: OnnxFile) -> None:
     channels, filters = draw.integer(1, 8), draw.integer(1, 8)
     shape = [1, channels, *window.sides]
     weights_type = draw.choice(["uint8", "int8"])
+    if weights_type == "int8":
+        window.auto_pad = None  # onnx's evaluator, the judge of int8 weights, pads otherwise than the standard
     weights = file.constant("w", draw.stored([filters, channels, *window.kernel], weights_type))
     zero = file.constant("w_zero_point", _zero_point(draw, weights_type, weights_type == "int8"))
     if file.opset < 11:

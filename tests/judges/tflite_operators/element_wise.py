@@ -103,8 +103,9 @@ def div(draw: Draw, types: str) -> TfliteFile:
         zero_point = quantizations[1].zero_points[0]
         divisor_values = draw.stored(divisor_shape, types)
         divisor_values[divisor_values == zero_point] = 255 if zero_point < 255 else 0
+        # Where the output's quantum is larger, the kernel shifts some sums by more bits than they have.
         low, high = real_range(quantizations[0], types)
-        divisor = 20 * quantizations[1].scales[0]
+        divisor = 200 * quantizations[1].scales[0]
         output_quantization = covering(draw, types, low / divisor, high / divisor)
     if draw.chance(0.4):
         second = file.constant("constant", divisor_values, quantizations[1])
