@@ -128,7 +128,8 @@ TEST_CASE("A quotient of bytes far below the output's quantum is 0", "[compiler]
     graph.inputs = {0, 1};
     graph.outputs = {graph.append("node", op("quantized_divide"), {}, {0, 1}, DataType::Uint8,
                                   {{quotient.type, quotient.quantization}})};
-    // By quanta of the output: -1 / 77 is -0.26, for which the rule asks for a shift by 32 bits; -2 / 77 is -0.53.
+    // By quanta of the output: -1 / 77 is -0.26, for which the rule asks for a shift by 32 bits; -2 / 77 is
+    // -0.53.
     const TensorBytes a{96, 95, 200};
     const TensorBytes b{154, 154, 154};
     const std::vector<std::span<const std::uint8_t>> inputs{a, b};
