@@ -116,6 +116,7 @@ void place(const mapping::Network& network, const Target& target, const std::vec
     const auto [allocation, copies, turn] = allocate_copies(network, target, one_image, plan);
     plan.turn = turn;
     plan.rows = static_cast<std::uint32_t>(constant_rows + allocation.rows);
+    plan.least_rows = static_cast<std::uint32_t>(constant_rows + allocation.least_rows);
     const std::vector<TensorPart> parts = place_parts(network, target.geometry.rows);
     for (mapping::TensorId id = 0; id < network.tensors.size(); ++id) {
         const TensorPart& part = parts[id];

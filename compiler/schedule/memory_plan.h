@@ -51,6 +51,8 @@ struct MemoryPlan {
     bool two_outputs = false;  ///< so has their output
     SubBatches groups;         ///< in which the first layers process the images of a slice
     std::uint32_t rows = 0;    ///< in use, constants included
+    /// That live at once: no allocation of these lifetimes takes fewer. Constants included.
+    std::uint32_t least_rows = 0;
     std::vector<TensorPlacement> tensors;
     std::vector<HostPart> inputs;   ///< parts in which the input is read
     std::vector<HostPart> outputs;  ///< parts in which the output is written

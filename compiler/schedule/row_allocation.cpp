@@ -1,6 +1,7 @@
 #include "compiler/schedule/row_allocation.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 namespace systole::schedule {
@@ -22,6 +23,26 @@ std::uint64_t lowest_gap(std::span<const Occupied> occupied, const Lifetime& lif
         candidate = std::max(candidate, range.last);
     }
     return candidate;
+}
+
+/// Orders that are tried in all where the first takes more rows than live at once.
+constexpr int most_orders = 32;
+
+/// Places lifetimes in an order, each at the lowest place where it fits.
+RowAllocation allocate_in_order(std::span<const Lifetime> lifetimes, std::span<const std::size_t> numbers) {
+    RowAllocation allocation{
+        .first_row = std::vector<std::uint64_t>(lifetimes.size(), 0), .rows = 0, .least_rows = 0};
+    std::vector<Occupied> occupied;
+    occupied.reserve(lifetimes.size());
+    for (const std::size_t number : numbers) {
+        const Lifetime& lifetime = lifetimes[number];
+        const std::uint64_t row = lowest_gap(occupied, lifetime);
+        allocation.first_row[number] = row;
+        allocation.rows = std::max(allocation.rows, row + lifetime.rows);
+        const auto place = std::ranges::upper_bound(occupied, row, {}, &Occupied::first);
+        occupied.insert(place, {.first = row, .last = row + lifetime.rows, .lifetime = lifetime});
+    }
+    return allocation;
 }
 
 }  // namespace
@@ -48,21 +69,21 @@ std::uint64_t rows_at_once(std::span<const Lifetime> lifetimes) {
 RowAllocation allocate_rows(std::span<const Lifetime> lifetimes) {
     std::vector<std::size_t> order(lifetimes.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return lifetimes[a].rows > lifetimes[b].rows; });
-
-    RowAllocation allocation{.first_row = std::vector<std::uint64_t>(lifetimes.size(), 0), .rows = 0};
-    std::vector<Occupied> occupied;
-    occupied.reserve(lifetimes.size());
-    for (const std::size_t number : order) {
-        const Lifetime& lifetime = lifetimes[number];
-        const std::uint64_t row = lowest_gap(occupied, lifetime);
-        allocation.first_row[number] = row;
-        allocation.rows = std::max(allocation.rows, row + lifetime.rows);
-        const auto place = std::ranges::upper_bound(occupied, row, {}, &Occupied::first);
-        occupied.insert(place, {.first = row, .last = row + lifetime.rows, .lifetime = lifetime});
+    std::ranges::stable_sort(order, std::greater{}, [&](std::size_t i) { return lifetimes[i].rows; });
+    RowAllocation best = allocate_in_order(lifetimes, order);
+    best.least_rows = rows_at_once(lifetimes);
+    RowAllocation last = best;
+    for (int orders = 1; orders < most_orders && best.rows > best.least_rows; ++orders) {
+        const auto topmost = std::ranges::find_if(
+            order, [&](std::size_t i) { return last.first_row[i] + lifetimes[i].rows == last.rows; });
+        if (topmost == order.begin()) break;
+        std::rotate(order.begin(), topmost, topmost + 1);
+        last = allocate_in_order(lifetimes, order);
+        if (last.rows >= best.rows) continue;
+        best.rows = last.rows;
+        best.first_row = last.first_row;
     }
-    return allocation;
+    return best;
 }
 
 }  // namespace systole::schedule

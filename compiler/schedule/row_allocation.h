@@ -22,13 +22,16 @@ struct Lifetime {
 struct RowAllocation {
     std::vector<std::uint64_t> first_row;
     std::uint64_t rows = 0;
+    std::uint64_t least_rows = 0;  ///< that live at once: no allocation takes fewer
 };
 
 /// The most rows that lifetimes need in one step: no allocation takes fewer.
 std::uint64_t rows_at_once(std::span<const Lifetime> lifetimes);
 
-/// Allocates rows such that lifetimes that overlap never share a row. Lifetimes are placed by descending
-/// number of rows (equal ones in the order of the list), each at the lowest place where it fits.
+/// Allocates rows such that lifetimes that overlap never share a row. Lifetimes are placed one after the
+/// other, by descending number of rows (equal ones in the order of the list), each at the lowest place where
+/// it fits. While that takes more rows than live at once, the one that ended up on top is placed before all
+/// others, and all are placed again, a limited number of times.
 RowAllocation allocate_rows(std::span<const Lifetime> lifetimes);
 
 }  // namespace systole::schedule

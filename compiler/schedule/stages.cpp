@@ -52,6 +52,8 @@ StagedRows allocate_stages(std::span<const Lifetime> one_image, std::uint32_t im
         staged.allocation.first_row[id] = rows;
         rows += lifetime.rows * images * staged.copies[id];
     }
+    std::uint64_t& least_rows = staged.allocation.least_rows;
+    least_rows = rows;
     for (const std::vector<std::size_t>& tensors : tensors_of) {
         std::vector<Lifetime> lifetimes;
         for (const std::size_t id : tensors) {
@@ -63,6 +65,7 @@ StagedRows allocate_stages(std::span<const Lifetime> one_image, std::uint32_t im
             staged.allocation.first_row[tensors[i]] = rows + own.first_row[i];
         }
         rows += own.rows;
+        least_rows += own.least_rows;
     }
     return staged;
 }

@@ -245,6 +245,14 @@ std::string stages_text(const mapping::Network& network, const schedule::StageAl
     return text;
 }
 
+std::string memory_text(const schedule::Schedule& schedule) {
+    const schedule::MemoryPlan& memory = schedule.memory;
+    const std::uint64_t row_bytes = schedule.target.geometry.rows;
+    const double more = static_cast<double>(memory.rows) / static_cast<double>(memory.least_rows) - 1.0;
+    return fmt::format("unified buffer: {} bytes allocated, {} live at once: {:.1f} % more\n",
+                       memory.rows * row_bytes, memory.least_rows * row_bytes, 100.0 * more);
+}
+
 std::string slices_text(const schedule::SliceAlternatives& slices) {
     if (slices.alternatives.size() < 2) return {};
     std::string text = "all inferences, by images in a slice of the batch\n";
@@ -309,7 +317,7 @@ std::string explain_mapping(const mapping::Network& network, const RunSpec& spec
         target.mapping.costs = costs_of(spec);
         text += stages_text(fit.network, schedule::compare_stages(fit.network, target, options));
     }
-    return text;
+    return text + memory_text(schedule_of(network, spec, options).schedule);
 }
 
 std::string mapping_key(const RunSpec& spec) {
