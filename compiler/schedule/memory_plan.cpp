@@ -46,6 +46,39 @@ std::vector<std::uint64_t> rows_of_images(const mapping::Network& network, const
     return rows;
 }
 
+/// The tensors of the chip's own that share rows with no part or slice.
+std::vector<bool> tensors_alone(const mapping::Network& network, const std::vector<TensorPart>& parts) {
+    std::vector<bool> alone(parts.size(), true);
+    for (mapping::TensorId id = 0; id < parts.size(); ++id) {
+        if (parts[id].whole != id) alone[id] = alone[parts[id].whole] = false;
+    }
+    for (const std::vector<HostPart>& moved : {input_parts(network), output_parts(network)}) {
+        for (const HostPart& part : moved) alone[part.whole] = alone[part.tensor] = false;
+    }
+    return alone;
+}
+
+/// Lets the results of element-wise work lie in operands that are not read again. Layers that compute some
+/// lines of a tensor are left as they are.
+void compute_in_place(const mapping::Network& network, const std::vector<TensorPart>& parts,
+                      std::vector<Lifetime>& lifetimes) {
+    const std::vector<bool> alone = tensors_alone(network, parts);
+    for (std::uint32_t l = 0; l < network.layers.size(); ++l) {
+        const mapping::Layer& layer = network.layers[l];
+        if (!std::holds_alternative<mapping::Elementwise>(layer.work) || layer.part_of) continue;
+        Lifetime& result = lifetimes[layer.output];
+        const auto can_hold = [&](mapping::TensorId operand) {
+            return alone[operand] && lifetimes[operand].rows == result.rows &&
+                   lifetimes[operand].last_step == l + 1 &&
+                   network.tensors[operand].shape == network.tensors[layer.output].shape;
+        };
+        const auto operand = std::ranges::find_if(layer.inputs, can_hold);
+        if (!alone[layer.output] || result.first_step != l + 1 || operand == layer.inputs.end()) continue;
+        result.lies_in = lifetimes[*operand].lies_in.value_or(*operand);
+        lifetimes[*result.lies_in].last_step = result.last_step;
+    }
+}
+
 [[noreturn]] void reject(const mapping::Network& network, const Target& target,
                          const std::vector<Lifetime>& lifetimes, const RowAllocation& allocation,
                          std::uint32_t constant_rows) {
@@ -126,8 +159,9 @@ void place(const mapping::Network& network, const Target& target, const std::vec
         const std::uint64_t row = constant_rows + allocation.first_row[part.whole] + part.first_row +
                                   slice_row(network, target, part);
         const std::uint64_t first_channel = part.is_slice ? 0 : part.first_channel;
+        const Lifetime& has_rows = lifetime.lies_in ? one_image[*lifetime.lies_in] : lifetime;
         const std::uint32_t images =
-            belongs_to_group(lifetime, plan.groups) ? plan.groups.images : plan.images_per_slice;
+            belongs_to_group(has_rows, plan.groups) ? plan.groups.images : plan.images_per_slice;
         TensorPlacement placement{.name = network.tensors[id].name,
                                   .row = static_cast<std::uint32_t>(row),
                                   .images = copies[part.whole] * images,
@@ -241,6 +275,7 @@ std::vector<Lifetime> tensor_lifetimes(const mapping::Network& network, const Ta
         std::for_each(inputs.begin(), inputs.end(), live_throughout);
         std::for_each(outputs.begin(), outputs.end(), live_throughout);
     }
+    if (target.mapping.in_place) compute_in_place(network, parts, lifetimes);
     return lifetimes;
 }
 

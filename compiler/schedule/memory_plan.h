@@ -73,7 +73,8 @@ mapping::Piece rows_of_channels(const mapping::Tensor& vector, const Target& tar
 /// The steps in which each tensor of a batch slice needs its rows, for one image. Step 0 reads the input,
 /// step l + 1 computes layer l and the layers joined to it, and the step after the last layer writes the
 /// output. A concatenated tensor needs its rows from the first layer that writes a part of it; its parts and
-/// slices of tensors need none. If the input or the output moves in parts, the parts need rows.
+/// slices of tensors need none. If the input or the output moves in parts, the parts need rows. With
+/// Mapping::in_place, the result of element-wise work lies in the rows of an operand that is not read again.
 std::vector<Lifetime> tensor_lifetimes(const mapping::Network& network, const Target& target,
                                        bool overlap_transfers);
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <numeric>
 
 namespace systole::schedule {
 namespace {
@@ -53,6 +52,7 @@ std::uint64_t rows_at_once(std::span<const Lifetime> lifetimes) {
     std::vector<std::uint64_t> begin(steps + 1);
     std::vector<std::uint64_t> end(steps + 1);
     for (const Lifetime& lifetime : lifetimes) {
+        if (lifetime.lies_in) continue;
         begin[lifetime.first_step] += lifetime.rows;
         end[lifetime.last_step + 1U] += lifetime.rows;
     }
@@ -67,8 +67,10 @@ std::uint64_t rows_at_once(std::span<const Lifetime> lifetimes) {
 }
 
 RowAllocation allocate_rows(std::span<const Lifetime> lifetimes) {
-    std::vector<std::size_t> order(lifetimes.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < lifetimes.size(); ++i) {
+        if (!lifetimes[i].lies_in) order.push_back(i);
+    }
     std::ranges::stable_sort(order, std::greater{}, [&](std::size_t i) { return lifetimes[i].rows; });
     RowAllocation best = allocate_in_order(lifetimes, order);
     best.least_rows = rows_at_once(lifetimes);
@@ -82,6 +84,9 @@ RowAllocation allocate_rows(std::span<const Lifetime> lifetimes) {
         if (last.rows >= best.rows) continue;
         best.rows = last.rows;
         best.first_row = last.first_row;
+    }
+    for (std::size_t i = 0; i < lifetimes.size(); ++i) {
+        if (lifetimes[i].lies_in) best.first_row[i] = best.first_row[*lifetimes[i].lies_in];
     }
     return best;
 }

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -11,6 +13,8 @@ struct Lifetime {
     std::uint64_t rows = 0;
     std::uint32_t first_step = 0;
     std::uint32_t last_step = 0;
+    /// The lifetime in whose rows this one lies, which lasts at least as long; it takes no rows of its own.
+    std::optional<std::size_t> lies_in = {};
 
     bool overlaps(const Lifetime& other) const {
         return first_step <= other.last_step && other.first_step <= last_step;
@@ -32,6 +36,7 @@ std::uint64_t rows_at_once(std::span<const Lifetime> lifetimes);
 /// other, by descending number of rows (equal ones in the order of the list), each at the lowest place where
 /// it fits. While that takes more rows than live at once, the one that ended up on top is placed before all
 /// others, and all are placed again, a limited number of times.
+/// What lies in another one has its rows.
 RowAllocation allocate_rows(std::span<const Lifetime> lifetimes);
 
 }  // namespace systole::schedule

@@ -41,6 +41,7 @@ StagedRows allocate_stages(std::span<const Lifetime> one_image, std::uint32_t im
     std::vector<std::vector<std::size_t>> tensors_of(stages.count() + 2);
     for (std::size_t id = 0; id < one_image.size(); ++id) {
         const Lifetime& lifetime = one_image[id];
+        if (lifetime.lies_in) continue;
         const std::uint32_t first = stages.of_step(lifetime.first_step);
         const std::uint32_t last = stages.of_step(lifetime.last_step);
         if (first == last) {
@@ -66,6 +67,11 @@ StagedRows allocate_stages(std::span<const Lifetime> one_image, std::uint32_t im
         }
         rows += own.rows;
         least_rows += own.least_rows;
+    }
+    for (std::size_t id = 0; id < one_image.size(); ++id) {
+        if (!one_image[id].lies_in) continue;
+        staged.allocation.first_row[id] = staged.allocation.first_row[*one_image[id].lies_in];
+        staged.copies[id] = staged.copies[*one_image[id].lies_in];
     }
     return staged;
 }

@@ -58,6 +58,8 @@ struct Mapping {
     /// During the work on a slice, the input of the next arrives and the output of the last one leaves, if
     /// the unified buffer has rows for that.
     bool overlap_transfers = true;
+    /// The result of element-wise work takes the rows of an operand that is not read again.
+    bool in_place = false;
     /// The input and the output of two slices have rows, if there are enough, and the columns of long vectors
     /// leave as soon as they are computed.
     bool double_buffers = false;

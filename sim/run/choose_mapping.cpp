@@ -55,6 +55,7 @@ schedule::Target target_of(const machine::MachineConfig& machine, const Mapping&
                         .group_first_layers = mapping.group_first_layers,
                         .order = schedule_order(mapping.order),
                         .overlap_transfers = mapping.overlap_transfers,
+                        .in_place = mapping.in_place,
                         .double_buffers = mapping.double_buffers}};
 }
 
@@ -337,8 +338,8 @@ nlohmann::json to_json(const schedule::Target& target) {
                  activation_delay, mapping] = target;
     const auto& [rows, columns] = geometry;
     const auto& [join_convolutions, joins, skip_zero_tiles, split_channels, parts_by_delay,
-                 group_first_layers, order, overlap_transfers, double_buffers, slice_images, blocks, rests,
-                 pipeline, costs] = mapping;
+                 group_first_layers, order, overlap_transfers, in_place, double_buffers, slice_images, blocks,
+                 rests, pipeline, costs] = mapping;
     nlohmann::json block_sizes = nlohmann::json::array();
     for (const mapping::PixelBlock& block : blocks) block_sizes.push_back({block.width, block.height});
     nlohmann::json rest_sizes = nlohmann::json::array();
@@ -360,6 +361,7 @@ nlohmann::json to_json(const schedule::Target& target) {
             {"group_first_layers", group_first_layers},
             {"order", order},
             {"overlap_transfers", overlap_transfers},
+            {"in_place", in_place},
             {"double_buffers", double_buffers},
             {"slice_images", slice_images},
             {"blocks", block_sizes},

@@ -36,6 +36,7 @@ struct Mapping {
     bool group_first_layers = true;
     bool pixel_blocks = false;    ///< several pixels of a convolution in a row of sums: see choose_blocks
     bool split_channels = false;  ///< the last channels of a convolution with blocks of their own
+    bool in_place = false;        ///< element-wise work writes into an operand that is not read again
     bool double_buffers = false;  ///< and slices as large as costs least: see choose_slices
     bool pipeline = false;        ///< slices take turns: see choose_stages
     bool overlap_transfers = true;
@@ -43,7 +44,7 @@ struct Mapping {
     bool cut_images = false;  ///< images that do not fit are cut into strips of lines: see fit_memory
 };
 SYSTOLE_RECORD_FIELDS(Mapping, join_convolutions, join_by_cost, skip_zero_tiles, parts_by_delay,
-                      group_first_layers, pixel_blocks, split_channels, double_buffers, pipeline,
+                      group_first_layers, pixel_blocks, split_channels, in_place, double_buffers, pipeline,
                       overlap_transfers, order, cut_images)
 
 /// Names of mappings: all choices that save cycles; those with which the published cycles are compared; none.
@@ -63,6 +64,7 @@ constexpr Mapping mapping_named(MappingName name, bool overlap = true, bool cut_
             .group_first_layers = !plain,
             .pixel_blocks = best,
             .split_channels = best,
+            .in_place = best,
             .double_buffers = best && overlap,
             .pipeline = best && overlap,
             .overlap_transfers = overlap,

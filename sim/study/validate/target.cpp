@@ -119,7 +119,8 @@ void describe(ConfigReader& reader, PinnedModel& model) {
 template <class Keys>
 void describe_mapping(ConfigReader& reader, run::Mapping& mapping, const Keys& key) {
     auto& [join_convolutions, join_by_cost, skip_zero_tiles, parts_by_delay, group_first_layers, pixel_blocks,
-           split_channels, double_buffers, pipeline, overlap_transfers, order, cut_images] = mapping;
+           split_channels, in_place, double_buffers, pipeline, overlap_transfers, order, cut_images] =
+        mapping;
     reader.field(key("join_convolutions"), join_convolutions);
     reader.field(key("join_by_cost"), join_by_cost);
     reader.field(key("skip_zero_tiles"), skip_zero_tiles);
@@ -127,6 +128,7 @@ void describe_mapping(ConfigReader& reader, run::Mapping& mapping, const Keys& k
     reader.field(key("group_first_layers"), group_first_layers);
     reader.field(key("pixel_blocks"), pixel_blocks);
     reader.field(key("split_channels"), split_channels);
+    reader.field(key("in_place"), in_place);
     reader.field(key("double_buffers"), double_buffers);
     reader.field(key("pipeline"), pipeline);
     reader.field(key("overlap_transfers"), overlap_transfers);

@@ -125,11 +125,12 @@ schedule::Target random_target(const mapping::Network& network, std::mt19937& ra
     target.mapping.skip_zero_tiles = draw(random, 0, 3) > 0;
     if (draw(random, 0, 1) == 1) target.mapping.joins = random_joins(network, target, random);
     if (draw(random, 0, 1) == 1) draw_blocks(network, target, random);
+    target.mapping.in_place = draw(random, 0, 3) > 0;
     target.accumulator_rows = widest_output(network) + draw(random, 0, 60);
     const std::uint32_t least = fewest_rows(network, target);
-    target.unified_buffer_rows = least + draw(random, 0, 4 * least);
+    target.unified_buffer_rows = least + draw(random, 0, draw(random, 1, 4) * least);
     target.mapping.overlap_transfers = draw(random, 0, 9) > 0;
-    target.mapping.double_buffers = draw(random, 0, 1) == 1;
+    target.mapping.double_buffers = draw(random, 0, 2) > 0;
     if (draw(random, 0, 2) == 0) target.mapping.slice_images = draw(random, 1, 4);
     if (draw(random, 0, 1) == 0) {
         target.mapping.pipeline = random_pipeline(network, random);
@@ -172,6 +173,18 @@ bool takes_turns(const schedule::Schedule& plan) {
         last = work->layer;
     }
     return plan.memory.pipeline && back > slices;
+}
+
+/// Element-wise layers that write into an operand.
+std::uint32_t layers_in_place(const mapping::Network& network, const schedule::MemoryPlan& memory) {
+    std::uint32_t count = 0;
+    for (const mapping::Layer& layer : network.layers) {
+        if (!std::holds_alternative<mapping::Elementwise>(layer.work)) continue;
+        count += std::ranges::any_of(layer.inputs, [&](mapping::TensorId input) {
+            return memory.tensors[input].row == memory.tensors[layer.output].row;
+        });
+    }
+    return count;
 }
 
 /// A graph of one dense layer, whose sums are scaled by 2^-10.
@@ -307,7 +320,7 @@ TEST_CASE("Compiled random networks compute what the integer reference computes"
     std::uint32_t split_batches = 0, in_turn = 0, overlapping = 0, kept_weights = 0, parts = 0, copies = 0;
     std::uint32_t on_host = 0, grouped = 0, joined = 0, joined_behind_groups = 0, cut = 0;
     std::uint32_t joined_dense = 0, joined_blocks = 0, groups = 0, group_blocks = 0;
-    std::uint32_t rests = 0, grouped_rests = 0;
+    std::uint32_t rests = 0, grouped_rests = 0, in_place = 0;
     std::uint32_t pipelines = 0, with_slack = 0, in_stages = 0, turns = 0;
     std::uint32_t blocks = 0, depthwise_blocks = 0, two_inputs = 0, two_outputs = 0, by_columns = 0;
     for (std::uint32_t run = 0; run < tests::random_runs(400); ++run) {
@@ -383,6 +396,7 @@ TEST_CASE("Compiled random networks compute what the integer reference computes"
         with_slack += plan.memory.slack;
         in_stages += plan.memory.pipeline && !plan.memory.pipeline->stages.empty();
         turns += takes_turns(plan);
+        in_place += layers_in_place(network, plan.memory);
         two_inputs += plan.memory.two_inputs;
         two_outputs += plan.memory.two_outputs;
         for (const schedule::TensorPlacement& tensor : plan.memory.tensors) {
@@ -408,6 +422,7 @@ TEST_CASE("Compiled random networks compute what the integer reference computes"
     CHECK(with_slack >= tests::random_share(30));
     CHECK(in_stages >= tests::random_share(30));
     CHECK(turns >= tests::random_share(21));
+    CHECK(in_place >= tests::random_share(21));
     CHECK(two_inputs >= tests::random_share(21));
     CHECK(two_outputs >= tests::random_share(21));
     CHECK(by_columns >= tests::random_share(5));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
 #include <random>
 #include <stdexcept>
@@ -210,6 +211,41 @@ TEST_CASE("Two slices have rows for input and output, in turn, if there are enou
     CHECK_FALSE(schedule(2 * 16, 2).memory.two_outputs);
     // One slice needs no second place.
     CHECK_FALSE(schedule(200, 0).memory.two_inputs);
+}
+
+TEST_CASE("A sum lies in an operand that no later layer reads", "[compiler][schedule]") {
+    // An image of 1 row, a dense layer of 2 rows, two lookups of it, the sum of both and a dense layer.
+    mapping::Network network;
+    network.name = "sum";
+    network.tensors = {{.name = "image", .shape = {1, 1, 8}}, {.name = "wide", .shape = {1, 1, 16}},
+                       {.name = "a", .shape = {1, 1, 16}},    {.name = "b", .shape = {1, 1, 16}},
+                       {.name = "sum", .shape = {1, 1, 16}},  {.name = "scores", .shape = {1, 1, 3}}};
+    const auto dense = [](std::uint32_t inputs, std::uint32_t outputs) {
+        mapping::MatrixProduct product;
+        product.weights = tests::ones(inputs * outputs);
+        product.requantization = tests::requantization(outputs);
+        return product;
+    };
+    mapping::Elementwise lookup;
+    lookup.operation = isa::VectorOperation::Lookup;
+    lookup.table = std::array<std::uint8_t, 256>{};
+    network.layers = {{.name = "wide", .inputs = {0}, .output = 1, .work = dense(8, 16), .macs = 128},
+                      {.name = "a", .inputs = {1}, .output = 2, .work = lookup},
+                      {.name = "b", .inputs = {1}, .output = 3, .work = lookup},
+                      {.name = "sum", .inputs = {2, 3}, .output = 4, .work = mapping::Elementwise{}},
+                      {.name = "dense", .inputs = {4}, .output = 5, .work = dense(16, 3), .macs = 48}};
+    network.outputs = {5};
+    Target target = small_target();
+    const MemoryPlan apart = make_schedule(network, target, {}).memory;
+    target.mapping.in_place = true;
+    const MemoryPlan memory = make_schedule(network, target, {}).memory;
+    const auto row = [&](std::size_t tensor) { return memory.tensors[tensor].row; };
+    CHECK(row(2) != row(1));  // the other lookup still reads what the first one reads
+    CHECK(row(3) == row(1));
+    CHECK(row(4) == row(2));
+    CHECK(memory.tensors[4].image_rows == 2);
+    CHECK(memory.rows + 2 == apart.rows);
+    CHECK(memory.rows == memory.least_rows);
 }
 
 TEST_CASE("Live tensors never share rows", "[compiler][schedule]") {
