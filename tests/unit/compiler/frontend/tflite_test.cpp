@@ -241,6 +241,19 @@ TEST_CASE("float16 and int8 weights of a float layer become float32", "[compiler
     CHECK(run_tflite<float>(bytes, std::vector<float>{2.0F, 1.0F}) == std::vector<float>{0.5F});
 }
 
+TEST_CASE("Of two weights of 4 bits in a byte, the first is in the low half",
+          "[compiler][frontend][tflite]") {
+    TfliteFile file;
+    const auto x = file.tensor("x", Type::FLOAT32, {1, 3});
+    const auto w = file.constant<std::uint8_t>("w", Type::INT4, {1, 3}, {0x96, 0x03}, {{0.25F}, {0}});
+    const auto y = file.tensor("y", Type::FLOAT32, {1, 1});
+    file.node(Op::FULLY_CONNECTED, {x, w, -1}, {y}, format::BuiltinOptions::FullyConnectedOptions,
+              format::CreateFullyConnectedOptions(file.builder()));
+    // 2 * 6 / 4 + 1 * -7 / 4 + 4 * 3 / 4
+    CHECK(run_tflite<float>(tflite_graph(file.finish({x}, {y})), std::vector<float>{2.0F, 1.0F, 4.0F}) ==
+          std::vector<float>{4.25F});
+}
+
 TEST_CASE("Functions of bytes are tables of the runtime's own results", "[compiler][frontend][tflite]") {
     const Scale input{{0.1F}, {3}};
     const std::vector<std::int8_t> numbers{-128, -50, -7, 3, 4, 20, 90, 127};

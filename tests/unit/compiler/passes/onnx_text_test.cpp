@@ -176,6 +176,27 @@ outputs %2
 )");
 }
 
+TEST_CASE("fold_qdq moves integers through a padding with zeros alone", "[compiler][passes]") {
+    const auto padded_with = [](const std::string& value) {
+        return text_after(passes::fold_qdq, R"(
+graph "g"
+inputs %0
+outputs %3
+%0 uint8 1x2 "in" scale 0.5 zero 3
+%1 float32 1x2 "d"
+%2 float32 1x4 "p"
+%3 float32 1x4 "s"
+%1 = dequantize(%0) "d"
+%2 = pad(%1) "p" {before [0, 1], after [0, 1], value )" +
+                                                value + R"(}
+%3 = softmax(%2) "s"
+)");
+    };
+    CHECK_THAT(padded_with("0.0"), Catch::Contains("= pad(%0)"));
+    CHECK_THAT(padded_with("1.3"), Catch::Contains("= pad(%1)"));
+    CHECK_THAT(padded_with("-1.3"), Catch::Contains("= pad(%1)"));
+}
+
 TEST_CASE("fold_qdq makes functions between scales lookups and averages convolutions", "[compiler][passes]") {
     const std::string lookup = text_after(passes::fold_qdq, R"(
 graph "g"
