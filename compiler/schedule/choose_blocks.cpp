@@ -1,7 +1,7 @@
 #include "compiler/schedule/choose_blocks.h"
 
 #include <algorithm>
-#include <iterator>
+#include <set>
 
 #include "compiler/mapping/cost.h"
 #include "compiler/schedule/array_weights.h"
@@ -41,6 +41,91 @@ std::vector<mapping::PixelBlock> blocks_that_fit(const ir::FeatureMap& output, s
     return blocks;
 }
 
+/// The share of a pixel's rows of array input that a cut of the channels must save to be compared.
+constexpr double least_gain_of_cut = 0.02;
+
+/// The numbers of channels at which a convolution may be cut. One with more channels than columns is cut
+/// behind its full tiles. Of others, one of the parts has as many channels as fit the columns for some number
+/// of pixels. Groups of channels are not cut.
+std::set<std::uint32_t> places_to_cut(const ir::FeatureMap& output, std::uint32_t groups,
+                                      std::uint32_t columns) {
+    const std::uint32_t group = groups == 1 ? 1 : output.channels / groups;
+    if (output.channels > columns) {
+        const std::uint32_t first = output.channels / columns * columns;
+        if (first == output.channels || first % group != 0) return {};
+        return {first};
+    }
+    const std::uint32_t most_pixels = std::min(columns, output.height * output.width);
+    const auto rows = [&](std::uint32_t channels) { return 1.0 / std::min(columns / channels, most_pixels); };
+    const double most_rows = (1.0 - least_gain_of_cut) * rows(output.channels);
+    std::set<std::uint32_t> places;
+    for (std::uint32_t pixels = columns / output.channels + 1; pixels <= most_pixels; ++pixels) {
+        const std::uint32_t filled = columns / pixels / group * group;
+        if (filled == 0) break;
+        if (rows(filled) + rows(output.channels - filled) > most_rows) continue;
+        places.insert({filled, output.channels - filled});
+    }
+    return places;
+}
+
+/// Predicts the cycles of layers computed together.
+class Predictor {
+public:
+    Predictor(const PredictionContext& context, std::span<const std::uint32_t> members)
+        : context_(context), members_(members) {}
+
+    BlockAlternative whole(const mapping::PixelBlock& block) const { return of(block, {}); }
+
+    /// The fastest blocks of the rest behind full column tiles; otherwise the fastest of each part by itself.
+    BlockAlternative fastest(const ChannelCut& cut) const {
+        const std::uint32_t first = cut.first_channel;
+        if (cut.first_blocks.size() == 1) {
+            const mapping::PixelBlock& block = cut.first_blocks.front();
+            const mapping::PixelBlock rest = fastest_of(cut.rest_blocks, [&](const auto& tried) {
+                return of(block, {.first_channel = first, .block = tried}).cycles;
+            });
+            return of(block, {.first_channel = first, .block = rest});
+        }
+        const mapping::PixelBlock block = fastest_of(cut.first_blocks, [&](const auto& tried) {
+            return part_cycles(tried, {.first_channel = first, .block = cut.rest_blocks.front()}, 0);
+        });
+        const mapping::PixelBlock rest = fastest_of(cut.rest_blocks, [&](const auto& tried) {
+            return part_cycles(block, {.first_channel = first, .block = tried}, 1);
+        });
+        return of(block, {.first_channel = first, .block = rest});
+    }
+
+private:
+    /// The block for which `cycles_of` gives the fewest cycles.
+    template <typename CyclesOf>
+    static mapping::PixelBlock fastest_of(const std::vector<mapping::PixelBlock>& blocks,
+                                          const CyclesOf& cycles_of) {
+        std::vector<Cycle> cycles;
+        for (const mapping::PixelBlock& block : blocks) cycles.push_back(cycles_of(block));
+        return blocks[static_cast<std::size_t>(std::ranges::min_element(cycles) - cycles.begin())];
+    }
+    std::vector<mapping::MappedProduct> products(const LayerPlan& plan) const {
+        const LayerView view{context_.network, context_.network.layers[members_.front()], context_.target};
+        return mapped_products(view, plan, context_.images, context_.parts);
+    }
+    LayerPlan plan(const mapping::PixelBlock& block, const ChannelRest& rest) const {
+        return plan_group(context_.network, context_.target, members_, block, rest);
+    }
+    Cycle part_cycles(const mapping::PixelBlock& block, const ChannelRest& rest, std::size_t part) const {
+        return mapping::predicted_cycles(products(plan(block, rest))[part], context_.machine);
+    }
+    BlockAlternative of(const mapping::PixelBlock& block, const ChannelRest& rest) const {
+        const LayerPlan planned = plan(block, rest);
+        return {.block = block,
+                .rest = rest,
+                .tiles = planned.tiling.tiles,
+                .cycles = mapping::predicted_cycles(products(planned), context_.machine)};
+    }
+
+    const PredictionContext& context_;
+    const std::span<const std::uint32_t> members_;
+};
+
 }  // namespace
 
 std::vector<mapping::PixelBlock> possible_blocks(const mapping::Network& network, const Target& target,
@@ -65,51 +150,35 @@ std::vector<std::vector<mapping::PixelBlock>> possible_blocks(const mapping::Net
     return possible;
 }
 
-std::vector<BlockAlternative> possible_rests(const mapping::Network& network, const Target& target,
-                                             std::span<const std::uint32_t> members) {
-    std::vector<BlockAlternative> rests;
+std::vector<ChannelCut> possible_cuts(const mapping::Network& network, const Target& target,
+                                      std::span<const std::uint32_t> members) {
     const mapping::Layer& layer = network.layers[members.front()];
     const auto* const product = std::get_if<mapping::MatrixProduct>(&layer.work);
-    if (members.size() > 1 || product == nullptr || !product->window) return rests;
+    if (members.size() > 1 || product == nullptr || !product->window) return {};
     const ir::FeatureMap& output = network.tensors[layer.output].shape;
     const std::uint32_t columns = target.geometry.columns;
-    const bool fills_tiles = output.channels > columns;
-    const std::uint32_t first = fills_tiles ? output.channels / columns * columns : columns / 2;
-    if (first == 0 || first >= output.channels) return rests;
-    if (product->groups > 1 && first % (output.channels / product->groups) != 0) return rests;
-    std::vector<mapping::PixelBlock> first_blocks{{}};
-    if (!fills_tiles) {
-        first_blocks.clear();
-        if (output.width > 1) first_blocks.push_back({.width = 2, .height = 1});
-        if (output.height > 1) first_blocks.push_back({.width = 1, .height = 2});
+    std::vector<ChannelCut> cuts;
+    for (const std::uint32_t first : places_to_cut(output, product->groups, columns)) {
+        const bool fills_tiles = first >= columns;
+        ChannelCut cut{.first_channel = first,
+                       .first_blocks = fills_tiles ? std::vector<mapping::PixelBlock>{{}}
+                                                   : blocks_that_fit(output, first, columns),
+                       .rest_blocks = blocks_that_fit(output, output.channels - first, columns)};
+        cuts.push_back(std::move(cut));
     }
-    for (const mapping::PixelBlock& block : first_blocks) {
-        for (const mapping::PixelBlock& other : blocks_that_fit(output, output.channels - first, columns)) {
-            if (other.pixels() > block.pixels()) {
-                rests.push_back({.block = block, .rest = {.first_channel = first, .block = other}});
-            }
-        }
-    }
-    return rests;
+    return cuts;
 }
 
 std::vector<BlockAlternative> block_alternatives(const PredictionContext& context,
                                                  std::span<const std::uint32_t> members) {
-    const LayerView view{context.network, context.network.layers[members.front()], context.target};
+    const Predictor predictor(context, members);
     std::vector<BlockAlternative> alternatives;
     for (const mapping::PixelBlock& block : possible_blocks(context.network, context.target, members)) {
-        alternatives.push_back({.block = block});
+        alternatives.push_back(predictor.whole(block));
     }
-    if (context.target.mapping.split_channels) {
-        std::ranges::move(possible_rests(context.network, context.target, members),
-                          std::back_inserter(alternatives));
-    }
-    for (BlockAlternative& alternative : alternatives) {
-        const LayerPlan plan =
-            plan_group(context.network, context.target, members, alternative.block, alternative.rest);
-        const auto products = mapped_products(view, plan, context.images, context.parts);
-        alternative.tiles = plan.tiling.tiles;
-        alternative.cycles = mapping::predicted_cycles(products, context.machine);
+    if (!context.target.mapping.split_channels) return alternatives;
+    for (const ChannelCut& cut : possible_cuts(context.network, context.target, members)) {
+        alternatives.push_back(predictor.fastest(cut));
     }
     return alternatives;
 }

@@ -44,12 +44,19 @@ std::vector<mapping::PixelBlock> possible_blocks(const mapping::Network& network
 std::vector<std::vector<mapping::PixelBlock>> possible_blocks(const mapping::Network& network,
                                                               const Target& target);
 
-/// How a convolution's channels could be cut in two parts: the first channel of the second part, and the
-/// blocks of both. Either the first part fills whole column tiles, with single pixels, and the rest is what
-/// is left over; or the first part fills a column tile with two pixels of half as many channels. None for
-/// layers computed together and for groups of channels that a part would cut.
-std::vector<BlockAlternative> possible_rests(const mapping::Network& network, const Target& target,
-                                             std::span<const std::uint32_t> members);
+/// A way to cut a convolution's channels in two parts: the first channel of the second part, and the blocks
+/// that each part could have.
+struct ChannelCut {
+    std::uint32_t first_channel = 0;
+    std::vector<mapping::PixelBlock> first_blocks;
+    std::vector<mapping::PixelBlock> rest_blocks;
+};
+
+/// The ways to cut a convolution's channels. Either the first part fills whole column tiles, with single
+/// pixels, and the rest is what is left over; or one of the parts has as many channels as fit the columns for
+/// some number of pixels. None for layers computed together and for groups of channels that a part would cut.
+std::vector<ChannelCut> possible_cuts(const mapping::Network& network, const Target& target,
+                                      std::span<const std::uint32_t> members);
 
 /// All that predictions depend on besides the layers. `parts`: see tensor_parts.h.
 struct PredictionContext {
@@ -60,8 +67,9 @@ struct PredictionContext {
     const std::vector<TensorPart>& parts;
 };
 
-/// The blocks and rests that layers computed together could have, with their predicted cycles. The machine
-/// must have the number formats.
+/// The blocks that layers computed together could have, with their predicted cycles, and for each way to cut
+/// their channels the blocks that are fastest for each part by itself. The machine must have the number
+/// formats.
 std::vector<BlockAlternative> block_alternatives(const PredictionContext& context,
                                                  std::span<const std::uint32_t> members);
 
