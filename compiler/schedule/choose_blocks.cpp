@@ -101,6 +101,7 @@ private:
     static mapping::PixelBlock fastest_of(const std::vector<mapping::PixelBlock>& blocks,
                                           const CyclesOf& cycles_of) {
         std::vector<Cycle> cycles;
+        cycles.reserve(blocks.size());
         for (const mapping::PixelBlock& block : blocks) cycles.push_back(cycles_of(block));
         return blocks[static_cast<std::size_t>(std::ranges::min_element(cycles) - cycles.begin())];
     }
