@@ -61,6 +61,8 @@ std::vector<ChannelChain> channel_chains(const ir::Graph& graph) {
     const auto readers = ir::readers(graph);
     const auto producers = ir::producers(graph);
     std::vector<ChannelChain> chains;
+    // Without values nothing can be scaled, although some constants are known.
+    if (!graph.has_weights) return chains;
     for (ir::NodeId reader = 0; reader < graph.nodes.size(); ++reader) {
         const ir::Node& node = graph.nodes[reader];
         if (!node.is("depthwise_convolution") || !has_known_weights(graph, node)) continue;

@@ -15,7 +15,7 @@ struct ChannelChain {
     ir::NodeId reader;
 };
 
-/// The chains of a float graph whose weights are known.
+/// The chains of a float graph whose weights are known; none without values.
 std::vector<ChannelChain> channel_chains(const ir::Graph& graph);
 
 /// Scales the channels between the ends of a chain so that each fills more of its tensor's range, and the

@@ -62,6 +62,22 @@ isa::Program bare(isa::Program program) {
 
 }  // namespace
 
+TEST_CASE("Without values of weights normalizations of an input become the same instructions",
+          "[compiler][emit]") {
+    // Their scales are constants that are known, although the network has no values.
+    const std::string text = R"({"schema": "sim.graph/1", "name": "net", "input": {"shape": [5, 8, 4]},
+        "weights": {"seed": 3}, "output": "out", "layers": [
+        {"name": "first", "op": "batch_normalization", "inputs": ["input"]},
+        {"name": "positive", "op": "relu", "inputs": ["first"]},
+        {"name": "second", "op": "batch_normalization", "inputs": ["positive"]},
+        {"name": "out", "op": "dense", "inputs": ["second"], "units": 5}]})";
+    const schedule::Target target{
+        .geometry = {.rows = 16, .columns = 16}, .accumulator_rows = 64, .unified_buffer_rows = 60'000};
+    const schedule::Options options{.batch = 3, .inferences = 5};
+    const isa::Program full = emit::compile(with_values(text, 1), target, options);
+    CHECK(bare(full).instructions == bare(emit::compile(without_values(text), target, options)).instructions);
+}
+
 TEST_CASE("Without values of weights a network becomes the same instructions and tiles", "[compiler][emit]") {
     constexpr std::uint32_t first_seed = 4200;
     std::map<std::string, std::uint32_t> kinds;
