@@ -521,7 +521,7 @@ TEST_CASE("Networks of which not one image fits compute what the integer referen
     CHECK(kept >= tests::random_share(35));
     CHECK(several >= tests::random_share(15));
     CHECK(slices >= tests::random_share(80));
-    CHECK(grouped >= tests::random_share(7));
+    CHECK(grouped >= tests::random_share(4));
 }
 
 TEST_CASE("A network of every kind of window is cut to fewer and fewer rows, down to a line of a layer",
