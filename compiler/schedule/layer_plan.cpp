@@ -32,6 +32,11 @@ std::uint64_t weight_bytes(const mapping::Layer& layer, const Target& target) {
 }
 
 /// `bytes` is by weight of a tile: a tile of 16-bit weights counts twice.
+bool fits_weight_memory(std::uint64_t bytes, const Target& target) {
+    return bytes <= target.weight_memory_bytes / target.geometry.rows / target.geometry.columns;
+}
+
+/// `bytes` as in fits_weight_memory.
 void check_weight_memory(const mapping::Network& network, const Target& target, std::uint64_t tiles,
                          std::uint64_t bytes) {
     const isa::Geometry& array = target.geometry;
@@ -42,12 +47,14 @@ void check_weight_memory(const mapping::Network& network, const Target& target, 
             fmt::format("{}: its weights take {} tiles of {} x {} bytes; there may be at most {}",
                         network.name, tiles, array.rows, array.columns, most_tiles));
     }
-    if (bytes > target.weight_memory_bytes / tile_bytes) {
-        throw ModelError(fmt::format(
-            "{}: its weights take {} tiles of {} x {} {}, {} bytes in all; the weight memory has {} bytes",
-            network.name, tiles, array.rows, array.columns,
-            bytes == tiles ? "bytes" : "weights of 1 or 2 bytes", saturating_product(bytes, tile_bytes),
-            target.weight_memory_bytes));
+    if (!fits_weight_memory(bytes, target) && !target.spill_weights) {
+        throw ModelError(
+            fmt::format("{}: its weights take {} tiles of {} x {} {}, {} bytes in all; the weight memory has "
+                        "{} bytes, and "
+                        "weight_memory.spill is false",
+                        network.name, tiles, array.rows, array.columns,
+                        bytes == tiles ? "bytes" : "weights of 1 or 2 bytes",
+                        saturating_product(bytes, tile_bytes), target.weight_memory_bytes));
     }
 }
 
@@ -181,8 +188,10 @@ std::vector<LayerPlan> plan_layers(const mapping::Network& network, const Target
             plan.first_weight_tile = static_cast<std::uint32_t>(tiles);
             tiles += plan.tiling.tiles;
             bytes += plan.tiling.tiles * weight_bytes(network.layers[l], target);
+            plan.spilled = plan.tiling.tiles > 0 && !fits_weight_memory(bytes, target);
         } else if (plan.tiling.tiles > 0) {  // a strip, behind the first
             plan.first_weight_tile = plans[*plan.part_of].first_weight_tile;
+            plan.spilled = plans[*plan.part_of].spilled;
         }
     }
     check_weight_memory(network, target, tiles, bytes);

@@ -52,6 +52,7 @@ struct LayerPlan {
     mapping::Tiling tiling;               ///< without tiles for joined layers and for layers without weights
     std::vector<PlanPart> parts;          ///< of the column tiles; one, but for convolutions with a rest
     std::uint32_t first_weight_tile = 0;  ///< in the weight image
+    bool spilled = false;                 ///< its last tiles do not fit the weight memory
     std::vector<std::vector<Segment>> segments;  ///< of each column tile, in the order of columns
     std::optional<std::uint32_t> table_row;      ///< unified-buffer row of the lookup table, if any
 

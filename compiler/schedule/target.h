@@ -96,7 +96,8 @@ struct Target {
     std::uint32_t accumulator_rows = 4096;      ///< of `geometry.columns` sums
     std::uint32_t unified_buffer_rows = 98304;  ///< of `geometry.rows` bytes
     std::uint64_t weight_memory_bytes = 1ULL << 33;
-    bool row_sums = true;  ///< the array can subtract a zero point from its weights
+    bool spill_weights = false;  ///< weights beyond that stay in host memory; otherwise they are refused
+    bool row_sums = true;        ///< the array can subtract a zero point from its weights
     /// Cycles from a row's entry into the array until its activations are in the unified buffer, without any
     /// stalls.
     std::uint64_t activation_delay = 0;

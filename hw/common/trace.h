@@ -54,6 +54,7 @@ struct TileTimes {
     std::uint32_t tile = 0;        ///< its number in the program
     Tag tag = 0;
     std::uint64_t bytes = 0;  ///< fetched for it
+    bool spilled = false;     ///< from host memory, over the host link
     Cycle fetched = 0;        ///< took a slot, and its fetch was issued
     Cycle whole = 0;          ///< its last byte arrived
     Cycle shifting = 0;       ///< began to shift into the array

@@ -35,6 +35,7 @@ std::vector<PortArbiter::Places> port_capacities(const machine::MachineConfig& m
                                            {machine.accumulators.ports, bank_users});
     ports[buffer_read_port] = {machine.unified_buffer.read_ports, buffer_readers};
     ports[buffer_write_port] = {machine.unified_buffer.write_ports, buffer_writers};
+    ports[host_link_port] = {1, machine.weight_memory.spill ? 2U : 1U};
     return ports;
 }
 
@@ -45,10 +46,11 @@ std::uint64_t weight_image_bytes(const isa::Program& program) {
 }
 
 /// The weight image in weight memory: each tile takes the size of the whole array.
-WeightImage weight_image(const isa::Program& program) {
+WeightImage weight_image(const isa::Program& program, std::uint64_t bytes) {
     WeightImage image;
     std::uint64_t place = 0;
     for (const isa::WeightTile& tile : program.tiles) {
+        if (place >= bytes) break;
         const std::size_t row_bytes = std::size_t{tile.columns} * bytes_of(tile.type);
         const std::size_t stride = std::size_t{program.geometry.columns} * bytes_of(tile.type);
         if (row_bytes == stride) {
@@ -154,9 +156,10 @@ const isa::Program& check_fits(const isa::Program& program, const machine::Machi
             geometry.columns, machine.name, machine.matrix_unit.rows, machine.matrix_unit.columns));
     }
     const std::uint64_t bytes = weight_image_bytes(program);
-    if (bytes > machine.weight_memory.bytes) {
+    if (bytes > machine.weight_memory.bytes && !machine.weight_memory.spill) {
         throw isa::ProgramError(
-            fmt::format("the program's {} weight tiles take {} bytes; the weight memory has {}",
+            fmt::format("the program's {} weight tiles take {} bytes; the weight memory has {}, and its key "
+                        "spill is false",
                         program.tiles.size(), bytes, machine.weight_memory.bytes));
     }
     check_initial_rows(program.unified_buffer, "unified-buffer", geometry.rows, machine.unified_buffer.rows);
@@ -193,8 +196,8 @@ Core::Core(const sc_core::sc_module_name& name, const machine::MachineConfig& ma
       weight_memory_(options.weight_memory == nullptr
                          ? std::make_unique<WeightMemory>("weight_memory", machine, clock_)
                          : nullptr),
-      weight_fifo_("weight_fifo", machine, options.values, clock_, semaphores_, order_, workers_, failure_,
-                   options.trace),
+      weight_fifo_("weight_fifo", machine, options.values, clock_, semaphores_, order_, workers_,
+                   host_interface_, failure_, options.trace),
       accumulators_("accumulators", machine),
       matrix_unit_("matrix_unit", machine, options.values, clock_, workers_, weight_fifo_, accumulators_,
                    ports_, waits_, failure_, options.trace, options.registers,
@@ -214,10 +217,11 @@ Core::Core(const sc_core::sc_module_name& name, const machine::MachineConfig& ma
     weight_fifo_.memory.bind(weight_memory_ ? weight_memory_->socket : *options.weight_memory);
     host_memory_.load(program);
     if (options.values == Values::Computed) {
+        const std::uint64_t resident = isa::resident_bytes(program, machine.weight_memory.bytes);
         if (weight_memory_) {
-            weight_memory_->load(weight_image(program));
+            weight_memory_->load(weight_image(program, resident));
         } else {
-            write_image(weight_image(program), weight_image_bytes(program),
+            write_image(weight_image(program, resident), resident,
                         *options.weight_memory->get_base_export().operator->());
         }
     }

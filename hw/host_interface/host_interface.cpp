@@ -53,6 +53,15 @@ Cycle HostInterface::send_instruction(std::uint64_t bytes, Tag tag) {
     return inbound_.send_urgent(bytes) + latency_;
 }
 
+Cycle HostInterface::receive_weights(std::uint64_t bytes, Tag tag) {
+    ports_.acquire(weight_link_user, {{.port = host_link_port}});
+    inbound_.transfer(bytes);
+    const Cycle sent = clock_.now();
+    ports_.release(weight_link_user, sent);
+    counters_.weight_bytes.add(bytes, tag);
+    return sent + latency_;
+}
+
 std::uint8_t* HostInterface::direct_bytes(tlm::tlm_command direction, std::uint64_t address,
                                           std::uint64_t bytes) {
     tlm::tlm_generic_payload& payload = new_payload(direction, address);
@@ -126,6 +135,9 @@ void HostInterface::run_reads() {
         const auto command = read_queue_.next(read_counters_);
         const auto& read = std::get<isa::ReadHostMemory>(command.bound.instruction);
         const timing::HostTransferCost cost = timing::host_transfer_cost(read, machine_);
+        ports_.acquire(data_link_user, {{.port = host_link_port}});
+        read_counters_.spend(read_counters_.link_stall_cycles, clock_.now(), command.tag);
+        history_.waited(UnitHistory::Activity::Port, clock_.now());
         ports_.acquire(host_read_user, {{.port = buffer_write_port, .offset = latency_}});
         read_counters_.spend(read_counters_.port_stall_cycles, clock_.now(), command.tag);
         history_.waited(UnitHistory::Activity::Port, clock_.now());
@@ -136,6 +148,7 @@ void HostInterface::run_reads() {
                        buffer_.write(read.unified_buffer_row, command.bound.footprint.buffer_write.count())));
         inbound_.transfer(cost.bytes);
         const Cycle sent = clock_.now();
+        ports_.release(data_link_user, sent);
         ports_.release(host_read_user, sent + latency_);
         counters_.read_bytes.add(cost.bytes, command.tag);
         read_counters_.spend(read_counters_.busy_cycles, sent, command.tag);

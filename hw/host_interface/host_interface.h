@@ -20,6 +20,7 @@
 #include "hw/common/unit_module.h"
 #include "hw/common/value_workers.h"
 #include "hw/common/wait_history.h"
+#include "hw/common/weight_link.h"
 #include "hw/isa/footprint.h"
 #include "hw/machine/machine_config.h"
 
@@ -34,20 +35,27 @@ struct HostInterfaceCounters final : CounterGroup {
         add("buffer_writes", CounterUnit::Rows, "accesses of the unified buffer, to write data read");
     Counter& buffer_reads =
         add("buffer_reads", CounterUnit::Rows, "accesses of the unified buffer, to read data written");
+    Counter& weight_bytes = add("weight_bytes", CounterUnit::Bytes, "spilled weights from host memory");
     Counter& instruction_bytes = add("instruction_bytes", CounterUnit::Bytes, "instructions received");
     Counter& interrupts = add("interrupts", CounterUnit::Instructions, "interrupts sent to the host");
 };
 
 /// The cycles of one direction, by what they were spent on.
-struct HostTransferCounters final : UnitCounters {
+struct HostTransferCounters : UnitCounters {
     Counter& port_stall_cycles = add("port_stall_cycles", CounterUnit::Cycles, "a memory port was taken");
+};
+
+struct HostReadCounters final : HostTransferCounters {
+    Counter& link_stall_cycles =
+        add("link_stall_cycles", CounterUnit::Cycles, "spilled weights were on the link");
 };
 
 /// The link to the host. It carries data into and out of the unified buffer, and instructions in.
 ///
 /// Timing: each direction moves bytes at its exact bandwidth; bytes arrive `latency` cycles after they are
-/// sent. Transfers of one direction follow each other; instructions have priority.
-class HostInterface final : public UnitModule, public InstructionPath {
+/// sent. Transfers of one direction follow each other; instructions have priority. A transfer into the
+/// unified buffer goes before a spilled weight tile that waits as well.
+class HostInterface final : public UnitModule, public InstructionPath, public WeightLink {
 public:
     HostInterface(const sc_core::sc_module_name& name, const machine::MachineConfig& machine, Values values,
                   const Clock& clock, Semaphores& semaphores, OrderChecker& order, ValueWorkers& workers,
@@ -58,6 +66,7 @@ public:
     CommandQueue& write_queue() { return write_queue_; }
 
     Cycle send_instruction(std::uint64_t bytes, Tag tag) override;
+    Cycle receive_weights(std::uint64_t bytes, Tag tag) override;
 
     /// The program ended at this cycle.
     void finish(Cycle end, Tag tag) {
@@ -107,7 +116,7 @@ private:
     CommandQueue read_queue_;
     CommandQueue write_queue_;
     HostInterfaceCounters counters_;
-    HostTransferCounters read_counters_;
+    HostReadCounters read_counters_;
     HostTransferCounters write_counters_;
 };
 

@@ -179,4 +179,15 @@ std::size_t line_of(const Program& program, std::size_t instruction);
 /// no name for it.
 std::string layer_name(const Program& program, std::uint16_t tag);
 
+/// Bytes of the tiles that a weight memory of `bytes` holds: as many as fit, from the first on.
+inline std::uint64_t resident_bytes(const Program& program, std::uint64_t bytes) {
+    std::uint64_t held = 0;
+    for (const WeightTile& tile : program.tiles) {
+        const std::uint64_t size = memory_bytes(tile, program.geometry);
+        if (size > bytes - held) break;
+        held += size;
+    }
+    return held;
+}
+
 }  // namespace systole::isa

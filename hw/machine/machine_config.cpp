@@ -110,6 +110,10 @@ void describe(Visitor& visitor, WeightMemoryConfig& config) {
                   config.latency_cycles, Range{0, most_latency});
     visitor.field({"whole_tiles", "", "every tile moves whole; otherwise only the rows in use"},
                   config.whole_tiles);
+    visitor.field({"spill", "",
+                   "weights that do not fit stay in host memory, and each fetch of them takes the host link; "
+                   "otherwise a program with more weights is refused"},
+                  config.spill);
 }
 
 template <class Visitor>

@@ -76,6 +76,7 @@ struct WeightMemoryConfig {
     DramConfig dram;                   ///< of the model "dram"
     std::uint32_t latency_cycles = 0;
     bool whole_tiles = true;
+    bool spill = false;  ///< tiles beyond `bytes` lie in host memory; their fetches take the host link
 };
 
 struct UnifiedBufferConfig {

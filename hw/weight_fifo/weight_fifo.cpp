@@ -20,7 +20,7 @@ constexpr std::size_t buffers_in_array = 2;
 
 WeightFifo::WeightFifo(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
                        Values values, const Clock& clock, Semaphores& semaphores, OrderChecker& order,
-                       ValueWorkers& workers, Failure& failure, TraceSink* trace)
+                       ValueWorkers& workers, WeightLink& link, Failure& failure, TraceSink* trace)
     : UnitModule(name),
       depth_(machine.weight_fifo.depth_tiles),
       machine_(machine),
@@ -28,6 +28,7 @@ WeightFifo::WeightFifo(const sc_core::sc_module_name& name, const machine::Machi
       clock_(clock),
       order_(order),
       workers_(workers),
+      link_(link),
       trace_(trace),
       queue_(unit, machine.sequencer.queue_depth, semaphores, clock),
       buffers_(std::size_t{depth_} + buffers_in_array) {
@@ -38,20 +39,24 @@ WeightFifo::WeightFifo(const sc_core::sc_module_name& name, const machine::Machi
 void WeightFifo::load(const isa::Program& program) {
     std::uint64_t address = 0;
     for (const isa::WeightTile& tile : program.tiles) {
-        stored_.push_back(
-            {.address = address,
-             .fetched_bytes = timing::tile_fetch_cost({&tile, 1}, machine_).bytes,
-             .shape = {.rows = tile.rows,
-                       .columns = tile.columns,
-                       .useful_macs = tile.useful_macs,
-                       .block_macs = tile.block_macs,
-                       .type = tile.type,
-                       .bytes = 0,
-                       .tag = 0,
-                       .whole_at = 0,
-                       .values = nullptr,
-                       .row_bytes = std::size_t{machine_.matrix_unit.columns} * bytes_of(tile.type)}});
-        address += isa::memory_bytes(tile, program.geometry);
+        const std::uint64_t end = address + isa::memory_bytes(tile, program.geometry);
+        const bool spilled = end > machine_.weight_memory.bytes;
+        const std::uint32_t stored_columns = spilled ? tile.columns : machine_.matrix_unit.columns;
+        stored_.push_back({.address = address,
+                           .fetched_bytes = timing::tile_fetch_cost({&tile, 1}, machine_).bytes,
+                           .spilled = spilled,
+                           .shape = {.rows = tile.rows,
+                                     .columns = tile.columns,
+                                     .useful_macs = tile.useful_macs,
+                                     .block_macs = tile.block_macs,
+                                     .type = tile.type,
+                                     .bytes = 0,
+                                     .tag = 0,
+                                     .whole_at = 0,
+                                     .values = nullptr,
+                                     .row_bytes = std::size_t{stored_columns} * bytes_of(tile.type)},
+                           .values = tile.values});
+        address = end;
     }
 }
 
@@ -81,7 +86,36 @@ void WeightFifo::fetch(InstructionNumber instruction, std::uint32_t number, Tag 
     const StoredTile& stored = stored_.at(number);
     Tile tile = stored.shape;
     const std::uint64_t bytes = stored.fetched_bytes;
-    TagExtension counted_for(tag);
+    const Cycle issued = clock_.now();
+    tile.tag = tag;
+    if (stored.spilled) {
+        if (values_ == Values::Computed) tile.values = stored.values.data();
+        tile.whole_at = link_.receive_weights(bytes, tag);
+        counters_.spend(counters_.link_cycles, clock_.now(), tag);
+        counters_.spilled_bytes.add(bytes, tag);
+    } else {
+        read_memory(stored, tile);
+        counters_.bytes.add(bytes, tag);
+    }
+    tile.bytes = bytes;
+    tiles_.push_back(tile);
+    if (trace_ != nullptr) {
+        times_.push_back({.number = instruction,
+                          .tile = number,
+                          .tag = tag,
+                          .bytes = bytes,
+                          .spilled = stored.spilled,
+                          .fetched = issued,
+                          .whole = tile.whole_at});
+        trace_->tile_fetched(times_.back());
+    }
+    counters_.tiles.add(1, tag);
+    issued_.notify(sc_core::SC_ZERO_TIME);
+}
+
+void WeightFifo::read_memory(const StoredTile& stored, Tile& tile) {
+    const std::uint64_t bytes = stored.fetched_bytes;
+    TagExtension counted_for(tile.tag);
     tlm::tlm_generic_payload& payload = payload_;
     payload.set_extension(&counted_for);
     payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
@@ -111,21 +145,6 @@ void WeightFifo::fetch(InstructionNumber instruction, std::uint32_t number, Tag 
                                            stored.address, payload.get_response_string()));
     }
     tile.whole_at = clock_.after(delay);
-    tile.bytes = bytes;
-    tile.tag = tag;
-    tiles_.push_back(tile);
-    if (trace_ != nullptr) {
-        times_.push_back({.number = instruction,
-                          .tile = number,
-                          .tag = tag,
-                          .bytes = bytes,
-                          .fetched = clock_.now(),
-                          .whole = tile.whole_at});
-        trace_->tile_fetched(times_.back());
-    }
-    counters_.tiles.add(1, tag);
-    counters_.bytes.add(bytes, tag);
-    issued_.notify(sc_core::SC_ZERO_TIME);
 }
 
 const std::uint8_t* WeightFifo::direct_values(std::uint64_t address, std::uint64_t bytes) {

@@ -3,6 +3,7 @@
 #include <tlm_utils/simple_initiator_socket.h>
 
 #include <cstdint>
+#include <span>
 #include <systemc>
 #include <tlm>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "hw/common/unit_counters.h"
 #include "hw/common/unit_module.h"
 #include "hw/common/value_workers.h"
+#include "hw/common/weight_link.h"
 #include "hw/isa/footprint.h"
 #include "hw/isa/program.h"
 #include "hw/machine/machine_config.h"
@@ -27,20 +29,24 @@ namespace systole::hw {
 struct WeightFifoCounters final : UnitCounters {
     Counter& tiles = add("tiles", CounterUnit::Tiles, "tiles fetched");
     Counter& bytes = add("bytes", CounterUnit::Bytes, "bytes fetched from weight memory");
+    Counter& spilled_bytes = add("spilled_bytes", CounterUnit::Bytes, "bytes fetched over the host link");
     Counter& shifted_bytes = add("shifted_bytes", CounterUnit::Bytes, "bytes that left for the array");
     Counter& full_cycles = add("full_cycles", CounterUnit::Cycles, "a fetch waited for a free slot");
+    Counter& link_cycles =
+        add("link_cycles", CounterUnit::Cycles, "a spilled tile was on the host link, or waited for it");
 };
 
 /// Fetches weight tiles in program order and holds them until they are shifted into the array.
 ///
 /// Timing: a slot is taken when its fetch is issued and is free again when its tile has been shifted out.
 /// `read_weights` is complete when its last fetch has been issued. The FIFO adds no cycle of its own: a
-/// waiting process resumes in the cycle of the event.
+/// waiting process resumes in the cycle of the event. A spilled tile (WeightMemoryConfig::spill) comes over
+/// the host link; the next fetch is issued when its last byte has left the host.
 class WeightFifo final : public UnitModule, public TileSource {
 public:
     WeightFifo(const sc_core::sc_module_name& name, const machine::MachineConfig& machine, Values values,
                const Clock& clock, Semaphores& semaphores, OrderChecker& order, ValueWorkers& workers,
-               Failure& failure, TraceSink* trace);
+               WeightLink& link, Failure& failure, TraceSink* trace);
 
     /// Loads the list of the program's tiles; their values are read from weight memory. The program must
     /// outlive the FIFO.
@@ -60,14 +66,17 @@ public:
 private:
     void run();
     void fetch(InstructionNumber instruction, std::uint32_t number, Tag tag);
-    /// A pointer to the tile's values; null if the memory gives no direct access to them.
-    const std::uint8_t* direct_values(std::uint64_t address, std::uint64_t bytes);
-
     struct StoredTile {
         std::uint64_t address = 0;
         std::uint64_t fetched_bytes = 0;
+        bool spilled = false;
         Tile shape;
+        std::span<const std::uint8_t> values = {};  ///< of a spilled tile, in host memory
     };
+    /// Issues the read of a tile in weight memory. Sets when it is whole, and its values.
+    void read_memory(const StoredTile& stored, Tile& tile);
+    /// A pointer to the tile's values; null if the memory gives no direct access to them.
+    const std::uint8_t* direct_values(std::uint64_t address, std::uint64_t bytes);
 
     const std::uint32_t depth_;
     const machine::MachineConfig machine_;
@@ -75,6 +84,7 @@ private:
     const Clock& clock_;
     OrderChecker& order_;
     ValueWorkers& workers_;
+    WeightLink& link_;
     TraceSink* const trace_;
     CommandQueue queue_;
     tlm::tlm_generic_payload payload_;  ///< payload of the current fetch

@@ -46,6 +46,7 @@ schedule::Target target_of(const machine::MachineConfig& machine, const Mapping&
             .accumulator_rows = machine.accumulators.rows,
             .unified_buffer_rows = machine.unified_buffer.rows,
             .weight_memory_bytes = machine.weight_memory.bytes,
+            .spill_weights = machine.weight_memory.spill,
             .row_sums = machine.matrix_unit.row_sums,
             .activation_delay = timing::matrix_latency(machine) + machine.activation_latency(),
             .mapping = {.join_convolutions = mapping.join_convolutions,
@@ -334,8 +335,8 @@ std::string mapping_key(const RunSpec& spec) {
 
 nlohmann::json to_json(const schedule::Target& target) {
     // The bindings name every field, so a new field does not compile until it is written here.
-    const auto& [geometry, accumulator_rows, unified_buffer_rows, weight_memory_bytes, row_sums,
-                 activation_delay, mapping] = target;
+    const auto& [geometry, accumulator_rows, unified_buffer_rows, weight_memory_bytes, spill_weights,
+                 row_sums, activation_delay, mapping] = target;
     const auto& [rows, columns] = geometry;
     const auto& [join_convolutions, joins, skip_zero_tiles, split_channels, parts_by_delay,
                  group_first_layers, order, overlap_transfers, in_place, double_buffers, slice_images, blocks,
@@ -351,6 +352,7 @@ nlohmann::json to_json(const schedule::Target& target) {
             {"accumulator_rows", accumulator_rows},
             {"unified_buffer_rows", unified_buffer_rows},
             {"weight_memory_bytes", weight_memory_bytes},
+            {"spill_weights", spill_weights},
             {"row_sums", row_sums},
             {"activation_delay", activation_delay},
             {"join_convolutions", join_convolutions},

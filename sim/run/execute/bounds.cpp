@@ -39,7 +39,8 @@ struct HostData {
 };
 
 HostData host_data(const RunRecord& record, std::optional<Tag> tag) {
-    return {.read = counted(record, "host_interface.read_bytes", tag),
+    return {.read = counted(record, "host_interface.read_bytes", tag) +
+                    counted(record, "host_interface.weight_bytes", tag),
             .written = counted(record, "host_interface.write_bytes", tag)};
 }
 
@@ -47,7 +48,9 @@ Cycle weight_cycles(const RunRecord& record, std::optional<Tag> tag) {
     const machine::MachineConfig& machine = record.spec.machine;
     if (machine.weight_memory.model == machine::WeightMemoryModel::Bandwidth) {
         // A tile that never reaches the array may not have arrived when the run ends.
-        return timing::weight_read_cycles(counted(record, "weight_fifo.shifted_bytes", tag), machine);
+        const std::uint64_t shifted = counted(record, "weight_fifo.shifted_bytes", tag);
+        const std::uint64_t spilled = counted(record, "weight_fifo.spilled_bytes", tag);
+        return timing::weight_read_cycles(shifted - std::min(shifted, spilled), machine);
     }
     constexpr std::array<std::string_view, 4> busy{"weight_memory.data_clocks", "weight_memory.row_clocks",
                                                    "weight_memory.refresh_clocks",

@@ -125,7 +125,7 @@ Counters counters_of(const hw::Core& core) {
     return counters;
 }
 
-ProgramFacts facts_of(const isa::Program& program) {
+ProgramFacts facts_of(const isa::Program& program, const machine::MachineConfig& machine) {
     ProgramFacts facts;
     facts.rows = program.geometry.rows;
     facts.columns = program.geometry.columns;
@@ -144,6 +144,7 @@ ProgramFacts facts_of(const isa::Program& program) {
         facts.memory_bytes += isa::memory_bytes(tile, program.geometry);
         weights_by_pixels[std::max<std::size_t>(tile.block_macs.size(), 1)] += tile.useful_macs;
     }
+    facts.spilled_bytes = facts.memory_bytes - isa::resident_bytes(program, machine.weight_memory.bytes);
     for (const auto& [pixels, weights] : weights_by_pixels) facts.weights += weights / pixels;
     for (const isa::LayerInfo& layer : program.layers) {
         facts.layers.push_back({.name = layer.name, .kind = layer.kind, .macs = layer.macs});

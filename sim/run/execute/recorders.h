@@ -80,7 +80,7 @@ private:
 /// All counters of the chip, unit by unit.
 Counters counters_of(const hw::Core& core);
 
-ProgramFacts facts_of(const isa::Program& program);
+ProgramFacts facts_of(const isa::Program& program, const machine::MachineConfig& machine);
 
 /// The instructions up to `halt` with their times; `end` is the run's last cycle.
 std::vector<InstructionLine> instruction_lines(const isa::Program& program,

@@ -503,7 +503,7 @@ RunRecord simulate(const RunSpec& spec, const Prepared& prepared, Observer* obse
     check_border(program, name);
     RunRecord record;
     record.spec = spec;
-    record.program = facts_of(program);
+    record.program = facts_of(program, spec.machine);
     record.batch = prepared.batch;
     record.cut_images = prepared.cut_images;
     record.network = prepared.network;

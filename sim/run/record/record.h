@@ -106,7 +106,8 @@ struct ProgramFacts {
     std::uint64_t instruction_bytes = 0;  ///< encoded
     std::uint64_t tiles = 0;              ///< of the weight image
     std::uint64_t tile_bytes = 0;         ///< of their used cells
-    std::uint64_t memory_bytes = 0;       ///< that they take of weight memory
+    std::uint64_t memory_bytes = 0;       ///< that they take of weight memory, or would take
+    std::uint64_t spilled_bytes = 0;      ///< of these, the bytes that stay in host memory
     std::uint64_t weights = 0;            ///< cells that carry one
     std::vector<LayerFacts> layers;
     std::vector<TagFacts> tags;  ///< from tag 0 to the last that the program sets
@@ -119,7 +120,7 @@ struct ProgramFacts {
     bool operator==(const ProgramFacts&) const = default;
 };
 SYSTOLE_RECORD_FIELDS(ProgramFacts, rows, columns, model, batch, inferences, instructions, instruction_bytes,
-                      tiles, tile_bytes, memory_bytes, weights, layers, tags, inputs, outputs,
+                      tiles, tile_bytes, memory_bytes, spilled_bytes, weights, layers, tags, inputs, outputs,
                       has_host_operations)
 
 /// Lower bounds, in cycles: what each part of the machine needs for the run's work, or for that of a layer,

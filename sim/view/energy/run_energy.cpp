@@ -47,6 +47,7 @@ std::vector<Event> events(const run::Counters& counters, const machine::MachineC
 
     add(WeightMemory, Activity::WeightFetch, each.weight_byte, "weight_fifo.bytes");
     add(WeightFifo, Activity::WeightFetch, each.fifo_byte, "weight_fifo.bytes");
+    add(WeightFifo, Activity::WeightFetch, each.fifo_byte, "weight_fifo.spilled_bytes");
     add(WeightFifo, Activity::WeightShift, each.fifo_byte, "weight_fifo.shifted_bytes");
 
     add(ActivationUnit, Activity::Activation, each.requantized, "activation_unit.elements");
@@ -55,6 +56,7 @@ std::vector<Event> events(const run::Counters& counters, const machine::MachineC
     add(ActivationUnit, Activity::Activation, each.pooled, "activation_unit.pooled_elements");
 
     add(HostInterface, Activity::HostRead, each.host_byte, "host_interface.read_bytes");
+    add(HostInterface, Activity::WeightFetch, each.host_byte, "host_interface.weight_bytes");
     add(HostInterface, Activity::HostWrite, each.host_byte, "host_interface.write_bytes");
     add(HostInterface, Activity::Any, each.host_byte, "host_interface.instruction_bytes");
     add(Sequencer, Activity::Any, each.instruction_byte, "host_interface.instruction_bytes");

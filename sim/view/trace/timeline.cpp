@@ -224,11 +224,12 @@ void Timeline::tile_fetched(const hw::TileTimes& times) {
     // Tiles are shown one after the other, although a memory with several channels may overlap them.
     const Cycle begun = std::max(times.fetched, last_whole_);
     last_whole_ = std::max(times.whole, last_whole_);
-    weight_bytes_.add(last_whole_, static_cast<std::int64_t>(times.bytes), times.tag);
+    if (!times.spilled) weight_bytes_.add(last_whole_, static_cast<std::int64_t>(times.bytes), times.tag);
     fetches_.push_back({begun, last_whole_});
     if (!window_.takes(times.tag, begun, last_whole_)) return;
     begin_wait(Track::WeightMemory, begun, last_whole_, "fetch", times.number, times.tag)
-        << ",\"tile\":" << times.tile << ",\"bytes\":" << times.bytes << ",\"issued\":" << times.fetched
+        << ",\"tile\":" << times.tile << ",\"bytes\":" << times.bytes
+        << ",\"spilled\":" << (times.spilled ? "true" : "false") << ",\"issued\":" << times.fetched
         << ",\"complete\":" << times.whole;
     events_.end_slice();
 }

@@ -215,7 +215,8 @@ std::optional<std::string> broken_access(const Observation& run) {
     if (totals.of("accumulators.additions") > totals.of("accumulators.pass_writes")) {
         return "more rows of accumulators were added to than written";
     }
-    if (totals.of("weight_fifo.shifted_bytes") > totals.of("weight_fifo.bytes")) {
+    const std::uint64_t fetched = totals.of("weight_fifo.bytes") + totals.of("weight_fifo.spilled_bytes");
+    if (totals.of("weight_fifo.shifted_bytes") > fetched) {
         return "more bytes left the weight FIFO than were fetched";
     }
     return std::nullopt;

@@ -89,6 +89,11 @@ machine::MachineConfig random_machine(Choices& choices) {
         machine.weight_memory.model = machine::WeightMemoryModel::Dram;
         machine.weight_memory.dram = random_dram(choices);
     }
+    if (machine.weight_memory.model == machine::WeightMemoryModel::Bandwidth && choices.chance(30)) {
+        machine.weight_memory.spill = true;
+        machine.weight_memory.bytes = std::uint64_t{machine.matrix_unit.rows} * machine.matrix_unit.columns *
+                                      choices.number<std::uint64_t>(2, 6);
+    }
     // Some arrays take more passes than bytes need.
     if (choices.chance(15)) {
         for (machine::MatrixFormat& format : machine.matrix_unit.formats) {

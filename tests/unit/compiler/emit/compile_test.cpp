@@ -803,7 +803,7 @@ TEST_CASE("A network that does not fit is a ModelError in one line", "[compiler]
     target.weight_memory_bytes = tiles * 64 - 1;
     CHECK(message(target, {}) ==
           "net.h5: its weights take 39 tiles of 8 x 8 bytes, 2496 bytes in all; the weight memory has 2495 "
-          "bytes");
+          "bytes, and weight_memory.spill is false");
 
     target.weight_memory_bytes = 1 << 20;
     const std::uint32_t constant_rows = 9 + 9 + 5;

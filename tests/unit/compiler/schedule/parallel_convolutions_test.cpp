@@ -334,7 +334,8 @@ TEST_CASE("Joined weights need the weight memory that they take together", "[com
     small.weight_memory_bytes = 31;
     CHECK_THROWS_WITH(
         make_schedule(builder.network(), small, {}),
-        "made: its weights take 1 tiles of 8 x 4 bytes, 32 bytes in all; the weight memory has 31 bytes");
+        "made: its weights take 1 tiles of 8 x 4 bytes, 32 bytes in all; the weight memory has 31 bytes, "
+        "and weight_memory.spill is false");
 }
 
 TEST_CASE("Segments are each layer's channels once, in fewer tiles and no more activations than apart",

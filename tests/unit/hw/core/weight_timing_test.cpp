@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
+#include "hw/isa/encoding.h"
 #include "tests/support/chip.h"
 #include "tests/unit/hw/core/odd_machine.h"
 
@@ -138,4 +139,58 @@ TEST_CASE("Rule 4: whole tiles move, or only the rows in use where the machine s
     CHECK(chip.tiles().at(0).whole == chip.tiles()[0].fetched + 11 + bytes);
     CHECK(chip.tiles().at(1).whole == chip.tiles()[0].whole + bytes);
     CHECK(chip->counter("weight_fifo.bytes").value() == 2 * bytes);
+}
+
+TEST_CASE("Rule 4: tiles that weight memory does not hold come over the host link between transfers",
+          "[timing]") {
+    machine::MachineConfig machine = odd_machine();
+    // Slow enough for the transfers to ask while the third tile is on the link.
+    const auto link = GENERATE(Bandwidth{0.7, 1, 1}, Bandwidth{2.45, 7, 2}, Bandwidth{0.3, 3, 7});
+    const std::uint32_t latency = GENERATE(0U, 13U);
+    CAPTURE(link.gb_per_s, latency);
+    machine.host_interface.read_gb_per_s = link.gb_per_s;
+    machine.host_interface.latency_cycles = latency;
+    machine.weight_memory.bytes = 2 * 35 + 34;
+    machine.weight_memory.spill = true;
+    machine.weight_fifo.depth_tiles = 8;
+    std::string text = ".array 7 5\n.buffer in input 0 1000\n";
+    for (int tile = 0; tile < 5; ++tile) text += ".tile 7 5 random 1\n";
+    text += "read_weights tile=0 count=5\n";
+    constexpr std::uint64_t transfers = 3;
+    for (std::uint64_t k = 0; k < transfers; ++k) {
+        text += fmt::format("read_host in ub={} block=41\n", 100 + 6 * k);
+    }
+    Chip chip(machine, text + "matmul ub=0 acc=0 rows=1 repeat=4\nhalt\n");
+    chip.run();
+    const auto& tiles = chip.tiles();
+    const auto reads = chip.times(isa::Unit::HostRead);
+    REQUIRE(tiles.size() == 5);
+    REQUIRE(reads.size() == transfers);
+    // All instructions are on the link first. The third tile has asked before the transfers, which go before
+    // the fourth.
+    std::uint64_t sent = 0;
+    for (const isa::Instruction& each : chip.program().instructions) sent += isa::encoded_size(each);
+    const auto end = [&](std::uint64_t bytes) {
+        sent += bytes;
+        return sent * link.cycles / link.bytes;
+    };
+    const Cycle third = end(35);
+    CHECK(tiles[2].whole == third + latency);
+    CHECK(tiles[3].fetched == third);
+    CHECK(chip->counter("host_read.link_stall_cycles").value() == third - reads[0].issued);
+    for (std::size_t k = 0; k < transfers; ++k) {
+        CAPTURE(k);
+        const Cycle data = end(41);
+        CHECK(reads[k].released == data);
+        CHECK(reads[k].complete == data + latency);
+    }
+    const Cycle fourth = end(35);
+    CHECK(tiles[3].whole == fourth + latency);
+    CHECK(tiles[4].fetched == fourth);
+    const Cycle fifth = end(35);
+    CHECK(tiles[4].whole == fifth + latency);
+    CHECK(chip->counter("weight_fifo.link_cycles").value() == fifth - tiles[2].fetched);
+    CHECK(chip->counter("weight_fifo.bytes").value() == 2 * 35);
+    CHECK(chip->counter("weight_fifo.spilled_bytes").value() == 3 * 35);
+    CHECK(chip->counter("host_interface.weight_bytes").value() == 3 * 35);
 }

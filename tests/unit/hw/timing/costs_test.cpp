@@ -35,6 +35,8 @@ namespace {
 /// before the next one is issued.
 machine::MachineConfig quiet_machine(Choices& choices, machine::Engine engine) {
     machine::MachineConfig machine = tests::random_machine(choices);
+    machine.weight_memory.spill = false;  // tiles come from weight memory
+    machine.weight_memory.bytes = machine::WeightMemoryConfig{}.bytes;
     machine.matrix_unit.engine = engine;
     machine.sequencer.issue_cycles = 100'000;
     machine.sequencer.instruction_buffer_bytes = 4096;

@@ -11,12 +11,28 @@ using namespace systole;
 
 namespace {
 
+/// A link over which a tile takes 100 cycles, of which 30 are latency.
+class SlowLink final : public hw::WeightLink {
+public:
+    explicit SlowLink(const hw::Clock& clock) : clock_(clock) {}
+    Cycle receive_weights(std::uint64_t bytes, hw::Tag /*tag*/) override {
+        moved += bytes;
+        clock_.wait_until(clock_.now() + 70);
+        return clock_.now() + 30;
+    }
+    std::uint64_t moved = 0;
+
+private:
+    const hw::Clock& clock_;
+};
+
 /// A FIFO of tiles of 4 x 3 between its memory, 1 byte a cycle, and an array written in the test.
 struct Bench : tests::FreshSimulation {
-    Bench(std::uint32_t depth, bool whole_tiles)
-        : machine(make_machine(depth, whole_tiles)),
+    Bench(std::uint32_t depth, bool whole_tiles, std::uint64_t resident_tiles = 8)
+        : machine(make_machine(depth, whole_tiles, resident_tiles)),
           memory("memory", machine, clock),
-          fifo("fifo", machine, hw::Values::TimingOnly, clock, semaphores, order, workers, failure, nullptr) {
+          fifo("fifo", machine, hw::Values::TimingOnly, clock, semaphores, order, workers, link, failure,
+               nullptr) {
         fifo.memory.bind(memory.socket);
         program.geometry = {4, 3};
         program.tiles.assign(8, {.rows = 2,
@@ -27,13 +43,16 @@ struct Bench : tests::FreshSimulation {
         fifo.load(program);
     }
 
-    static machine::MachineConfig make_machine(std::uint32_t depth, bool whole_tiles) {
+    static machine::MachineConfig make_machine(std::uint32_t depth, bool whole_tiles,
+                                               std::uint64_t resident_tiles) {
         machine::MachineConfig machine;
         machine.matrix_unit.rows = 4;
         machine.matrix_unit.columns = 3;
         machine.weight_fifo.depth_tiles = depth;
         machine.weight_memory.bandwidth_gb_per_s = 0.7;
         machine.weight_memory.whole_tiles = whole_tiles;
+        machine.weight_memory.bytes = resident_tiles * 4 * 3;
+        machine.weight_memory.spill = true;
         return machine;
     }
 
@@ -57,6 +76,7 @@ struct Bench : tests::FreshSimulation {
     hw::Semaphores semaphores{clock, order};
     hw::WeightMemory memory;
     hw::ValueWorkers workers{order, 0};
+    SlowLink link{clock};
     hw::WeightFifo fifo;
 };
 
@@ -94,4 +114,20 @@ TEST_CASE("A full FIFO holds the next fetch back until a tile has left", "[hw][w
         CHECK(bench.fifo.counters().tiles.value() == depth + 1);
     });
     CHECK(bench.fifo.counters().full_cycles.value() == left_at);
+}
+
+TEST_CASE("Tiles that weight memory does not hold come over the link, and hold the next fetch back",
+          "[hw][weight_fifo]") {
+    Bench bench(4, true, 2);
+    bench.run(4, [&] {
+        const std::vector<Cycle> whole{12, 24, 100, 170};
+        for (const Cycle cycle : whole) {
+            CHECK(bench.fifo.front().whole_at == cycle);
+            bench.fifo.release();
+        }
+    });
+    CHECK(bench.link.moved == 2 * 12);
+    CHECK(bench.fifo.counters().bytes.value() == 2 * 12);
+    CHECK(bench.fifo.counters().spilled_bytes.value() == 2 * 12);
+    CHECK(bench.fifo.counters().link_cycles.value() == 2 * 70);
 }

@@ -127,7 +127,8 @@ TEST_CASE("Cycles are split by the kind of matrix instruction under each tag", "
     isa::Program program;  // as if under the same tags there were convolutions as well
     program.instructions = {isa::DebugTag{.tag = 1}, isa::MatrixMultiply{}, isa::DebugTag{.tag = 2},
                             isa::MatrixMultiply{},   isa::Convolve{},       isa::Convolve{}};
-    const auto kinds = report::by_instruction_kind(run::facts_of(program).tags, finished.result.counters);
+    const auto kinds = report::by_instruction_kind(run::facts_of(program, machine::MachineConfig{}).tags,
+                                                   finished.result.counters);
     REQUIRE(kinds.size() == 3);
     CHECK(kinds[0].instruction == "matmul");
     CHECK(kinds[0].matrix_unit.active_cycles == 100);
