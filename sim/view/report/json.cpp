@@ -245,7 +245,8 @@ Json memory(const Report& report) {
     Json object{{"unified_buffer_peak_bytes", report.unified_buffer_peak_bytes},
                 {"unified_buffer_bytes", report.unified_buffer_bytes},
                 {"weight_memory_used_bytes", report.weight_memory_used_bytes},
-                {"weight_memory_bytes", report.weight_memory_bytes}};
+                {"weight_memory_bytes", report.weight_memory_bytes},
+                {"spilled_weight_bytes", report.spilled_weight_bytes}};
     if (report.cut_images) object["cut_images"] = to_json(*report.cut_images);
     if (report.memory_over_time) object["over_time"] = memory_over_time(*report.memory_over_time);
     if (report.unified_buffer_map)

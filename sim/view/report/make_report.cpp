@@ -93,7 +93,8 @@ Layer make_layer(const run::RunRecord& record, Tag tag) {
     layer.array_utilization =
         ratio(layer.matrix_unit.useful_macs, layer.matrix_unit.useful_macs + layer.matrix_unit.unused_macs);
     layer.energy = energy_under(record, tag, layer.matrix_unit.cycles());
-    layer.weight_bytes = record.counters.at("weight_fifo.bytes").value(tag);
+    layer.weight_bytes = record.counters.at("weight_fifo.bytes").value(tag) +
+                         record.counters.at("weight_fifo.spilled_bytes").value(tag);
     const std::uint64_t macs = record.needed_macs(tag);
     layer.achieved_tops = tops(macs, seconds_of(layer.matrix_unit.cycles(), record.spec.machine));
     layer.roofline = make_roofline(record.spec.machine, macs, layer.weight_bytes);
@@ -122,18 +123,20 @@ std::vector<Layer> make_layers(const run::RunRecord& record) {
 }
 
 std::vector<Traffic> make_traffic(const run::RunRecord& record) {
-    const auto path = [&](std::string name, std::string_view counter, Rate rate) {
-        const std::uint64_t bytes = record.counters.at(counter).value();
+    const auto path = [&](std::string name, std::initializer_list<std::string_view> counters, Rate rate) {
+        std::uint64_t bytes = 0;
+        for (const std::string_view counter : counters) bytes += record.counters.at(counter).value();
         const double most = static_cast<double>(record.cycles) * static_cast<double>(rate.bytes) /
                             static_cast<double>(rate.cycles);
         return Traffic{
             .path = std::move(name), .bytes = bytes, .utilization = ratio(static_cast<double>(bytes), most)};
     };
     const machine::MachineConfig& machine = record.spec.machine;
-    return {path("weight", "weight_fifo.bytes", machine.weight_rate()),
-            path("host_read", "host_interface.read_bytes", machine.host_read_rate()),
-            path("host_write", "host_interface.write_bytes", machine.host_write_rate()),
-            path("instruction", "host_interface.instruction_bytes", machine.host_read_rate())};
+    return {path("weight", {"weight_fifo.bytes"}, machine.weight_rate()),
+            path("host_read", {"host_interface.read_bytes", "host_interface.weight_bytes"},
+                 machine.host_read_rate()),
+            path("host_write", {"host_interface.write_bytes"}, machine.host_write_rate()),
+            path("instruction", {"host_interface.instruction_bytes"}, machine.host_read_rate())};
 }
 
 /// The network's point on the fp32 roofline of a baseline, which reads each weight once a batch.
@@ -351,8 +354,9 @@ Report make_report(const run::RunRecord& record) {
     report.achieved_tops = tops(record.needed_macs(), report.seconds);
     report.peak_tops = machine.peak_ops_per_second() / 1e12;
     if (report.achieved_tops) report.peak_share = *report.achieved_tops / report.peak_tops;
-    report.roofline =
-        make_roofline(machine, record.needed_macs(), record.counters.at("weight_fifo.bytes").value());
+    report.roofline = make_roofline(machine, record.needed_macs(),
+                                    record.counters.at("weight_fifo.bytes").value() +
+                                        record.counters.at("weight_fifo.spilled_bytes").value());
 
     report.matrix_unit =
         matrix_unit(record.counters, [](const run::Counter& counter) { return counter.value(); });
@@ -368,7 +372,8 @@ Report make_report(const run::RunRecord& record) {
     report.unified_buffer_peak_bytes = record.unified_buffer_peak_bytes;
     report.cut_images = record.cut_images;
     report.unified_buffer_bytes = machine.unified_buffer_bytes();
-    report.weight_memory_used_bytes = program.memory_bytes;
+    report.weight_memory_used_bytes = program.memory_bytes - program.spilled_bytes;
+    report.spilled_weight_bytes = program.spilled_bytes;
     report.weight_memory_bytes = machine.weight_memory.bytes;
     report.instructions = program.instructions;
     for (const run::Counter& counter : record.counters.all) {

@@ -299,6 +299,7 @@ struct Report {
     std::optional<run::CutImages> cut_images;  ///< absent where an image fits the unified buffer
     std::uint64_t weight_memory_used_bytes = 0;
     std::uint64_t weight_memory_bytes = 0;
+    std::uint64_t spilled_weight_bytes = 0;              ///< that stay in host memory
     std::optional<MemoryOverTime> memory_over_time;      ///< where the run noted its occupancy
     std::optional<UnifiedBufferMap> unified_buffer_map;  ///< where the run noted its occupancy
     std::uint64_t instructions = 0;

@@ -289,6 +289,10 @@ private:
         };
         memory("unified buffer", report_.unified_buffer_peak_bytes, report_.unified_buffer_bytes);
         memory("weight memory", report_.weight_memory_used_bytes, report_.weight_memory_bytes);
+        if (report_.spilled_weight_bytes > 0) {
+            line("  {:<16}{:>14}  in host memory, read over the host link", "spilled weights",
+                 bytes(report_.spilled_weight_bytes));
+        }
         if (report_.cut_images) note(4, fmt::format("({})", cut_images_text(*report_.cut_images)));
     }
 
