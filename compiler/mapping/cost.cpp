@@ -60,12 +60,16 @@ std::vector<TileCost> tile_costs(const MappedProduct& product, const ColumnTile&
     constexpr std::size_t fetches = 64;
     const std::vector<isa::WeightTile> tiles(
         fetches, {.rows = machine.matrix_unit.rows, .columns = column.channels, .type = product.weights});
-    const double fetch = static_cast<double>(timing::tile_fetch_cost(tiles, machine).cycles) / fetches;
+    const timing::TileFetchCost cost = timing::tile_fetch_cost(tiles, machine);
+    const Cycle cycles = product.spilled ? timing::host_read_cycles(cost.bytes, machine) : cost.cycles;
+    const double fetch = static_cast<double>(cycles) / fetches;
+    const double latency = product.spilled ? static_cast<double>(machine.host_latency()) : 0.0;
     std::vector<TileCost> tiles_of_column;
     for (const TileRun& run : column.runs) {
         for (std::uint32_t t = 0; t < run.tiles; ++t) {
-            tiles_of_column.push_back(
-                {.line = line_of(product, machine, run.first_element_tile + t), .fetch = fetch});
+            tiles_of_column.push_back({.line = line_of(product, machine, run.first_element_tile + t),
+                                       .fetch = fetch,
+                                       .latency = latency});
         }
     }
     return tiles_of_column;
@@ -154,7 +158,7 @@ private:
             stream.lines = lines;
             // The first stream overwrites the rows of sums.
             const double ready = &tile == tiles.data() ? activated : 0.0;
-            const UnitTimes::Fetch fetch{.cycles = tile.fetch};
+            const UnitTimes::Fetch fetch{.cycles = tile.fetch, .latency = tile.latency};
             sums = times_.add_stream(stream, ready, fetches ? std::optional(fetch) : std::nullopt);
         }
         activated = times_.add_activation(sums, activation);

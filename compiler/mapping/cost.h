@@ -39,12 +39,14 @@ struct MappedProduct {
     ProductChunks cut;  ///< of all images that go through the layer together
     DataType activations = DataType::Uint8;
     DataType weights = DataType::Int8;
+    bool spilled = false;  ///< its weights come over the host link
 };
 
 /// A weight tile of a column, with the stream of one line against it.
 struct TileCost {
     timing::StreamShape line;
-    double fetch = 0;  ///< cycles of weight memory
+    double fetch = 0;    ///< cycles of weight memory, or of the host link without other transfers
+    double latency = 0;  ///< of the host link
 };
 
 /// The tiles of a column tile, in the order in which a chunk is streamed against them.

@@ -22,7 +22,9 @@ double UnitTimes::fetched(const Fetch& fetch) const {
 }
 
 double UnitTimes::tile_in_array(const Fetch& fetch) const {
-    return tiles_ == 0 ? 0.0 : std::max(fetched(fetch), shadow_free_) + shift_;
+    if (tiles_ == 0) return 0.0;
+    const bool is_in_fifo = tiles_ <= shifted_.size();
+    return std::max(is_in_fifo ? 0.0 : fetched(fetch) + fetch.latency, shadow_free_) + shift_;
 }
 
 double UnitTimes::stream_begin(double ready, const std::optional<Fetch>& fetch) const {

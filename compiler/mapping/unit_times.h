@@ -26,8 +26,9 @@ public:
 
     /// The fetch of a tile.
     struct Fetch {
-        double cycles = 0;  ///< of weight memory
-        double issued = 0;  ///< no fetch begins before its instruction is issued
+        double cycles = 0;   ///< of weight memory, or of the host link
+        double issued = 0;   ///< no fetch begins before its instruction is issued
+        double latency = 0;  ///< from its end until the tile is in the FIFO
     };
 
     /// The cycle in which a stream begins whose rows and sums are ready at `ready`; with `fetch`, against a

@@ -110,7 +110,9 @@ private:
         return mapped_products(view, plan, context_.images, context_.parts);
     }
     LayerPlan plan(const mapping::PixelBlock& block, const ChannelRest& rest) const {
-        return plan_group(context_.network, context_.target, members_, block, rest);
+        LayerPlan planned = plan_group(context_.network, context_.target, members_, block, rest);
+        planned.spilled = context_.spilled;
+        return planned;
     }
     Cycle part_cycles(const mapping::PixelBlock& block, const ChannelRest& rest, std::size_t part) const {
         return mapping::predicted_cycles(products(plan(block, rest))[part], context_.machine);
@@ -196,8 +198,9 @@ std::vector<LayerAlternatives> compare_blocks(const mapping::Network& network, c
     const std::vector<TensorPart> parts = place_parts(network, target.geometry.rows);
     const std::vector<LayerPlan> plans = plan_layers(network, target);
     const auto groups = members_of_groups(group_parallel_layers(network, target));
-    std::uint64_t bytes =
-        0;  // of the tiles of single pixels and of the chosen blocks: at most a few too many
+    const bool spills = std::ranges::any_of(plans, &LayerPlan::spilled);
+    // Of the tiles of single pixels and of the chosen blocks: at most a few too many.
+    std::uint64_t bytes = 0;
     std::vector<LayerAlternatives> layers;
     for (std::uint32_t l = 0; l < network.layers.size(); ++l) {
         const mapping::Layer& layer = network.layers[l];
@@ -210,7 +213,8 @@ std::vector<LayerAlternatives> compare_blocks(const mapping::Network& network, c
         if (!product->window) continue;
         LayerAlternatives compared{
             .layers = groups[l],
-            .alternatives = block_alternatives({network, target, machine, images, parts}, groups[l]),
+            .alternatives =
+                block_alternatives({network, target, machine, images, parts, plans[l].spilled}, groups[l]),
             .chosen = 0};
         if (compared.alternatives.size() == 1) continue;
         compared.chosen = fastest_alternative(compared.alternatives);
@@ -219,7 +223,7 @@ std::vector<LayerAlternatives> compare_blocks(const mapping::Network& network, c
         }
         layers.push_back(std::move(compared));
     }
-    if (bytes > target.weight_memory_bytes) {
+    if (bytes > target.weight_memory_bytes && !spills) {
         for (LayerAlternatives& layer : layers) layer.chosen = 0;
     }
     return layers;

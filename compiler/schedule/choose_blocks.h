@@ -65,6 +65,7 @@ struct PredictionContext {
     const machine::MachineConfig& machine;
     std::uint32_t images = 0;  ///< that go through the layers together
     const std::vector<TensorPart>& parts;
+    bool spilled = false;  ///< the weights of the layers come over the host link
 };
 
 /// The blocks that layers computed together could have, with their predicted cycles, and for each way to cut
@@ -78,9 +79,9 @@ std::size_t fastest_alternative(const std::vector<BlockAlternative>& alternative
 
 /// For each convolution of the network that could have several blocks, these with their predicted cycles;
 /// chosen is the fastest alternative. If the tiles of all chosen blocks do not fit
-/// the weight memory, every layer keeps single pixels. The target has no blocks; layers are joined as it says
-/// (group_parallel_layers), and the blocks belong to these groups. Throws ModelError if the target does not
-/// support the network.
+/// the weight memory, every layer keeps single pixels, unless the weights are spilled even then. The target
+/// has no blocks; layers are joined as it says (group_parallel_layers), and the blocks belong to these
+/// groups. Throws ModelError if the target does not support the network.
 std::vector<LayerAlternatives> compare_blocks(const mapping::Network& network, const Target& target,
                                               const machine::MachineConfig& machine, const Options& options);
 

@@ -45,8 +45,13 @@ std::vector<Groups> all_groupings(std::size_t count) {
 class SetCosts {
 public:
     SetCosts(const mapping::Network& network, const Target& target, const machine::MachineConfig& machine,
-             const std::vector<TensorPart>& parts, const std::vector<std::uint32_t>& layers)
-        : network_(network), target_(target), machine_(machine), parts_(parts), layers_(layers) {}
+             const std::vector<TensorPart>& parts, const std::vector<std::uint32_t>& layers, bool spilled)
+        : network_(network),
+          target_(target),
+          machine_(machine),
+          parts_(parts),
+          layers_(layers),
+          spilled_(spilled) {}
 
     /// Of the first layers of the set, as many as have a group; absent if a group has too many columns.
     std::optional<JoinAlternative> cost(Groups groups, std::uint32_t images, JoinBlocks blocks) {
@@ -84,11 +89,12 @@ private:
         BlockAlternative best;
         if (blocks == JoinBlocks::Best) {
             const auto alternatives =
-                block_alternatives({network_, target_, machine_, images, parts_}, members);
+                block_alternatives({network_, target_, machine_, images, parts_, spilled_}, members);
             best = alternatives[fastest_alternative(alternatives)];
         }
-        return mapped_products(view, plan_group(network_, target_, members, best.block, best.rest), images,
-                               parts_);
+        LayerPlan plan = plan_group(network_, target_, members, best.block, best.rest);
+        plan.spilled = spilled_;
+        return mapped_products(view, plan, images, parts_);
     }
 
     const mapping::Network& network_;
@@ -96,6 +102,7 @@ private:
     const machine::MachineConfig& machine_;
     const std::vector<TensorPart>& parts_;
     const std::vector<std::uint32_t>& layers_;
+    const bool spilled_;  ///< the weights of the set
     /// By the layers of a group.
     std::map<std::vector<std::uint32_t>, std::vector<mapping::MappedProduct>> products_;
 };
@@ -140,6 +147,8 @@ std::vector<SiblingAlternatives> compare_joins(const mapping::Network& network, 
     const auto images =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(options.batch, options.inferences));
     const std::vector<TensorPart> parts = place_parts(network, target.geometry.rows);
+    const std::vector<LayerPlan> plans =
+        target.spill_weights ? plan_layers(network, target) : std::vector<LayerPlan>();
     std::vector<SiblingAlternatives> sets;
     for (const std::vector<std::uint32_t>& layers : sibling_layers(network, target)) {
         const mapping::Layer& first = network.layers[layers.front()];
@@ -148,7 +157,8 @@ std::vector<SiblingAlternatives> compare_joins(const mapping::Network& network, 
         // The program of such layers is refused with its instruction.
         if (!machine.matrix_unit.passes(activations, array_weights(product, target).type)) continue;
         SiblingAlternatives compared{.layers = layers, .alternatives = {}, .chosen = 0};
-        SetCosts costs(network, target, machine, parts, layers);
+        const bool spilled = !plans.empty() && plans[layers.front()].spilled;
+        SetCosts costs(network, target, machine, parts, layers, spilled);
         const auto groupings = layers.size() <= most_compared
                                    ? all_groupings(layers.size())
                                    : greedy_groupings(costs, layers.size(), images, blocks);

@@ -81,16 +81,19 @@ private:
         if (plan.outputs.empty() || plan.outputs.back().layer >= network_.layers.size()) return 0;
         return work(plan, plan.outputs.back().layer, plan.outputs.back().layer + 1);
     }
-    /// Of weight memory for one slice, at least: each group fetches the tiles of its layers.
+    /// Of weight memory, and of the host link for spilled weights, for one slice, at least: each group
+    /// fetches the tiles of its layers.
     Cycle weights(const MemoryPlan& plan) const {
-        std::uint64_t bytes = 0;
+        std::uint64_t resident = 0;
+        std::uint64_t spilled = 0;
         for (std::size_t l = 0; l < network_.layers.size(); ++l) {
             if (!has_work(l)) continue;
             const auto& product = std::get<mapping::MatrixProduct>(network_.layers[l].work);
-            bytes += bytes_of_tiles(product, plans_[l].tiling.tiles, target_) *
-                     divide_up(plan.images_per_slice, images_together(plan, l));
+            (plans_[l].spilled ? spilled : resident) +=
+                bytes_of_tiles(product, plans_[l].tiling.tiles, target_) *
+                divide_up(plan.images_per_slice, images_together(plan, l));
         }
-        return timing::weight_read_cycles(bytes, machine_);
+        return timing::weight_read_cycles(resident, machine_) + timing::host_read_cycles(spilled, machine_);
     }
 
     bool has_work(std::size_t layer) const {

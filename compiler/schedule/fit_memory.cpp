@@ -82,8 +82,9 @@ std::vector<LayerCycles> cycles_of_layers(const mapping::Network& network, const
         of_layer.block_height = plans[l].parts.front().block.height;
         of_layer.work = static_cast<double>(
             mapping::predicted_cycles(mapped_products(view, plans[l], 1, parts), machine));
-        of_layer.weights = static_cast<double>(
-            timing::weight_read_cycles(bytes_of_tiles(*product, plans[l].tiling.tiles, target), machine));
+        const std::uint64_t bytes = bytes_of_tiles(*product, plans[l].tiling.tiles, target);
+        of_layer.weights = static_cast<double>(plans[l].spilled ? timing::host_read_cycles(bytes, machine)
+                                                                : timing::weight_read_cycles(bytes, machine));
     }
     return cycles;
 }

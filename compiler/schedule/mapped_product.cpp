@@ -37,7 +37,8 @@ mapping::MappedProduct mapped_part(const LayerView& view, const LayerPlan& plan,
                                   .activated = {},
                                   .cut = {},
                                   .activations = view.input().type,
-                                  .weights = array_weights(product, target).type};
+                                  .weights = array_weights(product, target).type,
+                                  .spilled = plan.spilled};
     mapped.cut = mapping::cut_product(mapped.tiling, part.grid, images, accumulators, delay);
     if (product.window) mapped.window = mapping::window_of_blocks(*product.window, part.block);
     for (std::size_t j = part.first_tile; j < part.first_tile + part.column_tiles; ++j) {

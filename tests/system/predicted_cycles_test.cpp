@@ -326,6 +326,50 @@ TEST_CASE("Predicted cycles of convolutions are close to simulated ones, and cho
     CHECK(tried.losses / tried.layers <= 0.005);
 }
 
+TEST_CASE("Predicted cycles of spilled weights are close to simulated ones, and choose as well",
+          "[system][mapping]") {
+    constexpr std::uint32_t first_seed = 9900;
+    Predictions tried;
+    std::uint32_t bound_by_link = 0;
+    for (std::uint32_t seed = first_seed; seed < first_seed + tests::random_runs(200); ++seed) {
+        std::mt19937 random(seed);
+        machine::MachineConfig machine = random_machine(random);
+        machine.weight_memory.spill = true;
+        // The first tiles are in the FIFO, as predictions assume, and the others come over the link.
+        machine.weight_fifo.depth_tiles = 2;
+        machine.weight_memory.bytes = 2 * machine.tile_bytes();
+        machine.host_interface.read_gb_per_s = one_of(random, {12.5, 40.0, 100.0});
+        machine.host_interface.latency_cycles = 700;
+        const mapping::Network network = random_convolution(random);
+        const std::uint32_t batch = one_of(random, {1U, 2U, 8U, 32U});
+        const schedule::Options options{.batch = batch, .inferences = batch};
+        INFO("seed " << seed);
+        schedule::Target target = run::target_of(machine, {});
+        target.mapping.split_channels = true;
+        const auto compared = schedule::compare_blocks(network, target, machine, options);
+        const auto memory = schedule::make_schedule(network, target, options).memory;
+        if (compared.empty() || memory.images_per_slice < batch) continue;
+        const auto& alternatives = compared.front().alternatives;
+        // Predictions say that all tiles are spilled.
+        if (std::ranges::any_of(alternatives, [](const auto& each) { return each.tiles < 12; })) continue;
+        machine::MachineConfig holds = machine;
+        holds.weight_memory.bytes = machine::WeightMemoryConfig{}.bytes;
+        for (const schedule::BlockAlternative& alternative : alternatives) {
+            target.mapping.blocks = {alternative.block};
+            target.mapping.rests = {alternative.rest};
+            const Cycle simulated = simulated_cycles(network, target, machine, batch);
+            bound_by_link += simulated > simulated_cycles(network, target, holds, batch);
+            tried.add(alternative.cycles, simulated, &alternative == &alternatives[compared.front().chosen]);
+        }
+        tried.end_layer();
+    }
+    UNSCOPED_INFO(tried.text() << "; slower than with enough weight memory " << bound_by_link);
+    CHECK(bound_by_link >= tests::random_share(20));
+    CHECK(tried.layers >= tests::random_share(5));
+    CHECK(tried.errors / tried.predictions <= 0.05);
+    CHECK(tried.losses / tried.layers <= 0.03);
+}
+
 TEST_CASE(
     "Predicted cycles of layers that read the same rows are close to simulated ones, and choose as well",
     "[system][mapping]") {
