@@ -1,6 +1,7 @@
 // A network on machines whose weight memory does not hold its weights: from file to report.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstdint>
 #include <string>
 
 #include "tests/support/files.h"
