@@ -50,8 +50,7 @@ void check_weight_memory(const mapping::Network& network, const Target& target, 
     if (!fits_weight_memory(bytes, target) && !target.spill_weights) {
         throw ModelError(
             fmt::format("{}: its weights take {} tiles of {} x {} {}, {} bytes in all; the weight memory has "
-                        "{} bytes, and "
-                        "weight_memory.spill is false",
+                        "{} bytes, and weight_memory.spill is false",
                         network.name, tiles, array.rows, array.columns,
                         bytes == tiles ? "bytes" : "weights of 1 or 2 bytes",
                         saturating_product(bytes, tile_bytes), target.weight_memory_bytes));

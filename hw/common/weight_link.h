@@ -11,7 +11,7 @@ namespace systole::hw {
 class WeightLink {
 public:
     virtual ~WeightLink() = default;
-    /// Moves a tile of `bytes` bytes over the host link, behind transfers that began before. Returns in the
+    /// Moves a tile of `bytes` bytes over the host link, behind transfers that are ready. Returns in the
     /// cycle in which its last byte leaves the host; the result is the cycle in which that byte arrives.
     virtual Cycle receive_weights(std::uint64_t bytes, Tag tag) = 0;
 };
