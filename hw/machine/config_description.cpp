@@ -69,6 +69,11 @@ void ConfigDescriber::texts(const Field& field, const std::map<std::string, std:
     if (!value.empty()) key.value_if_absent = value;
 }
 
+void ConfigDescriber::values(const Field& field, const std::map<std::string, nlohmann::json>& value) {
+    KeyDescription& key = add(field, Type::ValuesByName);
+    if (!value.empty()) key.value_if_absent = value;
+}
+
 void check_known(std::string_view dotted, std::span<const KeyDescription> keys, const std::string& file) {
     std::string_view rest = dotted;
     while (!rest.empty()) {
@@ -76,7 +81,7 @@ void check_known(std::string_view dotted, std::span<const KeyDescription> keys, 
         rest.remove_prefix(std::min(name.size() + 1, rest.size()));
         const auto found = std::ranges::find(keys, name, &KeyDescription::name);
         const bool is_whole = rest.empty();
-        if (found != keys.end() && (is_whole || found->type == Type::TextsByName)) return;
+        if (found != keys.end() && (is_whole || found->type == Type::TextsByName || found->type == Type::ValuesByName)) return;
         if (found == keys.end() || found->type != Type::Section) {
             std::vector<std::string> known;
             for (const KeyDescription& key : keys) known.push_back(key.name);

@@ -26,7 +26,8 @@ struct KeyDescription {
         Choice,
         Section,     ///< an object of keys
         Sections,    ///< a list of such objects
-        TextsByName  ///< an object of texts, under any names
+        TextsByName,  ///< an object of texts, under any names
+        ValuesByName  ///< an object of values of any type, under any names
     };
 
     std::string name;
@@ -84,6 +85,7 @@ public:
         add(field, KeyDescription::Type::Sections).keys = std::move(inside.keys_);
     }
     void texts(const Field& field, const std::map<std::string, std::string>& value);
+    void values(const Field& field, const std::map<std::string, nlohmann::json>& value);
     template <class Visit>
     void only_where(bool holds, const Field& field, std::string_view rule, const Visit& visit) {
         static_cast<void>(holds);  // the key exists in some files

@@ -194,6 +194,12 @@ void ConfigReader::texts(const Field& field, std::map<std::string, std::string>&
     }
 }
 
+void ConfigReader::values(const Field& field, std::map<std::string, nlohmann::json>& value) {
+    const auto* found = find_object(field);
+    if (found == nullptr) return;
+    for (const auto& [key, any] : found->items()) value[key] = any;
+}
+
 void ConfigReader::read_choice(const Field& field, std::size_t& index,
                                std::span<const std::string_view> names) {
     const auto* found = find(field);

@@ -85,6 +85,8 @@ public:
     }
     /// Free text by key (the sources of numbers).
     void texts(const Field& field, std::map<std::string, std::string>& value);
+    /// Values of any type by key.
+    void values(const Field& field, std::map<std::string, nlohmann::json>& value);
     /// A key that exists only under a condition: `visit` visits it if `holds`; otherwise a file that gives it
     /// is in error with this rule.
     template <class Visit>
@@ -167,6 +169,9 @@ public:
         }
     }
     void texts(const Field& field, const std::map<std::string, std::string>& value) {
+        if (!value.empty()) object_[std::string(field.key)] = value;
+    }
+    void values(const Field& field, const std::map<std::string, nlohmann::json>& value) {
         if (!value.empty()) object_[std::string(field.key)] = value;
     }
     template <class Visit>

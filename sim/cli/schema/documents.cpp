@@ -35,6 +35,7 @@ void add_paths(std::vector<std::string>& paths, const std::string& before,
                 paths.push_back(before + key.name);
                 break;
             case Type::TextsByName:  // their names are not keys
+            case Type::ValuesByName:
                 break;
         }
     }

@@ -42,6 +42,8 @@ Json value_schema(const KeyDescription& key) {
             return {{"type", "array"}, {"items", object_schema(key.keys)}};
         case Type::TextsByName:
             return {{"type", "object"}, {"additionalProperties", text}};
+        case Type::ValuesByName:
+            return {{"type", "object"}};
     }
     throw std::logic_error("a type of keys without a schema");
 }

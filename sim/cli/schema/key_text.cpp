@@ -67,6 +67,8 @@ std::string values_text(const KeyDescription& key) {
             return "list of sections";
         case Type::TextsByName:
             return "texts by key";
+        case Type::ValuesByName:
+            return "values by key";
     }
     throw std::logic_error("a type of keys without a text");
 }

@@ -71,6 +71,7 @@ void add_keys(std::vector<MachineParameter>& parameters, const std::string& befo
             case Type::ListOfTexts:
             case Type::ListOfNumbers:  // of runs
             case Type::TextsByName:
+            case Type::ValuesByName:
                 break;
         }
     }
@@ -181,6 +182,7 @@ std::vector<Change> changes_of(const machine::MachineConfig& machine, const Mach
         case Type::Section:
         case Type::Sections:
         case Type::TextsByName:
+        case Type::ValuesByName:
             break;  // no parameters
     }
     return changes;
