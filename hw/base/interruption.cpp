@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <csignal>
 #include <iterator>
 #include <mutex>
@@ -36,6 +37,10 @@ struct Signal {
 
 constexpr std::array ending_signals{Signal{SIGINT, "interrupted"}, Signal{SIGTERM, "interrupted by SIGTERM"},
                                     Signal{SIGHUP, "interrupted by SIGHUP"}};
+
+/// The signal that an InterruptionRequest was given; no_request without such an owner.
+constexpr int no_request = -1;
+std::atomic<int> requested = no_request;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 bool is_ignored(int signal) {
     struct sigaction action {};
@@ -69,6 +74,18 @@ UndoneOnInterruption::~UndoneOnInterruption() {
     undoings().list.erase(place_);
 }
 
+InterruptionRequest::InterruptionRequest() {
+    requested = 0;
+}
+
+InterruptionRequest::~InterruptionRequest() {
+    requested = no_request;
+}
+
+int InterruptionRequest::signal() const {
+    return requested;
+}
+
 void end_cleanly_on_interruption() {
     sigset_t signals;
     sigemptyset(&signals);
@@ -81,10 +98,12 @@ void end_cleanly_on_interruption() {
     }
     if (!any || ::pthread_sigmask(SIG_BLOCK, &signals, nullptr) != 0) return;
     std::thread([signals] {
-        int signal = 0;
-        while (::sigwait(&signals, &signal) != 0) {
+        while (true) {
+            int signal = 0;
+            if (::sigwait(&signals, &signal) != 0) continue;
+            int not_yet = 0;
+            if (!requested.compare_exchange_strong(not_yet, signal)) end(signal);
         }
-        end(signal);
     }).detach();
 }
 

@@ -23,6 +23,19 @@ private:
     std::list<std::function<void()>>::iterator place_;
 };
 
+/// While one exists, the first signal of those below is a request to end soon, which the owner looks at. A
+/// second one ends the process as usual.
+class InterruptionRequest {
+public:
+    InterruptionRequest();
+    ~InterruptionRequest();
+    InterruptionRequest(const InterruptionRequest&) = delete;
+    InterruptionRequest& operator=(const InterruptionRequest&) = delete;
+
+    /// The signal; 0: none yet.
+    int signal() const;
+};
+
 /// From now on, SIGINT (Ctrl-C), SIGTERM and SIGHUP undo everything, last first, print "sim: interrupted ..."
 /// as one line on stderr and end the process with code 128 + signal (130 for Ctrl-C). Signals that the
 /// process was started to ignore stay ignored.
