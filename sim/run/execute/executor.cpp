@@ -3,28 +3,12 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <exception>
 #include <utility>
 
-#include "sim/run/compile.h"
 #include "sim/run/execute/worker.h"
 #include "sim/run/execute/worker_pool.h"
 
 namespace systole::run {
-namespace {
-
-/// Reads the network of a timing-only run here, so that it is known to all workers, which are copies.
-void read_for_workers(const RunSpec& spec) {
-    if (!spec.timing_only || !spec.network) return;
-    try {
-        read_model(spec);
-    } catch (const std::exception&) {
-        return;  // the worker that runs the spec reports it
-    }
-}
-
-}  // namespace
-
 std::size_t cores() {
     cpu_set_t allowed;
     CPU_ZERO(&allowed);
@@ -50,7 +34,7 @@ void RecordCache::keep(const std::string& key, std::string record) {
     }
 }
 
-Executor::Executor(std::size_t workers, WorkerPool::Sent sent)
+Executor::Executor(std::size_t workers, Sent sent)
     : workers_(workers == 0 ? cores() : workers), sent_(std::move(sent)) {}
 
 std::vector<RunOutcome> Executor::run(std::span<const RunSpec> specs) {
@@ -74,12 +58,15 @@ std::vector<RunOutcome> Executor::run(std::span<const RunSpec> specs) {
         same.push_back(i);
     }
     if (wanted.empty()) return outcomes;
-    if (!pool_) {
-        read_for_workers(specs[wanted.front()]);
-        pool_.emplace(workers_);
-    }
+    if (!pool_) pool_.emplace(workers_);
     runs_ += wanted.size();
-    pool_->run(specs, wanted, sent_, [&](std::size_t index, std::string answer) {
+    const auto all_at_once = [&, given = false]() mutable {
+        std::vector<Task> tasks;
+        if (std::exchange(given, true)) return tasks;
+        for (const std::size_t index : wanted) tasks.push_back({.number = index, .spec = specs[index]});
+        return tasks;
+    };
+    const auto done = [&](std::uint64_t index, std::string answer) {
         const char kind = answer.front();
         answer.erase(0, 1);
         for (const std::size_t place : places.at(keys[index])) {
@@ -90,7 +77,11 @@ std::vector<RunOutcome> Executor::run(std::span<const RunSpec> specs) {
             }
         }
         if (kind == record_message) cache_.keep(keys[index], std::move(answer));
-    });
+    };
+    const auto sent = [&](pid_t worker, const Task& task) {
+        if (sent_) sent_(worker, task.spec);
+    };
+    pool_->run(all_at_once, done, sent);
     return outcomes;
 }
 

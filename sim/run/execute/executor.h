@@ -1,7 +1,10 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -45,8 +48,11 @@ private:
 /// simulation.
 class Executor {
 public:
+    /// Is told which process received which spec.
+    using Sent = std::function<void(pid_t worker, const RunSpec& spec)>;
+
     /// At most `workers` processes at once; 0 means one for each core.
-    explicit Executor(std::size_t workers = 0, WorkerPool::Sent sent = {});
+    explicit Executor(std::size_t workers = 0, Sent sent = {});
 
     /// The outcomes in the order of the specs. If a worker dies, only its current spec has an error. Throws
     /// std::system_error if the system cannot start a process.
@@ -57,7 +63,7 @@ public:
 
 private:
     const std::size_t workers_;
-    const WorkerPool::Sent sent_;
+    const Sent sent_;
     RecordCache cache_;
     std::optional<WorkerPool> pool_;
     std::size_t runs_ = 0;

@@ -149,9 +149,9 @@ ChildAnswer do_in_child(const std::function<std::string()>& work) {
     while (::waitpid(process, &status, 0) < 0) {
         if (errno != EINTR) fail_with_errno("waitpid");
     }
-    if (!answer || answer->empty()) return {.is_result = false, .bytes = ending_text(status)};
+    if (!answer || answer->empty()) return {.is_result = false, .died = true, .bytes = ending_text(status)};
     const bool returned = answer->front() == returned_mark;
-    return {.is_result = returned, .bytes = answer->substr(1)};
+    return {.is_result = returned, .died = false, .bytes = answer->substr(1)};
 }
 
 }  // namespace systole::run

@@ -50,6 +50,7 @@ std::optional<std::string> read_message(int from);
 /// The result of work in another process.
 struct ChildAnswer {
     bool is_result = false;
+    bool died = false;  ///< neither returned nor threw
     std::string bytes;  ///< the returned bytes, or the error: an exception's message, a signal
 };
 

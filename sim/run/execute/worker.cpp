@@ -28,7 +28,8 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
 
 class Worker {
 public:
-    Worker(int in, int out, fs::path folder) : in_(in), out_(out), folder_(std::move(folder)) {}
+    Worker(int in, int out, fs::path folder, const Summary& summary)
+        : in_(in), out_(out), folder_(std::move(folder)), summary_(summary) {}
 
     void serve() {
         while (const std::optional<std::string> message = read_message(in_)) {
@@ -81,9 +82,9 @@ private:
 
     std::string answer(std::string_view bytes) {
         std::vector<std::pair<std::string, std::string>> labels;  // path of the copy, and label
-        const auto error = [&](std::string message) {
+        const auto error = [&](std::string message, char kind = error_message) {
             for (const auto& [copy, label] : labels) replace_all(message, copy, label);
-            return error_message + message;
+            return kind + message;
         };
         try {
             const RunSpec asked = read_spec(bytes);
@@ -100,9 +101,10 @@ private:
                 ::close(out_);
                 RunRecord record = prepared ? simulate(here, *prepared) : run(here);
                 record.spec = asked;
-                return to_bytes(record);
+                return summary_ ? summary_(record) : to_bytes(record);
             });
-            return child.is_result ? record_message + child.bytes : error(child.bytes);
+            if (child.is_result) return record_message + child.bytes;
+            return error(child.bytes, child.died ? died_message : error_message);
         } catch (const std::exception& caught) {
             return error(caught.what());
         }
@@ -111,6 +113,7 @@ private:
     const int in_;
     const int out_;
     const fs::path folder_;
+    const Summary& summary_;
     std::list<std::pair<std::string, Prepared>> prepared_;  ///< by key, the last used first
 };
 
@@ -120,8 +123,8 @@ std::filesystem::path place_of(const fs::path& folder, const Content& content) {
     return folder / content.hash / content.name;
 }
 
-void serve(int in, int out, const fs::path& folder) {
-    Worker(in, out, folder).serve();
+void serve(int in, int out, const fs::path& folder, const Summary& summary) {
+    Worker(in, out, folder, summary).serve();
 }
 
 }  // namespace systole::run

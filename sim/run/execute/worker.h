@@ -2,24 +2,28 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "sim/run/record/content.h"
 #include "sim/run/record/fields.h"
+#include "sim/run/record/record.h"
 
 /// A process that runs many specs, one after the other, for the process that sends them.
 ///
 /// The first byte of a message to it is its kind. 'c' is a content, which the worker keeps: the length of its
 /// ContentHeader in eight bytes, little endian, the header, and the bytes of its files. 's' is a RunSpec,
-/// whose contents were sent before. The worker answers each spec with a message: 'r' and the RunRecord, or
-/// 'e' and an error message of one line.
+/// whose contents were sent before. The worker answers each spec with a message: 'r' and the RunRecord, 'e'
+/// and an error message of one line, or 'd' and how the simulation's process died, which another attempt may
+/// not.
 namespace systole::run {
 
 constexpr char content_message = 'c';
 constexpr char spec_message = 's';
 constexpr char record_message = 'r';
 constexpr char error_message = 'e';
+constexpr char died_message = 'd';
 
 /// A file in a message; for a file of a folder, `name` is its name in the folder.
 struct FileHeader {
@@ -41,8 +45,12 @@ SYSTOLE_RECORD_FIELDS(ContentHeader, name, hash, is_folder, files)
 /// on the same computer may put it there itself, instead of sending it.
 std::filesystem::path place_of(const std::filesystem::path& folder, const Content& content);
 
+/// What a worker answers of a record: by default, the record's bytes.
+using Summary = std::function<std::string(const RunRecord& record)>;
+
 /// Executes the messages from `in` and answers on `out`, until `in` ends. Contents are kept in the folder.
-/// The process must have no other thread and must not have begun a simulation.
-void serve(int in, int out, const std::filesystem::path& folder);
+/// The process must have no other thread and must not have begun a simulation. `summary` is called in the
+/// process of the simulation; an exception in it is an error of the spec.
+void serve(int in, int out, const std::filesystem::path& folder, const Summary& summary = {});
 
 }  // namespace systole::run

@@ -16,6 +16,7 @@
 
 #include "compiler/frontend/frontend.h"
 #include "hw/base/interruption.h"
+#include "sim/run/compile.h"
 #include "sim/run/execute/process.h"
 #include "sim/run/execute/run.h"
 #include "sim/run/execute/worker.h"
@@ -26,13 +27,23 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void be_worker(int socket, const std::filesystem::path& folder) noexcept {
+[[noreturn]] void be_worker(int socket, const fs::path& folder, const Summary& summary) noexcept {
     try {
-        serve(socket, socket, folder);
+        serve(socket, socket, folder, summary);
     } catch (const std::exception&) {
         _exit(EXIT_FAILURE);  // the parent notices and reports an error for the spec
     }
     _exit(EXIT_SUCCESS);
+}
+
+/// Reads the network of a timing-only run here, so that it is known to all workers, which are copies.
+void read_for_workers(const RunSpec& spec) {
+    if (!spec.timing_only || !spec.network) return;
+    try {
+        read_model(spec);
+    } catch (const std::exception&) {
+        return;  // the worker that runs the spec reports it
+    }
 }
 
 /// Copies the files beside a network's file that hold its weights.
@@ -46,7 +57,7 @@ void copy_further_files(const fs::path& network, const fs::path& folder, std::er
 
 }  // namespace
 
-WorkerProcess::WorkerProcess(const std::filesystem::path& folder, const std::vector<int>& others) {
+WorkerProcess::WorkerProcess(const fs::path& folder, const Summary& summary, const std::vector<int>& others) {
     std::array<int, 2> ends{};
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) fail_with_errno("socketpair");
     socket_ = Descriptor(ends[0]);
@@ -58,7 +69,7 @@ WorkerProcess::WorkerProcess(const std::filesystem::path& folder, const std::vec
         end_with_parent(parent);
         for (const int other : others) ::close(other);
         socket_.close();
-        be_worker(theirs.number(), folder);
+        be_worker(theirs.number(), folder, summary);
     }
     // Waits for its end, so that it writes no more files.
     killed_.emplace([process = process_] {
@@ -91,18 +102,26 @@ int WorkerProcess::wait() {
     return status;
 }
 
-void WorkerPool::run(std::span<const RunSpec> specs, std::span<const std::size_t> wanted, const Sent& sent,
-                     const Done& done) {
+void WorkerPool::run(const More& more, const Done& done, const Sent& sent, const Tick& tick) {
     std::list<Task> waiting;
-    for (const std::size_t index : wanted) {
-        waiting.push_back({.index = index, .prepared = prepared_key(specs[index])});
-    }
     std::size_t under_way = 0;
+    const auto fill = [&] {
+        if (is_stopped_) waiting.clear();
+        if (is_stopped_ || waiting.size() >= most_) return;
+        for (Task& task : more()) {
+            task.prepared = prepared_key(task.spec);
+            waiting.push_back(std::move(task));
+        }
+    };
     const auto finish = [&](WorkerProcess& worker, std::string answer) {
         --under_way;
-        const std::size_t index = std::exchange(worker.task, std::nullopt)->index;
-        done(index, std::move(answer));
+        const std::uint64_t number = std::exchange(worker.task, std::nullopt)->number;
+        done(number, std::move(answer));
+        fill();
     };
+    is_stopped_ = false;
+    fill();
+    if (workers_.empty() && !waiting.empty()) read_for_workers(waiting.front().spec);
     while (!waiting.empty() || under_way > 0) {
         while (!waiting.empty()) {
             WorkerProcess* const worker = idle_worker();
@@ -110,20 +129,22 @@ void WorkerPool::run(std::span<const RunSpec> specs, std::span<const std::size_t
             worker->task = take(waiting, *worker);
             worker->compiled.insert(worker->task->prepared);
             ++under_way;
-            const RunSpec& spec = specs[worker->task->index];
+            const RunSpec& spec = worker->task->spec;
             provide(spec);
             const bool is_sent = worker->send(spec);
-            if (sent) sent(worker->process(), spec);
+            if (sent) sent(worker->process(), *worker->task);
             if (is_sent) continue;
-            finish(*worker, error_message + worker->ending());
+            finish(*worker, died_message + worker->ending());
             drop(*worker);
         }
-        for (WorkerProcess* const worker : ready_workers()) {
+        const std::vector<WorkerProcess*> ready = ready_workers(tick);
+        if (is_stopped_) waiting.clear();
+        for (WorkerProcess* const worker : ready) {
             std::optional<std::string> answer = worker->receive();
             if (answer && !answer->empty()) {
                 finish(*worker, *std::move(answer));
             } else {
-                finish(*worker, error_message + worker->ending());
+                finish(*worker, died_message + worker->ending());
                 drop(*worker);
             }
         }
@@ -137,7 +158,7 @@ WorkerProcess* WorkerPool::idle_worker() {
     if (workers_.size() == most_) return nullptr;
     std::vector<int> others;
     for (const auto& worker : workers_) others.push_back(worker->descriptor());
-    workers_.push_back(std::make_unique<WorkerProcess>(folder_.path(), others));
+    workers_.push_back(std::make_unique<WorkerProcess>(folder_.path(), summary_, others));
     return workers_.back().get();
 }
 
@@ -157,7 +178,7 @@ Task WorkerPool::take(std::list<Task>& waiting, const WorkerProcess& worker) con
     return task;
 }
 
-std::vector<WorkerProcess*> WorkerPool::ready_workers() const {
+std::vector<WorkerProcess*> WorkerPool::ready_workers(const Tick& tick) const {
     std::vector<WorkerProcess*> busy;
     std::vector<pollfd> ends;
     for (const auto& worker : workers_) {
@@ -165,9 +186,13 @@ std::vector<WorkerProcess*> WorkerPool::ready_workers() const {
         busy.push_back(worker.get());
         ends.push_back({.fd = worker->descriptor(), .events = POLLIN, .revents = 0});
     }
-    while (::poll(ends.data(), ends.size(), -1) < 0) {
-        if (errno != EINTR) fail_with_errno("poll");
-    }
+    constexpr int tick_milliseconds = 250;
+    int count = 0;
+    do {
+        count = ::poll(ends.data(), ends.size(), tick_milliseconds);
+        if (count < 0 && errno != EINTR) fail_with_errno("poll");
+        if (tick) tick();
+    } while (count <= 0);
     std::vector<WorkerProcess*> ready;
     for (std::size_t i = 0; i < ends.size(); ++i) {
         if (ends[i].revents != 0) ready.push_back(busy[i]);

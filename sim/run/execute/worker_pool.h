@@ -3,12 +3,12 @@
 #include <sys/types.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <list>
 #include <memory>
 #include <optional>
 #include <set>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,14 +16,16 @@
 #include "hw/base/interruption.h"
 #include "sim/run/execute/process.h"
 #include "sim/run/execute/scratch_folder.h"
+#include "sim/run/execute/worker.h"
 #include "sim/run/record/spec.h"
 
 namespace systole::run {
 
-/// A spec that is being run, with its index among the requested specs.
+/// A spec to run, and the number by which its answer is told.
 struct Task {
-    std::size_t index = 0;
-    std::string prepared;  ///< its prepared_key: workers keep what they compiled
+    std::uint64_t number = 0;
+    RunSpec spec;
+    std::string prepared = {};  ///< its prepared_key: workers keep what they compiled
 };
 
 /// The parent's handle of a worker, which is a copy of this process that runs `serve`.
@@ -31,7 +33,8 @@ class WorkerProcess {
 public:
     /// `others` are the descriptors of the existing workers. The new process closes its copies of them, which
     /// would otherwise keep those workers alive.
-    WorkerProcess(const std::filesystem::path& folder, const std::vector<int>& others);
+    WorkerProcess(const std::filesystem::path& folder, const Summary& summary,
+                  const std::vector<int>& others);
     WorkerProcess(const WorkerProcess&) = delete;
     WorkerProcess& operator=(const WorkerProcess&) = delete;
     /// Ends the worker, also during a run.
@@ -61,16 +64,23 @@ private:
 /// Gives specs to workers that are free, and receives their answers.
 class WorkerPool {
 public:
-    /// Is told which process received which spec.
-    using Sent = std::function<void(pid_t worker, const RunSpec& spec)>;
-    using Done = std::function<void(std::size_t index, std::string answer)>;
+    /// Is told which process received which task.
+    using Sent = std::function<void(pid_t worker, const Task& task)>;
+    /// Further tasks, when fewer than workers wait: none if there are no more. Called again after each
+    /// answer.
+    using More = std::function<std::vector<Task>()>;
+    /// The answer to a task: a message as in worker.h.
+    using Done = std::function<void(std::uint64_t number, std::string answer)>;
+    /// Called at least every quarter of a second while workers run.
+    using Tick = std::function<void()>;
 
-    /// At most this many workers at once.
-    explicit WorkerPool(std::size_t most) : most_(most) {}
+    /// At most this many workers at once; `summary` is what they answer of a record (worker.h).
+    explicit WorkerPool(std::size_t most, Summary summary = {}) : most_(most), summary_(std::move(summary)) {}
 
-    /// Runs the wanted specs and calls `done` with each answer when it arrives (worker.h).
-    void run(std::span<const RunSpec> specs, std::span<const std::size_t> wanted, const Sent& sent,
-             const Done& done);
+    /// Runs tasks until there are no more, and calls `done` with each answer when it arrives.
+    void run(const More& more, const Done& done, const Sent& sent = {}, const Tick& tick = {});
+    /// To be called by one of these: no further task begins. Those that wait get no answer.
+    void stop() { is_stopped_ = true; }
 
 private:
     /// An idle worker, or a new one if the limit allows; else null.
@@ -78,13 +88,15 @@ private:
     /// A spec whose inputs the worker has compiled; else one that no worker has compiled; else the first.
     Task take(std::list<Task>& waiting, const WorkerProcess& worker) const;
     /// Waits until workers have answered or died, and returns them.
-    std::vector<WorkerProcess*> ready_workers() const;
+    std::vector<WorkerProcess*> ready_workers(const Tick& tick) const;
     void drop(const WorkerProcess& worker);
     /// Copies the spec's contents into the folder of the workers, unless they are there. What cannot be
     /// copied is missing there, and a worker that opens it says why.
     void provide(const RunSpec& spec);
 
     const std::size_t most_;
+    const Summary summary_;
+    bool is_stopped_ = false;
     ScratchFolder folder_;
     std::set<std::pair<std::string, std::string>> provided_;  ///< hash and name of the contents in the folder
     std::vector<std::unique_ptr<WorkerProcess>> workers_;
