@@ -1,0 +1,15 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+/// Command lines that a user can copy into a shell.
+namespace systole::sweep {
+
+/// A word as the shell takes it: in quotes if it must be.
+std::string shell_word(const std::string& word);
+
+/// " --set KEY=VALUE".
+std::string set_option(const std::string& key, const nlohmann::json& value);
+
+}  // namespace systole::sweep

@@ -1,0 +1,78 @@
+#include "sim/study/sweep/metrics.h"
+
+#include <catch2/catch.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+using namespace systole;
+using ReportJson = nlohmann::ordered_json;
+using sweep::find_path;
+using sweep::Metrics;
+
+namespace {
+
+ReportJson report() {
+    return ReportJson::parse(R"({"cycles": 100, "seconds_per_batch": 0.002, "inferences_per_second": 50,
+        "tops": {"achieved": 2, "peak": 8}, "bounds": {"fill": null},
+        "energy": {"watts": 4, "joules_per_inference": 0.5},
+        "layers": [{"name": "a", "cycles": 30}, {"name": "b/c", "cycles": 70}],
+        "comparison": [{"baseline": "k80", "speedup": 3}], "machine": "tpu", "timing_only": true,
+        "configuration": {"run": {"batch": 8}, "machine": {"matrix_unit": {"rows": 256}}}})");
+}
+
+std::optional<double> metric(const Metrics& metrics, const std::string& name) {
+    return metrics.values_of(report()).at(metrics.index_of(name, "test"));
+}
+
+TEST_CASE("A path of a report goes through objects, and lists by index or name") {
+    const ReportJson json = report();
+    CHECK(*find_path(json, "tops.peak") == 8);
+    CHECK(*find_path(json, "layers.1.cycles") == 70);
+    CHECK(*find_path(json, "layers.a.cycles") == 30);
+    CHECK(*find_path(json, "comparison.k80.speedup") == 3);
+    CHECK(find_path(json, "layers.2.cycles") == nullptr);
+    CHECK(find_path(json, "tops.peak.more") == nullptr);
+    CHECK(find_path(json, "topz") == nullptr);
+    CHECK(*find_path(ReportJson{{"a.b", 1}}, "a.b") == 1);
+}
+
+TEST_CASE("Metrics are computed from a report, and what has no value is absent") {
+    const Metrics metrics({{"twice", "2 * later"},
+                           {"later", "inferences_per_second / machine.matrix_unit.rows"},
+                           {"of_batch", "batch + timing_only"},
+                           {"nothing", "bounds.fill + 1"},
+                           {"infinite", "1 / (cycles - 100)"}},
+                          "s.json");
+    CHECK(metric(metrics, "cycles") == 100.0);
+    CHECK(metric(metrics, "latency_ms") == 2.0);
+    CHECK(metric(metrics, "peak_share") == 0.25);
+    CHECK_FALSE(metric(metrics, "fill"));
+    CHECK(metric(metrics, "later") == 50.0 / 256.0);
+    CHECK(metric(metrics, "twice") == 100.0 / 256.0);
+    CHECK(metric(metrics, "of_batch") == 9.0);
+    CHECK_FALSE(metric(metrics, "nothing"));
+    CHECK_FALSE(metric(metrics, "infinite"));
+    CHECK_FALSE(metrics.need_values());
+    CHECK(Metrics({{"right", "100 * accuracy"}}, "s.json").need_values());
+    CHECK(Metrics({{"first", "predictions.0"}}, "s.json").need_values());
+}
+
+TEST_CASE("Metrics that cannot be computed are refused") {
+    const auto refused = [](std::vector<sweep::NamedFormula> own, const std::string& rule) {
+        CHECK_THROWS_WITH(Metrics(std::move(own), "s.json").values_of(report()),
+                          Catch::Contains("s.json: metrics.") && Catch::Contains(rule));
+    };
+    refused({{"x", "tops.peek"}},
+            "x names tops.peek, which is no path of report.json; did you mean \"tops.peak\"?");
+    refused({{"x", "machine + 1"}}, "no number");
+    refused({{"x", "(1"}}, "missing parenthesis");
+    refused({{"cycles", "1"}}, "there is a metric of this name");
+    refused({{"a-b", "1"}}, "letters, digits and _");
+    refused({{"a", "b"}, {"b", "a"}}, "leads back to itself");
+    refused({{"a", "a + 1"}}, "leads back to itself");
+    CHECK_THROWS_WITH(Metrics({}, "s.json").index_of("cycle", "--sort"),
+                      Catch::Contains("--sort: cycle is no metric"));
+}
+
+}  // namespace
