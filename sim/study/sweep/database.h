@@ -1,0 +1,118 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/study/sweep/sqlite.h"
+
+/// The results of a study: one SQLite file, which survives the death of any process that writes it.
+///
+/// `points` are those of the study, with their settings and the key of their spec; `runs` are by that key, so
+/// that a changed study finds what it has run before. The view `results` has a row for each point: its
+/// number, a column for each key that varies, its state, a column for each metric, and its error.
+namespace systole::sweep {
+
+/// The note with Study::description.
+inline constexpr std::string_view study_note = "study";
+
+/// A point as it is to be run. Its spec's key, or why it has no spec.
+struct PlannedPoint {
+    std::uint64_t number = 0;
+    std::string settings;  ///< JSON: an object of the keys that vary
+    std::string key = {};
+    std::string error = {};
+};
+
+/// A point that this process is to run.
+struct Claim {
+    std::uint64_t number = 0;
+    std::string key;
+};
+
+/// What became of a run.
+struct RunResult {
+    std::string metrics = {};  ///< JSON: an object of numbers and nulls
+    std::string record = {};   ///< the RunRecord's bytes, compressed
+    std::string spec = {};     ///< the RunSpec's bytes, compressed, of a run that failed: it has no record
+    std::string error = {};    ///< empty: it succeeded
+    double wall_seconds = 0.0;
+};
+
+/// The number of points by state.
+struct Counts {
+    std::uint64_t pending = 0;
+    std::uint64_t running = 0;
+    std::uint64_t done = 0;
+    std::uint64_t failed = 0;
+
+    std::uint64_t all() const { return pending + running + done + failed; }
+};
+
+/// A point with what is known of it.
+struct StoredPoint {
+    std::uint64_t number = 0;
+    std::string settings;
+    std::string state;    ///< "pending", "running", "done", "failed"
+    std::string metrics;  ///< empty unless done
+    std::string error;
+};
+
+class Database {
+public:
+    /// Creates the file if there is none. Throws DatabaseError, also where the file is not one of results.
+    static Database open(const std::filesystem::path& file);
+    /// The results as they are, to be read.
+    static Database open_to_read(const std::filesystem::path& file);
+    ~Database();
+    Database(const Database&) = delete;
+    Database& operator=(const Database&) = delete;
+
+    /// A text that was stored under a name; empty if none was.
+    std::string note(std::string_view name);
+    void set_note(std::string_view name, std::string_view text);
+
+    /// Makes these the points of the study, and the view `results` with these columns. Runs that are known
+    /// keep their results. Points without a spec fail.
+    void plan(std::span<const PlannedPoint> points, std::span<const std::string> keys,
+              std::span<const std::string> metrics);
+    /// Restricts `claim`, `retry_failed`, `counts` and `points` to these points.
+    void select(std::span<const std::uint64_t> numbers);
+
+    /// Frees the points of processes that have died. Returns their number.
+    std::uint64_t free_points_of_the_dead();
+    /// Makes failed points pending again. Returns their number.
+    std::uint64_t retry_failed();
+    /// Takes up to `most` pending points, the first ones, for this process.
+    std::vector<Claim> claim(std::uint64_t most);
+    /// Stores the result of a run that this process has claimed.
+    void finish(const std::string& key, const RunResult& result);
+    /// Gives back a claimed run. `died`: its process died, which is told by `error` after three times.
+    void give_back(const std::string& key, std::string_view died = {});
+    /// Tells other computers that this process lives.
+    void beat();
+
+    Counts counts();
+    std::vector<StoredPoint> points();
+    /// The compressed record of a point; absent unless it is done.
+    std::optional<std::string> record(std::uint64_t number);
+    /// Replaces the metrics of a finished point.
+    void set_metrics(std::uint64_t number, std::string_view metrics);
+
+private:
+    Database(const std::filesystem::path& file, sqlite::Connection::Mode mode);
+    void check_kind(const std::filesystem::path& file);
+    void register_owner();
+    void make_view(std::span<const std::string> keys, std::span<const std::string> metrics);
+
+    sqlite::Connection connection_;
+    std::int64_t owner_ = 0;         ///< 0: this process has claimed nothing
+    std::int64_t last_claimed_ = 0;  ///< point
+};
+
+}  // namespace systole::sweep

@@ -1,0 +1,192 @@
+#include "sim/study/sweep/database.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "sim/study/sweep/owner.h"
+#include "tests/support/files.h"
+
+using namespace systole;
+using sweep::Claim;
+using sweep::Database;
+using sweep::PlannedPoint;
+
+namespace {
+
+std::vector<PlannedPoint> three_points() {
+    return {{.number = 1, .settings = R"({"batch":1})", .key = "a"},
+            {.number = 2, .settings = R"({"batch":2})", .key = "b"},
+            {.number = 5, .settings = R"({"batch":5})", .key = "c"}};
+}
+
+void plan(Database& database, const std::vector<PlannedPoint>& points) {
+    database.plan(points, std::vector<std::string>{"batch"}, std::vector<std::string>{"cycles"});
+}
+
+std::vector<std::uint64_t> numbers(const std::vector<Claim>& claims) {
+    std::vector<std::uint64_t> all;
+    for (const Claim& claim : claims) all.push_back(claim.number);
+    return all;
+}
+
+std::string states(Database& database) {
+    std::string text;
+    for (const sweep::StoredPoint& point : database.points()) text += point.state.substr(0, 1);
+    return text;
+}
+
+/// Does something in another process, which then dies by signal 9.
+void in_killed_process(const std::function<void()>& work) {
+    const pid_t process = ::fork();
+    if (process == 0) {
+        work();
+        ::raise(SIGKILL);
+    }
+    int status = 0;
+    ::waitpid(process, &status, 0);
+    REQUIRE(WIFSIGNALED(status));
+}
+
+using Numbers = std::vector<std::uint64_t>;
+
+TEST_CASE("Points are claimed in order, once, and keep their results") {
+    const tests::Folder folder;
+    Database database = Database::open(folder / "s.sqlite");
+    plan(database, three_points());
+    CHECK(numbers(database.claim(2)) == Numbers{1, 2});
+    CHECK(numbers(database.claim(2)) == Numbers{5});
+    CHECK(database.claim(2).empty());
+    database.finish("a", {.metrics = R"({"cycles":7})", .record = "bytes", .wall_seconds = 0.5});
+    database.finish("b", {.spec = "spec", .error = "too small"});
+    database.give_back("c");
+    CHECK(states(database) == "dfp");
+    CHECK(database.points()[1].error == "too small");
+    CHECK(database.record(1) == "bytes");
+    CHECK_FALSE(database.record(2));
+    CHECK(numbers(database.claim(9)) == Numbers{5});
+    CHECK(database.counts().running == 1);
+
+    sqlite::Connection reader(folder / "s.sqlite", sqlite::Connection::Mode::Read);
+    sqlite::Statement view(reader, "SELECT point, batch, state, cycles, attempts FROM results");
+    REQUIRE(view.step());
+    CHECK(view.integer(1) == 1);
+    CHECK(view.integer(3) == 7);
+    CHECK(view.integer(4) == 1);
+    REQUIRE(view.step());
+    CHECK(view.text(2) == "failed");
+    CHECK(view.is_null(3));
+}
+
+TEST_CASE("A changed study finds the runs that it has") {
+    const tests::Folder folder;
+    {
+        Database database = Database::open(folder / "s.sqlite");
+        plan(database, three_points());
+        database.claim(1);
+        database.finish("a", {.metrics = "{}", .record = "bytes"});
+    }
+    Database database = Database::open(folder / "s.sqlite");
+    plan(database, {{.number = 1, .settings = R"({"batch":9})", .key = "d"},
+                    {.number = 2, .settings = R"({"batch":1})", .key = "a"},
+                    {.number = 3, .settings = R"({"batch":0})", .key = "e", .error = "batch is 0"}});
+    CHECK(states(database) == "pdf");
+    CHECK(database.points()[2].error == "batch is 0");
+}
+
+TEST_CASE("Equal specs are run once, for all their points") {
+    const tests::Folder folder;
+    Database database = Database::open(folder / "s.sqlite");
+    plan(database,
+         {{.number = 1, .settings = "{}", .key = "a"}, {.number = 2, .settings = "{}", .key = "a"}});
+    CHECK(numbers(database.claim(9)) == Numbers{1});
+    database.finish("a", {.metrics = "{}", .record = "bytes"});
+    CHECK(states(database) == "dd");
+}
+
+TEST_CASE("A selection restricts what is claimed, counted and shown") {
+    const tests::Folder folder;
+    Database database = Database::open(folder / "s.sqlite");
+    plan(database, three_points());
+    database.select(Numbers{2, 5});
+    CHECK(database.counts().all() == 2);
+    CHECK(numbers(database.claim(9)) == Numbers{2, 5});
+    database.finish("b", {.error = "no"});
+    database.select(Numbers{1});
+    CHECK(database.retry_failed() == 0);
+    database.select(Numbers{1, 2});
+    CHECK(database.retry_failed() == 1);
+    CHECK(states(database) == "pp");
+}
+
+TEST_CASE("The points of a process that was killed are free again, those of a living one are not") {
+    const tests::Folder folder;
+    const auto file = folder / "s.sqlite";
+    {
+        Database database = Database::open(file);
+        plan(database, three_points());
+    }
+    Database mine = Database::open(file);
+    CHECK(numbers(mine.claim(1)) == Numbers{1});
+    in_killed_process([&] {
+        Database other = Database::open(file);
+        other.claim(1);
+    });
+    CHECK(states(mine) == "rrp");
+    CHECK(mine.free_points_of_the_dead() == 1);
+    CHECK(states(mine) == "rpp");
+    {
+        Database third = Database::open(file);
+        CHECK(third.free_points_of_the_dead() == 0);  // this process lives
+        CHECK(numbers(third.claim(9)) == Numbers{2, 5});
+        third.finish("a", {.metrics = "{}", .record = "of another"});  // not its own
+    }
+    CHECK(states(mine) == "rrr");
+    CHECK_FALSE(mine.record(1));
+}
+
+TEST_CASE("A run whose process dies three times fails, and says so") {
+    const tests::Folder folder;
+    Database database = Database::open(folder / "s.sqlite");
+    plan(database, {{.number = 1, .settings = "{}", .key = "a"}});
+    for (const char* const state : {"p", "p", "f"}) {
+        CHECK(database.claim(1).size() == 1);
+        database.give_back("a", "its process was ended by signal 9 (Killed)");
+        CHECK(states(database) == state);
+    }
+    CHECK(database.points()[0].error == "its process was ended by signal 9 (Killed), in each of 3 attempts");
+    CHECK(database.retry_failed() == 1);
+    database.claim(1);
+    database.give_back("a", "again");
+    CHECK(states(database) == "p");  // counted from the begin
+}
+
+TEST_CASE("A file that is no study's results is refused and left alone") {
+    const tests::Folder folder;
+    const std::string text = folder.file(
+        "text.sqlite", "no database, but long enough to be read as one: " + std::string(4096, 'x'));
+    CHECK_THROWS_WITH(Database::open(text),
+                      Catch::StartsWith(text + ": ") && Catch::Contains("not a database"));
+    const auto other = folder / "other.sqlite";
+    sqlite::Connection(other, sqlite::Connection::Mode::Write).run("CREATE TABLE t(x)");
+    CHECK_THROWS_WITH(Database::open(other), Catch::Contains("no file of a study's results"));
+    CHECK_THROWS_WITH(Database::open_to_read(folder / "none.sqlite"), Catch::Contains("cannot be opened"));
+}
+
+TEST_CASE("A process is known by number, begin and boot") {
+    const sweep::Owner me = sweep::this_process();
+    CHECK(sweep::is_alive(me));
+    sweep::Owner other = me;
+    other.begin += 1;  // the number belongs to another process now
+    CHECK_FALSE(sweep::is_alive(other));
+    other = me;
+    other.boot += "x";
+    CHECK_FALSE(sweep::is_visible(other));
+}
+
+}  // namespace
