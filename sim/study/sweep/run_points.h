@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+
+#include "sim/run/execute/worker_pool.h"
+#include "sim/study/sweep/database.h"
+#include "sim/study/sweep/study.h"
+
+namespace systole::sweep {
+
+/// Makes the study's points those of the database. If study and files are those of the last time, this is
+/// quick. Throws ConfigError, with the first point's message, where no point has a spec.
+void plan(const Study& study, Database& database);
+
+/// What a run of points tells, several times a second.
+struct Progress {
+    Counts counts = {};          ///< of the selected points
+    std::uint64_t finished = 0;  ///< by this process, done or failed
+    double seconds = 0.0;        ///< since it began
+};
+
+struct RunPoints {
+    std::size_t workers = 0;  ///< processes; 0: one for each core
+    std::function<void(const Progress&)> progress = {};
+    std::function<bool()> stop = {};  ///< whether to end as soon as the points under way are finished
+    run::WorkerPool::Sent sent = {};  ///< for tests: which process runs which spec
+};
+
+/// Runs the selected points that are pending, in worker processes. The process must be as run::Executor
+/// wants it. Throws ConfigError where a metric's path does not exist, DatabaseError where results cannot be
+/// stored; the points that were under way are pending again.
+void run_points(const Study& study, Database& database, const RunPoints& how);
+
+/// The metrics of a report as JSON: an object of numbers and nulls.
+std::string metrics_json(const Metrics& metrics, const nlohmann::ordered_json& report);
+
+/// The record of a finished point. Throws ConfigError where there is none.
+run::RunRecord record_of(Database& database, std::uint64_t point);
+
+}  // namespace systole::sweep
