@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/study/sweep/database.h"
+#include "sim/study/sweep/expression.h"
+#include "sim/study/sweep/metrics.h"
+#include "sim/view/table/table.h"
+
+/// What the points of a study say. Text, files and the page are made from Answer alone.
+namespace systole::sweep {
+
+/// A point with its numbers.
+struct AnswerRow {
+    std::uint64_t number = 0;
+    std::vector<nlohmann::json> values = {};          ///< of Answer::keys
+    std::string state = {};                           ///< "done", "failed", "pending", "running"
+    std::vector<std::optional<double>> metrics = {};  ///< of Answer::metrics; absent unless done
+    std::string error = {};
+};
+
+struct Answer {
+    std::string study;
+    std::vector<std::string> keys;            ///< those of the axes, then the derived ones
+    std::size_t axes = 0;                     ///< the number of the former
+    std::vector<std::size_t> followers = {};  ///< axes that follow another one, by zip
+    std::vector<Metric> metrics;
+    std::string command;  ///< the command line of a point, without the settings that vary
+    std::vector<AnswerRow> rows = {};
+
+    std::uint64_t count(std::string_view state) const;
+    /// Throws ConfigError, beginning with `place`, where there is no such metric.
+    std::size_t metric(std::string_view name, std::string_view place) const;
+    /// The same for a key.
+    std::size_t key(std::string_view name, std::string_view place) const;
+};
+
+/// Of the points that the database has selected. Throws ConfigError where it has no study.
+Answer read_answer(Database& database);
+
+/// The command line that runs the point alone.
+std::string command_of(const Answer& answer, const AnswerRow& row);
+
+nlohmann::ordered_json to_json(const Answer& answer);
+
+/// A number of a metric for people: "1,584,664", "0.1884", "23.2 uJ".
+std::string number_text(double value, std::string_view unit);
+
+struct TableChoice {
+    std::vector<std::string> metrics = {};  ///< columns; empty: the usual ones and those of the study
+    std::string sort = {};                  ///< metric or key; best or smallest first; empty: by number
+    std::size_t top = 20;                   ///< rows; 0: all
+};
+
+/// A line for each point that is done, with notes: the metrics' units and definitions, and what is left out.
+tables::Table point_table(const Answer& answer, const TableChoice& choice);
+
+/// A metric over two keys: lines and columns. Where several points fall into a cell, their best value, or
+/// the smallest where the metric has no better way.
+tables::Table pivot_table(const Answer& answer, const std::string& rows, const std::string& columns,
+                          const std::string& metric);
+
+/// All points and columns as CSV (RFC 4180), numbers in full.
+std::string to_csv(const Answer& answer);
+
+/// A metric and which way it is better: "latency_ms", "max:inf_per_mm2".
+struct Goal {
+    std::size_t metric = 0;
+    bool lower = true;
+};
+/// Throws ConfigError, beginning with `place`.
+Goal parse_goal(const Answer& answer, std::string_view text, std::string_view place);
+
+/// The rows that no other row beats: none is at least as good in every goal and better in one. Sorted by the
+/// first goal, the best first. Equal rows are all kept.
+std::vector<const AnswerRow*> pareto_front(const Answer& answer, std::span<const Goal> goals);
+
+/// The front, and what each step along it buys.
+tables::Table pareto_table(const Answer& answer, std::span<const Goal> goals);
+
+/// The best point for which all formulas of metrics and keys hold; null if there is none. Throws ConfigError
+/// where a formula is broken.
+const AnswerRow* best_point(const Answer& answer, const Goal& goal, std::span<const std::string> conditions);
+
+/// Sentences about keys that change nothing, and about more of a resource that makes the machine slower.
+std::vector<std::string> findings(const Answer& answer);
+
+/// "batch=256, machine.clock_mhz=700".
+std::string settings_text(const Answer& answer, const AnswerRow& row);
+
+}  // namespace systole::sweep

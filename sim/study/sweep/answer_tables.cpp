@@ -1,0 +1,296 @@
+// Answers as tables.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "hw/machine/config_error.h"
+#include "sim/study/sweep/answer.h"
+#include "sim/view/report/numbers.h"
+
+namespace systole::sweep {
+
+using machine::ConfigError;
+using tables::Cell;
+using tables::Cells;
+using tables::Table;
+
+namespace {
+
+std::string value_text(const nlohmann::json& value) {
+    return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+Cell value_cell(const nlohmann::json& value) {
+    return value.is_number() ? Cell::figure(value.dump()) : Cell::words(value_text(value));
+}
+
+Cell metric_cell(const std::optional<double>& value, const Metric& metric) {
+    return value ? Cell::figure(number_text(*value, metric.unit)) : Cell();
+}
+
+/// "latency_ms (ms) = 1000 * seconds_per_batch: mean time of a batch".
+std::string definition(const Metric& metric) {
+    std::string text = metric.name;
+    if (!metric.unit.empty()) text += fmt::format(" ({})", metric.unit);
+    if (metric.formula != metric.name) text += " = " + metric.formula;
+    if (!metric.meaning.empty()) text += ": " + metric.meaning;
+    return text;
+}
+
+/// A key as the head of a column.
+std::string short_key(const std::string& key) {
+    constexpr std::string_view prefix = "machine.";
+    return key.starts_with(prefix) ? key.substr(prefix.size()) : key;
+}
+
+/// The metrics of a table: the chosen ones, else the usual ones and those of the study.
+std::vector<std::size_t> shown_metrics(const Answer& answer, const std::vector<std::string>& chosen) {
+    std::vector<std::size_t> shown;
+    for (const std::string& name : chosen) shown.push_back(answer.metric(name, "--show"));
+    if (!shown.empty()) return shown;
+    constexpr std::array<std::string_view, 4> left_out{"cycles", "fill", "watts", ""};
+    for (std::size_t i = 0; i < answer.metrics.size(); ++i) {
+        const std::string& name = answer.metrics[i].name;
+        if (std::ranges::find(left_out, name) == left_out.end()) shown.push_back(i);
+    }
+    return shown;
+}
+
+/// A number by which rows are sorted: smaller comes first.
+double rank(const std::optional<double>& value, bool lower) {
+    if (!value) return std::numeric_limits<double>::infinity();
+    return lower ? *value : -*value;
+}
+
+void sort_rows(const Answer& answer, const std::string& by, std::vector<const AnswerRow*>& rows) {
+    if (by.empty()) return;
+    const auto key = std::ranges::find(answer.keys, by);
+    if (key != answer.keys.end()) {
+        const auto index = static_cast<std::size_t>(key - answer.keys.begin());
+        std::ranges::stable_sort(rows, [index](const AnswerRow* a, const AnswerRow* b) {
+            return a->values[index] < b->values[index];
+        });
+        return;
+    }
+    const std::size_t metric = answer.metric(by, "--sort");
+    const bool lower = answer.metrics[metric].better != Better::Higher;
+    std::ranges::stable_sort(rows, {},
+                             [&](const AnswerRow* row) { return rank(row->metrics[metric], lower); });
+}
+
+std::vector<const AnswerRow*> finished(const Answer& answer) {
+    std::vector<const AnswerRow*> rows;
+    for (const AnswerRow& row : answer.rows) {
+        if (row.state == "done") rows.push_back(&row);
+    }
+    return rows;
+}
+
+void add_key_columns(const Answer& answer, Table& table) {
+    table.columns = {"point"};
+    for (const std::string& key : answer.keys) table.columns.push_back(short_key(key));
+}
+
+Cells key_cells(const AnswerRow& row) {
+    Cells cells;
+    for (const nlohmann::json& value : row.values) cells.push_back(value_cell(value));
+    return cells;
+}
+
+/// "-12.0 % latency_ms, +8.1 % watts".
+std::string step_text(const Answer& answer, std::span<const Goal> goals, const AnswerRow& from,
+                      const AnswerRow& to) {
+    std::string text;
+    for (const Goal& goal : goals) {
+        const auto change = report::difference(to.metrics[goal.metric], from.metrics[goal.metric]);
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", change.value_or("-"),
+                            answer.metrics[goal.metric].name);
+    }
+    return text;
+}
+
+}  // namespace
+
+Table point_table(const Answer& answer, const TableChoice& choice) {
+    Table table{.id = "points", .title = answer.study, .columns = {}};
+    add_key_columns(answer, table);
+    const std::vector<std::size_t> shown = shown_metrics(answer, choice.metrics);
+    for (const std::size_t metric : shown) table.columns.push_back(answer.metrics[metric].name);
+    std::vector<const AnswerRow*> rows = finished(answer);
+    sort_rows(answer, choice.sort, rows);
+    const std::size_t count = choice.top == 0 ? rows.size() : std::min(choice.top, rows.size());
+    for (std::size_t i = 0; i < count; ++i) {
+        Cells cells = key_cells(*rows[i]);
+        for (const std::size_t metric : shown) {
+            cells.push_back(metric_cell(rows[i]->metrics[metric], answer.metrics[metric]));
+        }
+        table.add(fmt::format("{}", rows[i]->number), std::move(cells));
+    }
+    for (const std::size_t metric : shown) table.notes.push_back(definition(answer.metrics[metric]));
+    if (count < rows.size()) {
+        table.notes.push_back(fmt::format("The first {} of {} points; --top 0 shows all.", count,
+                                          report::grouped(rows.size())));
+    }
+    return table;
+}
+
+Table pivot_table(const Answer& answer, const std::string& rows, const std::string& columns,
+                  const std::string& metric) {
+    const std::size_t row_key = answer.key(rows, "--pivot");
+    const std::size_t column_key = answer.key(columns, "--pivot");
+    const std::size_t of = answer.metric(metric, "--pivot");
+    const bool lower = answer.metrics[of].better != Better::Higher;
+    std::set<nlohmann::json> row_values;
+    std::set<nlohmann::json> column_values;
+    std::map<std::pair<nlohmann::json, nlohmann::json>, std::optional<double>> best;
+    std::size_t most_in_a_cell = 0;
+    std::map<std::pair<nlohmann::json, nlohmann::json>, std::size_t> counts;
+    for (const AnswerRow* row : finished(answer)) {
+        const std::pair place{row->values[row_key], row->values[column_key]};
+        row_values.insert(place.first);
+        column_values.insert(place.second);
+        most_in_a_cell = std::max(most_in_a_cell, ++counts[place]);
+        std::optional<double>& cell = best[place];
+        if (rank(row->metrics[of], lower) < rank(cell, lower)) cell = row->metrics[of];
+    }
+    Table table{.id = "pivot",
+                .title = fmt::format("{}: {}", answer.study, metric),
+                .columns = {fmt::format("{} \\ {}", short_key(rows), short_key(columns))}};
+    for (const nlohmann::json& value : column_values) table.columns.push_back(value_text(value));
+    for (const nlohmann::json& row : row_values) {
+        Cells cells;
+        for (const nlohmann::json& column : column_values) {
+            const auto found = best.find({row, column});
+            cells.push_back(found == best.end() ? Cell() : metric_cell(found->second, answer.metrics[of]));
+        }
+        table.add(value_text(row), std::move(cells));
+    }
+    table.notes.push_back(definition(answer.metrics[of]));
+    if (most_in_a_cell > 1) {
+        table.notes.push_back(fmt::format("Up to {} points fall into a cell: it has the {} value.",
+                                          most_in_a_cell, lower ? "smallest" : "largest"));
+    }
+    return table;
+}
+
+Goal parse_goal(const Answer& answer, std::string_view text, std::string_view place) {
+    const bool is_min = text.starts_with("min:");
+    const bool is_max = text.starts_with("max:");
+    if (is_min || is_max) return {.metric = answer.metric(text.substr(4), place), .lower = is_min};
+    const std::size_t metric = answer.metric(text, place);
+    const Better better = answer.metrics[metric].better;
+    if (better == Better::Neither) {
+        throw ConfigError(
+            fmt::format("{}: {}: say which way is better: min:{} or max:{}", place, text, text, text));
+    }
+    return {.metric = metric, .lower = better == Better::Lower};
+}
+
+std::vector<const AnswerRow*> pareto_front(const Answer& answer, std::span<const Goal> goals) {
+    std::vector<const AnswerRow*> rows = finished(answer);
+    std::erase_if(rows, [&](const AnswerRow* row) {
+        return std::ranges::any_of(goals, [&](const Goal& goal) { return !row->metrics[goal.metric]; });
+    });
+    const auto value = [&](const AnswerRow* row, const Goal& goal) {
+        return rank(row->metrics[goal.metric], goal.lower);
+    };
+    // In this order only an earlier row can beat a later one.
+    std::ranges::stable_sort(rows, [&](const AnswerRow* a, const AnswerRow* b) {
+        for (const Goal& goal : goals) {
+            if (value(a, goal) != value(b, goal)) return value(a, goal) < value(b, goal);
+        }
+        return false;
+    });
+    const auto beats = [&](const AnswerRow* a, const AnswerRow* b) {
+        bool is_better = false;
+        for (const Goal& goal : goals) {
+            if (value(a, goal) > value(b, goal)) return false;
+            is_better = is_better || value(a, goal) < value(b, goal);
+        }
+        return is_better;
+    };
+    std::vector<const AnswerRow*> front;
+    for (const AnswerRow* row : rows) {
+        if (std::ranges::none_of(front, [&](const AnswerRow* other) { return beats(other, row); })) {
+            front.push_back(row);
+        }
+    }
+    return front;
+}
+
+Table pareto_table(const Answer& answer, std::span<const Goal> goals) {
+    Table table{.id = "pareto", .title = answer.study + ": Pareto front", .columns = {}};
+    add_key_columns(answer, table);
+    for (const Goal& goal : goals) table.columns.push_back(answer.metrics[goal.metric].name);
+    table.columns.emplace_back("step");
+    const AnswerRow* before = nullptr;
+    const std::vector<const AnswerRow*> front = pareto_front(answer, goals);
+    for (const AnswerRow* row : front) {
+        Cells cells = key_cells(*row);
+        for (const Goal& goal : goals) {
+            cells.push_back(metric_cell(row->metrics[goal.metric], answer.metrics[goal.metric]));
+        }
+        cells.push_back(before == nullptr ? Cell() : Cell::words(step_text(answer, goals, *before, *row)));
+        before = row;
+        table.add(fmt::format("{}", row->number), std::move(cells));
+    }
+    for (const Goal& goal : goals) {
+        table.notes.push_back(fmt::format("{}; {} is better", definition(answer.metrics[goal.metric]),
+                                          goal.lower ? "lower" : "higher"));
+    }
+    table.notes.push_back(fmt::format("{} of {} points: each of the others is beaten by one of these.",
+                                      front.size(), report::grouped(finished(answer).size())));
+    return table;
+}
+
+const AnswerRow* best_point(const Answer& answer, const Goal& goal, std::span<const std::string> conditions) {
+    std::vector<Expression> formulas;
+    for (const std::string& condition : conditions) {
+        try {
+            formulas.emplace_back(condition);
+        } catch (const ExpressionError& error) {
+            throw ConfigError(fmt::format("--subject-to is {}", error.what()));
+        }
+    }
+    const auto operand = [&](const AnswerRow& row, const std::string& name) -> std::optional<double> {
+        const auto key = std::ranges::find(answer.keys, name);
+        if (key == answer.keys.end()) return row.metrics[answer.metric(name, "--subject-to")];
+        const nlohmann::json& value = row.values[static_cast<std::size_t>(key - answer.keys.begin())];
+        if (!value.is_number()) {
+            throw ConfigError(
+                fmt::format("--subject-to: {} is {}; a formula is of numbers", name, value.dump()));
+        }
+        return value.get<double>();
+    };
+    const auto holds = [&](const AnswerRow& row, const Expression& formula) {
+        std::vector<double> operands;
+        for (const std::string& name : formula.names()) {
+            const std::optional<double> value = operand(row, name);
+            if (!value) return false;
+            operands.push_back(*value);
+        }
+        try {
+            return formula.value(operands) != 0.0;
+        } catch (const ExpressionError& error) {
+            throw ConfigError(fmt::format("--subject-to is {}", error.what()));
+        }
+    };
+    const AnswerRow* best = nullptr;
+    for (const AnswerRow* row : finished(answer)) {
+        if (!row->metrics[goal.metric]) continue;
+        if (!std::ranges::all_of(formulas, [&](const Expression& formula) { return holds(*row, formula); })) {
+            continue;
+        }
+        if (best == nullptr ||
+            rank(row->metrics[goal.metric], goal.lower) < rank(best->metrics[goal.metric], goal.lower)) {
+            best = row;
+        }
+    }
+    return best;
+}
+
+}  // namespace systole::sweep

@@ -1,0 +1,113 @@
+// What a study's points say about its knobs.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
+
+#include "sim/study/sweep/answer.h"
+#include "sim/view/report/numbers.h"
+
+namespace systole::sweep {
+namespace {
+
+/// Keys of which more is more machine: it should be no slower.
+constexpr std::array<std::string_view, 11> resources{"machine.clock_mhz",
+                                                     "machine.matrix_unit.rows",
+                                                     "machine.matrix_unit.columns",
+                                                     "machine.weight_fifo.depth_tiles",
+                                                     "machine.weight_memory.bandwidth_gb_per_s",
+                                                     "machine.unified_buffer.rows",
+                                                     "machine.unified_buffer.read_ports",
+                                                     "machine.unified_buffer.write_ports",
+                                                     "machine.accumulators.rows",
+                                                     "machine.host_interface.read_gb_per_s",
+                                                     "machine.host_interface.write_gb_per_s"};
+
+/// Two points that differ in one axis alone, with the smaller value first.
+struct Pair {
+    const AnswerRow* less;
+    const AnswerRow* more;
+};
+
+bool is_follower(const Answer& answer, std::size_t key) {
+    return std::ranges::find(answer.followers, key) != answer.followers.end();
+}
+
+/// The neighbours along an axis: equal in all other axes (derived and zipped keys follow).
+std::vector<Pair> neighbours(const Answer& answer, std::size_t axis) {
+    std::map<std::vector<nlohmann::json>, std::vector<const AnswerRow*>> lines;
+    for (const AnswerRow& row : answer.rows) {
+        if (row.state != "done") continue;
+        std::vector<nlohmann::json> others;
+        for (std::size_t key = 0; key < answer.axes; ++key) {
+            if (key != axis && !is_follower(answer, key)) others.push_back(row.values[key]);
+        }
+        lines[others].push_back(&row);
+    }
+    std::vector<Pair> pairs;
+    for (auto& [others, line] : lines) {
+        std::ranges::stable_sort(line, [axis](const AnswerRow* a, const AnswerRow* b) {
+            return a->values[axis] < b->values[axis];
+        });
+        for (std::size_t i = 1; i < line.size(); ++i) pairs.push_back({line[i - 1], line[i]});
+    }
+    return pairs;
+}
+
+std::string sentence_of_nothing(const Answer& answer, std::size_t axis, std::size_t pairs) {
+    return fmt::format(
+        "{} changes nothing: all metrics are equal in each of {} pairs of points that differ in it "
+        "alone.",
+        answer.keys[axis], report::grouped(pairs));
+}
+
+/// Absent if more of the resource is slower nowhere.
+std::optional<std::string> slower_sentence(const Answer& answer, std::size_t axis,
+                                           std::span<const Pair> pairs) {
+    const std::size_t latency = answer.metric("latency_ms", "findings");
+    std::size_t slower = 0;
+    double worst = 1.0;
+    const Pair* worst_pair = nullptr;
+    for (const Pair& pair : pairs) {
+        const std::optional<double> less = pair.less->metrics[latency];
+        const std::optional<double> more = pair.more->metrics[latency];
+        if (!less || !more || *less <= 0.0) continue;
+        const double factor = *more / *less;
+        if (factor <= 1.0 + report::noticeable_change) continue;
+        ++slower;
+        if (factor <= worst) continue;
+        worst = factor;
+        worst_pair = &pair;
+    }
+    if (worst_pair == nullptr) return std::nullopt;
+    return fmt::format(
+        "More of {} is slower in {} of {} steps: latency_ms rises by up to {:.1f} % (points {} and {}). sim "
+        "run "
+        "with --out explains each.",
+        answer.keys[axis], report::grouped(slower), report::grouped(pairs.size()), 100.0 * (worst - 1.0),
+        worst_pair->less->number, worst_pair->more->number);
+}
+
+}  // namespace
+
+std::vector<std::string> findings(const Answer& answer) {
+    std::vector<std::string> sentences;
+    for (std::size_t axis = 0; axis < answer.axes; ++axis) {
+        if (is_follower(answer, axis)) continue;
+        const std::vector<Pair> pairs = neighbours(answer, axis);
+        if (pairs.empty()) continue;
+        const bool all_equal = std::ranges::all_of(
+            pairs, [](const Pair& pair) { return pair.less->metrics == pair.more->metrics; });
+        if (all_equal) {
+            sentences.push_back(sentence_of_nothing(answer, axis, pairs.size()));
+        } else if (std::ranges::find(resources, answer.keys[axis]) != resources.end()) {
+            if (auto sentence = slower_sentence(answer, axis, pairs))
+                sentences.push_back(*std::move(sentence));
+        }
+    }
+    return sentences;
+}
+
+}  // namespace systole::sweep

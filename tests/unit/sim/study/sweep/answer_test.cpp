@@ -1,0 +1,152 @@
+#include "sim/study/sweep/answer.h"
+
+#include <catch2/catch.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+using namespace systole;
+using sweep::Answer;
+using sweep::AnswerRow;
+using sweep::Better;
+
+namespace {
+
+using Values = std::vector<std::optional<double>>;
+
+/// Points of two axes, with a latency (lower is better), a rate (higher) and a metric without direction.
+Answer answer_of(std::vector<AnswerRow> rows) {
+    return {.study = "s",
+            .keys = {"batch", "machine.clock_mhz"},
+            .axes = 2,
+            .metrics = {{"latency_ms", "ms", "1000 * seconds_per_batch", "mean time", Better::Lower},
+                        {"rate", "1/s", "rate", "", Better::Higher},
+                        {"own", "", "rate * 2", "", Better::Neither}},
+            .command = "sim run r.json",
+            .rows = std::move(rows)};
+}
+
+AnswerRow row(std::uint64_t number, int batch, int clock, Values metrics) {
+    return {.number = number,
+            .values = {batch, clock},
+            .state = "done",
+            .metrics = std::move(metrics),
+            .error = ""};
+}
+
+Answer example() {
+    Answer answer = answer_of({row(1, 1, 700, {1.0, 10.0, 1.0}), row(2, 1, 900, {0.8, 12.0, 1.0}),
+                               row(3, 8, 700, {4.0, 40.0, 1.0}), row(4, 8, 900, {5.0, 30.0, 1.0})});
+    answer.rows.push_back({.number = 5,
+                           .values = {64, 700},
+                           .state = "failed",
+                           .metrics = {{}, {}, {}},
+                           .error = "too, \"big\""});
+    return answer;
+}
+
+std::vector<std::string> labels(const tables::Table& table) {
+    std::vector<std::string> all;
+    for (const tables::Row& each : table.rows) all.push_back(each.label);
+    return all;
+}
+
+using Labels = std::vector<std::string>;
+
+TEST_CASE("A table of points is sorted and cut as asked") {
+    const Answer answer = example();
+    CHECK(labels(sweep::point_table(answer, {})) == Labels{"1", "2", "3", "4"});
+    CHECK(labels(sweep::point_table(answer, {.sort = "latency_ms"})) == Labels{"2", "1", "3", "4"});
+    CHECK(labels(sweep::point_table(answer, {.sort = "rate"})) == Labels{"3", "4", "2", "1"});
+    CHECK(labels(sweep::point_table(answer, {.sort = "machine.clock_mhz"})) == Labels{"1", "3", "2", "4"});
+    CHECK(labels(sweep::point_table(answer, {.sort = "rate", .top = 1})) == Labels{"3"});
+    CHECK(sweep::point_table(answer, {.metrics = {"rate"}}).columns ==
+          Labels{"point", "batch", "clock_mhz", "rate"});
+    CHECK_THROWS_WITH(sweep::point_table(answer, {.sort = "latency"}),
+                      Catch::Contains("--sort: latency is no metric") && Catch::Contains("latency_ms"));
+}
+
+TEST_CASE("A pivot has a metric over two keys") {
+    Answer answer = example();
+    const tables::Table table = sweep::pivot_table(answer, "batch", "machine.clock_mhz", "rate");
+    CHECK(labels(table) == Labels{"1", "8"});
+    CHECK(table.columns == Labels{"batch \\ clock_mhz", "700", "900"});
+    CHECK(table.rows[1].cells[0].text() == "40");
+    answer.rows.push_back(row(6, 8, 700, {3.0, 50.0, 1.0}));  // a further axis would do this
+    CHECK(sweep::pivot_table(answer, "batch", "machine.clock_mhz", "rate").rows[1].cells[0].text() == "50");
+    CHECK(sweep::pivot_table(answer, "batch", "machine.clock_mhz", "latency_ms").rows[1].cells[0].text() ==
+          "3");
+    CHECK_THROWS_WITH(sweep::pivot_table(answer, "bach", "batch", "rate"),
+                      Catch::Contains("did you mean \"batch\"?"));
+}
+
+TEST_CASE("The Pareto front has the points that none beats") {
+    const Answer answer = example();
+    const std::vector<sweep::Goal> goals{sweep::parse_goal(answer, "latency_ms", "t"),
+                                         sweep::parse_goal(answer, "rate", "t")};
+    const tables::Table table = sweep::pareto_table(answer, goals);
+    CHECK(labels(table) == Labels{"2", "3"});  // 1 is beaten by 2, 4 by 3
+    CHECK(table.rows[1].cells.back().text() == "+400 % latency_ms, +233 % rate");
+    const std::vector<sweep::Goal> one{sweep::parse_goal(answer, "min:rate", "t")};
+    CHECK(labels(sweep::pareto_table(answer, one)) == Labels{"1"});
+    const std::vector<sweep::Goal> equal{sweep::parse_goal(answer, "max:own", "t")};
+    CHECK(labels(sweep::pareto_table(answer, equal)) == Labels{"1", "2", "3", "4"});
+    CHECK_THROWS_WITH(sweep::parse_goal(answer, "own", "--pareto"), Catch::Contains("min:own or max:own"));
+}
+
+TEST_CASE("The best point holds the conditions") {
+    const Answer answer = example();
+    const auto best = [&](const std::vector<std::string>& conditions) {
+        const AnswerRow* found =
+            sweep::best_point(answer, sweep::parse_goal(answer, "rate", "t"), conditions);
+        return found == nullptr ? 0 : found->number;
+    };
+    CHECK(best({}) == 3);
+    CHECK(best({"latency_ms < 2"}) == 2);
+    CHECK(best({"latency_ms < 2", "machine.clock_mhz == 700"}) == 1);
+    CHECK(best({"rate > 1000"}) == 0);
+    CHECK_THROWS_WITH(best({"latency_m < 2"}), Catch::Contains("--subject-to: latency_m is no metric"));
+    CHECK_THROWS_WITH(best({"rate <"}), Catch::StartsWith("--subject-to is"));
+    CHECK(sweep::command_of(answer, answer.rows[0]) ==
+          "sim run r.json --set batch=1 --set machine.clock_mhz=700");
+}
+
+TEST_CASE("CSV has all points and quotes what must be") {
+    CHECK(sweep::to_csv(example()) ==
+          "point,batch,machine.clock_mhz,state,latency_ms,rate,own,error\r\n"
+          "1,1,700,done,1,10,1,\r\n2,1,900,done,0.8,12,1,\r\n3,8,700,done,4,40,1,\r\n4,8,900,done,5,30,1,\r\n"
+          "5,64,700,failed,,,,\"too, \"\"big\"\"\"\r\n");
+}
+
+TEST_CASE("Findings name keys that change nothing, and resources of which more is slower") {
+    using Catch::Contains;
+    const std::vector<std::string> found = sweep::findings(example());
+    REQUIRE(found.size() == 1);
+    CHECK_THAT(found[0], Contains("More of machine.clock_mhz is slower in 1 of 2 steps") &&
+                             Contains("25.0 % (points 3 and 4)"));
+    const std::vector<std::string> nothing =
+        sweep::findings(answer_of({row(1, 1, 700, {1.0, 1.0, {}}), row(2, 1, 900, {1.0, 1.0, {}}),
+                                   row(3, 2, 700, {2.0, 1.0, {}}), row(4, 2, 900, {2.0, 1.0, {}})}));
+    REQUIRE(nothing.size() == 1);
+    CHECK_THAT(nothing[0], Contains("machine.clock_mhz changes nothing") && Contains("2 pairs"));
+    // A single value of each other key: nothing can be said.
+    CHECK(
+        sweep::findings(answer_of({row(1, 1, 700, {1.0, 1.0, {}}), row(2, 2, 900, {1.0, 1.0, {}})})).empty());
+}
+
+TEST_CASE("Zipped axes are judged as one") {
+    Answer zipped = answer_of({row(1, 1, 700, {1.0, 1.0, {}}), row(2, 2, 900, {1.0, 1.0, {}})});
+    zipped.followers = {1};
+    const std::vector<std::string> found = sweep::findings(zipped);
+    REQUIRE(found.size() == 1);
+    CHECK_THAT(found[0], Catch::StartsWith("batch changes nothing"));
+}
+
+TEST_CASE("Numbers are short, with the digits that matter") {
+    CHECK(sweep::number_text(1584664.07, "1/s") == "1,584,664");
+    CHECK(sweep::number_text(0.188444, "") == "0.1884");
+    CHECK(sweep::number_text(2.32e-5, "J") == "23.2 uJ");
+    CHECK(sweep::number_text(-12345.6, "") == "-12,346");
+}
+
+}  // namespace
