@@ -4,6 +4,9 @@ RUN ?= configs/runs/mnist_cnn.json
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 RANDOM_PERCENT ?= 1000
+KILLS ?= 50
+KILL_POINTS ?= 200
+KILL_SEED ?= 1
 JUDGE_CASES ?= 3200
 JUDGE_NETWORKS ?=
 NETWORK_FILES ?= $(wildcard ../shared/data/coral ../shared/data/tflite ../shared/data/onnx)
@@ -22,7 +25,7 @@ packages_judge := $(packages_build) scripts/packages_judge.txt
 # TFLite, ONNX Runtime and Keras, in an environment under build/ that tests/judges/make_environment.sh makes.
 judge_python := build/judges/env/bin/python
 
-.PHONY: help run install test sanitize bench figures fuzz random mutants judge judge-networks format format-check includes tidy packages-build packages-judge packages-test clean
+.PHONY: help run install test sanitize bench figures fuzz random mutants kill-test judge judge-networks format format-check includes tidy packages-build packages-judge packages-test clean
 
 help:
 	@echo "make run      build the simulator and run $(RUN)   (RUN=another.json)"
@@ -34,6 +37,7 @@ help:
 	@echo "make fuzz     fuzz every parser, and the engines against each other, for FUZZ_SECONDS=$(FUZZ_SECONDS) each"
 	@echo "make random   all tests, random ones with RANDOM_PERCENT=$(RANDOM_PERCENT) of their runs"
 	@echo "make mutants  small faults in the sources, one at a time: a test must fail for each (MUTANTS=name for one)"
+	@echo "make kill-test  KILLS=$(KILLS) random kills of the processes of a study of KILL_POINTS=$(KILL_POINTS) points"
 	@echo "make judge    TensorFlow's and ONNX's runtimes judge JUDGE_CASES=$(JUDGE_CASES) drawn cases of operators, and ONNX's own"
 	@echo "make judge-networks  the same with whole networks (JUDGE_NETWORKS='unet mobilenet' for some)"
 	@echo "make format   format all sources;  make format-check  only look"
@@ -103,6 +107,12 @@ random: packages-test
 
 mutants: packages-test
 	scripts/mutants.py $(MUTANTS) --jobs $(JOBS)
+
+kill-test: packages-test
+	cmake --preset dev
+	cmake --build --preset dev --parallel $(JOBS) --target system sim
+	SYSTOLE_KILLS=$(KILLS) SYSTOLE_KILL_POINTS=$(KILL_POINTS) SYSTOLE_KILL_SEED=$(KILL_SEED) \
+	    build/dev/system "Killed processes lose only the points under way"
 
 # Other people's programs compute what sim must compute; tests/judges/README.md says how. Not part of `make test`.
 judge: packages-judge

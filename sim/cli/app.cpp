@@ -99,6 +99,7 @@ void set_up(CLI::App& app, Context& context) {
     add_report_command(app, context);
     add_explain_command(app, context);
     add_advise_command(app, context);
+    add_sweep_command(app, context);
     add_schema_command(app, context);
     add_worker_command(app, context);
     add_completion_command(app, context);
@@ -151,7 +152,7 @@ int parse_and_run(CLI::App& app, const Context& context, std::vector<std::string
         const std::string hint = message.ends_with('?') ? "" : fmt::format("; see {} --help", whose);
         return fail(context.screen.error(), message + hint, user_error);
     }
-    return success;
+    return context.exit_code;
 }
 
 }  // namespace

@@ -5,8 +5,8 @@
 /// The command line: commands, options and messages.
 namespace systole::cli {
 
-/// Executes a command line. Returns the exit code: 0 for success, 2 for an error that the user can correct,
-/// 70 for a bug. Both errors are one line on stderr.
+/// Executes a command line. Returns the exit code: 0 for success, 1 for a study in which points failed, 2 for
+/// an error that the user can correct, 70 for a bug. Both errors are one line on stderr.
 int run_app(int argc, const char* const* argv);
 
 // Each function adds its subcommand to the app; CLI11 runs the subcommand after it has parsed the command
@@ -19,6 +19,7 @@ void add_validate_command(CLI::App& app, Context& context);
 void add_baseline_command(CLI::App& app, Context& context);
 void add_report_command(CLI::App& app, Context& context);
 void add_advise_command(CLI::App& app, Context& context);
+void add_sweep_command(CLI::App& app, Context& context);
 void add_explain_command(CLI::App& app, Context& context);
 void add_schema_command(CLI::App& app, Context& context);
 /// Also adds the hidden command `complete-words`, which the completion scripts call.

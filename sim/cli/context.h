@@ -25,6 +25,7 @@ struct Values {
 class Context {
 public:
     terminal::Screen screen;
+    int exit_code = 0;  ///< of a command that succeeded and still has something to say
 
     void note(const CLI::Option* option, Values values) { values_[option] = std::move(values); }
     /// The values that `note` or `only` gave; else those that the name of the value means: FILE or DIR.

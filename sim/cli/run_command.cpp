@@ -183,6 +183,7 @@ void add_run_command(CLI::App& app, Context& context) {
     run->screen = &context.screen;
     add_model_options(*command, context, run->options,
                       "run file, whose keys options override; or a network, or a program");
+    add_comparison_options(*command, context, run->options);
     add_run_only_options(*command, context, run->options);
     CLI::Option* quiet = add_quiet_option(*command, run->print);
     CLI::Option* json = add_json_option(*command, run->print, "report.json")->excludes(quiet);

@@ -184,7 +184,7 @@ void add_model_options(CLI::App& command, Context& context, RunOptions& options,
     context.note(set, std::move(keys));
 }
 
-void add_run_only_options(CLI::App& command, Context& context, RunOptions& options) {
+void add_comparison_options(CLI::App& command, Context& context, RunOptions& options) {
     command.add_option("--program", options.program, "program (.tpu or assembly), instead of a model")
         ->type_name("FILE")
         ->excludes("--model");
@@ -203,11 +203,6 @@ void add_run_only_options(CLI::App& command, Context& context, RunOptions& optio
     }
     command.add_flag("--no-host-time", options.no_host_time,
                      "compare with the time of the chip alone, without its host's");
-    command.add_option("--out", options.out, "folder for report.json and report.html")->type_name("DIR");
-    command.add_option("--outputs", options.outputs, "folder for the network's outputs as NPY files")
-        ->type_name("DIR");
-    command.add_option("--float-outputs", options.float_outputs, "the same for the network run in float")
-        ->type_name("DIR");
     command
         .add_option("--size-multiplier", options.size_multiplier,
                     "images N times as wide and high, with --timing-only")
@@ -215,6 +210,14 @@ void add_run_only_options(CLI::App& command, Context& context, RunOptions& optio
     command.add_flag("--timing-only", options.timing_only, "cycles without values: faster, no answers");
     command.add_flag("--float-reference", options.float_reference,
                      "run the network in float too, and compare");
+}
+
+void add_run_only_options(CLI::App& command, Context& context, RunOptions& options) {
+    command.add_option("--out", options.out, "folder for report.json and report.html")->type_name("DIR");
+    command.add_option("--outputs", options.outputs, "folder for the network's outputs as NPY files")
+        ->type_name("DIR");
+    command.add_option("--float-outputs", options.float_outputs, "the same for the network run in float")
+        ->type_name("DIR");
     command.add_flag("--instructions", options.instructions, "list the times of each instruction");
     command
         .add_option("--power-windows", options.power_windows, "power over time, in N windows: report.json")

@@ -61,7 +61,9 @@ bool names_network(const std::string& file);
 /// Adds the options for machine, model and data, which running and compiling have in common. `file_is`
 /// explains the positional argument.
 void add_model_options(CLI::App& command, Context& context, RunOptions& options, const std::string& file_is);
-/// Adds the other options of a run.
+/// Adds the options that a study takes too: for the program, its labels, what it is compared with.
+void add_comparison_options(CLI::App& command, Context& context, RunOptions& options);
+/// Adds the other options of a run: for its outputs.
 void add_run_only_options(CLI::App& command, Context& context, RunOptions& options);
 
 }  // namespace systole::cli

@@ -9,6 +9,7 @@
 #include "hw/machine/machine_config.h"
 #include "sim/run/baselines/baseline.h"
 #include "sim/run/run_config.h"
+#include "sim/study/sweep/study_file.h"
 
 namespace systole::schema {
 
@@ -60,7 +61,12 @@ const std::vector<Document>& documents() {
          .folder = "configs/baselines",
          .what = "A processor to compare with. Figures are of one die, except those of the server. Unknown "
                  "figures are left out.",
-         .keys = baselines::baseline_keys()}};
+         .keys = baselines::baseline_keys()},
+        {.name = "study",
+         .schema = std::string(sweep::study_schema),
+         .folder = "configs/studies",
+         .what = "A study: a run, the keys of it that vary, and what is asked of each point.",
+         .keys = sweep::study_keys()}};
     return all;
 }
 

@@ -20,7 +20,7 @@ struct Document {
     std::vector<machine::KeyDescription> keys;
 };
 
-/// Machines, runs, baselines.
+/// Machines, runs, baselines, studies.
 const std::vector<Document>& documents();
 /// The document of this name. Throws ConfigError.
 const Document& document(std::string_view name);
