@@ -10,6 +10,7 @@
 #include "sim/cli/schema/documents.h"
 #include "sim/run/baselines/baseline.h"
 #include "sim/run/run_config.h"
+#include "sim/study/sweep/study_file.h"
 
 using namespace systole;
 using machine::KeyDescription;
@@ -24,6 +25,8 @@ void read(const std::string& document, const nlohmann::json& object) {
         machine::read_machine(object, "test.json");
     } else if (document == "baseline") {
         baselines::read_baseline(object, "test.json");
+    } else if (document == "study") {
+        sweep::parse_study(object.dump(), "test.json");
     } else {
         std::vector<run::Setting> settings;
         for (const auto& [key, value] : object.items()) settings.push_back({key, value});
