@@ -81,7 +81,9 @@ void check_known(std::string_view dotted, std::span<const KeyDescription> keys, 
         rest.remove_prefix(std::min(name.size() + 1, rest.size()));
         const auto found = std::ranges::find(keys, name, &KeyDescription::name);
         const bool is_whole = rest.empty();
-        if (found != keys.end() && (is_whole || found->type == Type::TextsByName || found->type == Type::ValuesByName)) return;
+        if (found != keys.end() &&
+            (is_whole || found->type == Type::TextsByName || found->type == Type::ValuesByName))
+            return;
         if (found == keys.end() || found->type != Type::Section) {
             std::vector<std::string> known;
             for (const KeyDescription& key : keys) known.push_back(key.name);

@@ -24,8 +24,8 @@ struct KeyDescription {
         ListOfTexts,    ///< or one text
         ListOfNumbers,  ///< or one number
         Choice,
-        Section,     ///< an object of keys
-        Sections,    ///< a list of such objects
+        Section,      ///< an object of keys
+        Sections,     ///< a list of such objects
         TextsByName,  ///< an object of texts, under any names
         ValuesByName  ///< an object of values of any type, under any names
     };

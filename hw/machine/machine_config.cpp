@@ -195,6 +195,8 @@ void describe(Visitor& visitor, PowerConfig& config) {
                   config.array_rows, Range{0, most_array_side});
     visitor.field({"array_columns", "cells", "array columns of the chip whose watts these are; 0 if unknown"},
                   config.array_columns, Range{0, most_array_side});
+    visitor.field({"die_mm2", "mm2", "area of that chip's die: static power goes with it; 0 if unknown"},
+                  config.die_mm2, RealRange{0, 1e5});
 }
 
 template <class Visitor>

@@ -119,6 +119,7 @@ struct PowerConfig {
     double clock_mhz = 0.0;
     std::uint32_t array_rows = 0;
     std::uint32_t array_columns = 0;
+    double die_mm2 = 0.0;
 };
 
 /// The host's time, in addition to the chip's, in per cent of the chip's time.

@@ -30,6 +30,8 @@ std::span<const Metric> common_metrics() {
         {"watts", "W", "energy.watts", "mean power of chip and weight memory during the run", Better::Lower},
         {"joules_per_inference", "J", "energy.joules_per_inference", "energy of the run over its inferences",
          Better::Lower},
+        {"area_mm2", "mm2", "area.mm2", "area of the die by docs/area.md, a model with one published anchor",
+         Better::Lower},
     };
     return all;
 }
@@ -111,6 +113,7 @@ const Json* find_path(const Json& report, std::string_view dotted) {
             const auto whole = place->find(std::string(dotted));
             if (whole != place->end()) return &*whole;
         }
+        if (place->is_null()) return place;  // what the run does not have, with all its parts
         const std::string_view name = dotted.substr(0, dotted.find('.'));
         if (place->is_object()) {
             const auto found = place->find(std::string(name));
@@ -122,6 +125,19 @@ const Json* find_path(const Json& report, std::string_view dotted) {
         dotted.remove_prefix(name.size() + 1);
     }
 }
+
+namespace {
+
+/// Removes "max:" or "min:" from the begin of a formula.
+Better take_direction(std::string& formula) {
+    const bool is_max = formula.starts_with("max:");
+    if (!is_max && !formula.starts_with("min:")) return Better::Neither;
+    formula.erase(0, 4);
+    formula.erase(0, std::min(formula.find_first_not_of(' '), formula.size()));
+    return is_max ? Better::Higher : Better::Lower;
+}
+
+}  // namespace
 
 Metrics::Metrics(std::vector<NamedFormula> own, std::string file) : file_(std::move(file)) {
     const std::span<const Metric> common = common_metrics();
@@ -139,7 +155,12 @@ Metrics::Metrics(std::vector<NamedFormula> own, std::string file) : file_(std::m
         if (std::ranges::find(all_, name, &Metric::name) != all_.end()) {
             throw ConfigError(fmt::format("{}: metrics.{}: there is a metric of this name", file_, name));
         }
-        all_.push_back({.name = std::move(name), .unit = "", .formula = std::move(formula), .meaning = ""});
+        const Better better = take_direction(formula);
+        all_.push_back({.name = std::move(name),
+                        .unit = "",
+                        .formula = std::move(formula),
+                        .meaning = "",
+                        .better = better});
     }
     for (const Metric& metric : all_) {
         try {

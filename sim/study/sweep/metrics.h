@@ -42,13 +42,14 @@ std::span<const Metric> common_metrics();
 using NamedFormula = std::pair<std::string, std::string>;
 
 /// The value at a dotted path of report.json: an object's key, a list's element by index, or by its "name" or
-/// "baseline" ("layers.conv2d.cycles"). Null if there is none.
+/// "baseline" ("layers.conv2d.cycles"). A null on the way is the value; a null pointer means that
+/// there is no such path.
 const nlohmann::ordered_json* find_path(const nlohmann::ordered_json& report, std::string_view dotted);
 
 /// The metrics of a study: the common ones, then its own.
 class Metrics {
 public:
-    /// `file` leads the messages. Throws ConfigError where a formula is broken, a name is taken, or formulas
+    /// A formula may begin with "max:" or "min:", its better way. `file` leads the messages. Throws ConfigError where a formula is broken, a name is taken, or formulas
     /// go in a circle.
     Metrics(std::vector<NamedFormula> own, std::string file);
 

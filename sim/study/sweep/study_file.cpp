@@ -57,7 +57,10 @@ void describe(Visitor& visitor, StudyFile& study) {
     visitor.texts({"derive", "", "keys that follow from others: formulas of keys"}, study.derive);
     visitor.field({"where", "", "formulas of keys: a point for which one is 0 (false) is left out"},
                   study.where);
-    visitor.texts({"metrics", "", "further metrics by name: formulas of paths in report.json, metrics, keys"},
+    visitor.texts({"metrics", "",
+                   "further metrics by name: formulas of paths in report.json, metrics and keys, each after "
+                   "max: or min: if "
+                   "more or less of it is better"},
                   study.metrics);
 }
 

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "sim/view/energy/event_energies.h"
+#include "sim/view/energy/operating_point.h"
 
 namespace systole::energy {
 
@@ -21,10 +22,11 @@ double Joules::on_die() const {
 std::vector<Event> events(const run::Counters& counters, const machine::MachineConfig& machine) {
     constexpr double joules_a_picojoule = 1e-12;
     const EventEnergies each = event_energies(machine);
-    const double factor = machine.energy.value().die_dynamic_factor;
+    const double voltage = operating_point(machine).voltage;
+    const double factor = machine.energy.value().die_dynamic_factor * voltage * voltage;
     std::vector<Event> list;
     const auto add = [&](Consumer consumer, Activity during, double picojoules, std::string_view counter) {
-        // The factor comes from published watts of the die, so it does not apply to memory beside the die.
+        // Calibration and voltage are the die's: they do not apply to memory beside it.
         const double calibration = consumer == Consumer::WeightMemory ? 1.0 : factor;
         list.push_back({.consumer = consumer,
                         .during = during,
@@ -67,7 +69,7 @@ Joules joules(const std::vector<Event>& events, const machine::MachineConfig& ma
               std::optional<run::Tag> tag) {
     Joules sum;
     sum[Consumer::ChipStatic] =
-        machine.power.idle_watts * static_cast<double>(cycles) / static_cast<double>(machine.clock_hz());
+        static_watts(machine) * static_cast<double>(cycles) / static_cast<double>(machine.clock_hz());
     for (const Event& event : events) {
         const std::uint64_t count = tag ? event.counter->value(*tag) : event.counter->value();
         sum[event.consumer] += event.joules_each * static_cast<double>(count);

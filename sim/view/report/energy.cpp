@@ -2,8 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
+#include "sim/view/area/area.h"
+#include "sim/view/energy/operating_point.h"
 #include "sim/view/energy/run_energy.h"
+#include "sim/view/report/numbers.h"
 #include "sim/view/report/report.h"
 
 namespace systole::report {
@@ -26,6 +30,8 @@ Energy by_event(const run::RunRecord& record, double seconds) {
     const energy::Joules uncalibrated = energy::joules_of_run(record, uncalibrated_machine);
 
     Energy energy;
+    energy.static_watts = energy::static_watts(machine);
+    energy.voltage = energy::operating_point(machine).voltage;
     energy.static_joules = joules[energy::Consumer::ChipStatic];
     energy.dynamic_joules = joules.dynamic();
     energy.watts = over(energy.joules(), seconds);
@@ -54,6 +60,7 @@ std::vector<std::string> changed_keys(const run::RunRecord& record) {
 Energy from_published_watts(const run::RunRecord& record, double seconds) {
     const machine::PowerConfig& power = record.spec.machine.power;
     Energy energy;
+    energy.static_watts = power.idle_watts;
     energy.static_joules = power.idle_watts * seconds;
     energy.dynamic_joules = (power.busy_watts - power.idle_watts) * seconds;
     energy.watts = power.busy_watts;
@@ -78,6 +85,38 @@ std::optional<energy::Joules> energy_under(const run::RunRecord& record, run::Ta
     return energy::joules(energy::events(record.counters, machine), machine, cycles, tag);
 }
 
+namespace {
+
+/// For a machine whose static power follows its die's area.
+std::optional<std::string> area_note(const machine::MachineConfig& machine) {
+    const double measured = machine.power.die_mm2;
+    const area::Estimate die = area::area_of(machine)->die;
+    if (std::abs(die.mm2 / measured - 1.0) < noticeable_change) return std::nullopt;
+    return fmt::format(
+        "static power, {:g} W for {:g} mm2, goes with the die's area: {:.0f} mm2 ({:.0f} to {:.0f})",
+        machine.power.idle_watts, measured, die.mm2, die.low, die.high);
+}
+
+/// For a machine whose events have a section `energy`, at another clock than the measured chip's.
+std::string voltage_note(const machine::MachineConfig& machine) {
+    const energy::OperatingPoint point = energy::operating_point(machine);
+    const std::string what =
+        fmt::format("static power and the energy of each event are for {:.2f} times the voltage of {:g} MHz",
+                    point.voltage, machine.power.clock_mhz);
+    if (machine.clock_mhz > point.most_mhz) {
+        return fmt::format(
+            "{}, the highest here; {:g} MHz is beyond the {:.0f} MHz that it reaches: a faster design "
+            "takes more",
+            what, machine.clock_mhz, point.most_mhz);
+    }
+    if (machine.clock_mhz < point.least_mhz) {
+        return fmt::format("{}, the lowest here, which reaches {:.0f} MHz", what, point.least_mhz);
+    }
+    return what;
+}
+
+}  // namespace
+
 std::vector<std::string> energy_notes(const machine::MachineConfig& machine,
                                       std::span<const std::string> settings) {
     const machine::PowerConfig& power = machine.power;
@@ -91,11 +130,13 @@ std::vector<std::string> energy_notes(const machine::MachineConfig& machine,
                                  : is_set("matrix_unit.rows") || is_set("matrix_unit.columns");
     const bool knows_clock = power.clock_mhz > 0.0;
     const bool other_clock = knows_clock ? power.clock_mhz != machine.clock_mhz : is_set("clock_mhz");
-    // Published watts are those of a busy chip; with events, only static power does not follow.
+    // Published watts are those of a busy chip.
     const std::string watts = machine.energy ? fmt::format("static power, {:g} W,", power.idle_watts)
                                              : fmt::format("power, {:g} W,", power.busy_watts);
     std::vector<std::string> notes;
-    if (other_array) {
+    if (machine.energy && power.die_mm2 > 0.0) {
+        if (auto note = area_note(machine)) notes.push_back(*std::move(note));
+    } else if (other_array) {
         const std::string whose =
             knows_array ? fmt::format("an array of {} x {}", power.array_rows, power.array_columns)
                         : "the unchanged array";
@@ -103,13 +144,17 @@ std::vector<std::string> energy_notes(const machine::MachineConfig& machine,
                                     watts, whose, array.rows, array.columns));
     }
     if (!other_clock) return notes;
+    if (machine.energy && knows_clock) {
+        notes.push_back(voltage_note(machine));
+        return notes;
+    }
     const std::string at = knows_clock ? fmt::format("{:g} MHz", power.clock_mhz) : "the unchanged clock";
     const std::string what = machine.energy ? fmt::format("{} and the energy of each event are those", watts)
                                             : fmt::format("{} is that", watts);
-    const bool is_higher = knows_clock && machine.clock_mhz > power.clock_mhz;
-    notes.push_back(fmt::format("{} of {} and its voltage: {:g} MHz {}", what, at, machine.clock_mhz,
-                                is_higher ? "may need a higher voltage or another design, which take more"
-                                          : "may have another voltage, which is not in these figures"));
+    notes.push_back(
+        fmt::format("{} of {} and its voltage: {:g} MHz may have another voltage, which is not in "
+                    "these figures",
+                    what, at, machine.clock_mhz));
     return notes;
 }
 

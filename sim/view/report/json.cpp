@@ -99,6 +99,8 @@ Json energy(const std::optional<Energy>& energy) {
                 {"by_unit", Json::object()},
                 {"static_joules", energy->static_joules},
                 {"dynamic_joules", energy->dynamic_joules},
+                {"static_watts", energy->static_watts},
+                {"voltage", energy->voltage},
                 {"notes", energy->notes}};
     for (const auto& [unit, joules] : energy->by_unit) object["by_unit"][unit] = joules;
     if (const auto& events = energy->events) {
@@ -109,6 +111,20 @@ Json energy(const std::optional<Energy>& energy) {
         object["uncalibrated"] = {{"joules", events->uncalibrated_joules},
                                   {"die_watts", events->uncalibrated_die_watts}};
         if (events->over_time) object["power_over_time"] = power_over_time(*events->over_time);
+    }
+    return object;
+}
+
+Json area(const std::optional<area::Area>& area) {
+    if (!area) return nullptr;
+    Json object{{"mm2", area->die.mm2},
+                {"mm2_low", area->die.low},
+                {"mm2_high", area->die.high},
+                {"process_nm", area->process_nm},
+                {"by_unit", Json::object()}};
+    for (const area::UnitArea& unit : area->units) {
+        object["by_unit"][std::string(unit.name)] = {
+            {"mm2", unit.area.mm2}, {"mm2_low", unit.area.low}, {"mm2_high", unit.area.high}};
     }
     return object;
 }
@@ -346,6 +362,7 @@ Json to_json(const Report& report) {
     if (report.explanations) json["explanation"] = to_json(*report.explanations);
     json["instruction_kinds"] = list_of(report.instruction_kinds, instruction_kind);
     json["energy"] = energy(report.energy);
+    json["area"] = area(report.area);
     json["host_time"] = report.comparison.empty() ? Json(nullptr) : host_time(report.host_time);
     json["comparison"] = list_of(report.comparison, comparison);
     json["claim"] = claim_json(report.claim);

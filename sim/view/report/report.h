@@ -13,6 +13,7 @@
 #include "sim/run/baselines/comparison.h"
 #include "sim/run/baselines/expected.h"
 #include "sim/run/record/record.h"
+#include "sim/view/area/area.h"
 #include "sim/view/energy/power_over_time.h"
 #include "sim/view/energy/run_energy.h"
 #include "sim/view/occupancy/occupancy.h"
@@ -146,6 +147,9 @@ struct Energy {
     std::vector<std::pair<std::string, double>> by_unit;  ///< joules; they sum to those of the run
     std::optional<EventEnergy> events;                    ///< absent where watts are the published ones
     std::vector<std::string> notes;  ///< sentences: what does not follow the machine's array and clock
+
+    double static_watts = 0.0;
+    double voltage = 1.0;  ///< over that at which the machine's watts and energies hold
 
     double joules() const { return static_joules + dynamic_joules; }
 };
@@ -305,8 +309,9 @@ struct Report {
     std::uint64_t instructions = 0;
     std::vector<std::pair<std::string, CounterValues>> units;  ///< every counter of every unit
 
-    std::optional<Energy> energy;  ///< absent where the machine has no watts
-    HostTime host_time;            ///< in the comparison
+    std::optional<Energy> energy;    ///< absent where the machine has no watts
+    std::optional<area::Area> area;  ///< absent where the machine does not say its process
+    HostTime host_time;              ///< in the comparison
     std::vector<Comparison> comparison;
     std::optional<Claim> claim;  ///< absent where there is no comparison
     std::vector<HostOperation> host_operations;
@@ -336,9 +341,9 @@ struct Report {
 std::optional<energy::PowerOverTime> power_over_time(const run::RunRecord& record);
 /// Absent if the machine has neither a section `energy` nor published watts.
 std::optional<Energy> make_energy(const run::RunRecord& record, double seconds);
-/// What static power and the energy of an event do not follow: sentences for a machine whose array or clock
-/// differs from that of the chip whose watts it has. A machine that does not say which chip that is (`power`)
-/// is compared with its file: `settings` are the keys that the run changed.
+/// How static power and the energy of an event follow the machine, or that they do not: sentences for a
+/// machine whose die or clock differs from that of the chip whose watts it has. A machine that does not say
+/// which chip that is (`power`) is compared with its file: `settings` are the keys that the run changed.
 std::vector<std::string> energy_notes(const machine::MachineConfig& machine,
                                       std::span<const std::string> settings);
 /// The energy of one tag; `cycles` are the matrix unit's cycles under it. Absent without a section `energy`.
@@ -365,6 +370,9 @@ std::string layer_table(const Report& report, const terminal::Look& look = {}, b
 
 /// Energy by unit, if the machine says what an event takes, and power.
 std::string energy_text(const Report& report, const terminal::Look& look = {});
+
+/// The area of the die by unit, with its error bar; empty if it is unknown.
+std::string area_text(const Report& report, const terminal::Look& look = {});
 
 /// A line for each instruction, with its text at the end. The text is never cut; on a terminal it is wrapped.
 std::string instruction_table(std::span<const InstructionLine> lines, const terminal::Look& look = {});

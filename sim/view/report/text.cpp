@@ -43,7 +43,7 @@ public:
         std::string_view name;
         void (Writer::*write)();
     };
-    static const std::array<Section, 13> sections;
+    static const std::array<Section, 14> sections;
 
     std::string write(std::span<const std::string> chosen) && {
         chosen_ = !chosen.empty();
@@ -304,6 +304,12 @@ private:
         throw std::logic_error("a path without a name");
     }
 
+    /// A study of machines asks for it; most runs have the machine of all others.
+    void write_area() {
+        const std::string text = chosen_ ? area_text(report_, look_) : std::string();
+        if (!text.empty()) text_ += '\n' + text;
+    }
+
     void write_energy() { text_ += '\n' + energy_text(report_, look_); }
 
     void write_comparison() {
@@ -452,12 +458,13 @@ private:
     bool chosen_ = false;  ///< the user chose the sections
 };
 
-const std::array<Writer::Section, 13> Writer::sections{{{"summary", &Writer::write_headline},
+const std::array<Writer::Section, 14> Writer::sections{{{"summary", &Writer::write_headline},
                                                         {"matrix_unit", &Writer::write_matrix_unit},
                                                         {"bounds", &Writer::write_bounds},
                                                         {"layers", &Writer::write_layers},
                                                         {"traffic", &Writer::write_traffic},
                                                         {"energy", &Writer::write_energy},
+                                                        {"area", &Writer::write_area},
                                                         {"comparison", &Writer::write_comparison},
                                                         {"claim", &Writer::write_claim},
                                                         {"host", &Writer::write_host},

@@ -15,7 +15,7 @@ namespace {
 ReportJson report() {
     return ReportJson::parse(R"({"cycles": 100, "seconds_per_batch": 0.002, "inferences_per_second": 50,
         "tops": {"achieved": 2, "peak": 8}, "bounds": {"fill": null},
-        "energy": {"watts": 4, "joules_per_inference": 0.5},
+        "area": null, "energy": {"watts": 4, "joules_per_inference": 0.5},
         "layers": [{"name": "a", "cycles": 30}, {"name": "b/c", "cycles": 70}],
         "comparison": [{"baseline": "k80", "speedup": 3}], "machine": "tpu", "timing_only": true,
         "configuration": {"run": {"batch": 8}, "machine": {"matrix_unit": {"rows": 256}}}})");
@@ -48,11 +48,18 @@ TEST_CASE("Metrics are computed from a report, and what has no value is absent")
     CHECK(metric(metrics, "latency_ms") == 2.0);
     CHECK(metric(metrics, "peak_share") == 0.25);
     CHECK_FALSE(metric(metrics, "fill"));
+    CHECK_FALSE(metric(metrics, "area_mm2"));  // the machine has none
     CHECK(metric(metrics, "later") == 50.0 / 256.0);
     CHECK(metric(metrics, "twice") == 100.0 / 256.0);
     CHECK(metric(metrics, "of_batch") == 9.0);
     CHECK_FALSE(metric(metrics, "nothing"));
     CHECK_FALSE(metric(metrics, "infinite"));
+    const Metrics ways({{"up", "max: cycles"}, {"down", "min:cycles"}, {"plain", "max(cycles, 1)"}},
+                       "s.json");
+    CHECK(ways.all()[ways.index_of("up", "test")].better == sweep::Better::Higher);
+    CHECK(ways.all()[ways.index_of("up", "test")].formula == "cycles");
+    CHECK(ways.all()[ways.index_of("down", "test")].better == sweep::Better::Lower);
+    CHECK(ways.all()[ways.index_of("plain", "test")].better == sweep::Better::Neither);
     CHECK_FALSE(metrics.need_values());
     CHECK(Metrics({{"right", "100 * accuracy"}}, "s.json").need_values());
     CHECK(Metrics({{"first", "predictions.0"}}, "s.json").need_values());

@@ -526,30 +526,44 @@ TEST_CASE("Of many layers, ten have lines, and one line sums the others", "[repo
     check_width(text);
 }
 
-TEST_CASE("A changed array or clock has notes on static power and the energy of events", "[report]") {
+TEST_CASE("A changed die or clock has notes on static power and the energy of events", "[report]") {
     Finished finished(head + work);
     machine::MachineConfig& machine = finished.result.spec.machine;
+    // The machine of the test says which die and array were measured.
+    CHECK(report::make_report(finished.result).energy->notes.empty());
+    machine.power.die_mm2 = area::area_of(machine)->die.mm2;
     CHECK(report::make_report(finished.result).energy->notes.empty());
 
     machine.matrix_unit.columns = 128;
     machine.clock_mhz = 1400;
     std::vector<std::string> notes = report::energy_notes(machine, {});
     REQUIRE(notes.size() == 2);
-    CHECK(notes[0] ==
-          "static power, 28 W, is that of an array of 256 x 256: it does not follow the array's size, "
-          "now 256 x 128");
-    CHECK(notes[1] ==
-          "static power, 28 W, and the energy of each event are those of 700 MHz and its voltage: 1400 "
-          "MHz may need a higher voltage or another design, which take more");
+    CHECK_THAT(notes[0],
+               Catch::StartsWith("static power, 28 W for ") && Catch::Contains("goes with the die's area: "));
+    CHECK_THAT(notes[1],
+               Catch::Contains("for 1.20 times the voltage of 700 MHz, the highest here; 1400 MHz is beyond "
+                               "the 848 MHz that it reaches"));
     const report::Report changed = report::make_report(finished.result);
     CHECK(report::to_json(changed)["energy"]["notes"] == notes);
-    CHECK_THAT(report::to_text(changed), Catch::Contains("(static power, 28 W, is that of an array"));
+    CHECK_THAT(report::to_text(changed), Catch::Contains("(static power, 28 W for"));
     check_width(report::to_text(changed));
+    CHECK(changed.energy->static_watts < 28.0 * 1.44);
+    CHECK(changed.energy->voltage == Approx(1.2));
 
     machine.clock_mhz = 350;
-    CHECK_THAT(report::energy_notes(machine, {})[1], Catch::Contains("350 MHz may have another voltage"));
+    CHECK_THAT(report::energy_notes(machine, {})[1],
+               Catch::Contains("0.70 times the voltage of 700 MHz, the lowest here"));
+    machine.clock_mhz = 750;
+    CHECK_THAT(report::energy_notes(machine, {})[1], Catch::EndsWith("times the voltage of 700 MHz"));
+
+    // The die is not known: the array is compared.
+    machine.power.die_mm2 = 0;
+    CHECK(report::energy_notes(machine, {})[0] ==
+          "static power, 28 W, is that of an array of 256 x 256: it does not follow the array's size, "
+          "now 256 x 128");
     machine.energy.reset();
     CHECK_THAT(report::energy_notes(machine, {})[0], Catch::StartsWith("power, 40 W, is that of an array"));
+    CHECK_THAT(report::energy_notes(machine, {})[1], Catch::Contains("750 MHz may have another voltage"));
 
     // A machine that does not say which chip was measured: the run's own changes count.
     machine.power.clock_mhz = 0;
@@ -560,4 +574,21 @@ TEST_CASE("A changed array or clock has notes on static power and the energy of 
     REQUIRE(notes.size() == 2);
     CHECK_THAT(notes[0], Catch::Contains("the unchanged array"));
     CHECK_THAT(notes[1], Catch::Contains("the unchanged clock"));
+}
+
+TEST_CASE("A report has the area of the die, which the text shows where it is asked for", "[report]") {
+    Finished finished(head + work);
+    const report::Report report = report::make_report(finished.result);
+    const auto json = report::to_json(report);
+    double sum = 0.0;
+    for (const auto& unit : json["area"]["by_unit"]) sum += unit["mm2"].get<double>();
+    CHECK(json["area"]["mm2"] == Approx(sum));
+    CHECK(json["area"]["mm2_low"] <= json["area"]["mm2"]);
+    const std::vector<std::string> only{"area"};
+    CHECK_THAT(report::to_text(report, only),
+               Catch::Contains("unified buffer") && Catch::Contains("in 28 nm"));
+    CHECK_THAT(report::to_text(report), !Catch::Contains("in 28 nm"));
+    check_width(report::to_text(report, only));
+    finished.result.spec.machine.energy.reset();
+    CHECK(report::to_json(report::make_report(finished.result))["area"].is_null());
 }
