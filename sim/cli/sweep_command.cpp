@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,6 +24,7 @@
 #include "sim/study/sweep/answer.h"
 #include "sim/study/sweep/run_points.h"
 #include "sim/study/sweep/selection.h"
+#include "sim/study/sweep/study_page.h"
 #include "sim/view/page/page.h"
 #include "sim/view/report/numbers.h"
 #include "sim/view/report/report_file.h"
@@ -66,29 +66,6 @@ bool is_study_file(const std::filesystem::path& file) {
            schema->get_ref<const std::string&>().starts_with("sim.study/");
 }
 
-/// The number of rows whose errors begin with the same text, for each such error.
-std::vector<std::string> failure_lines(const sweep::Answer& answer) {
-    std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> by_error;  // count, first point
-    for (const sweep::AnswerRow& row : answer.rows) {
-        if (row.state != "failed") continue;
-        auto& [count, first] = by_error.try_emplace(row.error, 0, row.number).first->second;
-        ++count;
-    }
-    std::vector<std::string> lines;
-    constexpr std::size_t most = 5;
-    for (const auto& [error, where] : by_error) {
-        const auto& [count, first] = where;
-        if (lines.size() == most) {
-            lines.push_back(fmt::format("{} further messages; the column error has all",
-                                        report::grouped(by_error.size() - most)));
-            break;
-        }
-        const std::string others = count == 1 ? "" : fmt::format(" and {} more", report::grouped(count - 1));
-        lines.push_back(fmt::format("point {}{}: {}", first, others, error));
-    }
-    return lines;
-}
-
 struct SweepCommand {
     RunOptions run;
     StudyOptions study;
@@ -127,7 +104,9 @@ struct SweepCommand {
         database.free_points_of_the_dead();
         if (retry_failed) database.retry_failed();
         const int signal = no_run ? 0 : run_points(planned, database);
-        tell(sweep::read_answer(database), database, out.empty() ? std::string() : file.string());
+        const sweep::Answer all = sweep::read_answer(database);
+        if (!out.empty()) write_file(page_of(file), sweep::to_html(all, database));
+        tell(all, database, out.empty() ? std::string() : file.string());
         if (signal != 0) {
             const sweep::Counts counts = database.counts();
             print_warning(
@@ -176,6 +155,10 @@ private:
             throw ConfigError("a study needs an axis: give a study file, or --axis KEY=VALUES");
         }
         return {definition, take_settings(definition, base.settings())};
+    }
+
+    static std::filesystem::path page_of(const std::filesystem::path& file) {
+        return file.parent_path() / "study.html";
     }
 
     static void replace_axis(sweep::StudyDefinition& definition, sweep::Axis axis) {
@@ -294,8 +277,12 @@ private:
         std::string line =
             fmt::format("{} of {} points are done", report::grouped(done), report::grouped(all.rows.size()));
         if (failed > 0) line += fmt::format(", {} failed", report::grouped(failed));
-        fmt::print("{}{}.\n", line, file.empty() ? "; without --out they are not kept" : ", in " + file);
-        for (const std::string& failure : failure_lines(all)) {
+        if (file.empty()) {
+            fmt::print("{}; without --out they are not kept.\n", line);
+        } else {
+            fmt::print("{}, in {}, their page in {}.\n", line, file, page_of(file).string());
+        }
+        for (const std::string& failure : sweep::failures(all)) {
             fmt::print("  {}\n", terminal::wrapped(failure, look.width() - 2, 4));
         }
     }

@@ -92,6 +92,21 @@ const AnswerRow* best_point(const Answer& answer, const Goal& goal, std::span<co
 /// Sentences about keys that change nothing, and about more of a resource that makes the machine slower.
 std::vector<std::string> findings(const Answer& answer);
 
+/// A sentence for each message of failed points, with the first such point and their number; of many messages
+/// the first ones.
+std::vector<std::string> failures(const Answer& answer);
+
+/// How much a key moves the metrics.
+struct Sensitivity {
+    std::size_t key = 0;
+    /// For each metric: the largest value over the smallest along the key, while all other keys stay; the
+    /// geometric mean over all such lines of points. Absent where no line has two points above 0.
+    std::vector<std::optional<double>> factors;
+};
+/// Of each axis that does not follow another.
+std::vector<Sensitivity> sensitivity(const Answer& answer);
+nlohmann::ordered_json to_json(const Answer& answer, const std::vector<Sensitivity>& all);
+
 /// "batch=256, machine.clock_mhz=700".
 std::string settings_text(const Answer& answer, const AnswerRow& row);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <string_view>
 
@@ -25,7 +26,7 @@ constexpr std::array<std::string_view, 11> resources{"machine.clock_mhz",
                                                      "machine.host_interface.read_gb_per_s",
                                                      "machine.host_interface.write_gb_per_s"};
 
-/// Two points that differ in one axis alone, with the smaller value first.
+/// Neighbours on a line, with the smaller value first.
 struct Pair {
     const AnswerRow* less;
     const AnswerRow* more;
@@ -35,9 +36,12 @@ bool is_follower(const Answer& answer, std::size_t key) {
     return std::ranges::find(answer.followers, key) != answer.followers.end();
 }
 
-/// The neighbours along an axis: equal in all other axes (derived and zipped keys follow).
-std::vector<Pair> neighbours(const Answer& answer, std::size_t axis) {
-    std::map<std::vector<nlohmann::json>, std::vector<const AnswerRow*>> lines;
+using Line = std::vector<const AnswerRow*>;
+
+/// The finished points that differ in one axis alone, in the order of its values: a line for each combination
+/// of the other axes (derived and zipped keys follow).
+std::vector<Line> lines_along(const Answer& answer, std::size_t axis) {
+    std::map<std::vector<nlohmann::json>, Line> lines;
     for (const AnswerRow& row : answer.rows) {
         if (row.state != "done") continue;
         std::vector<nlohmann::json> others;
@@ -46,14 +50,34 @@ std::vector<Pair> neighbours(const Answer& answer, std::size_t axis) {
         }
         lines[others].push_back(&row);
     }
-    std::vector<Pair> pairs;
+    std::vector<Line> all;
     for (auto& [others, line] : lines) {
         std::ranges::stable_sort(line, [axis](const AnswerRow* a, const AnswerRow* b) {
             return a->values[axis] < b->values[axis];
         });
+        all.push_back(std::move(line));
+    }
+    return all;
+}
+
+std::vector<Pair> neighbours(const Answer& answer, std::size_t axis) {
+    std::vector<Pair> pairs;
+    for (const Line& line : lines_along(answer, axis)) {
         for (std::size_t i = 1; i < line.size(); ++i) pairs.push_back({line[i - 1], line[i]});
     }
     return pairs;
+}
+
+/// The largest over the smallest value of a metric on a line; absent without two values above 0.
+std::optional<double> spread(const Line& line, std::size_t metric) {
+    std::vector<double> values;
+    for (const AnswerRow* row : line) {
+        const std::optional<double> value = row->metrics[metric];
+        if (value && *value > 0.0) values.push_back(*value);
+    }
+    if (values.size() < 2) return std::nullopt;
+    const auto [least, most] = std::ranges::minmax(values);
+    return most / least;
 }
 
 std::string sentence_of_nothing(const Answer& answer, std::size_t axis, std::size_t pairs) {
@@ -106,6 +130,67 @@ std::vector<std::string> findings(const Answer& answer) {
             if (auto sentence = slower_sentence(answer, axis, pairs))
                 sentences.push_back(*std::move(sentence));
         }
+    }
+    return sentences;
+}
+
+std::vector<Sensitivity> sensitivity(const Answer& answer) {
+    std::vector<Sensitivity> all;
+    for (std::size_t axis = 0; axis < answer.axes; ++axis) {
+        if (is_follower(answer, axis)) continue;
+        Sensitivity& of_axis = all.emplace_back(Sensitivity{.key = axis, .factors = {}});
+        const std::vector<Line> lines = lines_along(answer, axis);
+        for (std::size_t metric = 0; metric < answer.metrics.size(); ++metric) {
+            double sum = 0.0;
+            std::size_t count = 0;
+            for (const Line& line : lines) {
+                if (const std::optional<double> factor = spread(line, metric)) {
+                    sum += std::log(*factor);
+                    ++count;
+                }
+            }
+            of_axis.factors.push_back(count == 0 ? std::nullopt
+                                                 : std::optional(std::exp(sum / static_cast<double>(count))));
+        }
+    }
+    return all;
+}
+
+nlohmann::ordered_json to_json(const Answer& answer, const std::vector<Sensitivity>& all) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const Sensitivity& each : all) {
+        nlohmann::ordered_json factors;
+        for (std::size_t i = 0; i < each.factors.size(); ++i) {
+            nlohmann::ordered_json& factor = factors[answer.metrics[i].name];
+            if (each.factors[i]) factor = *each.factors[i];
+        }
+        list.push_back({{"key", answer.keys[each.key]}, {"factors", factors}});
+    }
+    return list;
+}
+
+std::vector<std::string> failures(const Answer& answer) {
+    struct Group {
+        std::uint64_t count = 0;
+        std::uint64_t first = 0;
+    };
+    std::map<std::string, Group> by_error;
+    for (const AnswerRow& row : answer.rows) {
+        if (row.state != "failed") continue;
+        Group& group = by_error.try_emplace(row.error, Group{.count = 0, .first = row.number}).first->second;
+        ++group.count;
+    }
+    std::vector<std::string> sentences;
+    constexpr std::size_t most = 5;
+    for (const auto& [error, group] : by_error) {
+        if (sentences.size() == most) {
+            sentences.push_back(fmt::format("{} further messages: the column error of the results has all",
+                                            report::grouped(by_error.size() - most)));
+            break;
+        }
+        const std::string others =
+            group.count == 1 ? "" : fmt::format(" and {} more", report::grouped(group.count - 1));
+        sentences.push_back(fmt::format("point {}{}: {}", group.first, others, error));
     }
     return sentences;
 }

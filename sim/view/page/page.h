@@ -28,11 +28,15 @@ nlohmann::ordered_json parse_report(std::string_view text, const std::string& fi
 /// registers, contents of buffers, all but the first predictions.
 std::string to_html(std::span<const NamedReport> reports, std::size_t against = 0);
 
+/// The page of a study: sim/study/sweep/study_page.h makes its data. `point_reports` has a line for each
+/// report of a point: its number, a blank, and report.json as a zlib stream in base64.
+std::string study_to_html(const nlohmann::ordered_json& study, const std::string& point_reports);
+
 /// JSON that is safe inside a <script> of a page: no part of it ends the element or begins a comment.
 std::string to_script_text(const nlohmann::ordered_json& json);
 
-/// The page without reports, as bundled when the program was built: HTML with the places `@REPORTS@` and
-/// `@SIDE_BY_SIDE@`.
+/// The page without reports, as bundled when the program was built: HTML with the places `@REPORTS@`,
+/// `@SIDE_BY_SIDE@`, `@STUDY@` and `@POINT_REPORTS@`.
 std::string_view embedded_page();
 
 }  // namespace systole::page

@@ -1,7 +1,8 @@
 // The charts of the page, drawn by ECharts; only the parts of ECharts that the sections use are bundled.
-import { BarChart, CustomChart, LineChart, ScatterChart } from 'echarts/charts';
+import { BarChart, CustomChart, HeatmapChart, LineChart, ParallelChart, ScatterChart } from 'echarts/charts';
 import {
-    DataZoomComponent, GridComponent, LegendComponent, MarkLineComponent, TooltipComponent,
+    DataZoomComponent, GridComponent, LegendComponent, LegendScrollComponent, MarkLineComponent, ParallelComponent,
+    TooltipComponent, VisualMapComponent,
 } from 'echarts/components';
 import * as echarts from 'echarts/core';
 import { LabelLayout } from 'echarts/features';
@@ -10,8 +11,9 @@ import { h } from './dom.js';
 import { ink } from './palette.js';
 import { onThemeChange } from './theme.js';
 
-echarts.use([BarChart, CustomChart, DataZoomComponent, GridComponent, LabelLayout, LegendComponent, LineChart,
-    MarkLineComponent, ScatterChart, SVGRenderer, TooltipComponent]);
+echarts.use([BarChart, CustomChart, DataZoomComponent, GridComponent, HeatmapChart, LabelLayout, LegendComponent,
+    LegendScrollComponent, LineChart, MarkLineComponent, ParallelChart, ParallelComponent, ScatterChart, SVGRenderer,
+    TooltipComponent, VisualMapComponent]);
 
 const waiting = [];
 const drawn = new Set();
@@ -57,14 +59,17 @@ function scrollTo(chart, row) {
     chart.dispatchAction({ type: 'dataZoom', yAxisIndex: 0, startValue: start, endValue: start + last - first });
 }
 
-/// Left and right show the tooltips one after the other, Escape hides them.
-function listenToKeys(element, chart) {
+/// Left and right show the tooltips one after the other, Escape hides them, Enter picks the one that is shown.
+function listenToKeys(element, chart, onPick) {
     let at = -1;
+    let picked = null;
     element.addEventListener('keydown', (event) => {
+        if (event.key === 'Enter' && onPick && picked !== null) onPick({ data: picked });
         if (event.key === 'Escape') {
             chart.dispatchAction({ type: 'hideTip' });
             told.textContent = '';
             at = -1;
+            picked = null;
             return;
         }
         const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
@@ -79,6 +84,7 @@ function listenToKeys(element, chart) {
         let dataIndex = at;
         while (!triggersByAxis && dataIndex >= lengths[seriesIndex]) dataIndex -= lengths[seriesIndex++];
         scrollTo(chart, dataIndex);
+        picked = chart.getOption().series[seriesIndex].data[dataIndex];
         element.isAsked = true;
         chart.dispatchAction({ type: 'showTip', seriesIndex, dataIndex });
     });
@@ -88,17 +94,18 @@ function listenToKeys(element, chart) {
 }
 
 /// An element with a chart. It is drawn when it becomes part of the page, and again when the colours change or
-/// the element's `redraw` is called. `option(colours, width)` returns the options for ECharts.
-export function chart({ label, height, option }) {
+/// the element's `redraw` is called. `option(colours, width)` returns the options for ECharts. `onPick` is called with
+/// {data} of the mark that is clicked.
+export function chart({ label, height, option, onPick }) {
     // With this role, screen readers leave the arrow keys to the chart.
     const element = h('div', { class: 'chart', tabindex: '0', role: 'application', 'aria-roledescription': 'chart',
         'aria-label': label });
     element.style.height = `${height}px`;
-    waiting.push({ element, option });
+    waiting.push({ element, option, onPick });
     return element;
 }
 
-function draw({ element, option }) {
+function draw({ element, option, onPick }) {
     const instance = echarts.init(element, null, { renderer: 'svg' });
     element.firstElementChild.setAttribute('aria-hidden', 'true'); // the drawing; its tooltips are elements beside it
     const redraw = () => {
@@ -116,7 +123,8 @@ function draw({ element, option }) {
     element.redraw = redraw;
     drawn.add(element);
     resizes.observe(element);
-    listenToKeys(element, instance);
+    listenToKeys(element, instance, onPick);
+    if (onPick) instance.on('click', onPick);
 }
 
 /// Draws the charts of the page: the first at once, each other one after the browser has shown those before it.

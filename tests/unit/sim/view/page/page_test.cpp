@@ -43,7 +43,9 @@ std::string error_of(const Json& report) {
 TEST_CASE("The embedded page is whole and has places for its data", "[page]") {
     const std::string_view page = page::embedded_page();
     CHECK(page.find("@REPORTS@") < page.find("@SIDE_BY_SIDE@"));
-    CHECK(page.find("@SIDE_BY_SIDE@") != std::string_view::npos);
+    CHECK(page.find("@SIDE_BY_SIDE@") < page.find("@STUDY@"));
+    CHECK(page.find("@STUDY@") < page.find("@POINT_REPORTS@"));
+    CHECK(page.find("@POINT_REPORTS@") != std::string_view::npos);
     CHECK(page.starts_with("<!doctype html>"));
     CHECK(page.ends_with("</html>\n"));
     const std::size_t place = page.find("@REPORTS@");

@@ -1,0 +1,111 @@
+#include "sim/study/sweep/study_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "sim/study/sweep/compression.h"
+#include "sim/study/sweep/run_points.h"
+#include "sim/view/page/page.h"
+#include "sim/view/report/json_values.h"
+#include "sim/view/report/report.h"
+
+namespace systole::sweep {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The rows on the Pareto fronts that the page can show at first: throughput over each cost.
+std::set<const AnswerRow*> front_rows(const Answer& answer) {
+    std::set<const AnswerRow*> rows;
+    const std::size_t rate = answer.metric("inferences_per_second", "page");
+    for (const std::string_view cost : {"area_mm2", "latency_ms", "watts"}) {
+        const std::array<Goal, 2> goals{Goal{.metric = answer.metric(cost, "page"), .lower = true},
+                                        Goal{.metric = rate, .lower = false}};
+        for (const AnswerRow* row : pareto_front(answer, goals)) rows.insert(row);
+    }
+    return rows;
+}
+
+/// The rows that are done: all, or the wanted ones and others, evenly spread, as far as `most` allows.
+std::vector<const AnswerRow*> some_rows(const Answer& answer, const std::set<const AnswerRow*>& wanted,
+                                        std::size_t most) {
+    std::vector<const AnswerRow*> done;
+    for (const AnswerRow& row : answer.rows) {
+        if (row.state == "done") done.push_back(&row);
+    }
+    if (done.size() <= most) return done;
+    const std::size_t room = most - std::min(most, wanted.size());
+    const double step =
+        static_cast<double>(done.size()) / static_cast<double>(std::max<std::size_t>(room, 1));
+    std::vector<const AnswerRow*> rows;
+    double next = 0.0;
+    for (std::size_t i = 0; i < done.size() && rows.size() < most; ++i) {
+        const bool is_turn = room > 0 && static_cast<double>(i) >= next;
+        if (is_turn) next += step;
+        if (is_turn || wanted.contains(done[i])) rows.push_back(done[i]);
+    }
+    return rows;
+}
+
+Json columns_of(const Answer& answer, const std::vector<const AnswerRow*>& rows) {
+    Json numbers = Json::array();
+    for (const AnswerRow* row : rows) numbers.push_back(row->number);
+    Json values = Json::array();
+    for (std::size_t key = 0; key < answer.keys.size(); ++key) {
+        Json& column = values.emplace_back(Json::array());
+        for (const AnswerRow* row : rows) column.push_back(Json(row->values[key]));
+    }
+    Json metrics = Json::array();
+    for (std::size_t metric = 0; metric < answer.metrics.size(); ++metric) {
+        Json& column = metrics.emplace_back(Json::array());
+        for (const AnswerRow* row : rows) {
+            const std::optional<double> value = row->metrics[metric];
+            column.push_back(value ? Json(*value) : Json(nullptr));
+        }
+    }
+    return {{"number", numbers}, {"values", values}, {"metrics", metrics}};
+}
+
+/// A line for each report: number, blank, report.json compressed and in base64.
+std::string report_lines(Database& database, const std::vector<const AnswerRow*>& rows) {
+    std::string lines;
+    for (const AnswerRow* row : rows) {
+        const report::Report report = report::make_report(record_of(database, row->number));
+        const std::string bytes = compressed(report::to_json(report).dump());
+        lines += fmt::format("{} ", row->number);
+        lines += report::to_base64({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
+        lines += '\n';
+    }
+    return lines;
+}
+
+}  // namespace
+
+std::string to_html(const Answer& answer, Database& database, const PageLimits& limits) {
+    const std::set<const AnswerRow*> front = front_rows(answer);
+    const std::vector<const AnswerRow*> rows = some_rows(answer, front, limits.points);
+    const std::vector<const AnswerRow*> with_reports = some_rows(answer, front, limits.reports);
+    Json counts;
+    for (const char* const state : {"done", "failed", "pending", "running"}) {
+        counts[state] = answer.count(state);
+    }
+    const Json study{{"study", answer.study},
+                     {"keys", answer.keys},
+                     {"axes", answer.axes},
+                     {"metrics", to_json(answer.metrics)},
+                     {"command", answer.command},
+                     {"counts", counts},
+                     {"findings", findings(answer)},
+                     {"failures", failures(answer)},
+                     {"sensitivity", to_json(answer, sensitivity(answer))},
+                     {"points", columns_of(answer, rows)}};
+    return page::study_to_html(study, report_lines(database, with_reports));
+}
+
+}  // namespace systole::sweep

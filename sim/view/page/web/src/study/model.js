@@ -1,0 +1,81 @@
+// The points of a study, and how their numbers are shown.
+import { absent, grouped, si } from '../format.js';
+
+const isNumber = (value) => typeof value === 'number' && Number.isFinite(value);
+
+/// A number with four significant digits; of joules and watts with a prefix.
+export function numberText(value, unit = '') {
+    if (!isNumber(value)) return absent;
+    if (unit === 'J' || unit === 'W') return si(value, unit);
+    const text = Math.abs(value) >= 1000 ? grouped(value) : String(Number(value.toPrecision(4)));
+    return unit ? `${text} ${unit}` : text;
+}
+
+export const valueText = (value) => (typeof value === 'string' ? value : JSON.stringify(value));
+
+/// A key without "machine.", as the tables of the terminal have it.
+export const shortKey = (key) => key.replace(/^machine\./, '');
+
+/// The study of the page's data, whose points are columns.
+export function studyOf(data) {
+    const rows = data.points.number.map((number, index) => ({
+        number,
+        values: Object.fromEntries(data.keys.map((key, column) => [key, data.points.values[column][index]])),
+        metrics: Object.fromEntries(data.metrics.map(({ name }, column) => [name, data.points.metrics[column][index]])),
+    }));
+    const metrics = data.metrics.filter(({ name }) => rows.some((row) => isNumber(row.metrics[name])))
+        .map((metric) => ({ ...metric, unit: metric.unit === metric.name ? '' : metric.unit })); // cycles
+    return { ...data, rows, metrics, axisKeys: data.keys.slice(0, data.axes) };
+}
+
+export const metricOf = (study, name) => study.metrics.find((metric) => metric.name === name);
+
+/// "machine.clock_mhz=700, batch=8".
+export function settingsText(row) {
+    return Object.entries(row.values).map(([key, value]) => `${shortKey(key)}=${valueText(value)}`).join(', ');
+}
+
+function quoted(word) {
+    return /^[A-Za-z0-9_\-+=./,:@%]+$/.test(word) ? word : `'${word.replaceAll('\'', '\'\\\'\'')}'`;
+}
+
+/// The command line that repeats a point.
+export function commandOf(study, row) {
+    const settings = Object.entries(row.values).map(([key, value]) => ` --set ${quoted(`${key}=${valueText(value)}`)}`);
+    return study.command + settings.join('');
+}
+
+/// The different values of a key, numbers in their order and texts as they come.
+export function valuesOf(study, key) {
+    const values = [...new Map(study.rows.map(({ values: all }) => [valueText(all[key]), all[key]])).values()];
+    return values.every(isNumber) ? values.sort((a, b) => a - b) : values;
+}
+
+export const isNumeric = (study, key) => study.rows.every(({ values }) => isNumber(values[key]));
+
+/// Whether `a` is better than `b`. Metrics without a better way count as better when lower.
+export function isBetter(metric, a, b) {
+    if (!isNumber(a) || !isNumber(b)) return isNumber(a);
+    return metric.better === 'higher' ? a > b : a < b;
+}
+
+/// Of several rows the one with the best value of the metric.
+export function bestOf(rows, metric) {
+    return rows.reduce((best, row) =>
+        (best === null || isBetter(metric, row.metrics[metric.name], best.metrics[metric.name]) ? row : best), null);
+}
+
+/// The rows that no other beats in both metrics, by the first one.
+export function paretoFront(rows, first, second) {
+    const sorted = rows.filter(({ metrics }) => isNumber(metrics[first.name]) && isNumber(metrics[second.name]))
+        .sort((a, b) => (isBetter(first, a.metrics[first.name], b.metrics[first.name]) ? -1
+            : isBetter(first, b.metrics[first.name], a.metrics[first.name]) ? 1
+                : isBetter(second, a.metrics[second.name], b.metrics[second.name]) ? -1 : 1));
+    const front = [];
+    for (const row of sorted) {
+        if (front.length === 0 || isBetter(second, row.metrics[second.name], front.at(-1).metrics[second.name])) {
+            front.push(row);
+        }
+    }
+    return front;
+}

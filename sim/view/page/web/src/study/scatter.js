@@ -1,0 +1,56 @@
+// Two metrics of all points, and the points that none beats.
+import { chart, legend, tip, valueAxis } from '../chart.js';
+import { h, section } from '../dom.js';
+import { colourOf } from '../palette.js';
+import { mainMetric, picker } from './controls.js';
+import { metricOf, numberText, paretoFront, shortKey, valueText } from './model.js';
+
+/// The tooltip of a point: its settings and the metrics in question.
+export function pointTip(row, metrics) {
+    return tip(`point ${row.number}`, [
+        ...metrics.map(({ name, unit }) => [name, numberText(row.metrics[name], unit)]),
+        ...Object.entries(row.values).map(([key, value]) => [shortKey(key), valueText(value)])]);
+}
+
+const wayOf = ({ better }) => (better === 'higher' ? 'higher' : 'lower');
+
+export function scatter(study, pick) {
+    const names = study.metrics.map(({ name }) => name);
+    if (names.length < 2) return null;
+    const costs = ['area_mm2', 'latency_ms', 'watts'].filter((name) => names.includes(name));
+    let across = costs.find((name) => name !== mainMetric(study)) ?? names[0];
+    let up = mainMetric(study) === across ? names.find((name) => name !== across) : mainMetric(study);
+    const metrics = () => [metricOf(study, across), metricOf(study, up)];
+    const data = (rows) => rows.map((row) => ({ value: [row.metrics[across], row.metrics[up]], row }));
+    const sentence = h('p', { class: 'meaning' });
+    const drawing = chart({
+        label: 'Two metrics of all points',
+        height: 380,
+        onPick: ({ data: { row } }) => pick(row),
+        option: (colours) => {
+            const [x, y] = metrics();
+            const front = paretoFront(study.rows, x, y);
+            const inFront = new Set(front);
+            const known = study.rows.filter(({ metrics: all }) => all[across] !== null && all[up] !== null);
+            sentence.textContent = `${front.length} of ${known.length} points are on the Pareto front: ${wayOf(x)} ${across} and `
+                + `${wayOf(y)} ${up} are better.`;
+            return {
+                grid: { left: 80, right: 24, top: 60, bottom: 56 },
+                legend: legend(colours),
+                xAxis: valueAxis(colours, { name: x.unit ? `${x.name} (${x.unit})` : x.name, nameLocation: 'middle', nameGap: 34, scale: true }),
+                yAxis: valueAxis(colours, { name: y.unit ? `${y.name} (${y.unit})` : y.name, scale: true }),
+                tooltip: { trigger: 'item', formatter: ({ data: { row } }) => pointTip(row, [x, y]) },
+                series: [
+                    { name: 'points', type: 'scatter', symbolSize: 7, data: data(known.filter((row) => !inFront.has(row))),
+                        itemStyle: { color: colourOf(0)[colours.scheme], opacity: 0.55 } },
+                    { name: 'Pareto front', type: 'line', symbol: 'circle', symbolSize: 9, data: data(front),
+                        lineStyle: { color: colourOf(1)[colours.scheme], width: 1 },
+                        itemStyle: { color: colourOf(1)[colours.scheme] } },
+                ],
+            };
+        },
+    });
+    return section('pareto', 'Two metrics', null, sentence, h('div', { class: 'row' },
+        picker('across', names, across, (name) => { across = name; drawing.redraw(); }),
+        picker('upwards', names, up, (name) => { up = name; drawing.redraw(); })), drawing);
+}
