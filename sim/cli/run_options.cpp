@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <filesystem>
+#include <optional>
 #include <string_view>
+#include <system_error>
 
 #include "hw/machine/config_error.h"
 #include "sim/cli/schema/documents.h"
@@ -24,6 +27,22 @@ bool names_network(const std::string& file) {
     return std::ranges::find(extensions, std::filesystem::path(file).extension().string()) !=
            extensions.end();
 }
+
+namespace {
+
+/// The milliseconds of "7ms", "0.5s" or "300us"; absent for another text.
+std::optional<double> parse_milliseconds(std::string_view text) {
+    double number = 0.0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || !(number > 0.0)) return std::nullopt;
+    const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+    if (unit == "ms") return number;
+    if (unit == "s") return 1e3 * number;
+    if (unit == "us") return 1e-3 * number;
+    return std::nullopt;
+}
+
+}  // namespace
 
 std::vector<run::Setting> RunOptions::settings() const {
     std::vector<run::Setting> settings;
@@ -74,7 +93,23 @@ std::vector<run::Setting> RunOptions::settings() const {
     if (no_overlap) settings.push_back({"overlap", false});
     if (no_cut_images) settings.push_back({"cut_images", false});
     number("batch", batch);
-    number("limit", limit);
+    // With requests, --limit may be a time: "7ms".
+    const std::optional<double> limit_is_time = parse_milliseconds(limit);
+    if (limit_is_time) {
+        settings.push_back({"latency_limit_ms", *limit_is_time});
+    } else {
+        number("limit", limit);
+    }
+    if (!latency_limit.empty()) {
+        const std::optional<double> milliseconds = parse_milliseconds(latency_limit);
+        if (!milliseconds) {
+            throw machine::ConfigError(fmt::format(
+                "--latency-limit {}: it must be a time, as in 7ms, 0.5s or 300us", latency_limit));
+        }
+        settings.push_back({"latency_limit_ms", *milliseconds});
+    }
+    number("arrivals", arrivals);
+    number("arrival_seed", arrival_seed);
     texts("calibration", calibration);
     text("host", host);
     texts("baselines", baselines);
@@ -201,6 +236,13 @@ void add_comparison_options(CLI::App& command, Context& context, RunOptions& opt
     for (const CLI::Option* option : {baseline, host}) {
         context.note(option, {.presets = "baselines", .files = true});
     }
+    command.add_option("--arrivals", options.arrivals, "requests a second, at random: their latencies")
+        ->type_name("RATE");
+    command
+        .add_option("--latency-limit", options.latency_limit,
+                    "time for 99 of 100 requests, as 7ms: the most requests within it; --limit 7ms too")
+        ->type_name("TIME");
+    command.add_option("--arrival-seed", options.arrival_seed, "seed of the arrivals (1)")->type_name("SEED");
     command.add_flag("--no-host-time", options.no_host_time,
                      "compare with the time of the chip alone, without its host's");
     command

@@ -27,6 +27,7 @@ struct RunOptions {
     std::vector<std::string> calibration;
     std::string host;
     std::vector<std::string> baselines;
+    std::string arrivals, latency_limit, arrival_seed;
     bool no_overlap = false;
     bool no_cut_images = false;
     bool no_host_time = false;

@@ -92,6 +92,9 @@ RunSpec make_spec(const RunConfig& config) {
     spec.machine = read_machine(config, paths);
     for (const std::string& name : config.baselines) spec.baselines.push_back(read_baseline(name, paths));
     spec.host_time = config.host_time;
+    spec.arrivals = {.per_second = config.arrivals,
+                     .latency_limit_ms = config.latency_limit_ms,
+                     .seed = config.arrival_seed};
     spec.host = read_baseline(config.host.empty() ? std::string(default_host) : config.host, paths);
     if (!config.model.empty()) {
         const std::filesystem::path network = paths.find(config.model, "models");

@@ -144,6 +144,20 @@ void describe(Visitor& visitor, RunConfig& config) {
          .if_absent = default_host},
         config.host);
     visitor.field({"baselines", "", "baseline files, or their names, to compare with"}, config.baselines);
+    visitor.field({.key = "arrivals",
+                   .unit = "1/s",
+                   .meaning = "requests that arrive at random: the report has their latencies; 0 for none",
+                   .rule = models_only_rule},
+                  config.arrivals, RealRange{0.0, 1e12});
+    visitor.field(
+        {.key = "latency_limit_ms",
+         .unit = "ms",
+         .meaning = "latency that 99 of 100 requests may have: the report has the most requests a second "
+                    "within it; 0 for none",
+         .rule = models_only_rule},
+        config.latency_limit_ms, RealRange{0.0, 1e9});
+    visitor.field({"arrival_seed", "", "seed of the times at which requests arrive"}, config.arrival_seed,
+                  Range{0, std::numeric_limits<std::uint64_t>::max()});
     visitor.field({"host_time", "",
                    "comparisons add the host's time to the chip's, by server.host_percent of the machine"},
                   config.host_time);
@@ -200,7 +214,7 @@ void drop_dependent_keys(const Setting& setting, nlohmann::json& object) {
     if (setting.value.is_null()) return;  // nothing takes its place
     if (key == "program")
         drop({"model", "input_shape", "size_multiplier", "batch", "calibration", "mapping", "overlap",
-              "cut_images", "float_reference", "float_outputs"});
+              "cut_images", "float_reference", "float_outputs", "arrivals", "latency_limit_ms"});
     if (key == "model") drop({"program", "input_shape", "size_multiplier"});
     if (key == "input") drop({"random_input"});
     if (key == "preset") drop({"input_scale", "mean", "std", "channels"});
@@ -236,7 +250,8 @@ void validate(const RunConfig& config, const ConfigReader& reader) {
         reader.fail("program", program_rule);
     }
     if (!config.program.empty()) {
-        for (const char* key : {"input_shape", "batch", "calibration", "mapping", "overlap", "cut_images"}) {
+        for (const char* key : {"input_shape", "batch", "calibration", "mapping", "overlap", "cut_images",
+                                "arrivals", "latency_limit_ms"}) {
             if (reader.has(key)) reader.fail(key, models_only_rule);
         }
         if (config.float_reference) reader.fail("float_reference", float_reference_rule);

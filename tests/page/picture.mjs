@@ -1,14 +1,19 @@
-// The picture of a page in the README: `node tests/page/picture.mjs results/report.html docs/images/report.png`, with
-// SYSTOLE_NODE_MODULES=$PWD/build/dev/tests/page/packages/node_modules, as in the tests.
+// A picture of a page for the README: from its top to the end of a section, or from a section to another.
+//
+//   node tests/page/picture.mjs results/report.html docs/images/report.png why
+//   node tests/page/picture.mjs results/study.html docs/images/study.png pareto lines
+//
+// with SYSTOLE_NODE_MODULES=$PWD/build/dev/tests/page/packages/node_modules, as in the tests.
 import { launch, open } from './browser.mjs';
 
-const [, , page, picture] = process.argv;
+const [, , page, picture, ...sections] = process.argv;
 const browser = await launch();
 const shown = await open(browser, page, { width: 1100 });
-const { y, height } = await shown.locator('#why').boundingBox();
 const margin = 14;
+const { y, height } = await shown.locator(`section#${sections.at(-1)}`).boundingBox();
+const top = sections.length > 1 ? (await shown.locator(`section#${sections[0]}`).boundingBox()).y - margin : 0;
 await shown.screenshot({
-    path: picture, fullPage: true, clip: { x: 0, y: 0, width: 1100, height: Math.ceil(y + height + margin) },
+    path: picture, fullPage: true, clip: { x: 0, y: top, width: 1100, height: Math.ceil(y + height + margin - top) },
 });
 await shown.leave();
 await browser.close();

@@ -94,6 +94,34 @@ TEST_CASE("Wrong studies are refused before anything runs", "[system]") {
     refused(study, "schema is \"sim.study/2\"; it must be \"sim.study/1\"");
 }
 
+TEST_CASE("Requests that arrive at random have latencies, and a limit a largest load", "[system]") {
+    const std::string run = "run --machine tpu_v1 --model mlp0 --timing-only --batch 200 --json ";
+    const auto requests = sim(run + "--arrivals 100000 --limit 2ms").json().at("requests");
+    CHECK(requests.at("limit_ms") == 2.0);
+    CHECK(requests.at("p50_ms") < requests.at("p99_ms"));
+    CHECK(requests.at("p50_ms") > requests.at("batch_ms"));
+    CHECK(requests.at("p99_ms") < 2.1 * requests.at("batch_ms").get<double>());
+    CHECK(requests.at("most_per_second") <= requests.at("capacity_per_second"));
+    CHECK(sim(run + "--arrivals 100000 --latency-limit 2000us").json().at("requests") == requests);
+    CHECK(sim(run + "--arrivals 100000 --limit 2ms --arrival-seed 2").json().at("requests") != requests);
+    CHECK(sim(run).json().at("requests").is_null());
+    const auto too_many = sim(run + "--arrivals 1000000").json().at("requests");
+    CHECK(too_many.at("p99_ms").is_null());
+    CHECK_THAT(sim("run --machine tpu_v1 --model mlp0 --timing-only --batch 200 --arrivals 1000000").out,
+               Catch::Contains("the queue grows"));
+    CHECK_THAT(sim(run + "--latency-limit 7").err, Catch::Contains("it must be a time, as in 7ms"));
+    CHECK(sim(run + "--limit 7minutes").exit_code == 2);
+
+    const auto study = sim("sweep table_4 --json").json();
+    double before = 0.0;
+    for (const auto& point : study.at("points")) {
+        REQUIRE(point.at("state") == "done");
+        const double most = point.at("metrics").at("requests_within_limit");
+        CHECK(most > before);  // larger batches serve more
+        before = most;
+    }
+}
+
 TEST_CASE("The shipped studies' points all run", "[system]") {
     for (const auto& entry : std::filesystem::directory_iterator(project / "configs/studies")) {
         const Outcome outcome = sim("sweep " + entry.path().string() + " --limit 1 --no-run --json");

@@ -143,6 +143,14 @@ struct RunData {
 };
 SYSTOLE_RECORD_FIELDS(RunData, input, random_input, preparation, labels, label_names, calibration)
 
+/// Requests that arrive at random: the report has their latencies.
+struct RequestArrivals {
+    double per_second = 0.0;        ///< 0: none
+    double latency_limit_ms = 0.0;  ///< of 99 of 100 requests; 0: none
+    std::uint64_t seed = 1;
+};
+SYSTOLE_RECORD_FIELDS(RequestArrivals, per_second, latency_limit_ms, seed)
+
 /// The optional parts of a record, besides counters and answers.
 struct Observed {
     bool instruction_times = false;
@@ -193,12 +201,13 @@ struct RunSpec {
     std::optional<Json> host;     ///< the baseline that does the host's work; JSON as in its file
     std::vector<Json> baselines;  ///< those that the run is compared with
     bool host_time = true;        ///< the comparison adds the host's time to the chip's
+    RequestArrivals arrivals;
     Observed observed;
     RunLabels labels;
 };
 SYSTOLE_RECORD_FIELDS(RunSpec, schema, simulator, machine, network, program, input_shapes, size_multiplier,
-                      compiler, data, timing_only, float_reference, host, baselines, host_time, observed,
-                      labels)
+                      compiler, data, timing_only, float_reference, host, baselines, host_time, arrivals,
+                      observed, labels)
 
 /// SHA-256 of the whole spec without its labels: the key under which records are kept.
 std::string key_of(const RunSpec& spec);

@@ -47,15 +47,17 @@ std::string short_key(const std::string& key) {
     return key.starts_with(prefix) ? key.substr(prefix.size()) : key;
 }
 
-/// The metrics of a table: the chosen ones, else the usual ones and those of the study.
+/// The metrics of a table: the chosen ones, else the usual ones and those of the study that any point has.
 std::vector<std::size_t> shown_metrics(const Answer& answer, const std::vector<std::string>& chosen) {
     std::vector<std::size_t> shown;
     for (const std::string& name : chosen) shown.push_back(answer.metric(name, "--show"));
     if (!shown.empty()) return shown;
-    constexpr std::array<std::string_view, 4> left_out{"cycles", "fill", "watts", ""};
+    constexpr std::array<std::string_view, 3> left_out{"cycles", "fill", "watts"};
     for (std::size_t i = 0; i < answer.metrics.size(); ++i) {
         const std::string& name = answer.metrics[i].name;
-        if (std::ranges::find(left_out, name) == left_out.end()) shown.push_back(i);
+        const bool is_known = std::ranges::any_of(
+            answer.rows, [i](const AnswerRow& row) { return row.metrics[i].has_value(); });
+        if (is_known && std::ranges::find(left_out, name) == left_out.end()) shown.push_back(i);
     }
     return shown;
 }

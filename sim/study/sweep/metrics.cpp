@@ -30,6 +30,10 @@ std::span<const Metric> common_metrics() {
         {"watts", "W", "energy.watts", "mean power of chip and weight memory during the run", Better::Lower},
         {"joules_per_inference", "J", "energy.joules_per_inference", "energy of the run over its inferences",
          Better::Lower},
+        {"p99_ms", "ms", "requests.p99_ms", "latency of 99 of 100 requests that arrive at random (arrivals)",
+         Better::Lower},
+        {"requests_within_limit", "1/s", "requests.most_per_second",
+         "most requests a second of which 99 of 100 are within latency_limit_ms", Better::Higher},
         {"area_mm2", "mm2", "area.mm2", "area of the die by docs/area.md, a model with one published anchor",
          Better::Lower},
     };

@@ -363,6 +363,7 @@ Json to_json(const Report& report) {
     json["instruction_kinds"] = list_of(report.instruction_kinds, instruction_kind);
     json["energy"] = energy(report.energy);
     json["area"] = area(report.area);
+    json["requests"] = requests_json(report.requests);
     json["host_time"] = report.comparison.empty() ? Json(nullptr) : host_time(report.host_time);
     json["comparison"] = list_of(report.comparison, comparison);
     json["claim"] = claim_json(report.claim);

@@ -392,6 +392,7 @@ Report make_report(const run::RunRecord& record) {
                                                     [](const Comparison& each) { return each.host_time; });
         report.claim = make_claim(report);
     }
+    if (report.seconds_per_batch) report.requests = make_requests(record, *report.seconds_per_batch);
     add_host(report, record);
     add_answers(report, record);
     report.instruction_lines = record.instruction_times;

@@ -270,6 +270,19 @@ struct Simulator {
     std::uint64_t peak_rss_bytes = 0;
 };
 
+/// Requests that arrive at random and are computed in batches (sim/view/arrivals/serve.h).
+struct RequestLatencies {
+    double per_second = 0.0;     ///< 0: the run names no rate
+    double batch_seconds = 0.0;  ///< with the host's time, where it is in the chip's figures
+    double capacity = 0.0;       ///< requests a second of full batches
+    /// Absent where there is no rate, or one that is not below the capacity.
+    std::optional<double> p50_seconds = {};
+    std::optional<double> p99_seconds = {};
+    std::optional<double> mean_batch = {};
+    double limit_seconds = 0.0;                  ///< 0: none
+    std::optional<double> most_per_second = {};  ///< at which 99 of 100 requests are within the limit
+};
+
 struct Report {
     std::string machine;
     /// A setting of the run that changes the machine file: key and value.
@@ -309,9 +322,10 @@ struct Report {
     std::uint64_t instructions = 0;
     std::vector<std::pair<std::string, CounterValues>> units;  ///< every counter of every unit
 
-    std::optional<Energy> energy;    ///< absent where the machine has no watts
-    std::optional<area::Area> area;  ///< absent where the machine does not say its process
-    HostTime host_time;              ///< in the comparison
+    std::optional<Energy> energy;              ///< absent where the machine has no watts
+    std::optional<area::Area> area;            ///< absent where the machine does not say its process
+    HostTime host_time;                        ///< in the comparison
+    std::optional<RequestLatencies> requests;  ///< where the run asks for them
     std::vector<Comparison> comparison;
     std::optional<Claim> claim;  ///< absent where there is no comparison
     std::vector<HostOperation> host_operations;
@@ -370,6 +384,12 @@ std::string layer_table(const Report& report, const terminal::Look& look = {}, b
 
 /// Energy by unit, if the machine says what an event takes, and power.
 std::string energy_text(const Report& report, const terminal::Look& look = {});
+
+/// Absent where the run asks for no requests. `batch_seconds` is the chip's mean time of a batch.
+std::optional<RequestLatencies> make_requests(const run::RunRecord& record, double batch_seconds);
+nlohmann::ordered_json requests_json(const std::optional<RequestLatencies>& requests);
+/// Latencies of requests, and how many there may be.
+std::string requests_text(const RequestLatencies& requests, const terminal::Look& look = {});
 
 /// The area of the die by unit, with its error bar; empty if it is unknown.
 std::string area_text(const Report& report, const terminal::Look& look = {});

@@ -43,7 +43,7 @@ public:
         std::string_view name;
         void (Writer::*write)();
     };
-    static const std::array<Section, 14> sections;
+    static const std::array<Section, 15> sections;
 
     std::string write(std::span<const std::string> chosen) && {
         chosen_ = !chosen.empty();
@@ -304,6 +304,10 @@ private:
         throw std::logic_error("a path without a name");
     }
 
+    void write_requests() {
+        if (report_.requests) text_ += '\n' + requests_text(*report_.requests, look_);
+    }
+
     /// A study of machines asks for it; most runs have the machine of all others.
     void write_area() {
         const std::string text = chosen_ ? area_text(report_, look_) : std::string();
@@ -458,7 +462,8 @@ private:
     bool chosen_ = false;  ///< the user chose the sections
 };
 
-const std::array<Writer::Section, 14> Writer::sections{{{"summary", &Writer::write_headline},
+const std::array<Writer::Section, 15> Writer::sections{{{"summary", &Writer::write_headline},
+                                                        {"requests", &Writer::write_requests},
                                                         {"matrix_unit", &Writer::write_matrix_unit},
                                                         {"bounds", &Writer::write_bounds},
                                                         {"layers", &Writer::write_layers},

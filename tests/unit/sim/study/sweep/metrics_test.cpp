@@ -15,7 +15,7 @@ namespace {
 ReportJson report() {
     return ReportJson::parse(R"({"cycles": 100, "seconds_per_batch": 0.002, "inferences_per_second": 50,
         "tops": {"achieved": 2, "peak": 8}, "bounds": {"fill": null},
-        "area": null, "energy": {"watts": 4, "joules_per_inference": 0.5},
+        "area": null, "requests": null, "energy": {"watts": 4, "joules_per_inference": 0.5},
         "layers": [{"name": "a", "cycles": 30}, {"name": "b/c", "cycles": 70}],
         "comparison": [{"baseline": "k80", "speedup": 3}], "machine": "tpu", "timing_only": true,
         "configuration": {"run": {"batch": 8}, "machine": {"matrix_unit": {"rows": 256}}}})");

@@ -1,0 +1,58 @@
+#include "sim/view/arrivals/serve.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+namespace systole::arrivals {
+
+Arrivals::Arrivals(std::uint64_t seed) {
+    // Not the standard's distribution: each library has its own.
+    std::mt19937_64 generator(seed);
+    times_.reserve(requests);
+    double now = 0.0;
+    for (std::size_t i = 0; i < requests; ++i) {
+        const double part = (static_cast<double>(generator() >> 11U) + 1.0) * 0x1p-53;  // above 0, at most 1
+        now -= std::log(part);
+        times_.push_back(now);
+    }
+}
+
+std::optional<Served> Arrivals::serve(const Server& server, double rate) const {
+    if (!(rate > 0.0) || rate >= server.capacity()) return std::nullopt;
+    std::vector<double> taken;
+    taken.reserve(times_.size());
+    double free_at = 0.0;
+    std::size_t batches = 0;
+    for (std::size_t next = 0; next < times_.size();) {
+        const double begin = std::max(free_at, times_[next] / rate);
+        free_at = begin + server.batch_seconds;
+        ++batches;
+        for (std::uint32_t i = 0; i < server.batch && next < times_.size(); ++i, ++next) {
+            if (times_[next] / rate > begin) break;
+            taken.push_back(free_at - times_[next] / rate);
+        }
+    }
+    const double mean = static_cast<double>(times_.size()) / static_cast<double>(batches);
+    taken.erase(taken.begin(), taken.begin() + static_cast<std::ptrdiff_t>(taken.size() / 10));
+    const auto percentile = [&](double share) {
+        const auto place = static_cast<std::ptrdiff_t>(share * static_cast<double>(taken.size() - 1));
+        std::nth_element(taken.begin(), taken.begin() + place, taken.end());
+        return taken[static_cast<std::size_t>(place)];
+    };
+    return Served{.p50_seconds = percentile(0.50), .p99_seconds = percentile(0.99), .mean_batch = mean};
+}
+
+double Arrivals::most_within(const Server& server, double limit_seconds) const {
+    // In thousandths, so that no rounding decides.
+    unsigned within = 0;
+    unsigned beyond = 1000;
+    while (beyond - within > 1) {
+        const unsigned middle = (within + beyond) / 2;
+        const std::optional<Served> served = serve(server, middle / 1000.0 * server.capacity());
+        (served && served->p99_seconds <= limit_seconds ? within : beyond) = middle;
+    }
+    return within / 1000.0 * server.capacity();
+}
+
+}  // namespace systole::arrivals

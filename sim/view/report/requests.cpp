@@ -1,0 +1,89 @@
+// Requests that arrive at random, and their latencies.
+#include <fmt/format.h>
+
+#include "sim/view/arrivals/serve.h"
+#include "sim/view/report/json_values.h"
+#include "sim/view/report/numbers.h"
+#include "sim/view/report/report.h"
+#include "sim/view/report/report_lines.h"
+
+namespace systole::report {
+
+std::optional<RequestLatencies> make_requests(const run::RunRecord& record, double batch_seconds) {
+    const run::RequestArrivals& asked = record.spec.arrivals;
+    const bool is_asked = asked.per_second > 0.0 || asked.latency_limit_ms > 0.0;
+    if (!is_asked || !(batch_seconds > 0.0)) return std::nullopt;
+    const std::optional<machine::HostPercent>& host = record.spec.machine.server.host_percent;
+    const double with_host = record.spec.host_time && host ? 1.0 + host->typical / 100.0 : 1.0;
+    const arrivals::Server server{.batch_seconds = batch_seconds * with_host,
+                                  .batch = record.spec.compiler.batch};
+    const arrivals::Arrivals arriving(asked.seed);
+    RequestLatencies requests{.per_second = asked.per_second,
+                              .batch_seconds = server.batch_seconds,
+                              .capacity = server.capacity(),
+                              .limit_seconds = asked.latency_limit_ms / 1e3};
+    if (const auto served = arriving.serve(server, asked.per_second)) {
+        requests.p50_seconds = served->p50_seconds;
+        requests.p99_seconds = served->p99_seconds;
+        requests.mean_batch = served->mean_batch;
+    }
+    if (requests.limit_seconds > 0.0) {
+        requests.most_per_second = arriving.most_within(server, requests.limit_seconds);
+    }
+    return requests;
+}
+
+nlohmann::ordered_json requests_json(const std::optional<RequestLatencies>& requests) {
+    if (!requests) return nullptr;
+    const auto milliseconds = [](std::optional<double> seconds) {
+        return seconds ? nlohmann::ordered_json(1e3 * *seconds) : nlohmann::ordered_json(nullptr);
+    };
+    return {{"per_second", requests->per_second},
+            {"batch_ms", 1e3 * requests->batch_seconds},
+            {"capacity_per_second", requests->capacity},
+            {"load", requests->per_second / requests->capacity},
+            {"p50_ms", milliseconds(requests->p50_seconds)},
+            {"p99_ms", milliseconds(requests->p99_seconds)},
+            {"mean_batch", or_null(requests->mean_batch)},
+            {"limit_ms", 1e3 * requests->limit_seconds},
+            {"most_per_second", or_null(requests->most_per_second)}};
+}
+
+namespace {
+
+class RequestsText : ReportLines {
+public:
+    explicit RequestsText(const terminal::Look& look) : ReportLines(look) {}
+
+    std::string write(const RequestLatencies& requests) && {
+        line("{}", heading("Requests at random"));
+        entry("a batch takes", si(requests.batch_seconds, "s"),
+              fmt::format("at most {} requests a second", amount(requests.capacity, "")));
+        if (requests.p99_seconds) {
+            entry("50 of 100 within", si(requests.p50_seconds, "s"),
+                  fmt::format("at {} a second, {} of the most", amount(requests.per_second, ""),
+                              percent(requests.per_second / requests.capacity)));
+            entry("99 of 100 within", si(requests.p99_seconds, "s"),
+                  fmt::format("{} requests in a batch, mean", amount(requests.mean_batch, "")));
+        } else if (requests.per_second > 0.0) {
+            entry("99 of 100 within", "-",
+                  fmt::format("{} a second are more than the chip computes: the queue grows",
+                              amount(requests.per_second, "")));
+        }
+        if (requests.most_per_second) {
+            entry("the limit holds", amount(requests.most_per_second, "1/s"),
+                  fmt::format("at most, {} of all: 99 of 100 within {}",
+                              percent(*requests.most_per_second / requests.capacity),
+                              si(requests.limit_seconds, "s")));
+        }
+        return take();
+    }
+};
+
+}  // namespace
+
+std::string requests_text(const RequestLatencies& requests, const terminal::Look& look) {
+    return RequestsText(look).write(requests);
+}
+
+}  // namespace systole::report

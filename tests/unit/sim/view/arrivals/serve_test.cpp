@@ -1,0 +1,72 @@
+#include "sim/view/arrivals/serve.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "sim/study/validate/queue.h"
+
+using namespace systole;
+using arrivals::Arrivals;
+using arrivals::Server;
+
+namespace {
+
+TEST_CASE("A server of single requests has the waiting times of the M/D/1 queue") {
+    const Server server{.batch_seconds = 0.002, .batch = 1};
+    constexpr int seeds = 16;
+    for (const double load : {0.2, 0.5, 0.8}) {
+        CAPTURE(load);
+        double p50 = 0.0;
+        double p99 = 0.0;
+        for (int seed = 1; seed <= seeds; ++seed) {
+            const auto served =
+                Arrivals(static_cast<std::uint64_t>(seed)).serve(server, load * server.capacity());
+            REQUIRE(served);
+            p50 += served->p50_seconds / seeds;
+            p99 += served->p99_seconds / seeds;
+            CHECK(served->mean_batch == 1.0);
+        }
+        CHECK(p50 == Approx(0.002 * validate::response_time(load, 0.50)).epsilon(0.02));
+        CHECK(p99 == Approx(0.002 * validate::response_time(load, 0.99)).epsilon(0.03));
+    }
+    const double most = Arrivals(1).most_within(server, 0.01) / server.capacity();
+    CHECK(most == Approx(validate::largest_load(5.0, 0.99)).margin(0.02));
+}
+
+TEST_CASE("A lonely request takes the time of a batch, and a full load fills the batches") {
+    const Arrivals requests(2);
+    const Server server{.batch_seconds = 0.001, .batch = 100};
+    const auto lonely = requests.serve(server, 0.01);
+    CHECK(lonely->p50_seconds == Approx(0.001));
+    CHECK(lonely->mean_batch == Approx(1.0).epsilon(0.001));
+    const auto busy = requests.serve(server, 0.99 * server.capacity());
+    CHECK(busy->mean_batch > 90.0);
+    CHECK(busy->p50_seconds > 0.001);
+    // A request that comes while a batch runs waits for it, and then for its own.
+    const auto half = requests.serve(server, 0.5 * server.capacity());
+    CHECK(half->p99_seconds < 0.0021);
+    CHECK(half->p50_seconds == Approx(0.0015).epsilon(0.02));
+}
+
+TEST_CASE("At its capacity and beyond, a queue has no percentiles") {
+    const Arrivals requests(3);
+    const Server server{.batch_seconds = 0.001, .batch = 10};
+    CHECK_FALSE(requests.serve(server, server.capacity()));
+    CHECK_FALSE(requests.serve(server, 2.0 * server.capacity()));
+    CHECK_FALSE(requests.serve(server, 0.0));
+    CHECK(requests.most_within(server, 0.0009) == 0.0);  // not even a lonely request
+    CHECK(requests.most_within(server, 0.1) > 0.97 * server.capacity());
+}
+
+TEST_CASE("The largest load is the last within the limit, and equal seeds are equal") {
+    const Arrivals requests(4);
+    const Server server{.batch_seconds = 0.0008, .batch = 200};
+    const double most = requests.most_within(server, 0.002);
+    CHECK(requests.serve(server, most)->p99_seconds <= 0.002);
+    const auto beyond = requests.serve(server, most + 0.001 * server.capacity());
+    CHECK((!beyond || beyond->p99_seconds > 0.002));
+    CHECK(Arrivals(4).most_within(server, 0.002) == most);
+    CHECK(Arrivals(5).serve(server, 1000.0)->p99_seconds != requests.serve(server, 1000.0)->p99_seconds);
+}
+
+}  // namespace
